@@ -1,0 +1,81 @@
+"""Learning from annotators who disagree, and keeping what they disagree about.
+
+The parts are loaded when they are first used, so that `import dissensus` stays quick.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from dissensus import (
+        agreement,
+        datasets,
+        encoders,
+        methods,
+        metrics,
+        readers,
+        scales,
+        simulate,
+    )
+    from dissensus.annotations import Annotations
+    from dissensus.corpus import Corpus
+    from dissensus.datasets import read
+    from dissensus.errors import DissensusError
+    from dissensus.methods import load
+    from dissensus.names import Names
+    from dissensus.prediction import Prediction, Predictions
+    from dissensus.scales import Interval, MultiLabel, Nominal, Ordinal
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "Annotations",
+    "Corpus",
+    "DissensusError",
+    "Interval",
+    "MultiLabel",
+    "Names",
+    "Nominal",
+    "Ordinal",
+    "Prediction",
+    "Predictions",
+    "agreement",
+    "datasets",
+    "encoders",
+    "load",
+    "methods",
+    "metrics",
+    "read",
+    "readers",
+    "scales",
+    "simulate",
+]
+
+_HOMES = {  # what `dissensus.NAME` is, where it is no module of its own
+    "Annotations": "annotations",
+    "Corpus": "corpus",
+    "DissensusError": "errors",
+    "Interval": "scales",
+    "MultiLabel": "scales",
+    "Names": "names",
+    "Nominal": "scales",
+    "Ordinal": "scales",
+    "Prediction": "prediction",
+    "Predictions": "prediction",
+    "load": "methods",
+    "read": "datasets",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        return getattr(importlib.import_module(f"dissensus.{_HOMES[name]}"), name)
+    if name in __all__:
+        return importlib.import_module(f"dissensus.{name}")
+    raise AttributeError(f"module 'dissensus' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

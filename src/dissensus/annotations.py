@@ -1,0 +1,502 @@
+"""Annotations: who gave which answer to which item, for one question."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+import numpy as np
+import pyarrow as pa
+
+from dissensus.errors import DataError, listed
+from dissensus.names import Names, string_array
+from dissensus.scales import Interval, MultiLabel, Nominal, Ordinal, Scale, infer_scale
+
+Repeats = Literal["error", "keep", "first", "last", "mean"]
+Ties = Literal["first", "last", "random", "drop"]
+
+
+@dataclass(frozen=True, eq=False)
+class Annotations:
+    """One row per judgement; a judgement nobody made is a row that is not there.
+
+    Build it with `from_arrays`, `from_rows` or `from_table`, which check it once.
+
+    Example:
+        >>> rows = [("t1", "ann", "yes"), ("t1", "bob", "no"), ("t2", "ann", "yes")]
+        >>> annotations = Annotations.from_rows(rows)
+        >>> annotations.n_rows, annotations.scale.values, annotations.counts().tolist()
+        (3, ('no', 'yes'), [[1.0, 1.0], [0.0, 1.0]])
+    """
+
+    item: np.ndarray  # (n_rows,) codes into items
+    annotator: np.ndarray | None  # (n_rows,) codes into annotators; None: nobody knows who
+    answer: np.ndarray  # (n_rows,) codes, numbers or bit masks, as the scale says
+    scale: Scale
+    items: Names
+    annotators: Names
+    count: np.ndarray | None = None  # (n_rows,) anonymous people who gave just this answer
+    response: np.ndarray | None = None  # (n_rows,) links rows of several questions
+    seconds: np.ndarray | None = None  # (n_rows,) time taken
+    extra: dict[str, Any] = field(default_factory=dict)  # (n_rows,) each, never read by us
+    repeats: bool = False  # whether an annotator may stand on an item more than once
+
+    @classmethod
+    def from_arrays(
+        cls,
+        item: Any,
+        annotator: Any | None,
+        answer: Any,
+        scale: Scale | None = None,
+        *,
+        items: Names | None = None,
+        annotators: Names | None = None,
+        count: Any | None = None,
+        response: Any | None = None,
+        seconds: Any | None = None,
+        extra: dict[str, Any] | None = None,
+        repeats: Repeats = "error",
+    ) -> Annotations:
+        """Annotations from one array per column; nothing is copied that need not be.
+
+        Args:
+            item: integer codes, or names.
+            annotator: likewise; None where nobody knows who answered.
+            answer: integers are codes into the scale's values, texts are the values themselves;
+                numbers on an interval scale; bit masks or sets on a multi-label scale.
+            scale: inferred if left out (`infer_scale`); integers are then taken as values.
+            items, annotators: what the codes stand for; "0", "1", ... if left out.
+            count: how many anonymous people gave just this answer.
+            response: one number for what one person answered at one time, over all questions.
+            repeats: what to do with several rows of one annotator on one item.
+        """
+        item, items = _coded(item, items, "item")
+        if annotator is None:
+            annotators = Names.range(0) if annotators is None else annotators
+        else:
+            annotator, annotators = _coded(annotator, annotators, "annotator")
+        answer, scale = _scaled(answer, scale)
+        made = cls(
+            item,
+            annotator,
+            answer,
+            scale,
+            items,
+            annotators,
+            count=_column(count, np.int64),
+            response=_column(response, np.int64),
+            seconds=_column(seconds, np.float64),
+            extra={name: _arrow(column) for name, column in (extra or {}).items()},
+        )
+        made._check_lengths()
+        return made._with_repeats(repeats)
+
+    @classmethod
+    def from_rows(
+        cls, rows: Iterable[tuple[Any, ...]], scale: Scale | None = None, **options: Any
+    ) -> Annotations:
+        """Annotations from (item, annotator, answer) tuples; each is read as a name or value."""
+        triples = list(rows)
+        if not triples:
+            raise DataError("no rows: there is nothing to annotate")
+        if any(len(row) != 3 for row in triples):
+            wrong = next(row for row in triples if len(row) != 3)
+            raise DataError(f"a row is (item, annotator, answer), found {wrong!r}")
+        item, annotator, answer = zip(*triples, strict=True)
+        values = list(answer) if isinstance(scale, MultiLabel) else string_array(list(answer))
+        return cls.from_arrays(
+            string_array(list(item)), string_array(list(annotator)), values, scale, **options
+        )
+
+    @classmethod
+    def from_table(
+        cls,
+        table: Any,
+        item: str = "item",
+        annotator: str | None = "annotator",
+        answer: str = "answer",
+        scale: Scale | None = None,
+        **options: Any,
+    ) -> Annotations:
+        """Annotations from a pandas, polars or Arrow table in long form.
+
+        Example:
+            >>> import pyarrow as pa
+            >>> table = pa.table({"task": ["t1"], "worker": ["ann"], "label": ["yes"]})
+            >>> Annotations.from_table(table, "task", "worker", "label").n_rows
+            1
+        """
+        import narwhals as nw
+
+        arrow = nw.from_native(table, eager_only=True).to_arrow()
+        wanted = [name for name in (item, annotator, answer) if name is not None]
+        missing = [name for name in wanted if name not in arrow.column_names]
+        if missing:
+            raise DataError(f"no column {missing}; the table has {arrow.column_names}")
+        return cls.from_arrays(
+            string_array(arrow[item]),
+            None if annotator is None else string_array(arrow[annotator]),
+            string_array(arrow[answer]),
+            scale,
+            **options,
+        )
+
+    # ---- what it holds ----
+
+    @property
+    def n_rows(self) -> int:
+        """Rows of the table; a row with a count stands for several judgements."""
+        return len(self.item)
+
+    @property
+    def n_answers(self) -> int:
+        """Judgements: rows, or the sum of the counts."""
+        return self.n_rows if self.count is None else int(self.count.sum())
+
+    @property
+    def n_items(self) -> int:
+        return len(self.items)
+
+    @property
+    def n_annotators(self) -> int:
+        return len(self.annotators)
+
+    @property
+    def weight(self) -> np.ndarray:
+        """How many judgements each row stands for, (n_rows,)."""
+        return np.ones(self.n_rows) if self.count is None else self.count.astype(float)
+
+    def per_item(self) -> np.ndarray:
+        """Judgements per item, (n_items,)."""
+        weights = None if self.count is None else self.count
+        return np.bincount(self.item, weights, minlength=self.n_items).astype(np.int64)
+
+    def per_annotator(self) -> np.ndarray:
+        """Judgements per annotator, (n_annotators,)."""
+        return np.bincount(self.who("counting rows per annotator"), minlength=self.n_annotators)
+
+    def who(self, purpose: str) -> np.ndarray:
+        """The annotator codes, or an error that says what they were needed for."""
+        if self.annotator is None:
+            raise DataError(f"{purpose} needs to know who answered; these answers are anonymous")
+        return self.annotator
+
+    def answers(self) -> list[Any]:
+        """The answers as users write them."""
+        return self.scale.decode(self.answer)
+
+    # ---- distributions and labels ----
+
+    def counts(self) -> np.ndarray:
+        """How many people gave which answer, (n_items, n_columns); ratings by bin of the grid."""
+        if isinstance(self.scale, MultiLabel):
+            raise DataError(
+                "counts() needs one value per answer; multi-label answers have marginals()"
+            )
+        bins = self.scale.bins(self.answer) if isinstance(self.scale, Interval) else self.answer
+        width = self.scale.n_columns
+        flat = np.bincount(
+            self.item.astype(np.int64) * width + bins, self.weight, minlength=self.n_items * width
+        )
+        return flat.reshape(self.n_items, width)
+
+    def marginals(self) -> np.ndarray:
+        """How many people chose each value of a multi-label scale, (n_items, n_values)."""
+        if not isinstance(self.scale, MultiLabel):
+            raise DataError(f"marginals() are for multi-label answers; {self.scale.kind}: counts()")
+        chosen = np.empty((self.n_items, len(self.scale)))
+        for value in range(len(self.scale)):
+            on = self.weight * ((self.answer >> value) & 1)
+            chosen[:, value] = np.bincount(self.item, on, minlength=self.n_items)
+        return chosen
+
+    def distribution(self) -> np.ndarray:
+        """The share of people who gave each answer, (n_items, n_columns); nan without answers."""
+        total = self.per_item()[:, None].astype(float)
+        chosen = self.marginals() if isinstance(self.scale, MultiLabel) else self.counts()
+        return np.divide(chosen, total, out=np.full_like(chosen, np.nan), where=total > 0)
+
+    def majority(self, ties: Ties = "first", seed: int = 0) -> Annotations:
+        """The most frequent answer of each item, as annotations without annotators.
+
+        Args:
+            ties: among the answers that tie take the first or last value of the scale, one at
+                random, or drop the item. Items without answers have no row.
+        """
+        if not isinstance(self.scale, Nominal | Ordinal):
+            raise DataError(f"a majority needs nominal or ordinal answers, not {self.scale.kind}")
+        counts = self.counts()
+        return self._labels(counts == counts.max(axis=1, keepdims=True), ties, seed)
+
+    def consensus(self, ties: Ties = "first", seed: int = 0) -> Annotations:
+        """The one answer that stands for each item, as annotations without annotators.
+
+        Nominal: the most frequent. Ordinal: the median (the levels between the two middle
+        answers tie). Interval: the mean. Multi-label: the values above one half (one at exactly
+        one half is out, in if `ties` is "last"). Items without answers have no row.
+        """
+        if isinstance(self.scale, Nominal):
+            return self.majority(ties, seed)
+        items = np.flatnonzero(self.per_item())
+        if isinstance(self.scale, Ordinal):
+            cumulated = self.counts().cumsum(axis=1)
+            total = cumulated[:, -1:]
+            low = (2 * cumulated >= total).argmax(axis=1)[:, None]
+            high = (2 * cumulated > total).argmax(axis=1)[:, None]
+            level = np.arange(len(self.scale))
+            return self._labels((low <= level) & (level <= high), ties, seed)
+        if isinstance(self.scale, MultiLabel):
+            share = self.distribution()[items]
+            chosen = share >= 0.5 if ties == "last" else share > 0.5
+            if ties in ("drop", "random"):
+                even = (share == 0.5).any(axis=1)
+                if ties == "drop":
+                    items, chosen = items[~even], chosen[~even]
+                else:
+                    coin = np.random.default_rng(seed).random(share.shape) < 0.5
+                    chosen = chosen | ((share == 0.5) & coin)
+            answer = (chosen << np.arange(len(self.scale))).sum(axis=1)
+        else:
+            sums = np.bincount(self.item, self.weight * self.answer, minlength=self.n_items)
+            answer = sums[items] / self.per_item()[items]
+        return self._gold(items, answer)
+
+    def _labels(self, best: np.ndarray, ties: Ties, seed: int) -> Annotations:
+        """One label per item out of its best values, (n_items, n_values) booleans."""
+        items = np.flatnonzero(self.per_item())
+        best = best[items]
+        if ties == "drop":
+            keep = best.sum(axis=1) == 1
+            items, best = items[keep], best[keep]
+        if ties == "last":
+            answer = best.shape[1] - 1 - best[:, ::-1].argmax(axis=1)
+        elif ties == "random":
+            answer = (best * np.random.default_rng(seed).random(best.shape)).argmax(axis=1)
+        elif ties in ("first", "drop"):
+            answer = best.argmax(axis=1)
+        else:
+            raise DataError(f"no rule {ties!r} for ties; there are first, last, random and drop")
+        return self._gold(items, answer)
+
+    def _gold(self, items: np.ndarray, answer: np.ndarray) -> Annotations:
+        return Annotations(
+            items, None, answer.astype(self.scale.dtype), self.scale, self.items, Names.range(0)
+        )
+
+    # ---- other forms of it ----
+
+    def to(self, scale: Scale) -> Annotations:
+        """The same answers read on another scale: ratings 0-10 as levels, levels as numbers.
+
+        Example:
+            >>> rows = [("t1", "ann", "1"), ("t1", "bob", "3")]
+            >>> levels = Annotations.from_rows(rows, Ordinal(("1", "2", "3")))
+            >>> levels.to(Interval(1, 3)).answer.tolist()
+            [1.0, 3.0]
+        """
+        if scale == self.scale:
+            return self
+        if isinstance(self.scale, MultiLabel) or isinstance(scale, MultiLabel):
+            raise DataError(f"{self.scale.kind} answers cannot be read as {scale.kind}")
+        if isinstance(scale, Interval):
+            if isinstance(self.scale, Interval):
+                answer = self.answer
+            elif isinstance(self.scale, Ordinal):
+                answer = np.array(self.scale.positions)[self.answer]
+            else:
+                answer = scale.encode(self.answers())
+            scale.check(answer)
+        elif isinstance(self.scale, Interval):
+            answer = _nearest_level(self.answer, scale)
+        else:
+            answer = scale.encode(self.answers())
+        return replace(self, answer=answer, scale=scale)
+
+    def take(self, rows: np.ndarray) -> Annotations:
+        """The rows at these positions, or where this mask is true; items and people stay."""
+        rows = np.flatnonzero(rows) if rows.dtype == bool else rows
+        arrow_rows = pa.array(rows) if self.extra else None
+
+        def of(column: np.ndarray | None) -> np.ndarray | None:
+            return None if column is None else column[rows]
+
+        return replace(
+            self,
+            item=self.item[rows],
+            annotator=of(self.annotator),
+            answer=self.answer[rows],
+            count=of(self.count),
+            response=of(self.response),
+            seconds=of(self.seconds),
+            extra={name: column.take(arrow_rows) for name, column in self.extra.items()},
+        )
+
+    def select_items(self, codes: np.ndarray, items: Names) -> Annotations:
+        """Only these items, renumbered in this order; `items` are their names."""
+        new = np.full(self.n_items, -1, dtype=np.int64)
+        new[codes] = np.arange(len(codes))
+        kept = self.take(new[self.item] >= 0)
+        return replace(kept, item=new[kept.item], items=items)
+
+    def select_annotators(self, codes: np.ndarray, annotators: Names) -> Annotations:
+        """Only these annotators, renumbered in this order; `annotators` are their names."""
+        new = np.full(self.n_annotators, -1, dtype=np.int64)
+        new[codes] = np.arange(len(codes))
+        who = self.who("selecting annotators")
+        kept = self.take(new[who] >= 0)
+        return replace(kept, annotator=new[kept.who("")], annotators=annotators)
+
+    def on(self, items: Names, annotators: Names) -> Annotations:
+        """The same rows with codes into these longer lists of names."""
+        item = items.codes(self.items, "item")[self.item]
+        if self.annotator is None:
+            return replace(self, item=item, items=items, annotators=annotators)
+        annotator = annotators.codes(self.annotators, "annotator")[self.annotator]
+        return replace(self, item=item, annotator=annotator, items=items, annotators=annotators)
+
+    def equals(self, other: Annotations) -> bool:
+        """Whether both hold the same rows in the same order, with the same names and scale."""
+        columns = ("item", "annotator", "answer", "count", "response", "seconds")
+        return (
+            self.scale == other.scale
+            and self.items == other.items
+            and self.annotators == other.annotators
+            and self.repeats == other.repeats
+            and all(_same(getattr(self, name), getattr(other, name)) for name in columns)
+            and self.extra.keys() == other.extra.keys()
+            and all(column.equals(other.extra[name]) for name, column in self.extra.items())
+        )
+
+    # ---- checks, once ----
+
+    def _check_lengths(self) -> None:
+        for name in ("annotator", "answer", "count", "response", "seconds"):
+            column = getattr(self, name)
+            if column is not None and column.shape != (self.n_rows,):
+                raise DataError(f"{self.n_rows} items but {len(column)} entries in {name}")
+        for name, column in self.extra.items():
+            if len(column) != self.n_rows:
+                raise DataError(f"{self.n_rows} items but {len(column)} entries in {name!r}")
+        if self.count is not None:
+            if self.annotator is not None:
+                raise DataError("a count is for anonymous answers; named annotators have rows each")
+            if (self.count < 1).any():
+                raise DataError(f"a count is 1 or more, found {self.count.min()}")
+
+    def _with_repeats(self, rule: Repeats) -> Annotations:
+        """Apply the rule for several rows of one annotator on one item."""
+        if rule not in ("error", "keep", "first", "last", "mean"):
+            raise DataError(
+                f"no rule {rule!r} for repeats; there are error, keep, first, last, mean"
+            )
+        if rule == "keep":
+            return replace(self, repeats=True)
+        if self.annotator is None:
+            return self
+        key = self.item.astype(np.int64) * max(self.n_annotators, 1) + self.annotator
+        if (key[1:] > key[:-1]).all():
+            return self
+        order = np.argsort(key, kind="stable")
+        new = np.r_[True, np.diff(key[order]) > 0]  # where another (item, annotator) begins
+        if new.all():
+            return self
+        starts = np.flatnonzero(new)
+        sizes = np.diff(np.r_[starts, self.n_rows])
+        if rule == "error":
+            many = int((sizes > 1).sum())
+            row = order[starts[(sizes > 1).argmax()]]
+            raise DataError(
+                f"annotator {self.annotators[self.annotator[row]]!r} answered item "
+                f"{self.items[self.item[row]]!r} {int(sizes[(sizes > 1).argmax()])} times "
+                f"({many} such pairs); keep one row each, or say what to do with repeats: "
+                "keep, first, last" + (" or mean" if isinstance(self.scale, Interval) else "")
+            )
+        if rule == "mean" and not isinstance(self.scale, Interval):
+            raise DataError(f"the mean of repeats is for ratings, not {self.scale.kind} answers")
+        chosen = order[starts + sizes - 1] if rule == "last" else order[starts]
+        kept = self.take(np.sort(chosen))
+        if rule == "mean":
+            means = np.add.reduceat(self.answer[order], starts) / sizes
+            kept = replace(kept, answer=means[np.argsort(chosen, kind="stable")])
+        return kept
+
+
+def _coded(values: Any, names: Names | None, what: str) -> tuple[np.ndarray, Names]:
+    """Codes and their names, from codes or from names."""
+    if isinstance(values, np.ndarray) and values.dtype.kind in "iu":
+        if names is None:
+            names = Names.range(int(values.max()) + 1 if values.size else 0)
+        if values.size and not 0 <= values.min() <= values.max() < len(names):
+            raise DataError(
+                f"{what} codes run from 0 to {len(names) - 1}, found {values.min()} to "
+                f"{values.max()}; a judgement nobody made is a row that is not there"
+            )
+        return values, names
+    if names is not None:
+        return names.codes(values, what), names
+    try:
+        names, codes = Names.encode(values)
+    except DataError:
+        texts = string_array(values)
+        row = int(texts.is_null().to_numpy(zero_copy_only=False).argmax())
+        raise DataError(f"row {row + 1} has no {what}") from None
+    return codes, names
+
+
+def _scaled(answer: Any, scale: Scale | None) -> tuple[np.ndarray, Scale]:
+    """Stored answers and their scale."""
+    if scale is not None and isinstance(answer, np.ndarray) and answer.dtype.kind in "iuf":
+        if isinstance(scale, Interval) and answer.dtype.kind != "f":
+            answer = answer.astype(float)
+        scale.check(answer)
+        return answer, scale
+    if isinstance(scale, MultiLabel):
+        return scale.encode(answer), scale
+    texts = string_array(answer)
+    if texts.null_count:
+        row = int(texts.is_null().to_numpy(zero_copy_only=False).argmax())
+        raise DataError(f"row {row + 1} has no answer; leave such rows out")
+    if scale is None:
+        if not len(texts):
+            raise DataError("no answers: a scale cannot be inferred, declare one")
+        scale = infer_scale(texts.unique().to_pylist())
+    return scale.encode(texts), scale
+
+
+def _column(values: Any | None, dtype: type) -> np.ndarray | None:
+    if values is None:
+        return None
+    if isinstance(values, pa.Array | pa.ChunkedArray):
+        values = values.to_numpy(zero_copy_only=False) if isinstance(values, pa.Array) else values
+    column = np.asarray(values)
+    if dtype is np.int64 and column.dtype.kind == "f" and np.isnan(column).any():
+        raise DataError(f"row {int(np.isnan(column).argmax()) + 1}: a whole number is missing")
+    return column.astype(dtype, copy=False)
+
+
+def _arrow(values: Any) -> Any:
+    if isinstance(values, pa.ChunkedArray):
+        return values.combine_chunks()
+    return values if isinstance(values, pa.Array) else pa.array(values)
+
+
+def _nearest_level(answer: np.ndarray, scale: Scale) -> np.ndarray:
+    """Ratings as codes of an ordinal or nominal scale whose values spell those numbers."""
+    assert isinstance(scale, Nominal | Ordinal)
+    levels = scale if isinstance(scale, Ordinal) else Ordinal(scale.values)
+    positions = np.array(levels.positions)
+    codes = np.abs(answer[:, None] - positions).argmin(axis=1).astype(np.int32)
+    off = positions[codes] != answer
+    if off.any():
+        raise DataError(
+            f"{answer[off.argmax()]:g} is none of the levels {listed(scale.values, 20)} "
+            f"({int(off.sum())} such answers)"
+        )
+    return codes
+
+
+def _same(a: np.ndarray | None, b: np.ndarray | None) -> bool:
+    if a is None or b is None:
+        return a is b
+    return np.array_equal(a, b, equal_nan=a.dtype.kind == "f")

@@ -1,0 +1,65 @@
+"""The command line: a command = a file, which parses, calls one function and prints.
+
+Command files import only what `--help` needs; what is heavy is imported when a command runs.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import typer
+
+from dissensus import __version__
+from dissensus.cli.console import fail
+from dissensus.cli.convert import convert
+from dissensus.cli.describe import describe
+from dissensus.cli.evaluate import evaluate
+from dissensus.cli.predict import predict
+from dissensus.cli.simulate import simulate
+from dissensus.cli.train import train
+from dissensus.errors import DissensusError
+
+COMMANDS: dict[str, Callable[..., Any]] = {
+    "describe": describe,
+    "convert": convert,
+    "simulate": simulate,
+    "train": train,
+    "predict": predict,
+    "evaluate": evaluate,
+}
+
+app = typer.Typer(
+    name="dissensus",
+    help="Learn from annotators who disagree, and keep what they disagree about.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+for _name, _function in COMMANDS.items():
+    app.command(_name)(_function)
+
+
+@app.callback(invoke_without_command=True)
+def _options(
+    version: bool = typer.Option(False, "--version", help="Print the version and stop."),
+) -> None:
+    if version:
+        print(f"dissensus {__version__}")
+        raise typer.Exit()
+
+
+def main() -> None:
+    """Run the command line; an error of the input is one line and exit code 1."""
+    try:
+        app()
+    except DissensusError as error:
+        fail(f"Error: {error}", 1)
+    except KeyboardInterrupt:
+        fail("Stopped.", 130)
+    except BrokenPipeError:  # dissensus describe FILE | head
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(141)

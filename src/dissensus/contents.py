@@ -1,0 +1,101 @@
+"""Contents: each distinct text, picture, clip or feature array of a corpus, once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from dissensus.errors import DataError, listed
+from dissensus.names import string_array
+
+Kind = Literal["text", "image", "audio", "video", "features"]
+KINDS: tuple[Kind, ...] = ("text", "image", "audio", "video", "features")
+
+
+@dataclass(frozen=True, eq=False)
+class Contents:
+    """Distinct contents of one kind.
+
+    `values` is an Arrow array: strings for texts; bytes of a file, or its path as a string, for
+    media; lists of float32 (a vector each) or lists of such lists (a sequence of vectors each)
+    for features.
+    """
+
+    kind: Kind
+    values: Any
+
+    def __post_init__(self) -> None:
+        if self.kind not in KINDS:
+            raise DataError(f"no kind of content {self.kind!r}; there are {listed(KINDS)}")
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def __getitem__(self, code: int) -> Any:
+        return self.values[int(code)].as_py()
+
+    @classmethod
+    def distinct(cls, kind: Kind, values: Any) -> tuple[Contents, np.ndarray]:
+        """The distinct values and a code per value; -1 where a value is missing (null).
+
+        Example:
+            >>> contents, codes = Contents.distinct("text", ["a", "b", None, "a"])
+            >>> len(contents), codes.tolist()
+            (2, [0, 1, -1, 0])
+        """
+        if kind == "features":
+            return cls._distinct_features(values)
+        array = string_array(values) if kind == "text" else pa.array(values)
+        encoded = array.dictionary_encode()
+        codes = pc.fill_null(encoded.indices, -1).to_numpy(zero_copy_only=False)
+        return cls(kind, encoded.dictionary), np.asarray(codes, dtype=np.int32)
+
+    @classmethod
+    def _distinct_features(cls, values: Any) -> tuple[Contents, np.ndarray]:
+        if isinstance(values, np.ndarray) and values.ndim == 2:
+            rows = np.ascontiguousarray(values, dtype=np.float32)
+        elif isinstance(values, np.ndarray) and values.ndim == 3:
+            return cls._distinct_features(list(values))
+        else:
+            arrays = [np.ascontiguousarray(value, dtype=np.float32) for value in values]
+            seen: dict[bytes, int] = {}
+            codes = np.array([seen.setdefault(_key(a), len(seen)) for a in arrays], dtype=np.int32)
+            first = np.unique(codes, return_index=True)[1]
+            kept = [arrays[i].tolist() for i in first]
+            depth = arrays[0].ndim if arrays else 1
+            inner = pa.list_(pa.float32()) if depth == 1 else pa.list_(pa.list_(pa.float32()))
+            return cls("features", pa.array(kept, inner)), codes
+        seen = {}
+        codes = np.array([seen.setdefault(row.tobytes(), len(seen)) for row in rows], np.int32)
+        first = np.unique(codes, return_index=True)[1]
+        flat = pa.array(rows[first].ravel())
+        offsets = pa.array(np.arange(len(first) + 1, dtype=np.int32) * rows.shape[1])
+        return cls("features", pa.ListArray.from_arrays(offsets, flat)), codes
+
+    def take(self, codes: np.ndarray) -> Contents:
+        """The contents at these codes."""
+        return Contents(self.kind, self.values.take(pa.array(codes)))
+
+    def bytes_of(self, code: int) -> bytes:
+        """The bytes of a media file, read from its path where only that is held."""
+        value = self[code]
+        if isinstance(value, bytes):
+            return value
+        try:
+            return Path(value).read_bytes()
+        except OSError as error:
+            raise DataError(
+                f"{value}: {error.strerror or error}; is the media folder there?"
+            ) from None
+
+    def equals(self, other: Contents) -> bool:
+        return self.kind == other.kind and bool(self.values.equals(other.values))
+
+
+def _key(array: np.ndarray) -> bytes:
+    return repr(array.shape).encode() + array.tobytes()

@@ -1,0 +1,32 @@
+"""What we raise on purpose: each message says where, what was found and what to do."""
+
+
+class DissensusError(ValueError):
+    """Base of every error that is the input's fault and not ours.
+
+    The command line prints it as one line and ends with exit code 1.
+    """
+
+
+class DataError(DissensusError):
+    """A file, a table or an argument does not hold what it should."""
+
+
+class ModelError(DissensusError):
+    """A model cannot be fitted, saved, loaded or asked in this way."""
+
+
+class InstallError(DissensusError):
+    """A package or a pretrained encoder that is needed is not installed."""
+
+
+def listed(values: object, most: int = 8) -> str:
+    """Values for a message: the first few, and how many more there are.
+
+    Example:
+        >>> listed(["a", "b"]), listed(range(12), most=3)
+        ("'a', 'b'", '0, 1, 2, ... (12 in all)')
+    """
+    every = list(values)  # type: ignore[call-overload]
+    shown = ", ".join(repr(value) for value in every[:most])
+    return shown if len(every) <= most else f"{shown}, ... ({len(every)} in all)"

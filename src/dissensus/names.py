@@ -1,0 +1,152 @@
+"""Names of items and annotators: strings to the user, codes to the computer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from dissensus.errors import DataError, listed
+
+
+class Names(Sequence[str]):
+    """A list of distinct strings, held as one Arrow array, or as a range that costs nothing.
+
+    Example:
+        >>> names = Names(["ann", "bob"])
+        >>> names[1], names.codes(["bob", "ann"]).tolist(), list(Names.range(3))
+        ('bob', [1, 0], ['0', '1', '2'])
+    """
+
+    def __init__(self, values: Any) -> None:
+        array = string_array(values)
+        if array.null_count:
+            raise DataError(f"name {_first_null(array)} is missing: every name must be a text")
+        distinct = pc.count_distinct(array).as_py()
+        if distinct != len(array):
+            counted = pc.value_counts(array)
+            twice = counted.filter(pc.greater(counted.field("counts"), 1)).field("values")
+            raise DataError(f"names occur twice: {listed(twice.to_pylist())}")
+        self._array = array
+        self._length = len(array)
+
+    @classmethod
+    def range(cls, length: int) -> Names:
+        """The names "0", "1", ... without holding them."""
+        names = cls.__new__(cls)
+        names._array = None
+        names._length = length
+        return names
+
+    @classmethod
+    def _trusted(cls, array: Any) -> Names:
+        names = cls.__new__(cls)
+        names._array, names._length = array, len(array)
+        return names
+
+    @classmethod
+    def encode(cls, values: Any) -> tuple[Names, np.ndarray]:
+        """The distinct values in order of first appearance, and a code per value."""
+        encoded = string_array(values).dictionary_encode()
+        if encoded.null_count:
+            raise DataError(f"row {_first_null(encoded) + 1} has no name")
+        return cls._trusted(encoded.dictionary), encoded.indices.to_numpy(zero_copy_only=False)
+
+    @property
+    def is_range(self) -> bool:
+        """Whether these are just "0", "1", ..."""
+        return self._array is None
+
+    @property
+    def array(self) -> Any:
+        """The names as an Arrow array of strings."""
+        return string_array(np.arange(self._length)) if self._array is None else self._array
+
+    def __len__(self) -> int:
+        return self._length
+
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, slice):
+            return [self[i] for i in range(*index.indices(self._length))]
+        position = int(index)
+        if position < 0:
+            position += self._length
+        if not 0 <= position < self._length:
+            raise IndexError(index)
+        return str(position) if self._array is None else self._array[position].as_py()
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.array.to_pylist())
+
+    def __contains__(self, name: object) -> bool:
+        return isinstance(name, str) and self.find([name])[0] >= 0
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Names):
+            return NotImplemented
+        if self.is_range and other.is_range:
+            return len(self) == len(other)
+        return len(self) == len(other) and bool(self.array.equals(other.array))
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"Names({listed(self[: min(9, self._length)], most=8)}; {self._length})"
+
+    def find(self, names: Any) -> np.ndarray:
+        """A code per name, -1 where there is no such name."""
+        wanted = string_array(names)
+        found = pc.fill_null(pc.index_in(wanted, value_set=self.array), -1)
+        return np.asarray(found.to_numpy(zero_copy_only=False), dtype=np.int64)
+
+    def codes(self, names: Any, what: str = "name") -> np.ndarray:
+        """A code per name; an error that lists the strangers if there are any."""
+        wanted = [names] if isinstance(names, str) else names
+        found = self.find(wanted)
+        if (found < 0).any():
+            unknown = string_array(wanted).filter(pa.array(found < 0)).unique().to_pylist()
+            known = listed(self[: min(9, self._length)], most=8)
+            raise DataError(f"no {what} {listed(unknown)}; there are {self._length}: {known}")
+        return found
+
+    def take(self, codes: np.ndarray) -> Names:
+        """The names at these codes, which must be distinct."""
+        if self._array is None and np.array_equal(codes, np.arange(len(codes))):
+            return Names.range(len(codes))
+        return Names._trusted(self.array.take(pa.array(np.asarray(codes, dtype=np.int64))))
+
+
+def string_array(values: Any) -> Any:
+    """Any list, numpy or Arrow array as an Arrow array of strings; numbers are written out.
+
+    Example:
+        >>> string_array(["007", "x"]).to_pylist(), string_array(np.array([7, 8])).to_pylist()
+        (['007', 'x'], ['7', '8'])
+    """
+    if isinstance(values, Names):
+        return values.array
+    if isinstance(values, pa.ChunkedArray):
+        values = values.combine_chunks()
+    if not isinstance(values, pa.Array):
+        if isinstance(values, np.ndarray) and values.dtype.kind in "US":
+            values = values.astype(str).tolist() if len(values) < 1000 else pa.array(values)
+        try:
+            values = pa.array(values, from_pandas=True)
+        except (pa.ArrowInvalid, pa.ArrowTypeError):  # mixed types: "1", 2, 3.0
+            values = pa.array([None if v is None else str(v) for v in values], pa.string())
+    if pa.types.is_dictionary(values.type):
+        values = values.dictionary_decode()
+    if pa.types.is_large_string(values.type) or pa.types.is_string(values.type):
+        return values
+    if pa.types.is_floating(values.type):
+        whole = pc.all(pc.equal(values, pc.floor(values))).as_py()
+        if whole:  # an id column that a table library turned into floats because of a gap
+            values = values.cast(pa.int64())
+    return values.cast(pa.string())
+
+
+def _first_null(array: Any) -> int:
+    return int(pc.index(pc.is_null(array), True).as_py())

@@ -1,0 +1,453 @@
+"""Scales: what an answer can be, and what a distribution over answers and a consensus are.
+
+An answer is stored as a code into `values` (nominal, ordinal), as a number in the scale's own
+units (interval), or as a bit mask over `values` (multi-label, 0 is the empty set).
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from dissensus.errors import DataError, listed
+from dissensus.names import string_array
+
+MOST_LABELS = 62  # of a multi-label scale: the bits of a signed 64-bit mask
+
+
+class Scale(ABC):
+    """What is promised of every scale. `n_columns` is the width of a distribution on it."""
+
+    kind: ClassVar[str]
+    dtype: ClassVar[type[np.generic]]
+
+    @property
+    @abstractmethod
+    def n_columns(self) -> int: ...
+
+    @abstractmethod
+    def encode(self, answers: Any) -> np.ndarray:
+        """What users write (texts or numbers) as stored answers; strangers are an error."""
+
+    @abstractmethod
+    def decode(self, answers: np.ndarray) -> list[Any]:
+        """Stored answers as users write them."""
+
+    @abstractmethod
+    def check(self, answers: np.ndarray) -> None:
+        """Refuse stored answers that this scale does not have."""
+
+    @abstractmethod
+    def one_hot(self, answers: np.ndarray) -> np.ndarray:
+        """Each answer as a distribution, (n, n_columns); multi-label: as 0/1 marginals."""
+
+    @abstractmethod
+    def consensus(self, distribution: np.ndarray) -> np.ndarray:
+        """The one answer that stands for each row of a distribution (n, n_columns)."""
+
+    @abstractmethod
+    def to_dict(self) -> dict[str, Any]:
+        """The scale as JSON; `scale_from_dict` reads it back."""
+
+
+class _Values(Scale):
+    """What the scales with a list of values share."""
+
+    values: tuple[str, ...]
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    @property
+    def n_columns(self) -> int:
+        return len(self.values)
+
+    def _set_values(self) -> None:
+        values = tuple(str(value) for value in self.values)
+        object.__setattr__(self, "values", values)
+        if not values:
+            raise DataError(f"a {self.kind} scale needs at least one value")
+        if len(set(values)) != len(values):
+            raise DataError(f"a {self.kind} scale has distinct values, found {listed(values)}")
+
+    def encode(self, answers: Any) -> np.ndarray:
+        texts = string_array(answers)
+        codes = pc.index_in(texts, value_set=pa.array(self.values, texts.type))
+        if codes.null_count:
+            row = int(pc.index(pc.is_null(codes), True).as_py())
+            strange = texts.filter(pc.is_null(codes)).unique().to_pylist()
+            raise DataError(
+                f"row {row + 1}: no value {listed(strange)} on the {self.kind} scale "
+                f"of {listed(self.values, 20)}"
+            )
+        return np.asarray(codes.to_numpy(), dtype=np.int32)
+
+    def check(self, answers: np.ndarray) -> None:
+        if answers.dtype.kind not in "iu":
+            raise DataError(f"{self.kind} answers are integer codes, found {answers.dtype}")
+        if answers.size and not 0 <= answers.min() <= answers.max() < len(self.values):
+            raise DataError(
+                f"{self.kind} answers are codes 0 to {len(self.values) - 1}, "
+                f"found {answers.min()} to {answers.max()}"
+            )
+
+
+class _SingleChoice(_Values):
+    """Nominal and ordinal: one value per answer."""
+
+    dtype = np.int32
+
+    def decode(self, answers: np.ndarray) -> list[Any]:
+        values = np.array(self.values, dtype=object)
+        return list(values[answers])
+
+    def one_hot(self, answers: np.ndarray) -> np.ndarray:
+        return np.eye(len(self.values))[answers]
+
+
+@dataclass(frozen=True, eq=False)
+class Nominal(_SingleChoice):
+    """One of several values without an order.
+
+    Args:
+        values: what can be answered, as texts.
+        distance: how far apart two values are, (n_values, n_values), for measures that can use
+            it, such as neighbours on the circumplex of affect; left out, all are equally far.
+
+    Example:
+        >>> Nominal(("no", "yes")).encode(["yes", "no"]).tolist()
+        [1, 0]
+        >>> Nominal(("no", "yes")).consensus(np.array([[0.3, 0.7]])).tolist()
+        [1]
+    """
+
+    values: tuple[str, ...]
+    distance: np.ndarray | None = None
+    kind: ClassVar[str] = "nominal"
+
+    def __post_init__(self) -> None:
+        self._set_values()
+        if self.distance is None:
+            return
+        distance = np.asarray(self.distance, dtype=float)
+        object.__setattr__(self, "distance", distance)
+        n = len(self.values)
+        if distance.shape != (n, n):
+            raise DataError(f"the distance between {n} values is {n} x {n}, not {distance.shape}")
+        if not (np.isfinite(distance).all() and (distance >= 0).all()):
+            raise DataError("a distance between values is never negative or nan")
+        if not np.array_equal(distance, distance.T) or np.diag(distance).any():
+            raise DataError("a distance is symmetric, and 0 from a value to itself")
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Nominal) and self.to_dict() == other.to_dict()
+
+    def __hash__(self) -> int:
+        return hash((self.kind, self.values))
+
+    def consensus(self, distribution: np.ndarray) -> np.ndarray:
+        """The most probable value, the first of those that tie."""
+        return distribution.argmax(axis=1)
+
+    def to_dict(self) -> dict[str, Any]:
+        distance = None if self.distance is None else self.distance.tolist()
+        return {"kind": self.kind, "values": list(self.values), "distance": distance}
+
+
+@dataclass(frozen=True)
+class Ordinal(_SingleChoice):
+    """One of several levels in order; steps need not be equal, and levels may have gaps.
+
+    Args:
+        values: the levels as texts, lowest first: ("-3", "-2", "-1", "1", "2", "3").
+        positions: where the levels lie when they are read as numbers; left out, the numbers
+            that the values spell, or 0, 1, 2, ... if they are words.
+
+    Example:
+        >>> Ordinal(("-1", "1", "2")).positions
+        (-1.0, 1.0, 2.0)
+        >>> Ordinal(("low", "mid", "high")).consensus(np.array([[0.4, 0.2, 0.4]])).tolist()
+        [1]
+    """
+
+    values: tuple[str, ...]
+    positions: tuple[float, ...] = ()
+    kind: ClassVar[str] = "ordinal"
+
+    def __post_init__(self) -> None:
+        self._set_values()
+        spelled = as_numbers(self.values)
+        default = range(len(self.values)) if spelled is None else spelled
+        positions = tuple(float(p) for p in (self.positions or default))
+        object.__setattr__(self, "positions", positions)
+        if len(positions) != len(self.values):
+            raise DataError(f"{len(self.values)} levels have {len(positions)} positions")
+        if any(b <= a for a, b in zip(positions, positions[1:], strict=False)):
+            raise DataError(f"an ordinal scale rises, found {listed(self.values, 20)}")
+
+    def consensus(self, distribution: np.ndarray) -> np.ndarray:
+        """The median level: the lowest that at least half of the mass does not exceed."""
+        cumulated = distribution.cumsum(axis=1)
+        half = 0.5 * cumulated[:, -1:] * (1 - 1e-9)  # sums of shares are not exact
+        return (cumulated >= half).argmax(axis=1)
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"kind": self.kind, "values": list(self.values), "positions": list(self.positions)}
+
+
+@dataclass(frozen=True)
+class Interval(Scale):
+    """A number between two ends, in the scale's own units.
+
+    A distribution is mass on `grid`: `n_bins` equal bins over the ends mapped to [-1, 1].
+
+    Example:
+        >>> scale = Interval(0, 10, n_bins=4)
+        >>> scale.to_unit(np.array([0.0, 5.0, 10.0])).tolist(), scale.grid.tolist()
+        ([-1.0, 0.0, 1.0], [-0.75, -0.25, 0.25, 0.75])
+        >>> scale.consensus(np.array([[0.5, 0.5, 0, 0]])).tolist()
+        [2.5]
+    """
+
+    low: float
+    high: float
+    n_bins: int = 20
+    kind: ClassVar[str] = "interval"
+    dtype: ClassVar[type[np.generic]] = np.float64
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "low", float(self.low))
+        object.__setattr__(self, "high", float(self.high))
+        if not (np.isfinite([self.low, self.high]).all() and self.low < self.high):
+            raise DataError(
+                f"an interval scale runs from a lower to a higher end, not from {self.low:g} "
+                f"to {self.high:g}"
+            )
+        if self.n_bins < 2:
+            raise DataError(f"a grid has at least 2 bins, not {self.n_bins}")
+
+    @property
+    def n_columns(self) -> int:
+        return self.n_bins
+
+    @property
+    def grid(self) -> np.ndarray:
+        """The middles of the bins, on [-1, 1]."""
+        return (2 * np.arange(self.n_bins) + 1) / self.n_bins - 1
+
+    def to_unit(self, answers: np.ndarray) -> np.ndarray:
+        """Answers in own units, mapped to [-1, 1]."""
+        return (np.asarray(answers, dtype=float) - self.low) / (self.high - self.low) * 2 - 1
+
+    def from_unit(self, positions: np.ndarray) -> np.ndarray:
+        """Positions on [-1, 1] in own units."""
+        return self.low + (np.asarray(positions, dtype=float) + 1) / 2 * (self.high - self.low)
+
+    def bins(self, answers: np.ndarray) -> np.ndarray:
+        """The bin of each answer; the upper end belongs to the last bin."""
+        at = np.floor((self.to_unit(answers) + 1) / 2 * self.n_bins).astype(np.int64)
+        return np.clip(at, 0, self.n_bins - 1)
+
+    def encode(self, answers: Any) -> np.ndarray:
+        texts = string_array(answers)
+        try:
+            numbers = pc.cast(pc.utf8_trim_whitespace(texts), pa.float64())
+        except pa.ArrowInvalid:
+            strange = ((i, t) for i, t in enumerate(texts.to_pylist()) if as_numbers([t]) is None)
+            row, text = next(strange)
+            raise DataError(f"row {row + 1}: {text!r} is not a number") from None
+        found = np.asarray(numbers.to_numpy(zero_copy_only=False), dtype=np.float64)
+        self.check(found)
+        return found
+
+    def decode(self, answers: np.ndarray) -> list[Any]:
+        return [float(answer) for answer in answers]
+
+    def check(self, answers: np.ndarray) -> None:
+        if answers.dtype.kind not in "fiu":
+            raise DataError(f"interval answers are numbers, found {answers.dtype}")
+        bad = ~((answers >= self.low) & (answers <= self.high))
+        if bad.any():
+            row = int(bad.argmax())
+            raise DataError(
+                f"row {row + 1}: {answers[row]:g} lies outside {self.low:g} to {self.high:g} "
+                f"({int(bad.sum())} such answers); declare other ends or leave the row out"
+            )
+
+    def one_hot(self, answers: np.ndarray) -> np.ndarray:
+        return np.eye(self.n_bins)[self.bins(answers)]
+
+    def consensus(self, distribution: np.ndarray) -> np.ndarray:
+        """The mean of the mass on the grid, in own units."""
+        mass = distribution.sum(axis=1)
+        return self.from_unit(distribution @ self.grid / mass)
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"kind": self.kind, "low": self.low, "high": self.high, "n_bins": self.n_bins}
+
+
+@dataclass(frozen=True)
+class MultiLabel(_Values):
+    """Any set of values at once, stored as a bit mask; a distribution holds one marginal each.
+
+    Users write a set as a list of texts, or as one text with commas.
+
+    Example:
+        >>> scale = MultiLabel(("joy", "fear", "anger"))
+        >>> scale.encode([["joy", "anger"], "fear", []]).tolist()
+        [5, 2, 0]
+        >>> scale.decode(np.array([5, 0]))
+        [('joy', 'anger'), ()]
+    """
+
+    values: tuple[str, ...]
+    kind: ClassVar[str] = "multi-label"
+    dtype: ClassVar[type[np.generic]] = np.int64
+
+    def __post_init__(self) -> None:
+        self._set_values()
+        if len(self.values) > MOST_LABELS:
+            raise DataError(f"a multi-label scale has at most {MOST_LABELS} values")
+
+    def encode(self, answers: Any) -> np.ndarray:
+        bit = {value: 1 << code for code, value in enumerate(self.values)}
+        masks = np.zeros(len(answers), dtype=np.int64)
+        for row, answer in enumerate(answers):
+            chosen = split_set(answer)
+            strange = [value for value in chosen if value not in bit]
+            if strange:
+                raise DataError(
+                    f"row {row + 1}: no value {listed(strange)} on the multi-label scale of "
+                    f"{listed(self.values, 20)}"
+                )
+            masks[row] = sum(bit[value] for value in set(chosen))
+        return masks
+
+    def decode(self, answers: np.ndarray) -> list[Any]:
+        chosen = self.one_hot(np.asarray(answers)).astype(bool)
+        return [tuple(v for v, on in zip(self.values, row, strict=True) if on) for row in chosen]
+
+    def check(self, answers: np.ndarray) -> None:
+        if answers.dtype.kind not in "iu":
+            raise DataError(f"multi-label answers are integer bit masks, found {answers.dtype}")
+        if answers.size and not 0 <= answers.min() <= answers.max() < 1 << len(self.values):
+            raise DataError(
+                f"multi-label answers are masks 0 to {(1 << len(self.values)) - 1}, "
+                f"found {answers.min()} to {answers.max()}"
+            )
+
+    def one_hot(self, answers: np.ndarray) -> np.ndarray:
+        bits = np.arange(len(self.values))
+        return ((np.asarray(answers)[:, None] >> bits) & 1).astype(float)
+
+    def consensus(self, distribution: np.ndarray) -> np.ndarray:
+        """The set of values whose marginal is above one half."""
+        return ((distribution > 0.5) << np.arange(len(self.values))).sum(axis=1)
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"kind": self.kind, "values": list(self.values)}
+
+
+SCALES: dict[str, type[Scale]] = {
+    scale.kind: scale for scale in (Nominal, Ordinal, Interval, MultiLabel)
+}
+
+
+def scale_from_dict(content: dict[str, Any]) -> Scale:
+    """Read back what `Scale.to_dict` wrote."""
+    fields = {key: value for key, value in content.items() if key != "kind"}
+    for key in ("values", "positions"):
+        if key in fields:
+            fields[key] = tuple(fields[key])
+    if content.get("kind") not in SCALES:
+        raise DataError(f"no kind of scale {content.get('kind')!r}; there are {listed(SCALES)}")
+    return SCALES[content["kind"]](**fields)
+
+
+def parse_scale(text: str, found: Sequence[str] = ()) -> Scale:
+    """A scale as users write it on the command line; what they leave open is read from `found`.
+
+    Example:
+        >>> parse_scale("interval:0:10"), parse_scale("ordinal:low,mid,high").values
+        (Interval(low=0.0, high=10.0, n_bins=20), ('low', 'mid', 'high'))
+        >>> parse_scale("ordinal", found=["10", "9"]).values
+        ('9', '10')
+    """
+    kind, _, rest = text.partition(":")
+    kind = {"multilabel": "multi-label"}.get(kind.strip().lower(), kind.strip().lower())
+    if kind not in SCALES:
+        raise DataError(
+            f"no scale {text!r}; write nominal, ordinal, interval or multi-label, "
+            "or with its values: nominal:no,yes  ordinal:1,2,3  interval:0:10"
+        )
+    if kind == "interval":
+        ends = as_numbers(rest.split(":")) if rest else as_numbers(found)
+        if not ends or (rest and len(ends) != 2):
+            wanted = rest or listed(found)
+            raise DataError(f"an interval scale runs between two numbers, found {wanted!r}")
+        return Interval(ends[0], ends[1]) if rest else Interval(min(ends), max(ends))
+    values = [value.strip() for value in rest.split(",")] if rest else list(found)
+    if kind == "multi-label":
+        values = values if rest else [v for text in found for v in split_set(text)]
+        return MultiLabel(tuple(sorted_values(set(values)) if not rest else values))
+    return (Nominal if kind == "nominal" else Ordinal)(
+        tuple(values if rest else sorted_values(values))
+    )
+
+
+def infer_scale(found: Sequence[str]) -> Scale:
+    """The likeliest scale of these distinct answers, for a table that does not declare one.
+
+    Words are nominal; so are two whole numbers. Three to twenty whole numbers are ordinal.
+    Other numbers are an interval that ends at the lowest and highest answer found.
+
+    Example:
+        >>> infer_scale(["yes", "no"]).kind, infer_scale(["1", "2", "3"]).kind
+        ('nominal', 'ordinal')
+        >>> infer_scale(["0.5", "2"])
+        Interval(low=0.5, high=2.0, n_bins=20)
+    """
+    numbers = as_numbers(found)
+    if numbers is None or len(set(numbers)) <= 2 and all(n == int(n) for n in numbers):
+        return Nominal(tuple(sorted_values(found)))
+    spelled_once = len(set(numbers)) == len(numbers)  # not "1" beside "1.0"
+    if spelled_once and len(numbers) <= 20 and all(n == int(n) for n in numbers):
+        return Ordinal(tuple(sorted_values(found)))
+    low, high = min(numbers), max(numbers)
+    return Interval(low, high) if low < high else Nominal(tuple(sorted_values(found)))
+
+
+def sorted_values(values: Any) -> list[str]:
+    """Values in the order people expect: numbers by size, texts by alphabet."""
+    texts = list(values)
+    numbers = as_numbers(texts)
+    if numbers is None:
+        return sorted(texts)
+    return [text for _, text in sorted(zip(numbers, texts, strict=True))]
+
+
+def as_numbers(texts: Any) -> list[float] | None:
+    """The finite numbers that the texts spell, or None if one of them does not."""
+    numbers = []
+    for text in texts:
+        try:
+            number = float(text)
+        except (TypeError, ValueError):
+            return None
+        if not np.isfinite(number) or "_" in str(text):  # float("1_0") is 10
+            return None
+        numbers.append(number)
+    return numbers
+
+
+def split_set(answer: Any) -> list[str]:
+    """A multi-label answer as a list of values; a text is split at commas."""
+    if isinstance(answer, str):
+        return [value.strip() for value in answer.split(",") if value.strip()]
+    return [str(value) for value in answer]
