@@ -1,8 +1,9 @@
-"""Fixtures that every folder of tests shares."""
+"""Fixtures that every folder of tests shares, and what a test that needs real data must do."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Generator
 from pathlib import Path
 
 import pytest
@@ -18,3 +19,24 @@ def data_folder() -> Path:
     if not folder.is_dir():
         pytest.fail(f"DISSENSUS_DATA names {named}, which is no folder")
     return folder
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Whoever asks for the folder of real corpora is a data test, marked or not."""
+    for item in items:
+        if "data_folder" in getattr(item, "fixturenames", ()):
+            item.add_marker("data")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """With DISSENSUS_REQUIRE_DATA=1 a data test that is skipped has failed."""
+    report = yield
+    required = os.environ.get("DISSENSUS_REQUIRE_DATA", "0") not in ("", "0")
+    if required and report.skipped and item.get_closest_marker("data"):
+        reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else report.longrepr
+        report.outcome = "failed"
+        report.longrepr = f"{item.nodeid} needs the real corpora and was skipped: {reason}"
+    return report
