@@ -1,0 +1,38 @@
+"""Options: what a user may say about a table; None is "find out by yourself"."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from dissensus.annotations import Repeats
+from dissensus.scales import Scale
+
+
+@dataclass(frozen=True)
+class Options:
+    """What `readers.read` hands to every reader, already put into one form.
+
+    Example:
+        >>> Options(item="task", answer=("label",)).columns_named
+        {'item': 'task', 'answer': ('label',)}
+    """
+
+    item: str | None = None
+    annotator: str | None = None
+    answer: tuple[str, ...] | None = None  # a question each, named after the column
+    text: tuple[str, ...] | None = None  # a role each, named after the column if several
+    question: str | None = None  # the column that names the question
+    gold: str | None = None
+    scale: Scale | str | Mapping[str, Scale | str] | None = None  # a mapping: by question
+    repeats: Repeats = "error"
+    encoding: str | None = None
+    name: str | None = None  # of the corpus
+    corpus: str | None = None  # which one, of a source that holds several
+    merge_variants: bool = False
+
+    @property
+    def columns_named(self) -> dict[str, str | tuple[str, ...]]:
+        """The columns that the user named, by what they are."""
+        parts = ("item", "annotator", "answer", "text", "question", "gold")
+        return {part: getattr(self, part) for part in parts if getattr(self, part) is not None}
