@@ -199,7 +199,7 @@ class Annotations:
         flat = np.bincount(
             self.item.astype(np.int64) * width + bins, self.weight, minlength=self.n_items * width
         )
-        return flat.reshape(self.n_items, width)
+        return flat.reshape(self.n_items, width).astype(float, copy=False)  # ints if no rows
 
     def marginals(self) -> np.ndarray:
         """How many people chose each value of a multi-label scale, (n_items, n_values)."""

@@ -1,0 +1,48 @@
+"""Metrics for ratings: does the predicted mean follow the people's mean?"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dissensus.annotations import Annotations
+from dissensus.metrics.matching import common_items, require
+from dissensus.prediction import Prediction
+
+
+def ccc(prediction: Prediction, annotations: Annotations) -> float:
+    """Concordance of the predicted consensus with the mean rating of each item.
+
+    1 is equality, 0 no relation, -1 the opposite; unlike a correlation it falls when the
+    prediction is shifted or stretched. A constant prediction has 0. nan where undefined: fewer
+    than two predicted items have ratings, or both sides are constant.
+
+    Example:
+        >>> from dissensus import Interval
+        >>> people = Annotations.from_rows(
+        ...     [("t1", "ann", 2), ("t2", "ann", 4), ("t3", "ann", 6)], Interval(0, 10))
+        >>> mass = people.distribution()
+        >>> shifted = Prediction(people.scale, people.items, mass, np.array([3.0, 5.0, 7.0]))
+        >>> round(ccc(shifted, people), 4)
+        0.8889
+
+    Reference: Lin (1989), doi:10.2307/2532051; with unbiased variances.
+    """
+    require(prediction, "CCC", "interval")
+    mine, theirs = common_items(prediction.items, annotations)
+    ratings = annotations.to(prediction.scale)
+    sums = np.bincount(ratings.item, ratings.weight * ratings.answer, minlength=ratings.n_items)
+    return concordance(sums[theirs] / ratings.per_item()[theirs], prediction.consensus[mine])
+
+
+def concordance(x: np.ndarray, y: np.ndarray) -> float:
+    """Lin's concordance of two equally long arrays, 2 s_xy / (s_x^2 + s_y^2 + (m_x - m_y)^2).
+
+    nan where undefined: fewer than two entries, or both constant.
+    """
+    if len(x) < 2 or (np.ptp(x) == 0 and np.ptp(y) == 0):
+        return float("nan")
+    apart = x - x.mean(), y - y.mean()
+    free = len(x) - 1
+    covariance = apart[0] @ apart[1] / free
+    variances = (apart[0] @ apart[0] + apart[1] @ apart[1]) / free
+    return float(2 * covariance / (variances + (x.mean() - y.mean()) ** 2))

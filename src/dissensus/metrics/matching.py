@@ -1,0 +1,118 @@
+"""Which predictions meet which answers: items and annotators are matched by name."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from dissensus.annotations import Annotations
+from dissensus.errors import DataError
+from dissensus.names import Names
+from dissensus.prediction import ByAnnotator, Prediction
+from dissensus.scales import Nominal, Ordinal, Scale
+
+
+class Compared(NamedTuple):
+    """How much a score rests on."""
+
+    items: int  # predicted items that people answered
+    pairs: int  # answers whose annotator was predicted too
+
+
+def require(prediction: Prediction, metric: str, *scales: str) -> None:
+    """Refuse a metric that is not for the prediction's scale."""
+    if prediction.scale.kind not in scales:
+        kinds = " and ".join(", ".join(scales).rsplit(", ", 1))
+        raise DataError(f"{metric} is for {kinds} answers, not for {prediction.scale.kind} ones")
+
+
+def compared(prediction: Prediction, annotations: Annotations) -> Compared:
+    """How many items, and answers of predicted annotators, there are to compare."""
+    items = len(common_items(prediction.items, annotations)[0])
+    if prediction.by_annotator is None or annotations.annotator is None:
+        return Compared(items, 0)
+    return Compared(items, len(common_pairs(prediction, annotations)[0]))
+
+
+def common_items(predicted: Names, annotations: Annotations) -> tuple[np.ndarray, np.ndarray]:
+    """The predicted items that people answered: codes into `predicted` and the annotations."""
+    if predicted == annotations.items:
+        theirs = np.arange(len(predicted))
+    else:
+        theirs = annotations.items.find(predicted)
+    answered = np.append(annotations.per_item() > 0, False)  # the last is for code -1: no such item
+    mine = np.flatnonzero(answered[theirs])
+    return mine, theirs[mine]
+
+
+def common_pairs(prediction: Prediction, annotations: Annotations) -> tuple[np.ndarray, np.ndarray]:
+    """The answers whose annotator was predicted on their item: rows of the annotations, and the
+    rows of `by_annotator` they meet. Repeated answers meet the same row."""
+    asked = _by_annotator(prediction)
+    who = annotations.who("a score per annotator")
+    item = prediction.items.find(annotations.items)[annotations.item]
+    annotator = asked.annotators.find(annotations.annotators)[who]
+    width = max(len(asked.annotators), 1)
+    wanted = np.where((item >= 0) & (annotator >= 0), item * width + annotator, -1)
+    keys = asked.item.astype(np.int64) * width + asked.annotator
+    order = np.argsort(keys, kind="stable")
+    place = np.minimum(np.searchsorted(keys[order], wanted), max(len(keys) - 1, 0))
+    found = np.flatnonzero(keys[order][place] == wanted) if len(keys) else np.zeros(0, np.int64)
+    return found, order[place[found]]
+
+
+def _by_annotator(prediction: Prediction) -> ByAnnotator:
+    if prediction.by_annotator is None:
+        raise DataError(
+            "a score per annotator needs predictions by annotator; this method made none"
+        )
+    return prediction.by_annotator
+
+
+def distributions(
+    prediction: Prediction, annotations: Annotations
+) -> tuple[np.ndarray, np.ndarray]:
+    """People's and predicted distributions over the common items, (n_common, n_columns) each."""
+    mine, theirs = common_items(prediction.items, annotations)
+    people = annotations.to(prediction.scale).distribution()
+    return people[theirs], np.asarray(prediction.distribution[mine], dtype=float)
+
+
+def labels(prediction: Prediction, annotations: Annotations) -> tuple[np.ndarray, np.ndarray]:
+    """The people's consensus and the predicted one on the common items, (n_common,) codes each.
+
+    Where people tie, the first of the values in question is their consensus.
+    """
+    mine, theirs = common_items(prediction.items, annotations)
+    consensus = _readable(annotations, prediction.scale).consensus(ties="first")
+    truth = np.zeros(annotations.n_items, dtype=np.int64)
+    truth[consensus.item] = codes_on(prediction.scale, consensus)
+    return truth[theirs], np.asarray(prediction.consensus[mine]).astype(np.int64)
+
+
+def _readable(annotations: Annotations, scale: Scale) -> Annotations:
+    """The answers on `scale`, or on their own where they have values that it does not have."""
+    if isinstance(annotations.scale, Nominal | Ordinal) and isinstance(scale, Nominal | Ordinal):
+        if not set(annotations.scale.values) <= set(scale.values):
+            return annotations
+    return annotations.to(scale)
+
+
+def codes_on(scale: Scale, annotations: Annotations) -> np.ndarray:
+    """Answers as codes of `scale`, (n_rows,); values it does not have come after its own.
+
+    Labels from elsewhere may know values that a method never can say: those are just missed.
+    """
+    theirs = annotations.scale
+    if theirs == scale:
+        return annotations.answer
+    if not (isinstance(theirs, Nominal | Ordinal) and isinstance(scale, Nominal | Ordinal)):
+        return annotations.to(scale).answer
+    values = [*scale.values, *(value for value in theirs.values if value not in scale.values)]
+    return np.array([values.index(value) for value in theirs.values])[annotations.answer]
+
+
+def mean(values: np.ndarray) -> float:
+    """The mean, nan of nothing."""
+    return float(values.mean()) if values.size else float("nan")

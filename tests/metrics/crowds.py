@@ -1,0 +1,139 @@
+"""Random answers and predictions that share some items and annotators, in different orders."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from dissensus.annotations import Annotations
+from dissensus.names import Names
+from dissensus.prediction import ByAnnotator, Prediction
+from dissensus.scales import Interval, MultiLabel, Nominal, Ordinal, Scale
+
+SCALES: dict[str, Scale] = {
+    "nominal": Nominal(("a", "b", "c", "d")),
+    "ordinal": Ordinal(("-2", "-1", "1", "2")),
+    "interval": Interval(0, 10, n_bins=8),
+    "multi-label": MultiLabel(("a", "b", "c")),
+}
+
+
+def random_answers(generator: np.random.Generator, scale: Scale, n: int) -> np.ndarray:
+    if isinstance(scale, Interval):
+        return generator.uniform(scale.low, scale.high, n)
+    top = 1 << scale.n_columns if isinstance(scale, MultiLabel) else scale.n_columns
+    return generator.integers(0, top, n).astype(scale.dtype)
+
+
+def random_distribution(generator: np.random.Generator, scale: Scale, n: int) -> np.ndarray:
+    if isinstance(scale, MultiLabel):
+        return generator.random((n, scale.n_columns))
+    return generator.dirichlet(np.full(scale.n_columns, 0.7), n)
+
+
+def people(scale: Scale, seed: int = 0) -> Annotations:
+    """40 items i0..i39, the last three without answers; 7 annotators, about 60 % of the cells."""
+    generator = np.random.default_rng(seed)
+    item, annotator = np.nonzero(generator.random((37, 7)) < 0.6)
+    order = generator.permutation(len(item))
+    return Annotations.from_arrays(
+        item[order],
+        annotator[order],
+        random_answers(generator, scale, len(item)),
+        scale,
+        items=Names([f"i{i}" for i in range(40)]),
+        annotators=Names([f"a{a}" for a in range(7)]),
+    )
+
+
+def predicted(scale: Scale, seed: int = 0) -> Prediction:
+    """Items i20..i59 and annotators a2..a9, shuffled; three quarters of the pairs."""
+    generator = np.random.default_rng(seed + 1000)
+    item, annotator = np.nonzero(generator.random((40, 8)) < 0.75)
+    order = generator.permutation(len(item))
+    distribution = random_distribution(generator, scale, 40)
+    pairs = ByAnnotator(
+        item[order],
+        annotator[order],
+        Names([f"a{a}" for a in generator.permutation(np.arange(2, 10))]),
+        random_answers(generator, scale, len(item)),
+    )
+    items = Names([f"i{i}" for i in generator.permutation(np.arange(20, 60))])
+    return Prediction(scale, items, distribution, scale.consensus(distribution), pairs)
+
+
+def perfect(annotations: Annotations) -> Prediction:
+    """The people's own distributions and answers, on the items that have any."""
+    items = np.flatnonzero(annotations.per_item())
+    answered = annotations.select_items(items, annotations.items.take(items))
+    pairs = ByAnnotator(answered.item, answered.who("here"), answered.annotators, answered.answer)
+    consensus = answered.consensus().answer
+    return Prediction(answered.scale, answered.items, answered.distribution(), consensus, pairs)
+
+
+def rows_of(annotations: Annotations) -> list[tuple[str, str, float]]:
+    """(item, annotator, stored answer), one by one."""
+    who = annotations.who("here")
+    return [
+        (annotations.items[i], annotations.annotators[a], float(answer))
+        for i, a, answer in zip(annotations.item, who, annotations.answer, strict=True)
+    ]
+
+
+def pairs_of(prediction: Prediction) -> dict[tuple[str, str], float]:
+    """(item, annotator) -> predicted value, one by one."""
+    asked = prediction.by_annotator
+    assert asked is not None
+    return {
+        (prediction.items[i], asked.annotators[a]): float(value)
+        for i, a, value in zip(asked.item, asked.annotator, asked.value, strict=True)
+    }
+
+
+def shuffled(annotations: Annotations, prediction: Prediction) -> tuple[Annotations, Prediction]:
+    """The same with rows, items and annotators in another order."""
+    generator = np.random.default_rng(5)
+    asked = prediction.by_annotator
+    assert asked is not None
+    items = generator.permutation(annotations.n_items)
+    who = generator.permutation(annotations.n_annotators)
+    moved = annotations.take(generator.permutation(annotations.n_rows))
+    moved = moved.select_items(items, annotations.items.take(items))
+    moved = moved.select_annotators(who, annotations.annotators.take(who))
+    order = generator.permutation(len(prediction.items))
+    back = np.argsort(order)
+    rows = generator.permutation(len(asked))
+    pairs = replace(
+        asked,
+        item=back[asked.item[rows]],
+        annotator=asked.annotator[rows],
+        value=asked.value[rows],
+    )
+    return moved, replace(
+        prediction,
+        items=prediction.items.take(order),
+        distribution=prediction.distribution[order],
+        consensus=prediction.consensus[order],
+        by_annotator=pairs,
+    )
+
+
+def renamed(annotations: Annotations, prediction: Prediction) -> tuple[Annotations, Prediction]:
+    """The same with other names of items and annotators."""
+    asked = prediction.by_annotator
+    assert asked is not None
+
+    def other(names: Names) -> Names:
+        return Names([f"{name[1:]} of them" for name in names])
+
+    return (
+        replace(
+            annotations, items=other(annotations.items), annotators=other(annotations.annotators)
+        ),
+        replace(
+            prediction,
+            items=other(prediction.items),
+            by_annotator=replace(asked, annotators=other(asked.annotators)),
+        ),
+    )

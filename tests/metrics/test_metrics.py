@@ -1,0 +1,140 @@
+"""What is promised of every metric."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from dissensus.annotations import Annotations
+from dissensus.errors import DataError
+from dissensus.metrics import METRICS, Metric, compared, scores
+from dissensus.names import Names
+from dissensus.scales import Nominal, Scale
+from tests.metrics.crowds import SCALES, people, perfect, predicted, renamed, shuffled
+
+EVERY = [
+    pytest.param(metric, SCALES[kind], id=f"{name}, {kind}")
+    for name, metric in METRICS.items()
+    for kind in metric.scales
+]
+every_metric = pytest.mark.parametrize(("metric", "scale"), EVERY)
+
+
+@every_metric
+def test_order_and_names_do_not_matter(metric: Metric, scale: Scale) -> None:
+    annotations, prediction = people(scale), predicted(scale)
+    expected = metric.function(prediction, annotations)
+    assert np.isfinite(expected)
+    for moved, answer in (shuffled(annotations, prediction), renamed(annotations, prediction)):
+        assert metric.function(answer, moved) == pytest.approx(expected, abs=1e-12)
+
+
+@every_metric
+def test_items_that_were_not_predicted_or_answered_do_not_count(
+    metric: Metric, scale: Scale
+) -> None:
+    annotations, prediction = people(scale), predicted(scale)
+    shared = annotations.items.find(prediction.items)
+    shared = np.sort(shared[shared >= 0])
+    fewer = annotations.select_items(shared, annotations.items.take(shared))
+    assert fewer.n_rows < annotations.n_rows
+    expected = metric.function(prediction, annotations)
+    assert metric.function(prediction, fewer) == pytest.approx(expected)
+
+
+@every_metric
+def test_nothing_in_common_is_nan(metric: Metric, scale: Scale) -> None:
+    annotations, prediction = people(scale), predicted(scale)
+    elsewhere = replace(prediction, items=Names([f"x{i}" for i in range(40)]))
+    assert np.isnan(metric.function(elsewhere, annotations))
+    assert np.isnan(metric.function(prediction, annotations.take(np.zeros(0, dtype=int))))
+
+
+@every_metric
+def test_the_perfect_prediction_is_the_best(metric: Metric, scale: Scale) -> None:
+    annotations = people(scale)
+    best = metric.function(perfect(annotations), annotations)
+    for seed in range(5):
+        other = metric.function(predicted(scale, seed), annotations)
+        assert best > other if metric.higher_is_better else best < other
+
+
+@pytest.mark.parametrize("name", METRICS)
+@pytest.mark.parametrize("kind", SCALES)
+def test_other_scales_are_refused(name: str, kind: str) -> None:
+    metric, scale = METRICS[name], SCALES[kind]
+    if kind in metric.scales:
+        return
+    with pytest.raises(DataError) as error:
+        metric.function(predicted(scale), people(scale))
+    kinds = " and ".join(", ".join(metric.scales).rsplit(", ", 1))
+    assert str(error.value) == f"{name} is for {kinds} answers, not for {kind} ones"
+
+
+def test_tables_lead_with_the_soft_metrics_of_the_scale() -> None:
+    def names(kind: str) -> list[str]:
+        return list(scores(predicted(SCALES[kind]), people(SCALES[kind])))
+
+    assert names("nominal") == ["cross-entropy", "macro-F1", "accuracy", "annotator accuracy"]
+    assert names("ordinal") == [
+        "cross-entropy",
+        "Wasserstein",
+        "macro-F1",
+        "accuracy",
+        "annotator accuracy",
+        "annotator error",
+    ]
+    assert names("interval") == ["CCC", "Wasserstein", "annotator CCC", "annotator error"]
+    assert names("multi-label") == ["cross-entropy"]
+
+
+def test_scores_are_the_metrics_one_by_one() -> None:
+    for scale in SCALES.values():
+        annotations, prediction = people(scale), predicted(scale)
+        for name, score in scores(prediction, annotations).items():
+            assert score == METRICS[name].function(prediction, annotations)
+
+
+def test_gold_adds_scores_against_it() -> None:
+    scale = SCALES["nominal"]
+    annotations, prediction = people(scale), predicted(scale)
+    gold = annotations.majority(ties="last")
+    found = scores(prediction, annotations, gold)
+    assert list(found)[-2:] == ["macro-F1 (gold)", "accuracy (gold)"]
+    assert found["accuracy (gold)"] == METRICS["accuracy"].function(prediction, gold)
+    ratings = predicted(SCALES["interval"])
+    assert list(scores(ratings, people(SCALES["interval"]), gold)) == list(
+        scores(ratings, people(SCALES["interval"]))
+    )
+
+
+def test_without_names_there_are_no_scores_per_annotator() -> None:
+    scale = SCALES["nominal"]
+    annotations, prediction = people(scale), predicted(scale)
+    items_only = ["cross-entropy", "macro-F1", "accuracy"]
+    assert list(scores(replace(prediction, by_annotator=None), annotations)) == items_only
+    anonymous = replace(annotations, annotator=None, annotators=Names.range(0))
+    assert list(scores(prediction, anonymous)) == items_only
+
+
+def test_counts_stand_for_people() -> None:
+    scale = Nominal(("a", "b"))
+    votes = Annotations.from_arrays(
+        np.array([0, 0, 1]), None, np.array([0, 1, 1]), scale, count=np.array([3, 1, 2])
+    )
+    rows = [(0, w, "a") for w in range(3)] + [(0, 3, "b"), (1, 0, "b"), (1, 1, "b")]
+    named = Annotations.from_rows(rows, scale)
+    prediction = replace(perfect(named), by_annotator=None)
+    prediction = replace(prediction, distribution=np.array([[0.6, 0.4], [0.3, 0.7]]))
+    assert scores(prediction, votes) == scores(prediction, named)
+
+
+def test_compared_counts_items_and_answers() -> None:
+    scale = SCALES["ordinal"]
+    annotations, prediction = people(scale), predicted(scale)
+    found = compared(prediction, annotations)
+    assert found.items == len({f"i{i}" for i in range(20, 37)} & set(prediction.items))
+    assert found.pairs < annotations.n_rows
+    assert compared(replace(prediction, by_annotator=None), annotations) == (found.items, 0)
