@@ -1,0 +1,95 @@
+"""Datasets: the folder of a known public corpus -> Corpus.
+
+A corpus is a file here. Its module has CORPORA, the names of the corpora that the folder holds,
+DEFAULT, the one that is read unless told otherwise (None: the user must choose), and two functions:
+
+    recognise(folder: Path) -> bool
+    load(folder: Path, corpus: str | None = None) -> Corpus
+
+and one line in `DATASETS`.
+"""
+
+from __future__ import annotations
+
+import importlib
+from pathlib import Path
+from typing import Any, Protocol, cast
+
+from dissensus import readers
+from dissensus.corpus import Corpus
+from dissensus.errors import DataError, listed
+from dissensus.readers.options import Options
+
+DATASETS: dict[str, str] = {
+    "pos_tweets": "dissensus.datasets.pos_tweets",
+    "speechocean762": "dissensus.datasets.speechocean762",
+    "jester5k": "dissensus.datasets.jester5k",
+    "cifar10h": "dissensus.datasets.cifar10h",
+    "lewidi2023": "dissensus.datasets.lewidi2023",
+}
+
+
+class Dataset(Protocol):
+    """What the module of a known corpus promises."""
+
+    CORPORA: tuple[str, ...]
+    DEFAULT: str | None
+
+    def recognise(self, folder: Path) -> bool: ...
+
+    def load(self, folder: Path, corpus: str | None = None) -> Corpus: ...
+
+
+def dataset(name: str) -> Dataset:
+    """The module of a known corpus.
+
+    Example:
+        >>> dataset("lewidi2023").CORPORA
+        ('HS-Brexit', 'ArMIS', 'ConvAbuse', 'MD-Agreement')
+    """
+    if name not in DATASETS:
+        raise DataError(f"no dataset {name!r}; there are {listed(DATASETS)}")
+    return cast(Dataset, importlib.import_module(DATASETS[name]))
+
+
+def recognise(path: str | Path) -> str | None:
+    """The name of the known corpus that a folder holds, by the names of its files; else None."""
+    folder = Path(path)
+    if not folder.is_dir():
+        return None
+    return next((name for name in DATASETS if dataset(name).recognise(folder)), None)
+
+
+def load(folder: str | Path, corpus: str | None = None) -> Corpus:
+    """The corpus in a folder that is known.
+
+    Args:
+        folder: where the corpus's files lie, under the names they have in their source.
+        corpus: which one, of a folder that holds several.
+    """
+    name = recognise(folder)
+    if name is None:
+        raise DataError(f"{folder}: no known corpus is here; known are {listed(DATASETS)}")
+    return dataset(name).load(Path(folder), corpus)
+
+
+def read(source: Any, *, corpus: str | None = None, **options: Any) -> Corpus:
+    """Any source of annotations as a Corpus: a known corpus's folder, a file, a folder of ours or
+    a table in memory.
+
+    Args:
+        source: a path, or a pandas, polars or Arrow table.
+        corpus: which one, of a source that holds several.
+        options: for files and tables, as in `readers.read`; a known corpus needs none.
+    """
+    name = recognise(source) if isinstance(source, str | Path) else None
+    if name is None:
+        return readers.read(source, corpus=corpus, **options)
+    usual = vars(Options())
+    given = [f"{k}=" for k, v in options.items() if v is not None and v != usual.get(k)]
+    if given:
+        raise DataError(
+            f"{source}: this is the known corpus {name}, which is read as it is; "
+            f"leave out {', '.join(given)}"
+        )
+    return load(source, corpus)

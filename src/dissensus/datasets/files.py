@@ -1,0 +1,112 @@
+"""The files of a corpus's folder as Arrow tables; what is wrong with one, in one line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv as pc_csv
+import pyarrow.parquet as pq
+
+from dissensus.errors import DataError, listed
+from dissensus.names import Names
+
+
+def csv_table(folder: Path, name: str, **types: Any) -> Any:
+    """A CSV file of the folder, plain or gzipped, with just these columns and types.
+
+    Texts stay as they are written ("007", "NA", ""); a number that is missing is an error.
+    """
+    path = present(folder, name)
+    try:
+        table = pc_csv.read_csv(
+            path,
+            parse_options=pc_csv.ParseOptions(newlines_in_values=True),
+            convert_options=pc_csv.ConvertOptions(column_types=types, strings_can_be_null=False),
+        )
+    except (pa.ArrowInvalid, OSError) as error:
+        raise DataError(f"{path}: damaged ({str(error).splitlines()[0]})") from None
+    return _with_columns(path, table, list(types))
+
+
+def parquet_table(folder: Path, name: str, columns: list[str]) -> Any:
+    """A Parquet file of the folder with just these columns."""
+    path = present(folder, name)
+    try:
+        table = pq.read_table(path)
+    except (pa.ArrowInvalid, OSError) as error:
+        raise DataError(f"{path}: damaged ({str(error).splitlines()[0]})") from None
+    return _with_columns(path, table, columns)
+
+
+def numpy_array(folder: Path, name: str) -> np.ndarray:
+    """An array that numpy wrote, never one with pickled objects."""
+    path = present(folder, name)
+    try:
+        return np.load(path, allow_pickle=False)
+    except (ValueError, OSError, EOFError) as error:
+        raise DataError(f"{path}: damaged ({str(error).splitlines()[0]})") from None
+
+
+def _with_columns(path: Path, table: Any, columns: list[str]) -> Any:
+    missing = [name for name in columns if name not in table.column_names]
+    if missing:
+        raise DataError(f"{path}: no column {missing}; the file has {table.column_names}")
+    if not table.num_rows:
+        raise DataError(f"{path}: no rows")
+    table = table.select(columns).combine_chunks()
+    for name in columns:
+        if table[name].null_count:
+            row = pc.index(pc.is_null(table[name]), True).as_py()
+            raise DataError(f"{path}, row {row + 1}: {name!r} is empty")
+    return table
+
+
+def present(folder: Path, name: str) -> Path:
+    """The path of a file that the corpus cannot do without."""
+    path = folder / name
+    if not path.is_file():
+        raise DataError(f"{path}: missing; the corpus cannot be read without it")
+    return path
+
+
+def chosen(folder: Path, corpus: str | None, corpora: tuple[str, ...], default: str | None) -> str:
+    """Which of a folder's corpora is wanted; an error that lists them where that is not clear.
+
+    Example:
+        >>> chosen(Path("mine"), None, ("crowd", "experts"), "crowd")
+        'crowd'
+    """
+    if corpus is None and default is None:
+        raise DataError(
+            f"{folder}: holds {len(corpora)} corpora, choose one with corpus= (--corpus): "
+            f"{listed(corpora)}"
+        )
+    wanted = corpus or default
+    if wanted is None or wanted not in corpora:
+        raise DataError(f"{folder}: no corpus {corpus!r}; there is {listed(corpora)}")
+    return wanted
+
+
+@contextmanager
+def naming(path: Path) -> Iterator[None]:
+    """Errors about data inside the block name the file that the data came from."""
+    try:
+        yield
+    except DataError as error:
+        raise DataError(f"{path}: {error}") from None
+
+
+def names_in_order(values: Any) -> Names:
+    """The distinct names of a column; numbers come in their order, "9" before "10".
+
+    Example:
+        >>> list(names_in_order(pa.array(["10", "9", "10"])))
+        ['9', '10']
+    """
+    return Names(sorted(pc.unique(values).to_pylist(), key=lambda name: (len(name), name)))

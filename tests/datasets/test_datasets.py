@@ -1,0 +1,127 @@
+"""What every known corpus promises, and how `read` finds its way to one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dissensus import datasets
+from dissensus.corpus import Corpus
+from dissensus.datasets import DATASETS, dataset
+from dissensus.errors import DataError
+from tests.datasets.folders import FOLDERS
+
+Made = Callable[[str], Path]
+EVERY = [(name, corpus) for name in DATASETS for corpus in dataset(name).CORPORA]
+
+
+def test_every_dataset_has_a_folder_to_test() -> None:
+    assert list(FOLDERS) == list(DATASETS)
+
+
+@pytest.mark.parametrize("name", DATASETS)
+def test_a_folder_is_recognised_by_its_own_module_only(name: str, made: Made) -> None:
+    folder = made(name)
+    assert [other for other in DATASETS if dataset(other).recognise(folder)] == [name]
+    assert datasets.recognise(folder) == datasets.recognise(str(folder)) == name
+
+
+@pytest.mark.parametrize("name", DATASETS)
+def test_the_default_is_the_first_corpus_or_there_is_none(name: str) -> None:
+    corpora = dataset(name).CORPORA
+    assert dataset(name).DEFAULT == corpora[0] or (
+        dataset(name).DEFAULT is None and len(corpora) > 1
+    )
+
+
+@pytest.mark.parametrize(("name", "corpus"), EVERY)
+def test_what_is_saved_and_loaded_is_the_same(
+    name: str, corpus: str, made: Made, tmp_path: Path
+) -> None:
+    loaded = datasets.load(made(name), corpus)
+    loaded.save(tmp_path / "saved")
+    assert Corpus.load(tmp_path / "saved").equals(loaded)
+
+
+@pytest.mark.parametrize(("name", "corpus"), EVERY)
+def test_a_missing_file_is_named(name: str, corpus: str, made: Made) -> None:
+    folder = made(name)
+    needed = 0
+    for path in sorted(folder.iterdir()):
+        hidden = path.with_name("hidden")
+        path.rename(hidden)
+        try:
+            dataset(name).load(folder, corpus)
+        except DataError as error:
+            needed += 1
+            assert str(error) == f"{path}: missing; the corpus cannot be read without it"
+        hidden.rename(path)
+    assert needed >= 2  # every one of these corpora is made of several files
+
+
+@pytest.mark.parametrize("name", DATASETS)
+def test_an_unknown_corpus_is_refused_with_those_there_are(name: str, made: Made) -> None:
+    folder = made(name)
+    there = ", ".join(repr(corpus) for corpus in dataset(name).CORPORA)
+    with pytest.raises(DataError) as caught:
+        datasets.load(folder, "nonsense")
+    assert str(caught.value) == f"{folder}: no corpus 'nonsense'; there is {there}"
+
+
+def test_several_corpora_want_a_choice(made: Made) -> None:
+    folder = made("lewidi2023")
+    with pytest.raises(DataError) as caught:
+        datasets.read(folder)
+    assert str(caught.value) == (
+        f"{folder}: holds 4 corpora, choose one with corpus= (--corpus): "
+        "'HS-Brexit', 'ArMIS', 'ConvAbuse', 'MD-Agreement'"
+    )
+
+
+def test_read_takes_the_default_corpus_and_a_named_one(made: Made) -> None:
+    folder = made("pos_tweets")
+    assert datasets.read(str(folder)).name == "pos_tweets"
+    assert datasets.read(folder, corpus="plank2014").name == "plank2014"
+
+
+def test_read_refuses_options_for_a_known_corpus(made: Made) -> None:
+    folder = made("jester5k")
+    with pytest.raises(DataError) as caught:
+        datasets.read(folder, item="joke", annotator=None, scale="nominal", repeats="error")
+    assert str(caught.value) == (
+        f"{folder}: this is the known corpus jester5k, which is read as it is; "
+        "leave out item=, scale="
+    )
+
+
+def test_read_hands_everything_else_to_the_readers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[Any] = []
+
+    def reader(source: Any, **options: Any) -> Any:
+        asked.append((source, options))
+
+    monkeypatch.setattr("dissensus.readers.read", reader, raising=False)
+    table = {"item": ["t1"]}
+    for source in (tmp_path, tmp_path / "mine.csv", table):
+        datasets.read(source, corpus="a", item="task")
+    options = {"corpus": "a", "item": "task"}
+    assert asked == [(source, options) for source in (tmp_path, tmp_path / "mine.csv", table)]
+
+
+def test_load_says_which_corpora_are_known(tmp_path: Path) -> None:
+    with pytest.raises(DataError) as caught:
+        datasets.load(tmp_path)
+    assert str(caught.value) == (
+        f"{tmp_path}: no known corpus is here; known are 'pos_tweets', 'speechocean762', "
+        "'jester5k', 'cifar10h', 'lewidi2023'"
+    )
+
+
+def test_an_unknown_dataset_is_refused() -> None:
+    with pytest.raises(DataError, match=r"^no dataset 'mine'; there are 'pos_tweets', "):
+        dataset("mine")
