@@ -4,14 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 import pyarrow as pa
 
 from dissensus.errors import DataError, listed
 from dissensus.names import Names, string_array
-from dissensus.scales import Interval, MultiLabel, Nominal, Ordinal, Scale, infer_scale
+from dissensus.scales import (
+    Interval,
+    MultiLabel,
+    Nominal,
+    Ordinal,
+    Scale,
+    as_numbers,
+    infer_scale,
+)
 
 Repeats = Literal["error", "keep", "first", "last", "mean"]
 Ties = Literal["first", "last", "random", "drop"]
@@ -84,9 +92,9 @@ class Annotations:
             scale,
             items,
             annotators,
-            count=_column(count, np.int64),
-            response=_column(response, np.int64),
-            seconds=_column(seconds, np.float64),
+            count=_column("count", count, np.int64),
+            response=_column("response", response, np.int64),
+            seconds=_column("seconds", seconds, np.float64),
             extra={name: _arrow(column) for name, column in (extra or {}).items()},
         )
         made._check_lengths()
@@ -104,9 +112,8 @@ class Annotations:
             wrong = next(row for row in triples if len(row) != 3)
             raise DataError(f"a row is (item, annotator, answer), found {wrong!r}")
         item, annotator, answer = zip(*triples, strict=True)
-        values = list(answer) if isinstance(scale, MultiLabel) else string_array(list(answer))
         return cls.from_arrays(
-            string_array(list(item)), string_array(list(annotator)), values, scale, **options
+            string_array(list(item)), string_array(list(annotator)), list(answer), scale, **options
         )
 
     @classmethod
@@ -137,7 +144,7 @@ class Annotations:
         return cls.from_arrays(
             string_array(arrow[item]),
             None if annotator is None else string_array(arrow[annotator]),
-            string_array(arrow[answer]),
+            arrow[answer],
             scale,
             **options,
         )
@@ -226,6 +233,7 @@ class Annotations:
         """
         if not isinstance(self.scale, Nominal | Ordinal):
             raise DataError(f"a majority needs nominal or ordinal answers, not {self.scale.kind}")
+        _check_ties(ties)
         counts = self.counts()
         return self._labels(counts == counts.max(axis=1, keepdims=True), ties, seed)
 
@@ -236,6 +244,7 @@ class Annotations:
         answers tie). Interval: the mean. Multi-label: the values above one half (one at exactly
         one half is out, in if `ties` is "last"). Items without answers have no row.
         """
+        _check_ties(ties)
         if isinstance(self.scale, Nominal):
             return self.majority(ties, seed)
         items = np.flatnonzero(self.per_item())
@@ -273,10 +282,8 @@ class Annotations:
             answer = best.shape[1] - 1 - best[:, ::-1].argmax(axis=1)
         elif ties == "random":
             answer = (best * np.random.default_rng(seed).random(best.shape)).argmax(axis=1)
-        elif ties in ("first", "drop"):
-            answer = best.argmax(axis=1)
         else:
-            raise DataError(f"no rule {ties!r} for ties; there are first, last, random and drop")
+            answer = best.argmax(axis=1)
         return self._gold(items, answer)
 
     def _gold(self, items: np.ndarray, answer: np.ndarray) -> Annotations:
@@ -453,7 +460,10 @@ def _scaled(answer: Any, scale: Scale | None) -> tuple[np.ndarray, Scale]:
         return answer, scale
     if isinstance(scale, MultiLabel):
         return scale.encode(answer), scale
-    texts = string_array(answer)
+    try:
+        texts = string_array(answer)
+    except pa.ArrowNotImplementedError:
+        raise DataError("answers that are lists of values need a multi-label scale") from None
     if texts.null_count:
         row = int(texts.is_null().to_numpy(zero_copy_only=False).argmax())
         raise DataError(f"row {row + 1} has no answer; leave such rows out")
@@ -464,28 +474,38 @@ def _scaled(answer: Any, scale: Scale | None) -> tuple[np.ndarray, Scale]:
     return scale.encode(texts), scale
 
 
-def _column(values: Any | None, dtype: type) -> np.ndarray | None:
+def _column(name: str, values: Any | None, dtype: type) -> np.ndarray | None:
     if values is None:
         return None
-    if isinstance(values, pa.Array | pa.ChunkedArray):
-        values = values.to_numpy(zero_copy_only=False) if isinstance(values, pa.Array) else values
     column = np.asarray(values)
-    if dtype is np.int64 and column.dtype.kind == "f" and np.isnan(column).any():
-        raise DataError(f"row {int(np.isnan(column).argmax()) + 1}: a whole number is missing")
+    if column.dtype.kind not in "iuf":
+        raise DataError(f"{name} holds numbers, found {column.dtype}")
+    if dtype is np.int64 and column.dtype.kind == "f":
+        strange = ~(np.isfinite(column) & (column == np.floor(column)))
+        if strange.any():
+            row = int(strange.argmax())
+            raise DataError(f"row {row + 1}: {name} is {column[row]:g}, not a whole number")
     return column.astype(dtype, copy=False)
 
 
 def _arrow(values: Any) -> Any:
     if isinstance(values, pa.ChunkedArray):
         return values.combine_chunks()
-    return values if isinstance(values, pa.Array) else pa.array(values)
+    return values if isinstance(values, pa.Array) else pa.array(values, from_pandas=True)
+
+
+def _check_ties(ties: Ties) -> None:
+    if ties not in get_args(Ties):
+        raise DataError(f"no rule {ties!r} for ties; there are first, last, random and drop")
 
 
 def _nearest_level(answer: np.ndarray, scale: Scale) -> np.ndarray:
     """Ratings as codes of an ordinal or nominal scale whose values spell those numbers."""
     assert isinstance(scale, Nominal | Ordinal)
-    levels = scale if isinstance(scale, Ordinal) else Ordinal(scale.values)
-    positions = np.array(levels.positions)
+    levels = scale.positions if isinstance(scale, Ordinal) else as_numbers(scale.values)
+    if levels is None:
+        raise DataError(f"numbers cannot be read as {listed(scale.values, 20)}")
+    positions = np.array(levels)
     codes = np.abs(answer[:, None] - positions).argmin(axis=1).astype(np.int32)
     off = positions[codes] != answer
     if off.any():

@@ -62,10 +62,12 @@ class Contents:
         elif isinstance(values, np.ndarray) and values.ndim == 3:
             return cls._distinct_features(list(values))
         else:
-            arrays = [np.ascontiguousarray(value, dtype=np.float32) for value in values]
+            codes = np.full(len(values), -1, dtype=np.int32)
+            present = [i for i, value in enumerate(values) if value is not None]
+            arrays = [np.ascontiguousarray(values[i], dtype=np.float32) for i in present]
             seen: dict[bytes, int] = {}
-            codes = np.array([seen.setdefault(_key(a), len(seen)) for a in arrays], dtype=np.int32)
-            first = np.unique(codes, return_index=True)[1]
+            codes[present] = [seen.setdefault(_key(a), len(seen)) for a in arrays]
+            first = np.unique(codes[present], return_index=True)[1]
             kept = [arrays[i].tolist() for i in first]
             depth = arrays[0].ndim if arrays else 1
             inner = pa.list_(pa.float32()) if depth == 1 else pa.list_(pa.list_(pa.float32()))

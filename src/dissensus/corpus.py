@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from dissensus.annotations import Annotations
 from dissensus.contents import Contents
 from dissensus.errors import DataError, listed
-from dissensus.folders import read_json, read_table, write_json, write_table, writing
+from dissensus.folders import read_json, read_table, reading, write_json, write_table, writing
 from dissensus.names import Names
 from dissensus.scales import scale_from_dict
 
@@ -180,8 +180,12 @@ class Corpus:
                 f"{self.name}: no item attribute {self.group!r} to group by; "
                 f"there are {listed(self.item_attributes)}"
             )
-        if self.focus is not None and self.focus.role not in self.contents:
-            raise DataError(f"{self.name}: focus on {self.focus.role!r}, which has no contents")
+        if self.focus is not None:
+            if self.focus.role not in self.contents:
+                raise DataError(f"{self.name}: focus on {self.focus.role!r}, which has no contents")
+            shapes = {self.focus.start.shape, self.focus.stop.shape}
+            if len(shapes) > 1 or {(len(shape), *shape[:1]) for shape in shapes} != {(2, n_items)}:
+                raise DataError(f"{self.name}: a focus has one row for each of {n_items} items")
 
     # ---- what it holds ----
 
@@ -209,7 +213,8 @@ class Corpus:
         """Answers that were given together: joined by response, else by (item, annotator)."""
         self.check_questions(questions)
         asked = [self.questions[question] for question in questions]
-        keys = [_join_key(annotations, self.n_annotators) for annotations in asked]
+        by_response = all(annotations.response is not None for annotations in asked)
+        keys = [_join_key(annotations, by_response) for annotations in asked]
         shared = keys[0]
         for key in keys[1:]:
             shared = np.intersect1d(shared, key)
@@ -218,7 +223,10 @@ class Corpus:
             distinct, first = np.unique(key, return_index=True)
             if len(distinct) < len(key):
                 raise DataError(
-                    f"{self.name}: an annotator answered {question!r} twice on one item; "
+                    f"{self.name}: a response answers {question!r} twice; the answers cannot be "
+                    "paired"
+                    if by_response
+                    else f"{self.name}: an annotator answered {question!r} twice on one item; "
                     "without a response column the answers cannot be paired"
                 )
             rows.append(first[np.searchsorted(distinct, shared)])
@@ -312,7 +320,8 @@ class Corpus:
 
         Args:
             by: "content", "item" or an item attribute; left out, the corpus's grouping attribute
-                or else "content". An item whose attribute is missing stands alone.
+                or else "content". An item without content, or whose attribute is missing, stands
+                alone.
         """
         by = by or self.group or "content"
         if by == "item":
@@ -321,7 +330,8 @@ class Corpus:
             if not self.content:
                 return np.arange(self.n_items)
             codes = np.stack(list(self.content.values()), axis=1)
-            return np.unique(codes, axis=0, return_inverse=True)[1].reshape(-1)
+            units = np.unique(codes, axis=0, return_inverse=True)[1].reshape(-1)
+            return _alone(units, codes.max(axis=1) < 0)
         if by not in self.item_attributes:
             raise DataError(
                 f"{self.name}: cannot split by {by!r}; there are 'content', 'item' and the "
@@ -329,9 +339,8 @@ class Corpus:
             )
         encoded = self.item_attributes[by].dictionary_encode()
         missing = encoded.is_null().to_numpy(zero_copy_only=False)
-        units = pc.fill_null(encoded.indices, 0).to_numpy(zero_copy_only=False).astype(np.int64)
-        units[missing] = len(encoded.dictionary) + np.arange(missing.sum())
-        return units
+        units = pc.fill_null(encoded.indices, 0).to_numpy(zero_copy_only=False)
+        return _alone(units, missing)
 
     def split(
         self, test_share: float = 0.2, by: str | None = None, seed: int = 0
@@ -346,15 +355,7 @@ class Corpus:
             raise DataError(f"test_share lies between 0 and 1, found {test_share}")
         units = self.units(by)
         sizes = np.bincount(units)
-        target = test_share * self.n_items
-        chosen, total = np.zeros(len(sizes), bool), 0.0
-        for unit in np.random.default_rng(seed).permutation(len(sizes)):
-            if sizes[unit] and total + sizes[unit] <= target + 0.5:
-                chosen[unit] = True
-                total += sizes[unit]
-                if total >= target:
-                    break
-        test = chosen[units]
+        test = _drawn(sizes, test_share * self.n_items, seed)[units]
         if not test.any() or test.all():
             raise DataError(
                 f"{self.name}: {self.n_items} items in {int((sizes > 0).sum())} groups cannot be "
@@ -365,12 +366,22 @@ class Corpus:
     def drop_labels(self, share: float, seed: int = 0) -> Corpus:
         """Leave out this share of every annotator's answers, at random.
 
-        A pair of item and annotator that is dropped is dropped from every question. Anonymous
-        answers are dropped one by one.
+        What an annotator said about an item is dropped from every question or from none, and the
+        share is one of such pairs. Anonymous answers are dropped one by one, those of one
+        response together.
         """
         if not 0 <= share < 1:
             raise DataError(f"the share to drop lies from 0 to below 1, found {share}")
-        kept = {q: _thinned(a, share, seed) for q, a in self.questions.items()}
+        people = _unlucky(self.questions, _pair_of, share, seed)
+        responses = _unlucky(self.questions, _response_of, share, seed)
+        kept = {}
+        for question, asked in self.questions.items():
+            if (pair := _pair_of(asked)) is not None:
+                kept[question] = asked.take(~np.isin(pair, people))
+            elif (response := _response_of(asked)) is not None:
+                kept[question] = asked.take(~np.isin(response, responses))
+            else:
+                kept[question] = _thinned(asked, share, seed)
         return replace(self, questions=kept)
 
     def _select_items(self, codes: np.ndarray) -> Corpus:
@@ -474,7 +485,7 @@ def _arrow(values: Any) -> Any:
     if isinstance(values, pa.ChunkedArray):
         values = values.combine_chunks()
     if not isinstance(values, pa.Array):
-        values = pa.array(values)
+        values = pa.array(values, from_pandas=True)  # nan is a fact that is missing
     return values.dictionary_decode() if pa.types.is_dictionary(values.type) else values
 
 
@@ -495,11 +506,15 @@ def _codes(chosen: Any, names: Names, what: str) -> np.ndarray:
     return codes
 
 
-def _join_key(annotations: Annotations, n_annotators: int) -> np.ndarray:
-    if annotations.response is not None:
+def _join_key(annotations: Annotations, by_response: bool) -> np.ndarray:
+    if by_response and annotations.response is not None:
         return annotations.response
-    who = annotations.who("joining questions")
-    return annotations.item.astype(np.int64) * n_annotators + who
+    return _pairs(annotations.item, annotations.who("joining questions"))
+
+
+def _pairs(item: np.ndarray, annotator: np.ndarray) -> np.ndarray:
+    """One number per pair of item and annotator."""
+    return item.astype(np.int64) << 32 | annotator.astype(np.int64)
 
 
 def _of_questions(rationales: Rationales | None, questions: Sequence[str]) -> Rationales | None:
@@ -509,30 +524,77 @@ def _of_questions(rationales: Rationales | None, questions: Sequence[str]) -> Ra
     return rationales.take(np.asarray(kept.to_numpy(zero_copy_only=False), dtype=bool))
 
 
-def _thinned(annotations: Annotations, share: float, seed: int) -> Annotations:
+def _alone(units: np.ndarray, lonely: np.ndarray) -> np.ndarray:
+    """The units, but for the lonely items, each of which becomes a unit of its own."""
+    units = units.astype(np.int64)
+    units[lonely] = units.max(initial=-1) + 1 + np.arange(lonely.sum())
+    return units
+
+
+def _drawn(sizes: np.ndarray, target: float, seed: int) -> np.ndarray:
+    """Random units whose sizes sum to about `target`, (n_units,) booleans."""
+    chosen = np.zeros(len(sizes), bool)
+    order = np.random.default_rng(seed).permutation(len(sizes))
+    n_first = int(np.searchsorted(np.cumsum(sizes[order]), target + 0.5, side="right"))
+    chosen[order[:n_first]] = True
+    gap = target - sizes[chosen].sum()
+    for unit in order[n_first:]:  # smaller ones that still fit
+        if gap <= 0:
+            break
+        if sizes[unit] <= gap + 0.5:
+            chosen[unit] = True
+            gap -= sizes[unit]
+    left = np.flatnonzero(~chosen)
+    if gap > 0.5 and left.size:  # rather one too large than far too few
+        nearest = left[np.abs(sizes[left] - gap).argmin()]
+        chosen[nearest] = abs(sizes[nearest] - gap) < gap
+    return chosen
+
+
+def _pair_of(annotations: Annotations) -> np.ndarray | None:
+    """One number per pair of item and annotator; None where nobody knows who."""
     who = annotations.annotator
-    if who is None:
-        who = np.zeros(annotations.n_rows, dtype=np.int64)
-        if annotations.count is not None:
-            generator = np.random.default_rng(seed)
-            left = annotations.count - generator.binomial(annotations.count, share)
-            kept = replace(annotations, count=left)
-            return kept.take(left > 0)
-        luck = np.random.default_rng(seed).random(annotations.n_rows)
-    else:
-        luck = _luck(annotations.item, who, seed)
-    order = np.lexsort((luck, who))  # every annotator's rows, the unluckiest first
-    n = np.bincount(who, minlength=int(who.max(initial=0)) + 1)
+    return None if who is None else _pairs(annotations.item, who)
+
+
+def _response_of(annotations: Annotations) -> np.ndarray | None:
+    """The responses of anonymous answers; None where they have none."""
+    alone = annotations.annotator is not None or annotations.count is not None
+    return None if alone else annotations.response
+
+
+def _unlucky(
+    questions: dict[str, Annotations],
+    key_of: Callable[[Annotations], np.ndarray | None],
+    share: float,
+    seed: int,
+) -> np.ndarray:
+    """The keys that are dropped: this share of every annotator's, the same in all questions."""
+    found = [key for asked in questions.values() if (key := key_of(asked)) is not None]
+    if not found:
+        return np.zeros(0, np.int64)
+    keys = np.unique(np.concatenate(found))
+    who = keys & 0xFFFFFFFF if key_of is _pair_of else np.zeros(len(keys), np.int64)
+    order = np.lexsort((_luck(keys, seed), who))  # every annotator's keys, the unluckiest first
+    n = np.bincount(who)
     rank = np.arange(len(who)) - np.repeat(np.cumsum(n) - n, n)
-    dropped = rank < np.round(share * n)[who[order]]
-    return annotations.take(np.sort(order[~dropped]))
+    return keys[order[rank < np.round(share * n)[who[order]]]]
 
 
-def _luck(item: np.ndarray, annotator: np.ndarray, seed: int) -> np.ndarray:
-    """A random number per pair of item and annotator, the same in every question."""
+def _thinned(annotations: Annotations, share: float, seed: int) -> Annotations:
+    """Anonymous answers without this share of them."""
+    generator = np.random.default_rng(seed)
+    if annotations.count is not None:
+        left = annotations.count - generator.binomial(annotations.count, share)
+        return replace(annotations, count=left).take(left > 0)
+    n_dropped = round(share * annotations.n_rows)
+    return annotations.take(np.sort(generator.permutation(annotations.n_rows)[n_dropped:]))
+
+
+def _luck(keys: np.ndarray, seed: int) -> np.ndarray:
+    """A random number per key, whichever other keys there are."""
     with np.errstate(over="ignore"):
-        x = item.astype(np.uint64) << np.uint64(32) | annotator.astype(np.uint64)
-        x = x + np.uint64(seed + 1) * np.uint64(0x9E3779B97F4A7C15)
+        x = keys.astype(np.uint64) + np.uint64(seed + 1) * np.uint64(0x9E3779B97F4A7C15)
         for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
             x = (x ^ (x >> np.uint64(shift))) * np.uint64(factor)  # splitmix64
     return x ^ (x >> np.uint64(31))
@@ -592,7 +654,7 @@ def _write_corpus(corpus: Corpus, folder: Path) -> None:
             "focus": corpus.focus and corpus.focus.role,
             "rationales": corpus.rationales is not None,
             "group": corpus.group,
-            "left_out": [list(row) for row in corpus.left_out],
+            "left_out": [(row.question, row.reason, int(row.answers)) for row in corpus.left_out],
             "notes": list(corpus.notes),
         },
     )
@@ -612,12 +674,8 @@ def _answer_columns(annotations: Annotations) -> dict[str, Any]:
 
 def _read_corpus(folder: Path) -> Corpus:
     front = read_json(folder, "corpus")
-    try:
+    with reading(folder):
         return _assembled(folder, front)
-    except (KeyError, IndexError, TypeError) as error:
-        raise DataError(
-            f"{folder}: damaged ({type(error).__name__}: {error}); make the folder again"
-        ) from None
 
 
 def _assembled(folder: Path, front: dict[str, Any]) -> Corpus:

@@ -14,7 +14,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from dissensus.errors import DataError
+from dissensus.errors import DataError, DissensusError
 
 FORMAT = 1  # of every folder we write; raised when an old reader would misread a new folder
 
@@ -28,8 +28,11 @@ def writing(path: str | Path, kind: str) -> Iterator[Path]:
     target = Path(path)
     if target.exists() and not _replaceable(target, kind):
         raise DataError(f"{target}: exists and is no {kind} folder of ours; choose another name")
-    target.parent.mkdir(parents=True, exist_ok=True)
-    temporary = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        temporary = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
+    except OSError as error:
+        raise DataError(f"{target}: cannot be written ({error.strerror})") from None
     try:
         yield temporary
         _replace(temporary, target)
@@ -48,7 +51,11 @@ def _replace(temporary: Path, target: Path) -> None:
     if target.exists():
         old = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
         os.replace(target, old)
-        os.replace(temporary, target)
+        try:
+            os.replace(temporary, target)
+        except OSError:
+            os.replace(old, target)
+            raise
         shutil.rmtree(old)
     else:
         os.replace(temporary, target)
@@ -65,7 +72,7 @@ def read_json(folder: str | Path, kind: str) -> dict[str, Any]:
     path = Path(folder) / f"{kind}.json"
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         raise DataError(f"{folder}: no {kind} folder of ours: {path.name} is missing") from None
     except (UnicodeDecodeError, json.JSONDecodeError) as error:
         raise DataError(f"{path}: damaged ({error}); make the folder again") from None
@@ -76,6 +83,20 @@ def read_json(folder: str | Path, kind: str) -> dict[str, Any]:
             "read it with the version of dissensus that wrote it"
         )
     return dict(content)
+
+
+@contextmanager
+def reading(folder: Path) -> Iterator[None]:
+    """Turn whatever does not fit together in a folder of ours into one line that names it."""
+    try:
+        yield
+    except DissensusError as error:
+        if str(folder) in str(error):
+            raise
+        raise DataError(f"{folder}: damaged ({error}); make the folder again") from None
+    except (LookupError, TypeError, ValueError, AttributeError, pa.ArrowException) as error:
+        reason = f"{type(error).__name__}: {error}".splitlines()[0]
+        raise DataError(f"{folder}: damaged ({reason}); make the folder again") from None
 
 
 def write_table(path: Path, columns: dict[str, Any]) -> None:
@@ -90,6 +111,6 @@ def read_table(path: Path) -> Any:
         return pq.read_table(path)
     except FileNotFoundError:
         raise DataError(f"{path}: missing; the folder is incomplete, make it again") from None
-    except (pa.ArrowInvalid, OSError) as error:
+    except (pa.ArrowException, OSError) as error:
         reason = str(error).splitlines()[0]
         raise DataError(f"{path}: damaged ({reason}); make the folder again") from None

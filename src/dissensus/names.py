@@ -98,9 +98,19 @@ class Names(Sequence[str]):
 
     def find(self, names: Any) -> np.ndarray:
         """A code per name, -1 where there is no such name."""
+        if isinstance(names, Names) and names == self:
+            return np.arange(self._length)
         wanted = string_array(names)
-        found = pc.fill_null(pc.index_in(wanted, value_set=self.array), -1)
+        if self._array is None:
+            return self._find_in_range(wanted)
+        found = pc.fill_null(pc.index_in(wanted, value_set=self._array), -1)
         return np.asarray(found.to_numpy(zero_copy_only=False), dtype=np.int64)
+
+    def _find_in_range(self, wanted: Any) -> np.ndarray:
+        spelled = pc.match_substring_regex(wanted, "^(0|[1-9][0-9]{0,17})$")
+        texts = pc.if_else(pc.fill_null(spelled, False), wanted, "-1")
+        codes = texts.cast(pa.int64()).to_numpy(zero_copy_only=False)
+        return np.where(codes < self._length, codes, -1)
 
     def codes(self, names: Any, what: str = "name") -> np.ndarray:
         """A code per name; an error that lists the strangers if there are any."""
@@ -139,13 +149,15 @@ def string_array(values: Any) -> Any:
             values = pa.array([None if v is None else str(v) for v in values], pa.string())
     if pa.types.is_dictionary(values.type):
         values = values.dictionary_decode()
-    if pa.types.is_large_string(values.type) or pa.types.is_string(values.type):
-        return values
     if pa.types.is_floating(values.type):
-        whole = pc.all(pc.equal(values, pc.floor(values))).as_py()
-        if whole:  # an id column that a table library turned into floats because of a gap
+        values = pc.if_else(pc.is_nan(values), None, values)  # a gap
+        whole = pc.and_(pc.equal(values, pc.floor(values)), pc.less(pc.abs(values), 2.0**53))
+        if pc.all(whole).as_py():  # ids that a table library turned into floats because of a gap
             values = values.cast(pa.int64())
-    return values.cast(pa.string())
+    try:
+        return values.cast(pa.string())
+    except pa.ArrowInvalid:  # more than 2 GiB of text
+        return values.cast(pa.large_string())
 
 
 def _first_null(array: Any) -> int:

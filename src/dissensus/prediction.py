@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from dissensus.errors import DataError, listed
-from dissensus.folders import read_json, read_table, write_json, write_table, writing
+from dissensus.folders import read_json, read_table, reading, write_json, write_table, writing
 from dissensus.names import Names
 from dissensus.scales import Scale, scale_from_dict
 
@@ -116,13 +116,11 @@ class Predictions(Mapping[str, Prediction]):
         """Read a folder that `save` wrote."""
         folder = Path(path)
         front = read_json(folder, "predictions")
-        try:
+        with reading(folder):
             by_question = {
                 q["name"]: _read_prediction(folder, n, q) for n, q in enumerate(front["questions"])
             }
             return cls(by_question, front["method"], front["corpus"])
-        except (KeyError, IndexError, TypeError, pa.ArrowInvalid) as error:
-            raise DataError(f"{folder}: damaged ({error}); predict again") from None
 
 
 def _write_prediction(
@@ -152,7 +150,7 @@ def _write_prediction(
         write_table(folder / f"question-{number}.annotators.parquet", names)
     seen = prediction.attention
     if seen is not None:
-        axes = seen.places.reshape(len(seen.places), -1)
+        axes = seen.places.reshape(len(seen.places), 2 * seen.places.shape[1])
         attention = {"weight": seen.weight, "place": _matrix(axes)}
         write_table(folder / f"question-{number}.attention.parquet", attention)
         offsets = {"offset": seen.offsets}
@@ -178,10 +176,11 @@ def _read_prediction(folder: Path, number: int, front: dict[str, Any]) -> Predic
     pairs = attention = members = None
     if front["pairs"]:
         rows = table("pairs")
+        names, who = Names(table("annotators")["name"]), rows["annotator"]
         pairs = ByAnnotator(
             rows["item"].to_numpy(),
-            rows["annotator"].indices.to_numpy().astype(np.int64),
-            Names(table("annotators")["name"]),
+            names.codes(who.dictionary)[who.indices.to_numpy()],  # Parquet may reorder it
+            names,
             rows["value"].to_numpy(),
             _array(rows["distribution"]) if "distribution" in rows else None,
         )
@@ -191,7 +190,7 @@ def _read_prediction(folder: Path, number: int, front: dict[str, Any]) -> Predic
         attention = Attention(
             front["attention"],
             seen["weight"].to_numpy(),
-            places.reshape(len(places), -1, 2),
+            places.reshape(len(places), places.shape[1] // 2, 2),
             table("attention-offsets")["offset"].to_numpy(),
         )
     if front["members"]:

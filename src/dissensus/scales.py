@@ -250,18 +250,17 @@ class Interval(Scale):
         return self.low + (np.asarray(positions, dtype=float) + 1) / 2 * (self.high - self.low)
 
     def bins(self, answers: np.ndarray) -> np.ndarray:
-        """The bin of each answer; the upper end belongs to the last bin."""
-        at = np.floor((self.to_unit(answers) + 1) / 2 * self.n_bins).astype(np.int64)
+        """The bin of each answer; an edge is the bin above, the upper end the last bin."""
+        share = (np.asarray(answers, dtype=float) - self.low) / (self.high - self.low)
+        at = np.floor(share * self.n_bins + 1e-9).astype(np.int64)  # 0.29 * 100 is below 29
         return np.clip(at, 0, self.n_bins - 1)
 
     def encode(self, answers: Any) -> np.ndarray:
         texts = string_array(answers)
         try:
             numbers = pc.cast(pc.utf8_trim_whitespace(texts), pa.float64())
-        except pa.ArrowInvalid:
-            strange = ((i, t) for i, t in enumerate(texts.to_pylist()) if as_numbers([t]) is None)
-            row, text = next(strange)
-            raise DataError(f"row {row + 1}: {text!r} is not a number") from None
+        except pa.ArrowInvalid:  # name the first that is none; Arrow knows fewer than Python
+            numbers = pa.array([_number(*pair) for pair in enumerate(texts.to_pylist(), 1)])
         found = np.asarray(numbers.to_numpy(zero_copy_only=False), dtype=np.float64)
         self.check(found)
         return found
@@ -318,7 +317,11 @@ class MultiLabel(_Values):
     def encode(self, answers: Any) -> np.ndarray:
         bit = {value: 1 << code for code, value in enumerate(self.values)}
         masks = np.zeros(len(answers), dtype=np.int64)
+        if isinstance(answers, pa.Array | pa.ChunkedArray):
+            answers = answers.to_pylist()
         for row, answer in enumerate(answers):
+            if answer is None or isinstance(answer, float):  # nan: a gap in a table
+                raise DataError(f"row {row + 1} has no answer; leave such rows out")
             chosen = split_set(answer)
             strange = [value for value in chosen if value not in bit]
             if strange:
@@ -389,8 +392,8 @@ def parse_scale(text: str, found: Sequence[str] = ()) -> Scale:
     if kind == "interval":
         ends = as_numbers(rest.split(":")) if rest else as_numbers(found)
         if not ends or (rest and len(ends) != 2):
-            wanted = rest or listed(found)
-            raise DataError(f"an interval scale runs between two numbers, found {wanted!r}")
+            wanted = repr(rest) if rest else listed(found) or "nothing"
+            raise DataError(f"an interval scale runs between two numbers, found {wanted}")
         return Interval(ends[0], ends[1]) if rest else Interval(min(ends), max(ends))
     values = [value.strip() for value in rest.split(",")] if rest else list(found)
     if kind == "multi-label":
@@ -444,6 +447,13 @@ def as_numbers(texts: Any) -> list[float] | None:
             return None
         numbers.append(number)
     return numbers
+
+
+def _number(row: int, text: str | None) -> float | None:
+    found = None if text is None else as_numbers([text])
+    if text is not None and found is None:
+        raise DataError(f"row {row}: {text!r} is not a number")
+    return None if found is None else found[0]
 
 
 def split_set(answer: Any) -> list[str]:
