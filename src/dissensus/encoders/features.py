@@ -1,0 +1,77 @@
+"""The encoder `features`: arrays as they are, and pictures as their pixels."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from dissensus.contents import Contents, Kind
+from dissensus.encoders.base import Encoder
+from dissensus.encoders.store import Store
+from dissensus.errors import DataError
+from dissensus.progress import progress
+
+
+@dataclass(frozen=True)
+class FeaturesEncoder(Encoder):
+    """Feature vectors and sequences of them unchanged; a picture becomes one vector of its
+    pixels, red, green and blue from 0 to 1, so all pictures must have one size."""
+
+    kinds: ClassVar[tuple[Kind, ...]] = ("features", "image")
+    cached: ClassVar[bool] = False
+
+    @property
+    def identity(self) -> str:
+        return "features"
+
+    def encode(self, contents: Contents) -> Store:
+        if contents.kind == "image":
+            return Store.of_vectors(_pixels(contents))
+        values = contents.values
+        flat = values.flatten()
+        nested = hasattr(flat.type, "value_type")  # a list of lists: sequences of vectors
+        numbers = (flat.flatten() if nested else flat).to_numpy(zero_copy_only=False)
+        lengths = flat.value_lengths() if nested else values.value_lengths()
+        width = _one_width(lengths)
+        vectors = np.asarray(numbers, dtype=np.float32).reshape(-1, width)
+        if not np.isfinite(vectors).all():
+            raise DataError("features hold nan or infinite numbers; leave such contents out")
+        if not nested:
+            return Store.of_vectors(vectors)
+        offsets = np.r_[0, np.cumsum(values.value_lengths().to_numpy())]
+        frame = np.arange(len(vectors)) - np.repeat(offsets[:-1], np.diff(offsets))
+        places = np.stack([frame, frame + 1], axis=1)[:, None].astype(np.float32)
+        return Store(vectors, places, offsets)
+
+
+def _one_width(lengths: Any) -> int:
+    widths = np.unique(lengths.to_numpy(zero_copy_only=False))
+    if len(widths) != 1:
+        found = ", ".join(str(width) for width in widths[:5])
+        raise DataError(f"feature vectors have one width, found {found}")
+    return int(widths[0])
+
+
+def _pixels(contents: Contents) -> np.ndarray:
+    from PIL import Image, UnidentifiedImageError
+
+    pictures: list[np.ndarray] = []
+    with progress("decoding pictures", len(contents)) as advance:
+        for code in range(len(contents)):
+            try:
+                with Image.open(io.BytesIO(contents.bytes_of(code))) as image:
+                    pixels = np.asarray(image.convert("RGB"), dtype=np.float32) / 255
+            except (UnidentifiedImageError, OSError) as error:
+                raise DataError(f"picture {code} cannot be read: {error}") from None
+            if pictures and pixels.shape != pictures[0].shape:
+                raise DataError(
+                    f"picture {code} is {pixels.shape[0]} x {pixels.shape[1]}, the first is "
+                    f"{pictures[0].shape[0]} x {pictures[0].shape[1]}; as features they need "
+                    "one size"
+                )
+            pictures.append(pixels)
+            advance(1, "")
+    return np.stack([pixels.reshape(-1) for pixels in pictures])

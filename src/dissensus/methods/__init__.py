@@ -1,0 +1,53 @@
+"""Methods: `Corpus -> fitted method -> Predictions`. A method = a file.
+
+`METHODS` names the module and class of each; they are imported when first used, so that a list
+of methods needs no torch.
+"""
+
+from __future__ import annotations
+
+import importlib
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from dissensus.errors import ModelError, listed
+
+if TYPE_CHECKING:
+    from dissensus.methods.annotator_heads import AnnotatorHeads
+    from dissensus.methods.annotator_majority import AnnotatorMajority
+    from dissensus.methods.base import Method
+    from dissensus.methods.prior import Prior
+    from dissensus.methods.single import Single
+
+__all__ = ["METHODS", "AnnotatorHeads", "AnnotatorMajority", "Prior", "Single", "load", "method"]
+
+METHODS: dict[str, tuple[str, str]] = {
+    "prior": ("prior", "Prior"),
+    "annotator-majority": ("annotator_majority", "AnnotatorMajority"),
+    "single": ("single", "Single"),
+    "annotator-heads": ("annotator_heads", "AnnotatorHeads"),
+}
+
+
+def method(name: str) -> type[Method]:
+    """The class of a method, by the name users type."""
+    if name not in METHODS:
+        raise ModelError(f"no method {name!r}; there are {listed(METHODS, 40)}")
+    module, attribute = METHODS[name]
+    found: type[Method] = getattr(importlib.import_module(f"dissensus.methods.{module}"), attribute)
+    return found
+
+
+def load(path: str | Path) -> Method:
+    """Read a model folder that `save` wrote; nothing in it is ever run."""
+    from dissensus.methods.base import load_model, read_config
+
+    config = read_config(path)
+    return load_model(path, method(str(config.get("method"))), config)
+
+
+def __getattr__(name: str) -> Any:
+    for of_method, (_, attribute) in METHODS.items():
+        if attribute == name:
+            return method(of_method)
+    raise AttributeError(f"module 'dissensus.methods' has no attribute {name!r}")

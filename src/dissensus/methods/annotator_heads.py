@@ -1,0 +1,108 @@
+"""One head per annotator over a shared trunk."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from torch import Tensor
+
+from dissensus.corpus import Corpus
+from dissensus.methods.trained import TrainedMethod
+from dissensus.networks import heads
+from dissensus.networks.heads import Trunk
+from dissensus.networks.likelihoods import likelihood
+from dissensus.training import Batch, Loss, Network, Outputs, Sizes, Training
+
+
+class _HeadsNet(Network):
+    def __init__(self, sizes: Sizes, hidden: tuple[int, ...], dropout: float, common: bool) -> None:
+        super().__init__()
+        self.trunk = Trunk(list(sizes.widths), sum(sizes.widths.values()), hidden, dropout)
+        self.questions = tuple(sizes.scales)
+        for number, (question, scale) in enumerate(sizes.scales.items()):
+            of_question = heads.AnnotatorHeads(
+                sizes.n_annotators,
+                self.trunk.width,
+                likelihood(scale),
+                sizes.start.get(question),
+                common,
+            )
+            self.add_module(f"heads_{number}", of_question)
+
+    def prepare(self, pooled: dict[str, Tensor]) -> None:
+        self.trunk.standardise(pooled)
+
+    def forward(self, batch: Batch) -> Outputs:
+        features = self.trunk(batch.pooled)  # (n_items, width)
+        annotator = batch.annotators[batch.rows.annotator]  # (n_rows,) codes
+        return Outputs(
+            rows={
+                question: self.get_submodule(f"heads_{number}")(
+                    features, batch.rows.item, annotator
+                )
+                for number, question in enumerate(self.questions)
+            }
+        )
+
+
+@dataclass(eq=False)
+class AnnotatorHeads(TrainedMethod):
+    """Predicts every annotator's own answer; an item's distribution is the mean of theirs.
+
+    The multi-task model of Davani et al. (2022) and of Tavernor et al. (2024), which is
+    `common=False`. With `common`, heads are deviations from one that everyone shares, which
+    helps annotators who gave few answers. Prefer `Single` when only one label is known.
+
+    Args:
+        common: whether a shared head is added to everybody's own.
+        hidden: widths of the shared hidden layers.
+
+    Reference: Davani, Diaz & Prabhakaran (2022), doi 10.1162/tacl_a_00449; Tavernor, El-Tawil &
+    Mower Provost (2024), arXiv 2408.11956.
+    """
+
+    common: bool = True
+    hidden: tuple[int, ...] = (64,)
+    dropout: float = 0.2
+    training: Training = Training(epochs=40, learning_rate=1e-3, weight_decay=0.1)
+    name: ClassVar[str] = "annotator-heads"
+    individual: ClassVar[bool] = True
+    needs_rows: ClassVar[bool] = True
+
+    def network(self, sizes: Sizes) -> Network:
+        return _HeadsNet(sizes, self.hidden, self.dropout, self.common)
+
+    def losses(self, sizes: Sizes) -> tuple[Loss, ...]:
+        return tuple(
+            Loss(
+                question,
+                "row",
+                _answer_loss(question, likelihood(scale).loss),
+                weight=_answer_weight(question),
+            )
+            for question, scale in sizes.scales.items()
+        )
+
+    def targets(self, corpus: Corpus) -> dict[str, np.ndarray]:
+        return {}
+
+    def learns(self, corpus: Corpus) -> np.ndarray:
+        answered = [corpus[question].item for question in self.learned_.questions]
+        return np.unique(np.concatenate(answered)).astype(np.int64)
+
+    def start(self, corpus: Corpus, question: str) -> np.ndarray:
+        asked = corpus[question]
+        return likelihood(asked.scale).start(asked.answer, asked.weight)
+
+
+def _answer_loss(
+    question: str, loss: Callable[[Tensor, Tensor], Tensor]
+) -> Callable[[Outputs, Batch], Tensor]:
+    return lambda outputs, batch: loss(outputs.rows[question], batch.rows.answer[question])
+
+
+def _answer_weight(question: str) -> Callable[[Batch], Tensor]:
+    return lambda batch: batch.rows.weight[question]

@@ -1,0 +1,103 @@
+"""Whom to ask: the pairs of item and annotator that a prediction is about."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from dissensus.corpus import Corpus
+from dissensus.errors import DataError, listed
+from dissensus.names import Names
+
+Unknown = Literal["error", "mean", "drop"]
+Asked = Any  # "own", "all", a list of names, or (item, annotator) pairs of names
+
+PAIRS_AT_ONCE = 1 << 18  # so that items x everyone never stands in memory at once
+
+
+@dataclass(frozen=True, eq=False)
+class Pairs:
+    """Pairs of item and annotator, the annotator as a code into `names`."""
+
+    item: np.ndarray  # (n_pairs,)
+    annotator: np.ndarray  # (n_pairs,)
+    names: Names
+
+    def __len__(self) -> int:
+        return len(self.item)
+
+    def take(self, rows: np.ndarray) -> Pairs:
+        return Pairs(self.item[rows], self.annotator[rows], self.names)
+
+    def runs(self) -> Iterator[Pairs]:
+        """The pairs, some at a time."""
+        for first in range(0, len(self), PAIRS_AT_ONCE):
+            rows = slice(first, first + PAIRS_AT_ONCE)
+            yield Pairs(self.item[rows], self.annotator[rows], self.names)
+
+
+def own_pairs(corpus: Corpus, questions: Iterable[str]) -> Pairs:
+    """Who answered which item, to any of the questions, each pair once, sorted by item."""
+    asked = [corpus.questions[q] for q in questions if q in corpus.questions]
+    keys = [
+        rows.item.astype(np.int64) * corpus.n_annotators + rows.annotator
+        for rows in asked
+        if rows.annotator is not None
+    ]
+    key = np.unique(np.concatenate(keys)) if keys else np.zeros(0, np.int64)
+    item, annotator = np.divmod(key, max(corpus.n_annotators, 1))
+    return Pairs(item, annotator, corpus.annotators)
+
+
+def crossed(items: np.ndarray, names: Names) -> Pairs:
+    """Each of the items with everyone."""
+    who = np.tile(np.arange(len(names)), len(items))
+    return Pairs(np.repeat(items, len(names)), who, names)
+
+
+def asked_pairs(corpus: Corpus, questions: Iterable[str], asked: Asked, everyone: Names) -> Pairs:
+    """The pairs that `predict(annotators=asked)` means; `everyone` was seen in training."""
+    items = np.arange(corpus.n_items)
+    if isinstance(asked, str):
+        if asked == "own":
+            return own_pairs(corpus, questions)
+        if asked == "all":
+            return crossed(items, everyone)
+        raise DataError(
+            f"annotators are 'own', 'all', a list of names or of (item, annotator) pairs, "
+            f"not {asked!r}"
+        )
+    wanted = list(asked)
+    if wanted and not isinstance(wanted[0], str):
+        item, people = zip(*wanted, strict=True)
+        names, annotator = Names.encode([str(person) for person in people])
+        return Pairs(corpus.items.codes([str(i) for i in item], "item"), annotator, names)
+    return crossed(items, Names(wanted))
+
+
+def trained_codes(
+    pairs: Pairs, everyone: Names, strangers: bool, hint: str, unknown: Unknown
+) -> tuple[Pairs, np.ndarray]:
+    """The pairs to answer, and the code of training of each annotator, -1 for the unknown.
+
+    Args:
+        strangers: nobody is known: the names belong to another corpus.
+        hint: what to say of that.
+        unknown: what to do with annotators who were not in training.
+    """
+    if unknown not in ("error", "mean", "drop"):
+        raise DataError(f"unknown is 'error', 'mean' or 'drop', not {unknown!r}")
+    known = np.full(len(pairs.names), -1) if strangers else everyone.find(pairs.names)
+    code = known[pairs.annotator] if len(pairs) else pairs.annotator
+    if unknown == "error" and (code < 0).any():
+        people = [pairs.names[i] for i in np.unique(pairs.annotator[code < 0])]
+        raise DataError(
+            f"the model never saw annotator {listed(people, 5)}{hint}; "
+            "ask with unknown='mean' or 'drop' (--unknown mean)"
+        )
+    if unknown == "drop":
+        return pairs.take(code >= 0), code[code >= 0]
+    return pairs, code

@@ -1,0 +1,48 @@
+"""The floor of every table: the mean distribution of training, whatever is shown."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+
+from dissensus.corpus import Corpus
+from dissensus.methods.base import Answers, Method
+
+
+@dataclass(eq=False)
+class Prior(Method):
+    """Answers the mean over items of their distributions, for every item and everybody.
+
+    A method that does not beat it has learned nothing from the content.
+
+    Example:
+        >>> from dissensus import Annotations, Corpus
+        >>> rows = [("t1", "ann", "yes"), ("t1", "bob", "no"), ("t2", "ann", "yes")]
+        >>> corpus = Corpus.build("tiny", ["t1", "t2"], {"ok": Annotations.from_rows(rows)})
+        >>> Prior().fit(corpus).predict(corpus)["ok"].distribution.tolist()
+        [[0.25, 0.75], [0.25, 0.75]]
+    """
+
+    name: ClassVar[str] = "prior"
+    prior_: dict[str, np.ndarray] = field(init=False, repr=False)  # question -> (n_columns,)
+
+    def _fit(self, corpus: Corpus, validation: Corpus | None) -> None:
+        self.prior_ = {
+            question: np.nanmean(corpus[question].distribution(), axis=0)
+            for question in self.learned_.questions
+        }
+
+    def _of_items(self, corpus: Corpus) -> dict[str, Answers]:
+        answers = {}
+        for question, scale in self.learned_.questions.items():
+            distribution = np.tile(self.prior_[question], (corpus.n_items, 1))
+            answers[question] = Answers(distribution, scale.consensus(distribution))
+        return answers
+
+    def _weights(self) -> dict[str, np.ndarray]:
+        return dict(self.prior_)
+
+    def _restore(self, weights: dict[str, np.ndarray], config: dict[str, Any]) -> None:
+        self.prior_ = {question: weights[question] for question in self.learned_.questions}

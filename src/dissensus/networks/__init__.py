@@ -1,0 +1,1 @@
+"""Torch parts that several methods share."""

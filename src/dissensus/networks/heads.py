@@ -1,0 +1,98 @@
+"""A trunk over pooled features, one head for everyone, and one head per annotator."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from dissensus.networks.likelihoods import Likelihood
+
+
+class Trunk(nn.Module):
+    """Pooled vectors of all roles, standardised as in training, through hidden layers."""
+
+    mean: Tensor
+    spread: Tensor
+
+    def __init__(self, roles: Sequence[str], width: int, hidden: Sequence[int], dropout: float):
+        super().__init__()
+        self.roles = tuple(roles)
+        self.register_buffer("mean", torch.zeros(width))
+        self.register_buffer("spread", torch.ones(width))
+        layers: list[nn.Module] = [nn.Dropout(dropout)]
+        for size in hidden:
+            layers += [nn.Linear(width, size), nn.ReLU(), nn.Dropout(dropout)]
+            width = size
+        self.layers = nn.Sequential(*layers)
+        self.width = width
+
+    def standardise(self, pooled: dict[str, Tensor]) -> None:
+        """From now on see features of mean 0 and spread 1, as measured on these."""
+        joined = self._joined(pooled)
+        spread = joined.std(dim=0, correction=0)
+        self.mean.copy_(joined.mean(dim=0))
+        self.spread.copy_(torch.where(spread > 1e-6, spread, torch.ones_like(spread)))
+
+    def forward(self, pooled: dict[str, Tensor]) -> Tensor:
+        features: Tensor = self.layers((self._joined(pooled) - self.mean) / self.spread)
+        return features
+
+    def _joined(self, pooled: dict[str, Tensor]) -> Tensor:
+        return torch.cat([pooled[role] for role in self.roles], dim=-1)
+
+
+class Head(nn.Module):
+    """Linear in the features for what depends on the content, a bias alone for the constants."""
+
+    def __init__(self, width: int, likelihood: Likelihood, start: np.ndarray | None) -> None:
+        super().__init__()
+        self.n_constants = likelihood.n_constants
+        self.weight = nn.Parameter(torch.zeros(likelihood.n_outputs, width))
+        self.bias = nn.Parameter(_bias(likelihood, start))
+        nn.init.normal_(self.weight, std=0.02)
+
+    def forward(self, features: Tensor) -> Tensor:
+        return F.pad(F.linear(features, self.weight), (0, self.n_constants)) + self.bias
+
+
+class AnnotatorHeads(nn.Module):
+    """One linear head per annotator, evaluated for labelled pairs only.
+
+    With `common`, a head everyone shares is added to each, so that an annotator with few answers
+    stays close to the crowd; without it every annotator starts alone.
+    """
+
+    def __init__(
+        self,
+        n_annotators: int,
+        width: int,
+        likelihood: Likelihood,
+        start: np.ndarray | None,
+        common: bool,
+    ) -> None:
+        super().__init__()
+        self.n_constants = likelihood.n_constants
+        n_outputs = likelihood.n_outputs
+        self.common = Head(width, likelihood, start) if common else None
+        self.weight = nn.Parameter(torch.zeros(n_annotators, n_outputs, width))
+        bias = torch.zeros(n_annotators, n_outputs + self.n_constants)
+        if not common:
+            nn.init.normal_(self.weight, std=0.02)
+            bias += _bias(likelihood, start)
+        self.bias = nn.Parameter(bias)
+
+    def forward(self, features: Tensor, item: Tensor, annotator: Tensor) -> Tensor:
+        """Raw outputs of the pairs (item, annotator), (n_pairs, n_outputs + n_constants)."""
+        own = torch.einsum("pow,pw->po", self.weight[annotator], features[item])
+        raw = F.pad(own, (0, self.n_constants)) + self.bias[annotator]
+        return raw if self.common is None else raw + self.common(features)[item]
+
+
+def _bias(likelihood: Likelihood, start: np.ndarray | None) -> Tensor:
+    if start is None:
+        return torch.zeros(likelihood.n_outputs + likelihood.n_constants)
+    return torch.as_tensor(start, dtype=torch.float32)

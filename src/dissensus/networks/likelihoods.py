@@ -1,0 +1,150 @@
+"""How answers of each scale are learned: a network gives numbers, a likelihood reads them.
+
+`Likelihood.n_outputs` numbers are computed from the content; `n_constants` more are learned once
+(per annotator), such as the spread of someone's ratings. Both stand side by side in `raw`.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from dissensus.scales import Interval, MultiLabel, Nominal, Ordinal, Scale
+
+
+class Likelihood(ABC):
+    """What is promised for every scale; `raw` is (n, n_outputs + n_constants)."""
+
+    n_outputs: int
+    n_constants: int = 0
+
+    @abstractmethod
+    def loss(self, raw: Tensor, answer: Tensor) -> Tensor:
+        """The negative log-likelihood of each answer, (n,)."""
+
+    @abstractmethod
+    def distribution(self, raw: Tensor) -> Tensor:
+        """The distribution over the scale's columns, (n, n_columns)."""
+
+    @abstractmethod
+    def value(self, raw: Tensor) -> Tensor:
+        """The one answer expected, (n,): a code, a mask, or a position on [-1, 1]."""
+
+    @abstractmethod
+    def target(self, answer: np.ndarray) -> np.ndarray:
+        """Stored answers in the form that `loss` takes."""
+
+    @abstractmethod
+    def start(self, answer: np.ndarray, weight: np.ndarray) -> np.ndarray:
+        """Biases to start from, (n_outputs + n_constants,): what one would answer unseen."""
+
+
+@dataclass(frozen=True)
+class Choice(Likelihood):
+    """Nominal and ordinal answers: a softmax over the values."""
+
+    scale: Nominal | Ordinal
+
+    @property
+    def n_outputs(self) -> int:  # type: ignore[override]
+        return len(self.scale)
+
+    def loss(self, raw: Tensor, answer: Tensor) -> Tensor:
+        return F.cross_entropy(raw, answer, reduction="none")
+
+    def distribution(self, raw: Tensor) -> Tensor:
+        return raw.softmax(dim=-1)
+
+    def value(self, raw: Tensor) -> Tensor:
+        if isinstance(self.scale, Nominal):
+            return raw.argmax(dim=-1)
+        return (self.distribution(raw).cumsum(dim=-1) >= 0.5 - 1e-6).int().argmax(dim=-1)
+
+    def target(self, answer: np.ndarray) -> np.ndarray:
+        return answer.astype(np.int64)
+
+    def start(self, answer: np.ndarray, weight: np.ndarray) -> np.ndarray:
+        counts = np.bincount(answer, weight, minlength=len(self.scale)) + 1.0
+        return np.log(counts / counts.sum())
+
+
+@dataclass(frozen=True)
+class Rating(Likelihood):
+    """Ratings on an interval: a normal density around a predicted place, mapped to [-1, 1].
+
+    Its spread is a learned constant. Mass beyond the ends counts to the bins at the ends, as
+    raters who would go further stop there.
+    """
+
+    scale: Interval
+    n_outputs = 1
+    n_constants = 1
+
+    def loss(self, raw: Tensor, answer: Tensor) -> Tensor:
+        place, log_spread = raw[:, 0], raw[:, 1].clamp(-4, 2)
+        return 0.5 * ((answer - place) / log_spread.exp()) ** 2 + log_spread + _HALF_LOG_2_PI
+
+    def distribution(self, raw: Tensor) -> Tensor:
+        edges = torch.linspace(-1, 1, self.scale.n_bins + 1, dtype=raw.dtype, device=raw.device)
+        spread = raw[:, 1:2].clamp(-4, 2).exp()
+        below = torch.special.ndtr((edges[1:-1] - raw[:, :1]) / spread)  # (n, n_bins - 1)
+        return torch.diff(F.pad(F.pad(below, (1, 0), value=0.0), (0, 1), value=1.0), dim=-1)
+
+    def value(self, raw: Tensor) -> Tensor:
+        return raw[:, 0].clamp(-1, 1)
+
+    def target(self, answer: np.ndarray) -> np.ndarray:
+        return self.scale.to_unit(answer).astype(np.float32)
+
+    def start(self, answer: np.ndarray, weight: np.ndarray) -> np.ndarray:
+        units = self.scale.to_unit(answer)
+        mean = np.average(units, weights=weight)
+        spread = math.sqrt(np.average((units - mean) ** 2, weights=weight))
+        return np.array([mean, math.log(max(spread, 0.02))])
+
+
+@dataclass(frozen=True)
+class Choices(Likelihood):
+    """Multi-label answers: one yes-or-no per value."""
+
+    scale: MultiLabel
+
+    @property
+    def n_outputs(self) -> int:  # type: ignore[override]
+        return len(self.scale)
+
+    def loss(self, raw: Tensor, answer: Tensor) -> Tensor:
+        return F.binary_cross_entropy_with_logits(raw, answer, reduction="none").mean(dim=-1)
+
+    def distribution(self, raw: Tensor) -> Tensor:
+        return raw.sigmoid()
+
+    def value(self, raw: Tensor) -> Tensor:
+        bits = torch.arange(len(self.scale), device=raw.device)
+        return ((raw > 0).long() << bits).sum(dim=-1)
+
+    def target(self, answer: np.ndarray) -> np.ndarray:
+        return self.scale.one_hot(answer).astype(np.float32)
+
+    def start(self, answer: np.ndarray, weight: np.ndarray) -> np.ndarray:
+        chosen = weight @ self.scale.one_hot(answer) + 0.5
+        return np.log(chosen / (weight.sum() + 1.0 - chosen))
+
+
+_HALF_LOG_2_PI = 0.5 * math.log(2 * math.pi)
+
+
+def likelihood(scale: Scale) -> Likelihood:
+    """How answers on this scale are learned."""
+    if isinstance(scale, Interval):
+        return Rating(scale)
+    if isinstance(scale, MultiLabel):
+        return Choices(scale)
+    assert isinstance(scale, Nominal | Ordinal)
+    return Choice(scale)

@@ -1,0 +1,85 @@
+"""What goes through the door of a network, and what comes out of it."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+from torch import Tensor, nn
+
+from dissensus.encoders import Sequence
+from dissensus.scales import Scale
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """What a network must know to be built."""
+
+    scales: dict[str, Scale]  # by question
+    n_annotators: int
+    widths: dict[str, int]  # of the vectors, by role
+    start: dict[str, np.ndarray] = field(default_factory=dict)  # biases to start from, if known
+
+
+@dataclass(eq=False)
+class Rows:
+    """One row per (item, annotator or response), whatever they answered of the questions."""
+
+    item: Tensor  # (n_rows,) positions in the batch's items
+    annotator: Tensor  # (n_rows,) positions in the batch's annotators
+    answer: dict[str, Tensor]  # question -> (n_rows, ...), as its likelihood takes it
+    weight: dict[str, Tensor]  # question -> (n_rows,), 0: not answered
+
+
+@dataclass(eq=False)
+class Batch:
+    """A set of items with all their rows, or a share of the rows of an item that has very many."""
+
+    items: Tensor  # (n_items,) codes in the corpus
+    share: Tensor  # (n_items,) the share of the item's rows that is here
+    annotators: Tensor  # (n_annotators,) codes of the distinct annotators of this batch
+    pooled: dict[str, Tensor]  # role -> (n_items, width)
+    sequence: dict[str, Sequence]  # role -> the batch's distinct contents
+    content: dict[str, Tensor]  # role -> (n_items,) positions in `sequence`, -1 absent
+    rows: Rows
+    targets: dict[str, Tensor]  # (n_items, ...) each, made once before the loop
+    step: Tensor  # (), how many batches came before
+
+
+@dataclass(eq=False)
+class Outputs:
+    """What a network says: numbers for a likelihood, per row and per item, by question."""
+
+    rows: dict[str, Tensor] = field(default_factory=dict)
+    items: dict[str, Tensor] = field(default_factory=dict)
+
+
+class Network(nn.Module):
+    """A network has one door."""
+
+    @abstractmethod
+    def forward(self, batch: Batch) -> Outputs: ...
+
+    def prepare(self, pooled: dict[str, Tensor]) -> None:
+        """See the vectors of training once before the loop, to standardise them for instance."""
+
+    def __call__(self, batch: Batch) -> Outputs:
+        outputs: Outputs = super().__call__(batch)
+        return outputs
+
+
+@dataclass(frozen=True)
+class Loss:
+    """A pure function of outputs and batch.
+
+    Over rows or items it gives a vector, which the loop weighs and averages; over the batch it
+    gives one number.
+    """
+
+    name: str
+    over: Literal["row", "item", "batch"]
+    function: Callable[[Outputs, Batch], Tensor]
+    weight: Callable[[Batch], Tensor] | None = None  # needed over rows and items

@@ -1,0 +1,180 @@
+"""Everything a fit or a prediction needs of a corpus, laid out once, before the loop."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from dissensus.annotations import Annotations
+from dissensus.corpus import Corpus
+from dissensus.encoders import Encoder, Sequence, Store, encode
+from dissensus.networks.likelihoods import likelihood
+from dissensus.training.batch import Batch, Rows
+
+
+@dataclass(eq=False)
+class Table:
+    """The rows of all questions together, sorted by item; several answers of one person and time
+    stand in one row."""
+
+    item: np.ndarray  # (n_rows,) codes
+    annotator: np.ndarray  # (n_rows,) codes, -1 anonymous
+    answer: dict[str, np.ndarray]  # question -> (n_rows, ...)
+    weight: dict[str, np.ndarray]  # question -> (n_rows,)
+
+    @classmethod
+    def of_corpus(cls, corpus: Corpus, questions: tuple[str, ...]) -> Table:
+        """An outer join of the questions by response, else by (item, annotator)."""
+        asked = {question: corpus[question] for question in questions}
+        item = np.concatenate([rows.item.astype(np.int64) for rows in asked.values()])
+        who = np.concatenate([_who(rows) for rows in asked.values()])
+        which = np.concatenate([_which(rows) for rows in asked.values()])
+        key = (item * (corpus.n_annotators + 1) + who + 1) * (which.max(initial=0) + 1) + which
+        _, index, at = np.unique(key, return_index=True, return_inverse=True)
+        table = cls(item[index], who[index], {}, {})
+        for question, given in asked.items():
+            rows, at = at[: given.n_rows], at[given.n_rows :]
+            target = likelihood(given.scale).target(given.answer)
+            table.answer[question] = np.zeros((len(index), *target.shape[1:]), target.dtype)
+            table.weight[question] = np.zeros(len(index), np.float32)
+            table.answer[question][rows], table.weight[question][rows] = target, given.weight
+        return table
+
+    @classmethod
+    def of_pairs(cls, item: np.ndarray, annotator: np.ndarray) -> Table:
+        """Rows without answers, to be predicted; they keep their order within an item."""
+        order = np.argsort(item, kind="stable")
+        return cls(item[order], annotator[order], {}, {})
+
+    def offsets(self, n_items: int) -> np.ndarray:
+        return np.searchsorted(self.item, np.arange(n_items + 1))
+
+
+def _who(given: Annotations) -> np.ndarray:
+    """The annotator of each row, -1 where nobody knows."""
+    if given.annotator is None:
+        return np.full(given.n_rows, -1, dtype=np.int64)
+    return given.annotator.astype(np.int64)
+
+
+def _which(given: Annotations) -> np.ndarray:
+    """Tells the rows of one annotator on one item apart: by response, else by their order."""
+    if given.response is not None:
+        return given.response - given.response.min(initial=0)
+    nth = np.zeros(given.n_rows, np.int64)
+    if given.repeats or given.annotator is None:
+        who = _who(given)
+        order = np.lexsort((who, given.item))
+        new = np.r_[True, (np.diff(given.item[order]) != 0) | (np.diff(who[order]) != 0)]
+        starts = np.flatnonzero(new[: given.n_rows])
+        nth[order] = np.arange(len(nth)) - np.repeat(starts, np.diff(np.r_[starts, len(nth)]))
+    return nth
+
+
+@dataclass(eq=False)
+class Examples:
+    """Vectors, rows and targets on one device, from which batches are cut."""
+
+    n_items: int
+    pooled: dict[str, Tensor]  # role -> (n_entries, width); an item's entry is in `entry`
+    entry: dict[str, Tensor]  # role -> (n_items,)
+    stores: dict[str, Store]  # role -> sequences, where the method does not pool
+    content: dict[str, np.ndarray]  # role -> (n_items,)
+    table: Table
+    targets: dict[str, Tensor]
+    device: torch.device
+    unfocused: int = 0  # items whose focus overlaps no position
+    _rows: dict[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def of_corpus(
+        cls,
+        corpus: Corpus,
+        encoders: Mapping[str, Encoder],
+        table: Table,
+        targets: Mapping[str, np.ndarray] | None = None,
+        *,
+        pool: bool = True,
+        device: torch.device | None = None,
+    ) -> Examples:
+        """Encode what the corpus shows and lay it out."""
+        device = device or torch.device("cpu")
+        pooled, entry, stores, unfocused = {}, {}, {}, 0
+        for role, reader in encoders.items():
+            store = encode(reader, corpus.contents[role])
+            if pool:
+                vectors, at, empty = _pooled(corpus, role, store)
+                pooled[role] = torch.from_numpy(vectors).to(device)
+                entry[role] = torch.from_numpy(at).to(device)
+                unfocused += empty
+            else:
+                stores[role] = store
+        laid = {k: torch.from_numpy(np.asarray(v)).to(device) for k, v in (targets or {}).items()}
+        content = {role: corpus.content[role] for role in encoders}
+        return cls(corpus.n_items, pooled, entry, stores, content, table, laid, device, unfocused)
+
+    def __post_init__(self) -> None:
+        def tensor(values: np.ndarray) -> Tensor:
+            return torch.from_numpy(np.ascontiguousarray(values)).to(self.device)
+
+        self.offsets = self.table.offsets(self.n_items)
+        self._rows = {
+            "annotator": tensor(self.table.annotator),
+            "answer": {q: tensor(a) for q, a in self.table.answer.items()},
+            "weight": {q: tensor(w) for q, w in self.table.weight.items()},
+        }
+
+    def batch(
+        self, items: np.ndarray, rows: np.ndarray, owner: np.ndarray, share: np.ndarray, step: int
+    ) -> Batch:
+        """Cut a batch: item codes, row numbers, and the item (by position) of each row."""
+        at = torch.from_numpy(items).to(self.device)
+        row = torch.from_numpy(rows).to(self.device)
+        who = self._rows["annotator"][row]
+        annotators, local = torch.unique(who, return_inverse=True)
+        sequence, content = {}, {}
+        for role, store in self.stores.items():
+            sequence[role], content[role] = self._sequence(store, self.content[role][items])
+        return Batch(
+            items=at,
+            share=torch.from_numpy(share).to(self.device),
+            annotators=annotators,
+            pooled={role: v[self.entry[role][at]] for role, v in self.pooled.items()},
+            sequence=sequence,
+            content=content,
+            rows=Rows(
+                torch.from_numpy(owner).to(self.device),
+                local,
+                {q: answer[row] for q, answer in self._rows["answer"].items()},
+                {q: weight[row] for q, weight in self._rows["weight"].items()},
+            ),
+            targets={name: values[at] for name, values in self.targets.items()},
+            step=torch.tensor(step, device=self.device),
+        )
+
+    def _sequence(self, store: Store, codes: np.ndarray) -> tuple[Sequence, Tensor]:
+        distinct, at = np.unique(codes[codes >= 0], return_inverse=True)
+        positions = np.full(len(codes), -1)
+        positions[codes >= 0] = at
+        cut = store.sequence(distinct)
+        moved = Sequence(*(part.to(self.device) for part in (cut.vectors, cut.mask, cut.places)))
+        return moved, torch.from_numpy(positions).to(self.device)
+
+
+def _pooled(corpus: Corpus, role: str, store: Store) -> tuple[np.ndarray, np.ndarray, int]:
+    """One vector per entry, each item's entry, and how many foci overlap no position."""
+    codes = corpus.content[role].astype(np.int64)
+    nothing = np.zeros((1, store.width), np.float32)  # for items that do not show this role
+    if corpus.focus is None or corpus.focus.role != role:
+        return np.concatenate([store.pooled(), nothing]), np.where(codes < 0, len(store), codes), 0
+    shown = np.flatnonzero(codes >= 0)
+    focus = corpus.focus.take(shown)
+    vectors, empty = store.pooled_at(codes[shown], focus.start, focus.stop)
+    entry = np.full(len(codes), len(shown))
+    entry[shown] = np.arange(len(shown))
+    return np.concatenate([vectors, nothing]), entry, empty
