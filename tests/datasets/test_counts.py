@@ -1,0 +1,72 @@
+"""What was loaded and what was left out sum to the Counts table of each corpus's card."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from dissensus.corpus import Corpus
+from dissensus.datasets import DATASETS, dataset
+
+pytestmark = pytest.mark.data
+
+WHOLE = [name for name in DATASETS if dataset(name).DEFAULT is not None]
+NAMED = [  # corpora that are chosen by name, with what the card's table calls their questions
+    ("pos_tweets", "plank2014", {"tag": "tag, two experts (plank2014)"}),
+    ("speechocean762", "sentences-all", {}),
+    ("speechocean762", "words", {}),
+]
+
+
+def card_counts(folder: Path) -> dict[str, tuple[str, str, str]]:
+    """The Counts table: question -> items, annotators, rows."""
+    section = (folder / "CARD.md").read_text(encoding="utf-8").split("## Counts")[1]
+    lines = [line for line in section.splitlines() if line.startswith("|")][2:]
+    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+    return {row[0]: (row[2], row[3], row[4]) for row in cells}
+
+
+def counted(corpus: Corpus, question: str) -> tuple[str, str, str]:
+    """Items, annotators and rows of a question, as the card writes them."""
+    asked = corpus[question]
+    people = "none (votes)" if asked.annotator is None else str((asked.per_annotator() > 0).sum())
+    return str((asked.per_item() > 0).sum()), people, str(asked.n_answers)
+
+
+@pytest.mark.parametrize("name", WHOLE)
+def test_the_default_corpus_accounts_for_the_whole_folder(name: str, data_folder: Path) -> None:
+    corpus = dataset(name).load(data_folder / name)
+    titles = {"tag": "tag, crowd"} if name == "pos_tweets" else {}
+    accounted: Counter[str] = Counter()
+    for question, asked in corpus.questions.items():
+        accounted[titles.get(question, question)] += asked.n_answers
+    for row in corpus.left_out:
+        accounted[row.question] += row.answers
+    table = card_counts(data_folder / name)
+    assert dict(accounted) == {question: int(row[2]) for question, row in table.items()}
+    for question in corpus.questions:
+        assert counted(corpus, question) == table[titles.get(question, question)]
+
+
+@pytest.mark.parametrize(("name", "corpus_name", "titles"), NAMED)
+def test_a_corpus_chosen_by_name_is_complete(
+    name: str, corpus_name: str, titles: dict[str, str], data_folder: Path
+) -> None:
+    corpus = dataset(name).load(data_folder / name, corpus_name)
+    table = card_counts(data_folder / name)
+    for question in corpus.questions:
+        assert counted(corpus, question) == table[titles.get(question, question)]
+    wanted = {title for title in table if title.startswith("word ") == (corpus_name == "words")}
+    if name == "speechocean762":
+        assert set(corpus.questions) == wanted and corpus.left_out == ()
+
+
+def test_the_four_corpora_of_lewidi_make_the_whole_table(data_folder: Path) -> None:
+    found: dict[str, tuple[str, str, str]] = {}
+    for name in dataset("lewidi2023").CORPORA:
+        corpus = dataset("lewidi2023").load(data_folder / "lewidi2023", name)
+        assert corpus.left_out == ()
+        found |= {f"{name} {question}": counted(corpus, question) for question in corpus.questions}
+    assert found == card_counts(data_folder / "lewidi2023")
