@@ -11,6 +11,19 @@ the order in which formats are tried.
 
 from __future__ import annotations
 
+import importlib
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from dissensus.annotations import Repeats
+from dissensus.corpus import Corpus
+from dissensus.errors import DataError
+from dissensus.readers.options import Options
+from dissensus.readers.text import head, read_bytes, what_binary
+from dissensus.scales import Scale
+
 READERS: dict[str, str] = {
     "corpus": "dissensus.readers.folder",
     "parquet": "dissensus.readers.parquet",
@@ -18,3 +31,107 @@ READERS: dict[str, str] = {
     "jsonl": "dissensus.readers.jsonl",
     "csv": "dissensus.readers.csv",
 }
+
+
+def read(
+    source: Any,
+    *,
+    format: str | None = None,
+    item: str | None = None,
+    annotator: str | None = None,
+    answer: str | Sequence[str] | None = None,
+    text: str | Sequence[str] | None = None,
+    question: str | None = None,
+    gold: str | None = None,
+    scale: Scale | str | Mapping[str, Scale | str] | None = None,
+    repeats: Repeats = "error",
+    encoding: str | None = None,
+    name: str | None = None,
+    corpus: str | None = None,
+    merge_variants: bool = False,
+) -> Corpus:
+    """Read a corpus from a file, a folder of ours or a table in memory.
+
+    The format and the columns are recognised; what was recognised stands in `corpus.notes`.
+
+    Args:
+        source: a path, or a pandas, polars or Arrow table with one row per answer.
+        format: a name in `READERS`, where the file is not recognised or wrongly so.
+        item: the column that names the item; without one, each distinct content is an item.
+        annotator: the column that names the annotator; without one, answers are anonymous.
+        answer: the column of answers; several are a question each. () reads items only.
+        text: the column shown to annotators, or that of a picture's, clip's or film's path;
+            several are a role each.
+        question: the column that names the question, where one column holds all answers.
+        gold: the column of labels from elsewhere.
+        scale: a scale, or its text such as "interval:0:10", or one per question; inferred if
+            left out.
+        repeats: what to do with several answers of one annotator on one item and question.
+        encoding: of a text file; UTF-8, or what its byte order mark says, if left out.
+        name: the corpus's; the file's name without its ending if left out.
+        corpus: which one, of a file that holds several.
+        merge_variants: make one value of answers that differ only in case, outer space or the
+            way to write a number, in the most frequent spelling or the scale's own.
+
+    Example:
+        >>> import pyarrow as pa
+        >>> table = pa.table({"task": ["t1", "t1"], "worker": ["ann", "bob"], "label": [1, 0]})
+        >>> corpus = read(table)
+        >>> print(*corpus.notes)
+        table: long table; item = task, annotator = worker, answer = label (nominal: 0, 1);
+        2 answers by 2 annotators on 1 item
+    """
+    options = Options(
+        item=_name(item),
+        annotator=_name(annotator),
+        answer=_names(answer),
+        text=_names(text),
+        question=_name(question),
+        gold=_name(gold),
+        scale=scale,
+        repeats=repeats,
+        encoding=encoding,
+        name=name,
+        corpus=corpus,
+        merge_variants=merge_variants,
+    )
+    if format is not None and format not in READERS:
+        raise DataError(f"no format {format!r}; there are {', '.join(READERS)}")
+    if not isinstance(source, str | os.PathLike):
+        from dissensus.readers.table import read_table
+
+        return read_table(source, options)
+    path = Path(source)
+    module = importlib.import_module(READERS[format or recognise(path)])
+    return module.read(path, options)
+
+
+def recognise(path: Path) -> str:
+    """The name of the format that a path holds; refused if there is none."""
+    if not os.path.exists(path):
+        raise DataError(f"{path}: no such file or folder")
+    for name, module in READERS.items():
+        if importlib.import_module(module).recognise(path):
+            return name
+    if path.is_dir():
+        raise DataError(
+            f"{path}: a folder that is no corpus of ours (no corpus.json); name a file in it"
+        )
+    read_bytes(path)
+    raise DataError(f"{path}: {what_binary(head(path, 8))}")
+
+
+def _name(column: Any) -> str | None:
+    return None if column is None else str(column)
+
+
+def _names(columns: Any) -> tuple[str, ...] | None:
+    """Columns as a tuple of names; numbers may be names too."""
+    if columns is None:
+        return None
+    if isinstance(columns, str) or not isinstance(columns, Sequence):
+        columns = (columns,)
+    names = tuple(str(column) for column in columns)
+    if len(set(names)) != len(names):
+        raise DataError(f"a column is named twice in {list(names)}")
+    return names

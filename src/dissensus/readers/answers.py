@@ -1,0 +1,233 @@
+"""Answers: the texts of one question's column as stored answers on a scale."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from dissensus.errors import DataError, listed
+from dissensus.readers.options import Options
+from dissensus.readers.rows import Rows
+from dissensus.scales import (
+    Interval,
+    MultiLabel,
+    Scale,
+    as_numbers,
+    infer_scale,
+    parse_scale,
+    sorted_values,
+)
+
+NEVER = frozenset(("nan", "<na>", "null"))  # no answer, as programs write it
+PERHAPS = frozenset(("na", "n/a", "none"))  # no answer among numbers; among words, a value
+
+
+@dataclass(frozen=True, eq=False)
+class Answers:
+    """One question's answers: which rows hold one, and what it is."""
+
+    rows: np.ndarray  # (n,) positions in the table
+    stored: np.ndarray  # (n,) as the scale stores them
+    scale: Scale
+    blank: np.ndarray  # positions of the rows without an answer
+    notes: tuple[str, ...]
+
+
+def answers_of(
+    rows: Rows, column: str, question: str, chosen: np.ndarray, options: Options
+) -> Answers:
+    """Read the answers that stand in these rows of a column.
+
+    Blank ones are left out. Spellings of one value are kept apart and said, unless
+    `merge_variants` asks for one spelling.
+    """
+    held = rows.columns[column]
+    if held.is_bytes:
+        raise DataError(f"{rows.path}: column {column!r} holds bytes, not answers")
+    codes = held.codes[chosen]
+    counts = np.bincount(codes[codes >= 0], minlength=len(held.values))
+    declared = declared_scale(question, options)
+    values, is_set = _values(rows, column, declared)
+    if not is_set:
+        counts[_missing(values, counts, declared)] = 0
+    used = np.flatnonzero(counts)
+    if not len(used):
+        raise DataError(f"{rows.path}: no answers to {question!r}: {column!r} is blank throughout")
+    spelled, notes = values, tuple[str, ...]()
+    if not is_set:
+        spelled, notes = _spelled(values, counts, declared, options)
+    texts = [spelled[code] for code in used]
+    scale = _scale(texts, declared, is_set, f"{rows.path}: {question}")
+    stored = _encoded(texts, scale, is_set)
+    if stored is None:
+        raise _outside(rows, question, scale, held.codes, chosen, used, values, texts, is_set)
+    lookup = np.zeros(len(values), dtype=stored.dtype)
+    lookup[used] = stored
+    there = np.r_[counts > 0, False][codes]
+    return Answers(chosen[there], lookup[codes[there]], scale, chosen[~there], notes)
+
+
+def _values(rows: Rows, column: str, declared: Scale | str | None) -> tuple[list[str], bool]:
+    """The distinct texts, and whether they are JSON lists: sets of values.
+
+    Lists of one value each are plain answers where a scale for such is declared.
+    """
+    values: list[str] = rows.columns[column].values.to_pylist()
+    kind = declared if isinstance(declared, str) else getattr(declared, "kind", "multi-label")
+    if column not in rows.sets or kind.startswith(("multi-label", "multilabel")):
+        return values, column in rows.sets
+    lists = [json.loads(value) for value in values]
+    for code, found in enumerate(lists):
+        if len(found) > 1:
+            row = int((rows.columns[column].codes == code).argmax())
+            raise DataError(
+                f"{rows.at(row)}: {listed(found)} are several values; "
+                f"declare a multi-label scale instead of {kind}"
+            )
+    return [found[0] if found else "nan" for found in lists], False
+
+
+def declared_scale(question: str, options: Options) -> Scale | str | None:
+    """What the user said of this question's scale."""
+    if isinstance(options.scale, Mapping):
+        return options.scale.get(question)
+    return options.scale
+
+
+def described(scale: Scale) -> str:
+    """A scale in a few words.
+
+    Example:
+        >>> described(Interval(0, 10)), described(parse_scale("ordinal:1,2,3"))
+        ('interval: 0 to 10', 'ordinal: 1, 2, 3')
+    """
+    if isinstance(scale, Interval):
+        return f"{scale.kind}: {scale.low:g} to {scale.high:g}"
+    values = list(getattr(scale, "values", ()))
+    more = f", ... ({len(values)} in all)" if len(values) > 8 else ""
+    return f"{scale.kind}: {', '.join(values[:8])}{more}"
+
+
+def _missing(values: list[str], counts: np.ndarray, declared: Scale | str | None) -> np.ndarray:
+    """Which values say that there is no answer, (n_values,)."""
+    plain = [value.strip().casefold() for value in values]
+    never = np.array([text in NEVER for text in plain], dtype=bool)
+    perhaps = np.array([text in PERHAPS for text in plain], dtype=bool)
+    if perhaps.any():
+        others = [values[code] for code in np.flatnonzero((counts > 0) & ~never & ~perhaps)]
+        among_words = declared is None and (not others or as_numbers(others) is None)
+        if among_words:
+            perhaps[:] = False
+    known = set(_values_named(declared))
+    on_scale = np.array([value in known for value in values], dtype=bool)
+    return (never | perhaps) & ~on_scale
+
+
+def _values_named(declared: Scale | str | None) -> tuple[str, ...]:
+    """The values that a declaration lists."""
+    if isinstance(declared, str):
+        _, _, rest = declared.partition(":")
+        return tuple(value.strip() for value in rest.split(","))
+    return tuple(getattr(declared, "values", ()))
+
+
+def _spelled(
+    values: list[str], counts: np.ndarray, declared: Scale | str | None, options: Options
+) -> tuple[list[str], tuple[str, ...]]:
+    """Each value in the spelling to use, and what is to be said about spellings."""
+    groups = _variants(values, counts)
+    shown = "; ".join(
+        ", ".join(f"{values[code]!r} ({counts[code]})" for code in group) for group in groups[:3]
+    )
+    shown += f"; and {len(groups) - 3} more" if len(groups) > 3 else ""
+    if not options.merge_variants:
+        numbers = isinstance(declared, Interval) or str(declared).startswith("interval")
+        if not groups or numbers:  # to whom 1 and 1.0 are the same
+            return values, ()
+        advice = "merge_variants=True (--merge-variants) makes them one"
+        return values, (f"spelled in several ways and kept apart: {shown}; {advice}",)
+    spelling = {_key(values[group[0]]): values[group[0]] for group in groups}
+    spelling |= {_key(value): value for value in _values_named(declared)}
+    merged = [spelling.get(_key(value), value) for value in values]
+    return merged, (f"spelled in several ways and merged: {shown}",) if groups else ()
+
+
+def _key(text: str) -> str | float:
+    """What the spellings of one value share."""
+    bare = text.strip().casefold()
+    number = as_numbers([bare])
+    return bare if number is None else number[0]
+
+
+def _variants(values: list[str], counts: np.ndarray) -> list[list[int]]:
+    """Groups of values that differ only in case, outer space or the way to write a number.
+
+    The most frequent spelling of a group comes first.
+    """
+    groups: dict[str | float, list[int]] = defaultdict(list)
+    for code in np.flatnonzero(counts):
+        groups[_key(values[code])].append(int(code))
+    several = (group for group in groups.values() if len(group) > 1)
+    return [sorted(group, key=lambda code: -counts[code]) for group in several]
+
+
+def _scale(texts: list[str], declared: Scale | str | None, is_set: bool, about: str) -> Scale:
+    """The scale as declared, completed or inferred from what was found."""
+    if isinstance(declared, Scale):
+        return declared
+    try:
+        if is_set and (declared is None or ":" not in declared):
+            found = {value for text in texts for value in json.loads(text)}
+            return MultiLabel(tuple(sorted_values(found)))
+        distinct = list(dict.fromkeys(texts))
+        return infer_scale(distinct) if declared is None else parse_scale(declared, distinct)
+    except DataError as error:
+        raise DataError(f"{about}: {error}") from None
+
+
+def _encoded(texts: list[str], scale: Scale, is_set: bool) -> np.ndarray | None:
+    """The distinct texts as stored answers; None if one is not on the scale."""
+    answers: Any = texts
+    if is_set:
+        answers = [json.loads(text) for text in texts]
+    elif not isinstance(scale, MultiLabel):
+        answers = pa.array(texts, pa.string())
+    try:
+        return scale.encode(answers)
+    except DataError:
+        return None
+
+
+def _outside(
+    rows: Rows,
+    question: str,
+    scale: Scale,
+    codes: np.ndarray,
+    chosen: np.ndarray,
+    used: np.ndarray,
+    values: list[str],
+    texts: list[str],
+    is_set: bool,
+) -> DataError:
+    """What to say of answers that are not on the scale."""
+    strange = np.array([_encoded([text], scale, is_set) is None for text in texts], dtype=bool)
+    off = np.isin(codes[chosen], used[strange])
+    row = int(chosen[off.argmax()])
+    found = values[codes[row]]
+    near = [value for value in getattr(scale, "values", ()) if _key(value) == _key(found)]
+    advice = (
+        f"{near[0]!r} is; merge_variants=True (--merge-variants) makes them one"
+        if near
+        else "correct them or declare another scale"
+    )
+    return DataError(
+        f"{rows.at(row)}: answer {found!r} to {question!r} is not on the scale "
+        f"({described(scale)}); {int(off.sum())} such answers: "
+        f"{listed([values[code] for code in used[strange]])}; {advice}"
+    )

@@ -1,0 +1,283 @@
+"""Which column is what: recognised by its name, checked by what it holds, overruled by options."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from dissensus.contents import Kind
+from dissensus.errors import DataError, listed
+from dissensus.readers.options import Options
+from dissensus.readers.rows import Column, Rows
+
+_NAMES = {  # the likelier first, written plain: no case, no spaces, no signs
+    "item": "item itemid itemname task taskid taskname example exampleid unit unitid instance "
+    "instanceid sample sampleid document-id docid textid tweetid commentid postid sentenceid "
+    "messageid imageid clipid videoid audioid utteranceid questionid hit hitid revid objectid "
+    "recordid id uid uuid index",
+    "annotator": "annotator annotatorid annotatorname worker workerid rater raterid coder coderid "
+    "performer performerid judge judgeid labeler labelerid labeller labellerid annotatedby "
+    "completedby participant participantid respondent respondentid reviewer reviewerid assessor "
+    "assessorid evaluator evaluatorid expert expertid user userid username person personid",
+    "answer": "answer answers label labels rating annotation annotations judgment judgement vote "
+    "value output score choice class category grade decision opinion",
+    "response": "response responseid assignment assignmentid submission submissionid",
+    "text": "text sentence tweet comment content document utterance post message passage "
+    "paragraph phrase review tweettext commenttext posttext body snippet",
+    "image": "image imagepath imagefile img imgpath picture photo",
+    "audio": "audio audiopath audiofile wav wavpath speech recording",
+    "video": "video videopath videofile",
+    "gold": "gold goldlabel goldstandard goldanswer truth groundtruth gt truelabel golden",
+    "seconds": "seconds leadtime worktimeinseconds timeseconds durationseconds",
+    "count": "count counts votes nvotes n",
+    "question": "question questionname dimension aspect",
+    "split": "split",
+}
+NAMES = {
+    part: tuple("".join(filter(str.isalnum, name)) for name in names.split())
+    for part, names in _NAMES.items()
+}
+PAIR = ("premise", "hypothesis")  # two texts shown together, in this order
+WEAK = ("id", "uid", "uuid", "index")  # may number the rows instead of the items
+MOST_QUESTIONS = 100
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What each column is taken for."""
+
+    item: str | None  # None: an item is what was shown
+    annotator: str | None
+    answer: tuple[str, ...]
+    shown: dict[str, str]  # role -> column
+    question: str | None = None
+    gold: dict[str, str] = field(default_factory=dict)  # answer's column -> column
+    seconds: str | None = None
+    count: str | None = None
+    response: str | None = None
+    split: str | None = None
+
+    @property
+    def used(self) -> set[str]:
+        """Every column that has a part of its own."""
+        single = (self.item, self.annotator, self.question, self.seconds, self.count)
+        others = (*self.answer, *self.shown.values(), *self.gold.values(), *single)
+        return {name for name in (*others, self.response, self.split) if name is not None}
+
+
+def plain(name: str) -> str:
+    """A column's name without case, spaces, dashes and underscores.
+
+    Example:
+        >>> plain("Worker_ID"), plain("task-id"), plain("taskId")
+        ('workerid', 'taskid', 'taskid')
+    """
+    return "".join(filter(str.isalnum, name.casefold()))
+
+
+def n_recognised(names: Iterable[str]) -> int:
+    """How many of these names are known, for telling one delimiter from another."""
+    known = {name for part in NAMES.values() for name in part} | set(PAIR)
+    return sum(plain(name) in known for name in names)
+
+
+def kind_of(column: str) -> Kind:
+    """The kind of content that a column of this name shows."""
+    kinds: tuple[Kind, ...] = ("image", "audio", "video")
+    return next((kind for kind in kinds if plain(column) in NAMES[kind]), "text")
+
+
+def candidates(part: str, rows: Rows, taken: Iterable[str | None] = ()) -> list[str]:
+    """The columns whose names fit, likeliest first."""
+    by_name: dict[str, str] = {}
+    for name in rows.columns:
+        if name not in taken:
+            by_name.setdefault(plain(name), name)
+    return [by_name[name] for name in NAMES[part] if name in by_name]
+
+
+def choose(rows: Rows, options: Options) -> Choice:
+    """Tell what each column is: as the options say, else by name and content."""
+    named = _named(options)
+    rows.check(sorted(named))
+    answer = _answer(rows, options, named)
+    annotator = options.annotator or _first("annotator", rows, named | set(answer))
+    taken = {*named, *answer, annotator}
+    item = options.item or _item(rows, taken)
+    shown = _shown(rows, options, item, {*taken, item})
+    if options.item is None and item is not None and _numbers_rows(rows, item, shown):
+        item = None
+    taken |= {item, *shown.values()}
+    items = items_of(rows, item, shown)
+    question = options.question or _question(rows, taken, items, len(answer))
+    taken.add(question)
+    return Choice(
+        item,
+        annotator,
+        answer,
+        shown,
+        question,
+        gold=_gold(rows, options, answer, taken, asked_groups(rows, items, question)),
+        seconds=_first("seconds", rows, taken, _is_numeric),
+        count=None if annotator else _first("count", rows, taken, _is_count),
+        response=_first("response", rows, taken),
+        split=_first("split", rows, taken, lambda column: _one_each(column, items)),
+    )
+
+
+def items_of(rows: Rows, item: str | None, shown: dict[str, str]) -> Column:
+    """Which item each row is about, and the items' names; a row without one is refused.
+
+    Without a column of items, an item is the distinct tuple of what was shown.
+    """
+    if item is None and not shown:
+        raise _unrecognised(rows, "items", "item")
+    column = rows.columns[item] if item is not None else _joined(rows, list(shown.values()))
+    if column.is_bytes:
+        raise DataError(
+            f"{rows.path}: column {item or next(iter(shown.values()))!r} holds bytes; "
+            "name a column of items (item=, --item)"
+        )
+    blank = column.first_blank
+    if blank is not None:
+        names = listed([item] if item is not None else shown.values())
+        raise DataError(f"{rows.at(blank)}: no item: {names} is blank")
+    return column
+
+
+def asked_groups(rows: Rows, items: Column, question: str | None) -> Column:
+    """A code per row for what was asked: the item, or the item and the question."""
+    if question is None:
+        return items
+    asked = rows.columns[question]
+    pairs = items.codes.astype(np.int64) * (len(asked.values) + 1) + asked.codes + 1
+    distinct, codes = np.unique(pairs, return_inverse=True)
+    return Column(distinct, codes.reshape(-1))
+
+
+def _joined(rows: Rows, names: list[str]) -> Column:
+    columns = [rows.columns[name] for name in names]
+    if len(columns) == 1:
+        return columns[0]
+    texts = [column.array().cast(pa.string()) for column in columns if not column.is_bytes]
+    return Column.of(pc.binary_join_element_wise(*texts, " | ", null_handling="skip"))
+
+
+def _named(options: Options) -> set[str]:
+    """Every column that the user named."""
+    parts = (options.item, options.annotator, options.question, options.gold)
+    named = {part for part in parts if part is not None}
+    return named | set(options.answer or ()) | set(options.text or ())
+
+
+def _first(
+    part: str,
+    rows: Rows,
+    taken: Iterable[str | None],
+    fits: Callable[[Column], bool] = lambda column: True,
+) -> str | None:
+    found = (name for name in candidates(part, rows, taken) if fits(rows.columns[name]))
+    return next(found, None)
+
+
+def _answer(rows: Rows, options: Options, named: set[str]) -> tuple[str, ...]:
+    if options.answer is not None:
+        return options.answer
+    found = _first("answer", rows, named) or _first("response", rows, named)
+    if found is None:
+        raise _unrecognised(rows, "answers", "answer")
+    return (found,)
+
+
+def _unrecognised(rows: Rows, what: str, option: str) -> DataError:
+    return DataError(
+        f"{rows.path}: no column of {what} recognised in {listed(rows.columns, 40)}; "
+        f"name it ({option}=, --{option})"
+    )
+
+
+def _item(rows: Rows, taken: Iterable[str | None]) -> str | None:
+    several = _first("item", rows, taken, lambda column: len(column.values) > 1)
+    return several or _first("item", rows, taken)  # `task` may hold the task's one name
+
+
+def _shown(
+    rows: Rows, options: Options, item: str | None, taken: set[str | None]
+) -> dict[str, str]:
+    """Role -> column; a single text has the role "text", a single picture "image"."""
+    if options.text is not None:
+        if len(options.text) == 1:
+            return {kind_of(options.text[0]): options.text[0]}
+        return {name: name for name in options.text}
+
+    def fits(column: Column) -> bool:
+        """Whether an item has one such content: a `comment` may be the annotator's own."""
+        return item is None or _one_each(column, items_of(rows, item, {}))
+
+    pair = {plain(name): name for name in rows.columns if name not in taken}
+    if all(part in pair and fits(rows.columns[pair[part]]) for part in PAIR):
+        return {part: pair[part] for part in PAIR}
+    found = {role: _first(role, rows, taken, fits) for role in ("text", "image", "audio", "video")}
+    return {role: column for role, column in found.items() if column is not None}
+
+
+def _numbers_rows(rows: Rows, item: str, shown: dict[str, str]) -> bool:
+    """Whether this `id` counts rows: it never repeats, while what was shown does."""
+    if plain(item) not in WEAK or not shown:
+        return False
+    n_contents = len(_joined(rows, list(shown.values())).values)
+    return len(rows.columns[item].values) == rows.n_rows > n_contents
+
+
+def _question(rows: Rows, taken: Iterable[str | None], items: Column, n_answers: int) -> str | None:
+    """A column that names the question; not the wording of a question per item."""
+
+    def fits(column: Column) -> bool:
+        within = column.is_constant(items.codes, len(items.values))
+        return len(column.values) == 1 or (len(column.values) <= MOST_QUESTIONS and not within)
+
+    return _first("question", rows, taken, fits) if n_answers == 1 else None
+
+
+def _gold(
+    rows: Rows,
+    options: Options,
+    answer: tuple[str, ...],
+    taken: Iterable[str | None],
+    groups: Column,
+) -> dict[str, str]:
+    """The column of gold labels of each column of answers."""
+    if options.gold is not None:
+        if len(answer) != 1:
+            raise DataError(
+                f"{rows.path}: {options.gold!r} is gold for one question, but there are "
+                f"{len(answer)}; name gold columns gold_QUESTION instead"
+            )
+        return {answer[0]: options.gold}
+    found = {}
+    for column in answer:
+        own = {"gold" + plain(column), plain(column) + "gold"}
+        names = [name for name in rows.columns if plain(name) in own and name not in taken]
+        names += candidates("gold", rows, taken) if len(answer) == 1 else []
+        names = [name for name in names if _one_each(rows.columns[name], groups)]
+        if names:
+            found[column] = names[0]
+    return found
+
+
+def _one_each(column: Column, groups: Column) -> bool:
+    """Whether no group has two different entries."""
+    return column.conflict(groups.codes, len(groups.values)) is None
+
+
+def _is_numeric(column: Column) -> bool:
+    return len(column.values) > 0 and column.numbers() is not None
+
+
+def _is_count(column: Column) -> bool:
+    numbers = column.numbers()
+    return numbers is not None and bool((numbers >= 0).all() and (numbers % 1 == 0).all())

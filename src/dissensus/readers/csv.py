@@ -1,0 +1,170 @@
+"""CSV and its kin: fields between commas, tabs, semicolons or bars, under a line of names."""
+
+from __future__ import annotations
+
+import csv
+import io
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.csv
+
+from dissensus.corpus import Corpus
+from dissensus.errors import DataError
+from dissensus.readers.columns import n_recognised
+from dissensus.readers.long import long_table
+from dissensus.readers.options import Options
+from dissensus.readers.rows import make_rows
+from dissensus.readers.text import head, is_text, read_utf8
+
+DELIMITERS = (",", "\t", ";", "|")
+_END = "\x04"  # a row of these is added, to see whether a quote was left open before it
+
+
+def recognise(path: Path) -> bool:
+    """Any text can be a CSV file, so this one is asked last."""
+    return is_text(head(path))
+
+
+def read(path: Path, options: Options) -> Corpus:
+    """Read a long table; every field is a text, "007" stays "007".
+
+    The delimiter is found in the first lines, whatever the file's ending says.
+    """
+    data = read_utf8(path, options.encoding)
+    delimiter = find_delimiter(data)
+    table = _parsed(data, delimiter, path)
+    header = [column[0].as_py() for column in table.columns]
+    rows = make_rows(
+        header,
+        table.slice(1).columns,
+        str(path),
+        name=path.name,
+        place=lambda row: f"line {_line(data, delimiter, row + 1)}",
+        folder=path.resolve().parent,
+    )
+    return long_table(rows, options)
+
+
+def find_delimiter(data: bytes) -> str:
+    """The delimiter that gives the most known column names, then the most even rows.
+
+    Example:
+        >>> find_delimiter(b"text;worker;label\\nwell, no;ann;1\\n")
+        ';'
+    """
+    start = _text(data[: 1 << 16])
+    return max(DELIMITERS, key=lambda delimiter: _fit(start, delimiter))
+
+
+def _fit(start: str, delimiter: str) -> tuple[int, float, int]:
+    try:
+        records = [
+            r for r in islice(csv.reader(io.StringIO(start, ""), delimiter=delimiter), 50) if r
+        ]
+    except csv.Error:
+        return 0, 0.0, 0
+    if not records or len(records[0]) < 2:
+        return 0, 0.0, 0
+    even = sum(len(record) == len(records[0]) for record in records) / len(records)
+    return n_recognised(records[0]), even, len(records[0])
+
+
+def _text(data: bytes) -> str:
+    return data.decode("utf-8", errors="ignore")  # only a letter cut in two is left away
+
+
+def _parsed(data: bytes, delimiter: str, path: Path) -> Any:
+    """The fields as an Arrow table of strings, whose first row is the header."""
+    if not data.strip():
+        raise DataError(f"{path}: the file is empty")
+    width = _width(data, delimiter, path)
+    end = f"\n{delimiter.join([_END] * width)}\n".encode()
+    table = _arrow(data + end, delimiter, width, path)
+    if any(column[-1].as_py() != _END for column in table.columns):
+        raise DataError(f"{path}, {_open_quote(data, delimiter, table.num_rows - 1)}")
+    return table.slice(0, table.num_rows - 1)
+
+
+def _width(data: bytes, delimiter: str, path: Path) -> int:
+    """How many fields the first record has."""
+    for size in (1 << 16, len(data)):
+        records = csv.reader(io.StringIO(_text(data[:size]), ""), delimiter=delimiter)
+        try:
+            return len(next(record for record in records if record))
+        except (csv.Error, StopIteration):
+            continue
+    raise DataError(f"{path}: the first line cannot be read as column names")
+
+
+def _arrow(data: bytes, delimiter: str, width: int, path: Path) -> Any:
+    """Parse fast; where that fails, once more in one piece, to find the row."""
+    try:
+        return _parse(data, delimiter, width)
+    except pa.ArrowInvalid:
+        pass
+    bad: list[Any] = []
+
+    def collect(row: Any) -> str:
+        bad.append(row)
+        return "error"
+
+    try:
+        # one block: an open quote or a very long field may run over many blocks
+        return _parse(data, delimiter, width, collect, block_size=min(len(data), 2**31 - 2))
+    except pa.ArrowInvalid as error:
+        if not bad:
+            raise DataError(f"{path}: {str(error).splitlines()[0]}") from None
+        raise DataError(f"{path}, {_ragged(data, delimiter, bad[0])}") from None
+
+
+def _parse(
+    data: bytes, delimiter: str, width: int, invalid: Any = None, block_size: int = 1 << 20
+) -> Any:
+    names = [str(number) for number in range(width)]
+    return pyarrow.csv.read_csv(
+        pa.BufferReader(data),
+        read_options=pyarrow.csv.ReadOptions(
+            column_names=names, use_threads=invalid is None, block_size=block_size
+        ),
+        parse_options=pyarrow.csv.ParseOptions(
+            delimiter=delimiter, newlines_in_values=True, invalid_row_handler=invalid
+        ),
+        convert_options=pyarrow.csv.ConvertOptions(
+            column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=False
+        ),
+    )
+
+
+def _ragged(data: bytes, delimiter: str, row: Any) -> str:
+    if _END in (row.text or ""):
+        return _open_quote(data, delimiter, row.number - 1)
+    line = _line(data, delimiter, row.number - 1)
+    return (
+        f"line {line}: {row.actual_columns} fields, but the first line has "
+        f"{row.expected_columns}; is the line cut off, or a field with {delimiter!r} not in quotes?"
+    )
+
+
+def _open_quote(data: bytes, delimiter: str, record: int) -> str:
+    return (
+        f"line {_line(data, delimiter, record)}: a quote is opened and never closed; "
+        "is the file cut off?"
+    )
+
+
+def _line(data: bytes, delimiter: str, record: int) -> int:
+    """The line in which a record begins; quoted fields may run over several lines."""
+    reader = csv.reader(io.StringIO(_text(data), ""), delimiter=delimiter)
+    seen, begins = -1, 1
+    try:
+        for fields in reader:
+            seen += bool(fields)
+            if seen == record:
+                return begins
+            begins = reader.line_num + 1
+    except csv.Error:  # a field of more than 128 kB: count records, one per line
+        pass
+    return record + 1

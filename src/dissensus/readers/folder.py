@@ -1,0 +1,30 @@
+"""Our own folder, as `Corpus.save` writes it."""
+
+from __future__ import annotations
+
+from dataclasses import fields, replace
+from pathlib import Path
+
+from dissensus.corpus import Corpus
+from dissensus.errors import DataError
+from dissensus.readers.options import Options
+
+
+def recognise(path: Path) -> bool:
+    """By its front page."""
+    return (path / "corpus.json").is_file()
+
+
+def read(path: Path, options: Options) -> Corpus:
+    """Read a corpus that was saved; only its name can be told anew."""
+    default = Options()
+    said = [f.name for f in fields(Options) if getattr(options, f.name) != getattr(default, f.name)]
+    useless = [name for name in said if name != "name"]
+    if useless:
+        raise DataError(
+            f"{path}: a saved corpus knows its columns and scales; leave out {', '.join(useless)}"
+        )
+    if not recognise(path):
+        raise DataError(f"{path}: no corpus folder of ours: corpus.json is missing")
+    corpus = Corpus.load(path)
+    return corpus if options.name is None else replace(corpus, name=options.name)

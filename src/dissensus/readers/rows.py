@@ -1,0 +1,143 @@
+"""Rows: a table as columns of texts, with where it came from for messages."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from dissensus.errors import DataError, listed
+from dissensus.scales import as_numbers
+
+
+def _row(row: int) -> str:
+    return f"row {row + 1}"
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    """A column as its distinct texts, in order of first appearance, and a code per row.
+
+    Example:
+        >>> column = Column.of(pa.chunked_array([["b", " ", "a", None, "b"]]))
+        >>> column.values.to_pylist(), column.codes.tolist()
+        (['b', 'a'], [0, -1, 1, -1, 0])
+    """
+
+    values: Any  # Arrow strings; bytes where a table holds media themselves
+    codes: np.ndarray  # (n_rows,), -1: blank
+
+    @classmethod
+    def of(cls, array: Any) -> Column:
+        encoded = array.dictionary_encode()
+        if isinstance(encoded, pa.ChunkedArray):
+            encoded = encoded.combine_chunks()
+        values = encoded.dictionary
+        codes = pc.fill_null(encoded.indices, -1).to_numpy(zero_copy_only=False)
+        if pa.types.is_binary(values.type) or pa.types.is_large_binary(values.type):
+            return cls(values, codes)
+        there = pc.greater(pc.binary_length(pc.utf8_trim_whitespace(values)), 0)
+        if pc.all(there).as_py() is not False:
+            return cls(values, codes)
+        kept = np.asarray(there.to_numpy(zero_copy_only=False), dtype=bool)
+        new = np.where(kept, np.cumsum(kept) - 1, -1).astype(codes.dtype)
+        return cls(values.filter(there), np.where(codes >= 0, new[codes], -1))
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    def __getitem__(self, row: int) -> Any:
+        code = self.codes[row]
+        return None if code < 0 else self.values[int(code)].as_py()
+
+    @property
+    def is_bytes(self) -> bool:
+        return not (pa.types.is_string(self.values.type) or _is_large(self.values.type))
+
+    @property
+    def first_blank(self) -> int | None:
+        """The first row without an entry."""
+        blank = self.codes < 0
+        return int(blank.argmax()) if blank.any() else None
+
+    def array(self) -> Any:
+        """The column as Arrow strings, null where it is blank."""
+        return self.values.take(pa.array(self.codes, mask=self.codes < 0))
+
+    def numbers(self) -> np.ndarray | None:
+        """The column as numbers, nan where it is blank; None if it holds anything else."""
+        spelled = None if self.is_bytes else as_numbers(self.values.to_pylist())
+        return None if spelled is None else np.array([*spelled, np.nan])[self.codes]
+
+    def per_group(self, groups: np.ndarray, n_groups: int) -> np.ndarray:
+        """The code of each group's first row that has an entry, -1 if none has, (n_groups,)."""
+        first = np.full(n_groups, -1, dtype=np.int64)
+        rows = np.flatnonzero(self.codes >= 0)[::-1]
+        first[groups[rows]] = self.codes[rows]
+        return first
+
+    def conflict(self, groups: np.ndarray, n_groups: int) -> int | None:
+        """The first row whose entry differs from the first entry of its group."""
+        other = (self.codes >= 0) & (self.per_group(groups, n_groups)[groups] != self.codes)
+        return int(other.argmax()) if other.any() else None
+
+    def is_constant(self, groups: np.ndarray, n_groups: int) -> bool:
+        """Whether all rows of each group say the same, blanks included."""
+        first = np.empty(n_groups, dtype=np.int64)
+        first[groups[::-1]] = self.codes[::-1]
+        return bool((first[groups] == self.codes).all())
+
+
+def _is_large(kind: Any) -> bool:
+    return bool(pa.types.is_large_string(kind))
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """A table of texts: what every reader of long tables makes, and `long_table` takes."""
+
+    columns: dict[str, Column]
+    path: str  # what messages begin with
+    name: str  # short, for notes; the corpus is named after it
+    place: Callable[[int], str] = _row  # row -> "line 3"
+    folder: Path = field(default_factory=Path.cwd)  # relative media paths begin here
+    sets: frozenset[str] = frozenset()  # columns of JSON lists, which are sets of values
+    unnamed: int = 0  # columns without a name, left out
+
+    @property
+    def n_rows(self) -> int:
+        return len(next(iter(self.columns.values())))
+
+    def at(self, row: int) -> str:
+        """Where a row stands, for the beginning of a message."""
+        return f"{self.path}, {self.place(row)}"
+
+    def check(self, names: Sequence[str]) -> None:
+        """Refuse columns that are not there, naming those that are."""
+        missing = [name for name in names if name not in self.columns]
+        if missing:
+            raise DataError(
+                f"{self.path}: no column {listed(missing)}; it has {listed(self.columns, 40)}"
+            )
+
+
+def make_rows(names: Sequence[Any], arrays: Sequence[Any], path: str, **facts: Any) -> Rows:
+    """Rows from the columns of a table, whose names must be distinct.
+
+    Columns without a name, such as the index that pandas writes, are left out.
+    """
+    texts = ["" if name is None else str(name).strip() for name in names]
+    twice = sorted({name for name in texts if name and texts.count(name) > 1})
+    if twice:
+        raise DataError(f"{path}: columns share the name {listed(twice)}; rename all but one")
+    if not any(texts):
+        raise DataError(f"{path}: no column has a name; put a line of names first")
+    if not len(arrays[0]):
+        raise DataError(f"{path}: column names and no rows")
+    columns = {name: Column.of(array) for name, array in zip(texts, arrays, strict=True) if name}
+    return Rows(columns, path, unnamed=len(texts) - len(columns), **facts)
