@@ -84,7 +84,9 @@ def test_several_corpora_want_a_choice(made: Made) -> None:
 def test_read_takes_the_default_corpus_and_a_named_one(made: Made) -> None:
     folder = made("pos_tweets")
     assert datasets.read(str(folder)).name == "pos_tweets"
-    assert datasets.read(folder, corpus="plank2014").name == "plank2014"
+    experts = datasets.read(folder, corpus="plank2014")
+    assert experts.name == "plank2014"
+    assert experts.notes[0] == "pos_tweets: the known corpus pos_tweets, read as plank2014"
 
 
 def test_read_refuses_options_for_a_known_corpus(made: Made) -> None:

@@ -102,7 +102,11 @@ def test_the_questions_of_one_person_are_linked(tmp_path: Path) -> None:
 def test_a_word_for_zero_is_said(tmp_path: Path) -> None:
     corpus = corpus_of(tmp_path, k1=lewidi_item())
     assert corpus["offensive"].answers() == ["0", "1"]
-    assert corpus.notes == ("offensive: 1 answers 'No' are taken to mean '0'",)
+    assert corpus.notes == (
+        "HS-Brexit_train.json: LeWiDi 2023 JSON; questions hate, aggressive, offensive; "
+        "items 1, annotators 2",
+        "offensive: 1 answers 'No' are taken to mean '0'",
+    )
 
 
 def test_conversations_have_roles_and_two_readings_of_severity(tmp_path: Path) -> None:
@@ -177,20 +181,28 @@ def test_truncated_json_is_refused(tmp_path: Path) -> None:
         "HS-Brexit_train.json, line 5: damaged JSON, the file may be truncated "
         "(Unterminated string starting at)"
     )
-    assert refusal(tmp_path, "") == (
-        "HS-Brexit_train.json, line 1: damaged JSON, the file may be truncated (Expecting value)"
-    )
+    assert refusal(tmp_path, "") == "HS-Brexit_train.json: the file is empty"
 
 
 def test_bytes_that_are_no_text_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "a.json"
     path.write_bytes(b'{"1": "\xff"}')
-    with pytest.raises(DataError, match=r"a.json: cannot be read as utf-8-sig \("):
+    with pytest.raises(DataError, match=r"a.json, line 1: byte 0xff at position 7 is not UTF-8; "):
         read(path, Options())
-    with pytest.raises(DataError, match=r"a.json: cannot be read as nonsense \("):
-        read(path, Options(encoding="nonsense"))
-    with pytest.raises(DataError, match=r"none.json: No such file or directory$"):
+    with pytest.raises(DataError, match=r"none.json: cannot be read: No such file or directory$"):
         read(tmp_path / "none.json", Options())
+
+
+def test_a_file_in_another_encoding_is_read_when_told(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    text = json.dumps({"1": lewidi_item(text="Grüße")}, ensure_ascii=False)
+    path.write_text(text, encoding="latin-1")
+    assert read(path, Options(encoding="latin-1")).text_of(0) == "Grüße"
+
+
+def test_json_nested_too_deeply_is_refused(tmp_path: Path) -> None:
+    deep = '{"1": ' * 100_000
+    assert refusal(tmp_path, deep) == "HS-Brexit_train.json: damaged JSON, nested too deeply"
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ and one line in `DATASETS`.
 from __future__ import annotations
 
 import importlib
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol, cast
 
@@ -70,7 +71,9 @@ def load(folder: str | Path, corpus: str | None = None) -> Corpus:
     name = recognise(folder)
     if name is None:
         raise DataError(f"{folder}: no known corpus is here; known are {listed(DATASETS)}")
-    return dataset(name).load(Path(folder), corpus)
+    loaded = dataset(name).load(Path(folder), corpus)
+    found = f"{Path(folder).resolve().name}: the known corpus {name}, read as {loaded.name}"
+    return replace(loaded, notes=(found, *loaded.notes))
 
 
 def read(source: Any, *, corpus: str | None = None, **options: Any) -> Corpus:

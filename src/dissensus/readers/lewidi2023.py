@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +24,7 @@ from dissensus.corpus import Corpus, LeftOut
 from dissensus.errors import DataError, listed
 from dissensus.names import Names
 from dissensus.readers.options import Options
+from dissensus.readers.text import head, read_utf8
 from dissensus.scales import Nominal, Ordinal, Scale, infer_scale
 
 QUESTIONS = {  # the annotation task, as the files spell it
@@ -50,25 +51,27 @@ _PARALLEL = [re.compile(rf'"{key}"\s*:\s*"') for key in ("annotators", "annotati
 
 def recognise(path: Path) -> bool:
     """Whether the file opens with items whose annotators and annotations are texts."""
-    try:
-        with path.open("rb") as file:
-            opening = file.read(1 << 16).decode("utf-8-sig", errors="replace")
-    except OSError:
-        return False
+    opening = head(path, 1 << 16).decode("utf-8-sig", errors="replace")
     return bool(_OPENING.match(opening)) and all(key.search(opening) for key in _PARALLEL)
 
 
 def read(path: Path, options: Options) -> Corpus:
     """One file by itself; `datasets` puts the parts of a corpus together."""
-    if options.columns_named or options.scale is not None:
-        given = [*options.columns_named, *(["scale"] if options.scale is not None else [])]
+    told = dict(options.columns_named, scale=options.scale, merge_variants=options.merge_variants)
+    given = [key for key, value in told.items() if value not in (None, False)]
+    if given:
         raise DataError(
             f"{path}: LeWiDi 2023 JSON says itself what is what; leave {listed(given)} out"
         )
     name = re.sub(r"_(train|dev|test)$", "", path.stem)
     if options.corpus not in (None, name):
         raise DataError(f"{path}: no corpus {options.corpus!r}; there is {name!r}")
-    return read_parts([path], options.name or name, options.repeats, options.encoding)
+    corpus = read_parts([path], options.name or name, options.repeats, options.encoding)
+    found = (
+        f"{path.name}: LeWiDi 2023 JSON; questions {', '.join(corpus.questions)}; "
+        f"items {corpus.n_items}, annotators {corpus.n_annotators}"
+    )
+    return replace(corpus, notes=(found, *corpus.notes))
 
 
 def read_parts(
@@ -76,7 +79,7 @@ def read_parts(
 ) -> Corpus:
     """One corpus from several files, such as its training and its development part."""
     files = list(paths)
-    items = [item for path in files for item in _items(path, encoding or "utf-8-sig")]
+    items = [item for path in files for item in _items(path, encoding)]
     try:
         return _built(name, items, repeats)
     except DataError as error:  # its messages name items and annotators, not files
@@ -98,14 +101,14 @@ class _Item:
     people: dict[str, dict[str, str]] = field(default_factory=dict)  # attribute -> annotator ->
 
 
-def _items(path: Path, encoding: str) -> list[_Item]:
+def _items(path: Path, encoding: str | None) -> list[_Item]:
     content = _object(_parsed(path, encoding), str(path), "items by key")
     if not content:
         raise DataError(f"{path}: no items")
     return [_item(entry, f"{path}, item {key!r}", key) for key, entry in content.items()]
 
 
-def _parsed(path: Path, encoding: str) -> Any:
+def _parsed(path: Path, encoding: str | None) -> Any:
     def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         made = dict(pairs)
         if len(made) < len(pairs):  # json would keep the last without a word
@@ -115,11 +118,7 @@ def _parsed(path: Path, encoding: str) -> Any:
         return made
 
     try:
-        return json.loads(path.read_text(encoding=encoding), object_pairs_hook=once)
-    except OSError as error:
-        raise DataError(f"{path}: {error.strerror or error}") from None
-    except (UnicodeDecodeError, LookupError) as error:
-        raise DataError(f"{path}: cannot be read as {encoding} ({error})") from None
+        return json.loads(read_utf8(path, encoding), object_pairs_hook=once)
     except json.JSONDecodeError as error:
         raise DataError(
             f"{path}, line {error.lineno}: damaged JSON, the file may be truncated ({error.msg})"
