@@ -94,7 +94,10 @@ class Names(Sequence[str]):
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
-        return f"Names({listed(self[: min(9, self._length)], most=8)}; {self._length})"
+        return f"Names({self._shown()}; {self._length})"
+
+    def _shown(self) -> str:
+        return listed(self[:8]) + (", ..." if self._length > 8 else "")
 
     def find(self, names: Any) -> np.ndarray:
         """A code per name, -1 where there is no such name."""
@@ -118,8 +121,10 @@ class Names(Sequence[str]):
         found = self.find(wanted)
         if (found < 0).any():
             unknown = string_array(wanted).filter(pa.array(found < 0)).unique().to_pylist()
-            known = listed(self[: min(9, self._length)], most=8)
-            raise DataError(f"no {what} {listed(unknown)}; there are {self._length}: {known}")
+            known = (
+                f"there are {self._length}: {self._shown()}" if self._length else "there is none"
+            )
+            raise DataError(f"no {what} {listed(unknown)}; {known}")
         return found
 
     def take(self, codes: np.ndarray) -> Names:

@@ -72,9 +72,10 @@ class _Values(Scale):
         values = tuple(str(value) for value in self.values)
         object.__setattr__(self, "values", values)
         if not values:
-            raise DataError(f"a {self.kind} scale needs at least one value")
+            raise DataError(f"this {self.kind} scale has no values")
         if len(set(values)) != len(values):
-            raise DataError(f"a {self.kind} scale has distinct values, found {listed(values)}")
+            found = listed(values, 20)
+            raise DataError(f"the values of this {self.kind} scale are not distinct: {found}")
 
     def encode(self, answers: Any) -> np.ndarray:
         texts = string_array(answers)

@@ -1,0 +1,218 @@
+"""Folders: written whole or not at all, with a format number."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from dissensus.errors import DataError
+from dissensus.folders import (
+    FORMAT,
+    read_json,
+    read_table,
+    reading,
+    write_json,
+    write_table,
+    writing,
+)
+
+
+def written(path: Path, text: str = "old") -> Path:
+    with writing(path, "corpus") as folder:
+        write_json(folder, "corpus", {"text": text})
+        write_table(folder / "rows.parquet", {"x": [1, 2]})
+    return path
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    """Every file under a folder, hidden ones too."""
+    files = (path for path in folder.rglob("*") if path.is_file())
+    return {str(path.relative_to(folder)): path.read_bytes() for path in files}
+
+
+def test_what_was_written_is_read_back(tmp_path: Path) -> None:
+    folder = written(tmp_path / "a" / "b" / "mine")
+    assert read_json(folder, "corpus") == {"format": FORMAT, "kind": "corpus", "text": "old"}
+    assert read_table(folder / "rows.parquet").to_pydict() == {"x": [1, 2]}
+
+
+def test_the_front_page_keeps_unicode_readable(tmp_path: Path) -> None:
+    folder = written(tmp_path / "mine", "ça 😀")
+    assert "ça 😀" in (folder / "corpus.json").read_text(encoding="utf-8")
+
+
+def test_a_table_without_columns_is_no_file(tmp_path: Path) -> None:
+    write_table(tmp_path / "rows.parquet", {})
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_name_that_looks_like_a_partition_adds_no_column(tmp_path: Path) -> None:
+    folder = written(tmp_path / "seed=0")
+    assert read_table(folder / "rows.parquet").column_names == ["x"]
+
+
+# ---- whole or not at all ----
+
+
+def test_a_folder_of_the_same_kind_is_replaced_and_nothing_of_it_stays(tmp_path: Path) -> None:
+    folder = written(tmp_path / "mine")
+    with writing(folder, "corpus") as new:
+        write_json(new, "corpus", {"text": "new"})
+    assert read_json(folder, "corpus")["text"] == "new"
+    assert sorted(contents(tmp_path)) == ["mine/corpus.json"]
+
+
+def test_an_empty_folder_is_filled(tmp_path: Path) -> None:
+    (tmp_path / "mine").mkdir()
+    assert read_json(written(tmp_path / "mine"), "corpus")["text"] == "old"
+
+
+@pytest.mark.parametrize("error", [RuntimeError("broken"), KeyboardInterrupt()])
+def test_a_failing_write_leaves_the_old_folder_and_nothing_else(
+    tmp_path: Path, error: BaseException
+) -> None:
+    written(tmp_path / "mine")
+    before = contents(tmp_path)
+    with pytest.raises(type(error)), writing(tmp_path / "mine", "corpus") as folder:
+        write_table(folder / "rows.parquet", {"x": [3]})
+        raise error
+    assert contents(tmp_path) == before
+    assert [path.name for path in tmp_path.iterdir()] == ["mine"]
+
+
+def test_a_failing_first_write_leaves_nothing(tmp_path: Path) -> None:
+    with pytest.raises(RuntimeError), writing(tmp_path / "mine", "corpus") as folder:
+        write_table(folder / "rows.parquet", {"x": [3]})
+        raise RuntimeError
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_old_folder_comes_back_if_the_new_one_cannot_take_its_place(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = written(tmp_path / "mine")
+    before = contents(tmp_path)
+    real_replace, moves = os.replace, []
+
+    def replace(source: Any, target: Any) -> None:
+        moves.append(target)
+        if len(moves) == 2:
+            raise OSError("disk is full")
+        real_replace(source, target)
+
+    monkeypatch.setattr("dissensus.folders.os.replace", replace)
+    with pytest.raises(OSError, match="disk is full"):
+        written(folder, "new")
+    monkeypatch.undo()
+    assert contents(tmp_path) == before
+
+
+def test_others_may_read_what_was_written(tmp_path: Path) -> None:
+    assert written(tmp_path / "mine").stat().st_mode & 0o777 == 0o755
+
+
+# ---- errors ----
+
+
+def message(action: Any, *arguments: Any) -> str:
+    with pytest.raises(DataError) as caught:
+        action(*arguments)
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+def test_a_foreign_folder_is_not_overwritten(tmp_path: Path) -> None:
+    theirs = tmp_path / "theirs"
+    theirs.mkdir()
+    (theirs / "thesis.txt").write_text("years of work")
+    found = message(written, theirs)
+    assert found == f"{theirs}: exists and is no corpus folder of ours; choose another name"
+    assert contents(theirs) == {"thesis.txt": b"years of work"}
+
+
+def test_a_folder_of_another_kind_or_a_file_is_not_overwritten(tmp_path: Path) -> None:
+    with writing(tmp_path / "answers", "predictions") as folder:
+        write_json(folder, "predictions", {})
+    (tmp_path / "file").write_text("x")
+    for name in ("answers", "file"):
+        found = message(written, tmp_path / name)
+        assert found == (
+            f"{tmp_path / name}: exists and is no corpus folder of ours; choose another name"
+        )
+
+
+def test_a_place_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("x")
+    target = tmp_path / "file" / "mine"
+    assert message(written, target).startswith(f"{target}: cannot be written (")
+
+
+def test_a_folder_that_is_none_of_ours(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("x")
+    for name in ("nowhere", "file"):
+        found = message(read_json, tmp_path / name, "corpus")
+        assert found == f"{tmp_path / name}: no corpus folder of ours: corpus.json is missing"
+
+
+@pytest.mark.parametrize("number", [FORMAT + 1, 0, "1", None])
+def test_an_unknown_format_number_is_refused(tmp_path: Path, number: Any) -> None:
+    path = tmp_path / "corpus.json"
+    path.write_text(json.dumps({"format": number}))
+    assert message(read_json, tmp_path, "corpus") == (
+        f"{path}: format number {number!r}, this version reads {FORMAT}; "
+        "read it with the version of dissensus that wrote it"
+    )
+
+
+def test_a_front_page_that_is_no_object_has_no_format_number(tmp_path: Path) -> None:
+    (tmp_path / "corpus.json").write_text("[1, 2]")
+    assert "format number None" in message(read_json, tmp_path, "corpus")
+
+
+def test_a_truncated_front_page_is_refused(tmp_path: Path) -> None:
+    path = written(tmp_path / "mine") / "corpus.json"
+    path.write_text(path.read_text()[:-9])
+    found = message(read_json, tmp_path / "mine", "corpus")
+    assert found.startswith(f"{path}: damaged (") and found.endswith("); make the folder again")
+
+
+def test_a_front_page_that_is_no_text_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "corpus.json").write_bytes(b"\xff\xfe\x00")
+    assert "corpus.json: damaged ('utf-8' codec" in message(read_json, tmp_path, "corpus")
+
+
+@pytest.mark.parametrize("share", [0.0, 0.3, 0.95])
+def test_a_truncated_table_is_refused(tmp_path: Path, share: float) -> None:
+    path = tmp_path / "rows.parquet"
+    pq.write_table(pa.table({"x": list(range(1000))}), path)
+    whole = path.read_bytes()
+    path.write_bytes(whole[: int(share * len(whole))])
+    found = message(read_table, path)
+    assert found.startswith(f"{path}: damaged (") and found.endswith("); make the folder again")
+
+
+def test_a_missing_table_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "rows.parquet"
+    found = f"{path}: missing; the folder is incomplete, make it again"
+    assert message(read_table, path) == found
+
+
+def test_what_does_not_fit_together_is_one_line_with_the_folder(tmp_path: Path) -> None:
+    def break_with(error: Exception) -> None:
+        with reading(tmp_path):
+            raise error
+
+    assert message(break_with, KeyError("scale")) == (
+        f"{tmp_path}: damaged (KeyError: 'scale'); make the folder again"
+    )
+    assert message(break_with, DataError("no kind of scale")) == (
+        f"{tmp_path}: damaged (no kind of scale); make the folder again"
+    )
+    named = f"{tmp_path / 'rows.parquet'}: missing"
+    assert message(break_with, DataError(named)) == named

@@ -1,0 +1,449 @@
+"""Scales: what an answer can be, what a distribution and a consensus are."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dissensus.errors import DataError
+from dissensus.scales import (
+    MOST_LABELS,
+    SCALES,
+    Interval,
+    MultiLabel,
+    Nominal,
+    Ordinal,
+    Scale,
+    as_numbers,
+    infer_scale,
+    parse_scale,
+    scale_from_dict,
+    sorted_values,
+    split_set,
+)
+
+GAPS = ("-3", "-2", "-1", "1", "2", "3")
+CIRCUMPLEX = np.array([[0, 1, 2], [1, 0, 1], [2, 1, 0]])
+
+EXAMPLES: dict[str, tuple[Scale, list[Any]]] = {  # a scale, and answers as users write them
+    "nominal": (Nominal(("no", "yes", "maybe"), CIRCUMPLEX), ["yes", "no", "maybe", "yes"]),
+    "ordinal": (Ordinal(GAPS), ["-3", "1", "3"]),
+    "interval": (Interval(0, 10, n_bins=5), [0.0, 2.5, 10.0]),
+    "multi-label": (MultiLabel(("joy", "fear", "anger")), [("joy", "anger"), (), ("fear",)]),
+}
+
+
+def message(action: Any, *arguments: Any, **options: Any) -> str:
+    with pytest.raises(DataError) as caught:
+        action(*arguments, **options)
+    return str(caught.value)
+
+
+# ---- the promise of every scale ----
+
+
+@pytest.fixture(params=SCALES)
+def example(request: pytest.FixtureRequest) -> tuple[Scale, list[Any]]:
+    return EXAMPLES[request.param]
+
+
+def test_every_kind_of_scale_has_an_example() -> None:
+    assert EXAMPLES.keys() == SCALES.keys()
+    assert all(type(scale) is SCALES[kind] for kind, (scale, _) in EXAMPLES.items())
+
+
+def test_what_was_encoded_is_decoded(example: tuple[Scale, list[Any]]) -> None:
+    scale, answers = example
+    stored = scale.encode(answers)
+    assert stored.dtype == scale.dtype and stored.shape == (len(answers),)
+    assert scale.decode(stored) == answers
+    scale.check(stored)
+
+
+def test_a_scale_is_read_back_from_its_dict(example: tuple[Scale, list[Any]]) -> None:
+    scale = example[0]
+    again = scale_from_dict(scale.to_dict())
+    assert again == scale and hash(again) == hash(scale) and type(again) is type(scale)
+
+
+def test_scales_of_different_kinds_differ(example: tuple[Scale, list[Any]]) -> None:
+    scale = example[0]
+    others = [other for other, _ in EXAMPLES.values() if other.kind != scale.kind]
+    assert len(others) == len(SCALES) - 1
+    assert all(scale != other for other in others)
+
+
+def test_one_answer_as_a_distribution_has_that_consensus(
+    example: tuple[Scale, list[Any]],
+) -> None:
+    scale, answers = example
+    stored = scale.encode(answers)
+    sure = scale.one_hot(stored)
+    assert sure.shape == (len(answers), scale.n_columns)
+    half_a_bin = 1.0 if isinstance(scale, Interval) else 0.0
+    np.testing.assert_allclose(scale.consensus(sure), stored, atol=half_a_bin)
+
+
+def test_no_answers_are_no_rows(example: tuple[Scale, list[Any]]) -> None:
+    scale = example[0]
+    stored = scale.encode([])
+    assert stored.shape == (0,) and scale.decode(stored) == []
+    assert scale.one_hot(stored).shape == (0, scale.n_columns)
+    scale.check(stored)
+
+
+def test_encoding_takes_lists_arrays_and_arrow(example: tuple[Scale, list[Any]]) -> None:
+    scale, answers = example
+    stored = scale.encode(answers).tolist()
+    values = [list(answer) for answer in answers] if scale.kind == "multi-label" else answers
+    assert scale.encode(pa.array(values)).tolist() == stored
+    assert scale.encode(pa.chunked_array([values[:1], values[1:]])).tolist() == stored
+    column = np.empty(len(answers), dtype=object)
+    column[:] = answers
+    assert scale.encode(column).tolist() == stored
+
+
+# ---- nominal ----
+
+
+def test_nominal_consensus_is_the_most_probable_and_the_first_that_ties() -> None:
+    shares = np.array([[0.2, 0.5, 0.3], [0.4, 0.2, 0.4]])
+    assert Nominal(("a", "b", "c")).consensus(shares).tolist() == [1, 0]
+
+
+def test_numbers_are_found_among_values_that_spell_them() -> None:
+    assert Nominal(("0", "1")).encode([1, 0]).tolist() == [1, 0]
+    assert Nominal(("0", "1")).encode(np.array([1.0, 0.0])).tolist() == [1, 0]
+    assert Nominal((0, 1)).values == ("0", "1")  # type: ignore[arg-type]
+
+
+def test_nominal_scales_are_equal_with_equal_distances() -> None:
+    plain = Nominal(("no", "yes", "maybe"))
+    assert plain != Nominal(plain.values, CIRCUMPLEX)
+    assert Nominal(plain.values, CIRCUMPLEX) == Nominal(plain.values, CIRCUMPLEX.astype(float))
+    assert plain != Nominal(("yes", "no", "maybe"))
+
+
+@pytest.mark.parametrize(
+    ("distance", "text"),
+    [
+        (np.zeros((2, 2)), "the distance between 3 values is 3 x 3, not (2, 2)"),
+        (-CIRCUMPLEX, "a distance between values is never negative or nan"),
+        (CIRCUMPLEX * np.nan, "a distance between values is never negative or nan"),
+        (np.triu(CIRCUMPLEX), "a distance is symmetric, and 0 from a value to itself"),
+        (CIRCUMPLEX + 1, "a distance is symmetric, and 0 from a value to itself"),
+    ],
+)
+def test_what_is_no_distance_is_refused(distance: np.ndarray, text: str) -> None:
+    assert message(Nominal, ("a", "b", "c"), distance) == text
+
+
+def test_strangers_among_values_are_listed_with_their_first_row() -> None:
+    scale = Nominal(("no", "yes"))
+    assert message(scale.encode, ["yes", "Yes", " no", "Yes"]) == (
+        "row 2: no value 'Yes', ' no' on the nominal scale of 'no', 'yes'"
+    )
+    assert message(scale.encode, ["yes", None]).startswith("row 2: no value None on the nominal")
+
+
+def test_codes_outside_and_codes_that_are_none() -> None:
+    scale = Nominal(("no", "yes"))
+    assert (
+        message(scale.check, np.array([0, 2])) == "nominal answers are codes 0 to 1, found 0 to 2"
+    )
+    assert message(scale.check, np.array([-1, 1])) == (
+        "nominal answers are codes 0 to 1, found -1 to 1"
+    )
+    assert message(scale.check, np.array([0.0])) == (
+        "nominal answers are integer codes, found float64"
+    )
+
+
+def test_a_scale_has_values_and_has_each_once() -> None:
+    assert message(Nominal, ()) == "this nominal scale has no values"
+    assert message(Ordinal, ("a", "a")) == (
+        "the values of this ordinal scale are not distinct: 'a', 'a'"
+    )
+
+
+# ---- ordinal ----
+
+
+def test_levels_with_a_gap_keep_their_places() -> None:
+    scale = Ordinal(GAPS)
+    assert list(scale.positions) == [-3, -2, -1, 1, 2, 3]
+    assert scale.encode(["1", "-1"]).tolist() == [3, 2]
+    words = ("low", "mid", "high")
+    assert list(Ordinal(words).positions) == [0, 1, 2]
+    assert list(Ordinal(words, (0, 1, 10)).positions) == [0, 1, 10]
+
+
+def test_median_level_by_hand() -> None:
+    scale = Ordinal(("1", "2", "3"))
+    shares = np.array([[0.5, 0.0, 0.5], [0.4, 0.2, 0.4], [0.1, 0.2, 0.7], [0.2, 0.3, 0.5]])
+    assert scale.consensus(shares).tolist() == [0, 1, 2, 1]
+
+
+def test_median_level_survives_rounding() -> None:
+    tenths = np.array([[0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1]])  # sums to 0.999...
+    assert Ordinal(tuple("0123456789")).consensus(tenths).tolist() == [4]
+
+
+@given(st.lists(st.integers(0, 5), min_size=1, max_size=15))
+def test_median_level_is_the_lower_median(answers: list[int]) -> None:
+    scale = Ordinal(GAPS)
+    share = scale.one_hot(np.array(answers)).mean(axis=0, keepdims=True)
+    lower_median = sorted(answers)[(len(answers) - 1) // 2]
+    assert scale.consensus(share).tolist() == [lower_median]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        ((("2", "1"),), "an ordinal scale rises, found '2', '1'"),
+        ((("1", "1.0"),), "an ordinal scale rises, found '1', '1.0'"),
+        ((("a", "b"), (1.0, 1.0)), "an ordinal scale rises, found 'a', 'b'"),
+        ((("a", "b"), (1.0,)), "2 levels have 1 positions"),
+    ],
+)
+def test_what_is_no_ordinal_scale_is_refused(arguments: Any, text: str) -> None:
+    assert message(Ordinal, *arguments) == text
+
+
+# ---- interval ----
+
+
+def test_interval_maps_its_ends_to_the_unit_and_back() -> None:
+    scale = Interval(1, 5)
+    assert scale.to_unit(np.array([1, 3, 5])).tolist() == [-1, 0, 1]
+    assert scale.from_unit(np.array([-1, 0, 1])).tolist() == [1, 3, 5]
+
+
+def test_grid_holds_the_middles_of_the_bins() -> None:
+    edges = np.linspace(-1, 1, 21)
+    np.testing.assert_allclose(Interval(0, 1).grid, (edges[1:] + edges[:-1]) / 2)
+
+
+def test_an_edge_belongs_to_the_bin_above_it() -> None:
+    hundredths = np.arange(101) / 100
+    expected = np.minimum(np.arange(101), 99)
+    assert Interval(0, 1, n_bins=100).bins(hundredths).tolist() == expected.tolist()
+    twentieths = np.arange(21) / 20 * 10 - 5
+    assert Interval(-5, 5).bins(twentieths).tolist() == [*range(20), 19]
+
+
+@given(st.lists(st.integers(0, 1000), min_size=1, max_size=30))
+def test_bins_agree_with_numpy(hundredths: list[int]) -> None:
+    answers = np.array(hundredths) / 100
+    expected = np.histogram(answers, bins=8, range=(0, 10))[0]
+    found = np.bincount(Interval(0, 10, n_bins=8).bins(answers), minlength=8)
+    assert found.tolist() == expected.tolist()
+
+
+def test_interval_consensus_is_the_mean_of_the_mass() -> None:
+    scale = Interval(0, 10, n_bins=2)  # bins in the middle of 2.5 and 7.5
+    mass = np.array([[1.0, 0.0], [0.5, 0.5], [0.2, 0.8], [2.0, 2.0]])
+    np.testing.assert_allclose(scale.consensus(mass), [2.5, 5.0, 6.5, 5.0])
+
+
+def test_numbers_as_text_are_read() -> None:
+    scale = Interval(-10, 10)
+    texts = ["1", " 2.5 ", "-3e0", "+4", "0"]
+    assert scale.encode(texts).tolist() == [1, 2.5, -3, 4, 0]
+    assert scale.encode(["+4", "٣"]).tolist() == [4, 3]  # Python knows more digits than Arrow
+
+
+@pytest.mark.parametrize("text", ["x", "", "1,5", "1_0"])
+def test_what_is_no_number_is_named_with_its_row(text: str) -> None:
+    assert message(Interval(0, 10).encode, ["1", None, text]) == f"row 3: {text!r} is not a number"
+
+
+def test_numbers_outside_the_ends_are_counted() -> None:
+    assert message(Interval(0, 10).encode, ["1", "11", "-1"]) == (
+        "row 2: 11 lies outside 0 to 10 (2 such answers); declare other ends or leave the row out"
+    )
+    assert message(Interval(0, 10).check, np.array([1, np.nan])).startswith("row 2: nan lies")
+    assert message(Interval(0, 10).encode, [1.0, float("inf")]).startswith("row 2: inf lies")
+    assert message(Interval(0, 10).check, np.array(["1"])) == (
+        "interval answers are numbers, found <U1"
+    )
+
+
+@pytest.mark.parametrize(("low", "high"), [(1, 1), (2, 1), (0, np.inf), (np.nan, 1)])
+def test_ends_must_rise(low: float, high: float) -> None:
+    assert message(Interval, low, high) == (
+        f"an interval scale runs from a lower to a higher end, not from {low:g} to {high:g}"
+    )
+    assert message(Interval, 0, 1, n_bins=1) == "a grid has at least 2 bins, not 1"
+
+
+# ---- multi-label ----
+
+
+def test_a_set_is_a_bit_mask_in_any_spelling() -> None:
+    scale = MultiLabel(("joy", "fear", "anger"))
+    spellings = [["joy", "anger"], ("anger", "joy"), {"joy", "anger"}, " anger ,joy", "joy,anger,"]
+    assert scale.encode(spellings).tolist() == [5] * 5
+    assert scale.encode(["", [], "joy,joy"]).tolist() == [0, 0, 1]
+
+
+def test_a_value_with_a_comma_can_stand_in_a_list() -> None:
+    scale = MultiLabel(("yes, but", "no"))
+    assert scale.encode([["yes, but", "no"]]).tolist() == [3]
+
+
+def test_marginals_of_masks_by_hand() -> None:
+    scale = MultiLabel(("joy", "fear", "anger"))
+    assert scale.one_hot(np.array([5, 0, 2])).tolist() == [[1, 0, 1], [0, 0, 0], [0, 1, 0]]
+
+
+def test_multi_label_consensus_is_above_one_half() -> None:
+    scale = MultiLabel(("joy", "fear", "anger"))
+    assert scale.consensus(np.array([[0.6, 0.5, 0.51], [0.1, 0.2, 0.3]])).tolist() == [5, 0]
+
+
+def test_the_highest_bit_is_still_a_positive_number() -> None:
+    values = tuple(str(i) for i in range(MOST_LABELS))
+    scale = MultiLabel(values)
+    every = scale.encode([list(values)])
+    assert every.tolist() == [2**MOST_LABELS - 1] and scale.decode(every) == [values]
+    assert message(MultiLabel, (*values, "more")) == "a multi-label scale has at most 62 values"
+
+
+def test_multi_label_errors() -> None:
+    scale = MultiLabel(("joy", "fear"))
+    assert message(scale.encode, [["joy"], ["joy", "hope", "awe"]]) == (
+        "row 2: no value 'hope', 'awe' on the multi-label scale of 'joy', 'fear'"
+    )
+    for gap in (None, float("nan")):
+        assert message(scale.encode, [["joy"], gap]) == ("row 2 has no answer; leave such rows out")
+    assert message(scale.check, np.array([4])) == (
+        "multi-label answers are masks 0 to 3, found 4 to 4"
+    )
+    assert message(scale.check, np.array([0.5])) == (
+        "multi-label answers are integer bit masks, found float64"
+    )
+
+
+@given(st.lists(st.integers(0, 2**5 - 1), max_size=20))
+def test_masks_agree_with_python_sets(masks: list[int]) -> None:
+    scale = MultiLabel(tuple("abcde"))
+    sets = [tuple(v for i, v in enumerate("abcde") if mask >> i & 1) for mask in masks]
+    assert scale.decode(np.array(masks, dtype=np.int64)) == sets
+    assert scale.encode(sets).tolist() == masks
+
+
+# ---- invariance ----
+
+
+@given(st.permutations(["a", "b", "c", "d"]), st.lists(st.sampled_from("abcd"), max_size=12))
+def test_decoding_does_not_depend_on_the_order_of_values(order: Any, answers: Any) -> None:
+    scale = Nominal(tuple(order))
+    assert scale.decode(scale.encode(answers)) == list(answers)
+
+
+def test_consensus_follows_when_values_are_renamed() -> None:
+    shares = np.array([[0.2, 0.5, 0.3]])
+    for values in (("a", "b", "c"), ("x", "y", "z")):
+        scale = Nominal(values)
+        assert scale.decode(scale.consensus(shares)) == [values[1]]
+
+
+# ---- reading and inferring scales ----
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("nominal:no,yes", Nominal(("no", "yes"))),
+        (" Nominal : no , yes ", Nominal(("no", "yes"))),
+        ("ordinal:low,mid,high", Ordinal(("low", "mid", "high"))),
+        ("interval:-3:3", Interval(-3, 3)),
+        ("multi-label:joy,fear", MultiLabel(("joy", "fear"))),
+        ("multilabel:joy,fear", MultiLabel(("joy", "fear"))),
+    ],
+)
+def test_scales_as_users_write_them(text: str, expected: Scale) -> None:
+    assert parse_scale(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("kind", "found", "expected"),
+    [
+        ("nominal", ["yes", "no"], Nominal(("no", "yes"))),
+        ("ordinal", ["10", "9", "-1"], Ordinal(("-1", "9", "10"))),
+        ("interval", ["3", "1", "2.5"], Interval(1, 3)),
+        ("multi-label", ["joy,fear", "anger", ""], MultiLabel(("anger", "fear", "joy"))),
+    ],
+)
+def test_what_is_left_open_is_read_from_the_answers(
+    kind: str, found: list[str], expected: Scale
+) -> None:
+    assert parse_scale(kind, found) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "found", "error"),
+    [
+        (
+            "likert",
+            [],
+            "no scale 'likert'; write nominal, ordinal, interval or multi-label, or with its "
+            "values: nominal:no,yes  ordinal:1,2,3  interval:0:10",
+        ),
+        ("interval:0", [], "an interval scale runs between two numbers, found '0'"),
+        ("interval:a:b", [], "an interval scale runs between two numbers, found 'a:b'"),
+        ("interval", ["a", "b"], "an interval scale runs between two numbers, found 'a', 'b'"),
+        ("interval", [], "an interval scale runs between two numbers, found nothing"),
+    ],
+)
+def test_scales_that_cannot_be_read(text: str, found: list[str], error: str) -> None:
+    assert message(parse_scale, text, found) == error
+
+
+@pytest.mark.parametrize(
+    ("found", "expected"),
+    [
+        (["yes", "no"], Nominal(("no", "yes"))),
+        (["1", "0"], Nominal(("0", "1"))),
+        (["2", "1", "3"], Ordinal(("1", "2", "3"))),
+        ([str(i) for i in range(20)], Ordinal(tuple(str(i) for i in range(20)))),
+        ([str(i) for i in range(21)], Interval(0, 20)),
+        (["0.5", "2"], Interval(0.5, 2)),
+        (["1", "1.0", "2", "3"], Interval(1, 3)),
+        (["0.5"], Nominal(("0.5",))),
+        (["1", "2", "three"], Nominal(("1", "2", "three"))),
+        (["1", "2", "nan"], Nominal(("1", "2", "nan"))),
+    ],
+)
+def test_inferred_scales(found: list[str], expected: Scale) -> None:
+    assert infer_scale(found) == expected
+    assert infer_scale(found[::-1]) == expected
+
+
+def test_values_are_sorted_as_people_expect() -> None:
+    assert sorted_values(["10", "9", "-1.5"]) == ["-1.5", "9", "10"]
+    assert sorted_values(["10", "9", "x"]) == ["10", "9", "x"]
+
+
+def test_numbers_and_what_only_looks_like_one() -> None:
+    assert as_numbers(["1", " 2 ", "3e2"]) == [1, 2, 300]
+    assert as_numbers([]) == []
+    for text in ("x", "", "nan", "inf", "1_0", None):
+        assert as_numbers(["1", text]) is None
+
+
+def test_sets_are_split_at_commas() -> None:
+    assert split_set(" a, b ,,c") == ["a", "b", "c"]
+    assert split_set(("a, b", 1)) == ["a, b", "1"]
+
+
+def test_an_unknown_kind_is_refused() -> None:
+    assert message(scale_from_dict, {"kind": "likert"}) == (
+        "no kind of scale 'likert'; there are 'nominal', 'ordinal', 'interval', 'multi-label'"
+    )
