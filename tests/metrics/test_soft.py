@@ -142,5 +142,8 @@ def test_reference_values_of_lewidi_2023(
     mass = np.tile(train.distribution().mean(axis=0), (dev.n_items, 1))
     prior = Prediction(dev.scale, dev.items, mass, dev.scale.consensus(mass))
     assert cross_entropy(prior, dev) == pytest.approx(mean_label, abs=6e-4)
-    assert floor(dev) == pytest.approx(best, abs=6e-4)
-    assert cross_entropy(perfect(dev), dev) == pytest.approx(best, abs=6e-4)
+    # the card's floor is that of the files' soft labels, which are rounded
+    rounded = dev.distribution().round(3 if name == "ConvAbuse" else 2)
+    assert entropy(rounded, axis=1).mean() == pytest.approx(best, abs=6e-4)
+    assert floor(dev) == pytest.approx(best, abs=1.5e-3)
+    assert cross_entropy(perfect(dev), dev) == pytest.approx(floor(dev))

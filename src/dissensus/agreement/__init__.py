@@ -24,7 +24,7 @@ MEASURES: dict[str, Measure] = {
     "percent": Measure(
         percent_agreement,
         ("nominal", "ordinal", "multi-label"),
-        "share of pairs of answers about an item that are equal",
+        "share of pairs of answers about an item that are equal, mean over items",
     ),
     "krippendorff-alpha": Measure(
         krippendorff_alpha,
@@ -34,7 +34,7 @@ MEASURES: dict[str, Measure] = {
     "mean-difference": Measure(
         mean_difference,
         ("interval",),
-        "mean absolute difference between two ratings of an item, in own units",
+        "how far apart two ratings of an item are, mean over items, in own units",
     ),
 }
 

@@ -10,10 +10,10 @@ from dissensus.scales import Interval
 
 
 def mean_difference(annotations: Annotations) -> float:
-    """The mean absolute difference between two ratings of the same item, in own units.
+    """How far apart two ratings of an item are on average, mean over items, in own units.
 
-    0 is perfect agreement; what chance gives is not taken off. Every pair of ratings counts
-    once. nan where no item has two ratings. Ratings only.
+    0 is perfect agreement; what chance gives is not taken off. Every item with two ratings or
+    more counts the same. nan where there is none. Ratings only.
 
     Example:
         >>> from dissensus import Interval
@@ -23,14 +23,16 @@ def mean_difference(annotations: Annotations) -> float:
     """
     if not isinstance(annotations.scale, Interval):
         raise DataError(f"a mean difference needs ratings, not {annotations.scale.kind} answers")
-    per_item = annotations.per_item().astype(float)
-    pairs = (per_item * (per_item - 1)).sum() / 2
-    if not pairs:
-        return float("nan")
+    n = annotations.per_item().astype(float)  # (n_items,)
     order = np.lexsort((annotations.answer, annotations.item))
     item, rating = annotations.item[order], annotations.answer[order]
     weight = annotations.weight[order]
-    first = (np.cumsum(per_item) - per_item)[item]  # answers about all items before this one
-    below = np.cumsum(weight) - weight - first  # ratings of the item that are lower or stand before
-    above = per_item[item] - below - weight
-    return float((weight * (below - above)) @ rating / pairs)
+    first = (np.cumsum(n) - n)[item]  # answers about all items before this one
+    below = (
+        np.cumsum(weight) - weight - first
+    )  # ratings of the item that are lower, or stand before
+    above = n[item] - below - weight
+    apart = np.bincount(item, weight * (below - above) * rating, minlength=len(n))
+    several = n >= 2
+    mean = apart[several] / (n * (n - 1) / 2)[several]
+    return float(mean.mean()) if mean.size else float("nan")

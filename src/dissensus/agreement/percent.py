@@ -9,30 +9,37 @@ from dissensus.scales import Interval
 
 
 def percent_agreement(annotations: Annotations) -> float:
-    """The share of pairs of answers about the same item that are equal.
+    """The share of pairs of answers about an item that are equal, mean over items.
 
-    1 is perfect agreement; what chance gives is not taken off. Every pair counts once, so an
-    item with many answers counts more than one with two. Multi-label answers are equal if the
-    whole sets are. nan where undefined: no item has two answers, or the answers are ratings,
-    which are hardly ever exactly equal (`mean_difference` is for them).
+    1 is perfect agreement; what chance gives is not taken off. Every item with two answers or
+    more counts the same, so that a few with very many answers do not outweigh the rest.
+    Multi-label answers are equal if the whole sets are. nan where undefined: no item has two
+    answers, or the answers are ratings, which are hardly ever exactly equal (`mean_difference`
+    is for them).
 
     Example:
         >>> rows = [("t1", "ann", "yes"), ("t1", "bob", "yes"), ("t1", "cleo", "no")]
         >>> round(percent_agreement(Annotations.from_rows(rows)), 4)
         0.3333
+
+    Reference: Fleiss (1971), doi:10.1037/h0031619, for any number of answers per item.
     """
     if isinstance(annotations.scale, Interval):
         return float("nan")
-    per_item = annotations.per_item().astype(float)
-    pairs = (per_item * (per_item - 1)).sum()
-    alike = _group_sizes(annotations)
-    return float((alike * (alike - 1)).sum() / pairs) if pairs else float("nan")
+    n = annotations.per_item().astype(float)  # (n_items,)
+    item, alike = _groups(annotations)
+    equal = np.bincount(item, alike * (alike - 1), minlength=len(n))
+    several = n >= 2
+    share = equal[several] / (n * (n - 1))[several]
+    return float(share.mean()) if share.size else float("nan")
 
 
-def _group_sizes(annotations: Annotations) -> np.ndarray:
-    """How many people gave the same answer to the same item, for each answer that was given."""
+def _groups(annotations: Annotations) -> tuple[np.ndarray, np.ndarray]:
+    """For each answer that was given to an item: the item, and how many people gave it."""
     values, answer = np.unique(annotations.answer, return_inverse=True)
     key = annotations.item.astype(np.int64) * max(len(values), 1) + answer.reshape(-1)
     order = np.argsort(key)
     starts = np.flatnonzero(np.diff(key[order], prepend=-1))
-    return np.add.reduceat(annotations.weight[order], starts) if len(starts) else np.zeros(0)
+    if not starts.size:
+        return starts, np.zeros(0)
+    return annotations.item[order][starts], np.add.reduceat(annotations.weight[order], starts)
