@@ -207,7 +207,9 @@ def _rows(methods: list[Result]) -> Iterator[list[str]]:
         yield ["answers by annotator", *(number(result.answers) for result in methods), ""]
     if any(result.gold for result in methods):
         yield ["gold labels compared", *(number(result.gold) for result in methods), ""]
-    for name in dict.fromkeys(name for result in methods for name in result.scores):
+    for name in [*METRICS, *(f"{name} (gold)" for name in METRICS)]:
+        if not any(name in result.scores for result in methods):
+            continue
         better = "higher" if METRICS[name.removesuffix(" (gold)")].higher_is_better else "lower"
         yield [name, *(number(result.scores.get(name, math.nan)) for result in methods), better]
         if name == "cross-entropy":

@@ -1,0 +1,71 @@
+"""Which part of a corpus is learned, and which is left for judging."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING, Any
+
+from dissensus.errors import DataError
+
+if TYPE_CHECKING:
+    from dissensus.corpus import Corpus
+
+
+def to_learn(
+    corpus: Corpus, split: str | None, hold_out: float | None, seed: int
+) -> tuple[Corpus, dict[str, Any], str]:
+    """The part to train on, a note of it to keep with the model, and a line to say.
+
+    The official split's training part where there is one; else all, or what `hold_out` leaves.
+    """
+    if split is None and hold_out is None and "train" in corpus.parts():
+        split = "train"
+    if split == "all" or (split is None and hold_out is None):
+        return corpus, {}, f"training on all {corpus.n_items} items"
+    if split is not None and hold_out is not None:
+        raise DataError("choose a part of the official split, or hold a share out, not both")
+    if split is not None:
+        part = corpus.part(split)
+        note: dict[str, Any] = {"split": split}
+        line = f"training on the official part {split!r}: {part.n_items} of {corpus.n_items} items"
+    else:
+        assert hold_out is not None
+        part, rest = corpus.split(hold_out, seed=seed)
+        note = {"hold_out": hold_out, "seed": seed}
+        line = f"training on {part.n_items} items; {rest.n_items} are held out"
+    return part, note | {"items": _digest(part)}, line
+
+
+def to_judge(
+    corpus: Corpus, split: str | None, trained_on: str, note: dict[str, Any]
+) -> tuple[Corpus, str]:
+    """The part to predict, and a line to say.
+
+    Left open, what the model did not learn: the official test part (else development), or what
+    was held out.
+    """
+    if split == "all":
+        return corpus, f"predicting all {corpus.n_items} items"
+    if split is not None:
+        part = corpus.part(split)
+        return part, f"predicting the official part {split!r}: {part.n_items} items"
+    if corpus.name != trained_on or not note:
+        return corpus, f"predicting all {corpus.n_items} items"
+    if "split" in note:
+        others = [part for part in corpus.parts() if part != note["split"]]
+        if not others:
+            return corpus, f"predicting all {corpus.n_items} items, those of training among them"
+        chosen = next((p for p in ("test", "dev", "validation") if p in others), others[0])
+        part = corpus.part(chosen)
+        return part, f"predicting the official part {chosen!r}: {part.n_items} items"
+    learned, part = corpus.split(note["hold_out"], seed=note["seed"])
+    if _digest(learned) != note["items"]:
+        raise DataError(
+            f"{corpus.name}: has changed since training, so what was held out cannot be found "
+            "again; say --split all to predict every item"
+        )
+    return part, f"predicting the {part.n_items} items that were held out"
+
+
+def _digest(corpus: Corpus) -> str:
+    return hashlib.sha256("\n".join(corpus.items).encode()).hexdigest()

@@ -1,0 +1,78 @@
+"""dissensus predict: what a model says of every item."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from dissensus.cli import console
+from dissensus.cli.parts import to_judge
+
+
+def predict(
+    model: Annotated[Path, typer.Argument(help="Folder of a trained model.")],
+    file: console.File,
+    output: Annotated[
+        Path, typer.Option("-o", "--output", help="Folder to write the predictions to.")
+    ],
+    corpus: console.CorpusName = None,
+    split: Annotated[
+        str | None,
+        typer.Option(help="Part of the official split, or 'all'; what was not learned by default."),
+    ] = None,
+    annotators: Annotated[
+        str, typer.Option(help="Whose answers: own, all, or names with commas between.")
+    ] = "own",
+    consensus: Annotated[
+        str, typer.Option(help="Whose answers make up an item's distribution: own or all.")
+    ] = "own",
+    unknown: Annotated[
+        str, typer.Option(help="Annotators the model never saw: error, mean or drop.")
+    ] = "error",
+    same_annotators: Annotated[
+        bool,
+        typer.Option(
+            "--same-annotators", help="FILE is another corpus, but its annotators are the same."
+        ),
+    ] = False,
+    format: console.Format = None,
+    item: console.Item = None,
+    annotator: console.Annotator = None,
+    answer: console.Answer = None,
+    text: console.Text = None,
+    scale: console.ScaleText = None,
+    repeats: console.RepeatsRule = "error",
+) -> None:
+    """Predict what each annotator, and all of them together, would answer to the items of FILE.
+
+    Where FILE is the corpus of training, only what was not learned is predicted: the official
+    test part (or development part), or what was held out.
+    """
+    from dissensus.methods import load
+
+    fitted = load(model)
+    whole = console.read_corpus(
+        file,
+        corpus=corpus,
+        format=format,
+        item=item,
+        annotator=annotator,
+        answer=answer,
+        text=text,
+        scale=scale,
+        repeats=repeats,
+    )
+    part, line = to_judge(whole, split, fitted.learned_.corpus, fitted.learned_.part)
+    console.say(line)
+    asked = annotators if annotators in ("own", "all") else annotators.split(",")
+    predictions = fitted.predict(
+        part,
+        annotators=asked,
+        consensus=consensus,  # type: ignore[arg-type]
+        unknown=unknown,  # type: ignore[arg-type]
+        same_annotators=same_annotators,
+    )
+    predictions.save(output)
+    console.say(f"{output}: {fitted.name} for {', '.join(predictions)} on {part.n_items} items")

@@ -1,0 +1,60 @@
+"""Settings as users type them: `hidden=64,64`, `training.epochs=10`, `common=false`."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Iterable
+from typing import Any
+
+from dissensus.errors import ModelError, listed
+from dissensus.methods.base import Method
+
+
+def configured(cls: type[Method], settings: Iterable[tuple[str, str]]) -> Method:
+    """A method with these settings, each a name (dotted for those of training) and a text."""
+    method = cls()
+    for name, text in settings:
+        outer, _, inner = name.partition(".")
+        known = method.get_params()
+        if outer not in known:
+            there = listed(known, 20) or "none"
+            raise ModelError(f"{method.name} has no setting {name!r}; it has {there}")
+        if not inner:
+            value = _value(name, text, known[outer])
+        else:
+            fields = _fields(known[outer])
+            if inner not in fields:
+                there = listed([f"{outer}.{field}" for field in fields], 20) or "none"
+                raise ModelError(f"{method.name} has no setting {name!r}; it has {there}")
+            changed = {inner: _value(name, text, fields[inner])}
+            value = dataclasses.replace(known[outer], **changed)
+        method.set_params(**{outer: value})
+    return method
+
+
+def _fields(value: Any) -> dict[str, Any]:
+    if not dataclasses.is_dataclass(value):
+        return {}
+    return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
+
+
+def _value(name: str, text: str, default: Any) -> Any:
+    """The text as a value of the kind that the default has."""
+    try:
+        if isinstance(default, tuple):
+            return tuple(int(part) for part in text.strip("()[] ").split(",") if part.strip())
+        if isinstance(default, bool):
+            return {"true": True, "false": False, "yes": True, "no": False}[text.lower()]
+        if isinstance(default, int):
+            return int(text)
+        if isinstance(default, float):
+            return float(text)
+        if default is None:
+            return None if text.lower() == "none" else json.loads(text)
+    except (KeyError, ValueError):
+        kind = "list of whole numbers" if isinstance(default, tuple) else type(default).__name__
+        raise ModelError(
+            f"setting {name} is a {kind} such as {default!r}, found {text!r}"
+        ) from None
+    return text

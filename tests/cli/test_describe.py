@@ -1,0 +1,122 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from dissensus.describe import describe
+from tests.cli.conftest import Run
+from tests.test_describe import crowd, small
+
+
+@pytest.fixture
+def corpus(tmp_path: Path) -> Path:
+    small().save(tmp_path / "small")
+    return tmp_path / "small"
+
+
+EXPECTED = """\
+small
+items                 4
+annotators            3
+content text          4 different, text
+item attributes       topic
+annotator attributes  age
+split official        train 2, dev 1, in no part 1
+questions             rude
+left out: other       7: asked of other items
+
+question rude
+scale                          nominal: no, yes
+answers loaded                 8
+left out: the answer is empty  5
+left out: no annotator         1
+loaded and left out            14
+items with answers             3
+items without answers          1
+answers per item               min 2, mean 2.67, max 3
+annotators                     3
+answers per annotator          min 2, median 3, max 3
+items with a gold label        1
+percent                        0.444
+krippendorff-alpha             0.067
+
+value   share
+no     62.5 %
+yes    37.5 %
+
+most disputed (entropy)
+item  entropy  answers        shown
+t3       0.69  no: 1, yes: 1  meh
+t2       0.64  yes: 2, no: 1  you fool
+"""
+
+
+def test_tables_when_piped(run: Run, corpus: Path) -> None:
+    ended = run("describe", corpus)
+    first, second = ended.out.split("\nquestion funny\n")
+    first = first.replace("questions             rude, funny", "questions             rude")
+    assert first == EXPECTED
+    assert "ratings                     mean 5.00, sd 3.00\n" in second
+    assert "lowest, quartiles, highest  2.00, 2.00, 5.00, 8.00, 8.00\n" in second
+    assert ended.code == 0
+    assert "\x1b" not in ended.out
+
+
+def test_json_is_the_description(run: Run, corpus: Path) -> None:
+    ended = run("describe", corpus, "--json", "--most", "1")
+    assert json.loads(ended.out) == describe(small(), most=1).to_dict()
+
+
+def test_one_question(run: Run, corpus: Path) -> None:
+    found = json.loads(run("describe", corpus, "--question", "funny", "--json").out)
+    assert [question["name"] for question in found["questions"]] == ["funny"]
+
+
+def test_a_question_that_was_not_asked(run: Run, corpus: Path) -> None:
+    ended = run("describe", corpus, "--question", "polite")
+    assert ended.code == 1
+    assert ended.err.splitlines()[-1] == (
+        "Error: small: no question 'polite'; it has 'rude', 'funny'"
+    )
+    assert ended.out == ""
+
+
+def test_suspicious_annotators_are_shown(run: Run, tmp_path: Path) -> None:
+    from dissensus.corpus import Corpus
+
+    Corpus.build("odd", crowd().items, {"q": crowd()}).save(tmp_path / "odd")
+    lines = run("describe", tmp_path / "odd").out.splitlines()
+    shown = lines[lines.index("suspicious annotators") + 1 :]
+    assert shown[0].startswith("constant: p1")
+    assert "b in all 12 answers (by chance " in shown[0]
+    assert shown[1].startswith("fast: p3")
+    assert shown[2] == "duplicated: 2 annotators  the same 12 answers: p2, p5"
+
+
+def test_nothing_is_cut_at_80_columns(run: Run, tmp_path: Path) -> None:
+    from dissensus.annotations import Annotations
+    from dissensus.contents import Contents
+    from dissensus.corpus import Corpus
+
+    item = "a-very-long-name-of-an-item-" * 3
+    words = [f"word{i}" for i in range(12)]
+    rows = [(item, f"annotator {i}", f"[red]value number {i}") for i in range(6)]
+    contents = {"text": Contents.distinct("text", [" ".join(words)])}
+    corpus = Corpus.build("long", [item], {"q": Annotations.from_rows(rows)}, contents=contents)
+    corpus.save(tmp_path / "long")
+    out = run("describe", tmp_path / "long").out
+    assert max(len(line) for line in out.splitlines()) <= 80
+    assert "…" not in out
+    assert all(word in out for word in words)
+    assert "[red]value" in out
+
+
+def test_reading_options_reach_the_reader(run: Run, tmp_path: Path) -> None:
+    table = tmp_path / "labels.csv"
+    table.write_text("task,worker,label\n1,ann,3\n1,bob,5\n2,ann,3\n", encoding="utf-8")
+    columns = ("--item", "task", "--annotator", "worker", "--answer", "label")
+    found = json.loads(run("describe", table, *columns, "--scale", "interval:0:10", "--json").out)
+    assert found["questions"][0]["scale"] == "interval: 0..10"
+    assert found["questions"][0]["loaded"] == 3

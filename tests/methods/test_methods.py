@@ -1,0 +1,234 @@
+"""Each method on its own: what it learns, and how its model folder can go wrong."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression
+
+import dissensus as ds
+from dissensus import Annotations, Corpus, Names, Nominal
+from dissensus.contents import Contents
+from dissensus.errors import DataError, DissensusError, ModelError
+from dissensus.methods import AnnotatorHeads, AnnotatorMajority, Prior, Single
+from dissensus.methods.settings import configured
+from dissensus.training import Training
+from tests.crowds import feature_crowd
+
+
+def test_annotator_majority_by_hand() -> None:
+    rows = [("1", "ann", "a"), ("2", "ann", "a"), ("3", "ann", "b"), ("1", "bob", "b")]
+    asked = Annotations.from_rows(rows, Nominal(("a", "b")), annotators=Names(["ann", "bob", "cy"]))
+    corpus = Corpus.build("tiny", ["1", "2", "3"], {"q": asked})
+    crowd = np.array([0.5, 0.5])  # the mean of (.5, .5), (1, 0) and (0, 1)
+    fitted = AnnotatorMajority(smoothing=2).fit(corpus)
+    expected = np.array([[2, 1], [0, 1]]) + 2 * crowd
+    np.testing.assert_allclose(fitted.own_["q"][:2], expected / expected.sum(axis=1)[:, None])
+    np.testing.assert_allclose(fitted.own_["q"][2], crowd)
+    exact = AnnotatorMajority(smoothing=0).fit(corpus)
+    np.testing.assert_allclose(exact.own_["q"], [[2 / 3, 1 / 3], [0, 1], [0.5, 0.5]])
+
+
+def test_single_learns_what_logistic_regression_learns() -> None:
+    train, test = feature_crowd(n_items=400), feature_crowd(n_items=300, seed=1)
+    training = Training(epochs=600, learning_rate=0.5, weight_decay=0, batch_size=400)
+    single = Single(encoder="features", dropout=0, training=training).fit(train)
+    label = train["q"].majority()
+    peer = LogisticRegression(C=1e6, max_iter=1000).fit(_vectors(train), label.answer)
+    found = single.predict(test)["q"].distribution
+    np.testing.assert_allclose(found, peer.predict_proba(_vectors(test)), atol=0.03)
+
+
+def test_heads_learn_each_annotator_and_single_cannot() -> None:
+    train, test = feature_crowd(n_items=400), feature_crowd(n_items=200, seed=1)
+    settings = {"encoder": "features", "training": Training(epochs=60, learning_rate=0.01)}
+    right = {}
+    for method in (AnnotatorMajority(), Single(**settings), AnnotatorHeads(**settings)):  # type: ignore[arg-type]
+        pairs = method.fit(train).predict(test)["q"].by_annotator
+        assert pairs is not None
+        right[method.name] = float((pairs.value == test["q"].answer).mean())
+    assert right["annotator-heads"] > right["single"] + 0.1
+    assert right["annotator-heads"] > right["annotator-majority"] + 0.1
+
+
+def test_heads_learn_two_questions_at_once() -> None:
+    rated, named = feature_crowd("interval", n_items=200), feature_crowd("nominal", n_items=200)
+    corpus = Corpus.build(
+        "both",
+        rated.items,
+        {"v": rated["q"], "class": named["q"]},
+        contents={"x": (rated.contents["x"], rated.content["x"])},
+    )
+    fitted = AnnotatorHeads(encoder="features", training=Training(epochs=30)).fit(corpus)
+    predictions = fitted.predict(corpus)
+    assert list(predictions) == ["v", "class"]
+    joint = predictions.joint("v", "class")
+    assert len(joint["item"]) == 800
+    assert np.corrcoef(joint["v"], corpus["v"].answer)[0, 1] > 0.9
+    assert (joint["class"] == corpus["class"].answer).mean() > 0.7
+
+
+def test_without_a_common_head_everyone_starts_alone() -> None:
+    crowd = feature_crowd()
+    settings = {"encoder": "features", "training": Training(epochs=2)}
+    alone = AnnotatorHeads(common=False, **settings).fit(crowd)  # type: ignore[arg-type]
+    names = [name for name, _ in alone.network_.named_parameters()]
+    assert sorted(names) == [
+        "heads_0.bias",
+        "heads_0.weight",
+        "trunk.layers.1.bias",
+        "trunk.layers.1.weight",
+    ]
+
+
+def test_a_focus_tells_items_of_one_content_apart() -> None:
+    frames = [np.array([[1.0, 0.0], [0.0, 1.0]])]
+    contents, _ = Contents.distinct("features", frames)
+    rows = [("first", "ann", "a"), ("second", "ann", "b")]
+    corpus = Corpus.build(
+        "frames",
+        ["first", "second"],
+        {"q": Annotations.from_rows(rows)},
+        contents={"x": (contents, np.zeros(2, np.int32))},
+        focus=ds.corpus.Focus("x", np.array([[0.0], [1.0]]), np.array([[1.0], [2.0]])),  # type: ignore[attr-defined]
+    )
+    training = Training(epochs=50, learning_rate=0.1)
+    single = Single(encoder="features", dropout=0, training=training).fit(corpus)
+    assert single.predict(corpus)["q"].consensus.tolist() == [0, 1]
+
+
+def test_single_learns_from_gold_where_it_is_told() -> None:
+    crowd = feature_crowd()
+    gold = Annotations.from_arrays(
+        np.arange(60), None, np.full(60, 2), crowd["q"].scale, items=crowd.items
+    )
+    corpus = Corpus.build(
+        "golden",
+        crowd.items,
+        {"q": crowd["q"]},
+        gold={"q": gold},
+        contents={"x": (crowd.contents["x"], crowd.content["x"])},
+    )
+    fitted = Single(encoder="features", label="gold").fit(corpus)
+    assert (fitted.predict(corpus)["q"].consensus == 2).all()
+    with pytest.raises(DataError, match="^made-up: no gold label for 'q'$"):
+        Single(encoder="features", label="gold").fit(crowd)
+    with pytest.raises(DataError, match="^a label is the 'consensus' or 'gold', not 'silver'$"):
+        Single(encoder="features", label="silver").fit(crowd)  # type: ignore[arg-type]
+
+
+def test_nothing_to_learn_from() -> None:
+    crowd = feature_crowd()
+    empty = crowd.select(items=np.arange(0))
+    with pytest.raises(DataError, match="^made-up: nobody answered 'q'; nothing to learn from$"):
+        Prior().fit(empty)
+
+
+def test_an_encoder_that_reads_nothing_of_the_corpus() -> None:
+    message = "^made-up: encoder 'minilm' reads nothing of {'x': 'features'}$"
+    with pytest.raises(ModelError, match=message):
+        Single().fit(feature_crowd())
+
+
+# ---- model folders ----
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> Path:
+    AnnotatorHeads(encoder="features", training=Training(epochs=1)).fit(feature_crowd()).save(
+        tmp_path / "model"
+    )
+    return tmp_path / "model"
+
+
+def _refused(model: Path, message: str) -> None:
+    with pytest.raises(DissensusError) as caught:
+        ds.load(model)
+    assert str(caught.value) == message
+
+
+ALTERED = (
+    "{0}: config.json and model.safetensors do not belong together, or were altered or cut off; "
+    "train again, or take an undamaged copy"
+)
+
+
+def test_a_truncated_model(model: Path) -> None:
+    weights = model / "model.safetensors"
+    weights.write_bytes(weights.read_bytes()[:-10])
+    _refused(model, ALTERED.format(model))
+
+
+def test_a_tampered_model(model: Path) -> None:
+    config = json.loads((model / "config.json").read_text())
+    config["annotators"][0] = "someone else"
+    (model / "config.json").write_text(json.dumps(config))
+    _refused(model, ALTERED.format(model))
+
+
+def test_a_model_without_weights(model: Path) -> None:
+    (model / "model.safetensors").unlink()
+    _refused(model, f"{model / 'model.safetensors'}: No such file or directory; train again")
+
+
+def test_a_model_of_another_format(model: Path) -> None:
+    config = json.loads((model / "config.json").read_text()) | {"format": 99}
+    (model / "config.json").write_text(json.dumps(config))
+    _refused(
+        model,
+        f"{model / 'config.json'}: format number 99, this version reads 1; "
+        "read it with the version of dissensus that wrote it",
+    )
+
+
+def test_a_config_that_is_cut_off(model: Path) -> None:
+    text = (model / "config.json").read_text()
+    (model / "config.json").write_text(text[:40])
+    with pytest.raises(DissensusError, match="damaged .*; make the folder again$"):
+        ds.load(model)
+
+
+def test_a_folder_that_is_no_model(tmp_path: Path) -> None:
+    _refused(tmp_path, f"{tmp_path}: no config folder of ours: config.json is missing")
+
+
+def test_the_model_card_says_whose_answers_it_holds(model: Path) -> None:
+    card = (model / "README.md").read_text()
+    assert "# annotator-heads on made-up" in card
+    assert "It learned from 4 annotators: 'p0', 'p1', 'p2', 'p3'." in card
+
+
+# ---- settings as text ----
+
+
+def test_settings_as_users_type_them() -> None:
+    typed = [("hidden", "32,16"), ("common", "no"), ("training.epochs", "7"), ("dropout", "0.5")]
+    made = configured(AnnotatorHeads, typed)
+    assert made.get_params() | {"training": None} == AnnotatorHeads(
+        hidden=(32, 16), common=False, dropout=0.5
+    ).get_params() | {"training": None}
+    assert made.training.epochs == 7  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("hiden", "3", "annotator-heads has no setting 'hiden'; it has 'encoder', 'training', "),
+        ("training.epoch", "3", "annotator-heads has no setting 'training.epoch'; it has 'train"),
+        ("dropout", "much", "setting dropout is a float such as 0.2, found 'much'"),
+        ("hidden", "a", r"setting hidden is a list of whole numbers such as \(64,\), found 'a'"),
+        ("common", "maybe", "setting common is a bool such as True, found 'maybe'"),
+    ],
+)
+def test_settings_that_make_no_sense(name: str, text: str, message: str) -> None:
+    with pytest.raises(ModelError, match=message):
+        configured(AnnotatorHeads, [(name, text)])
+
+
+def _vectors(corpus: Corpus) -> np.ndarray:
+    from dissensus.encoders import FeaturesEncoder
+
+    return FeaturesEncoder().encode(corpus.contents["x"]).vectors[corpus.content["x"]]
