@@ -1,0 +1,259 @@
+from __future__ import annotations
+
+import json
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from dissensus.annotations import Annotations
+from dissensus.contents import Contents
+from dissensus.corpus import Corpus, Focus, LeftOut
+from dissensus.describe import describe, one_line
+from dissensus.errors import DataError
+from dissensus.names import Names
+from dissensus.scales import Interval, MultiLabel, Nominal, Ordinal, Scale
+
+TEXTS = ["so good!", "you\n fool", "meh", "never seen"]
+
+
+def small() -> Corpus:
+    rows = [
+        *(("t1", who, "no") for who in ("ann", "bob", "cleo")),
+        *(("t2", who, answer) for who, answer in (("ann", "no"), ("bob", "yes"), ("cleo", "yes"))),
+        *(("t3", who, answer) for who, answer in (("ann", "no"), ("bob", "yes"))),
+    ]
+    ratings = [("t1", "ann", 2), ("t1", "bob", 8), ("t2", "ann", 5)]
+    return Corpus.build(
+        "small",
+        ["t1", "t2", "t3", "t4"],
+        {
+            "rude": Annotations.from_rows(rows, Nominal(("no", "yes"))),
+            "funny": Annotations.from_rows(ratings, Interval(0, 10)),
+        },
+        contents={"text": Contents.distinct("text", TEXTS)},
+        item_attributes={"topic": ["a", "a", "b", "b"]},
+        annotator_attributes={"age": [20, 30, 40]},
+        gold={"rude": Annotations.from_arrays(["t1"], None, ["no"], Nominal(("no", "yes")))},
+        splits={"official": ["train", "train", "dev", None]},
+        left_out=(
+            LeftOut("rude", "the answer is empty", 2),
+            LeftOut("rude", "no annotator", 1),
+            LeftOut("rude", "the answer is empty", 3),
+            LeftOut("other", "asked of other items", 7),
+        ),
+    )
+
+
+def test_the_corpus() -> None:
+    found = describe(small())
+    assert (found.name, found.items, found.annotators) == ("small", 4, 3)
+    assert found.contents == {"text": {"kind": "text", "number": 4}}
+    assert (found.item_attributes, found.annotator_attributes) == (["topic"], ["age"])
+    assert found.splits == {"official": {"train": 2, "dev": 1, "in no part": 1}}
+    assert found.left_out == [{"question": "other", "reason": "asked of other items", "answers": 7}]
+
+
+def test_a_question_of_values() -> None:
+    rude = describe(small()).questions[0]
+    assert (rude.name, rude.scale, rude.loaded) == ("rude", "nominal: no, yes", 8)
+    assert rude.left_out == {"the answer is empty": 5, "no annotator": 1}
+    assert (rude.items, rude.items_without_answers, rude.annotators, rude.gold) == (3, 1, 3, 1)
+    assert rude.per_item == {"min": 2, "mean": pytest.approx(8 / 3), "max": 3}
+    assert rude.per_annotator == {"min": 2, "median": 3, "max": 3}
+    assert rude.shares == {"no": 5 / 8, "yes": 3 / 8}
+    assert rude.ratings is None
+    assert rude.agreement["percent"] == pytest.approx((1 + 1 / 3 + 0) / 3)
+    assert rude.disputed_by == "entropy"
+    assert [(d.item, d.text) for d in rude.disputed] == [("t3", "meh"), ("t2", "you fool")]
+    assert rude.disputed[0].dispute == pytest.approx(np.log(2))
+    assert rude.disputed[1].answers == {"yes": 2, "no": 1}
+
+
+def test_a_question_of_ratings() -> None:
+    funny = describe(small(), ["funny"]).questions[0]
+    assert (funny.scale, funny.loaded, funny.left_out) == ("interval: 0..10", 3, {})
+    assert funny.shares is None
+    assert funny.ratings == {
+        "mean": 5,
+        "sd": 3,
+        "lowest": 2,
+        "25 %": 2,
+        "median": 5,
+        "75 %": 8,
+        "highest": 8,
+    }
+    assert [d.item for d in funny.disputed] == ["t1"]
+    assert funny.disputed_by == "variance"
+    assert funny.disputed[0].dispute == pytest.approx(18)
+    assert funny.disputed[0].answers == {"mean": 5, "sd": pytest.approx(18**0.5), "answers": 2}
+
+
+def test_only_the_questions_and_items_asked_for() -> None:
+    found = describe(small(), ["rude"], most=1)
+    assert [question.name for question in found.questions] == ["rude"]
+    assert len(found.questions[0].disputed) == 1
+    assert found.left_out == []
+    with pytest.raises(DataError) as error:
+        describe(small(), ["polite"])
+    assert str(error.value) == "small: no question 'polite'; it has 'rude', 'funny'"
+
+
+def test_to_dict_is_json_with_null_for_what_is_undefined() -> None:
+    alone = Annotations.from_rows([("t1", "ann", "yes")])
+    found = describe(Corpus.build("one", ["t1"], {"rude": alone})).to_dict()
+    assert found["questions"][0]["agreement"] == {"percent": None, "krippendorff-alpha": None}
+    assert json.loads(json.dumps(found, allow_nan=False)) == found
+
+
+@pytest.mark.parametrize(
+    "scale",
+    [Nominal(("a", "b")), Ordinal(("1", "2")), Interval(0, 1), MultiLabel(("a", "b"))],
+    ids=lambda scale: scale.kind,
+)
+def test_a_question_that_nobody_answered(scale: Scale) -> None:
+    nothing = Annotations.from_arrays(
+        np.zeros(0, int), np.zeros(0, int), np.zeros(0, scale.dtype), scale
+    )
+    found = describe(Corpus.build("empty", ["t1"], {"q": nothing})).questions[0]
+    assert (found.loaded, found.items, found.items_without_answers) == (0, 0, 1)
+    assert (found.per_item, found.per_annotator, found.shares, found.ratings) == (
+        {},
+        {},
+        None,
+        None,
+    )
+    assert found.disputed == []
+
+
+def test_the_order_of_levels_decides_what_is_disputed() -> None:
+    answers = {"near": ["1", "2", "1", "2"], "far": ["1", "1", "1", "3"]}
+    rows = [(item, who, a) for item, given in answers.items() for who, a in enumerate(given)]
+    for scale, expected in ((Nominal(("1", "2", "3")), "near"), (Ordinal(("1", "2", "3")), "far")):
+        corpus = Corpus.build("c", ["near", "far"], {"q": Annotations.from_rows(rows, scale)})
+        assert describe(corpus).questions[0].disputed[0].item == expected
+
+
+def test_sets_of_values() -> None:
+    scale = MultiLabel(("joy", "fear"))
+    rows = [
+        ("t1", "ann", "joy,fear"),
+        ("t1", "bob", ""),
+        ("t2", "ann", "joy"),
+        ("t2", "bob", "joy"),
+    ]
+    corpus = Corpus.build("c", ["t1", "t2"], {"q": Annotations.from_rows(rows, scale)})
+    found = describe(corpus).questions[0]
+    assert found.shares == {"joy": 0.75, "fear": 0.25}
+    assert [d.item for d in found.disputed] == ["t1"]
+    assert found.disputed[0].answers == {"(none)": 1, "joy + fear": 1}
+
+
+def test_anonymous_counts() -> None:
+    votes = Annotations.from_arrays(
+        np.array([0, 0, 1]), None, np.array([0, 1, 1]), Nominal(("a", "b")), count=[3, 1, 2]
+    )
+    found = describe(Corpus.build("c", ["0", "1"], {"q": votes})).questions[0]
+    assert (found.loaded, found.annotators, found.per_annotator) == (6, None, None)
+    assert found.per_item == {"min": 2, "mean": 3, "max": 4}
+    assert found.shares == {"a": 0.5, "b": 0.5}
+    assert found.disputed[0].answers == {"a": 3, "b": 1}
+
+
+def crowd() -> Annotations:
+    """Eight people on 12 items: p1 always says b, p2 and p5 say the same, p3 is quick, and p7
+    gave nine equal answers, which is too few to say anything."""
+    generator = np.random.default_rng(0)
+    answer = generator.integers(0, 3, (8, 12))
+    answer[1], answer[5], answer[7] = 1, answer[2], 2
+    seconds = generator.uniform(8, 12, (8, 12))
+    seconds[3] = 2.5
+    seconds[3, :5] = 100  # a few long ones do not hide the others
+    seconds[4, 0] = np.nan
+    annotator, item = np.divmod(np.arange(96), 12)
+    few = (annotator == 7) & (item >= 9)
+    order = generator.permutation(np.flatnonzero(~few))
+    return Annotations.from_arrays(
+        item[order],
+        annotator[order],
+        answer.ravel()[order],
+        Nominal(("a", "b", "c")),
+        items=Names([f"t{i}" for i in range(12)]),
+        annotators=Names([f"p{a}" for a in range(8)]),
+        seconds=seconds.ravel()[order],
+    )
+
+
+def test_suspicious_annotators() -> None:
+    annotations = crowd()
+    found = describe(Corpus.build("c", annotations.items, {"q": annotations})).questions[0]
+    assert [(who.annotator, who.value, who.answers) for who in found.constant] == [("p1", "b", 12)]
+    share = (annotations.answer == 1).mean()
+    assert found.constant[0].chance == pytest.approx(share**12)
+    assert [(who.annotator, who.answers, who.seconds) for who in found.fast] == [("p3", 12, 2.5)]
+    assert 8 < found.fast[0].usual < 12
+    assert [(group.annotators, group.answers) for group in found.duplicated] == [(["p2", "p5"], 12)]
+
+
+def test_without_times_nobody_is_fast_and_without_names_nobody_is_suspicious() -> None:
+    timeless = replace(crowd(), seconds=None)
+    found = describe(Corpus.build("c", timeless.items, {"q": timeless})).questions[0]
+    assert found.fast == []
+    assert len(found.constant) == 1
+    nameless = replace(crowd(), annotator=None, annotators=Names.range(0))
+    found = describe(Corpus.build("c", nameless.items, {"q": nameless})).questions[0]
+    assert (found.constant, found.fast, found.duplicated) == ([], [], [])
+
+
+def test_the_same_answers_to_other_items_are_no_duplicates() -> None:
+    answer = np.tile(np.random.default_rng(1).integers(0, 3, 10), 3)
+    item = np.concatenate([np.arange(10), np.arange(10, 20), np.arange(10)])
+    annotations = Annotations.from_arrays(
+        item, np.repeat(np.arange(3), 10), answer, Nominal(("a", "b", "c"))
+    )
+    found = describe(Corpus.build("c", annotations.items, {"q": annotations})).questions[0]
+    assert [group.annotators for group in found.duplicated] == [["0", "2"]]
+
+
+def test_ratings_can_be_constant_and_duplicated() -> None:
+    generator = np.random.default_rng(2)
+    rating = generator.uniform(0, 1, (4, 10)).round(2)
+    rating[0], rating[2] = 0.25, rating[3]
+    annotator, item = np.divmod(np.arange(40), 10)
+    annotations = Annotations.from_arrays(item, annotator, rating.ravel(), Interval(0, 1))
+    found = describe(Corpus.build("c", annotations.items, {"q": annotations})).questions[0]
+    assert [(who.annotator, who.value) for who in found.constant] == [("0", "0.25")]
+    assert [group.annotators for group in found.duplicated] == [["2", "3"]]
+
+
+def test_texts_are_one_line_without_control_characters() -> None:
+    assert one_line("a\x1b[31mred\x00\n\n b") == "a [31mred b"
+    assert one_line("word " * 40) == "word " * 19 + "wo..."
+    assert len(one_line("x" * 500)) == 100
+
+
+def test_the_focus_is_seen_in_a_long_text() -> None:
+    text = "padding " * 30 + "target" + " padding" * 30
+    at = text.index("target")
+    focus = Focus("text", np.array([[at]]), np.array([[at + 6]]))
+    annotations = Annotations.from_rows([("t1", "ann", "x"), ("t1", "bob", "y")])
+    contents = {"text": Contents.distinct("text", [text])}
+    corpus = Corpus.build("c", ["t1"], {"q": annotations}, contents=contents, focus=focus)
+    shown = describe(corpus).questions[0].disputed[0].text
+    assert shown.endswith(" padding [[target]]...")
+    assert len(shown) <= 100
+
+
+@pytest.mark.data
+@pytest.mark.parametrize("name", ["jester5k", "pos_tweets"])
+def test_large_corpora_take_less_than_two_seconds(data_folder: Path, name: str) -> None:
+    from dissensus import datasets
+
+    corpus = datasets.read(data_folder / name)
+    start = time.process_time()
+    found = describe(corpus)
+    assert time.process_time() - start < 2
+    if name == "jester5k":  # as its card says
+        assert len(found.questions[0].constant) == 2
