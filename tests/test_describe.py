@@ -87,7 +87,7 @@ def test_a_question_of_ratings() -> None:
     }
     assert [d.item for d in funny.disputed] == ["t1"]
     assert funny.disputed_by == "variance"
-    assert funny.disputed[0].dispute == pytest.approx(18)
+    assert funny.disputed[0].dispute == pytest.approx(9)
     assert funny.disputed[0].answers == {"mean": 5, "sd": pytest.approx(18**0.5), "answers": 2}
 
 

@@ -256,7 +256,7 @@ def _dispute(annotations: Annotations) -> np.ndarray:
     item, weight, number = annotations.item, annotations.weight, annotations.answer
     mean = np.bincount(item, weight * number, minlength=len(n)) / n
     spread = np.bincount(item, weight * (number - mean[item]) ** 2, minlength=len(n))
-    return spread / np.maximum(n - 1, 1)
+    return spread / n  # not by n - 1, which would put items with two answers first
 
 
 def _entropy_terms(share: np.ndarray) -> np.ndarray:
