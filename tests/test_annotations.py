@@ -1,0 +1,689 @@
+"""Annotations: who gave which answer to which item."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dissensus.annotations import Annotations
+from dissensus.errors import DataError
+from dissensus.names import Names
+from dissensus.scales import SCALES, Interval, MultiLabel, Nominal, Ordinal, Scale
+
+ROWS = [
+    ("t1", "ann", "yes"),
+    ("t1", "bob", "no"),
+    ("t1", "eve", "yes"),
+    ("t2", "ann", "no"),
+    ("t2", "bob", "yes"),
+    ("t3", "eve", "no"),
+]
+SCALE_OF: dict[str, Scale] = {
+    "nominal": Nominal(("no", "maybe", "yes")),
+    "ordinal": Ordinal(("-2", "-1", "1", "2")),
+    "interval": Interval(0, 10, n_bins=4),
+    "multi-label": MultiLabel(("joy", "fear", "anger")),
+}
+
+
+def crowd(scale: Scale, seed: int = 0, n_rows: int = 60) -> Annotations:
+    """Random answers of 6 annotators to 15 items, at most one each; item 14 has none."""
+    random = np.random.default_rng(seed)
+    pairs = random.permutation(14 * 6)[:n_rows]
+    answer: np.ndarray
+    if isinstance(scale, Interval):
+        answer = random.uniform(scale.low, scale.high, n_rows)
+    elif isinstance(scale, MultiLabel):
+        answer = random.integers(0, 2 ** len(scale), n_rows)
+    else:
+        assert isinstance(scale, Nominal | Ordinal)
+        answer = random.integers(0, len(scale), n_rows)
+    items, annotators = Names.range(15), Names(["a", "b", "c", "d", "e", "f"])
+    return Annotations.from_arrays(
+        pairs // 6, pairs % 6, answer, scale, items=items, annotators=annotators
+    )
+
+
+def message(action: Any, *arguments: Any, **options: Any) -> str:
+    with pytest.raises(DataError) as caught:
+        action(*arguments, **options)
+    return str(caught.value)
+
+
+def labels(annotations: Annotations) -> dict[str, Any]:
+    """Item -> label of annotations that have one label per item."""
+    assert annotations.annotator is None and len(np.unique(annotations.item)) == annotations.n_rows
+    names = [annotations.items[code] for code in annotations.item]
+    return dict(zip(names, annotations.answers(), strict=True))
+
+
+# ---- building ----
+
+
+def test_rows_become_codes_and_names() -> None:
+    annotations = Annotations.from_rows(ROWS)
+    assert annotations.item.tolist() == [0, 0, 0, 1, 1, 2]
+    assert annotations.who("a test").tolist() == [0, 1, 2, 0, 1, 2]
+    assert annotations.answer.tolist() == [1, 0, 1, 0, 1, 0]
+    assert list(annotations.items) == ["t1", "t2", "t3"]
+    assert list(annotations.annotators) == ["ann", "bob", "eve"]
+    assert annotations.scale == Nominal(("no", "yes"))
+    assert annotations.answers() == [answer for _, _, answer in ROWS]
+    assert (annotations.n_rows, annotations.n_answers) == (6, 6)
+    assert (annotations.n_items, annotations.n_annotators) == (3, 3)
+
+
+def test_arrays_are_not_copied() -> None:
+    columns = {
+        "item": np.array([0, 1, 1]),
+        "annotator": np.array([0, 0, 1]),
+        "response": np.array([5, 6, 7]),
+        "seconds": np.array([0.5, 1.0, 2.0]),
+    }
+    scales: list[tuple[Scale, np.ndarray]] = [
+        (Nominal(("no", "yes")), np.array([0, 1, 1])),
+        (Interval(0, 1), np.array([0.5, 0.25, 1.0])),
+        (MultiLabel(("a", "b")), np.array([3, 0, 1])),
+    ]
+    for scale, answer in scales:
+        made = Annotations.from_arrays(
+            columns["item"],
+            columns["annotator"],
+            answer,
+            scale,
+            response=columns["response"],
+            seconds=columns["seconds"],
+        )
+        assert np.shares_memory(made.answer, answer)
+        for name, column in columns.items():
+            assert np.shares_memory(getattr(made, name), column), name
+    count = np.array([3, 2])
+    votes = Annotations.from_arrays(count, None, count, Ordinal(tuple("0123")), count=count)
+    assert votes.count is not None and np.shares_memory(votes.count, count)
+
+
+def test_codes_without_names_are_named_by_number() -> None:
+    made = Annotations.from_arrays(np.array([2, 0]), np.array([0, 1]), ["a", "b"])
+    assert made.items.is_range and list(made.items) == ["0", "1", "2"]
+    assert list(made.annotators) == ["0", "1"]
+
+
+def test_names_may_come_with_a_list_that_holds_more() -> None:
+    made = Annotations.from_arrays(
+        ["t2"], ["bob"], ["yes"], items=Names(["t1", "t2"]), annotators=Names(["bob", "zoe"])
+    )
+    assert made.item.tolist() == [1] and made.n_annotators == 2
+    assert made.per_item().tolist() == [0, 1]
+
+
+def test_integers_are_codes_on_a_declared_scale_and_values_without_one() -> None:
+    answer = np.array([1, 2, 3])
+    item, who = np.arange(3), np.zeros(3, int)
+    inferred = Annotations.from_arrays(item, who, answer)
+    assert inferred.scale == Ordinal(("1", "2", "3")) and inferred.answer.tolist() == [0, 1, 2]
+    declared = Annotations.from_arrays(item, who, answer, Nominal(("a", "b", "c", "d")))
+    assert declared.answers() == ["b", "c", "d"]
+
+
+def test_whole_numbers_on_an_interval_scale_become_floats() -> None:
+    made = Annotations.from_arrays(np.array([0]), None, np.array([7]), Interval(0, 10))
+    assert made.answer.dtype == np.float64 and made.answers() == [7.0]
+
+
+TABLE = {
+    "task": ["t1", "t1", "t2"],
+    "worker": ["007", "bob", "007"],
+    "label": ["yes", "no", "yes"],
+}
+
+
+@pytest.mark.parametrize("library", [pd.DataFrame, pl.DataFrame, pa.table])
+def test_tables_of_every_library_give_the_same(library: Any) -> None:
+    made = Annotations.from_table(library(TABLE), "task", "worker", "label")
+    rows = list(zip(*TABLE.values(), strict=True))
+    assert made.equals(Annotations.from_rows(rows))
+    assert list(made.annotators) == ["007", "bob"]
+
+
+@pytest.mark.parametrize("library", [pd.DataFrame, pl.DataFrame, pa.table])
+def test_tables_with_numbers_categories_and_sets(library: Any) -> None:
+    table = library({"item": [3, 1], "annotator": [1.0, 2.0], "answer": [0.5, 2.5]})
+    numbers = Annotations.from_table(table)
+    assert list(numbers.items) == ["3", "1"] and list(numbers.annotators) == ["1", "2"]
+    assert numbers.scale == Interval(0.5, 2.5)
+    sets = library({"item": ["a", "b"], "answer": [["joy", "fear"], []]})
+    scale = MultiLabel(("joy", "fear"))
+    made = Annotations.from_table(sets, annotator=None, scale=scale)
+    assert made.answer.tolist() == [3, 0] and made.annotator is None
+    texts = library({"item": ["a", "b"], "answer": ["joy,fear", ""]})
+    assert Annotations.from_table(texts, annotator=None, scale=scale).answer.tolist() == [3, 0]
+    lists = message(Annotations.from_table, sets, annotator=None)
+    assert lists == "answers that are lists of values need a multi-label scale"
+
+
+def test_pandas_categories_are_read_as_their_texts() -> None:
+    frame = pd.DataFrame(TABLE).astype("category")
+    made = Annotations.from_table(frame, "task", "worker", "label")
+    assert made.answers() == TABLE["label"]
+
+
+@pytest.mark.parametrize("library", [pd.DataFrame, pl.DataFrame, pa.table])
+def test_a_gap_in_a_table_is_named(library: Any) -> None:
+    nan = float("nan")
+    for column, text in (
+        ("item", "row 2 has no item"),
+        ("annotator", "row 2 has no annotator"),
+        ("answer", "row 2 has no answer; leave such rows out"),
+    ):
+        table = {"item": [1.0, 2.0], "annotator": [1.0, 2.0], "answer": [1.0, 2.0]}
+        table[column][1] = nan
+        assert message(Annotations.from_table, library(table)) == text
+
+
+# ---- errors of building ----
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options", "text"),
+    [
+        (
+            (np.array([-1, 0]), None, ["a", "b"]),
+            {},
+            "item codes run from 0 to 0, found -1 to 0; a judgement nobody made is a row that "
+            "is not there",
+        ),
+        (
+            (np.array([0]), np.array([2]), ["a"]),
+            {"annotators": Names(["ann", "bob"])},
+            "annotator codes run from 0 to 1, found 2 to 2; a judgement nobody made is a row "
+            "that is not there",
+        ),
+        ((["t1"], ["eve"], ["a"]), {"annotators": Names(["ann"])},
+            "no annotator 'eve'; there are 1: 'ann'"),
+        ((["t1", "t2"], ["ann"], ["a", "b"]), {}, "2 items but 1 entries in annotator"),
+        ((["t1"], None, ["a", "b"]), {}, "1 items but 2 entries in answer"),
+        ((["t1"], None, ["a"]), {"seconds": [1.0, 2.0]}, "1 items but 2 entries in seconds"),
+        ((["t1"], None, ["a"]), {"extra": {"page": [1, 2]}}, "1 items but 2 entries in 'page'"),
+        ((["t1"], None, ["a"]), {"count": [0]}, "a count is 1 or more, found 0"),
+        ((["t1"], None, ["a"]), {"count": [2.5]}, "row 1: count is 2.5, not a whole number"),
+        ((["t1"], None, ["a"]), {"count": ["two"]}, "count holds numbers, found <U3"),
+        (
+            (["t1", "t1"], None, ["a", "b"]),
+            {"response": [1.0, np.nan]},
+            "row 2: response is nan, not a whole number",
+        ),
+        (
+            (["t1"], ["ann"], ["a"]),
+            {"count": [1]},
+            "a count is for anonymous answers; named annotators have rows each",
+        ),
+        ((["t1"], None, [None]), {}, "row 1 has no answer; leave such rows out"),
+        ((["t1"], None, [["a"]]), {}, "answers that are lists of values need a multi-label scale"),
+        (
+            (np.array([], int), None, []),
+            {},
+            "no answers: a scale cannot be inferred, declare one",
+        ),
+        (
+            (["t1"], None, ["c"], Nominal(("a", "b"))),
+            {},
+            "row 1: no value 'c' on the nominal scale of 'a', 'b'",
+        ),
+        (
+            (["t1"], None, np.array([0.5]), Nominal(("a", "b"))),
+            {},
+            "nominal answers are integer codes, found float64",
+        ),
+        (
+            (["t1"], None, ["a"]),
+            {"repeats": "best"},
+            "no rule 'best' for repeats; there are error, keep, first, last, mean",
+        ),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_built_says_why(
+    arguments: tuple[Any, ...], options: dict[str, Any], text: str
+) -> None:
+    assert message(Annotations.from_arrays, *arguments, **options) == text
+
+
+def test_rows_that_are_none() -> None:
+    assert message(Annotations.from_rows, []) == "no rows: there is nothing to annotate"
+    assert message(Annotations.from_rows, [("t1", "ann")]) == (
+        "a row is (item, annotator, answer), found ('t1', 'ann')"
+    )
+
+
+def test_a_missing_column_is_named_beside_those_that_are_there() -> None:
+    found = message(Annotations.from_table, pa.table({"task": ["t1"], "answer": ["a"]}))
+    assert found == "no column ['item', 'annotator']; the table has ['task', 'answer']"
+
+
+# ---- repeats ----
+
+REPEATED = [
+    ("t2", "ann", "3"),
+    ("t1", "bob", "1"),
+    ("t1", "ann", "2"),
+    ("t1", "bob", "4"),
+    ("t1", "bob", "10"),
+    ("t2", "ann", "6"),
+]
+
+
+def test_repeats_are_counted_and_one_is_shown() -> None:
+    found = "annotator 'ann' answered item 't2' 2 times (2 such pairs); keep one row each, or say "
+    assert message(Annotations.from_rows, REPEATED, Interval(0, 10)) == (
+        found + "what to do with repeats: keep, first, last or mean"
+    )
+    assert message(Annotations.from_rows, REPEATED) == (
+        found + "what to do with repeats: keep, first, last"
+    )
+
+
+@pytest.mark.parametrize(
+    ("rule", "expected"),
+    [
+        ("first", [("t2", "ann", 3), ("t1", "bob", 1), ("t1", "ann", 2)]),
+        ("last", [("t1", "ann", 2), ("t1", "bob", 10), ("t2", "ann", 6)]),
+        ("mean", [("t2", "ann", 4.5), ("t1", "bob", 5), ("t1", "ann", 2)]),
+        ("keep", [(i, a, float(x)) for i, a, x in REPEATED]),
+    ],
+)
+def test_rules_for_repeats_by_hand(rule: Any, expected: list[tuple[str, str, float]]) -> None:
+    made = Annotations.from_rows(REPEATED, Interval(0, 10), repeats=rule)
+    who = made.who("a test")
+    found = [
+        (made.items[i], made.annotators[a], x)
+        for i, a, x in zip(made.item, who, made.answers(), strict=True)
+    ]
+    assert found == expected
+    assert made.repeats is (rule == "keep")
+
+
+@given(st.lists(st.tuples(*[st.integers(0, 3)] * 3), min_size=1, max_size=30))
+def test_rules_for_repeats_agree_with_pandas(rows: list[tuple[int, int, int]]) -> None:
+    frame = pd.DataFrame(rows, columns=["item", "annotator", "answer"])
+    groups = frame.groupby(["item", "annotator"])["answer"]
+    for rule in ("first", "last", "mean"):
+        made = Annotations.from_rows(rows, Interval(0, 3), repeats=rule)
+        found = {
+            (int(made.items[i]), int(made.annotators[a])): x
+            for i, a, x in zip(made.item, made.who("a test"), made.answers(), strict=True)
+        }
+        assert found == pytest.approx(groups.agg(rule).to_dict())
+
+
+def test_the_other_columns_of_a_repeat_go_with_its_row() -> None:
+    made = Annotations.from_rows(
+        REPEATED, seconds=range(6), response=range(6), extra={"page": list("abcdef")},
+        repeats="last",
+    )  # fmt: skip
+    assert made.seconds is not None and made.seconds.tolist() == [2, 4, 5]
+    assert made.response is not None and made.response.tolist() == [2, 4, 5]
+    assert made.extra["page"].to_pylist() == ["c", "e", "f"]
+
+
+def test_the_mean_of_repeats_is_for_ratings() -> None:
+    found = message(Annotations.from_rows, REPEATED, repeats="mean")
+    assert found == "the mean of repeats is for ratings, not ordinal answers"
+
+
+def test_nobody_is_repeated_where_nobody_is_known() -> None:
+    made = Annotations.from_arrays(np.zeros(3, int), None, ["a", "a", "b"])
+    assert made.n_rows == 3 and made.counts().tolist() == [[2, 1]]
+
+
+# ---- counting ----
+
+
+def test_counts_and_shares_by_hand() -> None:
+    annotations = Annotations.from_rows(ROWS)
+    assert annotations.counts().tolist() == [[1, 2], [1, 1], [1, 0]]
+    shares = [[1 / 3, 2 / 3], [0.5, 0.5], [1.0, 0.0]]
+    np.testing.assert_allclose(annotations.distribution(), shares)
+    assert annotations.per_item().tolist() == [3, 2, 1]
+    assert annotations.per_annotator().tolist() == [2, 2, 2]
+    assert annotations.weight.tolist() == [1] * 6
+
+
+def test_counted_votes_are_as_many_rows() -> None:
+    scale = Nominal(("no", "yes"))
+    votes = Annotations.from_arrays(
+        np.array([0, 0, 1]), None, np.array([0, 1, 1]), scale, count=[3, 1, 4]
+    )
+    rows = Annotations.from_arrays(
+        np.array([0, 0, 0, 0, 1, 1, 1, 1]), None, np.array([0, 0, 0, 1, 1, 1, 1, 1]), scale
+    )
+    assert (votes.n_rows, votes.n_answers) == (3, 8) and rows.n_answers == 8
+    assert votes.counts().tolist() == rows.counts().tolist() == [[3, 1], [0, 4]]
+    assert votes.per_item().tolist() == rows.per_item().tolist()
+    assert labels(votes.majority()) == labels(rows.majority()) == {"0": "no", "1": "yes"}
+
+
+def test_ratings_are_counted_by_bin() -> None:
+    made = Annotations.from_arrays(
+        np.array([0, 0, 0]), None, np.array([0.0, 4.9, 10.0]), Interval(0, 10, n_bins=2)
+    )
+    assert made.counts().tolist() == [[2, 1]]
+
+
+def test_marginals_by_hand() -> None:
+    scale = MultiLabel(("joy", "fear"))
+    made = Annotations.from_arrays(["t1", "t1", "t2"], None, ["joy,fear", "joy", ""], scale)
+    assert made.marginals().tolist() == [[2, 1], [0, 0]]
+    assert made.distribution().tolist() == [[1, 0.5], [0, 0]]
+
+
+def test_an_item_without_answers_has_no_distribution() -> None:
+    made = crowd(SCALE_OF["nominal"])
+    assert np.isnan(made.distribution()[14]).all() and made.counts()[14].tolist() == [0, 0, 0]
+
+
+@pytest.fixture(params=SCALES)
+def scale(request: pytest.FixtureRequest) -> Scale:
+    return SCALE_OF[request.param]
+
+
+def test_distributions_agree_with_brute_force(scale: Scale) -> None:
+    made = crowd(scale)
+    one_hot = scale.one_hot(made.answer)
+    for item in range(made.n_items - 1):
+        expected = one_hot[made.item == item].mean(axis=0)
+        np.testing.assert_allclose(made.distribution()[item], expected)
+
+
+def test_counts_agree_with_pandas() -> None:
+    made = crowd(SCALE_OF["nominal"])
+    table = pd.crosstab(made.item, made.answer).reindex(range(15), fill_value=0)
+    assert made.counts().tolist() == table.to_numpy().tolist()
+
+
+def test_counting_needs_the_right_scale_and_people() -> None:
+    found = message(crowd(SCALE_OF["multi-label"]).counts)
+    assert found == "counts() needs one value per answer; multi-label answers have marginals()"
+    found = message(crowd(SCALE_OF["nominal"]).marginals)
+    assert found == "marginals() are for multi-label answers; nominal: counts()"
+    anonymous = Annotations.from_arrays(["t1"], None, ["a"])
+    assert message(anonymous.per_annotator) == (
+        "counting rows per annotator needs to know who answered; these answers are anonymous"
+    )
+
+
+# ---- majority and consensus ----
+
+TIED = {"t1": "aabb", "t2": "abb", "t3": "c", "t4": "abc"}
+
+
+def tied(scale: Scale) -> Annotations:
+    rows = [(item, f"p{n}", answer) for item, said in TIED.items() for n, answer in enumerate(said)]
+    return Annotations.from_rows(rows, scale)
+
+
+@pytest.mark.parametrize(
+    ("ties", "expected"),
+    [
+        ("first", {"t1": "a", "t2": "b", "t3": "c", "t4": "a"}),
+        ("last", {"t1": "b", "t2": "b", "t3": "c", "t4": "c"}),
+        ("drop", {"t2": "b", "t3": "c"}),
+    ],
+)
+def test_majority_by_tie_rule(ties: Any, expected: dict[str, str]) -> None:
+    made = tied(Nominal(("a", "b", "c")))
+    assert labels(made.majority(ties)) == expected
+    assert labels(made.consensus(ties)) == expected
+
+
+def test_random_ties_are_seeded_and_reach_every_answer_that_ties() -> None:
+    made = tied(Nominal(("a", "b", "c")))
+    found = [labels(made.majority("random", seed)) for seed in range(40)]
+    assert found == [labels(made.majority("random", seed)) for seed in range(40)]
+    seen = {item: {label[item] for label in found} for item in TIED}
+    assert seen == {"t1": {"a", "b"}, "t2": {"b"}, "t3": {"c"}, "t4": {"a", "b", "c"}}
+
+
+@pytest.mark.parametrize(
+    ("ties", "expected"),
+    [("first", "1"), ("last", "3"), ("drop", None)],
+)
+def test_levels_between_the_middle_answers_tie(ties: Any, expected: str | None) -> None:
+    scale = Ordinal(("1", "2", "3"))
+    made = Annotations.from_rows([("t1", "ann", "1"), ("t1", "bob", "3")], scale)
+    assert labels(made.consensus(ties)).get("t1") == expected
+    middle = {labels(made.consensus("random", seed))["t1"] for seed in range(30)}
+    assert middle == {"1", "2", "3"}
+
+
+def test_ordinal_consensus_agrees_with_the_median() -> None:
+    scale = SCALE_OF["ordinal"]
+    assert isinstance(scale, Ordinal)
+    made = crowd(scale)
+    low, high = made.consensus("first"), made.consensus("last")
+    for item, lower, upper in zip(low.item, low.answer, high.answer, strict=True):
+        answers = made.answer[made.item == item]
+        assert (lower + upper) / 2 == np.median(answers)
+
+
+def test_interval_consensus_is_the_mean_of_the_answers_themselves() -> None:
+    made = crowd(SCALE_OF["interval"])
+    found = made.consensus()
+    expected = pd.Series(made.answer).groupby(made.item).mean()
+    assert found.item.tolist() == expected.index.tolist()
+    np.testing.assert_allclose(found.answer, expected)
+
+
+@pytest.mark.parametrize(
+    ("ties", "expected"),
+    [
+        ("first", {"t1": ("joy",), "t2": ()}),
+        ("last", {"t1": ("joy", "fear"), "t2": ()}),
+        ("drop", {"t2": ()}),
+    ],
+)
+def test_multi_label_consensus_by_tie_rule(ties: Any, expected: dict[str, Any]) -> None:
+    rows = [("t1", "ann", "joy,fear"), ("t1", "bob", "joy"), ("t2", "ann", "")]
+    made = Annotations.from_rows(rows, MultiLabel(("joy", "fear")))
+    assert labels(made.consensus(ties)) == expected
+    seen = {labels(made.consensus("random", seed))["t1"] for seed in range(20)}
+    assert seen == {("joy",), ("joy", "fear")}
+
+
+def test_items_without_answers_have_no_label(scale: Scale) -> None:
+    made = crowd(scale).consensus()
+    assert 14 not in made.item and len(made.item) == 14
+    assert made.answer.dtype == scale.dtype and made.n_items == 15
+
+
+def test_consensus_agrees_with_the_scale_on_clear_cases(scale: Scale) -> None:
+    if isinstance(scale, Interval):  # the mean of answers, the scale knows only their bins
+        scale = Interval(0, 10, n_bins=1000)
+    made = crowd(scale)
+    label = made.consensus()
+    expected = scale.consensus(made.distribution()[label.item])
+    np.testing.assert_allclose(label.answer, expected, atol=0.005)
+
+
+def test_unknown_rules_and_scales_without_majority(scale: Scale) -> None:
+    made = crowd(scale)
+    text = "no rule 'best' for ties; there are first, last, random and drop"
+    assert message(made.consensus, "best") == text
+    if isinstance(scale, Nominal | Ordinal):
+        assert message(made.majority, "best") == text
+    else:
+        found = message(made.majority)
+        assert found == f"a majority needs nominal or ordinal answers, not {scale.kind}"
+
+
+# ---- invariance ----
+
+
+def test_row_order_changes_nothing(scale: Scale) -> None:
+    made = crowd(scale)
+    shuffled = made.take(np.random.default_rng(1).permutation(made.n_rows))
+    np.testing.assert_allclose(shuffled.distribution(), made.distribution())
+    assert shuffled.per_annotator().tolist() == made.per_annotator().tolist()
+    one, other = made.consensus(), shuffled.consensus()
+    assert one.item.tolist() == other.item.tolist()
+    np.testing.assert_allclose(one.answer, other.answer)
+
+
+@given(st.permutations(ROWS))
+def test_row_order_changes_only_the_codes(rows: list[tuple[str, str, str]]) -> None:
+    made = Annotations.from_rows(rows)
+    assert labels(made.majority()) == labels(Annotations.from_rows(ROWS).majority())
+    counted = Counter((item, answer) for item, _, answer in ROWS)
+    for code, item in enumerate(made.items):
+        assert made.counts()[code].tolist() == [counted[item, "no"], counted[item, "yes"]]
+
+
+def test_names_do_not_matter() -> None:
+    renamed = [(f"x{item}", f"y{who}", f"z{answer}") for item, who, answer in ROWS]
+    made, other = Annotations.from_rows(ROWS), Annotations.from_rows(renamed)
+    assert made.counts().tolist() == other.counts().tolist()
+    assert [f"z{a}" for a in labels(made.majority()).values()] == [
+        *labels(other.majority()).values()
+    ]
+
+
+# ---- reading answers on another scale ----
+
+
+def test_levels_with_a_gap_as_numbers_and_back() -> None:
+    scale = Ordinal(("-2", "-1", "1", "2"))
+    made = Annotations.from_rows([("t1", "ann", "-1"), ("t1", "bob", "2")], scale)
+    numbers = made.to(Interval(-2, 2))
+    assert numbers.answer.tolist() == [-1, 2]
+    assert numbers.to(scale).equals(made)
+
+
+def test_every_pair_of_single_answer_scales_goes_both_ways() -> None:
+    scales: list[Scale] = [Nominal(("1", "2", "10")), Ordinal(("1", "2", "10")), Interval(1, 10)]
+    rows = [("t1", "ann", "1"), ("t1", "bob", "10"), ("t2", "ann", "2")]
+    for here in scales:
+        made = Annotations.from_rows(rows, here)
+        for there in scales:
+            assert made.to(there).equals(Annotations.from_rows(rows, there))
+            assert made.to(there).to(here).equals(made)
+
+
+def test_the_same_scale_is_the_same_object() -> None:
+    made = Annotations.from_rows(ROWS)
+    assert made.to(Nominal(("no", "yes"))) is made
+
+
+def test_nominal_values_may_be_sorted_anew_or_become_more() -> None:
+    made = Annotations.from_rows(ROWS).to(Nominal(("yes", "no", "maybe")))
+    assert made.answers() == [answer for _, _, answer in ROWS]
+    assert made.counts()[0].tolist() == [2, 1, 0]
+
+
+@pytest.mark.parametrize(
+    ("here", "there", "text"),
+    [
+        (
+            Interval(0, 10),
+            Ordinal(("1", "2")),
+            "2.5 is none of the levels '1', '2' (1 such answers)",
+        ),
+        (
+            Interval(0, 10),
+            Interval(0, 2),
+            "row 2: 2.5 lies outside 0 to 2 (1 such answers); declare other ends or leave the "
+            "row out",
+        ),
+        (Interval(0, 10), Nominal(("no", "yes")), "numbers cannot be read as 'no', 'yes'"),
+        (
+            Nominal(("1", "2.5")),
+            Nominal(("1", "2")),
+            "row 2: no value '2.5' on the nominal scale of '1', '2'",
+        ),
+        (Interval(0, 10), MultiLabel(("1",)), "interval answers cannot be read as multi-label"),
+        (
+            MultiLabel(("1", "2.5")),
+            Interval(0, 3),
+            "multi-label answers cannot be read as interval",
+        ),
+    ],
+)
+def test_what_cannot_be_read_on_another_scale(here: Scale, there: Scale, text: str) -> None:
+    made = Annotations.from_rows([("t1", "ann", "1"), ("t1", "bob", "2.5")], here)
+    assert message(made.to, there) == text
+
+
+def test_nominal_words_are_no_numbers() -> None:
+    found = message(Annotations.from_rows(ROWS).to, Interval(0, 1))
+    assert found == "row 1: 'yes' is not a number"
+
+
+# ---- selections ----
+
+
+def test_take_keeps_names_and_brings_every_column() -> None:
+    made = Annotations.from_rows(
+        ROWS, response=range(6), seconds=range(6), extra={"page": list("abcdef")}
+    )
+    mask = np.array([False, True, False, False, True, False])
+    for taken in (made.take(mask), made.take(np.array([1, 4]))):
+        assert taken.answers() == ["no", "yes"] and taken.items == made.items
+        assert taken.response is not None and taken.response.tolist() == [1, 4]
+        assert taken.seconds is not None and taken.seconds.tolist() == [1, 4]
+        assert taken.extra["page"].to_pylist() == ["b", "e"]
+
+
+def test_selected_items_are_renumbered_in_the_order_asked_for() -> None:
+    made = Annotations.from_rows(ROWS)
+    chosen = made.select_items(np.array([2, 0]), Names(["t3", "t1"]))
+    assert chosen.item.tolist() == [1, 1, 1, 0]
+    assert chosen.counts().tolist() == [[1, 0], [1, 2]]
+
+
+def test_selected_annotators_are_renumbered_in_the_order_asked_for() -> None:
+    made = Annotations.from_rows(ROWS)
+    chosen = made.select_annotators(np.array([2, 0]), Names(["eve", "ann"]))
+    assert chosen.who("a test").tolist() == [1, 0, 1, 0]
+    assert chosen.per_annotator().tolist() == [2, 2] and chosen.n_items == 3
+
+
+def test_rows_are_put_on_longer_lists_of_names() -> None:
+    made = Annotations.from_rows(ROWS)
+    longer = made.on(Names(["t0", "t3", "t2", "t1"]), Names(["eve", "ann", "bob", "zoe"]))
+    assert longer.item.tolist() == [3, 3, 3, 2, 2, 1]
+    assert longer.who("a test").tolist() == [1, 2, 0, 1, 2, 0]
+    assert message(made.on, Names(["t1"]), made.annotators) == (
+        "no item 't2', 't3'; there are 1: 't1'"
+    )
+
+
+def test_equals_sees_every_difference() -> None:
+    made = Annotations.from_rows(ROWS, seconds=[1, 2, 3, 4, 5, float("nan")], extra={"p": range(6)})
+    assert made.equals(Annotations.from_rows(
+        ROWS, seconds=[1, 2, 3, 4, 5, float("nan")], extra={"p": range(6)}
+    ))  # fmt: skip
+    assert not made.equals(Annotations.from_rows(ROWS))
+    assert not made.equals(made.take(np.arange(6)[::-1]))
+    assert not made.equals(made.to(Nominal(("yes", "no"))))
+    assert not made.equals(made.on(Names(["t1", "t2", "t3", "t4"]), made.annotators))
+
+
+# ---- size ----
+
+
+@pytest.mark.slow
+def test_ten_million_rows_are_flat_arrays() -> None:
+    n_rows, n_annotators = 10_000_000, 1000
+    pairs = np.arange(n_rows)
+    answer = np.random.default_rng(0).integers(0, 5, n_rows)
+    made = Annotations.from_arrays(
+        pairs // n_annotators, pairs % n_annotators, answer, Ordinal(tuple("12345"))
+    )
+    assert np.shares_memory(made.answer, answer)
+    assert made.counts().sum() == n_rows
+    assert made.majority().n_rows == n_rows // n_annotators

@@ -1,0 +1,141 @@
+"""Contents: each distinct text, picture, clip or feature array once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dissensus.contents import KINDS, Contents
+from dissensus.errors import DataError
+
+EXAMPLES: dict[str, list[Any]] = {  # two distinct values of every kind
+    "text": ["so good!", "ça va 😀"],
+    "image": [b"\x89PNG 1", b"\x89PNG 2"],
+    "audio": ["a.wav", "b.wav"],
+    "video": [b"frame", b"frames"],
+    "features": [np.array([1.0, 2.0]), np.array([1.0, 3.0])],
+}
+
+
+@pytest.fixture(params=KINDS)
+def kind(request: pytest.FixtureRequest) -> Any:
+    return request.param
+
+
+# ---- the promise of every kind ----
+
+
+def test_every_kind_has_an_example() -> None:
+    assert tuple(EXAMPLES) == KINDS
+
+
+def test_distinct_values_stand_once_in_order_of_appearance(kind: Any) -> None:
+    a, b = EXAMPLES[kind]
+    contents, codes = Contents.distinct(kind, [b, a, None, b, b, a])
+    assert (len(contents), contents.kind) == (2, kind)
+    assert codes.tolist() == [0, 1, -1, 0, 0, 1] and codes.dtype == np.int32
+    np.testing.assert_array_equal(contents[0], b)
+    np.testing.assert_array_equal(contents[1], a)
+
+
+def test_taking_and_comparing(kind: Any) -> None:
+    contents, _ = Contents.distinct(kind, EXAMPLES[kind])
+    turned = contents.take(np.array([1, 0]))
+    np.testing.assert_array_equal(turned[0], contents[1])
+    assert contents.equals(turned.take(np.array([1, 0])))
+    assert not contents.equals(turned)
+    assert not contents.equals(contents.take(np.array([0])))
+
+
+def test_nothing_shown_is_no_content(kind: Any) -> None:
+    contents, codes = Contents.distinct(kind, [])
+    assert len(contents) == 0 and codes.tolist() == []
+
+
+# ---- texts ----
+
+
+@given(st.lists(st.one_of(st.none(), st.sampled_from("abc ")), max_size=20))
+def test_codes_agree_with_a_dict(values: list[str | None]) -> None:
+    seen: dict[str, int] = {}
+    expected = [-1 if v is None else seen.setdefault(v, len(seen)) for v in values]
+    contents, codes = Contents.distinct("text", values)
+    assert codes.tolist() == expected
+    assert [contents[i] for i in range(len(contents))] == list(seen)
+
+
+def test_texts_that_differ_in_space_or_case_are_distinct() -> None:
+    assert len(Contents.distinct("text", ["a", "A", "a "])[0]) == 3
+
+
+def test_columns_of_tables_are_taken_as_they_come() -> None:
+    column = pa.chunked_array([["a", "b"], ["a", None]])
+    contents, codes = Contents.distinct("text", column)
+    assert codes.tolist() == [0, 1, 0, -1] and len(contents) == 2
+    files = pa.chunked_array([[b"a"], [b"b", b"a"]])
+    assert Contents.distinct("image", files)[1].tolist() == [0, 1, 0]
+
+
+# ---- features ----
+
+
+def test_feature_matrices_agree_with_numpy() -> None:
+    rows = np.random.default_rng(0).integers(0, 2, (40, 3)).astype(np.float64)
+    contents, codes = Contents.distinct("features", rows)
+    distinct, inverse = np.unique(rows, axis=0, return_inverse=True)
+    assert len(contents) == len(distinct)
+    pairs = set(zip(codes.tolist(), inverse.reshape(-1).tolist(), strict=True))
+    assert len(pairs) == len(distinct)
+    np.testing.assert_array_equal([contents[code] for code in codes], rows)
+
+
+def test_a_matrix_and_a_list_of_its_rows_are_the_same() -> None:
+    rows = np.array([[1, 2], [3, 4], [1, 2]], dtype=np.float32)
+    matrix, listed = Contents.distinct("features", rows), Contents.distinct("features", list(rows))
+    assert matrix[0].equals(listed[0]) and matrix[1].tolist() == listed[1].tolist() == [0, 1, 0]
+
+
+def test_sequences_of_vectors_may_differ_in_length() -> None:
+    short, long = np.ones((1, 2)), np.ones((3, 2))
+    contents, codes = Contents.distinct("features", [short, long, short])
+    assert codes.tolist() == [0, 1, 0]
+    assert [len(contents[code]) for code in (0, 1)] == [1, 3]
+
+
+def test_the_same_numbers_in_another_shape_are_another_content() -> None:
+    contents, codes = Contents.distinct("features", np.ones((2, 3, 2)))
+    assert codes.tolist() == [0, 0] and len(contents) == 1
+    assert Contents.distinct("features", [np.ones((2, 3)), np.ones((3, 2))])[1].tolist() == [0, 1]
+
+
+# ---- media ----
+
+
+def test_bytes_come_from_memory_or_from_a_path(tmp_path: Path) -> None:
+    path = tmp_path / "clip.wav"
+    path.write_bytes(b"RIFF")
+    assert Contents.distinct("audio", [b"RIFF"])[0].bytes_of(0) == b"RIFF"
+    assert Contents.distinct("audio", [str(path)])[0].bytes_of(0) == b"RIFF"
+
+
+def test_missing_media_are_named(tmp_path: Path) -> None:
+    path = tmp_path / "gone.wav"
+    contents, _ = Contents.distinct("audio", [str(path)])
+    with pytest.raises(DataError) as caught:
+        contents.bytes_of(0)
+    assert str(caught.value) == (f"{path}: No such file or directory; is the media folder there?")
+
+
+def test_an_unknown_kind_is_refused() -> None:
+    smell: Any = "smell"
+    with pytest.raises(DataError) as caught:
+        Contents.distinct(smell, ["a"])
+    assert str(caught.value) == (
+        "no kind of content 'smell'; there are 'text', 'image', 'audio', 'video', 'features'"
+    )
