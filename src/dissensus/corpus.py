@@ -648,6 +648,7 @@ def _write_corpus(corpus: Corpus, folder: Path) -> None:
             "name": corpus.name,
             "n_items": corpus.n_items,
             "n_annotators": corpus.n_annotators,
+            "tables": [n for n, columns in (("items", items), ("annotators", people)) if columns],
             "contents": [{"role": r, "kind": c.kind} for r, c in corpus.contents.items()],
             "questions": [_question_front(q, a) for q, a in corpus.questions.items()],
             "gold": [_question_front(q, a) for q, a in corpus.gold.items()],
@@ -679,8 +680,10 @@ def _read_corpus(folder: Path) -> Corpus:
 
 
 def _assembled(folder: Path, front: dict[str, Any]) -> Corpus:
-    table = _columns(folder / "items.parquet")
-    people = _columns(folder / "annotators.parquet")
+    table, people = (  # no table: nothing but a range of names
+        _columns(folder / f"{name}.parquet") if name in front["tables"] else {}
+        for name in ("items", "annotators")
+    )
     items = Names(table["name"]) if "name" in table else Names.range(front["n_items"])
     annotators = Names(people["name"]) if "name" in people else Names.range(front["n_annotators"])
     roles = [held["role"] for held in front["contents"]]
@@ -750,8 +753,6 @@ def _read_answers(
 
 
 def _columns(path: Path) -> dict[str, Any]:
-    if not path.exists() and path.name in ("items.parquet", "annotators.parquet"):
-        return {}  # nothing but a range of names
     table = read_table(path)
     return {name: table[name].combine_chunks() for name in table.column_names}
 

@@ -1,0 +1,702 @@
+"""Corpus: what was shown, what was asked, who answered."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dissensus.annotations import Annotations
+from dissensus.contents import Contents
+from dissensus.corpus import Corpus, Focus, LeftOut, Rationales
+from dissensus.errors import DataError
+from dissensus.names import Names
+from dissensus.scales import Interval, MultiLabel, Nominal, Ordinal
+
+ITEMS = ["t1", "t2", "t3", "t4", "t5", "t6"]
+PEOPLE = ["ann", "bob", "eve"]
+TEXTS = ["so good", "so bad", "so good", "meh", "well", None]
+
+
+def whole() -> Corpus:
+    """A corpus with every part that one can have."""
+    offensive = Annotations.from_rows(
+        [("t1", "ann", "yes"), ("t1", "bob", "no"), ("t2", "ann", "no"), ("t4", "eve", "yes")],
+        Nominal(("no", "yes"), np.array([[0, 2], [2, 0]])),
+        response=[1, 2, 3, 4],
+        seconds=[0.5, float("nan"), 2, 3],
+        extra={"page": [1, None, 3, 4], "device": pa.array(list("pqpp")).dictionary_encode()},
+    )
+    valence = Annotations.from_arrays(
+        ["t1", "t2", "t1"], ["bob", "ann", "bob"], [1.5, -3, 2], Interval(-3, 3, n_bins=6),
+        response=[2, 3, 9], repeats="keep",
+    )  # fmt: skip
+    emotions = Annotations.from_arrays(
+        ["t1", "t3"], None, ["joy,fear", ""], MultiLabel(("joy", "fear"))
+    )
+    votes = Annotations.from_arrays(
+        ["t5", "t5", "t6"], None, ["-1", "1", "2"], Ordinal(("-1", "1", "2")), count=[3, 1, 2]
+    )
+    features = [np.ones(2), np.zeros(2), np.ones(2), None, None, np.ones(2)]
+    return Corpus.build(
+        "mine",
+        ITEMS,
+        {"offensive": offensive, "valence": valence, "emotions": emotions, "votes": votes},
+        contents={
+            "text": Contents.distinct("text", TEXTS),
+            "pixels": Contents.distinct("features", features),
+        },
+        item_attributes={"domain": list("aabbcc"), "year": [1, 2, 3, None, 5, 6]},
+        annotator_attributes={"age": [30, None, 50], "name": ["Ann", "Bob", "Eve"]},
+        gold={
+            "offensive": Annotations.from_arrays(["t1", "t3"], None, ["yes", "no"]),
+            "topic": Annotations.from_arrays(["t4"], None, ["sport"]),
+        },
+        focus=Focus("text", np.array([[0.0]] * 5 + [[np.nan]]), np.array([[2.0]] * 5 + [[np.nan]])),
+        rationales=Rationales(
+            np.array([0, 0, 3]),
+            np.array([0, -1, 2]),
+            pa.array(["offensive", "offensive", "valence"]),
+            pa.array(["text", "text", "text"]),
+            np.array([0.0, 3.0, 0.0]),
+            np.array([2.0, 7.0, 3.0]),
+            pa.array(["word", "word", "span"]),
+        ),
+        splits={"official": ["train", "train", "dev", "test", None, "train"]},
+        group="domain",
+        left_out=(LeftOut("offensive", "blank", 3), LeftOut("valence", "outside the scale", 1)),
+        notes=("read from a test",),
+    )
+
+
+def message(action: Any, *arguments: Any, **options: Any) -> str:
+    with pytest.raises(DataError) as caught:
+        action(*arguments, **options)
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+def crowd(n_items: int = 200, n_annotators: int = 10, group: int = 1) -> Corpus:
+    """Everybody answers two questions on every item; `group` items share a text and a speaker."""
+    item = np.repeat(np.arange(n_items), n_annotators)
+    who = np.tile(np.arange(n_annotators), n_items)
+    answer = np.random.default_rng(0).integers(0, 2, len(item))
+    asked = Annotations.from_arrays(item, who, answer, Nominal(("no", "yes")))
+    texts = [f"text {i // group}" for i in range(n_items)]
+    return Corpus.build(
+        "crowd",
+        Names.range(n_items),
+        {"one": asked, "two": asked},
+        contents={"text": Contents.distinct("text", texts)},
+        item_attributes={"speaker": [f"s{i // group}" for i in range(n_items)]},
+    )
+
+
+def triples(annotations: Annotations) -> list[tuple[Any, ...]]:
+    """(item, annotator, answer) by name, sorted."""
+    who = annotations.annotator
+    people = (
+        [None] * annotations.n_rows if who is None else [annotations.annotators[a] for a in who]
+    )
+    items = [annotations.items[i] for i in annotations.item]
+    return sorted(zip(items, people, annotations.answers(), strict=True), key=repr)
+
+
+# ---- building ----
+
+
+def test_the_whole_corpus_has_every_part() -> None:
+    corpus = whole()
+    empty = [f.name for f in fields(corpus) if getattr(corpus, f.name) in (None, {}, ())]
+    assert empty == []
+    assert (corpus.n_items, corpus.n_annotators) == (6, 3)
+    assert all(asked.items is corpus.items for asked in corpus.questions.values())
+    assert all(asked.annotators is corpus.annotators for asked in corpus.questions.values())
+
+
+def test_annotators_are_those_of_the_questions_in_order() -> None:
+    one = Annotations.from_rows([("t1", "bob", "a"), ("t2", "ann", "b")])
+    two = Annotations.from_rows([("t2", "eve", "a"), ("t2", "bob", "b")])
+    corpus = Corpus.build("mine", ["t2", "t1"], {"one": one, "two": two})
+    assert list(corpus.annotators) == ["bob", "ann", "eve"]
+    assert triples(corpus["two"]) == [("t2", "bob", "b"), ("t2", "eve", "a")]
+    assert corpus["one"].item.tolist() == [1, 0]
+
+
+def test_an_item_nobody_was_asked_about_is_legal() -> None:
+    corpus = Corpus.build("mine", ["t1", "t2"], {"q": Annotations.from_rows([("t1", "ann", "a")])})
+    assert corpus["q"].per_item().tolist() == [1, 0]
+
+
+def test_texts_are_shown_with_their_focus() -> None:
+    corpus = whole()
+    assert corpus.text_of(0) == "[[so]] good | <features>"
+    assert corpus.text_of(3) == "[[me]]h"
+    assert corpus.text_of(5) == "<features>"
+
+
+def built(**options: Any) -> str:
+    asked = {"q": Annotations.from_rows([("t1", "ann", "a")])}
+    return message(Corpus.build, "mine", ["t1", "t2"], asked, **options)
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        (
+            {"contents": {"text": (Contents("text", pa.array(["a"])), np.array([0]))}},
+            "mine: 2 items but 1 codes of 'text'",
+        ),
+        (
+            {"contents": {"text": (Contents("text", pa.array(["a"])), np.array([0, 1]))}},
+            "mine: codes of 'text' point outside its contents",
+        ),
+        (
+            {"item_attributes": {"domain": ["a"]}},
+            "mine: item attribute 'domain' has 1 entries, not 2",
+        ),
+        ({"splits": {"official": ["train"]}}, "mine: split 'official' has 1 entries, not 2"),
+        (
+            {"annotator_attributes": {"age": [1, 2]}},
+            "mine: annotator attribute 'age' has 2 entries, not 1",
+        ),
+        (
+            {"group": "speaker", "item_attributes": {"domain": ["a", "b"]}},
+            "mine: no item attribute 'speaker' to group by; there are 'domain'",
+        ),
+        (
+            {"focus": Focus("text", np.zeros((2, 1)), np.ones((2, 1)))},
+            "mine: focus on 'text', which has no contents",
+        ),
+        (
+            {
+                "focus": Focus("text", np.zeros((1, 1)), np.ones((1, 1))),
+                "contents": {"text": Contents.distinct("text", ["a", "b"])},
+            },
+            "mine: a focus has one row for each of 2 items",
+        ),
+        (
+            {"gold": {"q": Annotations.from_arrays(["t3"], None, ["a"])}},
+            "no item 't3'; there are 2: 't1', 't2'",
+        ),
+        ({"annotators": Names(["bob"])}, "no annotator 'ann'; there are 1: 'bob'"),
+    ],
+)
+def test_parts_that_do_not_fit_are_refused(options: dict[str, Any], text: str) -> None:
+    assert built(**options) == text
+
+
+def test_a_question_that_was_not_asked_is_refused_with_those_that_were() -> None:
+    text = "mine: no question 'humour'; it has 'offensive', 'valence', 'emotions', 'votes'"
+    corpus = whole()
+    assert message(corpus.__getitem__, "humour") == text
+    assert message(corpus.select, questions=["humour"]) == text
+    assert message(corpus.joint, "offensive", "humour") == text
+
+
+# ---- joining questions ----
+
+
+def test_answers_are_joined_by_response_where_there_is_one() -> None:
+    corpus = whole()  # bob gave valence twice on t1, once together with offensive
+    joint = corpus.joint("offensive", "valence")
+    assert joint.item.tolist() == [0, 1] and joint.annotator is not None
+    assert joint.annotator.tolist() == [1, 0]
+    assert joint.answers["offensive"].tolist() == [0, 0]
+    assert joint.answers["valence"].tolist() == [1.5, -3]
+
+
+def two_questions(first: Annotations, second: Annotations) -> Corpus:
+    return Corpus.build("mine", ["t1", "t2", "t3"], {"one": first, "two": second})
+
+
+def test_anonymous_answers_are_joined_by_response() -> None:
+    scale = Interval(0, 9)
+    first = Annotations.from_arrays(["t1", "t1", "t2"], None, [1, 2, 3], scale, response=[7, 8, 9])
+    second = Annotations.from_arrays(["t2", "t1"], None, [5, 6], scale, response=[9, 7])
+    joint = two_questions(first, second).joint("one", "two")
+    assert joint.annotator is None and joint.item.tolist() == [0, 1]
+    assert joint.answers["one"].tolist() == [1, 3] and joint.answers["two"].tolist() == [6, 5]
+
+
+def test_answers_without_response_are_joined_by_item_and_annotator() -> None:
+    rows = [("t1", "ann", "1"), ("t1", "bob", "2"), ("t2", "ann", "3"), ("t3", "eve", "4")]
+    others = [("t2", "ann", "7"), ("t1", "bob", "8"), ("t3", "ann", "9")]
+    scale = Interval(0, 9)
+    first, second = Annotations.from_rows(rows, scale), Annotations.from_rows(others, scale)
+    joint = two_questions(first, second).joint("one", "two")
+    tables = [pd.DataFrame(r, columns=["item", "annotator", "x"]) for r in (rows, others)]
+    expected = tables[0].merge(tables[1], on=["item", "annotator"])
+    found = sorted(zip(joint.answers["one"], joint.answers["two"], strict=True))
+    pairs = zip(expected["x_x"].astype(float), expected["x_y"].astype(float), strict=True)
+    assert found == sorted(pairs) == [(2, 8), (3, 7)]
+
+
+def test_a_response_in_one_question_only_joins_nothing_by_itself() -> None:
+    rows = [("t1", "ann", "1"), ("t2", "ann", "2")]
+    linked = Annotations.from_rows(rows, response=[1, 2])
+    joint = two_questions(linked, Annotations.from_rows(rows)).joint("one", "two")
+    assert joint.item.tolist() == [0, 1]
+
+
+def test_three_questions_are_joined_at_once() -> None:
+    rows = [(item, "ann", "1") for item in ("t1", "t2", "t3")]
+    asked = {str(n): Annotations.from_rows(rows[n:]) for n in range(3)}
+    joint = Corpus.build("mine", ["t1", "t2", "t3"], asked).joint("0", "1", "2")
+    assert joint.item.tolist() == [2] and list(joint.answers) == ["0", "1", "2"]
+
+
+def test_answers_that_cannot_be_joined() -> None:
+    rows = [("t1", "ann", "1"), ("t1", "ann", "2")]
+    kept = Annotations.from_rows(rows, repeats="keep")
+    once = Annotations.from_rows(rows[:1])
+    assert message(two_questions(kept, once).joint, "one", "two") == (
+        "mine: an annotator answered 'one' twice on one item; without a response column the "
+        "answers cannot be paired"
+    )
+    linked = Annotations.from_rows(rows, repeats="keep", response=[1, 1])
+    assert message(two_questions(linked, linked).joint, "one", "two") == (
+        "mine: a response answers 'one' twice; the answers cannot be paired"
+    )
+    anonymous = Annotations.from_arrays(["t1"], None, ["1"])
+    assert message(two_questions(once, anonymous).joint, "one", "two") == (
+        "joining questions needs to know who answered; these answers are anonymous"
+    )
+
+
+# ---- selecting ----
+
+
+@pytest.mark.parametrize("chosen", [["t4", "t1"], np.array([3, 0])], ids=["names", "codes"])
+def test_selected_items_bring_everything_of_theirs(chosen: Any) -> None:
+    corpus = whole().select(items=chosen)
+    assert list(corpus.items) == ["t4", "t1"] and list(corpus.annotators) == PEOPLE
+    assert triples(corpus["offensive"]) == [
+        ("t1", "ann", "yes"), ("t1", "bob", "no"), ("t4", "eve", "yes")
+    ]  # fmt: skip
+    assert corpus["votes"].n_rows == 0
+    assert triples(corpus.gold["offensive"]) == [("t1", None, "yes")]
+    assert [corpus.text_of(i) for i in (0, 1)] == ["[[me]]h", "[[so]] good | <features>"]
+    assert len(corpus.contents["text"]) == 2 and len(corpus.contents["pixels"]) == 1
+    assert corpus.item_attributes["domain"].to_pylist() == ["b", "a"]
+    assert corpus.splits["official"].to_pylist() == ["test", "train"]
+    assert corpus.rationales is not None
+    assert corpus.rationales.item.tolist() == [1, 1, 0]
+    assert corpus.rationales.annotator.tolist() == [0, -1, 2]
+
+
+def test_a_mask_selects_as_its_codes_do() -> None:
+    mask = np.array([True, False, False, True, False, False])
+    corpus = whole()
+    assert corpus.select(items=mask).equals(corpus.select(items=np.array([0, 3])))
+
+
+def test_selecting_everything_changes_nothing() -> None:
+    corpus = whole()
+    everything = corpus.select(items=ITEMS, annotators=PEOPLE, questions=list(corpus.questions))
+    assert everything.gold.keys() == {"offensive"}  # gold goes with its question
+    assert replace(everything, gold=corpus.gold).equals(corpus)
+
+
+def test_selected_annotators_bring_their_answers_facts_and_rationales() -> None:
+    corpus = whole().select(annotators=["eve", "ann"])
+    assert list(corpus.annotators) == ["eve", "ann"]
+    assert triples(corpus["offensive"]) == [
+        ("t1", "ann", "yes"), ("t2", "ann", "no"), ("t4", "eve", "yes")
+    ]  # fmt: skip
+    assert corpus.annotator_attributes["name"].to_pylist() == ["Eve", "Ann"]
+    assert corpus.n_items == 6 and corpus["emotions"].n_rows == 2  # anonymous answers stay
+    assert corpus.rationales is not None
+    assert corpus.rationales.annotator.tolist() == [1, -1, 0]  # as does what nobody marked
+
+
+def test_nothing_of_a_person_who_is_taken_out_stays() -> None:
+    corpus = whole().without(annotators="ann")
+    assert "ann" not in corpus.annotators and corpus.n_annotators == 2
+    assert triples(corpus["offensive"]) == [("t1", "bob", "no"), ("t4", "eve", "yes")]
+    assert corpus.annotator_attributes["name"].to_pylist() == ["Bob", "Eve"]
+    assert corpus.rationales is not None and corpus.rationales.annotator.tolist() == [-1, 1]
+    assert corpus.equals(whole().select(annotators=["bob", "eve"]))
+
+
+def test_items_are_taken_out() -> None:
+    corpus = whole()
+    assert corpus.without(items=["t1", "t6"]).equals(corpus.select(items=ITEMS[1:5]))
+    assert corpus.without().equals(corpus)
+
+
+def test_selected_questions_bring_their_gold_rationales_and_what_was_left_out() -> None:
+    corpus = whole().select(questions=["valence"])
+    assert list(corpus.questions) == ["valence"] and corpus.gold == {}
+    assert corpus.rationales is not None and corpus.rationales.item.tolist() == [3]
+    assert corpus.left_out == (LeftOut("valence", "outside the scale", 1),)
+
+
+def test_selecting_leaves_the_corpus_as_it_was() -> None:
+    corpus = whole()
+    corpus.select(items=["t2"], annotators=["bob"], questions=["valence"])
+    corpus.drop_labels(0.5)
+    corpus.split(0.3)
+    assert corpus.equals(whole())
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        ({"items": ["t9"]}, "no item 't9'; there are 6: 't1', 't2', 't3', 't4', 't5', 't6'"),
+        ({"annotators": "zoe"}, "no annotator 'zoe'; there are 3: 'ann', 'bob', 'eve'"),
+        ({"items": np.array([6])}, "item codes run from 0 to 5"),
+        ({"items": np.array([True])}, "a mask over 6 items has 1 entries"),
+        ({"items": ["t1", "t1"]}, "an item was chosen twice"),
+        ({"annotators": np.array([1, 1])}, "an annotator was chosen twice"),
+    ],
+)
+def test_selections_that_cannot_be_made(options: dict[str, Any], text: str) -> None:
+    assert message(whole().select, **options) == text
+
+
+# ---- official splits ----
+
+
+def test_parts_of_the_official_split() -> None:
+    corpus = whole()
+    assert corpus.parts() == ["train", "dev", "test"] and corpus.parts("other") == []
+    assert list(corpus.part("train").items) == ["t1", "t2", "t6"]
+    in_some = sum(corpus.in_part(part).sum() for part in corpus.parts())
+    assert in_some == 5  # t5 is in none
+
+
+def test_a_part_that_is_not_there() -> None:
+    text = "mine: no part 'validation'; there is 'train', 'dev', 'test'"
+    assert message(whole().part, "validation") == text
+    assert message(crowd().part, "train") == "crowd: no part 'train'; there is no official split"
+
+
+# ---- splitting ----
+
+
+def test_items_that_share_a_text_stay_together_unless_told() -> None:
+    corpus = crowd(n_items=200, group=4)
+    for seed in range(5):
+        train, test = corpus.split(0.2, seed=seed)
+        texts = [{part.text_of(i) for i in range(part.n_items)} for part in (train, test)]
+        assert not texts[0] & texts[1]
+        assert test.n_items == 40 and train.n_items == 160
+    train, test = corpus.split(0.2, by="item")
+    assert {train.text_of(i) for i in range(160)} & {test.text_of(i) for i in range(40)}
+
+
+def test_content_is_the_tuple_of_all_roles() -> None:
+    corpus = Corpus.build(
+        "pairs",
+        Names.range(4),
+        {},
+        contents={
+            "premise": Contents.distinct("text", ["a", "a", "b", "a"]),
+            "hypothesis": Contents.distinct("text", ["x", "y", "x", "x"]),
+        },
+    )
+    units = corpus.units()
+    assert units[0] == units[3] and len(set(units)) == 3
+
+
+def test_items_without_content_stand_alone() -> None:
+    contents = {"text": Contents.distinct("text", ["a", None, None, "a"])}
+    corpus = Corpus.build("mine", Names.range(4), {}, contents=contents)
+    assert corpus.units()[0] == corpus.units()[3] and len(set(corpus.units())) == 3
+    assert len(set(Corpus.build("mine", Names.range(4), {}).units())) == 4
+
+
+def test_the_grouping_attribute_goes_before_the_content() -> None:
+    corpus = whole()
+    assert corpus.group == "domain"
+    assert corpus.units().tolist() == corpus.units("domain").tolist()
+    assert len(set(corpus.units("content"))) == 5 and len(set(corpus.units("item"))) == 6
+    assert len(set(corpus.units("year"))) == 6  # a missing year is nobody else's
+
+
+@given(
+    st.lists(st.integers(1, 9), min_size=60, max_size=120),
+    st.sampled_from([0.1, 0.2, 0.5]),
+    st.integers(0, 9),
+)
+def test_a_split_never_cuts_a_group_and_keeps_the_share(
+    sizes: list[int], share: float, seed: int
+) -> None:
+    speaker = [f"s{n}" for n, size in enumerate(sizes) for _ in range(size)]
+    corpus = Corpus.build(
+        "mine", Names.range(len(speaker)), {}, item_attributes={"speaker": speaker}
+    )
+    train, test = corpus.split(share, by="speaker", seed=seed)
+    sides = [set(part.item_attributes["speaker"].to_pylist()) for part in (train, test)]
+    assert not sides[0] & sides[1] and sides[0] | sides[1] == set(speaker)
+    assert train.n_items + test.n_items == corpus.n_items
+    assert abs(test.n_items / corpus.n_items - share) <= 0.02
+
+
+def test_equal_groups_come_as_near_to_the_share_as_they_can() -> None:
+    train, test = crowd(n_items=98, group=7).split(0.2, by="speaker")
+    assert test.n_items == 21 and train.n_items == 77  # 14 would be further from 19.6
+
+
+def test_a_split_is_seeded() -> None:
+    corpus = crowd()
+    one, other = corpus.split(0.2, seed=3)[1], corpus.split(0.2, seed=3)[1]
+    assert one.equals(other)
+    assert not one.equals(corpus.split(0.2, seed=4)[1])
+
+
+@pytest.mark.parametrize("share", [0, 1, -0.1, 2])
+def test_a_share_lies_between_0_and_1(share: float) -> None:
+    found = message(whole().split, share)
+    assert found == f"test_share lies between 0 and 1, found {share}"
+
+
+def test_splits_that_cannot_be_made() -> None:
+    corpus = whole()
+    assert message(corpus.split, by="speaker") == (
+        "mine: cannot split by 'speaker'; there are 'content', 'item' and the item attributes "
+        "'domain', 'year'"
+    )
+    one_group = crowd(n_items=5, group=5)
+    assert message(one_group.split, 0.2) == (
+        "crowd: 5 items in 1 groups cannot be split with a share of 0.2"
+    )
+
+
+# ---- dropping labels ----
+
+
+def pairs(annotations: Annotations) -> set[tuple[int, int]]:
+    return set(zip(annotations.item.tolist(), annotations.who("a test").tolist(), strict=True))
+
+
+@pytest.mark.parametrize("share", [0.0, 0.25, 0.333, 0.9])
+def test_the_share_dropped_is_exact_for_every_annotator(share: float) -> None:
+    corpus = crowd(n_items=200, n_annotators=7)
+    kept = corpus.drop_labels(share)
+    expected = 200 - round(share * 200)
+    assert kept["one"].per_annotator().tolist() == [expected] * 7
+    assert pairs(kept["one"]) == pairs(kept["two"])
+
+
+def test_a_pair_is_dropped_from_every_question_also_where_questions_differ() -> None:
+    full = crowd(n_items=40)
+    part = full.questions["two"].take(np.arange(full["two"].n_rows) % 3 == 0)
+    corpus = replace(full, questions={"one": full["one"], "two": part})
+    kept = corpus.drop_labels(0.5, seed=2)
+    gone = pairs(corpus["one"]) - pairs(kept["one"])
+    assert pairs(kept["two"]) == pairs(corpus["two"]) - gone
+
+
+def test_rows_that_stay_are_as_they_were() -> None:
+    corpus = crowd(n_items=30)
+    kept = corpus.drop_labels(0.4)
+    assert set(triples(kept["one"])) < set(triples(corpus["one"]))
+    assert kept.items == corpus.items and kept.annotators == corpus.annotators
+
+
+def test_dropping_is_seeded_and_random() -> None:
+    corpus = crowd()
+    assert corpus.drop_labels(0.5, seed=1).equals(corpus.drop_labels(0.5, seed=1))
+    first, second = (pairs(corpus.drop_labels(0.5, seed=seed)["one"]) for seed in (1, 2))
+    assert 0.4 < len(first & second) / len(first) < 0.6  # as independent draws would
+    dropped_per_item = 10 - corpus.drop_labels(0.5, seed=1)["one"].per_item()
+    assert 3 < dropped_per_item.mean() < 7 and dropped_per_item.std() > 1
+
+
+def test_dropping_does_not_depend_on_row_order() -> None:
+    corpus = crowd(n_items=50)
+    order = np.random.default_rng(0).permutation(corpus["one"].n_rows)
+    shuffled = replace(corpus, questions={q: a.take(order) for q, a in corpus.questions.items()})
+    kept, other = corpus.drop_labels(0.3), shuffled.drop_labels(0.3)
+    assert pairs(kept["one"]) == pairs(other["one"])
+
+
+def test_anonymous_answers_are_dropped_one_by_one() -> None:
+    scale = Nominal(("no", "yes"))
+    n = 10_000
+    rows = Annotations.from_arrays(np.arange(n), None, np.zeros(n, int), scale)
+    votes = Annotations.from_arrays(
+        np.arange(n), None, np.zeros(n, int), scale, count=np.full(n, 5)
+    )
+    corpus = Corpus.build("votes", Names.range(n), {"rows": rows, "votes": votes})
+    kept = corpus.drop_labels(0.3, seed=1)
+    assert kept["rows"].n_rows == 7000
+    assert kept["votes"].n_answers / 50_000 == pytest.approx(0.7, abs=0.01)
+    assert kept["votes"].count is not None
+    assert 1 <= kept["votes"].count.min() and kept["votes"].count.max() == 5
+    assert kept.equals(corpus.drop_labels(0.3, seed=1))
+
+
+def test_what_one_anonymous_person_said_at_one_time_goes_together() -> None:
+    item, response = np.arange(100) // 5, np.arange(100)
+    asked = Annotations.from_arrays(item, None, item / 20, Interval(0, 1), response=response)
+    corpus = Corpus.build("ratings", Names.range(20), {"valence": asked, "arousal": asked})
+    kept = corpus.drop_labels(0.3)
+    assert kept["valence"].n_rows == 70 and kept.joint("valence", "arousal").item.size == 70
+
+
+@pytest.mark.parametrize("share", [1, -0.1])
+def test_not_everything_can_be_dropped(share: float) -> None:
+    found = message(whole().drop_labels, share)
+    assert found == f"the share to drop lies from 0 to below 1, found {share}"
+
+
+# ---- saving and loading ----
+
+
+def bare() -> Corpus:
+    """Nothing but names in a range and anonymous answers."""
+    asked = Annotations.from_arrays(np.array([0, 2]), None, ["a", "b"])
+    return Corpus.build("bare", Names.range(3), {"q": asked})
+
+
+def empty() -> Corpus:
+    asked = Annotations.from_arrays(np.array([], int), None, [], Nominal(("a",)))
+    return Corpus.build("empty", [], {"q": asked})
+
+
+@pytest.mark.parametrize("make", [whole, crowd, bare, empty])
+def test_write_then_read_is_the_identity(tmp_path: Path, make: Any) -> None:
+    corpus = make()
+    corpus.save(tmp_path / "corpus")
+    again = Corpus.load(tmp_path / "corpus")
+    assert again.equals(corpus) and corpus.equals(again)
+    again.save(tmp_path / "again")
+    assert (tmp_path / "again/corpus.json").read_bytes() == (
+        tmp_path / "corpus/corpus.json"
+    ).read_bytes()
+
+
+def test_a_selection_is_saved_as_well(tmp_path: Path) -> None:
+    for number, part in enumerate(whole().split(0.4)):
+        part.save(tmp_path / str(number))
+        assert Corpus.load(tmp_path / str(number)).equals(part)
+
+
+def test_missing_facts_are_null_and_come_back_so(tmp_path: Path) -> None:
+    facts = {"age": np.array([1.0, np.nan]), "name": pd.Series(["a", None])}
+    corpus = Corpus.build("mine", ["t1", "t2"], {}, item_attributes=facts)
+    corpus.save(tmp_path / "corpus")
+    again = Corpus.load(tmp_path / "corpus")
+    assert again.equals(corpus)
+    assert again.item_attributes["age"].to_pylist() == [1.0, None]
+
+
+def test_counts_of_numpy_are_written(tmp_path: Path) -> None:
+    left_out: Any = (LeftOut("q", "blank", np.int64(3)),)  # type: ignore[arg-type]
+    corpus = Corpus.build("mine", ["t1"], {}, left_out=left_out)
+    corpus.save(tmp_path / "corpus")
+    assert Corpus.load(tmp_path / "corpus").left_out == (LeftOut("q", "blank", 3),)
+
+
+def test_equals_sees_every_part() -> None:
+    corpus = whole()
+    others: dict[str, Any] = {
+        "name": "yours",
+        "items": Names(list("abcdef")),
+        "annotators": Names(list("abc")),
+        "questions": {},
+        "contents": {},
+        "content": {"text": np.zeros(6, np.int32), "pixels": corpus.content["pixels"]},
+        "item_attributes": {},
+        "annotator_attributes": {},
+        "gold": {},
+        "focus": None,
+        "rationales": None,
+        "splits": {"official": pa.array(["train"] * 6)},
+        "group": None,
+        "left_out": (),
+        "notes": (),
+    }
+    assert others.keys() == {part.name for part in fields(corpus)}
+    for name, other in others.items():
+        assert not corpus.equals(replace(corpus, **{name: other})), name
+
+
+def test_an_unknown_format_number_is_refused_in_one_line(tmp_path: Path) -> None:
+    whole().save(tmp_path / "corpus")
+    path = tmp_path / "corpus/corpus.json"
+    path.write_text(path.read_text().replace('"format": 1', '"format": 2'))
+    assert message(Corpus.load, tmp_path / "corpus") == (
+        f"{path}: format number 2, this version reads 1; "
+        "read it with the version of dissensus that wrote it"
+    )
+
+
+def test_every_truncated_or_missing_file_is_refused(tmp_path: Path) -> None:
+    folder = tmp_path / "corpus"
+    whole().save(folder)
+    files = sorted(folder.iterdir())
+    assert len(files) >= 11
+    for path in files:
+        content = path.read_bytes()
+        path.write_bytes(content[: len(content) // 2])
+        assert str(folder) in message(Corpus.load, folder)
+        path.unlink()
+        assert str(folder) in message(Corpus.load, folder), path.name
+        path.write_bytes(content)
+    assert Corpus.load(folder).equals(whole())
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("questions", [{"name": "offensive"}]),
+        ("questions", "offensive"),
+        ("contents", None),
+        ("focus", "smell"),
+        ("gold", [{"name": "x", "scale": {"kind": "likert"}, "repeats": False}]),
+        ("group", "speaker"),
+        ("left_out", [["x"]]),
+        ("n_items", None),
+    ],
+)
+def test_a_front_page_that_was_tampered_with_is_refused(
+    tmp_path: Path, key: str, value: Any
+) -> None:
+    folder = tmp_path / "corpus"
+    (bare() if key == "n_items" else whole()).save(folder)
+    path = folder / "corpus.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {key: value}))
+    found = message(Corpus.load, folder)
+    assert found.startswith(f"{folder}: damaged (") and found.endswith("; make the folder again")
+
+
+def test_a_failing_save_leaves_the_old_corpus(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "corpus"
+    whole().save(folder)
+
+    def fail(*_: Any) -> None:
+        raise OSError("disk is full")
+
+    monkeypatch.setattr("dissensus.corpus.write_json", fail)
+    with pytest.raises(OSError, match="disk is full"):
+        crowd().save(folder)
+    assert Corpus.load(folder).equals(whole())
+    assert [path.name for path in tmp_path.iterdir()] == ["corpus"]
+
+
+def test_saving_over_a_corpus_replaces_it_and_over_anything_else_is_refused(
+    tmp_path: Path,
+) -> None:
+    crowd().save(tmp_path / "corpus")
+    bare().save(tmp_path / "corpus")
+    assert Corpus.load(tmp_path / "corpus").equals(bare())
+    (tmp_path / "theirs").mkdir()
+    (tmp_path / "theirs/notes.txt").write_text("mine")
+    found = message(bare().save, tmp_path / "theirs")
+    assert found == (
+        f"{tmp_path / 'theirs'}: exists and is no corpus folder of ours; choose another name"
+    )

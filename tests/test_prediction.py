@@ -1,0 +1,233 @@
+"""Prediction and Predictions: what every method answers."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dissensus.errors import DataError
+from dissensus.names import Names
+from dissensus.prediction import Attention, ByAnnotator, Prediction, Predictions
+from dissensus.scales import SCALES, Interval, MultiLabel, Nominal, Ordinal, Scale
+
+SCALE_OF: dict[str, Scale] = {
+    "nominal": Nominal(("no", "maybe", "yes"), 1.0 - np.eye(3)),
+    "ordinal": Ordinal(("-2", "-1", "1", "2")),
+    "interval": Interval(0, 10, n_bins=4),
+    "multi-label": MultiLabel(("joy", "fear", "anger")),
+}
+
+
+def prediction(scale: Scale, *, full: bool = True, seed: int = 0) -> Prediction:
+    """Random answers to 5 items; with `full` every optional part, annotator 'c' not asked."""
+    random = np.random.default_rng(seed)
+    shares = random.dirichlet(np.ones(scale.n_columns), 5)
+    items = Names(["t1", "t2", "t3", "t4", "t5"])
+    if not full:
+        return Prediction(scale, items, shares, scale.consensus(shares))
+    by_pair = random.dirichlet(np.ones(scale.n_columns), 4).astype(np.float32)
+    pairs = ByAnnotator(
+        np.array([4, 0, 0, 2]),
+        np.array([3, 1, 0, 3]),
+        Names(["a", "b", "c", "d"]),
+        scale.consensus(by_pair),
+        by_pair,
+    )
+    attention = Attention(
+        "text",
+        random.random(7).astype(np.float32),
+        random.random((7, 2, 2)),
+        np.array([0, 2, 2, 5, 7]),
+    )
+    members = np.stack([scale.consensus(np.roll(shares, n, axis=0)) for n in range(3)])
+    return Prediction(scale, items, shares, scale.consensus(shares), pairs, attention, members)
+
+
+def assert_same(one: Any, other: Any) -> None:
+    """Equal in every field, to the bit."""
+    for field in fields(one):
+        mine, theirs = getattr(one, field.name), getattr(other, field.name)
+        if isinstance(mine, np.ndarray):
+            np.testing.assert_array_equal(mine, theirs, err_msg=field.name, strict=True)
+        elif isinstance(mine, ByAnnotator | Attention):
+            assert_same(mine, theirs)
+        else:
+            assert mine == theirs, field.name
+
+
+def message(action: Any, *arguments: Any) -> str:
+    with pytest.raises(DataError) as caught:
+        action(*arguments)
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+# ---- the promise of every scale ----
+
+
+@pytest.fixture(params=SCALES)
+def scale(request: pytest.FixtureRequest) -> Scale:
+    return SCALE_OF[request.param]
+
+
+@pytest.mark.parametrize("full", [True, False])
+def test_write_then_read_is_the_identity(scale: Scale, full: bool, tmp_path: Path) -> None:
+    made = prediction(scale, full=full)
+    Predictions({"q": made}, "single", "mine").save(tmp_path / "answers")
+    again = Predictions.load(tmp_path / "answers")
+    assert (again.method, again.corpus, list(again)) == ("single", "mine", ["q"])
+    assert_same(made, again["q"])
+    assert [field.name for field in fields(made) if getattr(again["q"], field.name) is None] == (
+        [] if full else ["by_annotator", "attention", "members"]
+    )
+
+
+def test_a_distribution_has_the_width_of_its_scale(scale: Scale) -> None:
+    width = scale.n_columns
+    shares = np.full((5, width + 1), 0.1)
+    found = message(Prediction, scale, Names.range(5), shares, np.zeros(5))
+    assert found == f"a distribution of (5, {width}) is (5, {width + 1})"
+    found = message(Prediction, scale, Names.range(5), shares[:, 1:], np.zeros(4))
+    assert found == "5 items but 4 answers"
+
+
+# ---- the mapping ----
+
+
+def test_predictions_are_a_mapping_from_question_to_prediction() -> None:
+    made = prediction(SCALE_OF["nominal"])
+    both = Predictions({"valence": made, "arousal": made}, "single", "mine")
+    assert len(both) == 2 and list(both) == ["valence", "arousal"] and both["arousal"] is made
+    assert message(both.__getitem__, "humour") == (
+        "no prediction for 'humour'; there is 'valence', 'arousal'"
+    )
+
+
+def test_questions_keep_their_order_and_names(tmp_path: Path) -> None:
+    names = ["b/c", "a", "é 😀"]
+    made = {name: prediction(SCALE_OF["ordinal"], seed=n) for n, name in enumerate(names)}
+    Predictions(made, "single", "mine").save(tmp_path / "answers")
+    again = Predictions.load(tmp_path / "answers")
+    assert list(again) == names
+    for name in names:
+        assert_same(made[name], again[name])
+
+
+def asked(item: list[int], annotator: list[int], value: list[float]) -> Prediction:
+    scale = Interval(0, 10, n_bins=2)
+    pairs = ByAnnotator(np.array(item), np.array(annotator), Names(["a", "b"]), np.array(value))
+    return Prediction(scale, Names.range(3), np.full((3, 2), 0.5), np.full(3, 5.0), pairs)
+
+
+def test_joint_answers_are_paired_row_for_row() -> None:
+    valence = asked([2, 0, 1], [0, 1, 1], [1.0, 2.0, 3.0])
+    arousal = asked([0, 1, 2, 0], [1, 0, 0, 0], [7.0, 8.0, 9.0, 6.0])
+    joint = Predictions({"v": valence, "a": arousal}, "m", "c").joint("v", "a")
+    rows = {
+        (int(i), int(p)): (v, a)
+        for i, p, v, a in zip(
+            joint["item"], joint["annotator"], joint["v"], joint["a"], strict=True
+        )
+    }
+    assert rows == {(0, 1): (2.0, 7.0), (2, 0): (1.0, 9.0)}
+
+
+def test_joint_answers_need_annotators() -> None:
+    scale = SCALE_OF["nominal"]
+    both = Predictions(
+        {"one": prediction(scale), "two": prediction(scale, full=False)}, "prior", "mine"
+    )
+    text = "a joint prediction needs annotators' answers to every question"
+    assert message(both.joint, "one", "two") == text
+
+
+# ---- awkward sizes ----
+
+
+def test_many_annotators_with_long_names_keep_their_codes(tmp_path: Path) -> None:
+    names = Names([f"{'annotator' * 20}-{n}" for n in range(15_000)])
+    random = np.random.default_rng(0)
+    who = random.permutation(15_000)[:12_000]
+    pairs = ByAnnotator(np.zeros(12_000, int), who, names, np.ones(12_000))
+    scale = Interval(0, 10, n_bins=2)
+    made = Prediction(scale, Names.range(1), np.full((1, 2), 0.5), np.full(1, 5.0), pairs)
+    Predictions({"q": made}, "m", "c").save(tmp_path / "answers")
+    again = Predictions.load(tmp_path / "answers")["q"]
+    assert again.by_annotator is not None and again.by_annotator.annotators == names
+    np.testing.assert_array_equal(again.by_annotator.annotator, who)
+
+
+def test_no_items_pairs_or_positions_are_saved_too(tmp_path: Path) -> None:
+    scale = SCALE_OF["nominal"]
+    pairs = ByAnnotator(np.zeros(0, int), np.zeros(0, int), Names(["a"]), np.zeros(0, int))
+    attention = Attention("text", np.zeros(0), np.zeros((0, 1, 2)), np.zeros(1, int))
+    made = Prediction(scale, Names([]), np.zeros((0, 3)), np.zeros(0, int), pairs, attention)
+    Predictions({"q": made}, "m", "c").save(tmp_path / "answers")
+    assert_same(made, Predictions.load(tmp_path / "answers")["q"])
+
+
+# ---- damage ----
+
+
+def saved(folder: Path) -> Predictions:
+    made = {name: prediction(scale) for name, scale in SCALE_OF.items()}
+    answers = Predictions(made, "single", "mine")
+    answers.save(folder)
+    return answers
+
+
+def test_every_truncated_or_missing_file_is_refused(tmp_path: Path) -> None:
+    folder = tmp_path / "answers"
+    saved(folder)
+    for path in sorted(folder.iterdir()):
+        content = path.read_bytes()
+        path.write_bytes(content[: len(content) // 2])
+        assert str(folder) in message(Predictions.load, folder)
+        path.unlink()
+        assert str(folder) in message(Predictions.load, folder), path.name
+        path.write_bytes(content)
+    assert len(Predictions.load(folder)) == 4
+
+
+def test_an_unknown_format_number_is_refused(tmp_path: Path) -> None:
+    saved(tmp_path / "answers")
+    path = tmp_path / "answers/predictions.json"
+    path.write_text(path.read_text().replace('"format": 1', '"format": 7'))
+    assert message(Predictions.load, tmp_path / "answers") == (
+        f"{path}: format number 7, this version reads 1; "
+        "read it with the version of dissensus that wrote it"
+    )
+
+
+@pytest.mark.parametrize(
+    "questions",
+    [
+        None,
+        ["nominal"],
+        [{"name": "nominal"}],
+        [{"name": "q", "scale": {"kind": "x"}, "pairs": False, "attention": None, "members": 0}],
+    ],
+)
+def test_a_front_page_that_was_tampered_with_is_refused(tmp_path: Path, questions: Any) -> None:
+    folder = tmp_path / "answers"
+    saved(folder)
+    path = folder / "predictions.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"questions": questions}))
+    found = message(Predictions.load, folder)
+    assert found.startswith(f"{folder}: damaged (") and found.endswith("; make the folder again")
+
+
+def test_a_corpus_folder_is_not_taken_for_predictions(tmp_path: Path) -> None:
+    (tmp_path / "corpus.json").write_text("{}")
+    assert message(Predictions.load, tmp_path) == (
+        f"{tmp_path}: no predictions folder of ours: predictions.json is missing"
+    )
+    answers = Predictions({}, "m", "c")
+    assert message(answers.save, tmp_path) == (
+        f"{tmp_path}: exists and is no predictions folder of ours; choose another name"
+    )
