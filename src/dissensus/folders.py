@@ -16,6 +16,7 @@ import pyarrow.parquet as pq
 
 from dissensus.errors import DataError, DissensusError
 
+WORDS = {"config": "model"}  # what a folder is called where its front page is named otherwise
 FORMAT = 1  # of every folder we write; raised when an old reader would misread a new folder
 
 
@@ -27,7 +28,9 @@ def writing(path: str | Path, kind: str) -> Iterator[Path]:
     """
     target = Path(path)
     if target.exists() and not _replaceable(target, kind):
-        raise DataError(f"{target}: exists and is no {kind} folder of ours; choose another name")
+        raise DataError(
+            f"{target}: exists and is no {_word(kind)} folder of ours; choose another name"
+        )
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         temporary = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
@@ -38,6 +41,10 @@ def writing(path: str | Path, kind: str) -> Iterator[Path]:
         _replace(temporary, target)
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
+
+
+def _word(kind: str) -> str:
+    return WORDS.get(kind, kind)
 
 
 def _replaceable(target: Path, kind: str) -> bool:
@@ -73,7 +80,9 @@ def read_json(folder: str | Path, kind: str) -> dict[str, Any]:
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
     except (FileNotFoundError, NotADirectoryError):
-        raise DataError(f"{folder}: no {kind} folder of ours: {path.name} is missing") from None
+        raise DataError(
+            f"{folder}: no {_word(kind)} folder of ours: {path.name} is missing"
+        ) from None
     except (UnicodeDecodeError, json.JSONDecodeError) as error:
         raise DataError(f"{path}: damaged ({error}); make the folder again") from None
     number = content.get("format") if isinstance(content, dict) else None

@@ -8,33 +8,17 @@ from typing import Annotated
 import typer
 
 from dissensus.cli import console
+from dissensus.cli.reading import Reading, reads_corpus
 
 
+@reads_corpus
 def convert(
-    file: console.File,
+    reading: Reading,
     out: Annotated[Path, typer.Argument(help="Folder to write: Parquet and JSON.")],
-    corpus: console.CorpusName = None,
     question: console.Question = None,
-    format: console.Format = None,
-    item: console.Item = None,
-    annotator: console.Annotator = None,
-    answer: console.Answer = None,
-    text: console.Text = None,
-    scale: console.ScaleText = None,
-    repeats: console.RepeatsRule = "error",
 ) -> None:
     """Read FILE and write it to OUT as a folder of Parquet and JSON that reads back quickly."""
-    read = console.read_corpus(
-        file,
-        corpus=corpus,
-        format=format,
-        item=item,
-        annotator=annotator,
-        answer=answer,
-        text=text,
-        scale=scale,
-        repeats=repeats,
-    )
+    read = reading.read()
     if question:
         read = read.select(questions=question)
     read.save(out)

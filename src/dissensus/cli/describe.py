@@ -6,21 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from dissensus.cli.console import (
-    Annotator,
-    Answer,
-    CorpusName,
-    File,
-    Format,
-    Item,
-    Json,
-    Question,
-    RepeatsRule,
-    ScaleText,
-    Text,
-    print_json,
-    read_corpus,
-)
+from dissensus.cli.console import Json, Question, print_json
+from dissensus.cli.reading import Reading, reads_corpus
 from dissensus.cli.tables import columns, facts, number, show
 
 if TYPE_CHECKING:
@@ -29,17 +16,10 @@ if TYPE_CHECKING:
 Most = Annotated[int, typer.Option(min=0, help="How many disputed items, and odd annotators.")]
 
 
+@reads_corpus
 def describe(
-    file: File,
-    corpus: CorpusName = None,
+    reading: Reading,
     question: Question = None,
-    format: Format = None,
-    item: Item = None,
-    annotator: Annotator = None,
-    answer: Answer = None,
-    text: Text = None,
-    scale: ScaleText = None,
-    repeats: RepeatsRule = "error",
     most: Most = 5,
     json: Json = False,
 ) -> None:
@@ -49,17 +29,7 @@ def describe(
     """
     from dissensus.describe import describe as described
 
-    read = read_corpus(
-        file,
-        corpus=corpus,
-        format=format,
-        item=item,
-        annotator=annotator,
-        answer=answer or None,
-        text=text or None,
-        scale=scale,
-        repeats=repeats,
-    )
+    read = reading.read()
     description = described(read, question or None, most)
     if json:
         print_json(description.to_dict())

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from dissensus.cli import console
+from dissensus.cli.reading import Reading, reads_corpus
 from dissensus.cli.tables import columns, number, show
 from dissensus.errors import DataError, listed
 
@@ -44,21 +45,14 @@ class Result:
         return {**vars(self), "floor": floor, "scores": scores}
 
 
+@reads_corpus
 def evaluate(
     predictions: Annotated[Path, typer.Argument(help="Folder that `dissensus predict` wrote.")],
-    file: console.File,
+    reading: Reading,
     against: Annotated[
         list[Path] | None, typer.Option(help="Further predictions to show beside; repeatable.")
     ] = None,
-    corpus: console.CorpusName = None,
     question: console.Question = None,
-    format: console.Format = None,
-    item: console.Item = None,
-    annotator: console.Annotator = None,
-    answer: console.Answer = None,
-    text: console.Text = None,
-    scale: console.ScaleText = None,
-    repeats: console.RepeatsRule = "error",
     json: console.Json = False,
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="Also write the scores here, as JSON.")
@@ -72,17 +66,7 @@ def evaluate(
 
     folders = [predictions, *(against or [])]
     loaded = [Predictions.load(folder) for folder in folders]
-    read = console.read_corpus(
-        file,
-        corpus=corpus,
-        format=format,
-        item=item,
-        annotator=annotator,
-        answer=answer or None,
-        text=text or None,
-        scale=scale,
-        repeats=repeats,
-    )
+    read = reading.read()
     for folder, answers in zip(folders, loaded, strict=True):
         _check(folder, answers, read, question or [])
     names = _labels(folders, loaded)

@@ -9,15 +9,16 @@ import typer
 
 from dissensus.cli import console
 from dissensus.cli.parts import to_judge
+from dissensus.cli.reading import Reading, reads_corpus
 
 
+@reads_corpus
 def predict(
     model: Annotated[Path, typer.Argument(help="Folder of a trained model.")],
-    file: console.File,
+    reading: Reading,
     output: Annotated[
         Path, typer.Option("-o", "--output", help="Folder to write the predictions to.")
     ],
-    corpus: console.CorpusName = None,
     split: Annotated[
         str | None,
         typer.Option(help="Part of the official split, or 'all'; what was not learned by default."),
@@ -37,13 +38,6 @@ def predict(
             "--same-annotators", help="FILE is another corpus, but its annotators are the same."
         ),
     ] = False,
-    format: console.Format = None,
-    item: console.Item = None,
-    annotator: console.Annotator = None,
-    answer: console.Answer = None,
-    text: console.Text = None,
-    scale: console.ScaleText = None,
-    repeats: console.RepeatsRule = "error",
 ) -> None:
     """Predict what each annotator, and all of them together, would answer to the items of FILE.
 
@@ -53,17 +47,7 @@ def predict(
     from dissensus.methods import load
 
     fitted = load(model)
-    whole = console.read_corpus(
-        file,
-        corpus=corpus,
-        format=format,
-        item=item,
-        annotator=annotator,
-        answer=answer,
-        text=text,
-        scale=scale,
-        repeats=repeats,
-    )
+    whole = reading.read()
     part, line = to_judge(whole, split, fitted.learned_.corpus, fitted.learned_.part)
     console.say(line)
     asked = annotators if annotators in ("own", "all") else annotators.split(",")

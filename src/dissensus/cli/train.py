@@ -9,6 +9,7 @@ import typer
 
 from dissensus.cli import console
 from dissensus.cli.parts import to_learn
+from dissensus.cli.reading import Reading, reads_corpus
 from dissensus.errors import DataError
 
 Settings = Annotated[
@@ -17,8 +18,9 @@ Settings = Annotated[
 ]
 
 
+@reads_corpus
 def train(
-    file: console.File,
+    reading: Reading,
     output: Annotated[Path, typer.Option("-o", "--output", help="Folder to write the model to.")],
     method: Annotated[str, typer.Option(help="Method to train.")] = "annotator-heads",
     encoder: Annotated[
@@ -26,7 +28,6 @@ def train(
         typer.Option(help="What reads the contents: minilm, features, a folder or a hub name."),
     ] = None,
     question: console.Question = None,
-    corpus: console.CorpusName = None,
     split: Annotated[
         str | None,
         typer.Option(help="Part of the official split to train on, or 'all'; train by default."),
@@ -41,13 +42,6 @@ def train(
     ] = None,
     seed: Annotated[int, typer.Option(help="Seed of everything random.")] = 0,
     set_: Settings = None,
-    format: console.Format = None,
-    item: console.Item = None,
-    annotator: console.Annotator = None,
-    answer: console.Answer = None,
-    text: console.Text = None,
-    scale: console.ScaleText = None,
-    repeats: console.RepeatsRule = "error",
 ) -> None:
     """Train a method on FILE and write the model as a folder.
 
@@ -58,21 +52,11 @@ def train(
     from dissensus.methods.settings import configured
 
     cls = method_class(method)
-    chosen = [_setting(text) for text in set_ or []]
-    fitted = configured(
-        cls, [*_seeds(cls, seed), *([("encoder", encoder)] if encoder else []), *chosen]
-    )
-    whole = console.read_corpus(
-        file,
-        corpus=corpus,
-        format=format,
-        item=item,
-        annotator=annotator,
-        answer=answer,
-        text=text,
-        scale=scale,
-        repeats=repeats,
-    )
+    common = {"init_seed": str(seed), "training.seed": str(seed), "encoder": encoder}
+    known = cls().get_params()  # the floors have neither seeds nor an encoder
+    typed = [(k, v) for k, v in common.items() if v is not None and k.split(".")[0] in known]
+    fitted = configured(cls, typed + [_setting(text) for text in set_ or []])
+    whole = reading.read()
     part, note, line = to_learn(whole, split, hold_out, seed)
     console.say(line)
     held = None if validation is None else whole.part(validation)
@@ -87,9 +71,3 @@ def _setting(text: str) -> tuple[str, str]:
     if not equals:
         raise DataError(f"--set takes name=value, found {text!r}")
     return name.strip(), value.strip()
-
-
-def _seeds(cls: type, seed: int) -> list[tuple[str, str]]:
-    fields = getattr(cls, "__dataclass_fields__", {})
-    seeds = {"init_seed": "init_seed", "training": "training.seed"}
-    return [(setting, str(seed)) for field, setting in seeds.items() if field in fields]

@@ -1,0 +1,98 @@
+"""The options that read FILE, written once for every command that reads one."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import typing
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from dissensus.cli.console import say
+
+if TYPE_CHECKING:
+    from dissensus.corpus import Corpus
+
+File = Annotated[
+    Path,
+    typer.Argument(help="A table, an export, a folder of ours or a known corpus's folder."),
+]
+CorpusName = Annotated[
+    str | None, typer.Option("--corpus", help="Which corpus of a folder that holds several.")
+]
+Format = Annotated[str | None, typer.Option(help="Format of FILE, if it is not recognised.")]
+Item = Annotated[str | None, typer.Option(help="Column that names the item.")]
+Annotator = Annotated[str | None, typer.Option(help="Column that names the annotator.")]
+Answer = Annotated[
+    list[str] | None, typer.Option(help="Column of answers; repeat it for several questions.")
+]
+Text = Annotated[list[str] | None, typer.Option(help="Column shown to annotators; repeatable.")]
+QuestionColumn = Annotated[
+    str | None, typer.Option(help="Column that names the question, where rows ask several.")
+]
+ScaleText = Annotated[
+    str | None, typer.Option(help="nominal, ordinal, interval:0:10, ordinal:low,mid,high, ...")
+]
+Repeats = Annotated[
+    str | None, typer.Option(help="Same annotator twice: error, keep, first, last or mean.")
+]
+Encoding = Annotated[str | None, typer.Option(help="Encoding of FILE, if it is not UTF-8.")]
+MergeVariants = Annotated[
+    bool, typer.Option("--merge-variants", help="Read 'Yes', 'yes ' and 'yes' as one answer.")
+]
+
+
+@dataclass(frozen=True)
+class Reading:
+    """FILE and what the user said about it."""
+
+    file: File
+    corpus: CorpusName = None
+    format: Format = None
+    item: Item = None
+    annotator: Annotator = None
+    answer: Answer = None
+    text: Text = None
+    question_column: QuestionColumn = None
+    scale: ScaleText = None
+    repeats: Repeats = None
+    encoding: Encoding = None
+    merge_variants: MergeVariants = False
+
+    def read(self) -> Corpus:
+        """Read FILE, and say on stderr, in a line each, what was recognised."""
+        from dissensus import datasets
+
+        said = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "file"}
+        said["question"] = said.pop("question_column")
+        corpus = datasets.read(self.file, **{name: value for name, value in said.items() if value})
+        for note in corpus.notes:
+            say(note)
+        return corpus
+
+
+def reads_corpus(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command FILE and its options in the place of its parameter `reading`."""
+    hints = typing.get_type_hints(command, include_extras=True)
+    of_reading = typing.get_type_hints(Reading, include_extras=True)
+    parameters = []
+    for parameter in inspect.signature(command).parameters.values():
+        if parameter.name == "reading":
+            for given in inspect.signature(Reading).parameters.values():
+                parameters.append(given.replace(annotation=of_reading[given.name]))
+        else:
+            parameters.append(parameter.replace(annotation=hints[parameter.name]))
+
+    @functools.wraps(command)
+    def run(**given: typing.Any) -> None:
+        reading = Reading(**{field.name: given.pop(field.name) for field in fields(Reading)})
+        command(reading=reading, **given)
+
+    keyword = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in parameters]
+    run.__signature__ = inspect.Signature(keyword)  # type: ignore[attr-defined]
+    run.__annotations__ = {p.name: p.annotation for p in keyword}
+    return run

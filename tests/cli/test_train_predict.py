@@ -1,0 +1,157 @@
+"""From a file to a judged prediction, as a user types it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from dissensus import Predictions
+from dissensus.methods import METHODS
+from tests.cli.conftest import Run
+from tests.crowds import feature_crowd
+
+FEW = ("--set", "training.epochs=3")
+
+
+@pytest.fixture
+def crowd(tmp_path: Path) -> Path:
+    feature_crowd().save(tmp_path / "crowd")
+    return tmp_path / "crowd"
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_the_whole_way(run: Run, crowd: Path, tmp_path: Path, name: str) -> None:
+    model, answers = tmp_path / "model", tmp_path / "predictions"
+    few = FEW if name in ("single", "annotator-heads") else ()
+    trained = run(
+        "train",
+        crowd,
+        "-o",
+        model,
+        "--method",
+        name,
+        "--encoder",
+        "features",
+        "--hold-out",
+        0.25,
+        *few,
+    )
+    assert (trained.code, trained.out) == (0, "")
+    assert trained.err.splitlines()[-2:] == [
+        "training on 45 items; 15 are held out",
+        f"{model}: {name} for q",
+    ]
+    predicted = run("predict", model, crowd, "-o", answers)
+    assert predicted.err.splitlines()[-2:] == [
+        "predicting the 15 items that were held out",
+        f"{answers}: {name} for q on 15 items",
+    ]
+    evaluated = run("evaluate", answers, crowd, "--json")
+    (result,) = json.loads(evaluated.out)["results"]
+    assert (result["method"], result["items"], result["answers"]) == (name, 15, 60)
+
+
+def test_the_same_line_gives_the_same_model(run: Run, crowd: Path, tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        run("train", crowd, "-o", tmp_path / name, "--encoder", "features", "--seed", 3, *FEW)
+    one, two = ((tmp_path / n / "model.safetensors").read_bytes() for n in ("one", "two"))
+    assert one == two
+
+
+def test_names_and_strangers(run: Run, crowd: Path, tmp_path: Path) -> None:
+    model, answers = tmp_path / "model", tmp_path / "predictions"
+    run("train", crowd, "-o", model, "--method", "annotator-majority")
+    assert run("predict", model, crowd, "-o", answers, "--annotators", "p1,p2").code == 0
+    pairs = Predictions.load(answers)["q"].by_annotator
+    assert pairs is not None and len(pairs) == 120
+    ended = run("predict", model, crowd, "-o", answers, "--annotators", "p1,zoe")
+    assert (ended.code, ended.err.splitlines()[-1]) == (
+        1,
+        "Error: the model never saw annotator 'zoe'; ask with unknown='mean' or 'drop' "
+        "(--unknown mean)",
+    )
+
+
+def test_a_long_table_goes_the_whole_way(run: Run, tmp_path: Path) -> None:
+    generator = np.random.default_rng(0)
+    lines = ["item,annotator,answer,text"]
+    for item in range(30):
+        mood = "wonderful" if item % 2 else "terrible"
+        for person in ("ann", "bob", "cy"):
+            answer = "good" if (item % 2) ^ (generator.random() < 0.1) else "bad"
+            lines.append(f"{item:03d},{person},{answer},this day number {item} was {mood}")
+    table = tmp_path / "days.csv"
+    table.write_text("\n".join(lines) + "\n")
+    model, answers = tmp_path / "model", tmp_path / "predictions"
+    assert run("train", table, "-o", model, "--hold-out", 0.3).code == 0
+    assert run("predict", model, table, "-o", answers).code == 0
+    (result,) = json.loads(run("evaluate", answers, table, "--json").out)["results"]
+    assert result["scores"]["accuracy"] == 1.0
+
+
+@pytest.mark.parametrize(
+    ("typed", "message"),
+    [
+        (("--method", "oracle"), "Error: no method 'oracle'; there are 'prior', 'annotator-maj"),
+        (("--question", "mood"), "Error: crowd: no question 'mood'; it has 'q'"),
+        (("--split", "dev"), "Error: crowd: no part 'dev'; there is no official split"),
+        (("--set", "epochs"), "Error: --set takes name=value, found 'epochs'"),
+        (("--hold-out", "2"), "Error: test_share lies between 0 and 1, found 2.0"),
+        ((), "Error: crowd: encoder 'minilm' reads nothing of {'x': 'features'}"),
+    ],
+)
+def test_what_cannot_be_trained(
+    run: Run, tmp_path: Path, typed: tuple[str, ...], message: str
+) -> None:
+    feature_crowd(name="crowd").save(tmp_path / "crowd")
+    ended = run("train", tmp_path / "crowd", "-o", tmp_path / "model", *typed)
+    assert ended.code == 1
+    assert ended.err.splitlines()[-1].startswith(message)
+    assert not (tmp_path / "model").exists()
+
+
+def test_a_corpus_that_changed_since_training(run: Run, tmp_path: Path) -> None:
+    feature_crowd(name="crowd").save(tmp_path / "crowd")
+    model = tmp_path / "model"
+    run("train", tmp_path / "crowd", "-o", model, "--method", "prior", "--hold-out", 0.2)
+    feature_crowd(name="crowd", n_items=50).save(tmp_path / "crowd")
+    ended = run("predict", model, tmp_path / "crowd", "-o", tmp_path / "predictions")
+    assert ended.err.splitlines()[-1] == (
+        "Error: crowd: has changed since training, so what was held out cannot be found again; "
+        "say --split all to predict every item"
+    )
+    again = run("predict", model, tmp_path / "crowd", "-o", tmp_path / "p", "--split", "all")
+    assert again.code == 0
+
+
+def test_a_model_that_is_not_there(run: Run, crowd: Path, tmp_path: Path) -> None:
+    ended = run("predict", tmp_path / "nothing", crowd, "-o", tmp_path / "predictions")
+    assert (ended.code, ended.err) == (
+        1,
+        f"Error: {tmp_path / 'nothing'}: no model folder of ours: config.json is missing\n",
+    )
+
+
+def test_convert_reads_back_as_it_was(run: Run, crowd: Path, tmp_path: Path) -> None:
+    from dissensus import Corpus
+
+    assert run("convert", crowd, tmp_path / "copy").err.splitlines()[-1] == (
+        f"{tmp_path / 'copy'}: 60 items, 240 answers to q"
+    )
+    assert Corpus.load(tmp_path / "copy").equals(Corpus.load(crowd))
+
+
+def test_convert_does_not_write_over_what_is_not_ours(
+    run: Run, crowd: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "thesis.txt").write_text("do not lose me")
+    ended = run("convert", crowd, tmp_path / "mine")
+    assert ended.code == 1
+    assert ended.err.splitlines()[-1] == (
+        f"Error: {tmp_path / 'mine'}: exists and is no corpus folder of ours; choose another name"
+    )
+    assert (tmp_path / "mine" / "thesis.txt").exists()
