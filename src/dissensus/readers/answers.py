@@ -59,9 +59,8 @@ def answers_of(
     used = np.flatnonzero(counts)
     if not len(used):
         raise DataError(f"{rows.path}: no answers to {question!r}: {column!r} is blank throughout")
-    spelled, notes = values, tuple[str, ...]()
-    if not is_set:
-        spelled, notes = _spelled(values, counts, declared, options)
+    groups = [] if is_set else variants(values, counts)
+    spelled = _spelled(values, declared, groups) if options.merge_variants else values
     texts = [spelled[code] for code in used]
     scale = _scale(texts, declared, is_set, f"{rows.path}: {question}")
     stored = _encoded(texts, scale, is_set)
@@ -70,6 +69,7 @@ def answers_of(
     lookup = np.zeros(len(values), dtype=stored.dtype)
     lookup[used] = stored
     there = np.r_[counts > 0, False][codes]
+    notes = _notes(values, counts, groups, declared, scale, options)
     return Answers(chosen[there], lookup[codes[there]], scale, chosen[~there], notes)
 
 
@@ -137,25 +137,39 @@ def _values_named(declared: Scale | str | None) -> tuple[str, ...]:
     return tuple(getattr(declared, "values", ()))
 
 
-def _spelled(
-    values: list[str], counts: np.ndarray, declared: Scale | str | None, options: Options
-) -> tuple[list[str], tuple[str, ...]]:
-    """Each value in the spelling to use, and what is to be said about spellings."""
-    groups = _variants(values, counts)
+def _spelled(values: list[str], declared: Scale | str | None, groups: list[list[int]]) -> list[str]:
+    """Each value in one spelling: the scale's own, or else the most frequent."""
+    spelling = {_key(values[group[0]]): values[group[0]] for group in groups}
+    spelling |= {_key(value): value for value in _values_named(declared)}
+    return [spelling.get(_key(value), value) for value in values]
+
+
+def _notes(
+    values: list[str],
+    counts: np.ndarray,
+    groups: list[list[int]],
+    declared: Scale | str | None,
+    scale: Scale,
+    options: Options,
+) -> tuple[str, ...]:
+    """What is to be said about values that are spelled in several ways."""
+    if not groups:
+        return ()
+    if options.merge_variants:
+        return (_said(values, counts, groups, "merged"),)
+    advice = "merge_variants=True (--merge-variants) makes them one"
+    if isinstance(scale, Interval):  # to which 1 and 1.0 are the same; said where it was a guess
+        told = _said(values, counts, groups, "read as numbers")
+        return () if declared is not None else (f"{told}; {advice}",)
+    return (f"{_said(values, counts, groups, 'kept apart')}; {advice}",)
+
+
+def _said(values: list[str], counts: np.ndarray, groups: list[list[int]], became: str) -> str:
     shown = "; ".join(
         ", ".join(f"{values[code]!r} ({counts[code]})" for code in group) for group in groups[:3]
     )
-    shown += f"; and {len(groups) - 3} more" if len(groups) > 3 else ""
-    if not options.merge_variants:
-        numbers = isinstance(declared, Interval) or str(declared).startswith("interval")
-        if not groups or numbers:  # to whom 1 and 1.0 are the same
-            return values, ()
-        advice = "merge_variants=True (--merge-variants) makes them one"
-        return values, (f"spelled in several ways and kept apart: {shown}; {advice}",)
-    spelling = {_key(values[group[0]]): values[group[0]] for group in groups}
-    spelling |= {_key(value): value for value in _values_named(declared)}
-    merged = [spelling.get(_key(value), value) for value in values]
-    return merged, (f"spelled in several ways and merged: {shown}",) if groups else ()
+    more = f"; and {len(groups) - 3} more" if len(groups) > 3 else ""
+    return f"spelled in several ways and {became}: {shown}{more}"
 
 
 def _key(text: str) -> str | float:
@@ -165,7 +179,7 @@ def _key(text: str) -> str | float:
     return bare if number is None else number[0]
 
 
-def _variants(values: list[str], counts: np.ndarray) -> list[list[int]]:
+def variants(values: list[str], counts: np.ndarray) -> list[list[int]]:
     """Groups of values that differ only in case, outer space or the way to write a number.
 
     The most frequent spelling of a group comes first.
@@ -224,10 +238,11 @@ def _outside(
     advice = (
         f"{near[0]!r} is; merge_variants=True (--merge-variants) makes them one"
         if near
-        else "correct them or declare another scale"
+        else "correct it or declare another scale"
     )
+    others = [values[code] for code in used[strange]]
+    many = f"; {int(off.sum())} such answers: {listed(others)}" if off.sum() > 1 else ""
     return DataError(
         f"{rows.at(row)}: answer {found!r} to {question!r} is not on the scale "
-        f"({described(scale)}); {int(off.sum())} such answers: "
-        f"{listed([values[code] for code in used[strange]])}; {advice}"
+        f"({described(scale)}){many}; {advice}"
     )

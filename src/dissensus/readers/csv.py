@@ -55,15 +55,12 @@ def find_delimiter(data: bytes) -> str:
         >>> find_delimiter(b"text;worker;label\\nwell, no;ann;1\\n")
         ';'
     """
-    start = _text(data[: 1 << 16])
-    return max(DELIMITERS, key=lambda delimiter: _fit(start, delimiter))
+    return max(DELIMITERS, key=lambda delimiter: _fit(data, delimiter))
 
 
-def _fit(start: str, delimiter: str) -> tuple[int, float, int]:
+def _fit(data: bytes, delimiter: str) -> tuple[int, float, int]:
     try:
-        records = [
-            r for r in islice(csv.reader(io.StringIO(start, ""), delimiter=delimiter), 50) if r
-        ]
+        records = [record for record in islice(_records(data, delimiter), 50) if record]
     except csv.Error:
         return 0, 0.0, 0
     if not records or len(records[0]) < 2:
@@ -72,13 +69,14 @@ def _fit(start: str, delimiter: str) -> tuple[int, float, int]:
     return n_recognised(records[0]), even, len(records[0])
 
 
-def _text(data: bytes) -> str:
-    return data.decode("utf-8", errors="ignore")  # only a letter cut in two is left away
+def _records(data: bytes, delimiter: str) -> Any:
+    """Python's own reader: slow, but it takes no more of the file than is asked for."""
+    return csv.reader(io.TextIOWrapper(io.BytesIO(data), "utf-8", newline=""), delimiter=delimiter)
 
 
 def _parsed(data: bytes, delimiter: str, path: Path) -> Any:
     """The fields as an Arrow table of strings, whose first row is the header."""
-    if not data.strip():
+    if not data or data.isspace():
         raise DataError(f"{path}: the file is empty")
     width = _width(data, delimiter, path)
     end = f"\n{delimiter.join([_END] * width)}\n".encode()
@@ -90,47 +88,45 @@ def _parsed(data: bytes, delimiter: str, path: Path) -> Any:
 
 def _width(data: bytes, delimiter: str, path: Path) -> int:
     """How many fields the first record has."""
-    for size in (1 << 16, len(data)):
-        records = csv.reader(io.StringIO(_text(data[:size]), ""), delimiter=delimiter)
-        try:
-            return len(next(record for record in records if record))
-        except (csv.Error, StopIteration):
-            continue
-    raise DataError(f"{path}: the first line cannot be read as column names")
+    try:
+        return len(next(record for record in _records(data, delimiter) if record))
+    except csv.Error as error:
+        raise DataError(f"{path}: the first line holds no column names ({error})") from None
 
 
 def _arrow(data: bytes, delimiter: str, width: int, path: Path) -> Any:
-    """Parse fast; where that fails, once more in one piece, to find the row."""
+    """Parse by blocks; where that fails, once more in one block, to be sure of the row."""
     try:
-        return _parse(data, delimiter, width)
+        return _parse(data, delimiter, width, 1 << 20, [])
     except pa.ArrowInvalid:
-        pass
-    bad: list[Any] = []
+        pass  # a row is wrong, or an open quote or a very long field runs over a block's end
+    ragged: list[Any] = []
+    try:
+        return _parse(data, delimiter, width, min(len(data), 2**31 - 2), ragged)
+    except pa.ArrowInvalid as error:
+        reason = _ragged(data, delimiter, ragged[0]) if ragged else str(error).splitlines()[0]
+        raise DataError(f"{path}{', ' if ragged else ': '}{reason}") from None
 
-    def collect(row: Any) -> str:
-        bad.append(row)
+
+def _parse(data: bytes, delimiter: str, width: int, block: int, ragged: list[Any]) -> Any:
+    """The table of strings; a row with another width is put into `ragged` and ends it.
+
+    One thread is as fast here, and pyarrow's threads can abort a process that ends early
+    (https://github.com/apache/arrow/issues/34314).
+    """
+
+    def refuse(row: Any) -> str:
+        ragged.append(row)
         return "error"
 
-    try:
-        # one block: an open quote or a very long field may run over many blocks
-        return _parse(data, delimiter, width, collect, block_size=min(len(data), 2**31 - 2))
-    except pa.ArrowInvalid as error:
-        if not bad:
-            raise DataError(f"{path}: {str(error).splitlines()[0]}") from None
-        raise DataError(f"{path}, {_ragged(data, delimiter, bad[0])}") from None
-
-
-def _parse(
-    data: bytes, delimiter: str, width: int, invalid: Any = None, block_size: int = 1 << 20
-) -> Any:
     names = [str(number) for number in range(width)]
     return pyarrow.csv.read_csv(
         pa.BufferReader(data),
         read_options=pyarrow.csv.ReadOptions(
-            column_names=names, use_threads=invalid is None, block_size=block_size
+            column_names=names, use_threads=False, block_size=block
         ),
         parse_options=pyarrow.csv.ParseOptions(
-            delimiter=delimiter, newlines_in_values=True, invalid_row_handler=invalid
+            delimiter=delimiter, newlines_in_values=True, invalid_row_handler=refuse
         ),
         convert_options=pyarrow.csv.ConvertOptions(
             column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=False
@@ -157,7 +153,7 @@ def _open_quote(data: bytes, delimiter: str, record: int) -> str:
 
 def _line(data: bytes, delimiter: str, record: int) -> int:
     """The line in which a record begins; quoted fields may run over several lines."""
-    reader = csv.reader(io.StringIO(_text(data), ""), delimiter=delimiter)
+    reader = _records(data, delimiter)
     seen, begins = -1, 1
     try:
         for fields in reader:

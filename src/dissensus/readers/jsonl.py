@@ -57,11 +57,14 @@ def _columns(text: str, path: Path) -> tuple[dict[str, list[Any]], list[int]]:
     columns: dict[str, list[Any]] = {}
     lines: list[int] = []
     for number, line in enumerate(text.split("\n"), start=1):
-        if not line or line.isspace():
+        line = line.strip()
+        if not line:
             continue
         for name, value in _object(line, number, path).items():
-            column = columns.setdefault(name, [])
-            if len(column) < len(lines):
+            column = columns.get(name)
+            if column is None:
+                column = columns[name] = []
+            if len(column) < len(lines):  # earlier objects had no such value
                 column.extend([None] * (len(lines) - len(column)))
             column.append(value)
         lines.append(number)
@@ -71,29 +74,27 @@ def _columns(text: str, path: Path) -> tuple[dict[str, list[Any]], list[int]]:
 
 
 def _object(line: str, number: int, path: Path) -> dict[str, Any]:
+    """The object that a line holds."""
     try:
-        found = _DECODER.decode(line)
-    except (json.JSONDecodeError, RecursionError) as error:
-        if number == 1 and line.lstrip().startswith("["):
-            raise DataError(f"{path}: {_ARRAY}") from None
-        reason = "nested too deep"
-        if isinstance(error, json.JSONDecodeError):
-            reason = f"{error.msg} in column {error.colno}"
-        raise DataError(
-            f"{path}, line {number}: no whole JSON object ({reason}); "
-            "each line holds one object; is the line cut off?"
-        ) from None
-    if isinstance(found, list) and number == 1:
-        raise DataError(f"{path}: {_ARRAY}")
-    if not isinstance(found, dict):
+        found, end = _DECODER.raw_decode(line)
+        reason = f"more after it: column {end + 1}"
+    except json.JSONDecodeError as error:
+        found, end, reason = None, -1, f"{error.msg}: column {error.colno}"
+    except RecursionError:
+        found, end, reason = None, -1, "nested too deep"
+    if isinstance(found, dict) and end == len(line):
+        return found
+    if number == 1 and line.startswith("["):
+        raise DataError(f"{path}: a JSON array; write one object per line instead (jq -c '.[]')")
+    if end == len(line):
         raise DataError(
             f"{path}, line {number}: each line holds one object, such as "
-            f'{{"item": "t1", "annotator": "ann", "answer": "yes"}}; found {line.strip()[:40]!r}'
+            f'{{"item": "t1", "annotator": "ann", "answer": "yes"}}; found {line[:40]!r}'
         )
-    return found
-
-
-_ARRAY = "a JSON array; write one object per line instead (jq -c '.[]')"
+    raise DataError(
+        f"{path}, line {number}: no whole JSON object ({reason}); "
+        "each line holds one object; is the line cut off?"
+    )
 
 
 def _array(name: str, column: list[Any], sets: set[str], path: Path, lines: list[int]) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -284,7 +285,7 @@ def _recognised(choice: Choice, corpus: Corpus, others: dict[str, list[str]], ro
         if getattr(choice, part) is not None:
             parts.append(f"{part} = {getattr(choice, part)}")
     also = [f"{name} (of the {kind})" for kind, names in others.items() for name in names]
-    left = [f"{rows.unnamed} without a name left out"] if rows.unnamed else []
+    left = [f"{_counted(rows.unnamed, 'column')} without a name, left out"] if rows.unnamed else []
     more = f"; also {', '.join(also + left)}" if also or left else ""
     return f"long table; {', '.join(parts)}{more}; {_amounts(corpus)}"
 
@@ -311,9 +312,22 @@ def _remarks(rows: Rows, answers: dict[str, Answers], corpus: Corpus) -> list[st
         if (found.stored == found.stored[0]).all():
             value = found.scale.decode(found.stored[:1])[0]
             said.append(f"{name}: every answer is {value!r}, so agreement is undefined")
+    said += _namesakes(corpus.annotators)
     if corpus.n_annotators == 1:
         said.append(f"{corpus.annotators[0]!r} is the only annotator, so agreement is undefined")
     return said
+
+
+def _namesakes(people: Names) -> list[str]:
+    """Annotators that differ only in case or outer space."""
+    known: dict[str, list[str]] = defaultdict(list)
+    for name in [] if people.is_range else people:
+        known[name.strip().casefold()].append(name)
+    alike = [names for names in known.values() if len(names) > 1]
+    if not alike:
+        return []
+    more = f" and {len(alike) - 1} more such" if len(alike) > 1 else ""
+    return [f"annotators {listed(alike[0])}{more} differ only in case or space; are they one?"]
 
 
 def _counted(number: int, noun: str) -> str:
