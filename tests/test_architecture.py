@@ -1,0 +1,120 @@
+"""A module imports only what stands above it in the list of docs/design.md."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+SOURCE = ROOT / "src" / "dissensus"
+MODULE_NAME = re.compile(r"dissensus(\.\w+)+")
+
+
+def listed() -> list[str]:
+    """The names of the list, top to bottom."""
+    page = (ROOT / "docs" / "design.md").read_text(encoding="utf-8")
+    block = re.search(r"^```\n(errors .*?)^```", page, re.DOTALL | re.MULTILINE)
+    assert block is not None, "docs/design.md has no list of modules"
+    return [line.split()[0] for line in block[1].splitlines()]
+
+
+def modules() -> dict[str, Path]:
+    """Every module of the package, by its full name."""
+    found = {}
+    for path in sorted(SOURCE.rglob("*.py")):
+        parts = path.relative_to(SOURCE.parent).with_suffix("").parts
+        found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
+    return found
+
+
+MODULES = modules()
+
+
+def imported(path: Path, module: str) -> Iterator[str]:
+    """The modules of ours that a file names, wherever in it, also as a text."""
+    package = module if path.name == "__init__.py" else module.rpartition(".")[0]
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            above = package.split(".")[: len(package.split(".")) + 1 - node.level]
+            base = ".".join([*(above if node.level else []), *filter(None, [node.module])])
+            for alias in node.names:
+                submodule = f"{base}.{alias.name}"
+                yield submodule if submodule in MODULES else base
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            if MODULE_NAME.fullmatch(node.value) and node.value in MODULES:
+                yield node.value
+
+
+def place(module: str) -> str:
+    """The entry of the list that a module belongs to."""
+    return module.split(".")[1]
+
+
+IMPORTS = {
+    module: sorted({name for name in imported(path, module) if name in MODULES} - {module})
+    for module, path in MODULES.items()
+    if module != "dissensus"
+}
+
+
+def test_every_module_is_in_the_list_and_everything_listed_exists() -> None:
+    assert sorted({place(module) for module in IMPORTS}) == sorted(listed())
+    assert len(set(listed())) == len(listed())
+
+
+@pytest.mark.parametrize("module", IMPORTS)
+def test_a_module_imports_only_what_stands_above_it(module: str) -> None:
+    order = listed()
+    wrong = [
+        other
+        for other in IMPORTS[module]
+        if other != "dissensus"
+        and place(other) != place(module)
+        and order.index(place(other)) > order.index(place(module))
+    ]
+    assert wrong == [], f"{module} imports what stands below it"
+
+
+def test_only_the_command_line_asks_the_package_itself() -> None:
+    """`from dissensus import Corpus` inside the package would hide where a thing comes from."""
+    asking = [module for module, names in IMPORTS.items() if "dissensus" in names]
+    assert asking == ["dissensus.cli"]  # for the version
+
+
+def test_no_modules_import_one_another_in_a_circle() -> None:
+    try:
+        TopologicalSorter(IMPORTS).prepare()
+    except CycleError as error:
+        pytest.fail(f"a circle: {' -> '.join(error.args[1])}")
+
+
+def test_the_reading_of_imports_sees_every_way_to_write_one(tmp_path: Path) -> None:
+    source = """
+import dissensus.names
+from dissensus import corpus, Names
+from dissensus.readers.options import Options
+from . import base
+from .. import prediction
+def later():
+    from dissensus.cli import console
+    importlib.import_module("dissensus.training.loop")
+"""
+    path = tmp_path / "made.py"
+    path.write_text(source)
+    assert sorted(set(imported(path, "dissensus.methods.made"))) == [
+        "dissensus",
+        "dissensus.cli.console",
+        "dissensus.corpus",
+        "dissensus.methods.base",
+        "dissensus.names",
+        "dissensus.prediction",
+        "dissensus.readers.options",
+        "dissensus.training.loop",
+    ]

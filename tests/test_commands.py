@@ -1,0 +1,106 @@
+"""Every command helps, and stands in the docs."""
+
+from __future__ import annotations
+
+import re
+import runpy
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from dissensus import __version__
+from dissensus.cli import COMMANDS, app
+
+DOCS = Path(__file__).parent.parent / "docs"
+PAGE = (DOCS / "commands.md").read_text(encoding="utf-8")
+
+
+def command(name: str) -> Any:
+    group: Any = typer.main.get_command(app)
+    return group.commands[name]
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_command_helps(name: str) -> None:
+    shown = CliRunner().invoke(app, [name, "--help"])
+    assert shown.exit_code == 0
+    first_line = str(COMMANDS[name].__doc__).strip().splitlines()[0]
+    assert first_line.endswith(".") and first_line.split()[0] in shown.output
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_argument_and_option_has_help(name: str) -> None:
+    without = [parameter.name for parameter in command(name).params if not parameter.help]
+    assert without == []
+
+
+def test_the_command_line_lists_its_commands() -> None:
+    shown = CliRunner().invoke(app, ["--help"])
+    assert shown.exit_code == 0
+    assert list(command_names(shown.output)) == list(COMMANDS)
+
+
+def command_names(text: str) -> list[str]:
+    return re.findall(r"^  (\w+)  +\S", text.partition("Commands:")[2], re.MULTILINE)
+
+
+def test_the_version_is_printed() -> None:
+    assert CliRunner().invoke(app, ["--version"]).output == f"dissensus {__version__}\n"
+
+
+def test_an_unknown_command_is_refused() -> None:
+    shown = CliRunner().invoke(app, ["guess"])
+    assert shown.exit_code == 2 and "No such command 'guess'" in shown.output
+
+
+def test_the_console_script_is_one_line_and_exit_code_1_on_bad_input(tmp_path: Path) -> None:
+    program = "from dissensus.cli import main; main()"
+    done = subprocess.run(
+        [sys.executable, "-c", program, "describe", str(tmp_path / "gone.csv")],
+        capture_output=True,
+        text=True,
+    )
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == f"Error: {tmp_path / 'gone.csv'}: no such file or folder\n"
+
+
+# ---- docs/commands.md ----
+
+
+def sections() -> dict[str, str]:
+    """The sections of the page, by heading."""
+    parts = re.split(r"^## (.+)\n", PAGE, flags=re.MULTILINE)
+    return dict(zip(parts[1::2], parts[2::2], strict=True))
+
+
+def test_the_page_has_a_section_for_each_command_in_order() -> None:
+    assert list(sections()) == list(COMMANDS)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_section_has_an_example_and_the_options(name: str) -> None:
+    section = sections()[name]
+    assert f"dissensus {name} " in section and f"<!-- options: {name} -->" in section
+
+
+def test_the_tables_of_options_are_up_to_date() -> None:
+    update = runpy.run_path(str(DOCS / "update_commands.py"))
+    assert update["updated"](PAGE) == PAGE, "run `make docs`"
+
+
+def examples() -> list[str]:
+    lines = [line for text in sections().values() for line in text.splitlines()]
+    return [line for line in lines if line.startswith("dissensus ")]
+
+
+@pytest.mark.parametrize("line", examples())
+def test_options_in_examples_exist(line: str) -> None:
+    _, name, *words = line.split()
+    known = {option for parameter in command(name).params for option in parameter.opts}
+    used = [word for word in words if word.startswith("-")]
+    assert [option for option in used if option not in known] == []

@@ -1,0 +1,48 @@
+"""Every public name exists."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+from pathlib import Path
+
+import pytest
+
+import dissensus
+
+PACKAGES = sorted(
+    path.parent.name for path in Path(dissensus.__file__).parent.glob("*/__init__.py")
+)
+
+
+@pytest.mark.parametrize("name", dissensus.__all__)
+def test_a_public_name_resolves(name: str) -> None:
+    found = getattr(dissensus, name)
+    assert getattr(found, "__name__", "").rpartition(".")[2] == name
+    assert name in dir(dissensus)
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_what_a_folder_offers_exists(package: str) -> None:
+    module = importlib.import_module(f"dissensus.{package}")
+    assert module.__doc__, f"{package}/__init__.py does not open with its sentence"
+    for name in getattr(module, "__all__", []):
+        assert hasattr(module, name), f"dissensus.{package}.{name}"
+
+
+def test_type_checkers_see_the_same_names() -> None:
+    tree = ast.parse(Path(dissensus.__file__).read_text(encoding="utf-8"))
+    guarded = [node for node in tree.body if isinstance(node, ast.If)]
+    names = {alias.name for node in ast.walk(guarded[0]) if isinstance(node, ast.ImportFrom)
+             for alias in node.names}  # fmt: skip
+    assert names == set(dissensus.__all__)
+
+
+def test_public_names_are_sorted_and_stand_once() -> None:
+    assert dissensus.__all__ == sorted(set(dissensus.__all__))
+
+
+def test_a_name_that_does_not_exist() -> None:
+    with pytest.raises(AttributeError) as caught:
+        _ = dissensus.corpora
+    assert str(caught.value) == "module 'dissensus' has no attribute 'corpora'"
