@@ -110,6 +110,8 @@ def recognise(path: Path) -> str:
     """The name of the format that a path holds; refused if there is none."""
     if not os.path.exists(path):
         raise DataError(f"{path}: no such file or folder")
+    if not (path.is_file() or path.is_dir()):  # a pipe can be read once only, not looked at first
+        raise DataError(f"{path}: neither a file nor a folder; name its format (format=, --format)")
     for name, module in READERS.items():
         if importlib.import_module(module).recognise(path):
             return name
@@ -117,7 +119,7 @@ def recognise(path: Path) -> str:
         raise DataError(
             f"{path}: a folder that is no corpus of ours (no corpus.json); name a file in it"
         )
-    read_bytes(path)
+    read_bytes(path)  # refuses one that is empty or may not be read
     raise DataError(f"{path}: {what_binary(head(path, 8))}")
 
 

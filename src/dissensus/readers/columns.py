@@ -161,10 +161,13 @@ def asked_groups(rows: Rows, items: Column, question: str | None) -> Column:
 
 def _joined(rows: Rows, names: list[str]) -> Column:
     columns = [rows.columns[name] for name in names]
+    columns = [column for column in columns if not column.is_bytes] or columns
     if len(columns) == 1:
         return columns[0]
-    texts = [column.array().cast(pa.string()) for column in columns if not column.is_bytes]
-    return Column.of(pc.binary_join_element_wise(*texts, " | ", null_handling="skip"))
+    texts = [pc.fill_null(column.array().cast(pa.string()), "") for column in columns]
+    blank = np.all([column.codes < 0 for column in columns], axis=0)
+    joined = pc.binary_join_element_wise(*texts, " | ")
+    return Column.of(pc.if_else(pa.array(blank), pa.scalar(None, pa.string()), joined))
 
 
 def _named(options: Options) -> set[str]:

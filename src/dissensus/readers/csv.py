@@ -25,7 +25,7 @@ _END = "\x04"  # a row of these is added, to see whether a quote was left open b
 
 def recognise(path: Path) -> bool:
     """Any text can be a CSV file, so this one is asked last."""
-    return is_text(head(path))
+    return path.is_file() and is_text(head(path))
 
 
 def read(path: Path, options: Options) -> Corpus:

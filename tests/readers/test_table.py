@@ -1,0 +1,191 @@
+"""Tables in memory: pandas, polars and Arrow, with the types that real tables have."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+from dissensus.corpus import LeftOut
+from dissensus.errors import DataError
+from dissensus.readers import read
+from dissensus.scales import Interval
+
+COLUMNS: dict[str, Any] = {
+    "task": ["t1", "t1", "t2"],
+    "worker": [7, 8, 7],
+    "label": ["yes", "no", "yes"],
+}
+
+
+def refused(text: str) -> str:
+    return f"^{re.escape(text)}$"
+
+
+@pytest.mark.parametrize(
+    "make", [pd.DataFrame, pl.DataFrame, pl.LazyFrame, pa.table, pa.RecordBatch.from_pydict]
+)
+def test_any_table_is_read(make: Any) -> None:
+    corpus = read(make(COLUMNS))
+    assert corpus.name == "table"
+    assert list(corpus.items) == ["t1", "t2"]
+    assert list(corpus.annotators) == ["7", "8"]
+    assert corpus["label"].answers() == ["yes", "no", "yes"]
+    assert corpus.notes == (
+        "table: long table; item = task, annotator = worker, answer = label (nominal: no, yes); "
+        "3 answers by 2 annotators on 2 items",
+    )
+
+
+def test_options_reach_tables() -> None:
+    corpus = read(
+        pd.DataFrame(COLUMNS),
+        name="mine",
+        answer="worker",
+        annotator="label",
+        scale=Interval(0, 10),
+        repeats="keep",
+    )
+    assert corpus["worker"].answers() == [7.0, 8.0, 7.0]
+
+
+def test_pandas_types() -> None:
+    table = pd.DataFrame(
+        {
+            "item": pd.Series([1, 2, 3, 4], dtype="Int64"),
+            "annotator": pd.Categorical(["a", "b", "a", "b"], categories=["b", "a", "unused"]),
+            "rating": [1.0, np.nan, 3.0, 2.0],
+            "when": pd.Series(
+                ["2020-01-01", None, "2020-01-02", "2020-01-03"], dtype="datetime64[ns]"
+            ),
+        }
+    )
+    corpus = read(table)
+    assert list(corpus.items) == ["1", "2", "3", "4"]
+    assert list(corpus.annotators) == ["a", "b"]
+    assert corpus["rating"].answers() == ["1", "3", "2"]
+    assert corpus.left_out == (LeftOut("rating", "no answer", 1),)
+
+
+@pytest.mark.parametrize(
+    "ids",
+    [
+        [1.0, np.nan, 2.0],
+        pd.Series([1, None, 2], dtype="Int64"),
+        pd.Series(["1", None, "2"], dtype="string"),
+        pd.Series(["1", None, "2"], dtype="category"),
+        pd.Series([1, pd.NA, "2"], dtype=object),
+        pd.Series([2**70, np.nan, "2"], dtype=object),
+    ],
+)
+def test_missing_ids_in_pandas(ids: Any) -> None:
+    table = pd.DataFrame({"item": ids, "annotator": ["a", "b", "c"], "answer": ["x", "y", "x"]})
+    with pytest.raises(DataError, match=refused("table, row 2: no item: 'item' is blank")):
+        read(table)
+
+
+def test_ids_with_a_gap_elsewhere_are_whole() -> None:
+    table = pd.DataFrame({"item": [1, 2], "annotator": [1.0, 2.0], "answer": ["x", "y"]})
+    assert list(read(table).annotators) == ["1", "2"]
+
+
+def test_mixed_and_huge_ids() -> None:
+    ids = pd.Series([2**70, "x", 1.5], dtype=object)
+    table = pd.DataFrame({"item": ids, "annotator": ["a", "b", "c"], "answer": ["x", "y", "x"]})
+    assert list(read(table).items) == [str(2**70), "x", "1.5"]
+
+
+def test_sets_in_pandas_and_polars() -> None:
+    sets = [["joy", "fear"], [], ["joy"]]
+    for make in (pd.DataFrame, pl.DataFrame):
+        answers = read(make({"item": [1, 2, 3], "annotator": [1, 1, 1], "answer": sets}))["answer"]
+        assert answers.answers() == [("fear", "joy"), (), ("joy",)]
+    mixed = pd.Series([{"joy"}, ("fear", "joy"), None], dtype=object)
+    answers = read(pd.DataFrame({"item": [1, 2, 3], "annotator": [1, 1, 1], "answer": mixed}))[
+        "answer"
+    ]
+    assert answers.answers() == [("joy",), ("fear", "joy")]
+
+
+def test_polars_types() -> None:
+    table = pl.DataFrame(
+        {
+            "item": ["t1", "t2", "t3"],
+            "annotator": pl.Series(["a", "b", "a"], dtype=pl.Categorical),
+            "rating": [0.5, float("nan"), None],
+            "sure": [True, False, None],
+        }
+    )
+    corpus = read(table, scale="interval:0:1")
+    assert corpus["rating"].answers() == [0.5]
+    assert corpus.left_out == (LeftOut("rating", "no answer", 2),)
+    assert corpus.item_attributes["sure"].to_pylist() == ["true", "false", None]
+
+
+def test_arrow_dictionaries_in_chunks() -> None:
+    one = pa.array(["a", "b"]).dictionary_encode()
+    two = pa.array(["c", "b"]).dictionary_encode()
+    table = pa.table(
+        {
+            "item": pa.chunked_array([one, two]),
+            "annotator": pa.chunked_array([pa.array([1, 1]), pa.array([1, 2])]),
+            "answer": pa.chunked_array(
+                [pa.array(["x", "y"], pa.large_string()), ["x", "y"]], pa.large_string()
+            ),
+        }
+    )
+    corpus = read(table)
+    assert list(corpus.items) == ["a", "b", "c"]
+    assert corpus["answer"].item.tolist() == [0, 1, 2, 1]
+
+
+def test_a_named_index_is_a_column() -> None:
+    corpus = read(pd.DataFrame(COLUMNS).set_index(["task", "worker"]))
+    assert list(corpus.items) == ["t1", "t2"]
+
+
+def test_numbers_as_column_names() -> None:
+    table = pd.DataFrame([["t1", "a", "x"], ["t1", "b", "y"]])
+    corpus = read(table, item=0, annotator=1, answer=2)  # type: ignore[arg-type]
+    assert corpus["2"].answers() == ["x", "y"]
+
+
+@pytest.mark.parametrize(
+    "make", [pd.DataFrame, lambda rows, columns: pa.table([[1], [2]], columns)]
+)
+def test_two_columns_of_one_name(make: Any) -> None:
+    table = make([[1, 2]], columns=["item", "item"])
+    message = "table: columns share the name 'item'; rename all but one"
+    with pytest.raises(DataError, match=refused(message)):
+        read(table)
+
+
+def test_no_rows_and_no_columns() -> None:
+    with pytest.raises(DataError, match=refused("table: column names and no rows")):
+        read(pd.DataFrame(COLUMNS).iloc[:0])
+    for empty in (pd.DataFrame(), pl.DataFrame(), pa.table({})):
+        with pytest.raises(DataError, match=refused("table: no columns")):
+            read(empty)
+
+
+@pytest.mark.parametrize(
+    "source, kind", [(5, "int"), ([1, 2], "list"), (None, "NoneType"), ({}, "dict")]
+)
+def test_neither_a_path_nor_a_table(source: Any, kind: str) -> None:
+    message = f"{kind} is neither a path nor a pandas, polars or Arrow table"
+    with pytest.raises(DataError, match=refused(message)):
+        read(source)
+
+
+def test_a_repeated_answer_names_the_table() -> None:
+    message = (
+        "table: label: annotator '7' answered item 't1' 2 times (1 such pairs); "
+        "keep one row each, or say what to do with repeats: keep, first, last"
+    )
+    with pytest.raises(DataError, match=refused(message)):
+        read(pd.DataFrame(COLUMNS | {"worker": [7, 7, 7]}))
