@@ -135,6 +135,13 @@ def test_an_array(write: Write, content: str) -> None:
         read(path)
 
 
+def test_an_object_over_many_lines(write: Write) -> None:
+    path = write('{\n "t1": {"ann": "yes"}\n}\n', "a.json")
+    message = f"{path}: one JSON object over many lines; write one object per line and answer"
+    with pytest.raises(DataError, match=refused(message)):
+        read(path)
+
+
 def test_half_a_letter(write: Write) -> None:
     path = write(FIRST + FIRST.replace("yes", "\\ud800"), "a.jsonl")
     message = (

@@ -107,6 +107,8 @@ def test_an_id_that_counts_rows_is_no_item(write: Write) -> None:
 def test_a_task_of_one_name_is_no_item(write: Write) -> None:
     corpus = read(write("task,id,rater,label\nhate,1,a,yes\nhate,1,b,no\nhate,2,a,no\n"))
     assert list(corpus.items) == ["1", "2"]
+    corpus = read(write("task,id,text,label\nQA,1,so,yes\nQA,2,no,no\nIR,3,hm,no\n"))
+    assert list(corpus.items) == ["1", "2", "3"]
 
 
 def test_a_comment_of_the_annotator_is_no_text(write: Write) -> None:

@@ -204,8 +204,14 @@ def _unrecognised(rows: Rows, what: str, option: str) -> DataError:
 
 
 def _item(rows: Rows, taken: Iterable[str | None]) -> str | None:
-    several = _first("item", rows, taken, lambda column: len(column.values) > 1)
-    return several or _first("item", rows, taken)  # `task` may hold the task's one name
+    """The first fitting name; but `task` may hold the task's name, the same for many texts."""
+    shown = _first("text", rows, taken)
+
+    def fits(column: Column) -> bool:
+        whole = len(column.values) > 1 and column.first_blank is None
+        return whole and (shown is None or _one_each(rows.columns[shown], column))
+
+    return _first("item", rows, taken, fits) or _first("item", rows, taken)
 
 
 def _shown(

@@ -33,6 +33,7 @@ def recognise(path: Path) -> bool:
 def read(path: Path, options: Options) -> Corpus:
     """Read a long table of objects; a list as an answer is a set of values."""
     text = read_utf8(path, options.encoding).decode("utf-8")
+    _check_lines(text, path)
     columns, lines = _columns(text, path)
     if not lines:
         raise DataError(f"{path}: the file is empty")
@@ -50,6 +51,27 @@ def read(path: Path, options: Options) -> Corpus:
         sets=frozenset(sets),
     )
     return long_table(rows, options)
+
+
+def _check_lines(text: str, path: Path) -> None:
+    """Refuse JSON that is whole but not made of lines."""
+    start = text.lstrip()
+    if start.startswith("["):
+        raise DataError(f"{path}: a JSON array; write one object per line instead (jq -c '.[]')")
+    if _is_object(start.split("\n", 1)[0].strip()) or not _is_object(text.strip()):
+        return
+    raise DataError(
+        f"{path}: one JSON object over many lines; write one object per line and answer"
+    )
+
+
+def _is_object(text: str) -> bool:
+    if not (text.startswith("{") and text.endswith("}")):
+        return False
+    try:
+        return _DECODER.raw_decode(text)[1] == len(text)
+    except (json.JSONDecodeError, RecursionError):
+        return False
 
 
 def _columns(text: str, path: Path) -> tuple[dict[str, list[Any]], list[int]]:
@@ -84,8 +106,6 @@ def _object(line: str, number: int, path: Path) -> dict[str, Any]:
         found, end, reason = None, -1, "nested too deep"
     if isinstance(found, dict) and end == len(line):
         return found
-    if number == 1 and line.startswith("["):
-        raise DataError(f"{path}: a JSON array; write one object per line instead (jq -c '.[]')")
     if end == len(line):
         raise DataError(
             f"{path}, line {number}: each line holds one object, such as "
