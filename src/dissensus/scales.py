@@ -6,6 +6,7 @@ units (interval), or as a bit mask over `values` (multi-label, 0 is the empty se
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -444,7 +445,7 @@ def as_numbers(texts: Any) -> list[float] | None:
             number = float(text)
         except (TypeError, ValueError):
             return None
-        if not np.isfinite(number) or "_" in str(text):  # float("1_0") is 10
+        if not math.isfinite(number) or "_" in str(text):  # float("1_0") is 10
             return None
         numbers.append(number)
     return numbers

@@ -184,9 +184,13 @@ def variants(values: list[str], counts: np.ndarray) -> list[list[int]]:
 
     The most frequent spelling of a group comes first.
     """
+    used = np.flatnonzero(counts).tolist()
+    numbers = as_numbers(values[code] for code in used)
+    if numbers is not None and len(set(numbers)) == len(numbers):
+        return []  # the quick way out for a million different ratings
     groups: dict[str | float, list[int]] = defaultdict(list)
-    for code in np.flatnonzero(counts):
-        groups[_key(values[code])].append(int(code))
+    for code in used:
+        groups[_key(values[code])].append(code)
     several = (group for group in groups.values() if len(group) > 1)
     return [sorted(group, key=lambda code: -counts[code]) for group in several]
 
