@@ -6,6 +6,7 @@ PIP_VERSION := 26.3
 BIN := .venv/bin
 STAMP := .venv/installed
 DEMO := demo
+METHODS := prior annotator-majority single annotator-heads
 
 .DEFAULT_GOAL := help
 .PHONY: help install demo test test-all check bench docs
@@ -33,7 +34,12 @@ install: $(STAMP)
 demo: $(STAMP)
 	$(BIN)/dissensus simulate $(DEMO)/corpus
 	$(BIN)/dissensus describe $(DEMO)/corpus
-# ---- the methods: train, predict, evaluate ----
+	for method in $(METHODS); do \
+		$(BIN)/dissensus train $(DEMO)/corpus --method $$method --hold-out 0.2 -o $(DEMO)/$$method && \
+		$(BIN)/dissensus predict $(DEMO)/$$method $(DEMO)/corpus -o $(DEMO)/$$method-says || exit 1; \
+	done
+	$(BIN)/dissensus evaluate $(DEMO)/prior-says $(DEMO)/corpus \
+		$(foreach method,$(wordlist 2,9,$(METHODS)),--against $(DEMO)/$(method)-says)
 
 test: $(STAMP)
 	$(BIN)/python -m pytest -m "not slow"

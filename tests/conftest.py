@@ -21,6 +21,14 @@ def data_folder() -> Path:
     return folder
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> Generator[None]:
+    """Features are encoded once for all tests, and the user's own cache is left alone."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("DISSENSUS_CACHE", str(tmp_path_factory.mktemp("cache")))
+        yield
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Whoever asks for the folder of real corpora is a data test, marked or not."""
     for item in items:

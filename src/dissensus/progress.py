@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Protocol
 
-Advance = Callable[[int, str], None]
+
+class Advance(Protocol):
+    """Moves a bar by some steps, and says something beside it."""
+
+    def __call__(self, steps: int, note: str = "") -> None: ...
 
 
 @contextmanager
 def progress(what: str, total: int) -> Iterator[Advance]:
-    """Give a function `advance(steps, note)` that moves the bar; nothing is drawn off a terminal."""
+    """Give a function `advance(steps, note)` that moves the bar; drawn on a terminal only."""
     if not sys.stderr.isatty():
-        yield lambda steps, note="": None
+        yield _nowhere
         return
     from rich.console import Console
     from rich.progress import (
@@ -33,4 +38,12 @@ def progress(what: str, total: int) -> Iterator[Advance]:
     )
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(what, total=total, note="")
-        yield lambda steps, note="": bar.update(task, advance=steps, note=note)
+
+        def advance(steps: int, note: str = "") -> None:
+            bar.update(task, advance=steps, note=note)
+
+        yield advance
+
+
+def _nowhere(steps: int, note: str = "") -> None:
+    """Advance no bar."""

@@ -92,6 +92,27 @@ def test_a_long_table_goes_the_whole_way(run: Run, tmp_path: Path) -> None:
     assert result["scores"]["accuracy"] == 1.0
 
 
+@pytest.mark.slow
+@pytest.mark.data
+def test_hs_brexit_by_its_official_split(run: Run, data_folder: Path, tmp_path: Path) -> None:
+    source = (data_folder / "lewidi2023", "--corpus", "HS-Brexit")
+    on_dev = {}
+    for name in METHODS:
+        model, answers = tmp_path / name, tmp_path / f"{name}-says"
+        trained = run("train", *source, "-o", model, "--method", name, "--question", "hate")
+        assert "training on the official part 'train': 784 of 952 items" in trained.err
+        predicted = run("predict", model, *source, "-o", answers)
+        assert "predicting the official part 'dev': 168 items" in predicted.err
+        (result,) = json.loads(run("evaluate", answers, *source, "--json").out)["results"]
+        on_dev[name] = result["scores"]
+    assert on_dev["prior"]["cross-entropy"] == pytest.approx(0.388, abs=5e-4)  # of the card
+    for name in ("single", "annotator-heads"):
+        for floor in ("prior", "annotator-majority"):
+            assert on_dev[name]["cross-entropy"] < on_dev[floor]["cross-entropy"] - 0.02
+            assert on_dev[name]["macro-F1"] > on_dev[floor]["macro-F1"] + 0.05
+            assert on_dev[name]["annotator accuracy"] > on_dev[floor]["annotator accuracy"]
+
+
 @pytest.mark.parametrize(
     ("typed", "message"),
     [

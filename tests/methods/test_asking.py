@@ -118,7 +118,7 @@ def test_anonymous_answers_cannot_teach_individuals() -> None:
 def test_raw_contents_are_answered_by_everyone() -> None:
     features = np.random.default_rng(3).normal(size=(2, 8)).astype(np.float32)
     heads = AnnotatorHeads(encoder="features", training=QUICK).fit(feature_crowd())
-    found = heads.predict({"x": list(features)})["q"]  # type: ignore[arg-type]
+    found = heads.predict({"x": list(features)})["q"]
     assert found.by_annotator is not None and len(found.by_annotator) == 8
     with pytest.raises(DataError, match="give a list of texts for each role; the model reads no"):
         heads.predict(["so good!"])

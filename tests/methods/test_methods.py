@@ -12,6 +12,7 @@ from sklearn.linear_model import LogisticRegression
 import dissensus as ds
 from dissensus import Annotations, Corpus, Names, Nominal
 from dissensus.contents import Contents
+from dissensus.corpus import Focus
 from dissensus.errors import DataError, DissensusError, ModelError
 from dissensus.methods import AnnotatorHeads, AnnotatorMajority, Prior, Single
 from dissensus.methods.settings import configured
@@ -29,7 +30,8 @@ def test_annotator_majority_by_hand() -> None:
     np.testing.assert_allclose(fitted.own_["q"][:2], expected / expected.sum(axis=1)[:, None])
     np.testing.assert_allclose(fitted.own_["q"][2], crowd)
     exact = AnnotatorMajority(smoothing=0).fit(corpus)
-    np.testing.assert_allclose(exact.own_["q"], [[2 / 3, 1 / 3], [0, 1], [0.5, 0.5]])
+    expected = np.array([[2 / 3, 1 / 3], [0, 1], [0.5, 0.5]])
+    np.testing.assert_allclose(exact.own_["q"], expected)
 
 
 def test_single_learns_what_logistic_regression_learns() -> None:
@@ -93,7 +95,7 @@ def test_a_focus_tells_items_of_one_content_apart() -> None:
         ["first", "second"],
         {"q": Annotations.from_rows(rows)},
         contents={"x": (contents, np.zeros(2, np.int32))},
-        focus=ds.corpus.Focus("x", np.array([[0.0], [1.0]]), np.array([[1.0], [2.0]])),  # type: ignore[attr-defined]
+        focus=Focus("x", np.array([[0.0], [1.0]]), np.array([[1.0], [2.0]])),
     )
     training = Training(epochs=50, learning_rate=0.1)
     single = Single(encoder="features", dropout=0, training=training).fit(corpus)
@@ -218,7 +220,7 @@ def test_settings_as_users_type_them() -> None:
     [
         ("hiden", "3", "annotator-heads has no setting 'hiden'; it has 'encoder', 'training', "),
         ("training.epoch", "3", "annotator-heads has no setting 'training.epoch'; it has 'train"),
-        ("dropout", "much", "setting dropout is a float such as 0.2, found 'much'"),
+        ("dropout", "much", "setting dropout is a float such as 0.5, found 'much'"),
         ("hidden", "a", r"setting hidden is a list of whole numbers such as \(64,\), found 'a'"),
         ("common", "maybe", "setting common is a bool such as True, found 'maybe'"),
     ],

@@ -104,7 +104,7 @@ def test_who_else_is_asked_changes_nothing(name: str, crowd: Corpus) -> None:
     assert alone is not None and both is not None and everyone is not None
     for others in (both, everyone):
         mine = others.annotator == list(others.annotators).index("p1")
-        assert others.distribution is not None
+        assert others.distribution is not None and alone.distribution is not None
         np.testing.assert_allclose(others.distribution[mine], alone.distribution, rtol=1e-5)
         np.testing.assert_allclose(others.value[mine], alone.value, rtol=1e-5)
 

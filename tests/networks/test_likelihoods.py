@@ -15,10 +15,9 @@ from tests.crowds import SCALES
 N = 40
 
 
-@pytest.fixture(params=SCALES.values(), ids=SCALES.keys())
+@pytest.fixture(params=SCALES)
 def scale(request: pytest.FixtureRequest) -> Scale:
-    found: Scale = request.param
-    return found
+    return SCALES[request.param]
 
 
 def _raw(scale: Scale) -> torch.Tensor:
@@ -100,3 +99,24 @@ def test_the_start_is_what_one_would_answer_unseen(scale: Scale) -> None:
         assert raw[0, 1].exp().item() == pytest.approx(spread)
     else:
         np.testing.assert_allclose(unseen, scale.one_hot(answers).mean(axis=0), atol=0.05)
+
+
+def test_starts_of_groups_are_drawn_towards_everyone(scale: Scale) -> None:
+    reading, answers = likelihood(scale), _answers(scale)
+    group = np.arange(N) % 3  # and a fourth without answers
+    ones = np.ones(N)
+    own = reading.starts(answers, ones, group, 4, smoothing=0.5)
+    far = reading.starts(answers, ones, group, 4, smoothing=1e6)
+    everyone = reading.start(answers, ones)
+    assert own.shape == (4, reading.n_outputs + reading.n_constants)
+    np.testing.assert_allclose(far, np.tile(everyone, (4, 1)), atol=0.1)
+    np.testing.assert_allclose(own[3], everyone, atol=0.1)
+    assert np.abs(own[:3] - everyone).max() > np.abs(far[:3] - everyone).max()
+
+
+def test_starts_of_ratings_by_hand() -> None:
+    scale = Interval(0, 10)
+    answers, group = np.array([0.0, 10.0, 5.0, 5.0]), np.array([0, 0, 1, 1])
+    found = likelihood(scale).starts(answers, np.ones(4), group, 2, smoothing=2.0)
+    assert found[:, 0].tolist() == [0, 0]
+    np.testing.assert_allclose(np.exp(found[:, 1]) ** 2, [(2 + 2 * 0.5) / 4, 2 * 0.5 / 4])

@@ -52,7 +52,7 @@ def test_the_loop_steps_as_a_plain_one_does() -> None:
             group["lr"] = 1e-3 * 0.5 * (1 + np.cos(np.pi * step / 3))
         optimiser.zero_grad()
         loss = ((vectors @ weight)[torch.from_numpy(examples.table.item)] - answers).pow(2).mean()
-        loss.backward()
+        loss.backward()  # type: ignore[no-untyped-call]
         torch.nn.utils.clip_grad_norm_([weight], 0.5)
         optimiser.step()
         assert log.train[step] == pytest.approx(loss.item(), rel=1e-5)

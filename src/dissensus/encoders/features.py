@@ -73,5 +73,5 @@ def _pixels(contents: Contents) -> np.ndarray:
                     "one size"
                 )
             pictures.append(pixels)
-            advance(1, "")
+            advance(1)
     return np.stack([pixels.reshape(-1) for pixels in pictures])

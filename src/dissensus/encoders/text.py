@@ -98,7 +98,7 @@ class TextEncoder(Encoder):
                     hidden = model(**padded).last_hidden_state.half().cpu().numpy()
                 for row, i in zip(hidden, batch, strict=True):
                     vectors[offsets[i] : offsets[i + 1]] = row[: lengths[i]]
-                advance(len(batch), "")
+                advance(len(batch))
         places = np.concatenate([np.asarray(p, np.float32) for p in tokens["offset_mapping"]])
         return Store(vectors, places[:, None], offsets)
 

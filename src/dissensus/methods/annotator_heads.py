@@ -16,6 +16,8 @@ from dissensus.networks.heads import Trunk
 from dissensus.networks.likelihoods import likelihood
 from dissensus.training import Batch, Loss, Network, Outputs, Sizes, Training
 
+SMOOTHING = 5.0  # answers of the crowd that an annotator's first bias is made of, beside their own
+
 
 class _HeadsNet(Network):
     def __init__(self, sizes: Sizes, hidden: tuple[int, ...], dropout: float, common: bool) -> None:
@@ -66,8 +68,8 @@ class AnnotatorHeads(TrainedMethod):
 
     common: bool = True
     hidden: tuple[int, ...] = (64,)
-    dropout: float = 0.2
-    training: Training = Training(epochs=40, learning_rate=1e-3, weight_decay=0.1)
+    dropout: float = 0.5
+    training: Training = Training(epochs=20)
     name: ClassVar[str] = "annotator-heads"
     individual: ClassVar[bool] = True
     needs_rows: ClassVar[bool] = True
@@ -94,8 +96,14 @@ class AnnotatorHeads(TrainedMethod):
         return np.unique(np.concatenate(answered)).astype(np.int64)
 
     def start(self, corpus: Corpus, question: str) -> np.ndarray:
-        asked = corpus[question]
-        return likelihood(asked.scale).start(asked.answer, asked.weight)
+        """What everyone together, and then each annotator, would answer unseen."""
+        asked, who = corpus[question], corpus[question].who(self.name)
+        reading = likelihood(asked.scale)
+        crowd = reading.start(asked.answer, asked.weight)
+        each = reading.starts(
+            asked.answer, asked.weight, who, corpus.n_annotators, smoothing=SMOOTHING
+        )
+        return np.concatenate([crowd[None], each])
 
 
 def _answer_loss(

@@ -56,8 +56,8 @@ class Single(TrainedMethod):
     label: Literal["consensus", "gold"] = "consensus"
     ties: Ties = "first"
     hidden: tuple[int, ...] = ()
-    dropout: float = 0.2
-    training: Training = Training(epochs=40, learning_rate=1e-3, weight_decay=0.1)
+    dropout: float = 0.5
+    training: Training = Training(epochs=10)
     name: ClassVar[str] = "single"
 
     def network(self, sizes: Sizes) -> Network:

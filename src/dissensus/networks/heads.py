@@ -64,6 +64,9 @@ class AnnotatorHeads(nn.Module):
 
     With `common`, a head everyone shares is added to each, so that an annotator with few answers
     stays close to the crowd; without it every annotator starts alone.
+
+    Args:
+        start: biases to start from, everyone's together first and then each annotator's own.
     """
 
     def __init__(
@@ -77,12 +80,14 @@ class AnnotatorHeads(nn.Module):
         super().__init__()
         self.n_constants = likelihood.n_constants
         n_outputs = likelihood.n_outputs
-        self.common = Head(width, likelihood, start) if common else None
+        first = None if start is None else start[0]
+        self.common = Head(width, likelihood, first) if common else None
         self.weight = nn.Parameter(torch.zeros(n_annotators, n_outputs, width))
-        bias = torch.zeros(n_annotators, n_outputs + self.n_constants)
         if not common:
             nn.init.normal_(self.weight, std=0.02)
-            bias += _bias(likelihood, start)
+        bias = torch.zeros(n_annotators, n_outputs + self.n_constants)
+        if start is not None:
+            bias += torch.as_tensor(start[1:] - start[:1] * common, dtype=torch.float32)
         self.bias = nn.Parameter(bias)
 
     def forward(self, features: Tensor, item: Tensor, annotator: Tensor) -> Tensor:

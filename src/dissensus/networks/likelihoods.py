@@ -40,9 +40,25 @@ class Likelihood(ABC):
     def target(self, answer: np.ndarray) -> np.ndarray:
         """Stored answers in the form that `loss` takes."""
 
-    @abstractmethod
     def start(self, answer: np.ndarray, weight: np.ndarray) -> np.ndarray:
         """Biases to start from, (n_outputs + n_constants,): what one would answer unseen."""
+        return self.starts(answer, weight, np.zeros(len(answer), np.int64), 1, smoothing=0.0)[0]
+
+    @abstractmethod
+    def starts(
+        self,
+        answer: np.ndarray,
+        weight: np.ndarray,
+        group: np.ndarray,
+        n_groups: int,
+        smoothing: float,
+    ) -> np.ndarray:
+        """Biases for each group of answers, (n_groups, n_outputs + n_constants).
+
+        Args:
+            group: whose answer it is, (n,) codes.
+            smoothing: answers of everyone together that are added to each group's own.
+        """
 
 
 @dataclass(frozen=True)
@@ -69,9 +85,17 @@ class Choice(Likelihood):
     def target(self, answer: np.ndarray) -> np.ndarray:
         return answer.astype(np.int64)
 
-    def start(self, answer: np.ndarray, weight: np.ndarray) -> np.ndarray:
-        counts = np.bincount(answer, weight, minlength=len(self.scale)) + 1.0
-        return np.log(counts / counts.sum())
+    def starts(
+        self,
+        answer: np.ndarray,
+        weight: np.ndarray,
+        group: np.ndarray,
+        n_groups: int,
+        smoothing: float,
+    ) -> np.ndarray:
+        width = len(self.scale)
+        counts = np.bincount(group * width + answer, weight, n_groups * width).reshape(-1, width)
+        return np.log(_shrunk(counts, counts.sum(axis=1), smoothing))
 
 
 @dataclass(frozen=True)
@@ -102,11 +126,23 @@ class Rating(Likelihood):
     def target(self, answer: np.ndarray) -> np.ndarray:
         return self.scale.to_unit(answer).astype(np.float32)
 
-    def start(self, answer: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    def starts(
+        self,
+        answer: np.ndarray,
+        weight: np.ndarray,
+        group: np.ndarray,
+        n_groups: int,
+        smoothing: float,
+    ) -> np.ndarray:
         units = self.scale.to_unit(answer)
-        mean = np.average(units, weights=weight)
-        spread = math.sqrt(np.average((units - mean) ** 2, weights=weight))
-        return np.array([mean, math.log(max(spread, 0.02))])
+        crowd = np.average(units, weights=weight)
+        spread = np.average((units - crowd) ** 2, weights=weight)
+        n = np.bincount(group, weight, n_groups) + smoothing
+        n[n == 0] = np.nan
+        mean = (np.bincount(group, weight * units, n_groups) + smoothing * crowd) / n
+        square = np.bincount(group, weight * (units - mean[group]) ** 2, n_groups)
+        variance = (square + smoothing * spread) / n
+        return np.stack([mean, np.log(np.sqrt(variance).clip(0.02))], axis=1)
 
 
 @dataclass(frozen=True)
@@ -132,9 +168,26 @@ class Choices(Likelihood):
     def target(self, answer: np.ndarray) -> np.ndarray:
         return self.scale.one_hot(answer).astype(np.float32)
 
-    def start(self, answer: np.ndarray, weight: np.ndarray) -> np.ndarray:
-        chosen = weight @ self.scale.one_hot(answer) + 0.5
-        return np.log(chosen / (weight.sum() + 1.0 - chosen))
+    def starts(
+        self,
+        answer: np.ndarray,
+        weight: np.ndarray,
+        group: np.ndarray,
+        n_groups: int,
+        smoothing: float,
+    ) -> np.ndarray:
+        chosen = np.zeros((n_groups, len(self.scale)))
+        np.add.at(chosen, group, weight[:, None] * self.scale.one_hot(answer))
+        n = np.bincount(group, weight, n_groups)
+        shares = [_shrunk(np.stack([n - c, c], axis=1), n, smoothing) for c in chosen.T]
+        return np.stack([np.log(share[:, 1] / share[:, 0]) for share in shares], axis=1)
+
+
+def _shrunk(counts: np.ndarray, n: np.ndarray, smoothing: float) -> np.ndarray:
+    """Shares of the answers of each group, drawn towards everyone's; none is 0."""
+    crowd = counts.sum(axis=0) + 1.0
+    crowd = crowd / crowd.sum()
+    return (counts + (smoothing + 1.0) * crowd) / (n + smoothing + 1.0)[:, None]
 
 
 _HALF_LOG_2_PI = 0.5 * math.log(2 * math.pi)
