@@ -1,0 +1,294 @@
+"""People with known tendencies: where they look, what they lean to, how often they are careless.
+
+Nothing here knows what is shown. An item is a few *parts* (clauses, objects, events); each part is
+about an aspect and states one value. Preferences, leanings and noise are whole numbers, and every
+draw compares whole numbers, so a seed gives the same answers on every machine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import combinations
+from math import gcd
+from typing import Any
+
+import numpy as np
+
+from dissensus.errors import DataError
+
+STEP_BITS = 4  # one step of preference makes a part 2**4 times as likely to be looked at
+FAITHFUL = 24  # a stated value is reported this many times as readily as a neighbour of it
+LEAN = (8, 2, 1)  # weight of an annotator's favourite answer, of its neighbours, of the rest
+NOISE = (2, 4, 6, 8, 10)  # percent of careless answers; each is as frequent as the others
+_CELLS = 1 << 21  # of the largest intermediate array: blocks of rows keep memory flat
+
+
+class Draws:
+    """Random whole numbers of one seed.
+
+    They are the raw words of PCG64, whose stream numpy promises never to change, and are compared
+    as integers: neither a version of numpy nor a rounding can move a draw.
+
+    Example:
+        >>> Draws(0).below(6, 4).tolist()
+        [3, 1, 0, 0]
+    """
+
+    def __init__(self, seed: int) -> None:
+        self._bits = np.random.PCG64(seed)
+
+    def words(self, *shape: int) -> np.ndarray:
+        """Uniform over 0 to 2**32 - 1, int64."""
+        raw = self._bits.random_raw(int(np.prod(shape)))
+        return (raw >> np.uint64(32)).astype(np.int64).reshape(shape)
+
+    def below(self, limit: int | np.ndarray, *shape: int) -> np.ndarray:
+        """Uniform over 0 to limit - 1, where limit is at most 2**31."""
+        return self.words(*shape) * limit >> 32
+
+    def orders(self, n: int, width: int) -> np.ndarray:
+        """A random order of 0 to width - 1 in each of n rows, (n, width)."""
+        return np.argsort(self.words(n, width), axis=1, kind="stable")
+
+    def distinct(self, limit: int, n: int, width: int) -> np.ndarray:
+        """Distinct numbers below limit in each of n rows, (n, width); beyond limit they recur."""
+        chosen = np.empty((n, width), dtype=np.int64)
+        for column in range(width):
+            if column >= limit:
+                chosen[:, column] = chosen[:, column - limit]
+                continue
+            number = self.below(limit - column, n)
+            for taken in np.sort(chosen[:, :column], axis=1).T:
+                number += number >= taken
+            chosen[:, column] = number
+        return chosen
+
+    def choose(self, weights: np.ndarray) -> np.ndarray:
+        """A column of each row with probability proportional to its whole weights, (n,).
+
+        A row's weights sum to less than 2**31.
+        """
+        sums = weights.cumsum(axis=1)
+        target = self.words(len(weights)) * sums[:, -1] >> 32
+        return (target[:, None] >= sums).sum(axis=1)
+
+
+@dataclass(frozen=True, eq=False)
+class Parts:
+    """What the items consist of; -1 where an item has fewer parts than others."""
+
+    aspect: np.ndarray  # (n_items, most parts) codes
+    value: np.ndarray  # (n_items, most parts) codes of the values that the parts state
+
+    @property
+    def there(self) -> np.ndarray:
+        """Which parts exist, (n_items, most parts) booleans."""
+        return self.aspect >= 0
+
+    def __len__(self) -> int:
+        return len(self.aspect)
+
+
+@dataclass(frozen=True, eq=False)
+class Crowd:
+    """Annotators, and the exact distribution of what each of them answers to an item.
+
+    Annotator a looks at part j of item i with probability
+
+        focus(j | i, a) = 16 ** preference[a, aspect(i, j)] / the same summed over the parts of i,
+
+    takes it, stating value e, for value v with probability
+
+        reading(v | e, a) = lean[a, v] * close(v, e) / the same summed over all v,
+
+    where close is 24 for v = e, 1 for the neighbours of e (distance 1) and 0 otherwise, and in a
+    share noise[a] of the cases answers from the lean alone:
+
+        p(v | i, a) = (1 - noise[a]) * sum over j of focus(j | i, a) * reading(v | e(i, j), a)
+                      + noise[a] * lean[a, v] / the sum of lean[a].
+    """
+
+    preference: np.ndarray  # (n_annotators, n_aspects) whole numbers from 0
+    lean: np.ndarray  # (n_annotators, n_values) whole weights from 1
+    noise: np.ndarray  # (n_annotators,) whole percents
+    distance: np.ndarray  # (n_values, n_values) steps between values
+
+    @classmethod
+    def balanced(
+        cls, n_annotators: int, n_aspects: int, distance: np.ndarray, draws: Draws
+    ) -> Crowd:
+        """A crowd in which every preference, leaning and noise is as frequent as any other.
+
+        Each run of n_aspects annotators shares one random order of the aspects, turned by one
+        place from one to the next: together they prefer each aspect equally.
+        """
+        runs = -(-n_annotators // n_aspects)
+        order = draws.orders(runs, n_aspects).repeat(n_aspects, axis=0)[:n_annotators]
+        turn = np.arange(n_annotators)[:, None] % n_aspects
+        favourite = _evenly(n_annotators, len(distance), draws)
+        lean = np.full((n_annotators, len(distance)), LEAN[2], dtype=np.int64)
+        lean[distance[favourite] == 1] = LEAN[1]
+        lean[np.arange(n_annotators), favourite] = LEAN[0]
+        noise = np.array(NOISE)[_evenly(n_annotators, len(NOISE), draws)]
+        return cls((order + turn) % n_aspects, lean, noise, distance)
+
+    def __len__(self) -> int:
+        return len(self.preference)
+
+    @property
+    def attraction(self) -> np.ndarray:
+        """How much each aspect draws each annotator's eye, (n_annotators, n_aspects) weights."""
+        return np.left_shift(1, STEP_BITS * self.preference)
+
+    @property
+    def closeness(self) -> np.ndarray:
+        """How readily value v is read from a part that states e, (n_values e, n_values v)."""
+        return np.where(self.distance == 0, FAITHFUL, (self.distance == 1).astype(np.int64))
+
+    def even_sets(self, size: int) -> np.ndarray:
+        """The sets of aspects between which this crowd's first choices are most evenly split.
+
+        Half of all sets of this size, (n_sets, size). An item whose parts are about such a
+        set has no part that draws the whole crowd, so looking where the crowd looks on average
+        says little about where one annotator looks.
+        """
+        every = np.array(list(combinations(range(self.preference.shape[1]), size)))
+        first = self.preference[:, every].argmax(axis=2)  # (n_annotators, n_sets)
+        votes = (first[:, :, None] == np.arange(size)).sum(axis=0)  # (n_sets, size)
+        uneven = (votes**2).sum(axis=1)
+        return every[np.sort(np.argsort(uneven, kind="stable")[: -(-len(every) // 2)])]
+
+    # ---- what they do ----
+
+    def answer(
+        self, parts: Parts, item: np.ndarray, annotator: np.ndarray, draws: Draws
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """The part that each annotator looks at, and the answer, (n_rows,) each."""
+        looked = draws.choose(self._focus_weights(parts, item, annotator))
+        careless = draws.below(100, len(item)) < self.noise[annotator]
+        closeness, answer = self.closeness, np.empty(len(item), dtype=np.int32)
+        for rows in _blocks(len(item), len(self.distance)):
+            stated = closeness[parts.value[item[rows], looked[rows]]]
+            stated[careless[rows]] = 1
+            answer[rows] = draws.choose(self.lean[annotator[rows]] * stated)
+        return looked, answer
+
+    def focus(self, parts: Parts, item: np.ndarray, annotator: np.ndarray) -> np.ndarray:
+        """The probability that each annotator looks at each part, (n_pairs, most parts)."""
+        weights = self._focus_weights(parts, item, annotator)
+        return weights / weights.sum(axis=1, keepdims=True)
+
+    def _focus_weights(self, parts: Parts, item: np.ndarray, annotator: np.ndarray) -> np.ndarray:
+        weights = self.attraction[annotator[:, None], parts.aspect[item]]
+        return np.where(parts.there[item], weights, 0)
+
+    def distribution(
+        self, parts: Parts, item: np.ndarray, annotator: np.ndarray, dtype: Any = np.float64
+    ) -> np.ndarray:
+        """The probability of each answer of each pair, (n_pairs, n_values)."""
+        n_parts, n_values = parts.aspect.shape[1], len(self.distance)
+        closeness, answers = self.closeness, np.empty((len(item), n_values), dtype=dtype)
+        for rows in _blocks(len(item), n_values):
+            who, what = annotator[rows], item[rows]
+            lean = self.lean[who].astype(float)  # (block, n_values)
+            focus = self.focus(parts, what, who)
+            noise = self.noise[who, None] / 100
+            mixed = np.zeros_like(lean)
+            for part in range(n_parts):
+                reading = lean * closeness[parts.value[what, part]]
+                mixed += reading * (focus[:, part] / reading.sum(axis=1))[:, None]
+            answers[rows] = (1 - noise) * mixed + noise * lean / lean.sum(axis=1, keepdims=True)
+        return answers
+
+    # ---- what the crowd does on average ----
+
+    def mean_focus(self, parts: Parts) -> np.ndarray:
+        """The mean of all annotators' focus, the best that ignores who looks: (n_items, parts)."""
+        code, focus = self._focus_by_set(parts)  # (n_items,), (n_sets, n_annotators, n_aspects)
+        mean = focus.mean(axis=1)[code[:, None], parts.aspect]
+        return np.where(parts.there, mean, 0)
+
+    def mean_distribution(self, parts: Parts) -> np.ndarray:
+        """The mean of all annotators' answer distributions, (n_items, n_values).
+
+        Its most probable value is the best answer that ignores who is asked. It is summed over
+        the sets of aspects that occur, not over all pairs of items and annotators.
+        """
+        code, focus = self._focus_by_set(parts)
+        lean, noise, closeness = self.lean.astype(float), self.noise[:, None] / 100, self.closeness
+        careless = noise * lean / lean.sum(axis=1, keepdims=True)
+        mean = np.tile(careless.mean(axis=0), (len(parts), 1))  # (n_items, n_values)
+        for value in np.unique(parts.value[parts.there]):
+            reading = lean * closeness[value]
+            reading *= (1 - noise) / reading.sum(axis=1, keepdims=True)
+            by_set = np.einsum("sak,av->skv", focus, reading, optimize=True) / len(self)
+            for aspect, stated in zip(parts.aspect.T, parts.value.T, strict=True):
+                item = np.flatnonzero((aspect >= 0) & (stated == value))
+                mean[item] += by_set[code[item], aspect[item]]
+        return mean
+
+    def _focus_by_set(self, parts: Parts) -> tuple[np.ndarray, np.ndarray]:
+        bits = np.where(parts.there, np.left_shift(1, parts.aspect.clip(0)), 0).sum(axis=1)
+        sets, code = np.unique(bits, return_inverse=True)
+        inside = sets[:, None] >> np.arange(self.preference.shape[1]) & 1  # (n_sets, n_aspects)
+        weights = self.attraction * inside[:, None, :]  # (n_sets, n_annotators, n_aspects)
+        return code.reshape(-1), weights / weights.sum(axis=2, keepdims=True)
+
+
+def check_sizes(
+    n_items: int, n_annotators: int, labels_per_item: int, n_values: int, seed: int
+) -> None:
+    """Refuse a crowd that cannot be."""
+    sizes = {"n_items": n_items, "n_annotators": n_annotators, "labels_per_item": labels_per_item}
+    for name, size in sizes.items():
+        if size < 1:
+            raise DataError(f"simulate: {name} is at least 1, found {size}")
+    if n_values < 2:
+        raise DataError(f"simulate: n_values is at least 2, found {n_values}")
+    if labels_per_item > n_annotators:
+        raise DataError(
+            f"simulate: labels_per_item is {labels_per_item}, but there are only {n_annotators} "
+            "annotators and each answers an item once; ask for fewer labels or more annotators"
+        )
+    if seed < 0:
+        raise DataError(f"simulate: a seed is 0 or more, found {seed}")
+
+
+def assign(
+    n_items: int, n_annotators: int, labels_per_item: int, draws: Draws
+) -> tuple[np.ndarray, np.ndarray]:
+    """Who labels what: (item, annotator) per row, item by item, with all loads within one.
+
+    Annotators stand in a random order and take the next place in turn; after the fewest whole
+    turns that end with an item the order is drawn anew, so that all of them meet one another.
+    """
+    turns = labels_per_item // gcd(n_annotators, labels_per_item)
+    places = np.arange(n_items * labels_per_item)
+    order = draws.orders(places[-1] // (turns * n_annotators) + 1, n_annotators)
+    annotator = order[places // (turns * n_annotators), places % n_annotators]
+    annotator = np.sort(annotator.reshape(n_items, labels_per_item), axis=1)
+    item = np.repeat(np.arange(n_items, dtype=np.int32), labels_per_item)
+    return item, annotator.ravel().astype(np.int32)
+
+
+def circle(n_values: int) -> np.ndarray:
+    """Steps between values that stand in a circle, such as the circumplex of affect.
+
+    Example:
+        >>> circle(6)[0].tolist()
+        [0.0, 1.0, 2.0, 3.0, 2.0, 1.0]
+    """
+    place = np.arange(float(n_values))
+    apart = np.abs(place[:, None] - place)
+    return np.minimum(apart, n_values - apart)
+
+
+def _evenly(n: int, limit: int, draws: Draws) -> np.ndarray:
+    """n numbers below limit in random order, each as often as any other, or once more."""
+    return (np.arange(n) % limit)[draws.orders(1, n)[0]]
+
+
+def _blocks(n_rows: int, width: int) -> Iterator[slice]:
+    step = max(1, _CELLS // width)
+    return (slice(start, start + step) for start in range(0, n_rows, step))

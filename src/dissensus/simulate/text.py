@@ -1,0 +1,234 @@
+"""Texts whose clauses carry different emotions, labelled by people who look at different ones."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from dissensus.annotations import Annotations
+from dissensus.contents import Contents
+from dissensus.corpus import Corpus, Rationales
+from dissensus.names import Names
+from dissensus.scales import Nominal
+from dissensus.simulate.crowd import Crowd, Draws, Parts, assign, check_sizes, circle
+from dissensus.simulate.truth import best_accuracy, crowd_attributes, part_attributes
+from dissensus.simulate.words import (
+    EVENTS,
+    FEELINGS,
+    FIRST_CHOSEN,
+    JOINTS,
+    N_ADJECTIVES,
+    N_EVENTS,
+    WITH_ADJECTIVE,
+    WITH_NOUN,
+    events,
+    feelings,
+    invented,
+)
+
+ASPECTS = tuple(EVENTS)  # what a clause can be about
+MOST = 4  # clauses of a text; the fewest are three
+LARGE = 5_000_000  # items, beyond which the texts may need more than 2**31 bytes
+
+
+def text(
+    n_items: int = 1000,
+    n_annotators: int = 10,
+    labels_per_item: int = 5,
+    n_values: int = 6,
+    seed: int = 0,
+) -> Corpus:
+    """A corpus of texts with several emotions, and a crowd whose tendencies are known.
+
+    Each text has three or four clauses. A clause is about one aspect (work, food, ...) and states
+    one emotion; two clauses of a text share theirs, the others differ while there are enough.
+    Annotators are asked for *the* emotion: each looks mostly at clauses about the aspects they
+    prefer, leans to certain answers and is careless now and then. `Crowd` states the distribution
+    of their answers in closed form:
+
+        p(v) = (1 - noise) * sum over clauses of focus(clause) * reading(v | clause)
+               + noise * lean(v)
+
+    The truth travels with the corpus, and `truth` reads it back for any pair:
+
+    - the question's `extra["distribution"]`: p of each row's item and annotator;
+    - rationales of kind "focus": the clause that the annotator looked at when answering, drawn
+      from their focus (a careless answer ignores it);
+    - annotators' attributes: `noise` (share), `lean.VALUE` (weights; lean(v) is their share),
+      `focus.ASPECT` (preferences; focus is in proportion to 16 ** preference) and
+      `best_accuracy`, the most that any predictor can expect on this annotator's rows: the mean
+      of max p(v); null for an annotator without rows;
+    - items' attributes: `parts.aspect`, `parts.value`, `parts.start`, `parts.stop`, one entry
+      per clause.
+
+    The preset is frozen: sizes and seed determine every text and answer for good. Emotions beyond
+    the eighth are invented words.
+
+    Args:
+        labels_per_item: how many annotators label each item; all get the same number of items, or
+            one more.
+        n_values: how many emotions there are, two or more.
+
+    Example:
+        >>> corpus = text(n_items=100)
+        >>> corpus["emotion"].n_rows, corpus["emotion"].scale.values[:3]
+        (500, ('joy', 'surprise', 'fear'))
+        >>> corpus.text_of(0)[:51]
+        'I felt peace because my sister and I sat in silence'
+    """
+    check_sizes(n_items, n_annotators, labels_per_item, n_values, seed)
+    draws = Draws(seed)
+    scale = emotion_scale(n_values)
+    crowd = Crowd.balanced(n_annotators, len(ASPECTS), circle(n_values), draws)
+    parts = _draw_parts(crowd, n_items, n_values, draws)
+    texts, start, stop = _write_texts(parts, scale.values, draws)
+    item, annotator = assign(n_items, n_annotators, labels_per_item, draws)
+    looked, answer = crowd.answer(parts, item, annotator, draws)
+    distribution = crowd.distribution(parts, item, annotator, np.float32)
+    asked = Annotations.from_arrays(
+        item,
+        annotator,
+        answer,
+        scale,
+        items=Names.range(n_items),
+        annotators=_annotator_names(n_annotators),
+        extra={"distribution": _lists(distribution)},
+    )
+    return Corpus.build(
+        "simulated-text",
+        asked.items,
+        {"emotion": asked},
+        annotators=asked.annotators,
+        contents={"text": Contents.distinct("text", texts)},
+        item_attributes=part_attributes(parts, ASPECTS, scale.values, start, stop),
+        annotator_attributes=crowd_attributes(crowd, ASPECTS, scale.values)
+        | {"best_accuracy": best_accuracy(distribution, annotator, n_annotators)},
+        rationales=_rationales(item, annotator, start[item, looked], stop[item, looked]),
+        notes=(
+            f"simulated: preset text, {n_items} items, {n_annotators} annotators, "
+            f"{labels_per_item} labels per item, {n_values} values, seed {seed}",
+        ),
+    )
+
+
+def emotion_scale(n_values: int) -> Nominal:
+    """Emotions in their order around the circumplex; the distance counts steps on the circle.
+
+    Example:
+        >>> emotion_scale(3).values, emotion_scale(10).values[-2:]
+        (('joy', 'anger', 'sadness'), ('tabal', 'mobal'))
+        >>> emotion_scale(6).distance[0].tolist()
+        [0.0, 1.0, 2.0, 3.0, 2.0, 1.0]
+    """
+    chosen = FIRST_CHOSEN[:n_values]
+    known = [emotion for emotion in FEELINGS if emotion in chosen]
+    values = known + [invented(number) for number in range(n_values - len(known))]
+    return Nominal(tuple(values), circle(n_values))
+
+
+def _draw_parts(crowd: Crowd, n_items: int, n_values: int, draws: Draws) -> Parts:
+    """Which aspects and emotions the clauses of each text have, in random order.
+
+    One emotion is stated twice: it is the best guess of who does not know the annotator.
+    """
+    sets = [np.pad(crowd.even_sets(n), ((0, 0), (0, MOST - n)), constant_values=-1) for n in (3, 4)]
+    three, four = (chosen[draws.below(len(chosen), n_items)] for chosen in sets)
+    aspect = np.where(draws.below(2, n_items)[:, None] == 0, three, four)
+    value = draws.distinct(n_values, n_items, MOST - 1)[:, [0, 0, 1, 2]]
+    value = np.where(aspect < 0, -1, value)
+    return Parts(_shuffled(aspect, draws), _shuffled(value, draws))
+
+
+def _shuffled(table: np.ndarray, draws: Draws) -> np.ndarray:
+    """Each row in random order, with what is absent (-1) at the end."""
+    key = draws.words(*table.shape) + ((table < 0).astype(np.int64) << 32)
+    return np.take_along_axis(table, np.argsort(key, axis=1, kind="stable"), axis=1)
+
+
+def _write_texts(
+    parts: Parts, values: tuple[str, ...], draws: Draws
+) -> tuple[Any, np.ndarray, np.ndarray]:
+    """Each text, and where its clauses start and stop, (n_items, MOST) each, in characters."""
+    kind = pa.large_string() if len(parts) > LARGE else pa.string()
+    there = parts.there
+    clauses = _write_clauses(parts.aspect[there], parts.value[there], values, kind, draws)
+    clause = np.where(there, there.cumsum().reshape(there.shape), 0)  # 0: the empty one
+    joint = np.where(there, 1 + draws.below(len(JOINTS), *there.shape), 0)
+    joint[:, 0] = 0
+    joints = pa.array(("", *JOINTS), kind)
+    columns, lengths = [], []
+    for place in range(MOST):
+        columns += [_take(joints, joint[:, place]), _take(clauses, clause[:, place])]
+        lengths += [pc.utf8_length(column).to_numpy() for column in columns[-2:]]
+    ends = np.stack(lengths, axis=1).cumsum(axis=1, dtype=np.int32)
+    whole = _joined(*columns, pa.scalar(".", kind))
+    first = pc.utf8_upper(pc.utf8_slice_codeunits(whole, 0, 1))
+    return _joined(first, pc.utf8_slice_codeunits(whole, 1)), ends[:, ::2], ends[:, 1::2]
+
+
+def _write_clauses(
+    aspect: np.ndarray, value: np.ndarray, values: tuple[str, ...], kind: Any, draws: Draws
+) -> Any:
+    """An empty clause, then one for each aspect and emotion, in varied wording."""
+    n = len(aspect)
+    told = [wordings for name in values for wordings in events(name)]
+    felt = [word for name in values for word in feelings(name)]
+    n_wordings = np.array([len(wordings) for wordings in told])
+    event = (value * len(ASPECTS) + aspect) * N_EVENTS + draws.below(N_EVENTS, n)
+    wording = (n_wordings.cumsum() - n_wordings)[event] + draws.below(n_wordings[event], n)
+    feeling = draws.below(len(felt) // len(values), n)
+    template = np.where(
+        feeling < N_ADJECTIVES,
+        draws.below(len(WITH_ADJECTIVE), n),
+        len(WITH_ADJECTIVE) + draws.below(len(WITH_NOUN), n),
+    )
+    feeling += n_wordings.sum() + value * (len(felt) // len(values))
+    slots = pa.array([text for wordings in told for text in wordings] + felt, kind)
+    opening, middle, event_first = _template_pieces()
+    clauses = _joined(
+        _take(pa.array(opening, kind), template),
+        _take(slots, np.where(event_first[template], wording, feeling)),
+        _take(pa.array(middle, kind), template),
+        _take(slots, np.where(event_first[template], feeling, wording)),
+    )
+    return pa.concat_arrays([pa.array([""], kind), clauses])
+
+
+def _template_pieces() -> tuple[list[str], list[str], np.ndarray]:
+    """What stands before and between the slots of each template, and if the event is first."""
+    templates = WITH_ADJECTIVE + WITH_NOUN
+    cut = [template.replace("{1}", "{0}").split("{0}") for template in templates]
+    event_first = np.array(
+        [template.index("{0}") < template.index("{1}") for template in templates]
+    )
+    return [before for before, _, _ in cut], [middle for _, middle, _ in cut], event_first
+
+
+def _take(array: Any, codes: np.ndarray) -> Any:
+    return array.take(pa.array(codes))
+
+
+def _joined(*columns: Any) -> Any:
+    """Texts made of columns of pieces."""
+    return pc.binary_join_element_wise(*columns, pa.scalar("", columns[0].type))
+
+
+def _annotator_names(n_annotators: int) -> Names:
+    digits = len(str(n_annotators))
+    return Names([f"annotator-{number:0{digits}}" for number in range(1, n_annotators + 1)])
+
+
+def _lists(table: np.ndarray) -> Any:
+    return pa.FixedSizeListArray.from_arrays(pa.array(table.ravel()), table.shape[1])
+
+
+def _rationales(
+    item: np.ndarray, annotator: np.ndarray, start: np.ndarray, stop: np.ndarray
+) -> Rationales:
+    def same(text: str) -> Any:
+        return pa.repeat(text, len(item))
+
+    return Rationales(item, annotator, same("emotion"), same("text"), start, stop, same("focus"))

@@ -1,0 +1,32 @@
+"""`dissensus simulate` as a user calls it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from dissensus.cli.simulate import simulate
+from dissensus.corpus import Corpus
+from dissensus.errors import DataError
+from dissensus.simulate import text
+
+
+def test_the_command_writes_the_corpus_and_says_what_can_be_reached(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    simulate(tmp_path / "crowd", items=60, annotators=4, labels=3, values=5, seed=2)
+    printed = capsys.readouterr().out
+    assert printed == (
+        f"{tmp_path / 'crowd'}: 60 items, 4 annotators, 180 answers; best possible accuracy "
+        "0.8316, without knowing the annotator 0.5432\n"
+    )
+    wanted = text(n_items=60, n_annotators=4, labels_per_item=3, n_values=5, seed=2)
+    assert Corpus.load(tmp_path / "crowd").equals(wanted)
+
+
+def test_an_unknown_preset_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(DataError) as error:
+        simulate(tmp_path / "crowd", preset="smell")
+    assert str(error.value) == "no preset 'smell'; there are 'text'"
+    assert not (tmp_path / "crowd").exists()
