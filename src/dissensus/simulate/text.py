@@ -64,6 +64,10 @@ def text(
     - items' attributes: `parts.aspect`, `parts.value`, `parts.start`, `parts.stop`, one entry
       per clause.
 
+    With the default sizes the best possible accuracy is .83, and .51 for who does not know the
+    annotator. From four annotators on, attention to where the crowd looks on average finds an
+    annotator's own clause with an AUROC of at most .65.
+
     The preset is frozen: sizes and seed determine every text and answer for good. Emotions beyond
     the eighth are invented words.
 
