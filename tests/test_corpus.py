@@ -291,6 +291,45 @@ def test_selected_items_bring_everything_of_theirs(chosen: Any) -> None:
     assert corpus.rationales is not None
     assert corpus.rationales.item.tolist() == [1, 1, 0]
     assert corpus.rationales.annotator.tolist() == [0, -1, 2]
+    assert corpus.rationales.stop.tolist() == [[2.0], [7.0], [3.0]]
+
+
+def boxes() -> Rationales:
+    """A box in a picture and a span of a text, which has no second axis."""
+    start = np.array([[2, 4], [0, np.nan]])
+    texts = (pa.array(["offensive"] * 2), pa.array(["picture", "text"]))
+    return Rationales(
+        np.array([1, 0]), np.array([2, 0]), *texts, start, start + 3, pa.array(["box"] * 2)
+    )
+
+
+def test_rationales_have_axes_as_a_focus_has(tmp_path: Path) -> None:
+    one = whole().rationales
+    assert one is not None and one.start.tolist() == [[0.0], [3.0], [0.0]]
+    corpus = replace(whole(), rationales=boxes())
+    corpus.save(tmp_path / "corpus")
+    again = Corpus.load(tmp_path / "corpus")
+    assert again.equals(corpus)
+    chosen = again.select(items=["t2"], annotators=["eve"]).rationales
+    assert chosen is not None and chosen.item.tolist() == [0] and len(chosen) == 1
+    assert (chosen.start.tolist(), chosen.stop.tolist()) == ([[2.0, 4.0]], [[5.0, 7.0]])
+
+
+@pytest.mark.parametrize(
+    ("column", "values", "expected"),
+    [
+        ("kind", pa.array(["box"]), "mine: 2 rationales but 1 entries in 'kind'"),
+        (
+            "stop",
+            np.array([3.0, 4.0]),
+            "mine: rationales start and stop on the same axes, found shapes (2, 2) and (2, 1)",
+        ),
+    ],
+)
+def test_rationales_that_do_not_fit_together(column: str, values: Any, expected: str) -> None:
+    rows = Annotations.from_rows([("t1", "ann", "yes"), ("t2", "eve", "no")])
+    spans = replace(boxes(), **{column: values})
+    assert message(Corpus.build, "mine", rows.items, {"q": rows}, rationales=spans) == expected
 
 
 def test_a_mask_selects_as_its_codes_do() -> None:

@@ -44,15 +44,24 @@ class Focus:
 
 @dataclass(frozen=True, eq=False)
 class Rationales:
-    """What people pointed at: one row per marked span."""
+    """What people pointed at: one row per marked span, half-open.
+
+    One axis for characters of a text, seconds or frames; two (row, column) for a box in a picture.
+    Where roles differ in axes, those that a role lacks are nan.
+    """
 
     item: np.ndarray  # (n_spans,) codes
     annotator: np.ndarray  # (n_spans,) codes, -1: nobody in particular
     question: Any  # (n_spans,) Arrow strings, as are role and kind
     role: Any
-    start: np.ndarray  # (n_spans,) in the units of the role's places
-    stop: np.ndarray
+    start: np.ndarray  # (n_spans, n_axes) in the units of the role's places; (n_spans,): one axis
+    stop: np.ndarray  # (n_spans, n_axes)
     kind: Any
+
+    def __post_init__(self) -> None:
+        for end in ("start", "stop"):
+            places = np.asarray(getattr(self, end))
+            object.__setattr__(self, end, places[:, None] if places.ndim == 1 else places)
 
     def __len__(self) -> int:
         return len(self.item)
@@ -186,6 +195,8 @@ class Corpus:
             shapes = {self.focus.start.shape, self.focus.stop.shape}
             if len(shapes) > 1 or {(len(shape), *shape[:1]) for shape in shapes} != {(2, n_items)}:
                 raise DataError(f"{self.name}: a focus has one row for each of {n_items} items")
+        if self.rationales is not None:
+            _check_rationales(self.name, self.rationales)
 
     # ---- what it holds ----
 
@@ -524,6 +535,18 @@ def _of_questions(rationales: Rationales | None, questions: Sequence[str]) -> Ra
     return rationales.take(np.asarray(kept.to_numpy(zero_copy_only=False), dtype=bool))
 
 
+def _check_rationales(name: str, spans: Rationales) -> None:
+    n_spans = len(spans)
+    for column, values in vars(spans).items():
+        if len(values) != n_spans:
+            raise DataError(f"{name}: {n_spans} rationales but {len(values)} entries in {column!r}")
+    if spans.start.ndim != 2 or spans.start.shape != spans.stop.shape:
+        raise DataError(
+            f"{name}: rationales start and stop on the same axes, found shapes "
+            f"{spans.start.shape} and {spans.stop.shape}"
+        )
+
+
 def _alone(units: np.ndarray, lonely: np.ndarray) -> np.ndarray:
     """The units, but for the lonely items, each of which becomes a unit of its own."""
     units = units.astype(np.int64)
@@ -626,9 +649,8 @@ def _write_corpus(corpus: Corpus, folder: Path) -> None:
     items |= {f"attribute.{key}": values for key, values in corpus.item_attributes.items()}
     items |= {f"split.{key}": values for key, values in corpus.splits.items()}
     if corpus.focus is not None:
-        for axis in range(corpus.focus.start.shape[1]):
-            items[f"focus.start.{axis}"] = corpus.focus.start[:, axis]
-            items[f"focus.stop.{axis}"] = corpus.focus.stop[:, axis]
+        items |= _axes("focus.start.", corpus.focus.start)
+        items |= _axes("focus.stop.", corpus.focus.stop)
     write_table(folder / "items.parquet", items)
     people: dict[str, Any] = {} if corpus.annotators.is_range else {"name": corpus.annotators.array}
     people |= {f"attribute.{key}": values for key, values in corpus.annotator_attributes.items()}
@@ -640,7 +662,9 @@ def _write_corpus(corpus: Corpus, folder: Path) -> None:
     for number, label in enumerate(corpus.gold.values()):
         write_table(folder / f"gold-{number}.parquet", _answer_columns(label))
     if corpus.rationales is not None:
-        write_table(folder / "rationales.parquet", vars(corpus.rationales))
+        spans = dict(vars(corpus.rationales))
+        spans |= _axes("start.", spans.pop("start")) | _axes("stop.", spans.pop("stop"))
+        write_table(folder / "rationales.parquet", spans)
     write_json(
         folder,
         "corpus",
@@ -659,6 +683,20 @@ def _write_corpus(corpus: Corpus, folder: Path) -> None:
             "notes": list(corpus.notes),
         },
     )
+
+
+def _axes(prefix: str, places: np.ndarray) -> dict[str, np.ndarray]:
+    """One column per axis."""
+    return {f"{prefix}{axis}": places[:, axis] for axis in range(places.shape[1])}
+
+
+def _ends(columns: dict[str, Any], prefix: str) -> list[np.ndarray]:
+    """Where spans start and stop, (n, n_axes) each, as `_axes` wrote them."""
+    n_axes = sum(name.startswith(f"{prefix}start.") for name in columns)
+    return [
+        np.stack([columns[f"{prefix}{end}.{n}"].to_numpy() for n in range(n_axes)], axis=1)
+        for end in ("start", "stop")
+    ]
 
 
 def _question_front(name: str, annotations: Annotations) -> dict[str, Any]:
@@ -689,15 +727,20 @@ def _assembled(folder: Path, front: dict[str, Any]) -> Corpus:
     roles = [held["role"] for held in front["contents"]]
     focus = None
     if front["focus"] is not None:
-        axes = sorted(name for name in table if name.startswith("focus.start."))
-        start = np.stack([table[name].to_numpy() for name in axes], axis=1)
-        stop = [table[name.replace("start", "stop")].to_numpy() for name in axes]
-        focus = Focus(front["focus"], start, np.stack(stop, axis=1))
+        focus = Focus(front["focus"], *_ends(table, "focus."))
     rationales = None
     if front["rationales"]:
         spans = _columns(folder / "rationales.parquet")
-        texts = ("question", "role", "kind")
-        rationales = Rationales(**{k: v if k in texts else v.to_numpy() for k, v in spans.items()})
+        start, stop = _ends(spans, "")
+        rationales = Rationales(
+            spans["item"].to_numpy(),
+            spans["annotator"].to_numpy(),
+            spans["question"],
+            spans["role"],
+            start,
+            stop,
+            spans["kind"],
+        )
     corpus = Corpus(
         name=front["name"],
         items=items,

@@ -99,7 +99,7 @@ def test_looking_where_the_crowd_looks_says_little_about_one(n_annotators: int, 
     preferred = known.focus(item, annotator).argmax(axis=1)
     assert blind_auroc(known, item, preferred) <= 0.65
     assert made.rationales is not None
-    sampled = known.start[made.rationales.item] == made.rationales.start[:, None]
+    sampled = known.start[made.rationales.item] == made.rationales.start
     assert blind_auroc(known, made.rationales.item, sampled.argmax(axis=1)) <= 0.65
 
 
@@ -224,9 +224,9 @@ def test_rationales_are_clauses_and_follow_the_focus(corpus: Corpus, known: Trut
     assert np.array_equal(spans.annotator, asked.who("test"))
     for column, word in ((spans.question, "emotion"), (spans.role, "text"), (spans.kind, "focus")):
         assert column.unique().to_pylist() == [word]
-    here = known.start[spans.item] == spans.start[:, None]
+    here = known.start[spans.item] == spans.start
     assert (here.sum(axis=1) == 1).all()
-    assert np.array_equal(known.stop[spans.item][here], spans.stop)
+    assert np.array_equal(known.stop[spans.item][here], spans.stop[:, 0])
     focus = known.focus(spans.item, spans.annotator)
     likely = focus.max(axis=1).mean()
     found = (focus.argmax(axis=1) == here.argmax(axis=1)).mean()
