@@ -22,11 +22,20 @@ def csv_table(folder: Path, name: str, **types: Any) -> Any:
 
     Texts stay as they are written ("007", "NA", ""); a number that is missing is an error.
     """
+    return _delimited(folder, name, types, pc_csv.ParseOptions(newlines_in_values=True))
+
+
+def tsv_table(folder: Path, name: str, **types: Any) -> Any:
+    """A file with tabs between its columns, where a quotation mark is a sign like any other."""
+    return _delimited(folder, name, types, pc_csv.ParseOptions(delimiter="\t", quote_char=False))
+
+
+def _delimited(folder: Path, name: str, types: dict[str, Any], parse_options: Any) -> Any:
     path = present(folder, name)
     try:
         table = pc_csv.read_csv(
             path,
-            parse_options=pc_csv.ParseOptions(newlines_in_values=True),
+            parse_options=parse_options,
             convert_options=pc_csv.ConvertOptions(column_types=types, strings_can_be_null=False),
         )
     except (pa.ArrowInvalid, OSError) as error:
@@ -110,3 +119,21 @@ def names_in_order(values: Any) -> Names:
         ['9', '10']
     """
     return Names(sorted(pc.unique(values).to_pylist(), key=lambda name: (len(name), name)))
+
+
+def once_each(codes: np.ndarray, values: Any, what: str) -> tuple[np.ndarray, Any]:
+    """The codes that occur, and the one value of each in a column that repeats it on every row.
+
+    Example:
+        >>> codes, values = once_each(np.array([1, 0, 1]), pa.array(["f", "m", "f"]), "gender")
+        >>> codes.tolist(), values.to_pylist()
+        ([0, 1], ['m', 'f'])
+    """
+    distinct, first, at = np.unique(codes, return_index=True, return_inverse=True)
+    every = first[at.reshape(-1)]  # the row that gave each row's code its value
+    other = ~np.asarray(pc.equal(values, values.take(pa.array(every))))
+    if other.any():
+        row = int(other.argmax())
+        before, here = values[int(every[row])].as_py(), values[row].as_py()
+        raise DataError(f"row {row + 1}: {what} is {here!r}, but {before!r} in row {every[row] + 1}")
+    return distinct, values.take(pa.array(first))
