@@ -100,6 +100,23 @@ def test_a_focus_tells_items_of_one_content_apart() -> None:
     training = Training(epochs=50, learning_rate=0.1)
     single = Single(encoder="features", dropout=0, training=training).fit(corpus)
     assert single.predict(corpus)["q"].consensus.tolist() == [0, 1]
+    assert single.notes_ == []
+
+
+def test_a_focus_on_nothing_and_a_role_nobody_reads_are_said() -> None:
+    crowd = feature_crowd(n_items=2)
+    contents = {
+        "x": (crowd.contents["x"], crowd.content["x"]),
+        "y": Contents.distinct("text", ["one", "two"]),
+    }
+    beyond = Focus("x", np.array([[7.0], [np.nan]]), np.array([[9.0], [np.nan]]))
+    corpus = Corpus.build("c", crowd.items, {"q": crowd["q"]}, contents=contents, focus=beyond)
+    single = Single(encoder="features", training=Training(epochs=1)).fit(corpus)
+    assert single.notes_ == [
+        "'features' does not read 'y'",
+        "1 items have a focus that overlaps nothing the encoder reads; "
+        "their whole content is taken",
+    ]
 
 
 def test_single_learns_from_gold_where_it_is_told() -> None:

@@ -8,7 +8,7 @@ import torch
 from scipy.stats import norm
 from sklearn.metrics import log_loss
 
-from dissensus.networks.likelihoods import likelihood
+from dissensus.networks.likelihoods import Grouped, likelihood
 from dissensus.scales import Interval, MultiLabel, Nominal, Ordinal, Scale
 from tests.crowds import SCALES
 
@@ -105,8 +105,8 @@ def test_starts_of_groups_are_drawn_towards_everyone(scale: Scale) -> None:
     reading, answers = likelihood(scale), _answers(scale)
     group = np.arange(N) % 3  # and a fourth without answers
     ones = np.ones(N)
-    own = reading.starts(answers, ones, group, 4, smoothing=0.5)
-    far = reading.starts(answers, ones, group, 4, smoothing=1e6)
+    own = reading.starts(Grouped(answers, ones, group, 4, smoothing=0.5))
+    far = reading.starts(Grouped(answers, ones, group, 4, smoothing=1e6))
     everyone = reading.start(answers, ones)
     assert own.shape == (4, reading.n_outputs + reading.n_constants)
     np.testing.assert_allclose(far, np.tile(everyone, (4, 1)), atol=0.1)
@@ -117,6 +117,7 @@ def test_starts_of_groups_are_drawn_towards_everyone(scale: Scale) -> None:
 def test_starts_of_ratings_by_hand() -> None:
     scale = Interval(0, 10)
     answers, group = np.array([0.0, 10.0, 5.0, 5.0]), np.array([0, 0, 1, 1])
-    found = likelihood(scale).starts(answers, np.ones(4), group, 2, smoothing=2.0)
+    given = Grouped(answers, np.ones(4), group, 2, smoothing=2.0)
+    found = likelihood(scale).starts(given)
     assert found[:, 0].tolist() == [0, 0]
     np.testing.assert_allclose(np.exp(found[:, 1]) ** 2, [(2 + 2 * 0.5) / 4, 2 * 0.5 / 4])

@@ -58,5 +58,7 @@ def predict(
         unknown=unknown,  # type: ignore[arg-type]
         same_annotators=same_annotators,
     )
+    for decided in fitted.notes_:
+        console.say(decided)
     predictions.save(output)
     console.say(f"{output}: {fitted.name} for {', '.join(predictions)} on {part.n_items} items")

@@ -61,6 +61,8 @@ def train(
     console.say(line)
     held = None if validation is None else whole.part(validation)
     fitted.fit(part, question or None, held, note)
+    for decided in fitted.notes_:
+        console.say(decided)
     fitted.save(output)
     questions = ", ".join(fitted.learned_.questions)
     console.say(f"{output}: {method} for {questions}")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -10,10 +9,11 @@ import numpy as np
 from torch import Tensor
 
 from dissensus.corpus import Corpus
+from dissensus.methods.losses import answer_losses
 from dissensus.methods.trained import TrainedMethod
 from dissensus.networks import heads
 from dissensus.networks.heads import Trunk
-from dissensus.networks.likelihoods import likelihood
+from dissensus.networks.likelihoods import Grouped, likelihood
 from dissensus.training import Batch, Loss, Network, Outputs, Sizes, Training
 
 SMOOTHING = 5.0  # answers of the crowd that an annotator's first bias is made of, beside their own
@@ -78,15 +78,7 @@ class AnnotatorHeads(TrainedMethod):
         return _HeadsNet(sizes, self.hidden, self.dropout, self.common)
 
     def losses(self, sizes: Sizes) -> tuple[Loss, ...]:
-        return tuple(
-            Loss(
-                question,
-                "row",
-                _answer_loss(question, likelihood(scale).loss),
-                weight=_answer_weight(question),
-            )
-            for question, scale in sizes.scales.items()
-        )
+        return answer_losses(sizes)
 
     def targets(self, corpus: Corpus) -> dict[str, np.ndarray]:
         return {}
@@ -100,17 +92,5 @@ class AnnotatorHeads(TrainedMethod):
         asked, who = corpus[question], corpus[question].who(self.name)
         reading = likelihood(asked.scale)
         crowd = reading.start(asked.answer, asked.weight)
-        each = reading.starts(
-            asked.answer, asked.weight, who, corpus.n_annotators, smoothing=SMOOTHING
-        )
-        return np.concatenate([crowd[None], each])
-
-
-def _answer_loss(
-    question: str, loss: Callable[[Tensor, Tensor], Tensor]
-) -> Callable[[Outputs, Batch], Tensor]:
-    return lambda outputs, batch: loss(outputs.rows[question], batch.rows.answer[question])
-
-
-def _answer_weight(question: str) -> Callable[[Batch], Tensor]:
-    return lambda batch: batch.rows.weight[question]
+        given = Grouped(asked.answer, asked.weight, who, corpus.n_annotators, SMOOTHING)
+        return np.concatenate([crowd[None], reading.starts(given)])

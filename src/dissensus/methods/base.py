@@ -61,6 +61,8 @@ class Learned:
 class Method(ABC):
     """A dataclass of settings. `fit` returns self; what was learned ends in `_`.
 
+    `notes_` says, a line each, what the last fit or prediction had to decide.
+
     A method whose answers differ between annotators (`individual`) answers pairs, and an item's
     answer is the mean of its annotators'; any other answers items, for everybody alike.
     """
@@ -68,6 +70,7 @@ class Method(ABC):
     name: ClassVar[str]
     individual: ClassVar[bool] = False
     learned_: Learned = dataclasses.field(init=False, repr=False)
+    notes_: list[str] = dataclasses.field(init=False, repr=False, default_factory=list)
 
     # ---- what a method writes ----
 
@@ -129,6 +132,7 @@ class Method(ABC):
             {role: held.kind for role, held in corpus.contents.items()},
             dict(part or {}),
         )
+        self.notes_ = []
         self._fit(corpus, validation)
         return self
 
@@ -164,6 +168,7 @@ class Method(ABC):
             raise ModelError(f"{self.name} has no attention to show")
         if consensus not in ("own", "all"):
             raise DataError(f"consensus is of 'own' or 'all' annotators, not {consensus!r}")
+        self.notes_ = []
         corpus = source if isinstance(source, Corpus) else self._corpus_of(source)
         if corpus is not source and isinstance(annotators, str) and annotators == "own":
             annotators = "all"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
@@ -12,6 +11,7 @@ from torch import Tensor
 from dissensus.annotations import Annotations, Ties
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError
+from dissensus.methods.losses import label_losses
 from dissensus.methods.trained import TrainedMethod
 from dissensus.networks.heads import Head, Trunk
 from dissensus.networks.likelihoods import likelihood
@@ -64,15 +64,7 @@ class Single(TrainedMethod):
         return _SingleNet(sizes, self.hidden, self.dropout)
 
     def losses(self, sizes: Sizes) -> tuple[Loss, ...]:
-        return tuple(
-            Loss(
-                question,
-                "item",
-                _label_loss(question, likelihood(scale).loss),
-                weight=_label_weight(question),
-            )
-            for question, scale in sizes.scales.items()
-        )
+        return label_losses(sizes)
 
     def targets(self, corpus: Corpus) -> dict[str, np.ndarray]:
         made = {}
@@ -107,13 +99,3 @@ class Single(TrainedMethod):
         if question not in corpus.gold:
             raise DataError(f"{corpus.name}: no gold label for {question!r}")
         return corpus.gold[question].to(corpus[question].scale)
-
-
-def _label_loss(
-    question: str, loss: Callable[[Tensor, Tensor], Tensor]
-) -> Callable[[Outputs, Batch], Tensor]:
-    return lambda outputs, batch: loss(outputs.items[question], batch.targets[question])
-
-
-def _label_weight(question: str) -> Callable[[Batch], Tensor]:
-    return lambda batch: batch.targets[f"{question}.weight"] * batch.share

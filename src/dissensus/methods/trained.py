@@ -71,6 +71,7 @@ class TrainedMethod(Method):
         questions = self.learned_.questions
         readers = encoders_of(corpus, self.encoder)
         examples = self._examples(corpus, readers)
+        self._note(corpus, examples)
         self.sizes_ = Sizes(
             questions,
             len(self.learned_.annotators),
@@ -139,7 +140,18 @@ class TrainedMethod(Method):
             held = corpus, Examples.of_corpus(corpus, readers, table, device=device)
             self._held = held
             self._check_widths(corpus, held[1])
+            self._note(corpus, held[1])
         return dataclasses.replace(held[1], table=table)
+
+    def _note(self, corpus: Corpus, examples: Examples) -> None:
+        unread = [role for role in corpus.contents if role not in examples.pooled]
+        if unread:
+            self.notes_.append(f"{self.encoder!r} does not read {listed(unread)}")
+        if examples.unfocused:
+            self.notes_.append(
+                f"{examples.unfocused} items have a focus that overlaps nothing the encoder "
+                "reads; their whole content is taken"
+            )
 
     def _encoder_for(self, corpus: Corpus) -> dict[str, str]:
         missing = [role for role in self.sizes_.widths if role not in corpus.contents]

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -16,6 +17,20 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from dissensus.scales import Interval, MultiLabel, Nominal, Ordinal, Scale
+
+
+class Grouped(NamedTuple):
+    """Answers of several people, or of everyone as one group."""
+
+    answer: np.ndarray  # (n,) as the scale stores it
+    weight: np.ndarray  # (n,)
+    group: np.ndarray  # (n,) whose answer it is, codes
+    n_groups: int
+    smoothing: float  # how many answers of everyone together are added to each group's own
+
+    def sums(self, values: np.ndarray) -> np.ndarray:
+        """The weighted sum of (n,) values in each group, (n_groups,)."""
+        return np.bincount(self.group, self.weight * values, self.n_groups)
 
 
 class Likelihood(ABC):
@@ -42,23 +57,12 @@ class Likelihood(ABC):
 
     def start(self, answer: np.ndarray, weight: np.ndarray) -> np.ndarray:
         """Biases to start from, (n_outputs + n_constants,): what one would answer unseen."""
-        return self.starts(answer, weight, np.zeros(len(answer), np.int64), 1, smoothing=0.0)[0]
+        together = Grouped(answer, weight, np.zeros(len(answer), np.int64), 1, smoothing=0.0)
+        return self.starts(together)[0]
 
     @abstractmethod
-    def starts(
-        self,
-        answer: np.ndarray,
-        weight: np.ndarray,
-        group: np.ndarray,
-        n_groups: int,
-        smoothing: float,
-    ) -> np.ndarray:
-        """Biases for each group of answers, (n_groups, n_outputs + n_constants).
-
-        Args:
-            group: whose answer it is, (n,) codes.
-            smoothing: answers of everyone together that are added to each group's own.
-        """
+    def starts(self, given: Grouped) -> np.ndarray:
+        """Biases for each group of answers, (n_groups, n_outputs + n_constants)."""
 
 
 @dataclass(frozen=True)
@@ -85,17 +89,9 @@ class Choice(Likelihood):
     def target(self, answer: np.ndarray) -> np.ndarray:
         return answer.astype(np.int64)
 
-    def starts(
-        self,
-        answer: np.ndarray,
-        weight: np.ndarray,
-        group: np.ndarray,
-        n_groups: int,
-        smoothing: float,
-    ) -> np.ndarray:
-        width = len(self.scale)
-        counts = np.bincount(group * width + answer, weight, n_groups * width).reshape(-1, width)
-        return np.log(_shrunk(counts, counts.sum(axis=1), smoothing))
+    def starts(self, given: Grouped) -> np.ndarray:
+        counts = [given.sums(given.answer == value) for value in range(len(self.scale))]
+        return np.log(_shrunk(np.stack(counts, axis=1), given.smoothing))
 
 
 @dataclass(frozen=True)
@@ -126,22 +122,15 @@ class Rating(Likelihood):
     def target(self, answer: np.ndarray) -> np.ndarray:
         return self.scale.to_unit(answer).astype(np.float32)
 
-    def starts(
-        self,
-        answer: np.ndarray,
-        weight: np.ndarray,
-        group: np.ndarray,
-        n_groups: int,
-        smoothing: float,
-    ) -> np.ndarray:
-        units = self.scale.to_unit(answer)
-        crowd = np.average(units, weights=weight)
-        spread = np.average((units - crowd) ** 2, weights=weight)
-        n = np.bincount(group, weight, n_groups) + smoothing
+    def starts(self, given: Grouped) -> np.ndarray:
+        units = self.scale.to_unit(given.answer)
+        crowd = np.average(units, weights=given.weight)
+        spread = np.average((units - crowd) ** 2, weights=given.weight)
+        n = given.sums(np.ones(len(units))) + given.smoothing
         n[n == 0] = np.nan
-        mean = (np.bincount(group, weight * units, n_groups) + smoothing * crowd) / n
-        square = np.bincount(group, weight * (units - mean[group]) ** 2, n_groups)
-        variance = (square + smoothing * spread) / n
+        mean = (given.sums(units) + given.smoothing * crowd) / n
+        square = given.sums((units - mean[given.group]) ** 2)
+        variance = (square + given.smoothing * spread) / n
         return np.stack([mean, np.log(np.sqrt(variance).clip(0.02))], axis=1)
 
 
@@ -168,26 +157,20 @@ class Choices(Likelihood):
     def target(self, answer: np.ndarray) -> np.ndarray:
         return self.scale.one_hot(answer).astype(np.float32)
 
-    def starts(
-        self,
-        answer: np.ndarray,
-        weight: np.ndarray,
-        group: np.ndarray,
-        n_groups: int,
-        smoothing: float,
-    ) -> np.ndarray:
-        chosen = np.zeros((n_groups, len(self.scale)))
-        np.add.at(chosen, group, weight[:, None] * self.scale.one_hot(answer))
-        n = np.bincount(group, weight, n_groups)
-        shares = [_shrunk(np.stack([n - c, c], axis=1), n, smoothing) for c in chosen.T]
-        return np.stack([np.log(share[:, 1] / share[:, 0]) for share in shares], axis=1)
+    def starts(self, given: Grouped) -> np.ndarray:
+        starts = []
+        for on in self.scale.one_hot(given.answer).T:
+            share = _shrunk(np.stack([given.sums(1 - on), given.sums(on)], axis=1), given.smoothing)
+            starts.append(np.log(share[:, 1] / share[:, 0]))
+        return np.stack(starts, axis=1)
 
 
-def _shrunk(counts: np.ndarray, n: np.ndarray, smoothing: float) -> np.ndarray:
+def _shrunk(counts: np.ndarray, smoothing: float) -> np.ndarray:
     """Shares of the answers of each group, drawn towards everyone's; none is 0."""
     crowd = counts.sum(axis=0) + 1.0
     crowd = crowd / crowd.sum()
-    return (counts + (smoothing + 1.0) * crowd) / (n + smoothing + 1.0)[:, None]
+    drawn = counts + (smoothing + 1.0) * crowd
+    return drawn / drawn.sum(axis=1, keepdims=True)
 
 
 _HALF_LOG_2_PI = 0.5 * math.log(2 * math.pi)
