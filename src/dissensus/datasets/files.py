@@ -137,3 +137,14 @@ def once_each(codes: np.ndarray, values: Any, what: str) -> tuple[np.ndarray, An
         before, here = values[int(every[row])].as_py(), values[row].as_py()
         raise DataError(f"row {row + 1}: {what} is {here!r}, but {before!r} in row {every[row] + 1}")
     return distinct, values.take(pa.array(first))
+
+
+def first_with(items: Names, content: np.ndarray) -> Any:
+    """For each item the name of the first one that shows the same content.
+
+    Example:
+        >>> first_with(Names(["a", "b", "c"]), np.array([0, 1, 0])).to_pylist()
+        ['a', 'b', 'a']
+    """
+    _, first, at = np.unique(content, return_index=True, return_inverse=True)
+    return items.array.take(pa.array(first[at.reshape(-1)]))

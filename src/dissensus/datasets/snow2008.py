@@ -1,0 +1,165 @@
+"""Snow et al. (2008): five tasks for people who are no experts, ten answers to every item.
+
+`affect` asks for six emotions and the valence of a headline in one response; `rte` whether a text
+entails a hypothesis; `temp` which of two events came first; `wsd` the sense of a word; `wordsim`
+how alike two words are. The same person has the same name in all five. Only `affect`, `rte` and
+`wordsim` have texts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from dissensus.annotations import Annotations
+from dissensus.contents import Contents
+from dissensus.corpus import Corpus
+from dissensus.datasets.files import (
+    chosen,
+    csv_table,
+    first_with,
+    names_in_order,
+    naming,
+    once_each,
+    tsv_table,
+)
+from dissensus.errors import DataError, listed
+from dissensus.names import Names
+from dissensus.scales import Interval, Nominal, Scale
+
+CORPORA: tuple[str, ...] = ("affect", "rte", "temp", "wsd", "wordsim")
+DEFAULT: str | None = None
+HEADLINES, PAIRS = "text_affect.tsv", "text_rte1.tsv"
+EMOTIONS = ("anger", "disgust", "fear", "joy", "sadness", "surprise")
+
+Parts = dict[str, Any]  # arguments of Corpus.build
+
+
+def recognise(folder: Path) -> bool:
+    """Whether the folder holds a table of answers with its texts, or the pairs of words."""
+    return any((folder / name).is_file() for name in (HEADLINES, PAIRS, "wordsim.csv"))
+
+
+def load(folder: Path, corpus: str | None = None) -> Corpus:
+    """Questions are named as their files; gold on every item."""
+    wanted = chosen(folder, corpus, CORPORA, DEFAULT)
+    scales, shown = TASKS[wanted]
+    tables = {name: _answers(folder, name) for name in scales}
+    items, annotators = (
+        names_in_order(pa.chunked_array([c for t in tables.values() for c in t[key].chunks]))
+        for key in ("item_id", "annotator_id")
+    )
+    questions, gold = {}, {}
+    for name, (scale, gold_scale) in scales.items():
+        with naming(folder / f"{name}.csv"):
+            questions[name] = _asked(tables[name], scale, items, annotators)
+            item, value = once_each(questions[name].item, tables[name]["gold"], "gold")
+            gold[name] = Annotations.from_arrays(item, None, value, gold_scale, items=items)
+    return Corpus.build(f"snow2008-{wanted}", items, questions, gold=gold, **shown(folder, items))
+
+
+def _answers(folder: Path, name: str) -> Any:
+    columns = ("annotator_id", "item_id", "response", "gold")
+    return csv_table(folder, f"{name}.csv", **dict.fromkeys(columns, pa.string()))
+
+
+def _asked(table: Any, scale: Scale, items: Names, annotators: Names) -> Annotations:
+    """A person answers about an item once, so that the pair is the name of the response."""
+    item = items.codes(table["item_id"])
+    annotator = annotators.codes(table["annotator_id"])
+    return Annotations.from_arrays(
+        item,
+        annotator,
+        table["response"],
+        scale,
+        items=items,
+        annotators=annotators,
+        response=item * len(annotators) + annotator,
+    )
+
+
+def _headlines(folder: Path, items: Names) -> Parts:
+    table = tsv_table(folder, HEADLINES, id=pa.string(), headline=pa.string())
+    texts = _rows_of(folder / HEADLINES, table, items)["headline"]
+    unasked = table.num_rows - len(items)
+    note = f"{unasked} headlines of {HEADLINES} that nobody was asked about are left out"
+    return {
+        "contents": {"text": Contents.distinct("text", texts)},
+        "notes": (note,) if unasked else (),
+    }
+
+
+def _pairs(folder: Path, items: Names) -> Parts:
+    """Texts in pairs; several hypotheses ask about one text, so these stay together in a split.
+
+    The column `value` is the gold, and is not read from here.
+    """
+    columns = dict.fromkeys(("id", "task", "text", "hypothesis"), pa.string())
+    table = _rows_of(folder / PAIRS, tsv_table(folder, PAIRS, **columns), items)
+    premise = Contents.distinct("text", table["text"])
+    return {
+        "contents": {
+            "premise": premise,
+            "hypothesis": Contents.distinct("text", table["hypothesis"]),
+        },
+        "item_attributes": {"task": table["task"], "premise": first_with(items, premise[1])},
+        "group": "premise",
+    }
+
+
+def _rows_of(path: Path, table: Any, items: Names) -> Any:
+    """The row of a table of texts for every item."""
+    with naming(path):
+        at = Names(table["id"]).find(items)
+        if (at < 0).any():
+            raise DataError(f"no text for item {listed(items.array.filter(at < 0).to_pylist())}")
+    return table.take(pa.array(at))
+
+
+def _articles(folder: Path, items: Names) -> Parts:
+    """Item "42_0" is the first pair of events in article 42."""
+    return {
+        "item_attributes": {"article": [name.partition("_")[0] for name in items]},
+        "group": "article",
+        "notes": ("answers are 1 or 2, before or after; the source does not say which is which",),
+    }
+
+
+def _documents(folder: Path, items: Names) -> Parts:
+    """Item "5:0@35@wsj/23/wsj_2386@wsj@en@on" stands in a document of another corpus."""
+    fields = [name.split("@") for name in items]
+    documents = [field[2] if len(field) > 2 else None for field in fields]
+    return {"item_attributes": {"document": pa.array(documents, pa.string())}, "group": "document"}
+
+
+def _words(folder: Path, items: Names) -> Parts:
+    """Item "boy lad" is its two words, in two roles; words stand in several pairs."""
+    words = [name.partition(" ") for name in items]
+    return {
+        "contents": {
+            "first": Contents.distinct("text", [first for first, _, _ in words]),
+            "second": Contents.distinct("text", [second for _, _, second in words]),
+        },
+        "notes": ("answers run from 0 to 10, gold from 0 to 4",),
+    }
+
+
+def _values(*values: str) -> tuple[Scale, Scale]:
+    return Nominal(values), Nominal(values)
+
+
+# corpus -> question -> the scales of its answers and its gold; what was shown
+TASKS: dict[str, tuple[dict[str, tuple[Scale, Scale]], Callable[[Path, Names], Parts]]] = {
+    "affect": (
+        dict.fromkeys(EMOTIONS, (Interval(0, 100), Interval(0, 100)))
+        | {"valence": (Interval(-100, 100), Interval(-100, 100))},
+        _headlines,
+    ),
+    "rte": ({"rte": _values("0", "1")}, _pairs),
+    "temp": ({"temp": _values("1", "2")}, _articles),
+    "wsd": ({"wsd": _values("1", "2", "3")}, _documents),
+    "wordsim": ({"wordsim": (Interval(0, 10), Interval(0, 4))}, _words),
+}
