@@ -1,0 +1,113 @@
+"""LabelMe with a crowd (Rodrigues & Pereira 2018): the scene of 2,688 photographs.
+
+1,000 training photographs have one to three answers each by 59 people; all have gold. Of the
+photographs there are only features, one vector of VGG16 each.
+"""
+
+from __future__ import annotations
+
+import zlib
+from pathlib import Path
+from zipfile import BadZipFile
+
+import numpy as np
+import pyarrow as pa
+
+from dissensus.annotations import Annotations
+from dissensus.contents import Contents
+from dissensus.corpus import Corpus
+from dissensus.datasets.files import chosen, csv_table, names_in_order, naming, present
+from dissensus.errors import DataError
+from dissensus.names import Names
+from dissensus.scales import Nominal
+
+CORPORA: tuple[str, ...] = ("labelme_crowds",)
+DEFAULT: str | None = "labelme_crowds"
+FEATURES, ANSWERS = "vgg16_avg_features.npz", "annotations.csv"
+PARTS = {"train": "train", "valid": "validation", "test": "test"}
+SCENES = (
+    "highway",
+    "insidecity",
+    "tallbuilding",
+    "street",
+    "forest",
+    "coast",
+    "mountain",
+    "opencountry",
+)
+
+
+def recognise(folder: Path) -> bool:
+    """Whether the folder holds the features."""
+    return (folder / FEATURES).is_file()
+
+
+def load(folder: Path, corpus: str | None = None) -> Corpus:
+    """Question `scene`, one of 8; items are named "train-0"; answers on the training part only."""
+    chosen(folder, corpus, CORPORA, DEFAULT)
+    vectors, labels = _arrays(folder)
+    part = [name for name, rows in vectors.items() for _ in rows]
+    items = Names([f"{name}-{row}" for name, rows in vectors.items() for row in range(len(rows))])
+    with naming(folder / FEATURES):
+        gold = Annotations.from_arrays(
+            np.arange(len(items)), None, np.concatenate(labels), Nominal(SCENES), items=items
+        )
+    contents, shown = Contents.distinct("features", np.concatenate(list(vectors.values())))
+    return Corpus.build(
+        "labelme_crowds",
+        items,
+        {"scene": _asked(folder, items)},
+        contents={"image": (contents, shown)},
+        gold={"scene": gold},
+        splits={"official": part},
+        notes=_notes(shown, np.array(part)),
+    )
+
+
+def _arrays(folder: Path) -> tuple[dict[str, np.ndarray], list[np.ndarray]]:
+    """Part -> vectors (n_items, n_features), and the labels (n_items,) of each part."""
+    path = present(folder, FEATURES)
+    try:
+        with np.load(path, allow_pickle=False) as held:
+            vectors = {PARTS[part]: held[f"X_{part}"] for part in PARTS}
+            labels = [held[f"y_{part}"] for part in PARTS]
+    except (ValueError, OSError, EOFError, KeyError, BadZipFile, zlib.error) as error:
+        reason = str(error.args[0] if error.args else error).splitlines()[0]
+        raise DataError(f"{path}: damaged ({reason})") from None
+    for (part, rows), label in zip(vectors.items(), labels, strict=True):
+        if rows.ndim != 2 or label.shape != rows.shape[:1] or rows.dtype.kind != "f":
+            raise DataError(
+                f"{path}: a vector and a label for each item of {part!r} are wanted, found "
+                f"{rows.dtype} of shape {rows.shape} and {label.shape}"
+            )
+    return vectors, labels
+
+
+def _asked(folder: Path, items: Names) -> Annotations:
+    """The crowd's answers; item_id is the row among the training vectors."""
+    answers = csv_table(
+        folder, ANSWERS, item_id=pa.string(), annotator_id=pa.string(), label=pa.int32()
+    )
+    annotators = names_in_order(answers["annotator_id"])
+    names = [f"train-{item}" for item in answers["item_id"].to_pylist()]
+    with naming(folder / ANSWERS):
+        return Annotations.from_arrays(
+            items.codes(names, "item"),
+            annotators.codes(answers["annotator_id"]),
+            answers["label"].to_numpy(),
+            Nominal(SCENES),
+            items=items,
+            annotators=annotators,
+        )
+
+
+def _notes(shown: np.ndarray, part: np.ndarray) -> tuple[str, ...]:
+    """Vectors that stand in training and in another part."""
+    trained = np.isin(shown, shown[part == "train"])
+    found = {name: int((trained & (part == name)).sum()) for name in ("validation", "test")}
+    return tuple(
+        f"{n} {'vector' if n == 1 else 'vectors'} of {name} also stand in train: a split by "
+        "content keeps them together, the official one does not"
+        for name, n in found.items()
+        if n
+    )
