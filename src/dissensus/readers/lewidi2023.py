@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -23,8 +23,17 @@ from dissensus.contents import Contents
 from dissensus.corpus import Corpus, LeftOut
 from dissensus.errors import DataError, listed
 from dissensus.names import Names
+from dissensus.readers.lewidi import (
+    as_object,
+    as_text,
+    between_commas,
+    columns,
+    entries,
+    opens_with,
+    read_alone,
+    without_detection,
+)
 from dissensus.readers.options import Options
-from dissensus.readers.text import head, read_utf8
 from dissensus.scales import Nominal, Ordinal, Scale, infer_scale
 
 QUESTIONS = {  # the annotation task, as the files spell it
@@ -45,33 +54,17 @@ SCALES: dict[str, Scale] = {
 }
 WORDS = {"No": "0"}  # twice in HS-Brexit, in the place of a 0 or 1
 REQUIRED = ("text", "annotation task", "annotators", "annotations", "split")
-_OPENING = re.compile(r'\s*\{\s*("(?:[^"\\]|\\.)*"\s*:\s*\{|\}\s*$)')
-_PARALLEL = [re.compile(rf'"{key}"\s*:\s*"') for key in ("annotators", "annotations")]
+_PARALLEL = [rf'"{key}"\s*:\s*"' for key in ("annotators", "annotations")]
 
 
 def recognise(path: Path) -> bool:
     """Whether the file opens with items whose annotators and annotations are texts."""
-    opening = head(path, 1 << 16).decode("utf-8-sig", errors="replace")
-    return bool(_OPENING.match(opening)) and all(key.search(opening) for key in _PARALLEL)
+    return opens_with(path, *_PARALLEL)
 
 
 def read(path: Path, options: Options) -> Corpus:
     """One file by itself; `datasets` puts the parts of a corpus together."""
-    told = dict(options.columns_named, scale=options.scale, merge_variants=options.merge_variants)
-    given = [key for key, value in told.items() if value not in (None, False)]
-    if given:
-        raise DataError(
-            f"{path}: LeWiDi 2023 JSON says itself what is what; leave {listed(given)} out"
-        )
-    name = re.sub(r"_(train|dev|test)$", "", path.stem)
-    if options.corpus not in (None, name):
-        raise DataError(f"{path}: no corpus {options.corpus!r}; there is {name!r}")
-    corpus = read_parts([path], options.name or name, options.repeats, options.encoding)
-    found = (
-        f"{path.name}: LeWiDi 2023 JSON; questions {', '.join(corpus.questions)}; "
-        f"items {corpus.n_items}, annotators {corpus.n_annotators}"
-    )
-    return replace(corpus, notes=(found, *corpus.notes))
+    return read_alone(path, options, "LeWiDi 2023", read_parts)
 
 
 def read_parts(
@@ -79,7 +72,11 @@ def read_parts(
 ) -> Corpus:
     """One corpus from several files, such as its training and its development part."""
     files = list(paths)
-    items = [item for path in files for item in _items(path, encoding)]
+    items = [
+        _item(entry, where, key)
+        for path in files
+        for key, entry, where in entries(path, encoding, REQUIRED)
+    ]
     try:
         return _built(name, items, repeats)
     except DataError as error:  # its messages name items and annotators, not files
@@ -101,47 +98,17 @@ class _Item:
     people: dict[str, dict[str, str]] = field(default_factory=dict)  # attribute -> annotator ->
 
 
-def _items(path: Path, encoding: str | None) -> list[_Item]:
-    content = _object(_parsed(path, encoding), str(path), "items by key")
-    if not content:
-        raise DataError(f"{path}: no items")
-    return [_item(entry, f"{path}, item {key!r}", key) for key, entry in content.items()]
-
-
-def _parsed(path: Path, encoding: str | None) -> Any:
-    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        made = dict(pairs)
-        if len(made) < len(pairs):  # json would keep the last without a word
-            keys = [key for key, _ in pairs]
-            twice = next(key for key in keys if keys.count(key) > 1)
-            raise DataError(f"{path}: key {twice!r} stands twice in one object")
-        return made
-
-    try:
-        return json.loads(read_utf8(path, encoding), object_pairs_hook=once)
-    except json.JSONDecodeError as error:
-        raise DataError(
-            f"{path}, line {error.lineno}: damaged JSON, the file may be truncated ({error.msg})"
-        ) from None
-    except RecursionError:
-        raise DataError(f"{path}: damaged JSON, nested too deeply") from None
-
-
-def _item(entry: Any, where: str, key: str) -> _Item:
-    entry = _object(entry, where, "keys such as 'text' and 'annotations'")
-    missing = [name for name in REQUIRED if name not in entry]
-    if missing:
-        raise DataError(f"{where}: no key {listed(missing)}; it has {listed(entry, 12)}")
-    info = _object(entry.get("other_info") or {}, f"{where}, 'other_info'", "texts")
-    split = _text(entry, "split", where)
-    annotators = _parts(_text(entry, "annotators", where))
+def _item(entry: dict[str, Any], where: str, key: str) -> _Item:
+    info = as_object(entry.get("other_info") or {}, f"{where}, 'other_info'", "texts")
+    split = as_text(entry, "split", where)
+    annotators = between_commas(as_text(entry, "annotators", where))
     if "" in annotators:
         raise DataError(f"{where}: 'annotators' has an empty name")
     answers = _answers(entry, info, where, len(annotators))
     return _Item(
         f"{split}-{key}",
         split,
-        _texts(_text(entry, "text", where, objects=True)),
+        _texts(as_text(entry, "text", where, objects=True)),
         annotators,
         answers,
         _gold(entry, where, next(iter(answers))),
@@ -154,12 +121,12 @@ def _answers(
     entry: dict[str, Any], info: dict[str, Any], where: str, n_annotators: int
 ) -> dict[str, list[str]]:
     """Every question's answers, the main question first."""
-    task = _text(entry, "annotation task", where).strip()
-    main = QUESTIONS.get(task, _without_detection(task))
+    task = as_text(entry, "annotation task", where).strip()
+    main = QUESTIONS.get(task, without_detection(task))
     asked = {main: ("annotations", entry["annotations"])}
     for title in ("other annotations", "other_annotations"):
-        for key, value in _object(info.get(title) or {}, f"{where}, {title!r}", "texts").items():
-            asked[_without_detection(key)] = (key, value)
+        for key, value in as_object(info.get(title) or {}, f"{where}, {title!r}", "texts").items():
+            asked[without_detection(key)] = (key, value)
     found = {}
     for question, (key, value) in asked.items():
         found[question] = _parallel(value, where, key, n_annotators)
@@ -236,40 +203,14 @@ def _people(info: dict[str, Any], where: str, annotators: list[str]) -> dict[str
     return known | ({"profile": profiles} if profiles else {})
 
 
-def _object(value: Any, where: str, of: str) -> dict[str, Any]:
-    if not isinstance(value, dict):
-        raise DataError(f"{where}: an object of {of} is wanted, found {_kind(value)}")
-    return value
-
-
-def _text(entry: dict[str, Any], key: str, where: str, objects: bool = False) -> Any:
-    value = entry[key]
-    if not isinstance(value, str) and not (objects and isinstance(value, dict)):
-        raise DataError(f"{where}: {key!r} must be a text, found {_kind(value)}")
-    return value
-
-
-def _kind(value: Any) -> str:
-    kinds = {dict: "an object", list: "a list", str: "a text", type(None): "null", bool: "a truth"}
-    return kinds.get(type(value), "a number")
-
-
-def _parts(text: str) -> list[str]:
-    return [part.strip() for part in text.split(",")] if text.strip() else []
-
-
 def _parallel(value: Any, where: str, key: str, n_annotators: int) -> list[str]:
     """The parts of a text that has one for every annotator, or none for anybody."""
-    parts = _parts(_text({key: value}, key, where)) or [""] * n_annotators
+    parts = between_commas(as_text({key: value}, key, where)) or [""] * n_annotators
     if len(parts) != n_annotators:
         raise DataError(
             f"{where}: {key!r} has {len(parts)} entries but 'annotators' has {n_annotators}"
         )
     return parts
-
-
-def _without_detection(task: str) -> str:
-    return task.removesuffix(" detection").removesuffix(" language")
 
 
 # ---- items as a corpus ----
@@ -280,14 +221,14 @@ def _built(name: str, items: list[_Item], repeats: Repeats) -> Corpus:
     everyone = {person for item in items for person in item.annotators}
     annotators = Names(sorted(everyone, key=lambda person: (len(person), person)))  # Ann9, Ann10
     questions, left_out, notes = _questions(items, names, annotators, repeats)
-    attributes = _columns([item.attributes for item in items])
+    attributes = columns([item.attributes for item in items])
     if "conversation_ids" in attributes:
         attributes["conversation"] = conversations(attributes["conversation_ids"])
         notes.append(
             "items whose conversation_ids share one id make one group, also where that id was "
             "damaged to the form 2.45945E+15 and may stand for several conversations"
         )
-    texts = _columns([item.texts for item in items])
+    texts = columns([item.texts for item in items])
     people: dict[str, dict[str, str]] = {}
     for item in items:
         for key, found in item.people.items():
@@ -309,11 +250,6 @@ def _built(name: str, items: list[_Item], repeats: Repeats) -> Corpus:
         left_out=tuple(left_out),
         notes=tuple(notes),
     )
-
-
-def _columns(rows: list[dict[str, str]]) -> dict[str, list[str | None]]:
-    keys = dict.fromkeys(key for row in rows for key in row)
-    return {key: [row.get(key) for row in rows] for key in keys}
 
 
 def _questions(
@@ -413,7 +349,7 @@ def conversations(ids: list[str | None]) -> list[str | None]:
 
     first: list[str | None] = []
     for text in ids:
-        parts = _parts(text or "")
+        parts = between_commas(text or "")
         for part in parts[1:]:
             head[find(part)] = find(parts[0])
         first.append(parts[0] if parts else None)

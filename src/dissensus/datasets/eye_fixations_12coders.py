@@ -1,0 +1,142 @@
+"""Eye fixations by twelve experts (Hooge et al. 2018): is the eye at rest in this sample?
+
+A trial is a sequence of samples of where somebody looked, 300 a second; an item is one sample in
+its trial.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from dissensus.annotations import Annotations
+from dissensus.contents import Contents
+from dissensus.corpus import Corpus, Focus, LeftOut
+from dissensus.datasets.files import chosen, csv_table, naming
+from dissensus.errors import DataError, listed
+from dissensus.names import Names
+from dissensus.scales import Nominal
+
+CORPORA: tuple[str, ...] = ("eye_fixations_12coders",)
+DEFAULT: str | None = "eye_fixations_12coders"
+SAMPLES, EVENTS = "samples_with_12_labels.csv.gz", "fixation_events.csv"
+CODERS = Names(["DN", "IH", "JB", "JF", "JV", "KH", "MN", "MS", "PZ", "RA", "RH", "TC"])
+SEEN = ("x", "y", "v")  # where the eye looks, in pixels of the screen, and how fast it moves
+QUESTION = "fixation"
+LISTS = "a list of time intervals for each trial, which the samples follow"
+
+
+def recognise(folder: Path) -> bool:
+    """Whether the folder holds the samples."""
+    return (folder / SAMPLES).is_file()
+
+
+def load(folder: Path, corpus: str | None = None) -> Corpus:
+    """Question `fixation`, 0 or 1; the content is the trial, the focus the sample in it."""
+    chosen(folder, corpus, CORPORA, DEFAULT)
+    labels = [f"fix_{coder}" for coder in CODERS]
+    samples = csv_table(
+        folder,
+        SAMPLES,
+        time=pa.float64(),
+        **dict.fromkeys(("trial", "subject", *SEEN), pa.string()),
+        **dict.fromkeys(labels, pa.int32()),
+    )
+    trials, trial = Names.encode(samples["trial"])
+    coded = _coded(folder, trials)  # (n_trials, n_coders)
+    answer = np.stack([samples[label].to_numpy() for label in labels], axis=1)
+    with naming(folder / SAMPLES):
+        starts = _starts(trial, samples["time"].to_numpy())
+        frame = np.arange(len(trial)) - starts[trial]
+        frames = pa.array(frame).cast(pa.string())
+        items = Names(pc.binary_join_element_wise(samples["trial"], frames, "-"))
+        asked = _asked(answer, coded[trial], items)
+        gaze = _gaze(samples)
+    sequences = Contents.distinct("features", np.split(gaze, starts[1:]))
+    return Corpus.build(
+        "eye_fixations_12coders",
+        items,
+        {QUESTION: asked},
+        annotators=CODERS,
+        contents={"gaze": (sequences[0], sequences[1][trial])},
+        item_attributes={key: samples[key] for key in ("trial", "time", "subject")},
+        focus=Focus("gaze", frame[:, None].astype(float), frame[:, None] + 1.0),
+        group="trial",
+        left_out=(LeftOut("fixation events, per trial", LISTS, int(coded.sum())),),
+        notes=(_absent(coded, trials, trial), _vectors()),
+    )
+
+
+def _coded(folder: Path, trials: Names) -> np.ndarray:
+    """Who marked anything in which trial, (n_trials, n_coders) booleans."""
+    events = csv_table(folder, EVENTS, trial=pa.string(), annotator_id=pa.string())
+    coded = np.zeros((len(trials), len(CODERS)), bool)
+    with naming(folder / EVENTS):
+        trial = trials.codes(events["trial"], "trial")
+        coded[trial, CODERS.codes(events["annotator_id"], "coder")] = True
+    return coded
+
+
+def _starts(trial: np.ndarray, time: np.ndarray) -> np.ndarray:
+    """The first sample of each trial, (n_trials,)."""
+    starts = np.flatnonzero(np.r_[True, np.diff(trial) != 0])
+    rises = np.diff(time) > 0
+    rises[starts[1:] - 1] = True
+    if len(starts) != trial.max() + 1 or not rises.all():
+        raise DataError("the samples of a trial must follow one another in time")
+    return starts
+
+
+def _asked(answer: np.ndarray, coded: np.ndarray, items: Names) -> Annotations:
+    """The answers of those who coded the trial; whoever marked nothing at all did not."""
+    strange = (answer != 0) & ((answer != 1) | ~coded)
+    if strange.any():
+        row, coder = (int(at[0]) for at in np.nonzero(strange))
+        found = answer[row, coder]
+        raise DataError(
+            f"row {row + 1}: fix_{CODERS[coder]} is {found}, but {EVENTS} has no fixation of "
+            f"{CODERS[coder]} in this trial"
+            if found == 1
+            else f"row {row + 1}: fix_{CODERS[coder]} is 0 or 1, found {found}"
+        )
+    item, annotator = np.nonzero(coded)
+    return Annotations.from_arrays(
+        item, annotator, answer[coded], Nominal(("0", "1")), items=items, annotators=CODERS
+    )
+
+
+def _gaze(samples: Any) -> np.ndarray:
+    """A vector per sample, (n_samples, 5): x, y, v, and whether there is an x and a v."""
+    x, y, v = (_numbers(samples[name], name) for name in SEEN)
+    there = [~np.isnan(x) & ~np.isnan(y), ~np.isnan(v)]
+    return np.stack([*np.nan_to_num([x, y, v]), *there], axis=1).astype(np.float32)
+
+
+def _numbers(texts: Any, name: str) -> np.ndarray:
+    """A column of numbers with gaps, which become nan."""
+    filled = pc.if_else(pc.equal(texts, ""), "nan", texts)
+    try:
+        return np.asarray(filled.cast(pa.float64()).to_numpy())
+    except pa.ArrowInvalid as error:
+        raise DataError(f"{name!r} holds numbers ({str(error).splitlines()[0]})") from None
+
+
+def _vectors() -> str:
+    return (
+        "gaze: a sample is x, y (pixels), v (speed), 1 if the place is known else 0, 1 if the "
+        "speed is known else 0; what is not known is 0"
+    )
+
+
+def _absent(coded: np.ndarray, trials: Names, trial: np.ndarray) -> str:
+    where, who = np.nonzero(~coded)
+    n_cells = int(np.bincount(trial)[where].sum())
+    pairs = [f"{CODERS[c]} in {trials[t]}" for t, c in zip(where, who, strict=True)]
+    return (
+        f"{len(pairs)} pairs of coder and trial are without any fixation and taken as missing, "
+        f"not as 0 ({n_cells} cells): {listed(pairs)}"
+    )

@@ -1,0 +1,75 @@
+"""LeWiDi 2025 (third edition): sarcasm, irony, paraphrases and inference, judged differently.
+
+CSC (how sarcastic is the response, 1 to 6), MP (is the reply ironic, in nine languages),
+Paraphrase (from -5 to 5, each answer with an explanation) and VariErrNLI (which of entailment,
+neutral and contradiction hold, each with an explanation); training and development part together,
+told apart by the official split, with what is known of the annotators.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from dissensus.corpus import Corpus
+from dissensus.datasets.files import chosen, present
+from dissensus.names import Names
+from dissensus.readers.lewidi import as_object, parsed
+from dissensus.readers.lewidi2025 import read_parts
+from dissensus.readers.text import read_utf8
+from dissensus.scales import as_numbers
+
+NEEDED = {  # the parts without which a corpus is not whole; others are read where they are
+    "CSC": ("dev",),
+    "MP": ("dev",),
+    "Paraphrase": ("train", "dev"),
+    "VariErrNLI": ("train", "dev"),
+}
+CORPORA: tuple[str, ...] = tuple(NEEDED)
+DEFAULT: str | None = None
+MISSING = ("", "nan", "DATA_EXPIRED", "CONSENT_REVOKED")
+_COMMA_TOO_MANY = re.compile(r'("(?:[^"\\]|\\.)*")|,(?=\s*[}\]])')
+
+
+def recognise(folder: Path) -> bool:
+    """Whether the folder holds a file of one of the four."""
+    files = [f"{name}_{part}.json" for name in CORPORA for part in ("train", "dev")]
+    return any((folder / name).is_file() for name in files)
+
+
+def load(folder: Path, corpus: str | None = None) -> Corpus:
+    """Items are named "train-1"; facts about annotators are named as in their file."""
+    wanted = chosen(folder, corpus, CORPORA, DEFAULT)
+    parts = [
+        present(folder, f"{wanted}_{part}.json")
+        for part in ("train", "dev")
+        if part in NEEDED[wanted] or (folder / f"{wanted}_{part}.json").is_file()
+    ]
+    about = present(folder, f"{wanted}_annotators_meta.json")
+    loaded = read_parts(parts, wanted)
+    return replace(loaded, annotator_attributes=_people(about, loaded.annotators))
+
+
+def _people(path: Path, annotators: Names) -> dict[str, Any]:
+    """What is known of each annotator; None where it is not."""
+    text = read_utf8(path).decode("utf-8")
+    tidy = _COMMA_TOO_MANY.sub(lambda found: found[1] or "", text)  # two of the files need it
+    people = as_object(parsed(tidy, path), str(path), "people by name")
+    for name, facts in people.items():
+        as_object(facts, f"{path}, annotator {name!r}", "facts")
+    known = [people.get(name) or people.get(name.removeprefix("Ann"), {}) for name in annotators]
+    keys = dict.fromkeys(key for facts in people.values() for key in facts)
+    return {key: _column([facts.get(key) for facts in known]) for key in keys}
+
+
+def _column(facts: list[Any]) -> Any:
+    """Facts as Arrow texts, or as whole numbers where all of them are such."""
+    texts = [None if fact is None or str(fact) in MISSING else str(fact) for fact in facts]
+    numbers = as_numbers([text for text in texts if text is not None])
+    if numbers and all(number == int(number) and abs(number) < 2**53 for number in numbers):
+        return pa.array([None if t is None else int(float(t)) for t in texts], pa.int64())
+    return pa.array(texts, pa.string())
