@@ -135,7 +135,9 @@ def once_each(codes: np.ndarray, values: Any, what: str) -> tuple[np.ndarray, An
     if other.any():
         row = int(other.argmax())
         before, here = values[int(every[row])].as_py(), values[row].as_py()
-        raise DataError(f"row {row + 1}: {what} is {here!r}, but {before!r} in row {every[row] + 1}")
+        raise DataError(
+            f"row {row + 1}: {what} is {here!r}, but {before!r} in row {every[row] + 1}"
+        )
     return distinct, values.take(pa.array(first))
 
 

@@ -34,6 +34,15 @@ CORPORA: tuple[str, ...] = ("affect", "rte", "temp", "wsd", "wordsim")
 DEFAULT: str | None = None
 HEADLINES, PAIRS = "text_affect.tsv", "text_rte1.tsv"
 EMOTIONS = ("anger", "disgust", "fear", "joy", "sadness", "surprise")
+SCALES: dict[str, Scale] = {
+    **{emotion: Interval(0, 100) for emotion in EMOTIONS},
+    "valence": Interval(-100, 100),
+    "rte": Nominal(("0", "1")),
+    "temp": Nominal(("1", "2")),
+    "wsd": Nominal(("1", "2", "3")),
+    "wordsim": Interval(0, 10),
+}
+OTHER_GOLD: dict[str, Scale] = {"wordsim": Interval(0, 4)}  # on a scale of its own
 
 Parts = dict[str, Any]  # arguments of Corpus.build
 
@@ -46,19 +55,21 @@ def recognise(folder: Path) -> bool:
 def load(folder: Path, corpus: str | None = None) -> Corpus:
     """Questions are named as their files; gold on every item."""
     wanted = chosen(folder, corpus, CORPORA, DEFAULT)
-    scales, shown = TASKS[wanted]
-    tables = {name: _answers(folder, name) for name in scales}
+    asked = (*EMOTIONS, "valence") if wanted == "affect" else (wanted,)
+    tables = {name: _answers(folder, name) for name in asked}
     items, annotators = (
         names_in_order(pa.chunked_array([c for t in tables.values() for c in t[key].chunks]))
         for key in ("item_id", "annotator_id")
     )
     questions, gold = {}, {}
-    for name, (scale, gold_scale) in scales.items():
+    for name, table in tables.items():
         with naming(folder / f"{name}.csv"):
-            questions[name] = _asked(tables[name], scale, items, annotators)
-            item, value = once_each(questions[name].item, tables[name]["gold"], "gold")
-            gold[name] = Annotations.from_arrays(item, None, value, gold_scale, items=items)
-    return Corpus.build(f"snow2008-{wanted}", items, questions, gold=gold, **shown(folder, items))
+            questions[name] = _asked(table, SCALES[name], items, annotators)
+            item, value = once_each(questions[name].item, table["gold"], "gold")
+            scale = OTHER_GOLD.get(name, SCALES[name])
+            gold[name] = Annotations.from_arrays(item, None, value, scale, items=items)
+    shown = SHOWN[wanted](folder, items)
+    return Corpus.build(f"snow2008-{wanted}", items, questions, gold=gold, **shown)
 
 
 def _answers(folder: Path, name: str) -> Any:
@@ -147,19 +158,10 @@ def _words(folder: Path, items: Names) -> Parts:
     }
 
 
-def _values(*values: str) -> tuple[Scale, Scale]:
-    return Nominal(values), Nominal(values)
-
-
-# corpus -> question -> the scales of its answers and its gold; what was shown
-TASKS: dict[str, tuple[dict[str, tuple[Scale, Scale]], Callable[[Path, Names], Parts]]] = {
-    "affect": (
-        dict.fromkeys(EMOTIONS, (Interval(0, 100), Interval(0, 100)))
-        | {"valence": (Interval(-100, 100), Interval(-100, 100))},
-        _headlines,
-    ),
-    "rte": ({"rte": _values("0", "1")}, _pairs),
-    "temp": ({"temp": _values("1", "2")}, _articles),
-    "wsd": ({"wsd": _values("1", "2", "3")}, _documents),
-    "wordsim": ({"wordsim": (Interval(0, 10), Interval(0, 4))}, _words),
+SHOWN: dict[str, Callable[[Path, Names], Parts]] = {
+    "affect": _headlines,
+    "rte": _pairs,
+    "temp": _articles,
+    "wsd": _documents,
+    "wordsim": _words,
 }
