@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -11,6 +10,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+
+from tests.datasets.crowd_folders import CROWD_FOLDERS
+from tests.datasets.writing import write as write
 
 TOKENS = """item_id,split,sent_id,pos_in_sent,token,gold,orig_id,auto_labelled
 0,train,0,0,Grüße,NOUN,000000,False
@@ -141,16 +143,161 @@ def write_conversations(folder: Path) -> None:
     write(folder, "ConvAbuse_dev.json", json.dumps(dev))
 
 
+STEMS = """item_id,word,stem,wost,fold10,fold20,freq,set,gold,mv,vote1,vote0,soft1,soft0,prob1,prob0
+0,teas,tea,teas tea,4,14,1,trn,1,1,4,0,0.982,0.018,1.0,0.0
+1,NA,NA,NA NA,6,16,2,dev,1,2,2,2,0.5,0.5,0.5,0.5
+2,NA, ,NA  ,1,11,2,dev,0,2,2,2,0.5,0.5,0.5,0.5
+3,mugs,DELETED,mugs DELETED,2,2,1,hard-tst,0,0,0,3,0.047,0.953,0.0,1.0
+"""
+
+
+def stemming(folder: Path) -> None:
+    write(folder, "stemming_votes.csv", STEMS)
+
+
+SENTENCES = """"id","text"
+"tea_1_4","None"
+"tea_5_9","Sincerely,"
+"mug_1_4","Sincerely,"
+"mug_5_9","A ""mug"", please."
+"SemEval_1","Tea prices rise"
+"SemEval_2","Mugs are back"
+"""
+SENTENCE_FACTS = """id\tdocument\tcategory\tsubcategory
+mug_1_4\tmug\tletters\tnyt
+mug_5_9\tmug\tletters\t 
+tea_1_4\ttea\tblog\t 
+tea_5_9\ttea\tblog\t 
+SemEval_1\tSemEval\tSemEval\t
+SemEval_2\tSemEval\tSemEval\t
+"""
+MEANS = """id,split,V,A,D,text
+SemEval_1,train,3,3,3,Tea prices rise
+tea_1_4,dev,2.5,3,3.5,None
+mug_5_9,test,3,3,3,"A ""mug"", please."
+"""
+READERS = "id,V,A,D\ntea_1_4,3,3,4\ntea_1_4,2,3,3\nmug_5_9,1,1,1\nmug_5_9,1,1,2\n"
+WRITERS = "id,V,A,D\nSemEval_1,5,4,3\ntea_1_4,1,1,1\n"
+
+
+def emobank(folder: Path) -> None:
+    write(folder, "raw.csv", SENTENCES)
+    write(folder, "meta.tsv", SENTENCE_FACTS)
+    write(folder, "emobank.csv", MEANS)
+    write(folder, "individual_reader_ratings.csv", READERS)
+    write(folder, "individual_writer_ratings.csv", WRITERS)
+
+
+CODERS = ("DN", "IH", "JB", "JF", "JV", "KH", "MN", "MS", "PZ", "RA", "RH", "TC")
+SAMPLES = f"""trial,time,x,y,v,{",".join(f"fix_{coder}" for coder in CODERS)},subject
+adult_2,0.0,966.1,543.6,595.0,1,1,1,1,1,0,1,0,1,1,1,1,adult
+adult_2,3.333,967.3,546.8,,0,1,1,1,1,1,1,1,1,1,1,1,adult
+infant_1,0.0,,,,1,1,1,1,1,1,1,1,1,1,1,0,infant
+infant_1,3.333,12.5,-3.0,7.25,0,1,1,1,1,1,1,1,1,1,1,0,infant
+infant_1,6.667,12.5,-3.0,7.25,0,0,0,0,0,0,0,0,0,0,0,0,infant
+"""
+FIXATIONS = "trial,annotator_id,start_ms,end_ms,dur_ms\n" + "".join(
+    f"{trial},{coder},0.0,3.333,3\n"
+    for trial in ("infant_1", "adult_2")
+    for coder in CODERS
+    if (trial, coder) != ("infant_1", "TC")
+)
+
+
+def eye_fixations_12coders(folder: Path) -> None:
+    write(folder, "samples_with_12_labels.csv.gz", SAMPLES)
+    write(folder, "fixation_events.csv", FIXATIONS)
+
+
+def irony_item(**changes: Any) -> dict[str, Any]:
+    """An item of MP, LeWiDi 2025, with invented texts; None takes a key away."""
+    item: dict[str, Any] = {
+        "annotation task": "irony detection",
+        "text": {"post": "More tea?", "reply": "oh, sure"},
+        "annotators": "Ann2,Ann10",
+        "number of annotations": 2,
+        "annotations": {"Ann2": "0", "Ann10": "1"},
+        "soft_label": {"0.0": 0.5, "1.0": 0.5},
+        "split": "dev",
+        "lang": "en",
+        "other_info": {"source": "reddit", "level": 1.0, "language_variety": "in"},
+    }
+    item |= changes
+    return {key: value for key, value in item.items() if value is not None}
+
+
+def inference_item(**changes: Any) -> dict[str, Any]:
+    """An item of VariErrNLI, where Ann2 chose two values."""
+    item = {
+        "annotation task": "natural language inference",
+        "text": {"context": "She drinks tea.", "statement": "She is awake."},
+        "annotators": "Ann1,Ann2,Ann2",
+        "number of annotations": 3,
+        "annotations": {"Ann1": "neutral", "Ann2": "entailment,neutral"},
+        "other_info": {"explanations": ["not said", "one must be awake", "or not"]},
+    }
+    return irony_item(**{**item, **changes})
+
+
+def paraphrase_item(**changes: Any) -> dict[str, Any]:
+    """An item of Paraphrase."""
+    item = {
+        "annotation task": "paraphrase detection",
+        "text": {"Question1": "Is it tea?", "Question2": "Is tea it?"},
+        "annotators": "Ann1,Ann2",
+        "annotations": {"Ann1": "-5", "Ann2": "4"},
+        "other_info": {"explanations": ["word order", "the same"]},
+    }
+    return irony_item(**{**item, **changes})
+
+
+def sarcasm_item(**changes: Any) -> dict[str, Any]:
+    """An item of CSC."""
+    item = {
+        "annotation task": "sarcasm detection",
+        "text": {"context": "You broke a mug.", "response": "well done"},
+        "annotators": "Ann0,Ann7",
+        "annotations": {"Ann0": "6", "Ann7": "1"},
+        "other_info": {"context+speaker": "1_2"},
+    }
+    return irony_item(**{**item, **changes})
+
+
+MUG = {"post": "A mug?", "reply": "oh, sure"}
+PEOPLE = {  # two of the real files have a comma too many
+    "CSC": '{"Ann0": {"Gender": "Female", "Age": "nan"}, "Ann1": {"Gender": "Male", "Age": "3"}}',
+    "MP": '{"2": {"Age": 19.0, "Student status": "DATA_EXPIRED"},'
+    ' "10": {"Age": 34.0, "Student status": "Yes"}}',
+    "Paraphrase": '{\n"Ann1": {"Gender": "Male", "Age": "26",\n},\n"Ann2": {"Age": "30",},\n}',
+    "VariErrNLI": '{"Ann1": {"Education": "a,}", "Age": "22",}, "Ann2": {"Education": "b",},}',
+}
+
+
+def lewidi2025(folder: Path) -> None:
+    other = {"context": "You broke a mug.", "response": "no matter"}
+    parts = {
+        "CSC_dev": {"1": sarcasm_item(), "2": sarcasm_item(text=other)},
+        "MP_dev": {"1": irony_item(), "2": irony_item(text=MUG)},
+        "Paraphrase_train": {"1": paraphrase_item(split="train")},
+        "Paraphrase_dev": {"1": paraphrase_item()},
+        "VariErrNLI_train": {"1": inference_item(split="train")},
+        "VariErrNLI_dev": {"1": inference_item()},
+    }
+    for name, items in parts.items():
+        write(folder, f"{name}.json", json.dumps(items))
+    for name, people in PEOPLE.items():
+        write(folder, f"{name}_annotators_meta.json", people)
+
+
 FOLDERS: dict[str, Callable[[Path], None]] = {
     "pos_tweets": pos_tweets,
     "speechocean762": speechocean762,
     "jester5k": jester5k,
     "cifar10h": cifar10h,
     "lewidi2023": lewidi2023,
+    "stemming": stemming,
+    "emobank": emobank,
+    "eye_fixations_12coders": eye_fixations_12coders,
+    "lewidi2025": lewidi2025,
+    **CROWD_FOLDERS,
 }
-
-
-def write(folder: Path, name: str, text: str) -> None:
-    """Write a text, gzipped where the name says so."""
-    content = text.encode()
-    (folder / name).write_bytes(gzip.compress(content) if name.endswith(".gz") else content)

@@ -9,15 +9,22 @@ import pytest
 
 from dissensus.corpus import Corpus
 from dissensus.datasets import DATASETS, dataset
+from dissensus.scales import MultiLabel
 
 pytestmark = pytest.mark.data
 
-WHOLE = [name for name in DATASETS if dataset(name).DEFAULT is not None]
+OTHER = ("toxic_spans", "nli_variation")  # whose table counts answers in two ways
+WHOLE = [n for n in DATASETS if dataset(n).DEFAULT is not None and n not in OTHER]
 NAMED = [  # corpora that are chosen by name, with what the card's table calls their questions
     ("pos_tweets", "plank2014", {"tag": "tag, two experts (plank2014)"}),
     ("speechocean762", "sentences-all", {}),
     ("speechocean762", "words", {}),
+    ("emobank", "emobank-all", {}),
 ]
+TITLES = {  # what the card's table calls the questions of a default corpus, where it differs
+    "pos_tweets": {"tag": "tag, crowd"},
+    "eye_fixations_12coders": {"fixation": "fixation, per sample"},
+}
 
 
 def card_counts(folder: Path) -> dict[str, tuple[str, str, str]]:
@@ -38,7 +45,7 @@ def counted(corpus: Corpus, question: str) -> tuple[str, str, str]:
 @pytest.mark.parametrize("name", WHOLE)
 def test_the_default_corpus_accounts_for_the_whole_folder(name: str, data_folder: Path) -> None:
     corpus = dataset(name).load(data_folder / name)
-    titles = {"tag": "tag, crowd"} if name == "pos_tweets" else {}
+    titles = TITLES.get(name, {})
     accounted: Counter[str] = Counter()
     for question, asked in corpus.questions.items():
         accounted[titles.get(question, question)] += asked.n_answers
@@ -46,7 +53,7 @@ def test_the_default_corpus_accounts_for_the_whole_folder(name: str, data_folder
         accounted[row.question] += row.answers
     table = card_counts(data_folder / name)
     assert dict(accounted) == {question: int(row[2]) for question, row in table.items()}
-    for question in corpus.questions:
+    for question in set(corpus.questions) - {row.question for row in corpus.left_out}:
         assert counted(corpus, question) == table[titles.get(question, question)]
 
 
@@ -70,3 +77,49 @@ def test_the_four_corpora_of_lewidi_make_the_whole_table(data_folder: Path) -> N
         assert corpus.left_out == ()
         found |= {f"{name} {question}": counted(corpus, question) for question in corpus.questions}
     assert found == card_counts(data_folder / "lewidi2023")
+
+
+def test_the_four_corpora_of_lewidi_2025_make_the_whole_table(data_folder: Path) -> None:
+    found: dict[str, tuple[str, str, str]] = {}
+    for name in dataset("lewidi2025").CORPORA:
+        corpus = dataset("lewidi2025").load(data_folder / "lewidi2025", name)
+        assert corpus.left_out == ()
+        for question, asked in corpus.questions.items():
+            values = asked.scale.values if isinstance(asked.scale, MultiLabel) else (question,)
+            found |= {f"{name} {value}": counted(corpus, question) for value in values}
+    assert found == card_counts(data_folder / "lewidi2025")
+
+
+@pytest.mark.parametrize("name", ["snow2008", "bluebirds_ducks", "dawid_skene_classics"])
+def test_the_corpora_of_a_folder_make_the_whole_table(name: str, data_folder: Path) -> None:
+    found: dict[str, tuple[str, str, str]] = {}
+    for corpus_name in dataset(name).CORPORA:
+        corpus = dataset(name).load(data_folder / name, corpus_name)
+        assert corpus.left_out == ()
+        found |= {question: counted(corpus, question) for question in corpus.questions}
+    assert found == card_counts(data_folder / name)
+
+
+def test_ratings_with_those_that_do_not_apply_are_all_rows(data_folder: Path) -> None:
+    corpus = dataset("nli_variation").load(data_folder / "nli_variation")
+    table = card_counts(data_folder / "nli_variation")
+    left_out = {row.question: row.answers for row in corpus.left_out}
+    assert counted(corpus, "rating") == table.pop("rating, na dropped")
+    assert counted(corpus, "not applicable") == table["rating, all rows"]
+    accounted = {
+        "rating, all rows": corpus["rating"].n_answers + left_out.pop("rating"),
+        **left_out,
+    }
+    assert accounted == {question: int(row[2]) for question, row in table.items()}
+
+
+def test_spans_are_rationales_of_the_answers_they_came_with(data_folder: Path) -> None:
+    corpus = dataset("toxic_spans").load(data_folder / "toxic_spans")
+    table = card_counts(data_folder / "toxic_spans")
+    assert set(table) == {"toxic", "spans"} and corpus.left_out == ()
+    assert counted(corpus, "toxic") == table["toxic"] == table["spans"]
+    spans = corpus.rationales
+    assert spans is not None
+    n_dropped = int(next(note for note in corpus.notes if "wholly outside" in note).split()[0])
+    card = (data_folder / "toxic_spans" / "CARD.md").read_text(encoding="utf-8")
+    assert f"hold {(spans.annotator >= 0).sum() + n_dropped:,} spans" in card

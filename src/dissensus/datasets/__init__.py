@@ -27,6 +27,17 @@ DATASETS: dict[str, str] = {
     "jester5k": "dissensus.datasets.jester5k",
     "cifar10h": "dissensus.datasets.cifar10h",
     "lewidi2023": "dissensus.datasets.lewidi2023",
+    "stemming": "dissensus.datasets.stemming",
+    "emobank": "dissensus.datasets.emobank",
+    "eye_fixations_12coders": "dissensus.datasets.eye_fixations_12coders",
+    "lewidi2025": "dissensus.datasets.lewidi2025",
+    "toxic_spans": "dissensus.datasets.toxic_spans",
+    "nli_variation": "dissensus.datasets.nli_variation",
+    "faces_3dsk": "dissensus.datasets.faces_3dsk",
+    "labelme_crowds": "dissensus.datasets.labelme_crowds",
+    "snow2008": "dissensus.datasets.snow2008",
+    "bluebirds_ducks": "dissensus.datasets.bluebirds_ducks",
+    "dawid_skene_classics": "dissensus.datasets.dawid_skene_classics",
 }
 
 
