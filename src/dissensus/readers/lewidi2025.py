@@ -145,9 +145,9 @@ def _check(answer: str, question: str, where: str, person: str) -> None:
     chosen = between_commas(answer) if isinstance(scale, MultiLabel) else [answer]
     strange = [value for value in chosen if value not in scale.values]
     if answer and strange:
-        several = "are some" if isinstance(scale, MultiLabel) else "is one"
+        several = "some" if isinstance(scale, MultiLabel) else "one"
         raise DataError(
-            f"{where}: {person!r} answered {listed(strange)}; answers to {question} {several} of "
+            f"{where}: {person!r} answered {listed(strange)}; {question} is {several} of "
             f"{listed(scale.values, 11)}"
         )
 
