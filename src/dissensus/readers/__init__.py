@@ -28,6 +28,7 @@ READERS: dict[str, str] = {
     "corpus": "dissensus.readers.folder",
     "parquet": "dissensus.readers.parquet",
     "lewidi2023": "dissensus.readers.lewidi2023",
+    "lewidi2025": "dissensus.readers.lewidi2025",
     "jsonl": "dissensus.readers.jsonl",
     "csv": "dissensus.readers.csv",
 }
