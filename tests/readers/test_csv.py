@@ -129,7 +129,8 @@ def test_no_column_of_answers(write: Write) -> None:
     path = write("t1,ann,yes\nt2,ann,no\n")
     message = (
         f"{path}: no column of answers recognised in 't1', 'ann', 'yes'; "
-        "name it (answer=, --answer)"
+        'name it (answer=, --answer), or say format="wide" (--format wide) if every annotator has '
+        "a column"
     )
     with pytest.raises(DataError, match=refused(message)):
         read(path)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import importlib
 import inspect
 import os
@@ -51,7 +52,7 @@ def test_recognising_never_fails(reader: str, write: Write, tmp_path: Path) -> N
 
 
 def test_every_option_of_read_reaches_the_readers() -> None:
-    parameters = set(inspect.signature(read).parameters) - {"source", "format"}
+    parameters = set(inspect.signature(read).parameters) - {"source"}
     assert parameters == set(inspect.signature(Options).parameters)
 
 
@@ -62,7 +63,7 @@ def test_no_such_path(tmp_path: Path) -> None:
 
 
 def test_no_such_format(write: Write) -> None:
-    message = f"no format 'xlsx'; there are {', '.join(READERS)}"
+    message = f"no format 'xlsx'; there are {', '.join(READERS)}, long, wide"
     with pytest.raises(DataError, match=refused(message)):
         read(write(""), format="xlsx")
 
@@ -73,7 +74,7 @@ def test_a_folder_that_is_nobodys(tmp_path: Path) -> None:
         read(tmp_path)
 
 
-@pytest.mark.parametrize("format", ["csv", "jsonl", "parquet"])
+@pytest.mark.parametrize("format", ["csv", "jsonl", "parquet", "arrow", "matrix"])
 def test_a_folder_where_a_file_is_due(tmp_path: Path, format: str) -> None:
     with pytest.raises(DataError, match=refused(f"{tmp_path}: is a folder; name a file in it")):
         read(tmp_path, format=format)
@@ -95,7 +96,7 @@ def test_a_file_where_a_folder_is_due(write: Write) -> None:
         ),
         (b"PK\x03\x04\x14", "a zip or Excel file; unpack it, or save the sheet as CSV"),
         (b"\xd0\xcf\x11\xe0\xa1", "an old Excel file; save the sheet as CSV"),
-        (b"\x1f\x8b\x08", "a gzip file; unpack it"),
+        (gzip.compress(b"\x1f\x8b\x08"), "a gzip file in a gzip file; unpack it"),
     ],
 )
 def test_a_binary_file(write: Write, start: bytes, what: str) -> None:
@@ -106,9 +107,17 @@ def test_a_binary_file(write: Write, start: bytes, what: str) -> None:
         read(path, format="csv")
 
 
-def test_a_parquet_file_read_as_csv(write: Write) -> None:
-    path = write(b"PAR1\x15")
-    message = f'{path}: a Parquet file; say format="parquet" (--format parquet)'
+@pytest.mark.parametrize(
+    "start, what, format",
+    [
+        (b"PAR1\x15", "a Parquet file", "parquet"),
+        (b"ARROW1\0", "an Arrow file", "arrow"),
+        (b"\x93NUMPY", "an array of numpy", "matrix"),
+    ],
+)
+def test_another_format_read_as_csv(write: Write, start: bytes, what: str, format: str) -> None:
+    path = write(start)
+    message = f'{path}: {what}; say format="{format}" (--format {format})'
     with pytest.raises(DataError, match=refused(message)):
         read(path, format="csv")
 

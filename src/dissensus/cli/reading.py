@@ -24,9 +24,15 @@ File = Annotated[
 CorpusName = Annotated[
     str | None, typer.Option("--corpus", help="Which corpus of a folder that holds several.")
 ]
-Format = Annotated[str | None, typer.Option(help="Format of FILE, if it is not recognised.")]
+Format = Annotated[
+    str | None, typer.Option(help="Format of FILE, or long or wide, if it is not recognised.")
+]
 Item = Annotated[str | None, typer.Option(help="Column that names the item.")]
 Annotator = Annotated[str | None, typer.Option(help="Column that names the annotator.")]
+AnnotatorColumns = Annotated[
+    str | None,
+    typer.Option(help="Columns that hold one annotator's answers each, with commas between."),
+]
 Answer = Annotated[
     list[str] | None, typer.Option(help="Column of answers; repeat it for several questions.")
 ]
@@ -55,6 +61,7 @@ class Reading:
     format: Format = None
     item: Item = None
     annotator: Annotator = None
+    annotator_columns: AnnotatorColumns = None
     answer: Answer = None
     text: Text = None
     question_column: QuestionColumn = None
@@ -69,6 +76,8 @@ class Reading:
 
         said = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "file"}
         said["question"] = said.pop("question_column")
+        columns = said.pop("annotator_columns")
+        said["annotators"] = columns and [name.strip() for name in columns.split(",")]
         corpus = datasets.read(self.file, **{name: value for name, value in said.items() if value})
         for note in corpus.notes:
             say(note)

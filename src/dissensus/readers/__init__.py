@@ -21,14 +21,17 @@ from dissensus.annotations import Repeats
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError
 from dissensus.readers.options import Options
+from dissensus.readers.shapes import SHAPES
 from dissensus.readers.text import head, read_bytes, what_binary
 from dissensus.scales import Scale
 
 READERS: dict[str, str] = {
     "corpus": "dissensus.readers.folder",
     "parquet": "dissensus.readers.parquet",
+    "arrow": "dissensus.readers.arrow",
     "lewidi2023": "dissensus.readers.lewidi2023",
     "lewidi2025": "dissensus.readers.lewidi2025",
+    "matrix": "dissensus.readers.matrix",
     "jsonl": "dissensus.readers.jsonl",
     "csv": "dissensus.readers.csv",
 }
@@ -40,6 +43,7 @@ def read(
     format: str | None = None,
     item: str | None = None,
     annotator: str | None = None,
+    annotators: str | Sequence[str] | None = None,
     answer: str | Sequence[str] | None = None,
     text: str | Sequence[str] | None = None,
     question: str | None = None,
@@ -56,10 +60,12 @@ def read(
     The format and the columns are recognised; what was recognised stands in `corpus.notes`.
 
     Args:
-        source: a path, or a pandas, polars or Arrow table with one row per answer.
-        format: a name in `READERS`, where the file is not recognised or wrongly so.
+        source: a path, or a pandas, polars or Arrow table. Files may be gzipped.
+        format: a name in `READERS`, where the file is not recognised or wrongly so; or "long",
+            a table with a row per answer, or "wide", one with a row per item.
         item: the column that names the item; without one, each distinct content is an item.
         annotator: the column that names the annotator; without one, answers are anonymous.
+        annotators: the columns of a wide table that hold an annotator's answers each.
         answer: the column of answers; several are a question each. () reads items only.
         text: the column shown to annotators, or that of a picture's, clip's or film's path;
             several are a role each.
@@ -83,8 +89,10 @@ def read(
         2 answers by 2 annotators on 1 item
     """
     options = Options(
+        format=format,
         item=_name(item),
         annotator=_name(annotator),
+        annotators=_names(annotators),
         answer=_names(answer),
         text=_names(text),
         question=_name(question),
@@ -96,14 +104,15 @@ def read(
         corpus=corpus,
         merge_variants=merge_variants,
     )
-    if format is not None and format not in READERS:
-        raise DataError(f"no format {format!r}; there are {', '.join(READERS)}")
+    if format is not None and format not in (*READERS, *SHAPES):
+        raise DataError(f"no format {format!r}; there are {', '.join((*READERS, *SHAPES))}")
     if not isinstance(source, str | os.PathLike):
         from dissensus.readers.table import read_table
 
         return read_table(source, options)
     path = Path(source)
-    module = importlib.import_module(READERS[format or recognise(path)])
+    file_format = recognise(path) if format is None or format in SHAPES else format
+    module = importlib.import_module(READERS[file_format])
     return module.read(path, options)
 
 

@@ -105,10 +105,10 @@ def choose(rows: Rows, options: Options) -> Choice:
     named = _named(options)
     rows.check(sorted(named))
     answer = _answer(rows, options, named)
-    annotator = options.annotator or _first("annotator", rows, named | set(answer))
+    annotator = options.annotator or first_named("annotator", rows, named | set(answer))
     taken = {*named, *answer, annotator}
     item = options.item or _item(rows, taken)
-    shown = _shown(rows, options, item, {*taken, item})
+    shown = shown_columns(rows, options, item, {*taken, item})
     if options.item is None and item is not None and _numbers_rows(rows, item, shown):
         item = None
     taken |= {item, *shown.values()}
@@ -122,10 +122,10 @@ def choose(rows: Rows, options: Options) -> Choice:
         shown,
         question,
         gold=_gold(rows, options, answer, taken, asked_groups(rows, items, question)),
-        seconds=_first("seconds", rows, taken, _is_numeric),
-        count=None if annotator else _first("count", rows, taken, _is_count),
-        response=_first("response", rows, taken),
-        split=_first("split", rows, taken, lambda column: _one_each(column, items)),
+        seconds=first_named("seconds", rows, taken, _is_numeric),
+        count=None if annotator else first_named("count", rows, taken, _is_count),
+        response=first_named("response", rows, taken),
+        split=first_named("split", rows, taken, lambda column: one_each(column, items)),
     )
 
 
@@ -177,12 +177,13 @@ def _named(options: Options) -> set[str]:
     return named | set(options.answer or ()) | set(options.text or ())
 
 
-def _first(
+def first_named(
     part: str,
     rows: Rows,
-    taken: Iterable[str | None],
+    taken: Iterable[str | None] = (),
     fits: Callable[[Column], bool] = lambda column: True,
 ) -> str | None:
+    """The likeliest column whose name fits, and what it holds too."""
     found = (name for name in candidates(part, rows, taken) if fits(rows.columns[name]))
     return next(found, None)
 
@@ -190,31 +191,32 @@ def _first(
 def _answer(rows: Rows, options: Options, named: set[str]) -> tuple[str, ...]:
     if options.answer is not None:
         return options.answer
-    found = _first("answer", rows, named) or _first("response", rows, named)
+    found = first_named("answer", rows, named) or first_named("response", rows, named)
     if found is None:
         raise _unrecognised(rows, "answers", "answer")
     return (found,)
 
 
 def _unrecognised(rows: Rows, what: str, option: str) -> DataError:
+    wide = ', or say format="wide" (--format wide) if every annotator has a column'
     return DataError(
         f"{rows.path}: no column of {what} recognised in {listed(rows.columns, 40)}; "
-        f"name it ({option}=, --{option})"
+        f"name it ({option}=, --{option}){wide if what == 'answers' else ''}"
     )
 
 
 def _item(rows: Rows, taken: Iterable[str | None]) -> str | None:
     """The first fitting name; but `task` may hold the task's name, the same for many texts."""
-    shown = _first("text", rows, taken)
+    shown = first_named("text", rows, taken)
 
     def fits(column: Column) -> bool:
         whole = len(column.values) > 1 and column.first_blank is None
-        return whole and (shown is None or _one_each(rows.columns[shown], column))
+        return whole and (shown is None or one_each(rows.columns[shown], column))
 
-    return _first("item", rows, taken, fits) or _first("item", rows, taken)
+    return first_named("item", rows, taken, fits) or first_named("item", rows, taken)
 
 
-def _shown(
+def shown_columns(
     rows: Rows, options: Options, item: str | None, taken: set[str | None]
 ) -> dict[str, str]:
     """Role -> column; a single text has the role "text", a single picture "image"."""
@@ -225,12 +227,14 @@ def _shown(
 
     def fits(column: Column) -> bool:
         """Whether an item has one such content: a `comment` may be the annotator's own."""
-        return item is None or _one_each(column, items_of(rows, item, {}))
+        return item is None or one_each(column, items_of(rows, item, {}))
 
     pair = {plain(name): name for name in rows.columns if name not in taken}
     if all(part in pair and fits(rows.columns[pair[part]]) for part in PAIR):
         return {part: pair[part] for part in PAIR}
-    found = {role: _first(role, rows, taken, fits) for role in ("text", "image", "audio", "video")}
+    found = {
+        role: first_named(role, rows, taken, fits) for role in ("text", "image", "audio", "video")
+    }
     return {role: column for role, column in found.items() if column is not None}
 
 
@@ -249,7 +253,7 @@ def _question(rows: Rows, taken: Iterable[str | None], items: Column, n_answers:
         within = column.is_constant(items.codes, len(items.values))
         return len(column.values) == 1 or (len(column.values) <= MOST_QUESTIONS and not within)
 
-    return _first("question", rows, taken, fits) if n_answers == 1 else None
+    return first_named("question", rows, taken, fits) if n_answers == 1 else None
 
 
 def _gold(
@@ -272,13 +276,13 @@ def _gold(
         own = {"gold" + plain(column), plain(column) + "gold"}
         names = [name for name in rows.columns if plain(name) in own and name not in taken]
         names += candidates("gold", rows, taken) if len(answer) == 1 else []
-        names = [name for name in names if _one_each(rows.columns[name], groups)]
+        names = [name for name in names if one_each(rows.columns[name], groups)]
         if names:
             found[column] = names[0]
     return found
 
 
-def _one_each(column: Column, groups: Column) -> bool:
+def one_each(column: Column, groups: Column) -> bool:
     """Whether no group has two different entries."""
     return column.conflict(groups.codes, len(groups.values)) is None
 

@@ -14,9 +14,9 @@ import pyarrow.csv
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError
 from dissensus.readers.columns import n_recognised
-from dissensus.readers.long import long_table
 from dissensus.readers.options import Options
 from dissensus.readers.rows import make_rows
+from dissensus.readers.shapes import any_table
 from dissensus.readers.text import head, is_text, read_utf8
 
 DELIMITERS = (",", "\t", ";", "|")
@@ -29,7 +29,7 @@ def recognise(path: Path) -> bool:
 
 
 def read(path: Path, options: Options) -> Corpus:
-    """Read a long table; every field is a text, "007" stays "007".
+    """Read a table; every field is a text, "007" stays "007".
 
     The delimiter is found in the first lines, whatever the file's ending says.
     """
@@ -45,7 +45,7 @@ def read(path: Path, options: Options) -> Corpus:
         place=lambda row: f"line {_line(data, delimiter, row + 1)}",
         folder=path.resolve().parent,
     )
-    return long_table(rows, options)
+    return any_table(rows, options)
 
 
 def find_delimiter(data: bytes) -> str:

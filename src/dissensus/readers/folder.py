@@ -19,7 +19,7 @@ def read(path: Path, options: Options) -> Corpus:
     """Read a corpus that was saved; only its name can be told anew."""
     default = Options()
     said = [f.name for f in fields(Options) if getattr(options, f.name) != getattr(default, f.name)]
-    useless = [name for name in said if name != "name"]
+    useless = [name for name in said if name not in ("name", "format")]
     if useless:
         raise DataError(
             f"{path}: a saved corpus knows its columns and scales; leave out {', '.join(useless)}"

@@ -1,4 +1,4 @@
-"""JSON lines: one object per line, one answer per object."""
+"""JSON lines: one object per line, which holds one answer or one item."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ import pyarrow as pa
 
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError
-from dissensus.readers.long import long_table
 from dissensus.readers.options import Options
 from dissensus.readers.rows import make_rows
-from dissensus.readers.text import head, is_text, read_utf8
+from dissensus.readers.shapes import any_table
+from dissensus.readers.text import ending, head, is_text, read_utf8
 
 ENDINGS = (".jsonl", ".ndjson", ".json1", ".json")
 _DECODER = json.JSONDecoder(  # numbers stay as they are written: no id loses a digit
@@ -27,11 +27,11 @@ def recognise(path: Path) -> bool:
     if not is_text(start):
         return False
     bare = start.removeprefix(b"\xef\xbb\xbf").lstrip()
-    return path.suffix.lower() in ENDINGS or bare.startswith(b"{")
+    return ending(path) in ENDINGS or bare.startswith(b"{")
 
 
 def read(path: Path, options: Options) -> Corpus:
-    """Read a long table of objects; a list as an answer is a set of values."""
+    """Read a table of objects; a list as an answer is a set of values."""
     text = read_utf8(path, options.encoding).decode("utf-8")
     _check_lines(text, path)
     columns, lines = _columns(text, path)
@@ -50,7 +50,7 @@ def read(path: Path, options: Options) -> Corpus:
         folder=path.resolve().parent,
         sets=frozenset(sets),
     )
-    return long_table(rows, options)
+    return any_table(rows, options)
 
 
 def _check_lines(text: str, path: Path) -> None:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import replace
-from pathlib import Path
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -21,6 +20,7 @@ from dissensus.readers.answers import Answers, answers_of, described
 from dissensus.readers.columns import Choice, asked_groups, choose, items_of, kind_of
 from dissensus.readers.options import Options
 from dissensus.readers.rows import Column, Rows
+from dissensus.readers.text import stem
 
 
 def long_table(rows: Rows, options: Options) -> Corpus:
@@ -29,9 +29,29 @@ def long_table(rows: Rows, options: Options) -> Corpus:
     Columns that have no part of their own become attributes of items or annotators where they
     are constant within each, and else facts carried along with the answers.
     """
+    choice = choose(rows, options)
+    built = assembled(rows, choice, options)
+    said = [
+        _recognised(choice, built, rows),
+        *_blank_remarks(rows, built.answers),
+        *remarks(built),
+    ]
+    return replace(built.corpus, notes=tuple(f"{rows.name}: {line}" for line in said))
+
+
+@dataclass(frozen=True, eq=False)
+class Assembled:
+    """A corpus, and what its notes are written from."""
+
+    corpus: Corpus
+    answers: dict[str, Answers]  # by question
+    others: dict[str, list[str]]  # whose attribute the remaining columns are
+
+
+def assembled(rows: Rows, choice: Choice, options: Options) -> Assembled:
+    """Put a corpus together from columns whose parts are known."""
     if options.corpus is not None:
         raise DataError(f"{rows.path}: holds one corpus; leave out corpus={options.corpus!r}")
-    choice = choose(rows, options)
     items = items_of(rows, choice.item, choice.shown)
     people = None if choice.annotator is None else rows.columns[choice.annotator]
     answers = _answers(rows, choice, options)
@@ -44,7 +64,7 @@ def long_table(rows: Rows, options: Options) -> Corpus:
     contents = {role: _contents(rows, role, c, items) for role, c in choice.shown.items()}
     gold = _gold(rows, choice, options, answers, items)
     corpus = Corpus.build(
-        options.name or Path(rows.name).stem,
+        options.name or stem(rows.name),
         Names(items.values),
         questions,
         annotators=Names.range(0) if people is None else Names(people.values),
@@ -57,8 +77,7 @@ def long_table(rows: Rows, options: Options) -> Corpus:
         splits={"official": _first_of(rows, choice.split, items)} if choice.split else {},
         left_out=_left_out(answers, questions),
     )
-    said = [_recognised(choice, corpus, others, rows), *_remarks(rows, answers, corpus)]
-    return replace(corpus, notes=tuple(f"{rows.name}: {line}" for line in said))
+    return Assembled(corpus, answers, others)
 
 
 # ---- answers ----
@@ -268,9 +287,9 @@ def _first_of(rows: Rows, name: str, groups: Column) -> Any:
 # ---- what is said ----
 
 
-def _recognised(choice: Choice, corpus: Corpus, others: dict[str, list[str]], rows: Rows) -> str:
+def _recognised(choice: Choice, built: Assembled, rows: Rows) -> str:
     """One line: which column is what, and how much was read."""
-    scales = {name: described(asked.scale) for name, asked in corpus.questions.items()}
+    scales = {name: described(asked.scale) for name, asked in built.corpus.questions.items()}
     if choice.question is None:
         told = [f"answer = {name} ({scale})" for name, scale in scales.items()]
     else:
@@ -279,32 +298,43 @@ def _recognised(choice: Choice, corpus: Corpus, others: dict[str, list[str]], ro
     item = choice.item if choice.item is not None else " + ".join(choice.shown.values())
     who = "no annotators" if choice.annotator is None else f"annotator = {choice.annotator}"
     parts = [f"item = {item}", who, *(told or ["no answers"])]
-    parts += [f"{role} = {column}" for role, column in choice.shown.items()]
-    parts += [f"gold = {column}" for column in choice.gold.values()]
-    for part in ("seconds", "count", "response", "split"):
-        if getattr(choice, part) is not None:
-            parts.append(f"{part} = {getattr(choice, part)}")
-    also = [f"{name} (of the {kind})" for kind, names in others.items() for name in names]
+    parts += told_parts(choice)
+    also = [f"{name} (of the {kind})" for kind, names in built.others.items() for name in names]
     left = [f"{_counted(rows.unnamed, 'column')} without a name, left out"] if rows.unnamed else []
     more = f"; also {', '.join(also + left)}" if also or left else ""
-    return f"long table; {', '.join(parts)}{more}; {_amounts(corpus)}"
+    return f"long table; {', '.join(parts)}{more}; {amounts(built.corpus)}"
 
 
-def _amounts(corpus: Corpus) -> str:
+def told_parts(choice: Choice) -> list[str]:
+    """What was shown and what else was recognised, an entry each."""
+    told = [f"{role} = {column}" for role, column in choice.shown.items()]
+    told += [f"gold = {column}" for column in choice.gold.values()]
+    others = ("seconds", "count", "response", "split")
+    return told + [f"{part} = {getattr(choice, part)}" for part in others if getattr(choice, part)]
+
+
+def amounts(corpus: Corpus) -> str:
+    """How much was read."""
     n_answers = sum(asked.n_answers for asked in corpus.questions.values())
     people = f" by {_counted(corpus.n_annotators, 'annotator')}" if corpus.n_annotators else ""
     return f"{_counted(n_answers, 'answer')}{people} on {_counted(corpus.n_items, 'item')}"
 
 
-def _remarks(rows: Rows, answers: dict[str, Answers], corpus: Corpus) -> list[str]:
-    """What was left out, kept apart or is one-sided, a line each."""
+def _blank_remarks(rows: Rows, answers: dict[str, Answers]) -> list[str]:
+    """Rows without an answer, a line per question."""
     said = []
     for name, found in answers.items():
         if len(found.blank):
             blank = _counted(len(found.blank), "row")
             place = rows.place(int(found.blank.min()))
             said.append(f"{name}: {blank} without an answer left out, the first in {place}")
-        said += [f"{name}: {note}" for note in found.notes]
+    return said
+
+
+def remarks(built: Assembled) -> list[str]:
+    """What was kept apart, left out or is one-sided, a line each."""
+    corpus, answers = built.corpus, built.answers
+    said = [f"{name}: {note}" for name, found in answers.items() for note in found.notes]
     for name, reason, n_answers in corpus.left_out:
         if reason == "repeated answer":
             said.append(f"{name}: {_counted(n_answers, 'repeated answer')} left out")

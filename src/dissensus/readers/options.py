@@ -18,8 +18,10 @@ class Options:
         {'item': 'task', 'answer': ('label',)}
     """
 
+    format: str | None = None  # as the user named it: of the file, or "long" or "wide"
     item: str | None = None
     annotator: str | None = None
+    annotators: tuple[str, ...] | None = None  # the columns of a wide table, one per annotator
     answer: tuple[str, ...] | None = None  # a question each, named after the column
     text: tuple[str, ...] | None = None  # a role each, named after the column if several
     question: str | None = None  # the column that names the question
@@ -34,5 +36,5 @@ class Options:
     @property
     def columns_named(self) -> dict[str, str | tuple[str, ...]]:
         """The columns that the user named, by what they are."""
-        parts = ("item", "annotator", "answer", "text", "question", "gold")
+        parts = ("item", "annotator", "annotators", "answer", "text", "question", "gold")
         return {part: getattr(self, part) for part in parts if getattr(self, part) is not None}

@@ -1,4 +1,4 @@
-"""Parquet: a long table in columns."""
+"""Parquet: a table in columns."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ import pyarrow.parquet as pq
 
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError
-from dissensus.readers.long import long_table
 from dissensus.readers.options import Options
+from dissensus.readers.shapes import any_table
 from dissensus.readers.table import rows_of
-from dissensus.readers.text import head, read_bytes
+from dissensus.readers.text import ending, head, read_bytes
 
 MAGIC = b"PAR1"
 
 
 def recognise(path: Path) -> bool:
     """By its first four bytes, or by its ending."""
-    return head(path, 4) == MAGIC or path.suffix.lower() in (".parquet", ".pq")
+    return head(path, 4) == MAGIC or ending(path) in (".parquet", ".pq")
 
 
 def read(path: Path, options: Options) -> Corpus:
-    """Read a long table; numbers and dates are written out as texts."""
+    """Read a table; numbers and dates are written out as texts."""
     data = read_bytes(path)
     if not data.startswith(MAGIC):
         raise DataError(f"{path}: no Parquet file: it begins with {data[:4]!r}, not with {MAGIC!r}")
@@ -34,4 +34,4 @@ def read(path: Path, options: Options) -> Corpus:
         raise DataError(f"{path}: damaged ({reason}); is the file cut off?") from None
     folder = path.resolve().parent
     rows = rows_of(table.column_names, table.columns, str(path), name=path.name, folder=folder)
-    return long_table(rows, options)
+    return any_table(rows, options)

@@ -99,7 +99,7 @@ def _is_large(kind: Any) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """A table of texts: what every reader of long tables makes, and `long_table` takes."""
+    """A table of texts: what every reader of tables makes, and `any_table` takes."""
 
     columns: dict[str, Column]
     path: str  # what messages begin with
@@ -108,6 +108,7 @@ class Rows:
     folder: Path = field(default_factory=Path.cwd)  # relative media paths begin here
     sets: frozenset[str] = frozenset()  # columns of JSON lists, which are sets of values
     unnamed: int = 0  # columns without a name, left out
+    index: Column | None = None  # the first of them, where the table begins with it
 
     @property
     def n_rows(self) -> int:
@@ -140,4 +141,5 @@ def make_rows(names: Sequence[Any], arrays: Sequence[Any], path: str, **facts: A
     if not len(arrays[0]):
         raise DataError(f"{path}: column names and no rows")
     columns = {name: Column.of(array) for name, array in zip(texts, arrays, strict=True) if name}
-    return Rows(columns, path, unnamed=len(texts) - len(columns), **facts)
+    index = None if texts[0] else Column.of(arrays[0])
+    return Rows(columns, path, unnamed=len(texts) - len(columns), index=index, **facts)

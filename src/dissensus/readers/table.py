@@ -10,16 +10,16 @@ import pyarrow.compute as pc
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError
 from dissensus.readers.jsonl import set_text, value_text
-from dissensus.readers.long import long_table
 from dissensus.readers.options import Options
 from dissensus.readers.rows import Rows, make_rows
+from dissensus.readers.shapes import any_table
 
 _EXACT = 2**53  # beyond, not every whole number is a float
 
 
 def read_table(table: Any, options: Options) -> Corpus:
-    """Read a long table that is in memory already."""
-    return long_table(rows_of(*_columns(table), path="table", name="table"), options)
+    """Read a table that is in memory already."""
+    return any_table(rows_of(*_columns(table), path="table", name="table"), options)
 
 
 def rows_of(names: list[Any], arrays: list[Any], path: str, **facts: Any) -> Rows:
@@ -60,11 +60,14 @@ def _columns(table: Any) -> tuple[list[Any], list[Any]]:
 
 
 def _with_index(table: Any) -> Any:
-    """A pandas table whose index has a name, with the index as columns."""
-    names = getattr(getattr(table, "index", None), "names", None)
-    if names is None or any(name is None or name in table.columns for name in names):
+    """A pandas table whose index has a name or holds texts, with the index as columns."""
+    index: Any = getattr(table, "index", None)
+    names = getattr(index, "names", None)
+    if names is None or any(name in table.columns for name in names):
         return table
-    return table.reset_index()
+    if list(names) == [None] and "" not in table.columns and index.dtype.kind in "OTU":
+        return table.reset_index(names="")
+    return table if None in names else table.reset_index()
 
 
 def _arrow(series: Any) -> Any:

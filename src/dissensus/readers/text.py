@@ -1,8 +1,11 @@
-"""Text files: their bytes as UTF-8, whatever they were written in."""
+"""Files: their bytes, unpacked where gzip packed them, and texts as UTF-8."""
 
 from __future__ import annotations
 
 import codecs
+import gzip
+import struct
+import zlib
 from pathlib import Path
 
 from dissensus.errors import DataError
@@ -17,19 +20,49 @@ MARKS = (  # byte order marks, the longer ones first: UTF-32's begins as UTF-16'
 BINARY = {  # how well-known files begin that people take for tables
     b"PK\x03\x04": "a zip or Excel file; unpack it, or save the sheet as CSV",
     b"\xd0\xcf\x11\xe0": "an old Excel file; save the sheet as CSV",
-    b"\x1f\x8b": "a gzip file; unpack it",
+    b"\x1f\x8b": "a gzip file in a gzip file; unpack it",
     b"PAR1": 'a Parquet file; say format="parquet" (--format parquet)',
+    b"ARROW1": 'an Arrow file; say format="arrow" (--format arrow)',
+    b"\x93NUMPY": 'an array of numpy; say format="matrix" (--format matrix)',
 }
+GZIP = b"\x1f\x8b"
 _CHUNK = 1 << 22
 
 
 def head(path: Path, size: int = 4096) -> bytes:
-    """The first bytes of a file; nothing where it cannot be read."""
+    """The first bytes of what a file holds, unpacked; nothing where it cannot be read."""
     try:
         with path.open("rb") as file:
-            return file.read(size)
-    except OSError:
+            start = file.read(size)
+            if not start.startswith(GZIP):
+                return start
+            return zlib.decompressobj(wbits=31).decompress(start + file.read(1 << 16), size)
+    except (OSError, zlib.error):
         return b""
+
+
+def ending(path: Path) -> str:
+    """The ending of a file's name, without that of gzip.
+
+    Example:
+        >>> ending(Path("labels.CSV.gz")), ending(Path("labels"))
+        ('.csv', '')
+    """
+    return Path(_without_gz(path.name)).suffix.lower()
+
+
+def stem(name: str) -> str:
+    """A file's name without its endings.
+
+    Example:
+        >>> stem("labels.csv.gz"), stem("labels.v2.csv")
+        ('labels', 'labels.v2')
+    """
+    return Path(_without_gz(name)).stem
+
+
+def _without_gz(name: str) -> str:
+    return name[:-3] if name.lower().endswith(".gz") else name
 
 
 def is_text(start: bytes) -> bool:
@@ -57,7 +90,7 @@ def read_utf8(path: Path, encoding: str | None = None) -> bytes:
 
 
 def read_bytes(path: Path) -> bytes:
-    """The whole file; an empty one is refused."""
+    """All that a file holds, unpacked; an empty one is refused."""
     try:
         data = path.read_bytes()
     except IsADirectoryError:
@@ -65,9 +98,18 @@ def read_bytes(path: Path) -> bytes:
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         raise DataError(f"{path}: cannot be read: {reason}") from None
+    if data.startswith(GZIP):
+        data = _unpacked(data, path)
     if not data:
         raise DataError(f"{path}: the file is empty")
     return data
+
+
+def _unpacked(data: bytes, path: Path) -> bytes:
+    try:
+        return gzip.decompress(data)
+    except (EOFError, OSError, zlib.error, struct.error) as error:
+        raise DataError(f"{path}: damaged gzip ({error}); is the file cut off?") from None
 
 
 def what_binary(start: bytes) -> str:
@@ -105,6 +147,26 @@ def _check_utf8(data: bytes, path: Path, skipped: int = 0) -> None:
             line = data.count(b"\n", 0, at) + 1
             raise DataError(
                 f"{path}, line {line}: byte 0x{data[at]:02x} at position {at + skipped} is not "
-                'UTF-8; name the encoding it was written in, such as encoding="latin-1" '
-                "(--encoding latin-1)"
+                f"UTF-8{_advice(data)}"
             ) from None
+
+
+def _advice(data: bytes) -> str:
+    """What to do about a file that is not UTF-8: all of it, or some lines only."""
+    lines = data.split(b"\n")
+    strange = [n for n, line in enumerate(lines, 1) if not line.isascii() and not _is_utf8(line)]
+    fine = next((n for n, line in enumerate(lines, 1) if not line.isascii() and _is_utf8(line)), 0)
+    if not fine:
+        return (
+            '; name the encoding it was written in, such as encoding="latin-1" (--encoding latin-1)'
+        )
+    many = f" ({len(strange)} such lines)" if len(strange) > 1 else ""
+    return f"{many}, but line {fine} is: two encodings in one file; save all of it as UTF-8"
+
+
+def _is_utf8(line: bytes) -> bool:
+    try:
+        line.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True
