@@ -536,6 +536,27 @@ def test_a_pair_is_dropped_from_every_question_also_where_questions_differ() -> 
     assert pairs(kept["two"]) == pairs(corpus["two"]) - gone
 
 
+def test_a_rationale_is_dropped_with_its_answer() -> None:
+    full = crowd(n_items=20, n_annotators=3)
+    item, who = np.divmod(np.arange(60), 3)
+    texts = [pa.array([word] * 63) for word in ("one", "text", "span")]
+    spans = Rationales(
+        np.r_[item, [0, 1, 2]],
+        np.r_[who, [-1, -1, -1]],
+        texts[0],
+        texts[1],
+        np.zeros(63),
+        np.ones(63),
+        texts[2],
+    )
+    silent = full.questions["one"].take(full["one"].item != 7)  # marked, but never answered
+    kept = replace(full, questions={"one": silent}, rationales=spans).drop_labels(0.5)
+    assert kept.rationales is not None
+    left = list(zip(kept.rationales.item.tolist(), kept.rationales.annotator.tolist(), strict=True))
+    assert left[-3:] == [(0, -1), (1, -1), (2, -1)]
+    assert set(left[:-3]) == pairs(kept["one"]) | {(7, 0), (7, 1), (7, 2)}
+
+
 def test_rows_that_stay_are_as_they_were() -> None:
     corpus = crowd(n_items=30)
     kept = corpus.drop_labels(0.4)

@@ -379,7 +379,7 @@ class Corpus:
 
         What an annotator said about an item is dropped from every question or from none, and the
         share is one of such pairs. Anonymous answers are dropped one by one, those of one
-        response together.
+        response together. A rationale goes with the answer that it was given for.
         """
         if not 0 <= share < 1:
             raise DataError(f"the share to drop lies from 0 to below 1, found {share}")
@@ -393,7 +393,8 @@ class Corpus:
                 kept[question] = asked.take(~np.isin(response, responses))
             else:
                 kept[question] = _thinned(asked, share, seed)
-        return replace(self, questions=kept)
+        rationales = _of_answers(self.rationales, self.questions, kept)
+        return replace(self, questions=kept, rationales=rationales)
 
     def _select_items(self, codes: np.ndarray) -> Corpus:
         at = pa.array(codes)
@@ -533,6 +534,22 @@ def _of_questions(rationales: Rationales | None, questions: Sequence[str]) -> Ra
         return None
     kept = pc.is_in(rationales.question, value_set=pa.array(list(questions)))
     return rationales.take(np.asarray(kept.to_numpy(zero_copy_only=False), dtype=bool))
+
+
+def _of_answers(
+    rationales: Rationales | None, before: dict[str, Annotations], after: dict[str, Annotations]
+) -> Rationales | None:
+    """The rationales without those whose answer was there before and is not any more."""
+    if rationales is None:
+        return None
+    pair = np.where(rationales.annotator < 0, -1, _pairs(rationales.item, rationales.annotator))
+    gone = np.zeros(len(rationales), bool)
+    for question, asked in before.items():
+        had, has = _pair_of(asked), _pair_of(after[question])
+        if had is not None and has is not None:
+            about = np.asarray(pc.equal(rationales.question, question))
+            gone |= about & np.isin(pair, np.setdiff1d(had, has))
+    return rationales.take(~gone)
 
 
 def _check_rationales(name: str, spans: Rationales) -> None:
