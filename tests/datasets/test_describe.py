@@ -1,0 +1,34 @@
+"""Every known corpus can be described, made or real."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from dissensus.corpus import Corpus
+from dissensus.datasets import DATASETS, dataset
+from dissensus.describe import describe
+
+EVERY = [(name, corpus) for name in DATASETS for corpus in dataset(name).CORPORA]
+
+
+def check_description(corpus: Corpus) -> None:
+    found = json.loads(json.dumps(describe(corpus).to_dict(), allow_nan=False))
+    assert found["items"] == corpus.n_items
+    assert {asked["name"]: asked["loaded"] for asked in found["questions"]} == {
+        question: asked.n_answers for question, asked in corpus.questions.items()
+    }
+
+
+@pytest.mark.parametrize(("name", "corpus"), EVERY)
+def test_a_made_corpus_is_described(name: str, corpus: str, made: Callable[[str], Path]) -> None:
+    check_description(dataset(name).load(made(name), corpus))
+
+
+@pytest.mark.data
+@pytest.mark.parametrize(("name", "corpus"), EVERY)
+def test_a_real_corpus_is_described(name: str, corpus: str, data_folder: Path) -> None:
+    check_description(dataset(name).load(data_folder / name, corpus))
