@@ -68,10 +68,10 @@ def _arrays(folder: Path) -> tuple[dict[str, np.ndarray], list[np.ndarray]]:
     """Part -> vectors (n_items, n_features), and the labels (n_items,) of each part."""
     path = present(folder, FEATURES)
     try:
-        with np.load(path, allow_pickle=False) as held:
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as held:
             vectors = {PARTS[part]: held[f"X_{part}"] for part in PARTS}
             labels = [held[f"y_{part}"] for part in PARTS]
-    except (ValueError, OSError, EOFError, KeyError, BadZipFile, zlib.error) as error:
+    except (ValueError, OSError, EOFError, KeyError, TypeError, BadZipFile, zlib.error) as error:
         reason = str(error.args[0] if error.args else error).splitlines()[0]
         raise DataError(f"{path}: damaged ({reason})") from None
     for (part, rows), label in zip(vectors.items(), labels, strict=True):
@@ -80,6 +80,10 @@ def _arrays(folder: Path) -> tuple[dict[str, np.ndarray], list[np.ndarray]]:
                 f"{path}: a vector and a label for each item of {part!r} are wanted, found "
                 f"{rows.dtype} of shape {rows.shape} and {label.shape}"
             )
+    widths = sorted({rows.shape[1] for rows in vectors.values()})
+    if len(widths) > 1:
+        found = ", ".join(str(width) for width in widths)
+        raise DataError(f"{path}: the vectors of the parts have several widths: {found}")
     return vectors, labels
 
 

@@ -169,8 +169,11 @@ def _runs(path: Path, cells: list[str]) -> list[list[tuple[int, int]]]:
     found = []
     for row, cell in enumerate(cells, 1):
         try:
-            places = np.unique(np.array(json.loads(cell), dtype=np.int64))
-        except (ValueError, TypeError, OverflowError):
+            given = json.loads(cell)
+            if not isinstance(given, list) or not all(type(place) is int for place in given):
+                raise ValueError(cell)
+            places = np.unique(np.array(given, dtype=np.int64))
+        except (ValueError, OverflowError):
             raise DataError(
                 f"{path}, row {row}: spans are a list of characters such as [3, 4], found "
                 f"{cell[:40]!r}"
