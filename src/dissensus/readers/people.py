@@ -29,8 +29,8 @@ _SLOT = re.compile(
     rf"({_ANSWER})({_PERSON})?\d+|({_PERSON})\d+({_ANSWER})"
 )  # label_1, beside names
 _LETTERED = re.compile(rf"(?i:{_PERSON})([ _.-]+[A-Za-z]|[A-Z])")  # Rater A, coder_b; not "raters"
-_LIKELY = re.compile(rf"({_ANSWER}|[aprwju])?\d+|.+@.+")  # label_1, w851, 17, a@b.org
-_TURKER = re.compile(r"A[0-9A-Z]{9,}")
+_LIKELY = re.compile(rf"({_ANSWER}|[aprwju])?\d+")  # label_1, w851, 17
+_ADDRESS = re.compile(r"A[0-9A-Z]{9,}|\S+@\S+")  # of a worker of Mechanical Turk, of a letter
 _APART = frozenset(
     "mean avg average median mode majority mv aggregate aggregated consensus final adjudicated sd "
     "std stdev var variance entropy agreement alpha kappa sum total soft hard pred predicted "
@@ -53,6 +53,10 @@ def find_people(rows: Rows, options: Options) -> tuple[str, ...] | None:
             raise DataError(
                 f"{rows.path}: in a wide table the columns are the annotators, their cells the "
                 f"answers; leave out {', '.join(told)}"
+            )
+        if options.annotators == ():
+            raise DataError(
+                f"{rows.path}: no annotator is named; leave annotators= out or name columns"
             )
         people = options.annotators or _all_alike(rows, options)
     elif options.format == "long" or told:
@@ -112,7 +116,7 @@ def _check_pairs(rows: Rows, sure: list[str]) -> None:
 
 def _likely(rows: Rows, free: list[str]) -> tuple[str, ...] | None:
     """Columns that are people by their names and by answering from one small set."""
-    found = [name for name in free if _LIKELY.fullmatch(plain(name)) or _TURKER.fullmatch(name)]
+    found = [name for name in free if _LIKELY.fullmatch(plain(name)) or _ADDRESS.fullmatch(name)]
     values = set().union(*(_values(rows, name) for name in found))
     alike = all(_shares(rows, name, found) for name in found if _values(rows, name))
     if len(found) < 2 or not alike or len(values) > SMALL:

@@ -1,0 +1,125 @@
+"""Packed files and their names; files in two encodings."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import re
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from dissensus.errors import DataError
+from dissensus.readers import read, recognise
+
+from .conftest import Write
+
+CSV = b"item,annotator,label\nt1,ann,yes\nt1,bob,no\n"
+JSON = b'{"item": "t1", "annotator": "ann", "label": "yes"}\n'
+
+
+def refused(text: str) -> str:
+    return f"^{re.escape(text)}$"
+
+
+# ---- gzip ----
+
+
+@pytest.mark.parametrize(
+    "content, name, format",
+    [
+        (CSV, "labels.csv.gz", "csv"),
+        (CSV.replace(b",", b"\t"), "labels.tsv.gz", "csv"),
+        (JSON, "labels.jsonl.gz", "jsonl"),
+        (CSV, "labels.csv", "csv"),  # known by its first bytes, not by its name
+    ],
+)
+def test_packed_texts(write: Write, content: bytes, name: str, format: str) -> None:
+    path = write(gzip.compress(content), name)
+    assert recognise(path) == format
+    corpus = read(path)
+    assert corpus["label"].answers()[0] == "yes"
+    assert corpus.name == "labels"
+    assert corpus.notes[0].startswith(f"{name}: long table; ")
+
+
+def test_packed_tables(write: Write) -> None:
+    table = pa.table({"item": ["t1"], "annotator": ["ann"], "label": ["yes"]})
+    file = io.BytesIO()
+    pq.write_table(table, file)
+    assert read(write(gzip.compress(file.getvalue()), "a.parquet.gz"))["label"].n_rows == 1
+    file = io.BytesIO()
+    np.save(file, np.array([[1, -1], [0, 2]]))
+    assert read(write(gzip.compress(file.getvalue()), "a.npy.gz"))["answer"].n_rows == 3
+    assert read(write(gzip.compress(b"1 -1\n0 2\n"), "answers.txt.gz"))["answer"].n_rows == 3
+
+
+def test_several_parts_in_one_file(write: Write) -> None:
+    path = write(gzip.compress(CSV) + gzip.compress(b"t2,ann,no\n"), "labels.csv.gz")
+    assert read(path)["label"].answers() == ["yes", "no", "no"]
+
+
+def test_lines_are_those_of_the_text(write: Write) -> None:
+    path = write(gzip.compress(CSV + b"t2,,no\n"), "labels.csv.gz")
+    message = f"{path}, line 4: no annotator: 'annotator' is blank"
+    with pytest.raises(DataError, match=refused(message)):
+        read(path)
+
+
+@pytest.mark.parametrize("kept", [3, 12, 30, -9, -1])
+def test_a_truncated_gzip(write: Write, kept: int) -> None:
+    path = write(gzip.compress(CSV)[:kept], "labels.csv.gz")
+    message = (
+        f"{path}: damaged gzip (Compressed file ended before the end-of-stream marker was "
+        "reached); is the file cut off?"
+    )
+    with pytest.raises(DataError, match=refused(message)):
+        read(path)
+
+
+def test_a_gzip_with_wrong_bytes(write: Write) -> None:
+    packed = bytearray(gzip.compress(CSV))
+    packed[-5] ^= 0xFF
+    path = write(bytes(packed), "labels.csv.gz")
+    with pytest.raises(DataError) as caught:
+        read(path)
+    assert str(caught.value).startswith(f"{path}: damaged gzip (CRC check failed")
+
+
+def test_nothing_in_it(write: Write) -> None:
+    path = write(gzip.compress(b""), "labels.csv.gz")
+    with pytest.raises(DataError, match=refused(f"{path}: the file is empty")):
+        read(path)
+
+
+# ---- encodings ----
+
+
+@pytest.mark.parametrize("name", ["labels.csv", "labels.jsonl"])
+def test_two_encodings_in_one_file(write: Write, name: str) -> None:
+    rows = [("t1", "é", "utf-8"), ("t2", "x", "utf-8"), ("t3", "“ja”", "cp1252")]
+    line = '{{"item": "{}", "annotator": "a", "label": "{}"}}' if "json" in name else "{},a,{}"
+    lines = [line.format(item, label).encode(encoding) for item, label, encoding in rows]
+    header = [] if "json" in name else [b"item,annotator,label"]
+    data = b"\n".join([*header, *lines])
+    path = write(data, name)
+    line_number, other = (3, 1) if "json" in name else (4, 2)
+    message = (
+        f"{path}, line {line_number}: byte 0x93 at position {data.index(0x93)} is not UTF-8, "
+        f"but line {other} is: two encodings in one file; save all of it as UTF-8"
+    )
+    with pytest.raises(DataError, match=refused(message)):
+        read(path)
+
+
+def test_lines_in_the_other_encoding_are_counted(write: Write) -> None:
+    data = b"item,annotator,label\nt1,a,\xe9\nt2,a,\xc3\xa9\nt3,a,\xe8\n"
+    path = write(data)
+    message = (
+        f"{path}, line 2: byte 0xe9 at position 26 is not UTF-8 (2 such lines), "
+        "but line 3 is: two encodings in one file; save all of it as UTF-8"
+    )
+    with pytest.raises(DataError, match=refused(message)):
+        read(path)
