@@ -25,8 +25,28 @@ def test_the_command_writes_the_corpus_and_says_what_can_be_reached(
     assert Corpus.load(tmp_path / "crowd").equals(wanted)
 
 
+def test_every_question_of_ratings_has_its_best_error(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    simulate(tmp_path / "crowd", preset="ratings", items=60, annotators=4, labels=3)
+    assert capsys.readouterr().out == (
+        f"{tmp_path / 'crowd'}: 60 items, 4 annotators, 360 answers; valence: best possible mean "
+        "absolute error 0.0564, without knowing the annotator 0.1580; activation: best "
+        "possible mean absolute error 0.0587, without knowing the annotator 0.1852\n"
+    )
+
+
+def test_ratings_have_no_number_of_values(tmp_path: Path) -> None:
+    with pytest.raises(DataError) as error:
+        simulate(tmp_path / "crowd", preset="ratings", values=5)
+    assert str(error.value) == (
+        "ratings are numbers, not one of several values; leave --values out"
+    )
+    assert not (tmp_path / "crowd").exists()
+
+
 def test_an_unknown_preset_is_refused(tmp_path: Path) -> None:
     with pytest.raises(DataError) as error:
         simulate(tmp_path / "crowd", preset="smell")
-    assert str(error.value) == "no preset 'smell'; there are 'text'"
+    assert str(error.value) == "no preset 'smell'; there are 'text', 'image', 'sequence', 'ratings'"
     assert not (tmp_path / "crowd").exists()

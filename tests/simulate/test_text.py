@@ -15,9 +15,10 @@ from dissensus.corpus import Corpus
 from dissensus.errors import DataError
 from dissensus.simulate import text, truth
 from dissensus.simulate.crowd import Draws
-from dissensus.simulate.text import ASPECTS, _write_texts, emotion_scale
+from dissensus.simulate.text import ASPECTS, emotion_scale, write_texts
 from dissensus.simulate.truth import Truth
 from dissensus.simulate.words import EVENTS, FEELINGS, FIRST_CHOSEN, events, feelings, invented
+from tests.simulate.looking import blind_auroc, every_pair
 
 
 @pytest.fixture(scope="module")
@@ -28,12 +29,6 @@ def corpus() -> Corpus:
 @pytest.fixture(scope="module")
 def known(corpus: Corpus) -> Truth:
     return truth(corpus)
-
-
-def every_pair(corpus: Corpus) -> tuple[np.ndarray, np.ndarray]:
-    people = np.arange(corpus.n_annotators)
-    items = np.arange(corpus.n_items)
-    return items.repeat(len(people)), np.tile(people, len(items))
 
 
 # ---- frozen ----
@@ -79,18 +74,6 @@ def test_writing_and_reading_is_the_identity(corpus: Corpus, tmp_path: Path) -> 
 # ---- the annotator matters ----
 
 
-def blind_auroc(known: Truth, item: np.ndarray, looked: np.ndarray) -> float:
-    """How well the crowd's mean focus finds the part looked at: per item, then over items."""
-    score, rows = known.blind_focus()[item], np.arange(len(item))
-    others = known.parts.there[item]
-    others[rows, looked] = False
-    own = score[rows, looked][:, None]
-    wins = ((own > score) + 0.5 * (own == score)) * others
-    auroc = wins.sum(axis=1) / others.sum(axis=1)
-    per_item = np.bincount(item, auroc) / np.bincount(item)
-    return float(per_item.mean())
-
-
 @pytest.mark.parametrize("n_annotators", [4, 5, 6, 8, 10, 13, 50])
 @pytest.mark.parametrize("seed", [0, 1])
 def test_looking_where_the_crowd_looks_says_little_about_one(n_annotators: int, seed: int) -> None:
@@ -104,7 +87,7 @@ def test_looking_where_the_crowd_looks_says_little_about_one(n_annotators: int, 
 
 
 def test_who_knows_the_annotator_predicts_far_better(corpus: Corpus, known: Truth) -> None:
-    best, blind = known.accuracies(*every_pair(corpus))
+    best, blind = known.best(*every_pair(corpus))
     assert best == pytest.approx(0.828, abs=0.002)
     assert blind == pytest.approx(0.514, abs=0.002)
     guess = known.blind_distribution()
@@ -235,9 +218,9 @@ def test_rationales_are_clauses_and_follow_the_focus(corpus: Corpus, known: Trut
 
 def test_very_many_items_are_written_as_large_strings(monkeypatch: pytest.MonkeyPatch) -> None:
     parts, values = truth(text(n_items=50)).parts, emotion_scale(6).values
-    small = _write_texts(parts, values, Draws(0))[0]
+    small = write_texts(parts, values, Draws(0))[0]
     monkeypatch.setitem(text.__globals__, "LARGE", 10)
-    large = _write_texts(parts, values, Draws(0))[0]
+    large = write_texts(parts, values, Draws(0))[0]
     assert str(large.type) == "large_string"
     assert large.to_pylist() == small.to_pylist()
     assert text(n_items=50).n_items == 50
@@ -249,7 +232,7 @@ def test_any_number_of_values(n_values: int) -> None:
     scale = made["emotion"].scale
     assert len(scale.to_dict()["values"]) == n_values
     assert set(np.unique(made["emotion"].answer)) == set(range(n_values))
-    best, blind = truth(made).accuracies(*every_pair(made))
+    best, blind = truth(made).best(*every_pair(made))
     assert best > blind + 0.15
 
 

@@ -3,31 +3,55 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+if TYPE_CHECKING:
+    from dissensus.corpus import Corpus
 
 
 def simulate(
     out: Annotated[Path, typer.Argument(help="Folder to write the corpus to.")],
-    preset: Annotated[str, typer.Option(help="What the crowd is shown: text.")] = "text",
+    preset: Annotated[
+        str, typer.Option(help="What the crowd is shown: text, image, sequence or ratings.")
+    ] = "text",
     items: Annotated[int, typer.Option(help="How many items.")] = 1000,
     annotators: Annotated[int, typer.Option(help="How many annotators.")] = 10,
     labels: Annotated[int, typer.Option(help="How many annotators label each item.")] = 5,
-    values: Annotated[int, typer.Option(help="How many answers there are to choose from.")] = 6,
+    values: Annotated[
+        int | None,
+        typer.Option(help="How many answers there are to choose from; 6 if left out."),
+    ] = None,
     seed: Annotated[int, typer.Option(help="Same seed, same corpus.")] = 0,
 ) -> None:
     """Write a corpus with a simulated crowd to OUT, its true distributions included."""
     from dissensus.errors import DataError, listed
-    from dissensus.simulate import PRESETS, truth
+    from dissensus.simulate import PRESETS
 
     if preset not in PRESETS:
         raise DataError(f"no preset {preset!r}; there are {listed(PRESETS)}")
-    corpus = PRESETS[preset](items, annotators, labels, values, seed)
+    sizes = {"n_items": items, "n_annotators": annotators, "labels_per_item": labels, "seed": seed}
+    if values is not None and preset == "ratings":
+        raise DataError("ratings are numbers, not one of several values; leave --values out")
+    if values is not None:
+        sizes["n_values"] = values
+    corpus = PRESETS[preset](**sizes)
     corpus.save(out)
-    (asked,) = corpus.questions.values()
-    best, blind = truth(corpus).accuracies(asked.item, asked.who("simulating"))
-    print(
-        f"{out}: {items} items, {annotators} annotators, {asked.n_rows} answers; best possible "
-        f"accuracy {best:.4f}, without knowing the annotator {blind:.4f}"
-    )
+    print(f"{out}: {items} items, {annotators} annotators, {_counted(corpus)}")
+
+
+def _counted(corpus: Corpus) -> str:
+    """How many answers there are, and what can be reached on them."""
+    from dissensus.simulate import truth
+
+    clauses = [f"{sum(asked.n_rows for asked in corpus.questions.values())} answers"]
+    for question, asked in corpus.questions.items():
+        known = truth(corpus, question)
+        best, blind = known.best(asked.item, asked.who("simulating"))
+        about = f"{question}: " if len(corpus.questions) > 1 else ""
+        clauses.append(
+            f"{about}best possible {known.measure} {best:.4f}, without knowing the annotator "
+            f"{blind:.4f}"
+        )
+    return "; ".join(clauses)

@@ -21,6 +21,7 @@ STEP_BITS = 4  # one step of preference makes a part 2**4 times as likely to be 
 FAITHFUL = 24  # a stated value is reported this many times as readily as a neighbour of it
 LEAN = (8, 2, 1)  # weight of an annotator's favourite answer, of its neighbours, of the rest
 NOISE = (2, 4, 6, 8, 10)  # percent of careless answers; each is as frequent as the others
+MOST = 4  # parts of an item whose answer is one of several values; the fewest are three
 _CELLS = 1 << 21  # of the largest intermediate array: blocks of rows keep memory flat
 
 
@@ -91,7 +92,66 @@ class Parts:
 
 
 @dataclass(frozen=True, eq=False)
-class Crowd:
+class Attention:
+    """Who looks where: annotator a looks at part j of item i with probability
+
+    focus(j | i, a) = 16 ** preference[a, aspect(i, j)] / the same summed over the parts of i.
+    """
+
+    preference: np.ndarray  # (n_annotators, n_aspects) whole numbers from 0
+
+    def __len__(self) -> int:
+        return len(self.preference)
+
+    @property
+    def attraction(self) -> np.ndarray:
+        """How much each aspect draws each annotator's eye, (n_annotators, n_aspects) weights."""
+        return np.left_shift(1, STEP_BITS * self.preference)
+
+    def even_sets(self, size: int) -> np.ndarray:
+        """The sets of aspects between which this crowd's first choices are most evenly split.
+
+        Half of all sets of this size, (n_sets, size). An item whose parts are about such a
+        set has no part that draws the whole crowd, so looking where the crowd looks on average
+        says little about where one annotator looks.
+        """
+        every = np.array(list(combinations(range(self.preference.shape[1]), size)))
+        first = self.preference[:, every].argmax(axis=2)  # (n_annotators, n_sets)
+        votes = (first[:, :, None] == np.arange(size)).sum(axis=0)  # (n_sets, size)
+        uneven = (votes**2).sum(axis=1)
+        return every[np.sort(np.argsort(uneven, kind="stable")[: -(-len(every) // 2)])]
+
+    def look(
+        self, parts: Parts, item: np.ndarray, annotator: np.ndarray, draws: Draws
+    ) -> np.ndarray:
+        """The part that each annotator looks at, (n_rows,)."""
+        return draws.choose(self._focus_weights(parts, item, annotator))
+
+    def focus(self, parts: Parts, item: np.ndarray, annotator: np.ndarray) -> np.ndarray:
+        """The probability that each annotator looks at each part, (n_pairs, most parts)."""
+        weights = self._focus_weights(parts, item, annotator)
+        return weights / weights.sum(axis=1, keepdims=True)
+
+    def _focus_weights(self, parts: Parts, item: np.ndarray, annotator: np.ndarray) -> np.ndarray:
+        weights = self.attraction[annotator[:, None], parts.aspect[item]]
+        return np.where(parts.there[item], weights, 0)
+
+    def mean_focus(self, parts: Parts) -> np.ndarray:
+        """The mean of all annotators' focus, the best that ignores who looks: (n_items, parts)."""
+        code, focus = self._focus_by_set(parts)  # (n_items,), (n_sets, n_annotators, n_aspects)
+        mean = focus.mean(axis=1)[code[:, None], parts.aspect]
+        return np.where(parts.there, mean, 0)
+
+    def _focus_by_set(self, parts: Parts) -> tuple[np.ndarray, np.ndarray]:
+        bits = np.where(parts.there, np.left_shift(1, parts.aspect.clip(0)), 0).sum(axis=1)
+        sets, code = np.unique(bits, return_inverse=True)
+        inside = sets[:, None] >> np.arange(self.preference.shape[1]) & 1  # (n_sets, n_aspects)
+        weights = self.attraction * inside[:, None, :]  # (n_sets, n_annotators, n_aspects)
+        return code.reshape(-1), weights / weights.sum(axis=2, keepdims=True)
+
+
+@dataclass(frozen=True, eq=False)
+class Crowd(Attention):
     """Annotators, and the exact distribution of what each of them answers to an item.
 
     Annotator a looks at part j of item i with probability
@@ -109,7 +169,6 @@ class Crowd:
                       + noise[a] * lean[a, v] / the sum of lean[a].
     """
 
-    preference: np.ndarray  # (n_annotators, n_aspects) whole numbers from 0
     lean: np.ndarray  # (n_annotators, n_values) whole weights from 1
     noise: np.ndarray  # (n_annotators,) whole percents
     distance: np.ndarray  # (n_values, n_values) steps between values
@@ -118,46 +177,19 @@ class Crowd:
     def balanced(
         cls, n_annotators: int, n_aspects: int, distance: np.ndarray, draws: Draws
     ) -> Crowd:
-        """A crowd in which every preference, leaning and noise is as frequent as any other.
-
-        Each run of n_aspects annotators shares one random order of the aspects, turned by one
-        place from one to the next: together they prefer each aspect equally.
-        """
-        runs = -(-n_annotators // n_aspects)
-        order = draws.orders(runs, n_aspects).repeat(n_aspects, axis=0)[:n_annotators]
-        turn = np.arange(n_annotators)[:, None] % n_aspects
-        favourite = _evenly(n_annotators, len(distance), draws)
+        """A crowd in which every preference, leaning and noise is as frequent as any other."""
+        preference = even_preferences(n_annotators, n_aspects, draws)
+        favourite = evenly(n_annotators, len(distance), draws)
         lean = np.full((n_annotators, len(distance)), LEAN[2], dtype=np.int64)
         lean[distance[favourite] == 1] = LEAN[1]
         lean[np.arange(n_annotators), favourite] = LEAN[0]
-        noise = np.array(NOISE)[_evenly(n_annotators, len(NOISE), draws)]
-        return cls((order + turn) % n_aspects, lean, noise, distance)
-
-    def __len__(self) -> int:
-        return len(self.preference)
-
-    @property
-    def attraction(self) -> np.ndarray:
-        """How much each aspect draws each annotator's eye, (n_annotators, n_aspects) weights."""
-        return np.left_shift(1, STEP_BITS * self.preference)
+        noise = np.array(NOISE)[evenly(n_annotators, len(NOISE), draws)]
+        return cls(preference, lean, noise, distance)
 
     @property
     def closeness(self) -> np.ndarray:
         """How readily value v is read from a part that states e, (n_values e, n_values v)."""
         return np.where(self.distance == 0, FAITHFUL, (self.distance == 1).astype(np.int64))
-
-    def even_sets(self, size: int) -> np.ndarray:
-        """The sets of aspects between which this crowd's first choices are most evenly split.
-
-        Half of all sets of this size, (n_sets, size). An item whose parts are about such a
-        set has no part that draws the whole crowd, so looking where the crowd looks on average
-        says little about where one annotator looks.
-        """
-        every = np.array(list(combinations(range(self.preference.shape[1]), size)))
-        first = self.preference[:, every].argmax(axis=2)  # (n_annotators, n_sets)
-        votes = (first[:, :, None] == np.arange(size)).sum(axis=0)  # (n_sets, size)
-        uneven = (votes**2).sum(axis=1)
-        return every[np.sort(np.argsort(uneven, kind="stable")[: -(-len(every) // 2)])]
 
     # ---- what they do ----
 
@@ -165,23 +197,14 @@ class Crowd:
         self, parts: Parts, item: np.ndarray, annotator: np.ndarray, draws: Draws
     ) -> tuple[np.ndarray, np.ndarray]:
         """The part that each annotator looks at, and the answer, (n_rows,) each."""
-        looked = draws.choose(self._focus_weights(parts, item, annotator))
+        looked = self.look(parts, item, annotator, draws)
         careless = draws.below(100, len(item)) < self.noise[annotator]
         closeness, answer = self.closeness, np.empty(len(item), dtype=np.int32)
-        for rows in _blocks(len(item), len(self.distance)):
+        for rows in blocks(len(item), len(self.distance)):
             stated = closeness[parts.value[item[rows], looked[rows]]]
             stated[careless[rows]] = 1
             answer[rows] = draws.choose(self.lean[annotator[rows]] * stated)
         return looked, answer
-
-    def focus(self, parts: Parts, item: np.ndarray, annotator: np.ndarray) -> np.ndarray:
-        """The probability that each annotator looks at each part, (n_pairs, most parts)."""
-        weights = self._focus_weights(parts, item, annotator)
-        return weights / weights.sum(axis=1, keepdims=True)
-
-    def _focus_weights(self, parts: Parts, item: np.ndarray, annotator: np.ndarray) -> np.ndarray:
-        weights = self.attraction[annotator[:, None], parts.aspect[item]]
-        return np.where(parts.there[item], weights, 0)
 
     def distribution(
         self, parts: Parts, item: np.ndarray, annotator: np.ndarray, dtype: Any = np.float64
@@ -189,7 +212,7 @@ class Crowd:
         """The probability of each answer of each pair, (n_pairs, n_values)."""
         n_parts, n_values = parts.aspect.shape[1], len(self.distance)
         closeness, answers = self.closeness, np.empty((len(item), n_values), dtype=dtype)
-        for rows in _blocks(len(item), n_values):
+        for rows in blocks(len(item), n_values):
             who, what = annotator[rows], item[rows]
             lean = self.lean[who].astype(float)  # (block, n_values)
             focus = self.focus(parts, what, who)
@@ -202,12 +225,6 @@ class Crowd:
         return answers
 
     # ---- what the crowd does on average ----
-
-    def mean_focus(self, parts: Parts) -> np.ndarray:
-        """The mean of all annotators' focus, the best that ignores who looks: (n_items, parts)."""
-        code, focus = self._focus_by_set(parts)  # (n_items,), (n_sets, n_annotators, n_aspects)
-        mean = focus.mean(axis=1)[code[:, None], parts.aspect]
-        return np.where(parts.there, mean, 0)
 
     def mean_distribution(self, parts: Parts) -> np.ndarray:
         """The mean of all annotators' answer distributions, (n_items, n_values).
@@ -227,13 +244,6 @@ class Crowd:
                 item = np.flatnonzero((aspect >= 0) & (stated == value))
                 mean[item] += by_set[code[item], aspect[item]]
         return mean
-
-    def _focus_by_set(self, parts: Parts) -> tuple[np.ndarray, np.ndarray]:
-        bits = np.where(parts.there, np.left_shift(1, parts.aspect.clip(0)), 0).sum(axis=1)
-        sets, code = np.unique(bits, return_inverse=True)
-        inside = sets[:, None] >> np.arange(self.preference.shape[1]) & 1  # (n_sets, n_aspects)
-        weights = self.attraction * inside[:, None, :]  # (n_sets, n_annotators, n_aspects)
-        return code.reshape(-1), weights / weights.sum(axis=2, keepdims=True)
 
 
 def check_sizes(
@@ -284,11 +294,42 @@ def circle(n_values: int) -> np.ndarray:
     return np.minimum(apart, n_values - apart)
 
 
-def _evenly(n: int, limit: int, draws: Draws) -> np.ndarray:
+def even_preferences(n_annotators: int, n_aspects: int, draws: Draws) -> np.ndarray:
+    """Preferences such that every aspect is preferred as often as any other.
+
+    Each run of n_aspects annotators shares one random order of the aspects, turned by one place
+    from one to the next: together they prefer each aspect equally.
+    """
+    runs = -(-n_annotators // n_aspects)
+    order = draws.orders(runs, n_aspects).repeat(n_aspects, axis=0)[:n_annotators]
+    return (order + np.arange(n_annotators)[:, None] % n_aspects) % n_aspects
+
+
+def draw_parts(crowd: Attention, n_items: int, n_values: int, draws: Draws) -> Parts:
+    """Which aspects and values the three or four parts of each item have, in random order.
+
+    One value is stated twice: it is the best guess of who does not know the annotator.
+    """
+    sets = [np.pad(crowd.even_sets(n), ((0, 0), (0, MOST - n)), constant_values=-1) for n in (3, 4)]
+    three, four = (chosen[draws.below(len(chosen), n_items)] for chosen in sets)
+    aspect = np.where(draws.below(2, n_items)[:, None] == 0, three, four)
+    value = draws.distinct(n_values, n_items, MOST - 1)[:, [0, 0, 1, 2]]
+    value = np.where(aspect < 0, -1, value)
+    return Parts(shuffled(aspect, draws), shuffled(value, draws))
+
+
+def shuffled(table: np.ndarray, draws: Draws) -> np.ndarray:
+    """Each row in random order, with what is absent (-1) at the end."""
+    key = draws.words(*table.shape) + ((table < 0).astype(np.int64) << 32)
+    return np.take_along_axis(table, np.argsort(key, axis=1, kind="stable"), axis=1)
+
+
+def evenly(n: int, limit: int, draws: Draws) -> np.ndarray:
     """n numbers below limit in random order, each as often as any other, or once more."""
     return (np.arange(n) % limit)[draws.orders(1, n)[0]]
 
 
-def _blocks(n_rows: int, width: int) -> Iterator[slice]:
+def blocks(n_rows: int, width: int) -> Iterator[slice]:
+    """Slices of rows of this width, so that what is made of one of them stays small."""
     step = max(1, _CELLS // width)
     return (slice(start, start + step) for start in range(0, n_rows, step))

@@ -8,13 +8,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dissensus.annotations import Annotations
 from dissensus.contents import Contents
-from dissensus.corpus import Corpus, Rationales
-from dissensus.names import Names
+from dissensus.corpus import Corpus
 from dissensus.scales import Nominal
-from dissensus.simulate.crowd import Crowd, Draws, Parts, assign, check_sizes, circle
-from dissensus.simulate.truth import best_accuracy, crowd_attributes, part_attributes
+from dissensus.simulate.assembly import Shown, labelled
+from dissensus.simulate.crowd import Crowd, Draws, Parts, check_sizes, circle, draw_parts
 from dissensus.simulate.words import (
     EVENTS,
     FEELINGS,
@@ -30,7 +28,6 @@ from dissensus.simulate.words import (
 )
 
 ASPECTS = tuple(EVENTS)  # what a clause can be about
-MOST = 4  # clauses of a text; the fewest are three
 LARGE = 5_000_000  # items, beyond which the texts may need more than 2**31 bytes
 
 
@@ -87,35 +84,10 @@ def text(
     draws = Draws(seed)
     scale = emotion_scale(n_values)
     crowd = Crowd.balanced(n_annotators, len(ASPECTS), circle(n_values), draws)
-    parts = _draw_parts(crowd, n_items, n_values, draws)
-    texts, start, stop = _write_texts(parts, scale.values, draws)
-    item, annotator = assign(n_items, n_annotators, labels_per_item, draws)
-    looked, answer = crowd.answer(parts, item, annotator, draws)
-    distribution = crowd.distribution(parts, item, annotator, np.float32)
-    asked = Annotations.from_arrays(
-        item,
-        annotator,
-        answer,
-        scale,
-        items=Names.range(n_items),
-        annotators=_annotator_names(n_annotators),
-        extra={"distribution": _lists(distribution)},
-    )
-    return Corpus.build(
-        "simulated-text",
-        asked.items,
-        {"emotion": asked},
-        annotators=asked.annotators,
-        contents={"text": Contents.distinct("text", texts)},
-        item_attributes=part_attributes(parts, ASPECTS, scale.values, start, stop),
-        annotator_attributes=crowd_attributes(crowd, ASPECTS, scale.values)
-        | {"best_accuracy": best_accuracy(distribution, annotator, n_annotators)},
-        rationales=_rationales(item, annotator, start[item, looked], stop[item, looked]),
-        notes=(
-            f"simulated: preset text, {n_items} items, {n_annotators} annotators, "
-            f"{labels_per_item} labels per item, {n_values} values, seed {seed}",
-        ),
-    )
+    parts = draw_parts(crowd, n_items, n_values, draws)
+    texts, start, stop = write_texts(parts, scale.values, draws)
+    shown = Shown("text", *Contents.distinct("text", texts), ASPECTS, parts, start, stop)
+    return labelled("text", "emotion", shown, crowd, scale, labels_per_item, draws, seed)
 
 
 def emotion_scale(n_values: int) -> Nominal:
@@ -133,29 +105,10 @@ def emotion_scale(n_values: int) -> Nominal:
     return Nominal(tuple(values), circle(n_values))
 
 
-def _draw_parts(crowd: Crowd, n_items: int, n_values: int, draws: Draws) -> Parts:
-    """Which aspects and emotions the clauses of each text have, in random order.
-
-    One emotion is stated twice: it is the best guess of who does not know the annotator.
-    """
-    sets = [np.pad(crowd.even_sets(n), ((0, 0), (0, MOST - n)), constant_values=-1) for n in (3, 4)]
-    three, four = (chosen[draws.below(len(chosen), n_items)] for chosen in sets)
-    aspect = np.where(draws.below(2, n_items)[:, None] == 0, three, four)
-    value = draws.distinct(n_values, n_items, MOST - 1)[:, [0, 0, 1, 2]]
-    value = np.where(aspect < 0, -1, value)
-    return Parts(_shuffled(aspect, draws), _shuffled(value, draws))
-
-
-def _shuffled(table: np.ndarray, draws: Draws) -> np.ndarray:
-    """Each row in random order, with what is absent (-1) at the end."""
-    key = draws.words(*table.shape) + ((table < 0).astype(np.int64) << 32)
-    return np.take_along_axis(table, np.argsort(key, axis=1, kind="stable"), axis=1)
-
-
-def _write_texts(
+def write_texts(
     parts: Parts, values: tuple[str, ...], draws: Draws
 ) -> tuple[Any, np.ndarray, np.ndarray]:
-    """Each text, and where its clauses start and stop, (n_items, MOST) each, in characters."""
+    """Each text, and where its clauses start and stop in it, (n_items, most parts) each."""
     kind = pa.large_string() if len(parts) > LARGE else pa.string()
     there = parts.there
     clauses = _write_clauses(parts.aspect[there], parts.value[there], values, kind, draws)
@@ -164,7 +117,7 @@ def _write_texts(
     joint[:, 0] = 0
     joints = pa.array(("", *JOINTS), kind)
     columns, lengths = [], []
-    for place in range(MOST):
+    for place in range(there.shape[1]):
         columns += [_take(joints, joint[:, place]), _take(clauses, clause[:, place])]
         lengths += [pc.utf8_length(column).to_numpy() for column in columns[-2:]]
     ends = np.stack(lengths, axis=1).cumsum(axis=1, dtype=np.int32)
@@ -218,21 +171,3 @@ def _take(array: Any, codes: np.ndarray) -> Any:
 def _joined(*columns: Any) -> Any:
     """Texts made of columns of pieces."""
     return pc.binary_join_element_wise(*columns, pa.scalar("", columns[0].type))
-
-
-def _annotator_names(n_annotators: int) -> Names:
-    digits = len(str(n_annotators))
-    return Names([f"annotator-{number:0{digits}}" for number in range(1, n_annotators + 1)])
-
-
-def _lists(table: np.ndarray) -> Any:
-    return pa.FixedSizeListArray.from_arrays(pa.array(table.ravel()), table.shape[1])
-
-
-def _rationales(
-    item: np.ndarray, annotator: np.ndarray, start: np.ndarray, stop: np.ndarray
-) -> Rationales:
-    def same(text: str) -> Any:
-        return pa.repeat(text, len(item))
-
-    return Rationales(item, annotator, same("emotion"), same("text"), start, stop, same("focus"))

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
@@ -12,29 +13,28 @@ import pyarrow.compute as pc
 
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError, listed
-from dissensus.simulate.crowd import Crowd, Parts
+from dissensus.scales import Interval
+from dissensus.simulate.crowd import Attention, Crowd, Parts, blocks
+from dissensus.simulate.raters import HUNDREDTHS, Raters
 
 
 @dataclass(frozen=True, eq=False)
-class Truth:
+class Truth(ABC):
     """Where the annotators of a simulated corpus look, and what they answer, for any pair.
 
     Codes are those of the corpus that `truth` was given, pairs that nobody labelled included.
     """
 
-    crowd: Crowd
+    crowd: Attention
     parts: Parts
-    start: np.ndarray  # (n_items, most parts) where each part lies, -1 where there is none
+    start: np.ndarray  # (n_items, most parts), boxes (..., 2): where each lies, -1: there is none
     stop: np.ndarray
     aspects: tuple[str, ...]
+    measure: ClassVar[str]  # what `best` gives
 
     def focus(self, item: Any, annotator: Any) -> np.ndarray:
         """The probability that the annotator looks at each part, (n_pairs, most parts)."""
         return self.crowd.focus(self.parts, np.asarray(item), np.asarray(annotator))
-
-    def distribution(self, item: Any, annotator: Any) -> np.ndarray:
-        """The probability of each answer, (n_pairs, n_values)."""
-        return self.crowd.distribution(self.parts, np.asarray(item), np.asarray(annotator))
 
     def blind_focus(self) -> np.ndarray:
         """The mean of all annotators' focus on each part, (n_items, most parts).
@@ -42,6 +42,33 @@ class Truth:
         No attention that ignores who looks agrees better with the annotators.
         """
         return self.crowd.mean_focus(self.parts)
+
+    @abstractmethod
+    def distribution(self, item: Any, annotator: Any) -> np.ndarray:
+        """The probability of each answer, or the mass in each bin of the scale, (n_pairs, n)."""
+
+    @abstractmethod
+    def blind_distribution(self) -> np.ndarray:
+        """The mean of all annotators' distributions, (n_items, n).
+
+        No prediction that ignores who is asked has a better cross-entropy.
+        """
+
+    @abstractmethod
+    def best(self, item: Any, annotator: Any) -> tuple[float, float]:
+        """What `measure` to expect at best on these pairs, knowing the annotator and not."""
+
+
+@dataclass(frozen=True, eq=False)
+class ChoiceTruth(Truth):
+    """The truth where an answer is one of several values."""
+
+    crowd: Crowd
+    measure: ClassVar[str] = "accuracy"
+
+    def distribution(self, item: Any, annotator: Any) -> np.ndarray:
+        """The probability of each answer, (n_pairs, n_values)."""
+        return self.crowd.distribution(self.parts, np.asarray(item), np.asarray(annotator))
 
     def blind_distribution(self) -> np.ndarray:
         """The mean of all annotators' answer distributions, (n_items, n_values).
@@ -51,15 +78,112 @@ class Truth:
         """
         return self.crowd.mean_distribution(self.parts)
 
-    def accuracies(self, item: Any, annotator: Any) -> tuple[float, float]:
-        """What to expect at best on these pairs, knowing the annotator and not knowing them."""
+    def best(self, item: Any, annotator: Any) -> tuple[float, float]:
+        """The accuracy to expect at best on these pairs, knowing the annotator and not."""
         own = self.distribution(item, annotator)
         blind = self.blind_distribution().argmax(axis=1)[np.asarray(item)]
         return float(own.max(axis=1).mean()), float(own[np.arange(len(own)), blind].mean())
 
 
-def truth(corpus: Corpus, question: str = "emotion") -> Truth:
+@dataclass(frozen=True, eq=False)
+class RatingsTruth(Truth):
+    """The truth where an answer is a rating from -1 to 1."""
+
+    crowd: Raters
+    mode: np.ndarray  # (n_items, most parts) hundredths
+    scale: Interval
+    measure: ClassVar[str] = "mean absolute error"
+
+    def density(self, item: Any, annotator: Any) -> np.ndarray:
+        """The probability of each rating from -1 to 1 in steps of .01, (n_pairs, 201)."""
+        return self.crowd.density(self.parts, self.mode, np.asarray(item), np.asarray(annotator))
+
+    def distribution(self, item: Any, annotator: Any, dtype: Any = np.float64) -> np.ndarray:
+        """The mass in each bin of the scale, (n_pairs, n_bins)."""
+        item, annotator = np.asarray(item), np.asarray(annotator)
+        found = np.empty((len(item), self.scale.n_bins), dtype=dtype)
+        for rows in blocks(len(item), self.scale.n_bins):
+            pairs = item[rows], annotator[rows]
+            below = self.crowd.below(self._tops, self.parts, self.mode, *pairs)
+            found[rows] = np.diff(below, axis=1, prepend=0.0)
+        return found
+
+    @property
+    def _tops(self) -> np.ndarray:
+        """The highest rating in each bin, in hundredths."""
+        bins = self.scale.bins(HUNDREDTHS / 100)
+        return HUNDREDTHS[np.searchsorted(bins, np.arange(self.scale.n_bins), side="right") - 1]
+
+    def blind_density(self) -> np.ndarray:
+        """The mean of all annotators' densities, (n_items, 201).
+
+        No prediction that ignores who is asked has a better cross-entropy, and none a lower mean
+        absolute error than its median.
+        """
+        return self._blind_by_kind()[self._kinds[1]]
+
+    def blind_distribution(self) -> np.ndarray:
+        """The mean of all annotators' mass on the scale's grid, (n_items, n_bins)."""
+        cumulated = np.pad(self._blind_by_kind().cumsum(axis=1), ((0, 0), (1, 0)))
+        at = np.append(0, np.searchsorted(HUNDREDTHS, self._tops) + 1)
+        return np.diff(cumulated[:, at], axis=1)[self._kinds[1]]
+
+    def best(self, item: Any, annotator: Any) -> tuple[float, float]:
+        """The mean absolute error to expect at best on these pairs, knowing the annotator and
+        not."""
+        own, blind = self.errors_of(np.asarray(item), np.asarray(annotator))
+        return float(own.mean()), float(blind.mean())
+
+    def errors_of(self, item: np.ndarray, annotator: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The expected absolute error of the medians of p and of the blind density, per pair.
+
+        Computed once for each annotator and kind of item.
+        """
+        _, kind = self._kinds
+        key = kind[item] * len(self.crowd) + annotator
+        _, first, same = np.unique(key, return_index=True, return_inverse=True)
+        blind = _medians(self._blind_by_kind())[kind]
+        found = np.empty((2, len(first)))
+        for rows in blocks(len(first), len(HUNDREDTHS)):
+            pairs = item[first[rows]], annotator[first[rows]]
+            density = self.density(*pairs)
+            for row, middle in enumerate((_medians(density), blind[pairs[0]])):
+                away = np.abs(HUNDREDTHS - middle[:, None]) / 100
+                found[row, rows] = (density * away).sum(axis=1)
+        own, others = found[:, same.reshape(-1)]
+        return own, others
+
+    @property
+    def _kinds(self) -> tuple[np.ndarray, np.ndarray]:
+        """An item of each kind, (n_kinds,), and each item's kind: same aspects, same modes."""
+        aspect, mode = self.parts.aspect, np.where(self.parts.there, self.mode, 0)
+        key = np.zeros(len(aspect), dtype=np.int64)
+        for column in (*aspect.T, *mode.T):
+            _, code = np.unique(column, return_inverse=True)
+            _, key = np.unique(key * (code.max(initial=0) + 1) + code, return_inverse=True)
+        _, first, kind = np.unique(key, return_index=True, return_inverse=True)
+        return first, kind.reshape(-1)
+
+    def _blind_by_kind(self) -> np.ndarray:
+        first, _ = self._kinds
+        n, mean = len(self.crowd), np.empty((len(first), len(HUNDREDTHS)))
+        for rows in blocks(len(first), n * len(HUNDREDTHS)):
+            item = first[rows].repeat(n)
+            density = self.density(item, np.tile(np.arange(n), len(item) // n))
+            mean[rows] = density.reshape(-1, n, len(HUNDREDTHS)).mean(axis=1)
+        return mean
+
+
+def _medians(density: np.ndarray) -> np.ndarray:
+    """The lowest rating that at least half of the mass does not exceed, in hundredths."""
+    return HUNDREDTHS[(density.cumsum(axis=1) >= 0.5 * (1 - 1e-9)).argmax(axis=1)]
+
+
+def truth(corpus: Corpus, question: str | None = None) -> Truth:
     """Read the truth back from a simulated corpus, or from any selection or copy of it.
+
+    Args:
+        question: left out, the corpus's first.
 
     Example:
         >>> from dissensus.simulate import text
@@ -68,19 +192,24 @@ def truth(corpus: Corpus, question: str = "emotion") -> Truth:
         >>> known.focus([0, 0], [3, 4]).round(2).tolist()
         [[1.0, 0.0, 0.0, 0.0], [0.0, 0.94, 0.0, 0.06]]
     """
+    question = next(iter(corpus.questions), "") if question is None else question
     scale, aspects = _checked(corpus, question)
     facts, shown = corpus.annotator_attributes, corpus.item_attributes
-    crowd = Crowd(
-        _stacked([facts[f"focus.{aspect}"] for aspect in aspects]),
-        _stacked([facts[f"lean.{value}"] for value in scale.values]),
-        np.rint(100 * facts["noise"].to_numpy()).astype(np.int64),
-        scale.distance,
-    )
-    parts = Parts(
-        _padded(shown["parts.aspect"], aspects), _padded(shown["parts.value"], scale.values)
-    )
+    preference = _stacked([facts[f"focus.{aspect}"] for aspect in aspects])
+    aspect = _padded(shown["parts.aspect"], aspects)
     start, stop = (_padded(shown[f"parts.{end}"]) for end in ("start", "stop"))
-    return Truth(crowd, parts, start, stop, aspects)
+    if isinstance(scale, Interval):
+        parts = Parts(aspect, np.where(aspect < 0, -1, 0))  # what a part states is its mode
+        mode = np.zeros(aspect.shape, dtype=np.int64)
+        mode[parts.there] = _hundredths(shown[f"parts.{question}"].flatten())
+        raters = Raters(
+            preference, _hundredths(facts[f"bias.{question}"]), _hundredths(facts["spread"])
+        )
+        return RatingsTruth(raters, parts, start, stop, aspects, mode, scale)
+    lean = _stacked([facts[f"lean.{value}"] for value in scale.values])
+    crowd = Crowd(preference, lean, _hundredths(facts["noise"]), scale.distance)
+    parts = Parts(aspect, _padded(shown["parts.value"], scale.values))
+    return ChoiceTruth(crowd, parts, start, stop, aspects)
 
 
 def _checked(corpus: Corpus, question: str) -> tuple[Any, tuple[str, ...]]:
@@ -88,11 +217,15 @@ def _checked(corpus: Corpus, question: str) -> tuple[Any, tuple[str, ...]]:
     scale = corpus[question].scale
     facts, shown = corpus.annotator_attributes, corpus.item_attributes
     aspects = tuple(name.removeprefix("focus.") for name in facts if name.startswith("focus."))
-    needed = ["parts.aspect", "parts.value", "parts.start", "parts.stop"]
+    rated = isinstance(scale, Interval)
+    stated = f"parts.{question}" if rated else "parts.value"
     leans = [f"lean.{value}" for value in getattr(scale, "values", ())]
+    of_people = [f"bias.{question}", "spread"] if rated else ["noise", *leans]
+    needed = ["parts.aspect", stated, "parts.start", "parts.stop"]
     missing = [name for name in needed if name not in shown]
-    missing += [name for name in ("noise", *leans) if name not in facts]
-    if missing or not aspects or getattr(scale, "distance", None) is None:
+    missing += [name for name in of_people if name not in facts]
+    measured = rated or getattr(scale, "distance", None) is not None
+    if missing or not aspects or not measured:
         raise DataError(
             f"{corpus.name}: not simulated, so nobody knows the truth about {question!r}; "
             f"missing {listed(missing or ['focus.ASPECT', 'a distance between values'])}"
@@ -105,8 +238,19 @@ def crowd_attributes(crowd: Crowd, aspects: Sequence[str], values: Sequence[str]
     return (
         {"noise": crowd.noise / 100}
         | {f"lean.{value}": crowd.lean[:, code] for code, value in enumerate(values)}
-        | {f"focus.{aspect}": crowd.preference[:, code] for code, aspect in enumerate(aspects)}
+        | _preferences(crowd, aspects)
     )
+
+
+def rater_attributes(raters: dict[str, Raters], aspects: Sequence[str]) -> dict[str, Any]:
+    """The raters of each question as annotators' attributes, from which `truth` makes them."""
+    (one, *_) = raters.values()
+    biases = {f"bias.{question}": people.bias / 100 for question, people in raters.items()}
+    return biases | {"spread": one.spread / 100} | _preferences(one, aspects)
+
+
+def _preferences(crowd: Attention, aspects: Sequence[str]) -> dict[str, Any]:
+    return {f"focus.{aspect}": crowd.preference[:, code] for code, aspect in enumerate(aspects)}
 
 
 def part_attributes(
@@ -118,21 +262,36 @@ def part_attributes(
 ) -> dict[str, Any]:
     """The parts of each item as items' attributes: lists with one entry per part."""
     there = parts.there
-    offsets = pa.array(np.append(0, there.sum(axis=1).cumsum()).astype(np.int32))
     columns = {
         "parts.aspect": pa.array(aspects).take(pa.array(parts.aspect[there])),
         "parts.value": pa.array(values).take(pa.array(parts.value[there])),
-        "parts.start": pa.array(start[there]),
-        "parts.stop": pa.array(stop[there]),
+        "parts.start": _places(start[there]),
+        "parts.stop": _places(stop[there]),
     }
-    return {name: pa.ListArray.from_arrays(offsets, flat) for name, flat in columns.items()}
+    return {name: part_lists(parts, flat) for name, flat in columns.items()}
 
 
-def best_accuracy(distribution: np.ndarray, annotator: np.ndarray, n_annotators: int) -> Any:
-    """The mean of each annotator's most probable answers' probability; null without rows."""
+def part_lists(parts: Parts, flat: Any) -> Any:
+    """What is known about each part that there is, as one list per item."""
+    offsets = np.append(0, parts.there.sum(axis=1).cumsum()).astype(np.int32)
+    return pa.ListArray.from_arrays(pa.array(offsets), flat)
+
+
+def _places(ends: np.ndarray) -> Any:
+    """Numbers, or where there are two axes a short list for each."""
+    flat = pa.array(ends.ravel())
+    return flat if ends.ndim == 1 else pa.FixedSizeListArray.from_arrays(flat, ends.shape[1])
+
+
+def mean_by_annotator(numbers: np.ndarray, annotator: np.ndarray, n_annotators: int) -> Any:
+    """The mean of each annotator's numbers, one per row; null without rows."""
     rows = np.bincount(annotator, minlength=n_annotators)
-    total = np.bincount(annotator, distribution.max(axis=1), minlength=n_annotators)
+    total = np.bincount(annotator, numbers, minlength=n_annotators)
     return pa.array(total / np.maximum(rows, 1), mask=rows == 0)
+
+
+def _hundredths(column: Any) -> np.ndarray:
+    return np.rint(100 * column.to_numpy()).astype(np.int64)
 
 
 def _stacked(columns: list[Any]) -> np.ndarray:
@@ -145,6 +304,13 @@ def _padded(lists: Any, names: Sequence[str] | None = None) -> np.ndarray:
     flat = lists.flatten()
     if names is not None:
         flat = pc.index_in(flat, value_set=pa.array(names))
-    table = np.full((len(length), length.max(initial=0)), -1, dtype=np.int64)
-    table[np.arange(table.shape[1]) < length[:, None]] = flat.to_numpy()
+    shape = len(length), length.max(initial=0)
+    there = np.arange(shape[1]) < length[:, None]
+    if pa.types.is_fixed_size_list(flat.type):
+        n_axes = flat.type.list_size
+        table = np.full((*shape, n_axes), -1, dtype=np.int64)
+        table[there] = flat.flatten().to_numpy().reshape(-1, n_axes)
+        return table
+    table = np.full(shape, -1, dtype=np.int64)
+    table[there] = flat.to_numpy()
     return table

@@ -1,0 +1,173 @@
+"""The preset `ratings`: frozen, its densities exact, some items with two modes."""
+
+from __future__ import annotations
+
+import hashlib
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from dissensus.corpus import Corpus
+from dissensus.simulate import RatingsTruth, ratings, truth
+from dissensus.simulate.raters import HUNDREDTHS
+from dissensus.simulate.ratings import MODES, QUESTIONS
+from dissensus.simulate.words import FEELINGS
+from tests.simulate.looking import every_pair
+
+
+@pytest.fixture(scope="module")
+def corpus() -> Corpus:
+    return ratings()
+
+
+def known_of(corpus: Corpus, question: str) -> RatingsTruth:
+    known = truth(corpus, question)
+    assert isinstance(known, RatingsTruth)
+    return known
+
+
+def fingerprint(corpus: Corpus) -> str:
+    """SHA-256 over strings, integers and ratings of two decimals."""
+    spans = corpus.rationales
+    assert spans is not None
+    texts = [corpus.text_of(item) for item in range(corpus.n_items)]
+    digest = hashlib.sha256("\n".join([*texts, *corpus.items, *corpus.annotators]).encode())
+    columns = [spans.item, spans.annotator, spans.start, spans.stop]
+    for asked in corpus.questions.values():
+        columns += [asked.item, asked.who("test"), np.rint(asked.answer * 100)]
+        assert np.array_equal(asked.answer, np.round(asked.answer, 2))
+    for column in columns:
+        digest.update(column.astype("<i8").tobytes())
+    return digest.hexdigest()
+
+
+def test_the_preset_is_frozen(corpus: Corpus) -> None:
+    assert fingerprint(corpus) == "23311a9a9f8c150816209fe0eac23b4515cc15939dc8418099f6f4d6e1adb58b"
+
+
+def test_other_sizes_are_frozen_too() -> None:
+    made = ratings(n_items=77, n_annotators=13, labels_per_item=6, seed=9)
+    assert fingerprint(made) == "5f42ec9a6f5ed994a1fbc254f1d1c4ce9d1af43a32899584575b26a4d9b3b861"
+
+
+def exact(known: RatingsTruth, item: int, annotator: int) -> list[Fraction]:
+    """The docstring's formula in fractions, slip by slip."""
+    crowd, parts = known.crowd, known.parts
+    there = [part for part in range(2) if parts.aspect[item, part] >= 0]
+    pull = [16 ** int(crowd.preference[annotator, parts.aspect[item, part]]) for part in there]
+    spread, bias = int(crowd.spread[annotator]), int(crowd.bias[annotator])
+    density = [Fraction(0)] * 201
+    for part, weight in zip(there, pull, strict=True):
+        for one in range(-spread, spread + 1):
+            for other in range(-spread, spread + 1):
+                place = int(known.mode[item, part]) + bias + one + other + 100
+                density[place] += Fraction(weight, sum(pull) * (2 * spread + 1) ** 2)
+    return density
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_the_density_is_the_documented_formula(question: str) -> None:
+    made = ratings(n_items=6, n_annotators=5, labels_per_item=2)
+    known = known_of(made, question)
+    item, annotator = every_pair(made)
+    found, binned = known.density(item, annotator), known.distribution(item, annotator)
+    bins = known.scale.bins(HUNDREDTHS / 100)
+    for row, pair in enumerate(zip(item, annotator, strict=True)):
+        wanted = exact(known, *pair)
+        assert sum(wanted) == 1
+        np.testing.assert_allclose(found[row], [float(p) for p in wanted], atol=1e-14)
+        np.testing.assert_allclose(binned[row], np.bincount(bins, found[row]), atol=1e-14)
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_best_errors_are_those_of_the_best_guess(question: str) -> None:
+    made = ratings(n_items=12, n_annotators=5, labels_per_item=2)
+    known, pairs = known_of(made, question), every_pair(made)
+    density, blind = known.density(*pairs), known.blind_density()
+    away = np.abs(HUNDREDTHS[:, None] - HUNDREDTHS) / 100  # every guess against every rating
+    lowest = (density @ away).min(axis=1)
+    of_crowd = (blind @ away).min(axis=1)  # over all annotators of an item
+    own, others = known.errors_of(*pairs)
+    np.testing.assert_allclose(own, lowest, atol=1e-12)
+    np.testing.assert_allclose(others.reshape(12, 5).mean(axis=1), of_crowd, atol=1e-12)
+    assert known.best(*pairs) == pytest.approx((lowest.mean(), of_crowd.mean()))
+
+
+def test_the_best_guess_reaches_the_stored_errors() -> None:
+    made = ratings(n_items=20_000, seed=3)
+    for question, asked in made.questions.items():
+        known = known_of(made, question)
+        density = known.density(asked.item[:20_000], asked.who("test")[:20_000])
+        guess = HUNDREDTHS[(density.cumsum(axis=1) >= 0.5).argmax(axis=1)] / 100
+        found = np.abs(guess - asked.answer[:20_000]).mean()
+        best, _ = known.best(asked.item[:20_000], asked.who("test")[:20_000])
+        assert found == pytest.approx(best, abs=0.004)
+        stored = made.annotator_attributes[f"best_error.{question}"].to_numpy()
+        assert (stored * asked.per_annotator()).sum() / asked.n_rows == pytest.approx(
+            known.best(asked.item, asked.annotator)[0]
+        )
+
+
+def test_ratings_follow_their_densities() -> None:
+    made = ratings(n_items=20_000, n_annotators=5, seed=2)
+    for question, asked in made.questions.items():
+        stored = asked.extra["distribution"].flatten().to_numpy().reshape(asked.n_rows, -1)
+        hit = asked.scale.one_hot(asked.answer)
+        for annotator in range(5):
+            rows = asked.annotator == annotator
+            error = np.sqrt((stored[rows] * (1 - stored[rows])).sum(axis=0)) + 1e-9
+            surplus = (hit[rows] - stored[rows]).sum(axis=0)
+            assert np.abs(surplus / error).max() < 4.5, question
+
+
+def test_what_can_be_reached(corpus: Corpus) -> None:
+    for question, wanted in (("valence", (0.0687, 0.2114)), ("activation", (0.0692, 0.2153))):
+        asked = corpus[question]
+        found = truth(corpus, question).best(asked.item, asked.annotator)
+        assert found == pytest.approx(wanted, abs=0.0002)
+
+
+def test_half_of_the_items_have_two_modes(corpus: Corpus) -> None:
+    known = known_of(corpus, "valence")
+    n_parts = known.parts.there.sum(axis=1)
+    assert 0.45 < (n_parts == 2).mean() < 0.55 and set(n_parts.tolist()) == {1, 2}
+    emotions = corpus.item_attributes["parts.value"].to_pylist()
+    ring = list(FEELINGS)
+    steps = {(ring.index(b) - ring.index(a)) % 8 for a, b in (e for e in emotions if len(e) == 2)}
+    assert steps == {3, 4, 5}
+    spread = known.blind_density() @ HUNDREDTHS**2 - (known.blind_density() @ HUNDREDTHS) ** 2
+    assert spread[n_parts == 2].mean() > 3 * spread[n_parts == 1].mean()
+
+
+def test_modes_stand_with_the_items_and_no_rating_can_leave_the_scale(corpus: Corpus) -> None:
+    assert list(MODES) == list(FEELINGS)
+    emotions = corpus.item_attributes["parts.value"].flatten().to_pylist()
+    for column, question in enumerate(QUESTIONS):
+        modes = corpus.item_attributes[f"parts.{question}"].flatten().to_pylist()
+        assert modes == [MODES[emotion][column] / 100 for emotion in emotions]
+        known = known_of(corpus, question)
+        reach = np.abs(known.mode).max() + np.abs(known.crowd.bias).max()
+        assert reach + 2 * known.crowd.spread.max() <= 100
+
+
+def test_both_questions_come_from_one_look(corpus: Corpus) -> None:
+    joint = corpus.joint("valence", "activation")
+    assert len(joint.item) == 5000
+    spans = corpus.rationales
+    assert spans is not None and spans.question.value_counts().to_pylist() == [
+        {"values": "valence", "counts": 5000},
+        {"values": "activation", "counts": 5000},
+    ]
+    assert np.array_equal(spans.start[:5000], spans.start[5000:])
+
+
+def test_biases_are_seen_in_the_ratings(corpus: Corpus) -> None:
+    facts = corpus.annotator_attributes
+    assert {"bias.valence", "bias.activation", "spread"} <= set(facts)
+    single = corpus.select(items=truth(corpus).parts.there.sum(axis=1) == 1)
+    for question in QUESTIONS:
+        asked, known = single[question], known_of(single, question)
+        slip = asked.answer - known.mode[asked.item, 0] / 100
+        mean = np.bincount(asked.who("test"), slip) / asked.per_annotator()
+        np.testing.assert_allclose(mean, facts[f"bias.{question}"].to_numpy(), atol=0.03)
