@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import io
 import re
+import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -67,8 +68,10 @@ def read(path: Path, options: Options) -> Corpus:
 
 def _array(data: bytes, path: Path) -> tuple[np.ndarray, Callable[[int], str]]:
     try:
-        values = np.load(io.BytesIO(data), allow_pickle=False)
-    except (ValueError, OSError, EOFError, SyntaxError, TypeError, MemoryError) as error:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # about files of numpy under Python 2
+            values = np.load(io.BytesIO(data), allow_pickle=False)
+    except Exception as error:  # a header is parsed as Python: a damaged one fails in many ways
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise DataError(f"{path}: damaged ({reason}); is the file cut off?") from None
     if values.dtype.kind not in "biuf":
@@ -113,17 +116,15 @@ def _wrong(text: str, path: Path) -> DataError:
 
 
 def _check_whole(values: np.ndarray, path: Path, place: Callable[[int], str]) -> None:
-    """Refuse fractions, infinities and negative numbers other than -1."""
-    if values.dtype.kind == "f":
-        strange = ~np.isnan(values) & ~(np.isfinite(values) & (values == np.floor(values)))
-        strange |= values < MISSING
-        strange |= values >= 2.0**53
-    else:
-        strange = values < MISSING if values.dtype.kind == "i" else np.zeros(values.shape, bool)
+    """Refuse fractions, infinities, and numbers below -1 or too large to be exact."""
+    with np.errstate(over="ignore"):
+        numbers = values.astype(np.float64, copy=False)
+    whole = (numbers >= MISSING) & (numbers < 2.0**53) & (numbers == np.floor(numbers))
+    strange = ~(whole | np.isnan(numbers))
     if strange.any():
         row, column = (int(at) for at in np.argwhere(strange)[0])
         raise DataError(
-            f"{path}, {place(row)}, column {column + 1}: {values[row, column]:g} is not allowed; "
+            f"{path}, {place(row)}, column {column + 1}: {numbers[row, column]:g} is not allowed; "
             f"{_HOLDS}"
         )
 
