@@ -80,6 +80,21 @@ def test_a_truncated_file(tmp_path: Path, kept: int) -> None:
     )
 
 
+def test_texts_and_names_that_are_not_utf8(tmp_path: Path) -> None:
+    path = written(tmp_path, {"item": ["t1"], "annotator": ["a"], "label": ["xyz"]})
+    data = path.read_bytes()
+    path.write_bytes(data.replace(b"xyz", b"x\xe9z"))
+    message = (
+        f"{path}: damaged (Column 2: In chunk 0: Invalid: Invalid UTF8 sequence at string index 0)"
+        "; is the file cut off?"
+    )
+    with pytest.raises(DataError, match=refused(message)):
+        read(path)
+    path.write_bytes(data.replace(b"annotator", b"ann\xe9tator"))
+    with pytest.raises(DataError, match=f"^{re.escape(str(path))}: damaged "):
+        read(path)
+
+
 def test_no_parquet_at_all(write: Write) -> None:
     path = write("item,annotator,answer\n", "labels.parquet")
     message = f"{path}: no Parquet file: it begins with b'item', not with b'PAR1'"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -20,6 +22,22 @@ _EXACT = 2**53  # beyond, not every whole number is a float
 def read_table(table: Any, options: Options) -> Corpus:
     """Read a table that is in memory already."""
     return any_table(rows_of(*_columns(table), path="table", name="table"), options)
+
+
+def file_rows(path: Path, open_table: Callable[[], Any]) -> Rows:
+    """Rows from a file in columns; one that is damaged, or is no UTF-8, is refused.
+
+    The table is checked down to its last offset and letter: its libraries would trust it.
+    """
+    try:
+        table = open_table()
+        table.validate(full=True)
+        names = table.column_names
+    except (pa.ArrowException, OSError, ValueError) as error:
+        reason = str(error).splitlines()[0].removesuffix(".")
+        raise DataError(f"{path}: damaged ({reason}); is the file cut off?") from None
+    folder = path.resolve().parent
+    return rows_of(names, table.columns, str(path), name=path.name, folder=folder)
 
 
 def rows_of(names: list[Any], arrays: list[Any], path: str, **facts: Any) -> Rows:
