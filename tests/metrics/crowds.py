@@ -32,44 +32,70 @@ def random_distribution(generator: np.random.Generator, scale: Scale, n: int) ->
     return generator.dirichlet(np.full(scale.n_columns, 0.7), n)
 
 
-def people(scale: Scale, seed: int = 0) -> Annotations:
-    """40 items i0..i39, the last three without answers; 7 annotators, about 60 % of the cells."""
+def people(scale: Scale, seed: int = 0, size: int = 40) -> Annotations:
+    """Items i0, i1, ..., the last three without answers; 7 annotators, about 60 % of the cells."""
     generator = np.random.default_rng(seed)
-    item, annotator = np.nonzero(generator.random((37, 7)) < 0.6)
+    item, annotator = np.nonzero(generator.random((size - 3, 7)) < 0.6)
     order = generator.permutation(len(item))
     return Annotations.from_arrays(
         item[order],
         annotator[order],
         random_answers(generator, scale, len(item)),
         scale,
-        items=Names([f"i{i}" for i in range(40)]),
+        items=Names([f"i{i}" for i in range(size)]),
         annotators=Names([f"a{a}" for a in range(7)]),
     )
 
 
-def predicted(scale: Scale, seed: int = 0) -> Prediction:
-    """Items i20..i59 and annotators a2..a9, shuffled; three quarters of the pairs."""
+def predicted(scale: Scale, seed: int = 0, size: int = 40) -> Prediction:
+    """As many items from the middle of those on, and annotators a2..a9, shuffled; three quarters
+    of the pairs, and the answers of five members."""
     generator = np.random.default_rng(seed + 1000)
-    item, annotator = np.nonzero(generator.random((40, 8)) < 0.75)
+    item, annotator = np.nonzero(generator.random((size, 8)) < 0.75)
     order = generator.permutation(len(item))
-    distribution = random_distribution(generator, scale, 40)
+    distribution = random_distribution(generator, scale, size)
     pairs = ByAnnotator(
         item[order],
         annotator[order],
         Names([f"a{a}" for a in generator.permutation(np.arange(2, 10))]),
         random_answers(generator, scale, len(item)),
+        random_distribution(generator, scale, len(item)),
     )
-    items = Names([f"i{i}" for i in generator.permutation(np.arange(20, 60))])
-    return Prediction(scale, items, distribution, scale.consensus(distribution), pairs)
+    items = Names([f"i{i}" for i in generator.permutation(np.arange(size // 2, 3 * size // 2))])
+    members = random_answers(generator, scale, 5 * size).reshape(5, size)
+    return Prediction(
+        scale, items, distribution, scale.consensus(distribution), pairs, members=members
+    )
 
 
 def perfect(annotations: Annotations) -> Prediction:
     """The people's own distributions and answers, on the items that have any."""
     items = np.flatnonzero(annotations.per_item())
     answered = annotations.select_items(items, annotations.items.take(items))
-    pairs = ByAnnotator(answered.item, answered.who("here"), answered.annotators, answered.answer)
-    consensus = answered.consensus().answer
-    return Prediction(answered.scale, answered.items, answered.distribution(), consensus, pairs)
+    scale, shares = answered.scale, answered.distribution()
+    pairs = ByAnnotator(
+        answered.item,
+        answered.who("here"),
+        answered.annotators,
+        answered.answer,
+        scale.one_hot(answered.answer),
+    )
+    return Prediction(
+        scale,
+        answered.items,
+        shares,
+        answered.consensus().answer,
+        pairs,
+        members=apportioned(scale, shares),
+    )
+
+
+def apportioned(scale: Scale, shares: np.ndarray, n_members: int = 420) -> np.ndarray:
+    """Members whose votes are just these shares (of up to 7 people), (n_members, n_items)."""
+    at = (np.arange(n_members)[:, None, None] + 0.5) / n_members
+    if isinstance(scale, MultiLabel):
+        return ((at < shares) << np.arange(len(scale))).sum(axis=2)
+    return (shares.cumsum(axis=1) < at).sum(axis=2)
 
 
 def rows_of(annotations: Annotations) -> list[tuple[str, str, float]]:
@@ -109,6 +135,7 @@ def shuffled(annotations: Annotations, prediction: Prediction) -> tuple[Annotati
         item=back[asked.item[rows]],
         annotator=asked.annotator[rows],
         value=asked.value[rows],
+        distribution=None if asked.distribution is None else asked.distribution[rows],
     )
     return moved, replace(
         prediction,
@@ -116,6 +143,7 @@ def shuffled(annotations: Annotations, prediction: Prediction) -> tuple[Annotati
         distribution=prediction.distribution[order],
         consensus=prediction.consensus[order],
         by_annotator=pairs,
+        members=None if prediction.members is None else prediction.members[:, order],
     )
 
 
@@ -137,3 +165,15 @@ def renamed(annotations: Annotations, prediction: Prediction) -> tuple[Annotatio
             by_annotator=replace(asked, annotators=other(asked.annotators)),
         ),
     )
+
+
+def with_other_values(
+    annotations: Annotations, prediction: Prediction
+) -> tuple[Annotations, Prediction]:
+    """The same with other names of the values, in the same order."""
+    scale = annotations.scale
+    if isinstance(scale, Interval):
+        return annotations, prediction
+    assert isinstance(scale, Nominal | Ordinal | MultiLabel)
+    other = type(scale)(tuple(f"{value}!" for value in scale.values))
+    return replace(annotations, scale=other), replace(prediction, scale=other)

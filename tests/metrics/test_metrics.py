@@ -12,7 +12,17 @@ from dissensus.errors import DataError
 from dissensus.metrics import METRICS, Metric, compared, scores
 from dissensus.names import Names
 from dissensus.scales import Nominal, Scale
-from tests.metrics.crowds import SCALES, people, perfect, predicted, renamed, shuffled
+from tests.metrics.crowds import (
+    SCALES,
+    people,
+    perfect,
+    predicted,
+    renamed,
+    shuffled,
+    with_other_values,
+)
+
+SIZE = 400  # items, so that two people have 30 in common
 
 EVERY = [
     pytest.param(metric, SCALES[kind], id=f"{name}, {kind}")
@@ -24,10 +34,11 @@ every_metric = pytest.mark.parametrize(("metric", "scale"), EVERY)
 
 @every_metric
 def test_order_and_names_do_not_matter(metric: Metric, scale: Scale) -> None:
-    annotations, prediction = people(scale), predicted(scale)
+    annotations, prediction = people(scale, size=SIZE), predicted(scale, size=SIZE)
     expected = metric.function(prediction, annotations)
     assert np.isfinite(expected)
-    for moved, answer in (shuffled(annotations, prediction), renamed(annotations, prediction)):
+    for change in (shuffled, renamed, with_other_values):
+        moved, answer = change(annotations, prediction)
         assert metric.function(answer, moved) == pytest.approx(expected, abs=1e-12)
 
 
@@ -35,7 +46,7 @@ def test_order_and_names_do_not_matter(metric: Metric, scale: Scale) -> None:
 def test_items_that_were_not_predicted_or_answered_do_not_count(
     metric: Metric, scale: Scale
 ) -> None:
-    annotations, prediction = people(scale), predicted(scale)
+    annotations, prediction = people(scale, size=SIZE), predicted(scale, size=SIZE)
     shared = annotations.items.find(prediction.items)
     shared = np.sort(shared[shared >= 0])
     fewer = annotations.select_items(shared, annotations.items.take(shared))
@@ -46,18 +57,18 @@ def test_items_that_were_not_predicted_or_answered_do_not_count(
 
 @every_metric
 def test_nothing_in_common_is_nan(metric: Metric, scale: Scale) -> None:
-    annotations, prediction = people(scale), predicted(scale)
-    elsewhere = replace(prediction, items=Names([f"x{i}" for i in range(40)]))
+    annotations, prediction = people(scale, size=SIZE), predicted(scale, size=SIZE)
+    elsewhere = replace(prediction, items=Names([f"x{i}" for i in range(SIZE)]))
     assert np.isnan(metric.function(elsewhere, annotations))
     assert np.isnan(metric.function(prediction, annotations.take(np.zeros(0, dtype=int))))
 
 
 @every_metric
 def test_the_perfect_prediction_is_the_best(metric: Metric, scale: Scale) -> None:
-    annotations = people(scale)
+    annotations = people(scale, size=SIZE)
     best = metric.function(perfect(annotations), annotations)
     for seed in range(5):
-        other = metric.function(predicted(scale, seed), annotations)
+        other = metric.function(predicted(scale, seed, SIZE), annotations)
         assert best > other if metric.higher_is_better else best < other
 
 
@@ -70,7 +81,8 @@ def test_other_scales_are_refused(name: str, kind: str) -> None:
     with pytest.raises(DataError) as error:
         metric.function(predicted(scale), people(scale))
     kinds = " and ".join(", ".join(metric.scales).rsplit(", ", 1))
-    assert str(error.value) == f"{name} is for {kinds} answers, not for {kind} ones"
+    family = name.partition(", ")[0]
+    assert str(error.value) == f"{family} is for {kinds} answers, not for {kind} ones"
 
 
 def test_tables_lead_with_the_soft_metrics_of_the_scale() -> None:

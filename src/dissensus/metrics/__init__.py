@@ -6,119 +6,124 @@ A metric is a function and an entry of `METRICS`, in the order in which tables s
 
 from __future__ import annotations
 
-from dissensus.annotations import Annotations
 from dissensus.metrics.annotators import (
     accuracy_by_annotator,
     annotator_accuracy,
     annotator_ccc,
     annotator_error,
+    annotator_mean,
+    ccc_by_annotator,
+    cross_entropy_by_annotator,
+    distance_by_annotator,
+    error_rate_by_annotator,
+    macro_f1_by_annotator,
+    weighted_mean,
+    worst_decile,
+)
+from dissensus.metrics.calibration import (
+    distribution_calibration_error,
+    expected_calibration_error,
 )
 from dissensus.metrics.continuous import ccc, concordance
-from dissensus.metrics.hard import accuracy, macro_f1
+from dissensus.metrics.dic import Dic, dic, dic_floor, dic_of, normalised_dic
+from dissensus.metrics.distances import (
+    canberra,
+    chebyshev,
+    clark,
+    cosine,
+    intersection,
+    manhattan,
+    soft_accuracy,
+    soft_micro_f1,
+    tvd,
+    wasserstein,
+)
+from dissensus.metrics.hard import accuracy, macro_f1, micro_f1, weighted_f1
+from dissensus.metrics.lewidi import (
+    lewidi2023_cross_entropy,
+    lewidi2025_perspectivist,
+    lewidi2025_soft,
+)
 from dissensus.metrics.matching import Compared, compared
 from dissensus.metrics.metric import Metric
-from dissensus.metrics.soft import cross_entropy, floor, wasserstein
-from dissensus.prediction import Prediction
+from dissensus.metrics.scoring import Bounds, bounds, metric_name, scores
+from dissensus.metrics.soft import (
+    cross_entropy,
+    floor,
+    jsd,
+    jsd_base_2,
+    kl,
+    po_jsd,
+    reverse_kl,
+)
+from dissensus.metrics.suite import GENG, METRICS
+from dissensus.metrics.uncertainty import (
+    entropy_correlation,
+    entropy_similarity,
+    excess_kurtosis,
+    normalised_entropy,
+)
+from dissensus.metrics.votes import members_cross_entropy, smoothed_votes
 
 __all__ = [
+    "GENG",
     "METRICS",
+    "Bounds",
     "Compared",
+    "Dic",
     "Metric",
     "accuracy",
     "accuracy_by_annotator",
     "annotator_accuracy",
     "annotator_ccc",
     "annotator_error",
+    "annotator_mean",
+    "bounds",
+    "canberra",
     "ccc",
+    "ccc_by_annotator",
+    "chebyshev",
+    "clark",
     "compared",
     "concordance",
+    "cosine",
     "cross_entropy",
+    "cross_entropy_by_annotator",
+    "dic",
+    "dic_floor",
+    "dic_of",
+    "distance_by_annotator",
+    "distribution_calibration_error",
+    "entropy_correlation",
+    "entropy_similarity",
+    "error_rate_by_annotator",
+    "excess_kurtosis",
+    "expected_calibration_error",
     "floor",
+    "intersection",
+    "jsd",
+    "jsd_base_2",
+    "kl",
+    "lewidi2023_cross_entropy",
+    "lewidi2025_perspectivist",
+    "lewidi2025_soft",
     "macro_f1",
+    "macro_f1_by_annotator",
+    "manhattan",
+    "members_cross_entropy",
+    "metric_name",
+    "micro_f1",
+    "normalised_dic",
+    "normalised_entropy",
+    "po_jsd",
+    "reverse_kl",
     "scores",
+    "smoothed_votes",
+    "soft_accuracy",
+    "soft_micro_f1",
+    "tvd",
     "wasserstein",
+    "weighted_f1",
+    "weighted_mean",
+    "worst_decile",
 ]
-
-METRICS: dict[str, Metric] = {
-    "cross-entropy": Metric(
-        cross_entropy,
-        ("nominal", "ordinal", "multi-label"),
-        "items",
-        False,
-        "surprise at people's answers, in nats",
-    ),
-    "CCC": Metric(ccc, ("interval",), "items", True, "concordance with the mean rating", gold=True),
-    "Wasserstein": Metric(
-        wasserstein,
-        ("ordinal", "interval"),
-        "items",
-        False,
-        "distance to people's distribution, in levels, or in units of [-1, 1] for ratings",
-    ),
-    "macro-F1": Metric(
-        macro_f1,
-        ("nominal", "ordinal"),
-        "items",
-        True,
-        "F1 of the consensus, mean over values",
-        gold=True,
-    ),
-    "accuracy": Metric(
-        accuracy,
-        ("nominal", "ordinal"),
-        "items",
-        True,
-        "share of items with the people's consensus",
-        gold=True,
-    ),
-    "annotator accuracy": Metric(
-        annotator_accuracy,
-        ("nominal", "ordinal"),
-        "annotators",
-        True,
-        "share of a person's answers that was predicted, mean over people",
-    ),
-    "annotator CCC": Metric(
-        annotator_ccc, ("interval",), "annotators", True, "concordance with single ratings"
-    ),
-    "annotator error": Metric(
-        annotator_error,
-        ("ordinal", "interval"),
-        "annotators",
-        False,
-        "mean distance to single answers, in own units or levels",
-    ),
-}
-
-
-def scores(
-    prediction: Prediction, annotations: Annotations, gold: Annotations | None = None
-) -> dict[str, float]:
-    """Every metric that applies to the scale and to what was predicted, by name.
-
-    Scores per annotator are there if the method predicted annotators and people have names.
-
-    Args:
-        gold: labels from elsewhere; adds metrics against them, such as "accuracy (gold)".
-
-    Example:
-        >>> people = Annotations.from_rows([("t1", "ann", "yes"), ("t1", "bob", "no")])
-        >>> even = people.distribution()
-        >>> predicted = Prediction(people.scale, people.items, even, even.argmax(axis=1))
-        >>> {name: round(score, 3) for name, score in scores(predicted, people).items()}
-        {'cross-entropy': 0.693, 'macro-F1': 1.0, 'accuracy': 1.0}
-    """
-    people_known = prediction.by_annotator is not None and annotations.annotator is not None
-    apply = {
-        name: metric
-        for name, metric in METRICS.items()
-        if prediction.scale.kind in metric.scales and (metric.needs == "items" or people_known)
-    }
-    found = {name: metric.function(prediction, annotations) for name, metric in apply.items()}
-    if gold is None:
-        return found
-    return found | {
-        f"{name} (gold)": metric.function(prediction, gold)
-        for name, metric in apply.items()
-        if metric.gold and gold.scale.kind in metric.scales
-    }

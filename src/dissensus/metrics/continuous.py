@@ -46,3 +46,24 @@ def concordance(x: np.ndarray, y: np.ndarray) -> float:
     covariance = apart[0] @ apart[1] / free
     variances = (apart[0] @ apart[0] + apart[1] @ apart[1]) / free
     return float(2 * covariance / (variances + (x.mean() - y.mean()) ** 2))
+
+
+def concordance_by_group(x: np.ndarray, y: np.ndarray, group: np.ndarray, n: int) -> np.ndarray:
+    """Lin's concordance within each group, (n,); `group` holds codes, (n_entries,).
+
+    nan where undefined: fewer than two entries, or both sides constant.
+    """
+    size = np.bincount(group, minlength=n)
+    means = [np.bincount(group, side, minlength=n) / np.maximum(size, 1) for side in (x, y)]
+    apart = [side - mean[group] for side, mean in zip((x, y), means, strict=True)]
+
+    def spread(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+        return np.bincount(group, a * b, minlength=n) / np.maximum(size - 1, 1)
+
+    varied = np.zeros(n, dtype=bool)
+    first = np.zeros(n, dtype=np.int64)
+    first[group[::-1]] = np.arange(len(group))[::-1]  # the first entry of each group
+    varied[group[(x != x[first[group]]) | (y != y[first[group]])]] = True
+    below = spread(apart[0], apart[0]) + spread(apart[1], apart[1]) + (means[0] - means[1]) ** 2
+    found = np.full(n, np.nan)
+    return np.divide(2 * spread(*apart), below, out=found, where=varied)

@@ -39,8 +39,36 @@ def macro_f1(prediction: Prediction, annotations: Annotations) -> float:
     and how ties are broken, is as in `accuracy`. nan where no predicted item has answers.
     """
     require(prediction, "macro-F1", "nominal", "ordinal")
+    each, occurring, _ = _f1_by_value(*labels(prediction, annotations))
+    return mean(each[occurring > 0])
+
+
+def micro_f1(prediction: Prediction, annotations: Annotations) -> float:
+    """F1 of all items together: with one value per item the same as `accuracy`.
+
+    Against gold labels it is the hard score of LeWiDi 2023.
+    """
+    require(prediction, "micro-F1", "nominal", "ordinal")
     truth, predicted = labels(prediction, annotations)
+    return mean(truth == predicted)
+
+
+def weighted_f1(prediction: Prediction, annotations: Annotations) -> float:
+    """The mean over values of F1, each value weighed by how often it is the people's consensus.
+
+    As `macro_f1`, but a rare value counts little. nan where no predicted item has answers.
+    """
+    require(prediction, "weighted F1", "nominal", "ordinal")
+    each, _, true = _f1_by_value(*labels(prediction, annotations))
+    return float(each @ true / true.sum()) if true.any() else float("nan")
+
+
+def _f1_by_value(
+    truth: np.ndarray, predicted: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """F1 of each value (0 of one that never occurs), how often it occurs, and as the truth."""
     size = int(max(truth.max(initial=-1), predicted.max(initial=-1))) + 1
     right = np.bincount(truth[truth == predicted], minlength=size)
-    occurring = np.bincount(truth, minlength=size) + np.bincount(predicted, minlength=size)
-    return mean(2 * right[occurring > 0] / occurring[occurring > 0])
+    true = np.bincount(truth, minlength=size)
+    occurring = true + np.bincount(predicted, minlength=size)
+    return 2 * right / np.maximum(occurring, 1), occurring, true

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import wraps
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -10,7 +14,10 @@ from dissensus.annotations import Annotations
 from dissensus.errors import DataError
 from dissensus.names import Names
 from dissensus.prediction import ByAnnotator, Prediction
-from dissensus.scales import Nominal, Ordinal, Scale
+from dissensus.scales import MultiLabel, Nominal, Ordinal, Scale
+
+Found = TypeVar("Found")
+_KEPT: ContextVar[dict[tuple[Any, ...], tuple[Any, ...]] | None] = ContextVar("kept", default=None)
 
 
 class Compared(NamedTuple):
@@ -25,6 +32,35 @@ def require(prediction: Prediction, metric: str, *scales: str) -> None:
     if prediction.scale.kind not in scales:
         kinds = " and ".join(", ".join(scales).rsplit(", ", 1))
         raise DataError(f"{metric} is for {kinds} answers, not for {prediction.scale.kind} ones")
+
+
+@contextmanager
+def matching_once() -> Iterator[None]:
+    """Within it, what meets what is found once for all metrics, not once for each."""
+    token = _KEPT.set({}) if _KEPT.get() is None else None
+    try:
+        yield
+    finally:
+        if token is not None:
+            _KEPT.reset(token)
+
+
+def _kept(
+    function: Callable[[Prediction, Annotations], Found],
+) -> Callable[[Prediction, Annotations], Found]:
+    """Keep the result within `matching_once`; nobody may change it in place."""
+
+    @wraps(function)
+    def found(prediction: Prediction, annotations: Annotations) -> Found:
+        kept = _KEPT.get()
+        if kept is None:
+            return function(prediction, annotations)
+        key = (function.__name__, id(prediction), id(annotations))
+        if key not in kept:  # both stay alive beside the result, so that their ids stay theirs
+            kept[key] = (function(prediction, annotations), prediction, annotations)
+        return kept[key][0]
+
+    return found
 
 
 def compared(prediction: Prediction, annotations: Annotations) -> Compared:
@@ -46,6 +82,7 @@ def common_items(predicted: Names, annotations: Annotations) -> tuple[np.ndarray
     return mine, theirs[mine]
 
 
+@_kept
 def common_pairs(prediction: Prediction, annotations: Annotations) -> tuple[np.ndarray, np.ndarray]:
     """The answers whose annotator was predicted on their item: rows of the annotations, and the
     rows of `by_annotator` they meet. Repeated answers meet the same row."""
@@ -70,6 +107,7 @@ def _by_annotator(prediction: Prediction) -> ByAnnotator:
     return prediction.by_annotator
 
 
+@_kept
 def distributions(
     prediction: Prediction, annotations: Annotations
 ) -> tuple[np.ndarray, np.ndarray]:
@@ -79,6 +117,24 @@ def distributions(
     return people[theirs], np.asarray(prediction.distribution[mine], dtype=float)
 
 
+def shares(prediction: Prediction, annotations: Annotations) -> tuple[np.ndarray, np.ndarray]:
+    """People's and predicted distributions over the common items, each summing to 1.
+
+    (n_common, n_columns); of sets a pair for each value, not chosen and chosen,
+    (n_common, n_values, 2), so that a metric's mean over items is one over values too.
+    """
+    people, predicted = distributions(prediction, annotations)
+    if not isinstance(prediction.scale, MultiLabel):
+        return people, predicted
+    return two_sided(people), two_sided(predicted)
+
+
+def two_sided(marginals: np.ndarray) -> np.ndarray:
+    """Each share as a distribution over not chosen and chosen, with a last axis of 2."""
+    return np.stack([1 - marginals, marginals], axis=-1)
+
+
+@_kept
 def labels(prediction: Prediction, annotations: Annotations) -> tuple[np.ndarray, np.ndarray]:
     """The people's consensus and the predicted one on the common items, (n_common,) codes each.
 

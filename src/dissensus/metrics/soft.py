@@ -1,4 +1,8 @@
-"""Soft metrics: is the predicted distribution the one of the people's answers?"""
+"""Soft metrics: how surprising are the people's answers to whom the prediction believes?
+
+Of sets (multi-label) each value is a distribution of its own, chosen or not; the mean over items
+is then also one over values.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +10,14 @@ import numpy as np
 
 from dissensus.annotations import Annotations
 from dissensus.errors import DataError
-from dissensus.metrics.matching import common_items, distributions, mean, require
+from dissensus.metrics.matching import common_items, mean, require, shares, two_sided
 from dissensus.names import Names
 from dissensus.prediction import Prediction
 from dissensus.scales import Interval, MultiLabel
 
-SMALLEST = 1e-12  # a predicted probability below it counts as this, so that logarithms are finite
+SMALLEST = 1e-12  # a probability below it counts as this, so that logarithms are finite
+CHOICES = ("nominal", "ordinal", "multi-label")
+EVERY_SCALE = ("nominal", "ordinal", "interval", "multi-label")
 
 
 def cross_entropy(prediction: Prediction, annotations: Annotations) -> float:
@@ -28,9 +34,8 @@ def cross_entropy(prediction: Prediction, annotations: Annotations) -> float:
         >>> round(cross_entropy(even, people), 4)
         0.6931
     """
-    require(prediction, "cross-entropy", "nominal", "ordinal", "multi-label")
-    people, predicted = distributions(prediction, annotations)
-    return _cross_entropy(people, predicted, isinstance(prediction.scale, MultiLabel))
+    require(prediction, "cross-entropy", *CHOICES)
+    return mean_cross_entropy(*shares(prediction, annotations))
 
 
 def floor(annotations: Annotations, items: Names | None = None) -> float:
@@ -48,35 +53,86 @@ def floor(annotations: Annotations, items: Names | None = None) -> float:
         raise DataError("cross-entropy is not for interval answers, so there is no floor of it")
     counted = common_items(annotations.items if items is None else items, annotations)[1]
     people = annotations.distribution()[counted]
-    return _cross_entropy(people, people, isinstance(annotations.scale, MultiLabel))
+    if isinstance(annotations.scale, MultiLabel):
+        people = two_sided(people)
+    return mean_cross_entropy(people, people)
 
 
-def _cross_entropy(people: np.ndarray, predicted: np.ndarray, binary: bool) -> float:
-    if binary:
-        chosen = people * np.log(np.maximum(predicted, SMALLEST))
-        left = (1 - people) * np.log(np.maximum(1 - predicted, SMALLEST))
-        return 0.0 - mean((chosen + left).mean(axis=1))  # 0.0 and not -0.0
-    return 0.0 - mean((people * np.log(np.maximum(predicted, SMALLEST))).sum(axis=1))
+def kl(prediction: Prediction, annotations: Annotations) -> float:
+    """The mean over items of sum p ln(p / q): the cross-entropy above that of a perfect one.
 
-
-def wasserstein(prediction: Prediction, annotations: Annotations) -> float:
-    """The mean over items of the mass times distance that turns the prediction into the people.
-
-    Ordinal: levels are one step apart, whatever they are called, so the unit is a level.
-    Interval: the unit is that of [-1, 1], the scale's ends; people's ratings are put on the
-    prediction's grid, so that two ratings in one bin are not told apart. nan where no predicted
-    item has answers.
+    In nats, 0 where the prediction is the people's distribution p; q below 1e-12 counts as
+    1e-12. nan where no predicted item has answers.
 
     Example:
-        >>> from dissensus import Ordinal
-        >>> people = Annotations.from_rows([("t1", "ann", "3")], Ordinal(("1", "2", "3")))
-        >>> low = Prediction(people.scale, people.items, np.array([[0.5, 0.5, 0]]), np.array([0]))
-        >>> wasserstein(low, people)
-        1.5
+        >>> people = Annotations.from_rows([("t1", "ann", "yes"), ("t1", "bob", "no")])
+        >>> leaning = Prediction(people.scale, people.items, np.array([[0.9, 0.1]]), np.array([0]))
+        >>> round(kl(leaning, people), 4)
+        0.5108
     """
-    require(prediction, "Wasserstein", "ordinal", "interval")
-    people, predicted = distributions(prediction, annotations)
-    scale = prediction.scale
-    step = 2 / scale.n_bins if isinstance(scale, Interval) else 1.0
-    moved = np.abs(np.cumsum(people - predicted, axis=1))[:, :-1]
-    return mean(moved.sum(axis=1) * step)
+    require(prediction, "KL", *CHOICES)
+    people, predicted = shares(prediction, annotations)
+    return mean(_divergence(people, predicted))
+
+
+def reverse_kl(prediction: Prediction, annotations: Annotations) -> float:
+    """The mean over items of sum q ln(q / p): how far the prediction strays from the people.
+
+    In nats. A value that nobody gave has p = 0, which counts as 1e-12: each hundredth of mass
+    predicted there costs about 0.28, so few answers per item make this large whatever the
+    method. nan where no predicted item has answers.
+    """
+    require(prediction, "KL", *CHOICES)
+    people, predicted = shares(prediction, annotations)
+    return mean(_divergence(predicted, people))
+
+
+def jsd(prediction: Prediction, annotations: Annotations) -> float:
+    """The mean over items of the Jensen-Shannon divergence, in nats: 0 to ln 2.
+
+    Half the divergences (KL) of people and prediction from their average. Ratings are compared
+    on the bins of the prediction's grid. nan where no predicted item has answers.
+
+    Example:
+        >>> people = Annotations.from_rows([("t1", "ann", "yes"), ("t1", "bob", "no")])
+        >>> sure = Prediction(people.scale, people.items, np.array([[1.0, 0]]), np.array([0]))
+        >>> round(jsd(sure, people), 4), round(jsd_base_2(sure, people), 4)
+        (0.2158, 0.3113)
+
+    Reference: Lin (1991), doi:10.1109/18.61115.
+    """
+    require(prediction, "JSD", *EVERY_SCALE)
+    return _jsd(prediction, annotations)
+
+
+def jsd_base_2(prediction: Prediction, annotations: Annotations) -> float:
+    """As `jsd`, in bits: 0 to 1."""
+    require(prediction, "JSD", *EVERY_SCALE)
+    return _jsd(prediction, annotations) / float(np.log(2))
+
+
+def po_jsd(prediction: Prediction, annotations: Annotations) -> float:
+    """One minus `jsd_base_2`: 1 where the prediction is the people's distribution.
+
+    Reference: Kurniawan et al. (2025), arXiv:2502.01891.
+    """
+    require(prediction, "PO-JSD", *EVERY_SCALE)
+    return 1 - _jsd(prediction, annotations) / float(np.log(2))
+
+
+def _jsd(prediction: Prediction, annotations: Annotations) -> float:
+    people, predicted = shares(prediction, annotations)
+    middle = (people + predicted) / 2
+    return mean((_divergence(people, middle) + _divergence(predicted, middle)) / 2)
+
+
+def mean_cross_entropy(people: np.ndarray, predicted: np.ndarray) -> float:
+    """The mean of -sum p ln q over all but the last axis, which sums to 1."""
+    surprise = people * np.log(np.maximum(predicted, SMALLEST))
+    return 0.0 - mean(surprise.sum(axis=-1))  # 0.0 and not -0.0
+
+
+def _divergence(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    """sum a ln(a / b) over the last axis; a value with a = 0 adds nothing."""
+    ratio = np.where(first > 0, first, 1) / np.where(first > 0, np.maximum(second, SMALLEST), 1)
+    return (first * np.log(ratio)).sum(axis=-1)

@@ -1,0 +1,190 @@
+"""DIC: do the predicted annotators agree with one another as the real ones do?"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dissensus.annotations import Annotations
+from dissensus.errors import DataError
+from dissensus.metrics.matching import common_pairs, require
+from dissensus.prediction import Prediction
+
+FEWEST = 30  # items that two annotators must have in common: with fewer, kappa is mostly noise
+
+
+class Dic(NamedTuple):
+    """A difference of two matrices of kappa, and what it rests on."""
+
+    value: float  # Frobenius norm of the difference, each pair counted in both directions
+    normalised: float  # the same as a root mean square over the pairs, to compare corpora by
+    pairs: int  # of annotators compared
+    left_out: int  # pairs with common items, but too few of them
+
+
+def dic(prediction: Prediction, annotations: Annotations, at_least: int = FEWEST) -> float:
+    """The Frobenius norm of the difference between the people's and the predicted kappas.
+
+    0 where any two predicted annotators agree just as the two people do. See `dic_of` for what
+    is compared, and `dic_floor` for what chance alone makes of it. nan where no two annotators
+    have enough items in common.
+
+    Reference: Zhang et al. (2025), arXiv:2503.15237.
+    """
+    return dic_of(prediction, annotations, at_least).value
+
+
+def normalised_dic(
+    prediction: Prediction, annotations: Annotations, at_least: int = FEWEST
+) -> float:
+    """`dic` over the root of the number of compared entries: the typical error of a kappa.
+
+    Unlike `dic` it does not grow with the number of annotators.
+    """
+    return dic_of(prediction, annotations, at_least).normalised
+
+
+def dic_of(prediction: Prediction, annotations: Annotations, at_least: int = FEWEST) -> Dic:
+    """DIC with the number of pairs it rests on.
+
+    Kappa is Cohen's, unweighted, of two people on the items that both answered and for which
+    both were predicted; of the predictions it is that of the same value that
+    `annotator_accuracy` compares, on the same items. A pair with fewer than `at_least` (30)
+    such items is left out of both matrices, and counted. Where two constant, equal annotators
+    leave kappa undefined, DIC (and only DIC) reads it as 1.
+
+    Example:
+        >>> from dissensus.prediction import ByAnnotator
+        >>> rows = [("t1", "ann", "yes"), ("t2", "ann", "no"), ("t1", "bob", "yes"),
+        ...         ("t2", "bob", "no"), ("t1", "cyd", "no")]
+        >>> people = Annotations.from_rows(rows)
+        >>> same = ByAnnotator(people.item, people.annotator, people.annotators, people.answer)
+        >>> mass = people.distribution()
+        >>> predicted = Prediction(people.scale, people.items, mass, mass.argmax(axis=1), same)
+        >>> dic_of(predicted, people, at_least=2)
+        Dic(value=0.0, normalised=0.0, pairs=1, left_out=2)
+    """
+    require(prediction, "DIC", "nominal", "ordinal")
+    rows, pairs = common_pairs(prediction, annotations)
+    given = annotations.to(prediction.scale).take(rows)
+    assert prediction.by_annotator is not None
+    predicted = replace(given, answer=prediction.by_annotator.value[pairs])
+    _refuse_repeats(given)
+    kept = _often(given, at_least)
+    common, people = _kappas(_select(given, kept))
+    _, theirs = _kappas(_select(predicted, kept))
+    compared = _off_diagonal(common >= max(at_least, 1))
+    return _difference(people, theirs, compared, _left_out(given, compared))
+
+
+def dic_floor(
+    annotations: Annotations, at_least: int = FEWEST, n_splits: int = 10, seed: int = 0
+) -> Dic:
+    """The DIC that noise alone makes: between two random halves of the items people answered.
+
+    No prediction can be told from the people themselves below it. Halves hold half the items,
+    so that the floor is on the high side. The pairs are those of `dic` with `at_least` common
+    items in all; one without a common item in either half is left out there.
+
+    Returns:
+        Means over `n_splits` seeded splits of value and norm; pairs and left out as in `dic`.
+    """
+    if annotations.scale.kind not in ("nominal", "ordinal"):
+        raise DataError(
+            f"DIC is for nominal and ordinal answers, not for {annotations.scale.kind} ones"
+        )
+    annotations.who("DIC")
+    _refuse_repeats(annotations)
+    chosen = _select(annotations, _often(annotations, at_least))
+    compared = _off_diagonal(_common(chosen) >= max(at_least, 1))
+    left_out = _left_out(annotations, compared)
+    generator = np.random.default_rng(seed)
+    found = [_between_halves(chosen, compared, generator) for _ in range(n_splits)]
+    values, norms = zip(*found, strict=True)
+    return Dic(float(np.mean(values)), float(np.mean(norms)), int(compared.sum()) // 2, left_out)
+
+
+def _between_halves(
+    annotations: Annotations, compared: np.ndarray, generator: np.random.Generator
+) -> tuple[float, float]:
+    answered = np.flatnonzero(annotations.per_item())
+    first = np.zeros(annotations.n_items, dtype=bool)
+    first[generator.permutation(answered)[: len(answered) // 2]] = True
+    inside = first[annotations.item]
+    (common, one), (others, other) = (_kappas(annotations.take(rows)) for rows in (inside, ~inside))
+    found = _difference(one, other, compared & (common > 0) & (others > 0), 0)
+    return found.value, found.normalised
+
+
+def _difference(one: np.ndarray, other: np.ndarray, compared: np.ndarray, left_out: int) -> Dic:
+    """`compared` marks entries of the matrices, off the diagonal, where both have items."""
+    entries = int(compared.sum())
+    if not entries:
+        return Dic(float("nan"), float("nan"), 0, left_out)
+    one, other = np.nan_to_num(one[compared], nan=1.0), np.nan_to_num(other[compared], nan=1.0)
+    value = float(np.sqrt(((one - other) ** 2).sum()))
+    return Dic(value, value / entries**0.5, entries // 2, left_out)
+
+
+def _refuse_repeats(annotations: Annotations) -> None:
+    if not annotations.repeats:
+        return
+    key = annotations.item.astype(np.int64) * annotations.n_annotators + annotations.who("DIC")
+    again = len(key) - len(np.unique(key))
+    if again:
+        raise DataError(
+            f"DIC needs one answer per annotator and item; {again} answers are repeats: read the "
+            "corpus with --repeats first, last or mean"
+        )
+
+
+def _often(annotations: Annotations, at_least: int) -> np.ndarray:
+    """The annotators with enough answers to have enough in common with anybody."""
+    return np.flatnonzero(annotations.per_annotator() >= max(at_least, 1))
+
+
+def _select(annotations: Annotations, codes: np.ndarray) -> Annotations:
+    return annotations.select_annotators(codes, annotations.annotators.take(codes))
+
+
+def _off_diagonal(entries: np.ndarray) -> np.ndarray:
+    return entries & ~np.eye(len(entries), dtype=bool)
+
+
+def _left_out(annotations: Annotations, compared: np.ndarray) -> int:
+    """Pairs of annotators with a common item that are not among the compared ones."""
+    together = _present(annotations)
+    both = (together.T @ together).nnz - np.count_nonzero(annotations.per_annotator())
+    return int(both - compared.sum()) // 2
+
+
+def _common(annotations: Annotations) -> np.ndarray:
+    """Items that each two annotators have in common, (n_annotators, n_annotators)."""
+    together = _present(annotations)
+    return (together.T @ together).toarray()
+
+
+def _present(annotations: Annotations, rows: np.ndarray | slice = slice(None)) -> Any:
+    """A 1 where an annotator answered an item, sparse, (n_items, n_annotators)."""
+    from scipy.sparse import csr_array
+
+    item, who = annotations.item[rows], annotations.who("DIC")[rows]
+    shape = (annotations.n_items, annotations.n_annotators)
+    return csr_array((np.ones(len(item), dtype=np.int64), (item, who)), shape=shape)
+
+
+def _kappas(annotations: Annotations) -> tuple[np.ndarray, np.ndarray]:
+    """Common items and Cohen's kappa of each two annotators; nan where that is undefined."""
+    present = _present(annotations)
+    common = (present.T @ present).toarray()
+    agreed, chance = np.zeros(common.shape), np.zeros(common.shape)
+    for value in np.unique(annotations.answer):
+        gave = _present(annotations, annotations.answer == value)
+        agreed += (gave.T @ gave).toarray()
+        beside = (gave.T @ present).toarray()  # how often k said so on the items of k and l
+        chance += beside * beside.T
+    with np.errstate(invalid="ignore", divide="ignore"):
+        expected = chance / common**2
+        return common, np.where(expected < 1, (agreed / common - expected) / (1 - expected), np.nan)

@@ -1,0 +1,120 @@
+"""The scores of many metrics at once, and what could be reached on the same items."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import numpy as np
+
+from dissensus.annotations import Annotations
+from dissensus.errors import DataError, listed
+from dissensus.metrics.matching import common_items, matching_once
+from dissensus.metrics.suite import METRICS
+from dissensus.names import Names
+from dissensus.prediction import Prediction
+
+
+class Bounds(NamedTuple):
+    """What a soft metric gives two predictions that need no method."""
+
+    perfect: float  # the people's own distribution for each item: nothing is better
+    constant: float  # the mean of these over the items, said of every item
+
+
+def scores(
+    prediction: Prediction,
+    annotations: Annotations,
+    gold: Annotations | None = None,
+    metrics: Iterable[str] | None = None,
+) -> dict[str, float]:
+    """Every metric that applies to the scale and to what was predicted, by name.
+
+    Scores per annotator are there if the method predicted annotators and people have names.
+
+    Args:
+        gold: labels from elsewhere; adds metrics against them, such as "accuracy (gold)".
+        metrics: names of `METRICS`, in any spelling that `metric_name` knows; those that do not
+            apply are left out. Left out itself, the few that tables show; `METRICS` for all.
+
+    Example:
+        >>> people = Annotations.from_rows([("t1", "ann", "yes"), ("t1", "bob", "no")])
+        >>> even = people.distribution()
+        >>> predicted = Prediction(people.scale, people.items, even, even.argmax(axis=1))
+        >>> {name: round(score, 3) for name, score in scores(predicted, people).items()}
+        {'cross-entropy': 0.693, 'macro-F1': 1.0, 'accuracy': 1.0}
+        >>> scores(predicted, people, metrics=["tvd", "soft-accuracy"])
+        {'TVD': 0.0, 'soft accuracy': 1.0}
+    """
+    asked = None if metrics is None else {metric_name(name) for name in metrics}
+    apply = {
+        name: metric
+        for name, metric in METRICS.items()
+        if (metric.short if asked is None else name in asked)
+        and metric.applies(prediction, annotations)
+    }
+    with matching_once():
+        found = {name: metric.function(prediction, annotations) for name, metric in apply.items()}
+        if gold is None:
+            return found
+        return found | {
+            f"{name} (gold)": metric.function(prediction, gold)
+            for name, metric in apply.items()
+            if metric.gold and gold.scale.kind in metric.scales
+        }
+
+
+def bounds(
+    metrics: Iterable[str], annotations: Annotations, items: Names | None = None
+) -> dict[str, Bounds]:
+    """What soft metrics give the perfect prediction and the best guess that knows no item.
+
+    The perfect prediction is each item's own distribution of answers. The constant one is the
+    mean of these distributions over the same items: a prior that knows the answers, of all
+    constant predictions the one with the lowest cross-entropy. The prior of the training items
+    is a method, "prior", and scores no better than this but for chance.
+
+    Args:
+        metrics: names of `METRICS`; those that are not soft, or not for this scale, are left out.
+        items: only these items count; left out, all. Those without answers never count.
+
+    Example:
+        >>> rows = [("t1", "ann", "yes"), ("t2", "ann", "no"), ("t2", "bob", "yes")]
+        >>> people = Annotations.from_rows(rows)
+        >>> bounds(["TVD"], people)
+        {'TVD': Bounds(perfect=0.0, constant=0.25)}
+    """
+    counted = common_items(annotations.items if items is None else items, annotations)[1]
+    people = annotations.distribution()[counted]
+    average = people.mean(axis=0) if len(people) else np.zeros(people.shape[1])
+    names = annotations.items.take(counted)
+    scale = annotations.scale
+    perfect, constant = (
+        Prediction(scale, names, mass, scale.consensus(mass) if len(mass) else np.zeros(0))
+        for mass in (people, np.broadcast_to(average, people.shape))
+    )
+    found = {}
+    with matching_once():
+        for name in map(metric_name, metrics):
+            metric = METRICS[name]
+            if metric.soft and scale.kind in metric.scales:
+                both = (metric.function(guess, annotations) for guess in (perfect, constant))
+                found[name] = Bounds(*both)
+    return found
+
+
+def metric_name(name: str) -> str:
+    """The metric that is meant: capitals, hyphens, spaces and commas do not matter.
+
+    Example:
+        >>> metric_name("annotator-accuracy-worst-decile")
+        'annotator accuracy, worst decile'
+    """
+    plain = {_plain(known): known for known in METRICS}
+    if _plain(name) not in plain:
+        raise DataError(f"no metric {name!r}; there are {listed(METRICS, len(METRICS))}")
+    return plain[_plain(name)]
+
+
+def _plain(name: str) -> str:
+    return " ".join(name.lower().replace(",", " ").replace("-", " ").split())

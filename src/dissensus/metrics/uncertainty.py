@@ -1,0 +1,87 @@
+"""Does the method doubt where people disagree, and how peaked is a soft label?"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dissensus.annotations import Annotations
+from dissensus.metrics.matching import distributions, require
+from dissensus.prediction import Prediction
+
+EVEN = 1e-12  # entropies and masses that differ by less count as the same
+
+
+def entropy_correlation(prediction: Prediction, annotations: Annotations) -> float:
+    """Pearson's correlation over items of the people's and the prediction's entropy.
+
+    1 where the prediction is least sure just where people disagree most, whatever it says. nan
+    where undefined: fewer than two predicted items have answers, or either side has the same
+    entropy everywhere.
+
+    Reference: Uma et al. (2021), doi:10.1613/jair.1.12752; likewise `entropy_similarity`.
+    """
+    require(prediction, "entropy correlation", "nominal", "ordinal")
+    people, predicted = _entropies(prediction, annotations)
+    if len(people) < 2 or np.ptp(people) < EVEN or np.ptp(predicted) < EVEN:
+        return float("nan")
+    return _cosine(people - people.mean(), predicted - predicted.mean())
+
+
+def entropy_similarity(prediction: Prediction, annotations: Annotations) -> float:
+    """The cosine between the people's entropies over items and the prediction's, 0 to 1.
+
+    nan where undefined: no predicted item has answers, people are unanimous about every item,
+    or the prediction is sure of every item.
+    """
+    require(prediction, "entropy similarity", "nominal", "ordinal")
+    people, predicted = _entropies(prediction, annotations)
+    if people.max(initial=0) < EVEN or predicted.max(initial=0) < EVEN:
+        return float("nan")
+    return _cosine(people, predicted)
+
+
+def normalised_entropy(distribution: np.ndarray) -> np.ndarray:
+    """The entropy of each row as a share of the highest possible, (n,): 0 sure, 1 even.
+
+    nan where there is only one value.
+
+    Example:
+        >>> normalised_entropy(np.array([[0.5, 0.5], [1.0, 0.0]])).tolist()
+        [1.0, 0.0]
+    """
+    if distribution.shape[1] < 2:
+        return np.full(len(distribution), np.nan)
+    logs = np.log(np.where(distribution > 0, distribution, 1))
+    return np.abs((distribution * logs).sum(axis=1)) / np.log(distribution.shape[1])
+
+
+def excess_kurtosis(distribution: np.ndarray) -> np.ndarray:
+    """How peaked each soft label is, (n,): the kurtosis of its masses minus 3 (Fisher's).
+
+    With population moments over the values. Highest where all mass is on one value; with two
+    values always -2, so that it tells nothing. nan where all values have the same mass.
+
+    Args:
+        distribution: mass over values, (n, n_values).
+
+    Example:
+        >>> round(float(excess_kurtosis(np.eye(12)[:1])[0]), 4)
+        7.0909
+
+    Reference: Fornaciari et al. (2021), doi:10.18653/v1/2021.naacl-main.204, Table 3.
+    """
+    apart = distribution - distribution.mean(axis=1, keepdims=True)
+    variance = (apart**2).mean(axis=1)
+    peaked = np.abs(apart).max(axis=1, initial=0) > EVEN
+    fourth = (apart**4).mean(axis=1)
+    ratio = np.full(len(variance), np.nan)
+    return np.divide(fourth, variance**2, out=ratio, where=peaked) - 3
+
+
+def _entropies(prediction: Prediction, annotations: Annotations) -> tuple[np.ndarray, np.ndarray]:
+    people, predicted = distributions(prediction, annotations)
+    return normalised_entropy(people), normalised_entropy(predicted)
+
+
+def _cosine(x: np.ndarray, y: np.ndarray) -> float:
+    return float(x @ y / np.sqrt((x @ x) * (y @ y)))
