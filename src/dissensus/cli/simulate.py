@@ -10,6 +10,8 @@ import typer
 if TYPE_CHECKING:
     from dissensus.corpus import Corpus
 
+SHOWN = 4  # items in a picture
+
 
 def simulate(
     out: Annotated[Path, typer.Argument(help="Folder to write the corpus to.")],
@@ -24,8 +26,13 @@ def simulate(
         typer.Option(help="How many answers there are to choose from; 6 if left out."),
     ] = None,
     seed: Annotated[int, typer.Option(help="Same seed, same corpus.")] = 0,
+    show: Annotated[
+        bool,
+        typer.Option("--show", help="Draw some items with their answers, as OUT.svg beside OUT."),
+    ] = False,
 ) -> None:
     """Write a corpus with a simulated crowd to OUT, its true distributions included."""
+    from dissensus.draw import draw_items, write_svg
     from dissensus.errors import DataError, listed
     from dissensus.simulate import PRESETS
 
@@ -39,6 +46,13 @@ def simulate(
     corpus = PRESETS[preset](**sizes)
     corpus.save(out)
     print(f"{out}: {items} items, {annotators} annotators, {_counted(corpus)}")
+    if show:
+        picture = out.with_name(f"{out.name}.svg")
+        shown = range(min(SHOWN, corpus.n_items))
+        write_svg(picture, draw_items(corpus, shown))
+        print(
+            f"{picture}: the first {len(shown)} items with what annotators looked at and answered"
+        )
 
 
 def _counted(corpus: Corpus) -> str:

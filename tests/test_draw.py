@@ -1,0 +1,421 @@
+"""Drawings of items: they are XML, and everything that was said is in them."""
+
+from __future__ import annotations
+
+import base64
+import io
+import re
+import struct
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from dissensus.annotations import Annotations
+from dissensus.contents import Contents
+from dissensus.corpus import Corpus, Focus, Rationales
+from dissensus.draw import MOST_NAMED, PALETTE, WIDTH, draw, draw_items, write_svg
+from dissensus.errors import DataError
+from dissensus.scales import Interval, MultiLabel
+from dissensus.simulate import PRESETS, image, ratings, sequence, text, truth
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def parsed(drawing: str) -> ElementTree.Element:
+    return ElementTree.fromstring(drawing)
+
+
+def words(drawing: str) -> list[str]:
+    """Every text of a drawing, in order."""
+    return ["".join(found.itertext()) for found in parsed(drawing).iter(f"{SVG}text")]
+
+
+def lines(drawing: str, **wanted: str) -> list[tuple[float, ...]]:
+    """Where lines with these attributes run."""
+    return [
+        tuple(float(line.attrib[end]) for end in ("x1", "y1", "x2", "y2"))
+        for line in parsed(drawing).iter(f"{SVG}line")
+        if wanted.items() <= line.attrib.items()
+    ]
+
+
+def small(
+    rows: list[tuple[str, ...]], shown: str = "so good", scale: Any = None, **facts: Any
+) -> Corpus:
+    asked = Annotations.from_rows(rows, scale)
+    contents = {"text": Contents.distinct("text", [shown, "another"])}
+    return Corpus.build("mine", ["t1", "t2"], {"q": asked}, contents=contents, **facts)
+
+
+def marked(*spans: tuple[int, int, int]) -> Rationales:
+    """(annotator, start, stop) on the first item."""
+    who, start, stop = (np.array(column, dtype=int) for column in zip(*spans, strict=True))
+    n = len(spans)
+    same = [pa.array([word] * n) for word in ("q", "text", "word")]
+    return Rationales(np.zeros(n, int), who, same[0], same[1], start, stop, same[2])
+
+
+# ---- every preset ----
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_everybody_is_in_the_legend_with_their_answer(preset: str) -> None:
+    corpus = PRESETS[preset](n_items=5, n_annotators=9, labels_per_item=9)
+    for item in range(5):
+        drawing = draw(corpus, item)
+        said = words(drawing)
+        for code, name in enumerate(corpus.annotators):
+            answers = []
+            for question, asked in corpus.questions.items():
+                (row,) = np.flatnonzero((asked.item == item) & (asked.annotator == code))
+                (answer,) = asked.take(np.array([row])).answers()
+                answers.append(f"{question} {answer:g}" if preset == "ratings" else answer)
+            assert f"{name}: {', '.join(answers)}" in said
+        assert said[0].startswith(f"simulated-{preset}, item {item}: ")
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_nothing_leaves_the_drawing(preset: str) -> None:
+    corpus = PRESETS[preset](n_items=5, n_annotators=20, labels_per_item=20)
+    root = parsed(draw_items(corpus, range(5)))
+    height = float(root.attrib["height"])
+    for group in root.iter(f"{SVG}g"):
+        match = re.match(r"translate\((\S+) (\S+)\)", group.attrib.get("transform", ""))
+        if match is None:
+            continue
+        for line in group.iter(f"{SVG}line"):
+            x = [float(line.attrib[end]) + float(match[1]) for end in ("x1", "x2")]
+            y = [float(line.attrib[end]) + float(match[2]) for end in ("y1", "y2")]
+            assert 0 <= min(x) <= max(x) <= WIDTH and 0 <= min(y) <= max(y) <= height
+
+
+# ---- texts ----
+
+
+def test_words_are_underlined_where_they_were_marked() -> None:
+    spans = marked((0, 3, 7), (1, 0, 2), (1, 3, 7))
+    corpus = small([("t1", "ann", "yes"), ("t1", "bob", "no")], rationales=spans)
+    drawing = draw(corpus, "t1")
+    assert words(drawing) == ["mine, item t1: q", "so good", "ann: yes", "bob: no"]
+    letter = 8.4
+    ann = lines(drawing, stroke=PALETTE[0], **{"stroke-width": "3"})
+    bob = lines(drawing, stroke=PALETTE[1], **{"stroke-width": "3"})
+    assert ann == [(pytest.approx(3 * letter, abs=0.1), 20, pytest.approx(7 * letter, abs=0.1), 20)]
+    assert [line[::2] for line in bob] == [
+        pytest.approx((0, 2 * letter), abs=0.1),
+        pytest.approx((3 * letter, 7 * letter), abs=0.1),
+    ]
+    assert [line[1] for line in bob] == [20, 25]  # below ann's, where both marked
+
+
+def test_a_long_text_is_broken_between_words_and_keeps_its_marks() -> None:
+    shown = "many words " * 30 + "\n" + "x" * 200
+    corpus = small([("t1", "ann", "yes")], shown, rationales=marked((0, 0, len(shown)), (0, 5, 5)))
+    drawing = draw(corpus, "t1")
+    said = words(drawing)[1:-1]
+    assert "".join(said).replace(" ", "") == re.sub(r"\s", "", shown)
+    assert max(len(line) for line in said) * 8.4 <= WIDTH - 40
+    assert len(lines(drawing, stroke=PALETTE[0], **{"stroke-width": "3"})) == len(said)
+
+
+def test_wide_letters_take_two_columns_and_accents_none() -> None:
+    corpus = small([("t1", "ann", "yes")], "好e\u0301x", rationales=marked((0, 1, 4)))
+    (line,) = lines(draw(corpus, "t1"), **{"stroke-width": "3"})
+    assert line[::2] == pytest.approx((2 * 8.4, 4 * 8.4), abs=0.1)
+
+
+def test_what_means_something_in_xml_is_escaped() -> None:
+    rows = [("t1", 'a<b>"&', "<&>"), ("t1", "bob", "]]>")]
+    corpus = small(rows, "1 < 2 & 3 > 2 \x00\x1b \ufffe")
+    said = words(draw(corpus, "t1"))
+    assert said[1] == "1 < 2 & 3 > 2 \ufffd\ufffd \ufffd"
+    assert said[2:] == ['a<b>"&: <&>', "bob: ]]>"]
+
+
+def test_the_focus_of_an_item_has_a_ground_of_its_own() -> None:
+    focus = Focus("text", np.array([[3.0], [np.nan]]), np.array([[7.0], [np.nan]]))
+    corpus = small([("t1", "ann", "yes"), ("t2", "ann", "no")], focus=focus)
+    grounds = [
+        rect.attrib["x"]
+        for item in ("t1", "t2")
+        for rect in parsed(draw(corpus, item)).iter(f"{SVG}rect")
+        if rect.attrib["fill"] == "#FFF3B0"
+    ]
+    assert grounds == ["25.2"]
+
+
+def test_several_roles_are_named() -> None:
+    asked = Annotations.from_rows([("t1", "ann", "yes")])
+    pair = {
+        "premise": Contents.distinct("text", ["it rains"]),
+        "hypothesis": Contents.distinct("text", ["it is wet"]),
+        "speech": Contents.distinct("text", [None]),
+    }
+    said = words(draw(Corpus.build("mine", ["t1"], {"q": asked}, contents=pair), "t1"))
+    assert said[1:] == ["premise", "it rains", "hypothesis", "it is wet", "ann: yes"]
+
+
+# ---- pictures ----
+
+
+def test_a_picture_is_embedded_and_looked_at_boxes_are_framed() -> None:
+    corpus = image(n_items=3, n_annotators=9, labels_per_item=9)
+    root, known = parsed(draw(corpus, 1)), truth(corpus)
+    (picture,) = root.iter(f"{SVG}image")
+    data = picture.attrib["href"].removeprefix("data:image/png;base64,")
+    assert base64.b64decode(data) == corpus.contents["image"][1]
+    scale, corner = 336 / 48, float(picture.attrib["x"])
+    spans = corpus.rationales
+    assert spans is not None
+    spans = spans.take(spans.item == 1)
+    ranks: dict[tuple[int, ...], int] = {}
+    for row in range(len(spans)):
+        colour, dash = PALETTE[row % 7], ("", "7 3")[row // 7]
+        top, left = spans.start[row]
+        out = 2 + 4 * ranks.get((top, left), 0)  # who shares a box stands outside of it
+        ranks[top, left] = ranks.get((top, left), 0) + 1
+        (frame,) = (
+            rect.attrib
+            for rect in root.iter(f"{SVG}rect")
+            if rect.attrib.get("stroke") == colour
+            and rect.attrib.get("stroke-dasharray", "") == dash
+        )
+        assert float(frame["x"]) == pytest.approx(left * scale + corner - out, abs=0.1)
+        assert float(frame["y"]) == pytest.approx(top * scale + corner - out, abs=0.1)
+        assert float(frame["width"]) == pytest.approx(12 * scale + 2 * out, abs=0.1)
+    assert len(ranks) <= known.parts.there[1].sum()
+
+
+def jpeg(width: int, height: int) -> bytes:
+    from PIL import Image
+
+    file = io.BytesIO()
+    Image.new("RGB", (width, height), (200, 10, 10)).save(file, "JPEG")
+    return file.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("file", "kind", "size"),
+    [
+        (jpeg(100, 50), "jpeg", ("336", "168")),
+        (b"GIF89a" + struct.pack("<HH", 20, 40), "gif", ("168", "336")),
+    ],
+)
+def test_other_kinds_of_pictures(file: bytes, kind: str, size: tuple[str, str]) -> None:
+    (picture,) = parsed(draw(pictured(file), "t1")).iter(f"{SVG}image")
+    assert picture.attrib["href"].startswith(f"data:image/{kind};base64,")
+    assert (picture.attrib["width"], picture.attrib["height"]) == size
+
+
+def pictured(file: bytes, **facts: Any) -> Corpus:
+    asked = Annotations.from_rows([("t1", "ann", "yes")])
+    contents = {"image": Contents.distinct("image", [file])}
+    return Corpus.build("mine", ["t1"], {"q": asked}, contents=contents, **facts)
+
+
+@pytest.mark.parametrize("file", [b"", b"BM nothing", b"\xff\xd8", b"\x89PNG\r\n\x1a\n", b"GIF8"])
+def test_a_picture_that_cannot_be_drawn_is_said_so(file: bytes) -> None:
+    assert words(draw(pictured(file), "t1"))[1:] == [
+        "<a picture in a format that cannot be drawn>",
+        "ann: yes",
+    ]
+
+
+def test_the_focus_in_a_picture_is_framed() -> None:
+    focus = Focus("image", np.array([[10.0, 20.0]]), np.array([[30.0, 60.0]]))
+    root = parsed(draw(pictured(jpeg(100, 50), focus=focus), "t1"))
+    (frame,) = (r.attrib for r in root.iter(f"{SVG}rect") if r.attrib.get("stroke") == "#000000")
+    assert frame["stroke-dasharray"] == "4 4"
+    assert float(frame["width"]) == pytest.approx(40 * 3.36 + 4, abs=0.1)
+
+
+# ---- sequences ----
+
+
+def test_frames_have_bars_and_answers_beside_them() -> None:
+    corpus = sequence(n_items=3, n_annotators=6, labels_per_item=6)
+    drawing, spans = draw(corpus, 2), corpus.rationales
+    assert spans is not None
+    spans = spans.take(spans.item == 2)
+    n_frames = len(corpus.contents["clip"][2])
+    across = WIDTH - 40
+    for row in range(6):
+        (bar,) = lines(drawing, stroke=PALETTE[row], **{"stroke-width": "8"})
+        place = across * spans.start[row, 0] / n_frames, across * spans.stop[row, 0] / n_frames
+        assert bar[::2] == pytest.approx(place, abs=0.1)
+    said = words(drawing)
+    answers = corpus["emotion"].take(corpus["emotion"].item == 2).answers()
+    assert sorted(said[2:8]) == sorted(answers)
+    assert said[8:11] == ["0", f"{n_frames / 2:g}", f"{n_frames} frames"]
+
+
+def test_the_strip_shows_the_numbers() -> None:
+    from PIL import Image
+
+    corpus = sequence(n_items=1, n_annotators=1, labels_per_item=1)
+    (strip,) = parsed(draw(corpus, 0)).iter(f"{SVG}image")
+    file = base64.b64decode(strip.attrib["href"].partition(",")[2])
+    shown = np.asarray(Image.open(io.BytesIO(file)), dtype=float)
+    values = np.array(corpus.contents["clip"][0]).T
+    dark = (values - values.min()) / (values.max() - values.min())
+    np.testing.assert_allclose(shown, 255 - 225 * dark, atol=1)
+
+
+@pytest.mark.parametrize("values", [[0.0, 1.0, 2.0], [5.0, 5.0], [[1.0, float("nan")]]])
+def test_odd_features_are_drawn(values: list[Any]) -> None:
+    asked = Annotations.from_rows([("t1", "ann", "yes")])
+    contents = {"features": Contents.distinct("features", [np.array(values)])}
+    corpus = Corpus.build("mine", ["t1"], {"q": asked}, contents=contents)
+    assert len(list(parsed(draw(corpus, "t1")).iter(f"{SVG}image"))) == 1
+
+
+def test_a_recording_has_a_line_of_seconds() -> None:
+    asked = Annotations.from_rows([("t1", "ann", "yes")])
+    contents = {"speech": Contents.distinct("audio", ["speech.wav"])}
+    spans = replace(marked((0, 1, 4)), role=pa.array(["speech"]))
+    corpus = Corpus.build("mine", ["t1"], {"q": asked}, contents=contents, rationales=spans)
+    said = words(draw(corpus, "t1"))
+    assert said[1:] == ["<audio>", "yes", "0", "2", "4 seconds", "ann: yes"]
+
+
+# ---- ratings ----
+
+
+def circles(drawing: str) -> list[tuple[float, float]]:
+    found = parsed(drawing).iter(f"{SVG}circle")
+    return [(float(one.attrib["cx"]), float(one.attrib["cy"])) for one in found]
+
+
+def test_ratings_of_two_questions_lie_in_a_square() -> None:
+    corpus = ratings(n_items=3, n_annotators=5, labels_per_item=5)
+    drawing = draw(corpus, 1)
+    joint = corpus.joint("valence", "activation")
+    rows = joint.item == 1
+    valence, activation = (joint.answers[name][rows] for name in ("valence", "activation"))
+    for (x, y), right, up in zip(circles(drawing), valence, activation, strict=True):
+        assert x == pytest.approx(210 + (right + 1) * 150, abs=0.1)
+        assert y == pytest.approx(324 - (up + 1) * 150, abs=0.1)
+    said = words(drawing)
+    assert {"valence", "activation", *corpus.annotators} <= set(said)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_names_of_points_do_not_cover_one_another(seed: int) -> None:
+    corpus = ratings(n_items=20, n_annotators=12, labels_per_item=12, seed=seed)
+    names = set(corpus.annotators)
+    for item in range(20):
+        for question in (None, "valence"):
+            found = parsed(draw(corpus, item, question)).iter(f"{SVG}text")
+            places = [
+                (float(one.attrib["x"]), float(one.attrib["y"]), float(one.attrib["textLength"]))
+                for one in found
+                if one.text in names
+            ]
+            assert len(places) == 12
+            for number, (x, y, wide) in enumerate(places):
+                for a, b, width in places[:number]:
+                    assert abs(y - b) > 12 or x >= a + width or a >= x + wide
+
+
+def test_one_question_is_a_line_and_equal_ratings_are_stacked() -> None:
+    rows = [("t1", "ann", "2"), ("t1", "bob", "2"), ("t1", "eve", "10")]
+    drawing = draw(small(rows, scale=Interval(0, 10)), "t1")
+    assert circles(drawing) == [(180, 120), (180, 108), (660, 120)]
+    assert {"ann", "bob", "eve", "ann: 2", "eve: 10", "0", "10"} <= set(words(drawing))
+
+
+def test_many_ratings_have_no_names_beside_them() -> None:
+    corpus = ratings(n_items=2, n_annotators=30, labels_per_item=30)
+    drawing = draw(corpus, 0)
+    assert len(circles(drawing)) == 30
+    assert not set(corpus.annotators) & set(words(drawing))
+
+
+# ---- who answered ----
+
+
+def test_an_item_without_answers() -> None:
+    corpus = small([("t1", "ann", "yes")])
+    assert words(draw(corpus, "t2")) == ["mine, item t2: q", "another", "no answers"]
+
+
+def test_a_corpus_without_questions_or_contents() -> None:
+    corpus = Corpus.build("mine", ["t1"], {})
+    assert words(draw(corpus, "t1")) == ["mine, item t1: no question", "no answers"]
+
+
+def test_no_rationales_at_all_or_none_for_this_item() -> None:
+    rows = [("t1", "ann", "yes"), ("t2", "ann", "no")]
+    corpus = small(rows, rationales=marked((0, 0, 2)))
+    assert lines(draw(corpus, "t2"), **{"stroke-width": "3"}) == []
+    empty = corpus.rationales.take(np.zeros(1, dtype=bool)) if corpus.rationales else None
+    assert lines(draw(replace(corpus, rationales=empty), "t1"), **{"stroke-width": "3"}) == []
+
+
+def test_who_marked_without_answering_and_marks_of_nobody() -> None:
+    rows = [("t1", "ann", "yes"), ("t2", "bob", "no")]
+    drawing = draw(small(rows, rationales=marked((1, 0, 2), (-1, 3, 7))), "t1")
+    assert words(drawing)[2:] == ["ann: yes", "bob: no answer", "nobody in particular: marked"]
+    assert len(lines(drawing, stroke="#777777", **{"stroke-width": "3"})) == 1
+
+
+def test_votes_are_counted_and_anonymous_people_are_somebody() -> None:
+    votes = Annotations.from_arrays(["t1", "t1"], None, ["cat", "dog"], count=[7, 1])
+    corpus = Corpus.build("mine", ["t1"], {"q": votes})
+    assert words(draw(corpus, "t1"))[1:] == ["somebody: dog", "7 people: cat"]
+
+
+def test_sets_and_repeats() -> None:
+    scale = MultiLabel(("joy", "fear"))
+    rows = [("t1", "ann", "joy,fear"), ("t1", "ann", "")]
+    asked = Annotations.from_rows(rows, scale, repeats="keep")
+    assert words(draw(Corpus.build("mine", ["t1"], {"q": asked}), "t1"))[1:] == [
+        "ann: joy, fear / nothing"
+    ]
+
+
+def test_a_crowd_too_large_for_the_legend_is_counted() -> None:
+    corpus = text(n_items=2, n_annotators=100, labels_per_item=100)
+    said = words(draw(corpus, 0))
+    assert said[-1] == f"and {100 - MOST_NAMED} more"
+    assert sum(line.startswith("annotator-") for line in said) == MOST_NAMED
+
+
+# ---- what cannot be drawn ----
+
+
+def refusal(*arguments: Any) -> str:
+    with pytest.raises(DataError) as caught:
+        draw(*arguments)
+    return str(caught.value)
+
+
+def test_an_unknown_item_or_question_is_refused() -> None:
+    corpus = small([("t1", "ann", "yes")])
+    assert refusal(corpus, "t9") == "no item 't9'; there are 2: 't1', 't2'"
+    assert refusal(corpus, 2) == "mine: item codes run from 0 to 1, not 2"
+    assert refusal(corpus, -1) == "mine: item codes run from 0 to 1, not -1"
+    assert refusal(corpus, "t1", "smell") == "mine: no question 'smell'; it has 'q'"
+
+
+def test_a_drawing_is_written_or_refused(tmp_path: Path) -> None:
+    drawing = draw(small([("t1", "ann", "ja, schön")]), "t1")
+    write_svg(tmp_path / "item.svg", drawing)
+    assert (tmp_path / "item.svg").read_text(encoding="utf-8") == drawing
+    with pytest.raises(DataError) as caught:
+        write_svg(tmp_path / "nowhere" / "item.svg", drawing)
+    wanted = f"{tmp_path / 'nowhere' / 'item.svg'}: cannot be written (No such file or directory)"
+    assert str(caught.value) == wanted
+
+
+def test_several_items_stand_below_one_another() -> None:
+    corpus = small([("t1", "ann", "yes"), ("t2", "ann", "no")])
+    both = draw_items(corpus, ["t2", "t1"])
+    assert words(both) == [*words(draw(corpus, "t2")), *words(draw(corpus, "t1"))]
+    heights = [float(parsed(draw(corpus, item)).attrib["height"]) for item in ("t1", "t2")]
+    assert float(parsed(both).attrib["height"]) > max(heights) + 40
