@@ -1,0 +1,51 @@
+"""What is the answer? `Annotations -> a distribution and a consensus per item`.
+
+An aggregator is an entry of `AGGREGATORS`; `fit` returns self.
+"""
+
+from __future__ import annotations
+
+from dissensus.aggregation.base import Aggregator
+from dissensus.aggregation.dawid_skene import DawidSkene
+from dissensus.aggregation.glad import Glad
+from dissensus.aggregation.mace import Mace
+from dissensus.aggregation.one_coin import OneCoin
+from dissensus.aggregation.ratings import Gaussian, Mean, Median
+from dissensus.aggregation.votes import Majority, SoftmaxVote, SoftVote
+from dissensus.aggregation.wawa import Wawa
+from dissensus.aggregation.zero_based_skill import ZeroBasedSkill
+
+__all__ = [
+    "AGGREGATORS",
+    "Aggregator",
+    "DawidSkene",
+    "Gaussian",
+    "Glad",
+    "Mace",
+    "Majority",
+    "Mean",
+    "Median",
+    "OneCoin",
+    "SoftVote",
+    "SoftmaxVote",
+    "Wawa",
+    "ZeroBasedSkill",
+]
+
+AGGREGATORS: dict[str, type[Aggregator]] = {
+    aggregator.name: aggregator
+    for aggregator in (
+        Majority,
+        SoftVote,
+        SoftmaxVote,
+        Wawa,
+        ZeroBasedSkill,
+        OneCoin,
+        DawidSkene,
+        Mace,
+        Glad,
+        Mean,
+        Median,
+        Gaussian,
+    )
+}

@@ -1,0 +1,64 @@
+"""What every aggregator promises."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
+from typing import ClassVar, Self
+
+import numpy as np
+
+from dissensus.annotations import Annotations
+from dissensus.errors import DataError
+from dissensus.names import Names
+
+
+@dataclass(eq=False)
+class Aggregator(ABC):
+    """Settings are fields; `fit` returns self; what was learned ends in `_`.
+
+    `distribution_` is (n_items, n_columns), nan for items without answers; `consensus_` holds one
+    answer for each item that has any, as annotations without annotators.
+    """
+
+    name: ClassVar[str]
+    scales: ClassVar[tuple[str, ...]] = ("nominal", "ordinal")  # kinds it is for
+    needs_annotators: ClassVar[bool] = True
+
+    distribution_: np.ndarray = field(init=False, repr=False)
+    consensus_: Annotations = field(init=False, repr=False)
+
+    @abstractmethod
+    def _fit(self, annotations: Annotations) -> np.ndarray:
+        """Learn, and give the distribution."""
+
+    def fit(self, annotations: Annotations) -> Self:
+        """Aggregate the answers to one question."""
+        self._check(annotations)
+        self.distribution_ = self._fit(annotations)
+        self.consensus_ = self._labels(annotations)
+        return self
+
+    def _check(self, annotations: Annotations) -> None:
+        if annotations.scale.kind not in self.scales:
+            raise DataError(
+                f"{self.name} is for {' and '.join(self.scales)} answers, "
+                f"not {annotations.scale.kind} ones"
+            )
+        if self.needs_annotators:
+            annotations.who(self.name)
+        if not annotations.n_rows:
+            raise DataError(f"{self.name}: there are no answers to aggregate")
+
+    def _labels(self, annotations: Annotations) -> Annotations:
+        """The consensus of the distribution, of the items that have answers."""
+        item = np.flatnonzero(annotations.per_item())
+        return labelled(annotations, item, annotations.scale.consensus(self.distribution_[item]))
+
+
+def labelled(annotations: Annotations, item: np.ndarray, answer: np.ndarray) -> Annotations:
+    """Annotations without annotators: one answer for each of these items."""
+    scale = annotations.scale
+    return Annotations(
+        item, None, answer.astype(scale.dtype), scale, annotations.items, Names.range(0)
+    )

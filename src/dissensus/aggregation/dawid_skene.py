@@ -1,0 +1,63 @@
+"""Dawid and Skene: every annotator has a confusion matrix."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import numpy as np
+
+from dissensus.aggregation.em import TINY, HiddenTruth, shares
+from dissensus.aggregation.rows import Rows
+
+
+@dataclass(eq=False)
+class DawidSkene(HiddenTruth):
+    """Every annotator has a confusion matrix; the true value is never seen.
+
+    `confusion_` is (n_annotators, n_values true, n_values answered). Prefer `OneCoin` where
+    annotators gave few answers: a matrix each is then more than they can tell.
+
+    Args:
+        smoothing: answers of each kind that are added to what everybody gave.
+
+    Example:
+        >>> from dissensus import Annotations
+        >>> rows = [("t1", "ann", "a"), ("t1", "bob", "a"), ("t1", "cy", "b"),
+        ...         ("t2", "ann", "b"), ("t2", "bob", "b"), ("t2", "cy", "b")]
+        >>> fitted = DawidSkene().fit(Annotations.from_rows(rows))
+        >>> fitted.consensus_.answers(), fitted.confusion_.shape
+        (['a', 'b'], (3, 2, 2))
+
+    Reference: Dawid & Skene (1979), doi 10.2307/2346806.
+    """
+
+    smoothing: float = 0.0
+    name: ClassVar[str] = "dawid-skene"
+    counts_: np.ndarray = field(init=False, repr=False)  # (n_annotators, answered, true)
+
+    @property
+    def confusion_(self) -> np.ndarray:
+        """How often each annotator answers what, given what is true."""
+        return self._confusion().transpose(0, 2, 1)
+
+    def _begin(self, rows: Rows, posterior: np.ndarray) -> None:
+        self._count(rows, rows.counted(posterior))
+
+    def _pass(self, rows: Rows, posterior: np.ndarray) -> tuple[float, float]:
+        from dissensus.aggregation.kernels import expect
+
+        confusion = self._confusion().reshape(rows.n_cells, rows.n_values)
+        found = rows.expected(expect, confusion, self.prior_, self._known, posterior)
+        self._count(rows, found.counts)
+        self.prior_ = shares(found.mass)
+        return found.likelihood, found.change
+
+    def _count(self, rows: Rows, counts: np.ndarray) -> None:
+        self.counts_ = counts.reshape(rows.n_annotators, rows.n_values, rows.n_values)
+        self.counts_ += self._from_history(self.counts_, "counts_")
+
+    def _confusion(self) -> np.ndarray:
+        """(n_annotators, answered, true), the sum over what can be answered is 1."""
+        counts = (self.counts_ + self.smoothing).clip(TINY)
+        return counts / counts.sum(axis=1, keepdims=True)

@@ -1,0 +1,119 @@
+"""Expectation-maximisation over hidden true values, shared by the models of annotators."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass, field
+from typing import Self
+
+import numpy as np
+
+from dissensus.aggregation.base import Aggregator
+from dissensus.aggregation.rows import Rows
+from dissensus.annotations import Annotations
+from dissensus.errors import DataError
+from dissensus.names import Names
+from dissensus.progress import progress
+
+TINY = 1e-10  # the smallest probability: what never happened may still happen
+
+
+@dataclass(eq=False)
+class HiddenTruth(Aggregator):
+    """A model of how annotators answer, given a true value that nobody sees.
+
+    Args:
+        iterations: the most that are made.
+        tolerance: it stops when no probability changes by as much; 0 makes all iterations.
+    """
+
+    iterations: int = 100
+    tolerance: float = 1e-6
+
+    annotators_: Names = field(init=False, repr=False)
+    log_likelihood_: list[float] = field(init=False, repr=False)  # after each iteration
+    n_iterations_: int = field(init=False, repr=False)
+    prior_: np.ndarray = field(init=False, repr=False)  # (n_values,)
+    _known: np.ndarray = field(init=False, repr=False)
+    _history: HiddenTruth | None = field(init=False, repr=False, default=None)
+
+    # ---- what a model writes ----
+
+    @abstractmethod
+    def _begin(self, rows: Rows, posterior: np.ndarray) -> None:
+        """First parameters, from the shares of votes."""
+
+    @abstractmethod
+    def _pass(self, rows: Rows, posterior: np.ndarray) -> tuple[float, float]:
+        """New posteriors and parameters, in place; log-likelihood and largest change."""
+
+    # ---- the algorithm ----
+
+    def fit(
+        self,
+        annotations: Annotations,
+        gold: Annotations | None = None,
+        history: HiddenTruth | None = None,
+    ) -> Self:
+        """Aggregate the answers to one question.
+
+        Args:
+            gold: labels that are known for some items (by name); they stay as they are, and
+                teach how each annotator answers.
+            history: the same model, fitted on earlier answers; what it counted for annotators
+                of the same name is added to what is counted here.
+        """
+        self._known = _known(annotations, gold)
+        if history is not None and type(history) is not type(self):
+            raise DataError(f"{self.name}: the history is of another model, {history.name}")
+        self._history = history
+        return super().fit(annotations)
+
+    def _fit(self, annotations: Annotations) -> np.ndarray:
+        rows = Rows.of(annotations, self.name)
+        self.annotators_ = annotations.annotators
+        posterior = annotations.distribution()
+        clamp = self._known >= 0
+        posterior[clamp] = np.eye(posterior.shape[1])[self._known[clamp]]
+        posterior[clamp & ~rows.answered] = np.nan
+        self._learn(rows, posterior)
+        return posterior
+
+    def _learn(self, rows: Rows, posterior: np.ndarray) -> None:
+        self.prior_ = shares(posterior[rows.answered].sum(axis=0))
+        self._begin(rows, posterior)
+        self.log_likelihood_ = []
+        with progress(self.name, self.iterations) as advance:
+            for n_iterations in range(1, self.iterations + 1):
+                likelihood, change = self._pass(rows, posterior)
+                self.log_likelihood_.append(likelihood)
+                self.n_iterations_ = n_iterations
+                advance(1)
+                if change < self.tolerance:
+                    break
+
+    def _from_history(self, counts: np.ndarray, name: str) -> np.ndarray:
+        """Counts of earlier answers by annotators of the same name, as an array like `counts`."""
+        added = np.zeros_like(counts)
+        if self._history is not None:
+            at = self._history.annotators_.find(self.annotators_)
+            earlier = getattr(self._history, name)
+            if earlier.shape[1:] != counts.shape[1:]:
+                raise DataError(f"{self.name}: the history is about other values")
+            added[at >= 0] = earlier[at[at >= 0]]
+        return added
+
+
+def shares(mass: np.ndarray) -> np.ndarray:
+    """Masses as shares, none of them 0."""
+    return (mass / mass.sum()).clip(TINY)
+
+
+def _known(annotations: Annotations, gold: Annotations | None) -> np.ndarray:
+    """The code of each item's known label, -1 where there is none, (n_items,)."""
+    known = np.full(annotations.n_items, -1, dtype=np.int64)
+    if gold is not None:
+        gold = gold.to(annotations.scale)
+        at = annotations.items.find(gold.items)[gold.item]
+        known[at[at >= 0]] = gold.answer[at >= 0]
+    return known

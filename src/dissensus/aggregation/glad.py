@@ -1,0 +1,108 @@
+"""GLAD: annotators have an ability, items a difficulty."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import numpy as np
+
+from dissensus.aggregation.em import HiddenTruth
+from dissensus.aggregation.rows import Rows
+
+
+@dataclass(eq=False)
+class Glad(HiddenTruth):
+    """An answer is right with the logistic of the annotator's ability times the item's ease.
+
+    `ability_` is (n_annotators,), negative for who answers against the truth; `difficulty_` is
+    (n_items,), 1 / ease. Abilities and log-eases have a normal prior around 1, values a flat one.
+
+    Each maximisation improves the eases with the abilities held, item by item, then the
+    abilities with the eases held, by Newton's steps that are never taken downhill.
+
+    Args:
+        sweeps: how often that is done in an iteration.
+
+    Reference: Whitehill, Ruvolo, Wu, Bergsma & Movellan (2009), Whose vote should count more.
+    """
+
+    sweeps: int = 2
+    name: ClassVar[str] = "glad"
+    ability_: np.ndarray = field(init=False, repr=False)
+    log_ease_: np.ndarray = field(init=False, repr=False)
+    objective_: list[float] = field(init=False, repr=False)  # log-posterior after each iteration
+    _right: np.ndarray = field(init=False, repr=False)
+
+    @property
+    def difficulty_(self) -> np.ndarray:
+        return np.exp(-self.log_ease_)
+
+    def _begin(self, rows: Rows, posterior: np.ndarray) -> None:
+        self.prior_ = np.full(rows.n_values, 1 / rows.n_values)
+        self.ability_ = np.ones(rows.n_annotators)
+        self.log_ease_ = np.ones(rows.n_items)
+        self.objective_ = []
+        self._right = np.empty(len(rows.cell))
+
+    def _pass(self, rows: Rows, posterior: np.ndarray) -> tuple[float, float]:
+        from dissensus.aggregation.kernels import expect_difficulty
+
+        def work(first: int, last: int) -> tuple[float, float]:
+            found: tuple[float, float] = expect_difficulty(
+                first,
+                last,
+                rows.offsets,
+                rows.cell,
+                self.ability_,
+                self.log_ease_,
+                self.prior_,
+                self._known,
+                posterior,
+                self._right,
+            )
+            return found
+
+        likelihoods, changes = zip(*rows.each(work), strict=True)
+        likelihood = sum(likelihoods)
+        square = ((self.ability_ - 1) ** 2).sum() + ((self.log_ease_ - 1) ** 2).sum()
+        self.objective_.append(float(likelihood - 0.5 * square))
+        for _ in range(self.sweeps):
+            self._improve_ease(rows)
+            self._improve_ability(rows)
+        return likelihood, max(changes)
+
+    def _improve_ease(self, rows: Rows) -> None:
+        from dissensus.aggregation.kernels import improve_ease
+
+        given = rows.offsets, rows.cell, rows.n_values, self._right
+        rows.each(
+            lambda first, last: improve_ease(first, last, *given, self.ability_, self.log_ease_, 2)
+        )
+
+    def _improve_ability(self, rows: Rows) -> None:
+        """One Newton's step for everybody; halved for those whom it would take downhill."""
+        slope, curve, value = self._slopes(rows, self.ability_)
+        step = (slope / curve).clip(-2, 2)
+        for _ in range(8):
+            worse = self._slopes(rows, self.ability_ + step)[2] < value - 1e-12
+            if not worse.any():
+                break
+            step = np.where(worse, step / 2, step)
+        else:
+            step = np.where(worse, 0, step)
+        self.ability_ = self.ability_ + step
+
+    def _slopes(self, rows: Rows, ability: np.ndarray) -> np.ndarray:
+        """Slope, curve and value of the objective in each ability, (3, n_annotators)."""
+        from dissensus.aggregation.kernels import ability_slope
+
+        def work(first: int, last: int) -> np.ndarray:
+            sums = np.zeros((rows.n_annotators, 3))
+            given = rows.offsets, rows.cell, rows.n_values, self._right
+            ability_slope(first, last, *given, ability, self.log_ease_, sums)
+            return sums
+
+        slope, curve, value = sum(rows.each(work), np.zeros((rows.n_annotators, 3))).T
+        off = ability - 1
+        return np.stack([slope - off, curve + 1, value - 0.5 * off**2])

@@ -1,0 +1,223 @@
+"""One pass over the rows of an iteration, compiled: items in order, nothing allocated inside.
+
+Each function handles the items from `first` to `last` and can run beside others on another core
+(the interpreter is released); what is summed over items goes into a table of the thread's own.
+A row is a cell: annotator times number of values plus answer. In the table a cell's parameters
+and what is counted for it stand side by side, so that a row touches memory once.
+Probabilities are multiplied, not their logarithms added, and put back to a sum of 1 every sixteen
+rows: each is at least 1e-10, so nothing underflows, and no exponential is needed.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numba
+import numpy as np
+
+_compiled = numba.njit(nogil=True, cache=True, fastmath={"reassoc", "contract", "nsz", "arcp"})
+
+
+@_compiled
+def sort_by_item(item, annotator, answer, n_values, offsets, cell):  # type: ignore[no-untyped-def]
+    """Lay cells out item by item; `offsets` (n_items + 1) says where each begins."""
+    at = offsets[:-1].copy()
+    for row in range(len(item)):
+        place = at[item[row]]
+        at[item[row]] += 1
+        cell[place] = annotator[row] * n_values + answer[row]
+
+
+@_compiled
+def count(first, last, offsets, cell, posterior, table):  # type: ignore[no-untyped-def]
+    """Add to the right half of the table (n_cells, 2 * n_values) what the posterior says."""
+    n_values = posterior.shape[1]
+    for i in range(first, last):
+        for row in range(offsets[i], offsets[i + 1]):
+            for k in range(n_values):
+                table[cell[row], n_values + k] += posterior[i, k]
+
+
+@_compiled
+def expect(first, last, offsets, cell, table, prior, known, posterior, mass):  # type: ignore[no-untyped-def]
+    """The posterior of each item, given how likely each cell is under every true value.
+
+    The left half of the table (n_cells, 2 * n_values) holds these likelihoods; the posterior is
+    added to the right half, and to `mass` (n_values). Returns the log-likelihood and the largest
+    change of a posterior.
+    """
+    n_values = len(prior)
+    p = np.empty(n_values)
+    total, change = 0.0, 0.0
+    for i in range(first, last):
+        start, stop = offsets[i], offsets[i + 1]
+        if start == stop:
+            continue
+        for k in range(n_values):
+            p[k] = prior[k]
+        for row in range(start, stop):
+            c = cell[row]
+            for k in range(n_values):
+                p[k] *= table[c, k]
+            if (row - start) & 15 == 15:
+                total += _sum_to_one(p, n_values)
+        total += _settle(p, n_values, known[i])
+        for k in range(n_values):
+            change = max(change, abs(p[k] - posterior[i, k]))
+            posterior[i, k] = p[k]
+            mass[k] += p[k]
+        for row in range(start, stop):
+            c = cell[row]
+            for k in range(n_values):
+                table[c, n_values + k] += p[k]
+    return total, change
+
+
+@_compiled
+def expect_own(first, last, offsets, cell, table, prior, known, posterior, mass):  # type: ignore[no-untyped-def]
+    """As `expect`, where an answer tells only about its own value.
+
+    The table (n_cells, 2) holds how many times likelier a cell is if its answer is true, and
+    the probability that it is true is added beside it.
+    """
+    n_values = len(prior)
+    p = np.empty(n_values)
+    total, change = 0.0, 0.0
+    for i in range(first, last):
+        start, stop = offsets[i], offsets[i + 1]
+        if start == stop:
+            continue
+        for k in range(n_values):
+            p[k] = prior[k]
+        for row in range(start, stop):
+            c = cell[row]
+            p[c % n_values] *= table[c, 0]
+            if (row - start) & 15 == 15:
+                total += _sum_to_one(p, n_values)
+        total += _settle(p, n_values, known[i])
+        for k in range(n_values):
+            change = max(change, abs(p[k] - posterior[i, k]))
+            posterior[i, k] = p[k]
+            mass[k] += p[k]
+        for row in range(start, stop):
+            c = cell[row]
+            table[c, 1] += p[c % n_values]
+    return total, change
+
+
+@_compiled
+def expect_difficulty(  # type: ignore[no-untyped-def]
+    first, last, offsets, cell, ability, log_ease, prior, known, posterior, right
+):
+    """As `expect`, where an answer is right with the logistic of ability times the item's ease.
+
+    Writes to `right` (n_rows) the probability that each answer is right.
+    """
+    n_values = len(prior)
+    others = math.log(max(n_values - 1, 1))
+    p = np.empty(n_values)
+    total, change = 0.0, 0.0
+    for i in range(first, last):
+        start, stop = offsets[i], offsets[i + 1]
+        if start == stop:
+            continue
+        ease = math.exp(log_ease[i])
+        for k in range(n_values):
+            p[k] = math.log(prior[k])
+        for row in range(start, stop):
+            x = ability[cell[row] // n_values] * ease
+            p[cell[row] % n_values] += x + others
+            total -= _softplus(x) + others
+        top = p.max()
+        for k in range(n_values):
+            p[k] = math.exp(p[k] - top)
+        total += top + _settle(p, n_values, known[i])
+        for k in range(n_values):
+            change = max(change, abs(p[k] - posterior[i, k]))
+            posterior[i, k] = p[k]
+        for row in range(start, stop):
+            right[row] = p[cell[row] % n_values]
+    return total, change
+
+
+@_compiled
+def improve_ease(first, last, offsets, cell, n_values, right, ability, log_ease, steps):  # type: ignore[no-untyped-def]
+    """Move every item's log-ease uphill, a few steps of Fisher scoring, each one checked."""
+    for i in range(first, last):
+        start, stop = offsets[i], offsets[i + 1]
+        if start == stop:
+            continue
+        b = log_ease[i]
+        value = _item_value(start, stop, cell, n_values, right, ability, b)
+        for _ in range(steps):
+            ease = math.exp(b)
+            slope, curve = 1.0 - b, 1.0
+            for row in range(start, stop):
+                x = ability[cell[row] // n_values] * ease
+                sure = 1 / (1 + math.exp(-x))
+                slope += (right[row] - sure) * x
+                curve += sure * (1 - sure) * x * x
+            step = min(max(slope / curve, -1.0), 1.0)
+            for _ in range(8):
+                new = _item_value(start, stop, cell, n_values, right, ability, b + step)
+                if new >= value:
+                    b, value = b + step, new
+                    break
+                step /= 2
+            if abs(step) < 1e-4:
+                break
+        log_ease[i] = b
+
+
+@_compiled
+def ability_slope(first, last, offsets, cell, n_values, right, ability, log_ease, sums):  # type: ignore[no-untyped-def]
+    """Add to sums (n_annotators, 3) slope and curve of the likelihood in each ability, and it."""
+    for i in range(first, last):
+        if offsets[i] == offsets[i + 1]:
+            continue
+        ease = math.exp(log_ease[i])
+        for row in range(offsets[i], offsets[i + 1]):
+            who = cell[row] // n_values
+            x = ability[who] * ease
+            sure = 1 / (1 + math.exp(-x))
+            sums[who, 0] += (right[row] - sure) * ease
+            sums[who, 1] += sure * (1 - sure) * ease * ease
+            sums[who, 2] += right[row] * x - _softplus(x)
+
+
+@_compiled
+def _item_value(start, stop, cell, n_values, right, ability, b):  # type: ignore[no-untyped-def]
+    ease = math.exp(b)
+    value = -0.5 * (b - 1) ** 2
+    for row in range(start, stop):
+        x = ability[cell[row] // n_values] * ease
+        value += right[row] * x - _softplus(x)
+    return value
+
+
+@_compiled
+def _softplus(x):  # type: ignore[no-untyped-def]
+    return max(x, 0.0) + math.log1p(math.exp(-abs(x)))
+
+
+@_compiled
+def _sum_to_one(p, n_values):  # type: ignore[no-untyped-def]
+    """Scale weights to a sum of 1; the log of their sum."""
+    total = 0.0
+    for k in range(n_values):
+        total += p[k]
+    for k in range(n_values):
+        p[k] /= total
+    return math.log(total)
+
+
+@_compiled
+def _settle(p, n_values, known):  # type: ignore[no-untyped-def]
+    """Turn weights into a distribution; the log of their sum, or of the known value's weight."""
+    if known < 0:
+        return _sum_to_one(p, n_values)
+    weight = p[known]
+    for k in range(n_values):
+        p[k] = 0.0
+    p[known] = 1.0
+    return math.log(weight)

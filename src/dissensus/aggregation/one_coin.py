@@ -1,0 +1,52 @@
+"""The one-coin model: every annotator has one accuracy."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import numpy as np
+
+from dissensus.aggregation.em import TINY, HiddenTruth, shares
+from dissensus.aggregation.rows import Rows
+
+
+@dataclass(eq=False)
+class OneCoin(HiddenTruth):
+    """Every annotator is right with one probability, and wrong in any way alike.
+
+    `accuracy_` is (n_annotators,). Prefer `DawidSkene` where annotators gave many answers and
+    mix values up in ways of their own.
+
+    Reference: Zhang, Chen, Zhou & Jordan (2016), Spectral methods meet EM, JMLR 17.
+    """
+
+    name: ClassVar[str] = "one-coin"
+    counts_: np.ndarray = field(init=False, repr=False)  # (n_annotators, right and all answers)
+    _n: np.ndarray = field(init=False, repr=False)
+
+    @property
+    def accuracy_(self) -> np.ndarray:
+        """The share of each annotator's answers that are right; nan without answers."""
+        with np.errstate(invalid="ignore"):
+            return (self.counts_[:, 0] / self.counts_[:, 1]).clip(TINY, 1 - TINY)
+
+    def _begin(self, rows: Rows, posterior: np.ndarray) -> None:
+        self._n = np.bincount(rows.cell, minlength=rows.n_cells).reshape(-1, rows.n_values)
+        counts = rows.counted(posterior).reshape(-1, rows.n_values, rows.n_values)
+        self._count(np.trace(counts, axis1=1, axis2=2))
+
+    def _count(self, right: np.ndarray) -> None:
+        self.counts_ = np.stack([right, self._n.sum(axis=1)], axis=1).astype(float)
+        self.counts_ += self._from_history(self.counts_, "counts_")
+
+    def _pass(self, rows: Rows, posterior: np.ndarray) -> tuple[float, float]:
+        from dissensus.aggregation.kernels import expect_own
+
+        accuracy = np.nan_to_num(self.accuracy_, nan=0.5)
+        wrong = (1 - accuracy) / max(rows.n_values - 1, 1)
+        ratio = np.repeat(accuracy / wrong, rows.n_values)[:, None]
+        found = rows.expected(expect_own, ratio, self.prior_, self._known, posterior)
+        self._count(found.counts.reshape(-1, rows.n_values).sum(axis=1))
+        self.prior_ = shares(found.mass)
+        return found.likelihood + float(self._n.sum(axis=1) @ np.log(wrong)), found.change

@@ -1,0 +1,108 @@
+"""Rows: the answers of a question laid out item by item, for passes over them on every core."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dissensus.annotations import Annotations
+
+FEW = 50_000  # rows below which a second thread costs more than it gains
+
+
+class Expected(NamedTuple):
+    """What a pass over the rows found."""
+
+    likelihood: float  # of all answers, its logarithm
+    change: float  # the largest of any posterior
+    counts: np.ndarray  # (n_cells, width)
+    mass: np.ndarray  # (n_values,) the posteriors' sum over items
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Answers sorted by item, each as a cell: annotator times n_values plus answer."""
+
+    offsets: np.ndarray  # (n_items + 1,) where each item's rows begin
+    cell: np.ndarray  # (n_rows,)
+    n_values: int
+    n_annotators: int
+    bounds: tuple[int, ...]  # items between which the threads share the work
+
+    @classmethod
+    def of(cls, annotations: Annotations, purpose: str) -> Rows:
+        """Sort the rows by item, in one pass over them."""
+        from dissensus.aggregation.kernels import sort_by_item
+
+        item, who = annotations.item, annotations.who(purpose)
+        n_values, n_annotators = annotations.scale.n_columns, annotations.n_annotators
+        n = np.bincount(item, minlength=annotations.n_items)
+        offsets = np.r_[0, np.cumsum(n)]
+        cell = np.empty(len(item), np.int32 if n_annotators * n_values < 1 << 31 else np.int64)
+        sort_by_item(item, who, annotations.answer, n_values, offsets, cell)
+        threads = 1 if len(item) < FEW else min(os.cpu_count() or 1, 8)
+        cuts = np.searchsorted(offsets, np.linspace(0, len(item), threads + 1)[1:-1])
+        bounds = (0, *(int(c) for c in cuts), len(offsets) - 1)
+        return cls(offsets, cell, n_values, n_annotators, bounds)
+
+    @property
+    def n_items(self) -> int:
+        return len(self.offsets) - 1
+
+    @property
+    def n_cells(self) -> int:
+        return self.n_annotators * self.n_values
+
+    @property
+    def answered(self) -> np.ndarray:
+        """Which items have answers, (n_items,) booleans."""
+        return self.offsets[1:] > self.offsets[:-1]
+
+    def each(self, work: Callable[[int, int], Any]) -> list[Any]:
+        """Call `work(first item, last item)` for every thread's share, side by side."""
+        shares = list(zip(self.bounds[:-1], self.bounds[1:], strict=True))
+        if len(shares) == 1:
+            return [work(*shares[0])]
+        with ThreadPoolExecutor(len(shares)) as pool:
+            return list(pool.map(lambda share: work(*share), shares))
+
+    def counted(self, posterior: np.ndarray) -> np.ndarray:
+        """How often each cell goes with each true value, (n_cells, n_values)."""
+        from dissensus.aggregation.kernels import count
+
+        def work(first: int, last: int) -> np.ndarray:
+            table = np.zeros((self.n_cells, 2 * self.n_values))
+            count(first, last, self.offsets, self.cell, posterior, table)
+            return table[:, self.n_values :]
+
+        return sum(self.each(work), np.zeros((self.n_cells, self.n_values)))
+
+    def expected(
+        self,
+        kernel: Callable[..., tuple[float, float]],
+        parameters: np.ndarray,
+        prior: np.ndarray,
+        known: np.ndarray,
+        posterior: np.ndarray,
+    ) -> Expected:
+        """Run a kernel with these parameters (n_cells, width) of the cells."""
+        width = parameters.shape[1]
+
+        def work(first: int, last: int) -> Expected:
+            table, mass = np.zeros((self.n_cells, 2 * width)), np.zeros(self.n_values)
+            table[:, :width] = parameters
+            given = self.offsets, self.cell, table, prior, known, posterior, mass
+            return Expected(*kernel(first, last, *given), table[:, width:], mass)
+
+        found = self.each(work)
+        return Expected(
+            sum(part.likelihood for part in found),
+            max(part.change for part in found),
+            sum((part.counts for part in found), np.zeros((self.n_cells, width))),
+            sum((part.mass for part in found), np.zeros(self.n_values)),
+        )

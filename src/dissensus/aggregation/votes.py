@@ -1,0 +1,79 @@
+"""Aggregates of votes that ask nothing about annotators."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from dissensus.aggregation.base import Aggregator
+from dissensus.annotations import Annotations, Ties
+
+
+@dataclass(eq=False)
+class Majority(Aggregator):
+    """The most frequent answer; values that tie share the distribution.
+
+    Args:
+        ties: which of the values that tie is the consensus: the first or last of the scale, one
+            at random, or none ("drop": the item has no consensus).
+    """
+
+    ties: Ties = "first"
+    seed: int = 0
+    name: ClassVar[str] = "majority"
+    needs_annotators: ClassVar[bool] = False
+
+    def _fit(self, annotations: Annotations) -> np.ndarray:
+        counts = annotations.counts()
+        best = (counts == counts.max(axis=1, keepdims=True)).astype(float)
+        best[counts.sum(axis=1) == 0] = np.nan
+        return best / best.sum(axis=1, keepdims=True)
+
+    def _labels(self, annotations: Annotations) -> Annotations:
+        return annotations.majority(self.ties, self.seed)
+
+
+@dataclass(eq=False)
+class SoftVote(Aggregator):
+    """The share of people who gave each answer."""
+
+    name: ClassVar[str] = "soft-vote"
+    scales: ClassVar[tuple[str, ...]] = ("nominal", "ordinal", "interval", "multi-label")
+    needs_annotators: ClassVar[bool] = False
+
+    def _fit(self, annotations: Annotations) -> np.ndarray:
+        return annotations.distribution()
+
+
+@dataclass(eq=False)
+class SoftmaxVote(Aggregator):
+    """The softmax of the numbers of votes: few votes leave much open, many close the case.
+
+    Reference: Fornaciari, Uma, Paun, Plank, Hovy & Poesio (2021), doi
+    10.18653/v1/2021.naacl-main.204.
+    """
+
+    name: ClassVar[str] = "softmax-vote"
+    needs_annotators: ClassVar[bool] = False
+
+    def _fit(self, annotations: Annotations) -> np.ndarray:
+        counts = annotations.counts()
+        weights = np.exp(counts - counts.max(axis=1, keepdims=True))
+        weights[counts.sum(axis=1) == 0] = np.nan
+        return weights / weights.sum(axis=1, keepdims=True)
+
+
+def weighted_vote(annotations: Annotations, weight: np.ndarray) -> np.ndarray:
+    """Shares of votes that count as much as their annotators' weight, (n_items, n_values).
+
+    Where all weights of an item are 0 everyone counts alike.
+    """
+    width = annotations.scale.n_columns
+    at = annotations.item.astype(np.int64) * width + annotations.answer
+    given = weight[annotations.who("weighing votes")]
+    counts = np.bincount(at, given, annotations.n_items * width).reshape(-1, width)
+    total = counts.sum(axis=1, keepdims=True)
+    plain = annotations.distribution()
+    return np.where(total > 0, counts / np.where(total > 0, total, 1), plain)
