@@ -81,7 +81,9 @@ def draw(corpus: Corpus, item: str | int, question: str | None = None) -> str:
 
     Words are underlined and objects framed in one colour for each annotator, frames of a sequence
     have a bar each; ratings are points, of two questions that were answered together in a square.
-    A legend names everybody with their answer; who shares a colour differs in the dashes.
+    A legend names everybody with their answer; who shares a colour differs in the dashes. Marks
+    assume that a text runs from left to right. Of more than sixty people the legend counts the
+    rest, and ratings on one question become bars.
 
     Args:
         item: its name, or its code as a whole number.
@@ -212,7 +214,7 @@ def _people(corpus: Corpus, item: int, questions: Sequence[str], spans: Rational
         name = corpus.annotators[code] if code >= 0 else "nobody in particular"
         answers[(code, name)] = ["no answer" if code >= 0 else "marked"]
     people, n_named = [], 0
-    for key, name in sorted(answers, key=lambda pair: (pair[0] < 0, pair[0])):
+    for key, name in sorted(answers, key=lambda pair: (pair[0] < 0, pair[0] == -1, abs(pair[0]))):
         colour, dash = NOBODY, ""
         if key >= 0:
             colour = PALETTE[n_named % len(PALETTE)]
@@ -267,7 +269,10 @@ def _content_panel(
         return _picture_panel(held.bytes_of(code), spans, people, focus)
     if kind == "features":
         return _features_panel(np.array(held[code], dtype=float), spans, people)
-    return _timeline(f"<{kind}>", "seconds", _longest(spans), spans, people)
+    if not np.isfinite(spans.stop[:, :1].astype(float)).any():
+        return Panel(24, (_text(0, 14, f"<{kind}>"),))  # nobody knows how long it is
+    length = float(np.nanmax(spans.stop[:, 0].astype(float)))
+    return _timeline(f"<{kind}>", "seconds", length, spans, people)
 
 
 # ---- texts ----
@@ -462,12 +467,6 @@ def _times(spans: Rationales, code: int) -> np.ndarray:
     return places[np.isfinite(places).all(axis=1)]
 
 
-def _longest(spans: Rationales) -> float:
-    """The last time that somebody marked; 1 if nobody did."""
-    stops = spans.stop[:, :1].astype(float)
-    return float(np.nanmax(stops)) if np.isfinite(stops).any() else 1.0
-
-
 def _grey_png(pixels: np.ndarray) -> bytes:
     """Whole numbers from 0 to 255, (rows, columns), as a PNG file."""
     rows, columns = pixels.shape
@@ -505,16 +504,20 @@ def _ratings_panel(corpus: Corpus, questions: Sequence[str], people: list[Person
             x = frame.left + share[0] * (frame.right - frame.left)
             y = frame.bottom - share[-1] * (frame.bottom - frame.top)
             points.append((x, y, person))
+    if len(questions) == 1 and len(points) > MOST_NAMED:
+        bars = _histogram(frame, np.array([x for x, _, _ in points]), scales[0].n_columns)
+        return Panel(frame.bottom + 52, (*bars, *shapes))
     if len(questions) == 1:
         points = _stacked(points)
     if len(points) <= MOST_LABELLED:
         beside = Box(frame.left - 24, frame.top, frame.left, frame.bottom)  # the axis has a name
         shapes += _labels(points, Box(0, 0, WIDTH - 2 * EDGE, frame.bottom), beside)
+    radius = 5 if len(points) <= MOST_NAMED else 2
     for x, y, person in points:
         dash = f' stroke-dasharray="{person.dash}"' if person.dash else ""
         fill = "#ffffff" if person.dash else person.colour
         shapes.append(
-            f'<circle cx="{_number(x)}" cy="{_number(y)}" r="5" fill="{fill}" '
+            f'<circle cx="{_number(x)}" cy="{_number(y)}" r="{radius}" fill="{fill}" '
             f'stroke="{person.colour}" stroke-width="2"{dash}/>'
         )
     return Panel(frame.bottom + 52, tuple(shapes))
@@ -546,6 +549,16 @@ def _axes(frame: Box, questions: Sequence[str], scales: Sequence[Any]) -> list[s
     ]
 
 
+def _histogram(frame: Box, x: np.ndarray, n_bins: int) -> list[str]:
+    """Bars that stand on the line, where there are too many points to tell apart."""
+    counts, edges = np.histogram(x, n_bins, (frame.left, frame.right))
+    heights = 100 * counts / counts.max()
+    return [
+        _rect(left, frame.bottom - height, right - left - 1, height, fill="#999999")
+        for left, right, height in zip(edges, edges[1:], heights, strict=False)
+    ]
+
+
 def _stacked(points: list[tuple[float, float, Person]]) -> list[tuple[float, float, Person]]:
     """Points on a line, lifted where they would cover one another."""
     lifted: list[tuple[float, float, Person]] = []
@@ -562,6 +575,8 @@ def _labels(points: list[tuple[float, float, Person]], within: Box, beside: Box)
     taken = [beside, *(Box(x - 7, y - 7, x + 7, y + 7) for x, y, _ in points)]
     shapes = []
     for x, y, person in points:
+        if person.code < 0:  # somebody
+            continue
         name = _short(person.name, 24)
         wide = 7.2 * len(name)
         for far, angle in ((far, angle) for far in range(10, 400, 8) for angle in ANGLES):
