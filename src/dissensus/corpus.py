@@ -532,7 +532,7 @@ def _pairs(item: np.ndarray, annotator: np.ndarray) -> np.ndarray:
 def _of_questions(rationales: Rationales | None, questions: Sequence[str]) -> Rationales | None:
     if rationales is None:
         return None
-    kept = pc.is_in(rationales.question, value_set=pa.array(list(questions)))
+    kept = pc.is_in(rationales.question, value_set=pa.array(list(questions), pa.string()))
     return rationales.take(np.asarray(kept.to_numpy(zero_copy_only=False), dtype=bool))
 
 

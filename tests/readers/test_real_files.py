@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from dissensus.errors import DataError
 from dissensus.readers import read
 from dissensus.scales import Interval, Nominal
 
@@ -27,3 +28,28 @@ def test_bluebirds(data_folder: Path) -> None:
     # Welinder et al. (2010): 39 annotators looked at all of 108 pictures
     birds = read(data_folder / "bluebirds_ducks" / "bluebirds.csv")
     assert birds["label"].counts().sum(axis=1).tolist() == [39] * 108
+
+
+@pytest.mark.data
+def test_wide_tables(data_folder: Path) -> None:
+    # Plank et al. (2014): two annotators and every word of 500 tweets
+    words = read(data_folder / "pos_tweets" / "plank2014_500tweets_2annotators.csv")
+    assert list(words.annotators) == ["ann1", "ann2"]
+    assert (words.n_items, words["answer"].n_rows) == (7876, 15751)  # one cell is blank
+    # Handelman (1986): five dentists; a row stands for n radiographs
+    caries = read(data_folder / "dawid_skene_classics" / "caries.csv")
+    assert list(caries.annotators) == [f"rater_{number}" for number in range(1, 6)]
+    assert "'n' is kept as a fact about items" in caries.notes[1]
+
+
+@pytest.mark.data
+def test_tables_of_several_ratings_are_not_wide(data_folder: Path) -> None:
+    for name in ("individual_reader_ratings.csv", "emobank.csv"):
+        with pytest.raises(DataError, match="no column of answers recognised"):
+            read(data_folder / "emobank" / name)
+
+
+@pytest.mark.data
+def test_a_gzipped_table(data_folder: Path) -> None:
+    faces = read(data_folder / "faces_3dsk" / "ratings.csv.gz", item="face_id", repeats="keep")
+    assert faces.notes[0].startswith("ratings.csv.gz: long table; item = face_id, annotator = ")
