@@ -2,24 +2,149 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.metrics import f1_score, log_loss
 
 from dissensus.annotations import Annotations
 from dissensus.errors import DataError
 from dissensus.metrics import (
+    METRICS,
     accuracy_by_annotator,
     annotator_accuracy,
     annotator_ccc,
     annotator_error,
+    ccc_by_annotator,
     compared,
     concordance,
+    cross_entropy_by_annotator,
+    distance_by_annotator,
+    error_rate_by_annotator,
+    macro_f1_by_annotator,
+    worst_decile,
 )
 from dissensus.names import Names
 from dissensus.prediction import ByAnnotator, Prediction
 from dissensus.scales import Interval
 from tests.metrics.crowds import SCALES, pairs_of, people, predicted, rows_of
+
+
+def person_by_person(
+    prediction: Prediction, annotations: Annotations
+) -> dict[str, tuple[np.ndarray, np.ndarray, np.ndarray]]:
+    """(given, predicted, predicted distributions) of each annotator's compared answers."""
+    asked = prediction.by_annotator
+    assert asked is not None and asked.distribution is not None
+    row = {
+        (prediction.items[i], asked.annotators[a]): k
+        for k, (i, a) in enumerate(zip(asked.item, asked.annotator, strict=True))
+    }
+    met = defaultdict(list)
+    for item, annotator, answer in rows_of(annotations):
+        if (item, annotator) in row:
+            met[annotator].append((answer, row[item, annotator]))
+    found = {}
+    for annotator, pairs in met.items():
+        rows = [k for _, k in pairs]
+        given = np.array([answer for answer, _ in pairs])
+        found[annotator] = given, asked.value[rows], asked.distribution[rows]
+    return found
+
+
+ONE_BY_ONE: dict[str, tuple[Any, Any, str]] = {
+    "accuracy": (accuracy_by_annotator, lambda g, p, q: (g == p).mean(), "nominal"),
+    "error rate": (error_rate_by_annotator, lambda g, p, q: (g != p).mean(), "ordinal"),
+    "macro-F1": (
+        macro_f1_by_annotator,
+        lambda g, p, q: f1_score(g, p, average="macro", zero_division=0),
+        "nominal",
+    ),
+    "cross-entropy": (
+        cross_entropy_by_annotator,
+        lambda g, p, q: log_loss(g, q, labels=range(4)),
+        "nominal",
+    ),
+    "distance": (distance_by_annotator, lambda g, p, q: np.abs(g - p).mean(), "interval"),
+    "CCC": (ccc_by_annotator, lambda g, p, q: concordance(g, p), "interval"),
+}
+
+
+@pytest.mark.parametrize(("each", "one", "kind"), ONE_BY_ONE.values(), ids=ONE_BY_ONE)
+def test_each_person_by_a_reference(each: Any, one: Any, kind: str) -> None:
+    annotations, prediction = people(SCALES[kind]), predicted(SCALES[kind])
+    of = person_by_person(prediction, annotations)
+    expected = [one(*of[name]) if name in of else np.nan for name in annotations.annotators]
+    assert np.isnan(expected).sum() == 2  # a0 and a1 were not predicted
+    np.testing.assert_allclose(each(prediction, annotations), expected)
+
+
+@pytest.mark.parametrize("name", [name for name in ONE_BY_ONE if name != "CCC"])
+def test_three_ways_to_sum_up(name: str) -> None:
+    each, _, kind = ONE_BY_ONE[name]
+    annotations = people(SCALES[kind], size=200)
+    prediction = predicted(SCALES[kind], size=200)
+    score = each(prediction, annotations)
+    score = score[~np.isnan(score)]
+    of = person_by_person(prediction, annotations)
+    answers = [len(of[person][0]) for person in annotations.annotators if person in of]
+    assert min(answers) >= 10 and len(set(answers)) > 1
+    higher = METRICS[f"annotator {name}"].higher_is_better
+    expected = {
+        "": score.mean(),
+        ", weighted": np.average(score, weights=answers),
+        ", worst decile": score.min() if higher else score.max(),  # a tenth of 5 is 1 person
+    }
+    found = {w: METRICS[f"annotator {name}{w}"].function(prediction, annotations) for w in expected}
+    assert found == pytest.approx(expected)
+
+
+def test_ccc_is_also_a_mean_over_people() -> None:
+    annotations, prediction = people(SCALES["interval"]), predicted(SCALES["interval"])
+    each = ccc_by_annotator(prediction, annotations)
+    found = METRICS["annotator CCC, mean"].function(prediction, annotations)
+    assert found == pytest.approx(np.nanmean(each))
+    assert found != pytest.approx(annotator_ccc(prediction, annotations))
+
+
+def test_a_person_whose_ratings_never_vary_has_no_ccc() -> None:
+    rows = [("t1", "ann", 2), ("t2", "ann", 2), ("t1", "bob", 1), ("t2", "bob", 3), ("t1", "c", 1)]
+    annotations = Annotations.from_rows(rows, Interval(0, 4))
+    who = annotations.who("here")
+    pairs = ByAnnotator(annotations.item, who, annotations.annotators, np.array([3.0, 3, 1, 3, 1]))
+    mass = annotations.distribution()
+    prediction = Prediction(annotations.scale, annotations.items, mass, np.zeros(2), pairs)
+    found = ccc_by_annotator(prediction, annotations)
+    np.testing.assert_allclose(found, [np.nan, 1, np.nan])
+
+
+@pytest.mark.parametrize(("n", "size"), [(1, 1), (10, 1), (11, 2), (25, 3)])
+def test_a_tenth_is_rounded_up(n: int, size: int) -> None:
+    """Person k answers n times, k of them as predicted."""
+    item, who = np.divmod(np.arange(n * n), n)
+    annotations = Annotations.from_arrays(item, who, (item < who).astype(int), SCALES["nominal"])
+    yes = ByAnnotator(item, who, annotations.annotators, np.ones(n * n, int))
+    mass = annotations.distribution()
+    prediction = Prediction(annotations.scale, annotations.items, mass, np.zeros(n), yes)
+    for higher, worst in ((True, np.arange(n)[:size]), (False, np.arange(n)[-size:])):
+        found = worst_decile(
+            accuracy_by_annotator, prediction, annotations, higher_is_better=higher, at_least=1
+        )
+        assert found == pytest.approx((worst / n).mean())
+
+
+def test_people_with_few_answers_are_not_among_the_worst() -> None:
+    rows = [(f"t{i}", "ann", "a") for i in range(10)] + [(f"t{i}", "bob", "b") for i in range(9)]
+    annotations = Annotations.from_rows(rows, SCALES["nominal"])
+    who = annotations.who("here")
+    never = ByAnnotator(annotations.item, who, annotations.annotators, np.zeros_like(who))
+    mass = annotations.distribution()
+    prediction = Prediction(annotations.scale, annotations.items, mass, np.zeros(10), never)
+    score = METRICS["annotator accuracy, worst decile"].function
+    assert score(prediction, annotations) == 1  # bob is always missed, but answered 9 times
+    only_bob = annotations.take(who == 1)
+    assert np.isnan(score(prediction, only_bob))
 
 
 @pytest.mark.parametrize("kind", ["nominal", "ordinal"])
@@ -84,3 +209,25 @@ def test_what_is_missing_is_said() -> None:
     assert str(error.value) == (
         "a score per annotator needs to know who answered; these answers are anonymous"
     )
+    answers_only = replace(prediction.by_annotator, distribution=None)  # type: ignore[type-var]
+    with pytest.raises(DataError) as error:
+        cross_entropy_by_annotator(replace(prediction, by_annotator=answers_only), annotations)
+    assert str(error.value) == (
+        "annotator cross-entropy needs a distribution for each annotator; this method predicted "
+        "only their answers"
+    )
+
+
+def test_cross_entropy_of_sets_is_the_mean_over_values() -> None:
+    annotations, prediction = people(SCALES["multi-label"]), predicted(SCALES["multi-label"])
+    found = dict(
+        zip(
+            annotations.annotators,
+            cross_entropy_by_annotator(prediction, annotations),
+            strict=True,
+        )
+    )
+    for name, (given, _, mass) in person_by_person(prediction, annotations).items():
+        on = (given.astype(int)[:, None] >> np.arange(3)) & 1
+        expected = -np.log(np.where(on, mass, 1 - mass)).mean()
+        assert found[name] == pytest.approx(expected)

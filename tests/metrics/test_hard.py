@@ -5,7 +5,7 @@ import pytest
 from sklearn.metrics import accuracy_score, f1_score
 
 from dissensus.annotations import Annotations
-from dissensus.metrics import accuracy, macro_f1
+from dissensus.metrics import accuracy, macro_f1, micro_f1, weighted_f1
 from dissensus.names import Names
 from dissensus.prediction import Prediction
 from dissensus.scales import Nominal, Ordinal, Scale
@@ -30,8 +30,13 @@ def test_equals_scikit_learn(kind: str) -> None:
         annotations, prediction = people(SCALES[kind], seed), predicted(SCALES[kind], seed)
         truth, answer = labels(prediction, annotations)
         assert accuracy(prediction, annotations) == pytest.approx(accuracy_score(truth, answer))
-        expected = f1_score(truth, answer, average="macro", zero_division=0)
-        assert macro_f1(prediction, annotations) == pytest.approx(expected)
+        for metric, average in (
+            (macro_f1, "macro"),
+            (micro_f1, "micro"),
+            (weighted_f1, "weighted"),
+        ):
+            expected = f1_score(truth, answer, average=average, zero_division=0)
+            assert metric(prediction, annotations) == pytest.approx(expected)
 
 
 def test_values_that_never_occur_do_not_count() -> None:
