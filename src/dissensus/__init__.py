@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from dissensus import (
+        aggregation,
         agreement,
         datasets,
         encoders,
@@ -41,6 +42,7 @@ __all__ = [
     "Ordinal",
     "Prediction",
     "Predictions",
+    "aggregation",
     "agreement",
     "datasets",
     "encoders",

@@ -1,0 +1,459 @@
+"""Every aggregator: what is promised, and what a peer or a plain loop makes of the same votes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from dissensus import Annotations, Interval, Names, Nominal, Ordinal
+from dissensus.aggregation import (
+    AGGREGATORS,
+    Aggregator,
+    DawidSkene,
+    Gaussian,
+    Glad,
+    Mace,
+    Majority,
+    Mean,
+    Median,
+    OneCoin,
+    SoftmaxVote,
+    SoftVote,
+    Wawa,
+    ZeroBasedSkill,
+)
+from dissensus.aggregation.em import HiddenTruth
+from dissensus.errors import DataError
+
+VALUES = ("a", "b", "c")
+_PEER = pytest.mark.filterwarnings("ignore")  # crowd-kit beside a newer pandas
+
+
+def votes(
+    n_items: int = 60, n_annotators: int = 8, seed: int = 0, share: float = 0.6
+) -> tuple[np.ndarray, Annotations]:
+    """True values, and the answers of annotators who are right more or less often."""
+    generator = np.random.default_rng(seed)
+    truth = generator.integers(0, 3, n_items)
+    skill = generator.uniform(0.4, 0.95, n_annotators)
+    asked = generator.random((n_items, n_annotators)) < share
+    asked[:, 0] = True
+    item, annotator = np.nonzero(asked)
+    right = generator.random(len(item)) < skill[annotator]
+    answer = np.where(right, truth[item], generator.integers(0, 3, len(item)))
+    order = generator.permutation(len(item))
+    people = Names([f"p{k}" for k in range(n_annotators)])
+    made = Annotations.from_arrays(
+        item[order], annotator[order], answer[order], Nominal(VALUES), annotators=people
+    )
+    return truth, made
+
+
+def ratings(n_items: int = 200, n_annotators: int = 10, seed: int = 0) -> tuple[np.ndarray, ...]:
+    """True values, biases, spreads and the ratings themselves, 0 to 10."""
+    generator = np.random.default_rng(seed)
+    truth = generator.normal(5, 1.5, n_items)
+    bias = generator.normal(0, 0.8, n_annotators)
+    spread = generator.uniform(0.2, 1.5, n_annotators)
+    noise = generator.normal(size=(n_items, n_annotators)) * spread
+    return truth, bias, spread, (truth[:, None] + bias + noise).clip(0, 10)
+
+
+def _rated(table: np.ndarray) -> Annotations:
+    item, annotator = np.indices(table.shape)
+    return Annotations.from_arrays(item.ravel(), annotator.ravel(), table.ravel(), Interval(0, 10))
+
+
+def _for(aggregator: Aggregator) -> Annotations:
+    return votes()[1] if "nominal" in aggregator.scales else _rated(ratings()[3])
+
+
+def _frame(annotations: Annotations) -> pd.DataFrame:
+    return pd.DataFrame(
+        {"task": annotations.item, "worker": annotations.annotator, "label": annotations.answer}
+    )
+
+
+@pytest.fixture(params=AGGREGATORS)
+def aggregator(request: pytest.FixtureRequest) -> Aggregator:
+    return AGGREGATORS[request.param]()
+
+
+# ---- what is promised of every aggregator ----
+
+
+def test_rows_are_distributions(aggregator: Aggregator) -> None:
+    annotations = _for(aggregator)
+    fitted = aggregator.fit(annotations)
+    assert fitted is aggregator
+    assert fitted.distribution_.shape == (annotations.n_items, annotations.scale.n_columns)
+    np.testing.assert_allclose(fitted.distribution_.sum(axis=1), 1)
+    assert fitted.consensus_.item.tolist() == list(range(annotations.n_items))
+    annotations.scale.check(fitted.consensus_.answer)
+
+
+def test_the_order_of_rows_does_not_matter(aggregator: Aggregator) -> None:
+    annotations = _for(aggregator)
+    shuffled = annotations.take(np.random.default_rng(1).permutation(annotations.n_rows))
+    first = aggregator.fit(annotations).distribution_
+    np.testing.assert_allclose(aggregator.fit(shuffled).distribution_, first, atol=1e-9)
+
+
+def test_an_item_nobody_answered_has_no_consensus(aggregator: Aggregator) -> None:
+    annotations = _for(aggregator)
+    kept = annotations.take(annotations.item != 5)
+    fitted = aggregator.fit(kept)
+    assert np.isnan(fitted.distribution_[5]).all()
+    assert 5 not in fitted.consensus_.item
+    assert np.isfinite(np.delete(fitted.distribution_, 5, axis=0)).all()
+
+
+def test_one_annotator_and_one_value(aggregator: Aggregator) -> None:
+    annotations = _for(aggregator)
+    alone = annotations.take(annotations.who("") == 0)
+    np.testing.assert_allclose(aggregator.fit(alone).distribution_.sum(axis=1), 1)
+    annotations.answer[:] = 1
+    fitted = aggregator.fit(annotations)
+    assert (fitted.consensus_.answer == 1).all() or isinstance(aggregator, Gaussian)
+    np.testing.assert_allclose(fitted.consensus_.answer, 1, atol=0.01)
+
+
+def test_answers_of_another_kind_are_refused() -> None:
+    message = "^dawid-skene is for nominal and ordinal answers, not interval ones$"
+    with pytest.raises(DataError, match=message):
+        DawidSkene().fit(_rated(ratings()[3]))
+    with pytest.raises(DataError, match="^gaussian is for interval answers, not nominal ones$"):
+        Gaussian().fit(votes()[1])
+
+
+def test_anonymous_votes_work_where_nobody_need_be_known() -> None:
+    annotations = votes()[1]
+    nameless = Annotations.from_arrays(
+        annotations.item, None, annotations.answer, annotations.scale
+    )
+    for plain in (Majority(), SoftVote(), SoftmaxVote()):
+        expected = type(plain)().fit(annotations).distribution_
+        np.testing.assert_array_equal(plain.fit(nameless).distribution_, expected)
+    message = "^one-coin needs to know who answered; these answers are anonymous$"
+    with pytest.raises(DataError, match=message):
+        OneCoin().fit(nameless)
+
+
+def test_nothing_to_aggregate() -> None:
+    annotations = votes()[1]
+    with pytest.raises(DataError, match="^majority: there are no answers to aggregate$"):
+        Majority().fit(annotations.take(np.zeros(annotations.n_rows, bool)))
+
+
+# ---- votes ----
+
+
+def test_votes_by_hand() -> None:
+    rows = [("1", "p", "a"), ("1", "q", "a"), ("1", "r", "b"), ("2", "p", "b"), ("2", "q", "c")]
+    annotations = Annotations.from_rows(rows, Nominal(VALUES))
+    majority = Majority().fit(annotations)
+    assert majority.distribution_.tolist() == [[1, 0, 0], [0, 0.5, 0.5]]
+    assert majority.consensus_.answers() == ["a", "b"]
+    assert Majority(ties="last").fit(annotations).consensus_.answers() == ["a", "c"]
+    assert Majority(ties="drop").fit(annotations).consensus_.answers() == ["a"]
+    assert SoftVote().fit(annotations).distribution_[0].tolist() == [2 / 3, 1 / 3, 0]
+    e = np.exp([2, 1, 0])
+    np.testing.assert_allclose(SoftmaxVote().fit(annotations).distribution_[0], e / e.sum())
+
+
+def test_softmax_of_five_votes_is_the_papers_value() -> None:  # Fornaciari et al. 2021
+    scale = Nominal(tuple("abcdefghijkl"))
+    five = Annotations.from_arrays(np.zeros(1, int), None, np.zeros(1, int), scale, count=[5])
+    found = SoftmaxVote().fit(five).distribution_[0]
+    assert found[0] == pytest.approx(0.930997, abs=1e-6)
+    assert found[1] == pytest.approx(0.006273, abs=1e-6)
+
+
+def test_wawa_and_zero_based_skill_by_a_plain_loop() -> None:
+    annotations = votes()[1]
+    rows = list(zip(annotations.item, annotations.who(""), annotations.answer, strict=True))
+
+    def vote(skill: dict[int, float]) -> dict[int, dict[int, float]]:
+        shares: dict[int, dict[int, float]] = {}
+        for item, who, answer in rows:
+            of_item = shares.setdefault(item, dict.fromkeys(range(3), 0.0))
+            of_item[answer] += skill[who]
+        return shares
+
+    def agreement(shares: dict[int, dict[int, float]]) -> dict[int, float]:
+        same: dict[int, list[bool]] = {}
+        for item, who, answer in rows:
+            best = max(range(3), key=lambda k: (shares[item][k], -k))
+            same.setdefault(who, []).append(answer == best)
+        return {who: float(np.mean(found)) for who, found in same.items()}
+
+    def check(found: Aggregator, skill: dict[int, float]) -> None:
+        for item, of_item in vote(skill).items():
+            total = sum(of_item.values())
+            expected = [of_item[k] / total for k in range(3)]
+            np.testing.assert_allclose(found.distribution_[item], expected)
+
+    people = range(8)
+    check(Wawa().fit(annotations), agreement(vote(dict.fromkeys(people, 1.0))))
+    skill, rate = dict.fromkeys(people, 1 / 3 + 1e-5), 1.0
+    for step in range(1, 101):
+        rate *= 0.5 if step % 20 == 0 else 1.0
+        new = agreement(vote(skill))
+        skill = {who: skill[who] + rate * (new[who] - skill[who]) for who in people}
+    check(ZeroBasedSkill().fit(annotations), skill)
+
+
+# ---- hidden truth ----
+
+
+@_PEER
+@pytest.mark.parametrize("iterations", [1, 7, 40])
+def test_dawid_skene_as_crowd_kit(iterations: int) -> None:
+    from crowdkit.aggregation import DawidSkene as Peer
+
+    annotations = votes(200, 12)[1]
+    found = DawidSkene(iterations=iterations, tolerance=0).fit(annotations)
+    peer = Peer(n_iter=iterations, tol=-np.inf).fit(_frame(annotations))
+    expected = peer.probas_.sort_index()[[0, 1, 2]].to_numpy()
+    np.testing.assert_allclose(found.distribution_, expected, atol=1e-6)
+    assert found.n_iterations_ == iterations
+    np.testing.assert_allclose(found.prior_, peer.priors_[[0, 1, 2]].to_numpy(), atol=1e-6)
+
+
+@_PEER
+@pytest.mark.parametrize("iterations", [1, 7, 40])
+def test_one_coin_as_crowd_kit(iterations: int) -> None:
+    from crowdkit.aggregation import OneCoinDawidSkene as Peer
+
+    annotations = votes(200, 12)[1]
+    found = OneCoin(iterations=iterations, tolerance=0).fit(annotations)
+    peer = Peer(n_iter=iterations, tol=-np.inf).fit(_frame(annotations))
+    expected = peer.probas_.sort_index()[[0, 1, 2]].to_numpy()
+    np.testing.assert_allclose(found.distribution_, expected, atol=1e-6)
+
+
+def test_dawid_skene_by_a_plain_loop() -> None:
+    annotations = votes(40, 5)[1]
+    shares = annotations.distribution()
+    for _ in range(3):
+        prior = shares.mean(axis=0)
+        confusion = np.zeros((5, 3, 3))  # annotator, true, answered
+        for item, who, said in zip(
+            annotations.item, annotations.who(""), annotations.answer, strict=True
+        ):
+            confusion[who, :, said] += shares[item]
+        confusion = confusion.clip(1e-10)
+        confusion /= confusion.sum(axis=2, keepdims=True)
+        weight = np.tile(prior, (40, 1))
+        for item, who, said in zip(
+            annotations.item, annotations.who(""), annotations.answer, strict=True
+        ):
+            weight[item] *= confusion[who, :, said]
+        likelihood = np.log(weight.sum(axis=1)).sum()
+        shares = weight / weight.sum(axis=1, keepdims=True)
+    found = DawidSkene(iterations=3, tolerance=0).fit(annotations)
+    np.testing.assert_allclose(found.distribution_, shares, atol=1e-12)
+    assert found.log_likelihood_[-1] == pytest.approx(likelihood)
+
+
+@pytest.mark.parametrize("name", ["dawid-skene", "one-coin", "glad"])
+def test_the_likelihood_never_falls(name: str) -> None:
+    fitted = AGGREGATORS[name]().fit(votes(300, 15)[1])
+    trace = fitted.objective_ if isinstance(fitted, Glad) else fitted.log_likelihood_  # type: ignore[attr-defined]
+    assert len(trace) > 3 and (np.diff(trace) > -1e-8).all()
+
+
+def test_it_stops_when_nothing_changes() -> None:
+    fitted = DawidSkene(iterations=1000, tolerance=1e-4).fit(votes()[1])
+    assert 1 < fitted.n_iterations_ < 1000
+
+
+@_PEER
+def test_mace_reaches_what_crowd_kit_reaches() -> None:
+    from crowdkit.aggregation import MACE as Peer
+
+    annotations = votes(200, 12)[1]
+    peer = Peer(n_restarts=1, n_iter=50, method="em", random_state=0)
+    peer.fit(_frame(annotations))
+    order = list(pd.factorize(annotations.answer)[1])
+    habit = np.zeros((12, 3))
+    habit[pd.factorize(annotations.who(""))[1][:, None], order] = peer.thetas_
+    knows = np.zeros(12)
+    knows[pd.factorize(annotations.who(""))[1]] = peer.spamming_[:, 1]
+    theirs = _mace_likelihood(annotations, knows, habit)
+    ours = Mace(iterations=50, variational=False, restarts=10).fit(annotations)
+    assert ours.log_likelihood_[-1] >= theirs - 0.5
+    again = _mace_likelihood(annotations, ours.competence_, ours.habit_)
+    assert again == pytest.approx(ours.log_likelihood_[-1], abs=0.5)  # one step further
+
+
+def _mace_likelihood(annotations: Annotations, knows: np.ndarray, habit: np.ndarray) -> float:
+    weight = np.full((annotations.n_items, 3), 1 / 3)
+    rows = zip(annotations.item, annotations.who(""), annotations.answer, strict=True)
+    for item, who, said in rows:
+        weight[item] *= (1 - knows[who]) * habit[who, said] + knows[who] * (np.arange(3) == said)
+    return float(np.log(weight.sum(axis=1)).sum())
+
+
+def test_restarts_of_mace_differ_and_the_best_is_kept() -> None:
+    annotations = votes(60, 8)[1]
+    one = [Mace(iterations=5, restarts=1, seed=s).fit(annotations) for s in range(3)]
+    assert len({round(fitted.log_likelihood_[-1], 6) for fitted in one}) > 1
+    many = Mace(iterations=5, restarts=6).fit(annotations)
+    assert many.log_likelihood_[-1] >= one[0].log_likelihood_[-1]
+    same = Mace(iterations=5, restarts=6).fit(annotations)
+    np.testing.assert_array_equal(many.distribution_, same.distribution_)
+
+
+@_PEER
+def test_glad_is_at_least_as_high_as_crowd_kit() -> None:
+    from crowdkit.aggregation import GLAD as Peer
+
+    annotations = votes(60, 8)[1]
+    peer = Peer(n_iter=10, tol=-np.inf, silent=True).fit(_frame(annotations))
+    ours = Glad(iterations=11, tolerance=0).fit(annotations)
+    theirs = _glad_objective(
+        annotations, peer.alphas_.sort_index().to_numpy(), peer.betas_.sort_index().to_numpy()
+    )
+    assert ours.objective_[-1] >= theirs - 1e-6
+    now = _glad_objective(annotations, ours.ability_, ours.log_ease_)
+    assert now >= ours.objective_[-1] - 1e-9
+
+
+def _glad_objective(annotations: Annotations, ability: np.ndarray, log_ease: np.ndarray) -> float:
+    weight = np.full((annotations.n_items, 3), np.log(1 / 3))
+    rows = zip(annotations.item, annotations.who(""), annotations.answer, strict=True)
+    for item, who, said in rows:
+        sure = 1 / (1 + np.exp(-ability[who] * np.exp(log_ease[item])))
+        weight[item] += np.log(np.where(np.arange(3) == said, sure, (1 - sure) / 2))
+    likelihood = np.logaddexp.reduce(weight, axis=1).sum()
+    return float(likelihood - 0.5 * ((ability - 1) ** 2).sum() - 0.5 * ((log_ease - 1) ** 2).sum())
+
+
+def test_abilities_and_difficulties_mean_what_they_say() -> None:
+    truth, annotations = votes(300, 10)
+    fitted = Glad().fit(annotations)
+    right = annotations.answer == truth[annotations.item]
+    accuracy = np.bincount(annotations.who(""), right) / np.bincount(annotations.who(""))
+    assert np.corrcoef(accuracy, fitted.ability_)[0, 1] > 0.9
+    hard = np.bincount(annotations.item, ~right) / annotations.per_item()
+    assert np.corrcoef(hard, np.log(fitted.difficulty_))[0, 1] > 0.3
+
+
+def test_the_anaesthetists_of_dawid_and_skene(data_folder: object) -> None:
+    """Dawid & Skene (1979), table 4: the estimated classes of the 45 patients."""
+    from dissensus import datasets
+
+    corpus = datasets.load(f"{data_folder}/dawid_skene_classics", "anaesthesia")
+    (asked,) = corpus.questions.values()
+    fitted = DawidSkene(iterations=200, tolerance=1e-9).fit(asked)
+    assert fitted.prior_ == pytest.approx([0.40, 0.42, 0.11, 0.07], abs=0.006)
+    assert asked.n_rows == 315 and fitted.confusion_.shape == (5, 4, 4)
+
+
+# ---- gold questions and history ----
+
+
+@pytest.mark.parametrize("name", ["dawid-skene", "one-coin", "mace", "glad"])
+def test_gold_stays_and_teaches(name: str) -> None:
+    truth, annotations = votes(120, 8)
+    gold = Annotations.from_arrays(
+        np.arange(40), None, truth[:40], annotations.scale, items=annotations.items
+    )
+    model = AGGREGATORS[name]()
+    assert isinstance(model, HiddenTruth)
+    fitted = model.fit(annotations, gold=gold)
+    np.testing.assert_array_equal(fitted.distribution_[:40], np.eye(3)[truth[:40]])
+    assert (fitted.consensus_.answer[40:] == truth[40:]).mean() > 0.7
+
+
+def test_history_counts_as_if_it_were_here() -> None:
+    truth, annotations = votes(400, 6, share=0.9)
+    early, late = annotations.item < 300, annotations.item >= 300
+    history = DawidSkene().fit(annotations.take(early))
+    fresh = annotations.take(late)
+    with_history = DawidSkene().fit(fresh, history=history)
+    np.testing.assert_allclose(
+        with_history.counts_.sum(), annotations.n_rows, rtol=1e-9
+    )  # earlier and new answers
+    alone = DawidSkene().fit(fresh)
+
+    def right(fitted: DawidSkene) -> float:
+        return float((fitted.consensus_.answer == truth[fitted.consensus_.item]).mean())
+
+    assert right(with_history) >= right(alone)
+    with pytest.raises(DataError, match="^one-coin: the history is of another model, dawid-skene$"):
+        OneCoin().fit(fresh, history=history)
+
+
+def test_threads_count_what_one_thread_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    from dissensus.aggregation import rows
+
+    annotations = votes(500, 9)[1]
+    for name in ("dawid-skene", "one-coin", "glad"):
+        one = AGGREGATORS[name]().fit(annotations).distribution_
+        monkeypatch.setattr(rows, "FEW", 0)
+        monkeypatch.setattr("os.cpu_count", lambda: 3)
+        three = AGGREGATORS[name]().fit(annotations).distribution_
+        monkeypatch.undo()
+        np.testing.assert_allclose(three, one, atol=1e-9)
+
+
+def test_very_many_answers_to_one_item_do_not_underflow() -> None:
+    people = 5000
+    annotations = Annotations.from_arrays(
+        np.zeros(people, int), np.arange(people), np.arange(people) % 2, Ordinal(("1", "2", "3"))
+    )
+    for name in ("dawid-skene", "one-coin", "glad", "mace"):
+        fitted = AGGREGATORS[name]().fit(annotations)
+        assert np.isfinite(fitted.distribution_).all()
+        assert np.isfinite(fitted.log_likelihood_).all()  # type: ignore[attr-defined]
+
+
+# ---- ratings ----
+
+
+def test_mean_and_median_are_numpys() -> None:
+    table = ratings(50, 7)[3]
+    annotations = _rated(table)
+    np.testing.assert_allclose(Mean().fit(annotations).consensus_.answer, table.mean(axis=1))
+    found = Median().fit(annotations).consensus_.answer
+    np.testing.assert_allclose(found, np.median(table, axis=1))
+    even = annotations.take(annotations.who("") < 4)
+    found = Median().fit(even).consensus_.answer
+    np.testing.assert_allclose(found, np.median(table[:, :4], axis=1))
+
+
+def test_medians_of_counts() -> None:
+    votes_of = Annotations.from_arrays(
+        np.array([0, 0, 1]), None, np.array([2.0, 4.0, 7.0]), Interval(0, 10), count=[2, 2, 5]
+    )
+    assert Median().fit(votes_of).consensus_.answer.tolist() == [3.0, 7.0]
+
+
+def test_gaussian_finds_biases_and_spreads() -> None:
+    truth, bias, spread, table = ratings(400, 12)
+    fitted = Gaussian().fit(_rated(table))
+    np.testing.assert_allclose(fitted.bias_, bias - bias.mean(), atol=0.15)
+    assert np.corrcoef(fitted.spread_, spread)[0, 1] > 0.95
+    error = np.abs(fitted.consensus_.answer - truth - bias.mean()).mean()
+    plain = np.abs(table.mean(axis=1) - truth - bias.mean()).mean()
+    assert error < 0.8 * plain
+
+
+def test_gaussian_likelihood_against_a_multivariate_normal() -> None:
+    from scipy.stats import multivariate_normal
+
+    from dissensus.aggregation.ratings import _log_likelihood
+
+    generator = np.random.default_rng(0)
+    unit, bias = generator.normal(size=(4, 3)), generator.normal(size=3)
+    noise = generator.uniform(0.5, 2, 3)
+    covariance = np.diag(noise) + 0.7
+    expected = multivariate_normal(bias + 0.2, covariance).logpdf(unit).sum()
+    item, who = np.indices((4, 3))
+    found = _log_likelihood(
+        item.ravel(), who.ravel(), unit.ravel(), bias, noise, 0.2, 0.7, n_items=4
+    )
+    assert found == pytest.approx(expected)
