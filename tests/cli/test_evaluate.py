@@ -9,7 +9,7 @@ import pytest
 
 from dissensus.annotations import Annotations
 from dissensus.corpus import Corpus
-from dissensus.metrics import floor, scores
+from dissensus.metrics import METRICS, bounds, dic_floor, dic_of, floor, scores
 from dissensus.names import Names
 from dissensus.prediction import ByAnnotator, Prediction, Predictions
 from dissensus.scales import Interval, Nominal
@@ -66,17 +66,16 @@ def folders(tmp_path: Path) -> tuple[Path, Path]:
 
 EXPECTED = """\
 small, rude
-                      single  better
+                      single  perfect  constant  better
 items compared             6
 answers by annotator      18
 gold labels compared       6
-cross-entropy          0.469  lower
-  perfect prediction   0.318
-macro-F1               1.000  higher
-accuracy               1.000  higher
-annotator accuracy     0.444  higher
-macro-F1 (gold)        1.000  higher
-accuracy (gold)        1.000  higher
+cross-entropy          0.469    0.318     0.687  lower
+macro-F1               1.000                     higher
+accuracy               1.000                     higher
+annotator accuracy     0.444                     higher
+macro-F1 (gold)        1.000                     higher
+accuracy (gold)        1.000                     higher
 
 small, funny
 """
@@ -103,8 +102,11 @@ def test_json_holds_the_scores(run: Run, folders: tuple[Path, Path]) -> None:
                 "items": 6,
                 "answers": 18,
                 "gold": 6,
-                "floor": floor(corpus["rude"]),
                 "scores": scores(prediction, corpus["rude"], corpus.gold["rude"]),
+                "bounds": {
+                    name: bound._asdict()
+                    for name, bound in bounds(["cross-entropy"], corpus["rude"]).items()
+                },
             }
         ],
     }
@@ -126,7 +128,7 @@ def test_undefined_scores_are_null(run: Run, tmp_path: Path) -> None:
     ended = run("evaluate", folder, tmp_path / "one", "--json", "--question", "funny")
     assert json.loads(ended.out)["results"][0]["scores"]["CCC"] is None
     shown = run("evaluate", folder, tmp_path / "one", "--question", "funny").out
-    assert "CCC                        -  higher\n" in shown
+    assert "CCC                        -                     higher\n" in shown
 
 
 def test_a_block_per_part_of_the_official_split(run: Run, tmp_path: Path) -> None:
@@ -139,7 +141,8 @@ def test_a_block_per_part_of_the_official_split(run: Run, tmp_path: Path) -> Non
     dev = corpus.part("dev")
     expected = scores(guess(corpus, "rude"), dev["rude"], dev.gold["rude"])
     assert rude["dev"]["scores"] == pytest.approx(expected)
-    assert rude["dev"]["floor"] == pytest.approx(floor(dev["rude"]))
+    perfect = rude["dev"]["bounds"]["cross-entropy"]["perfect"]
+    assert perfect == pytest.approx(floor(dev["rude"]))
     out = run("evaluate", folder, tmp_path / "corpus").out
     assert "\nsmall, rude, dev\n" in out
 
@@ -153,11 +156,103 @@ def test_further_predictions_are_further_columns(
 ) -> None:
     prior = saved(small(), tmp_path / "prior", "prior")
     lines = run("evaluate", *folders, "--against", prior).out.splitlines()
-    assert lines[1].split() == ["single", "prior", "better"]
+    assert lines[1].split() == ["single", "prior", "perfect", "constant", "better"]
     assert lines[3].split() == ["answers", "by", "annotator", "18", "0"]
     again = run("evaluate", *folders, "--against", folders[0], "--json").out
     names = {result["method"] for result in json.loads(again)["results"]}
     assert names == {f"single ({folders[0]})"}
+
+
+def test_bounds_stand_below_where_they_differ(
+    run: Run, folders: tuple[Path, Path], tmp_path: Path
+) -> None:
+    fewer = saved(small().select(items=["t0", "t1"]), tmp_path / "fewer", "prior")
+    lines = run("evaluate", *folders, "--against", fewer, "--question", "rude").out.splitlines()
+    assert lines[1].split() == ["single", "prior", "better"]
+    assert [line.split()[-2:] for line in lines[6:8]] == [["0.318", "0.318"], ["0.687", "0.637"]]
+    assert [line[:22] for line in lines[6:8]] == [
+        "  perfect prediction  ",
+        "  constant prediction ",
+    ]
+
+
+def test_three_methods_fit_80_columns(run: Run, folders: tuple[Path, Path], tmp_path: Path) -> None:
+    others = [saved(small(), tmp_path / name, name) for name in ("annotator-heads", "soft-label")]
+    against = [part for folder in others for part in ("--against", folder)]
+    for options in ((), ("--all",)):
+        out = run("evaluate", *folders, *against, "--question", "rude", *options).out
+        assert max(map(len, out.splitlines())) <= 80
+        assert "  perfect prediction" in out and "0.469" in out
+
+
+def test_every_metric_on_demand(run: Run, folders: tuple[Path, Path]) -> None:
+    found = json.loads(run("evaluate", *folders, "--all", "--json", "--question", "rude").out)
+    corpus = small()
+    everything = scores(guess(corpus, "rude"), corpus["rude"], corpus.gold["rude"], METRICS)
+    (result,) = found["results"]
+    assert len(everything) > 40
+    defined = {name: score for name, score in everything.items() if not np.isnan(score)}
+    assert {n: s for n, s in result["scores"].items() if s is not None} == pytest.approx(defined)
+    assert set(result["bounds"]) == {
+        name for name in everything if name in METRICS and METRICS[name].soft
+    }
+    out = run("evaluate", *folders, "--all", "--question", "rude").out
+    assert max(map(len, out.splitlines())) <= 80
+    shown = [line.partition("  ")[0] for line in out.splitlines()[5:] if line[0] != " "]
+    assert shown == list(everything)
+
+
+def test_one_metric_on_demand(run: Run, folders: tuple[Path, Path]) -> None:
+    out = run("evaluate", *folders, "--metric", "tvd", "--question", "rude").out
+    assert out.splitlines()[-1].split() == ["TVD", "0.167", "0.000", "0.333", "lower"]
+    ended = run("evaluate", *folders, "--metric", "guess")
+    assert ended.code == 1
+    assert ended.err.startswith("Error: no metric 'guess'; there are 'cross-entropy', 'CCC', ")
+    ended = run("evaluate", *folders, "--metric", "tvd", "--all")
+    assert ended.err == "Error: --all shows every metric; leave --metric out\n"
+
+
+def test_metrics_that_do_not_apply_are_said(run: Run, folders: tuple[Path, Path]) -> None:
+    named = ("--metric", "cross-entropy of members", "--question", "rude")
+    ended = run("evaluate", *folders, *named)
+    reason = (
+        "cross-entropy of members is for nominal, ordinal and multi-label answers and needs "
+        "predicted members"
+    )
+    assert (ended.code, ended.err) == (1, f"Error: nothing to show: {reason}\n")
+    ended = run("evaluate", *folders, *named, "--metric", "accuracy")
+    assert (ended.code, ended.err) == (0, f"left out: {reason}\n")
+
+
+def test_dic_says_what_it_rests_on(run: Run, tmp_path: Path) -> None:
+    generator = np.random.default_rng(0)
+    item, annotator = np.divmod(np.arange(240), 4)
+    kept = (annotator < 3) | (item < 20)
+    asked = Annotations.from_arrays(
+        item[kept], annotator[kept], generator.integers(0, 2, kept.sum()), Nominal(("no", "yes"))
+    )
+    corpus = Corpus.build("crowd", asked.items, {"rude": asked})
+    corpus.save(tmp_path / "corpus")
+    folder = saved(corpus, tmp_path / "predictions")
+    options = ("--metric", "DIC", "--metric", "DIC, normalised")
+    found = json.loads(run("evaluate", folder, tmp_path / "corpus", *options, "--json").out)
+    (result,) = found["results"]
+    expected, noise = dic_of(guess(corpus, "rude"), asked), dic_floor(asked)
+    assert expected[2:] == (3, 3)
+    assert result["scores"] == {"DIC": expected.value, "DIC, normalised": expected.normalised}
+    assert result["dic"] == {
+        "pairs": 3,
+        "left out": 3,
+        "noise floor": noise.value,
+        "noise floor, normalised": noise.normalised,
+    }
+    lines = run("evaluate", folder, tmp_path / "corpus", *options).out.splitlines()
+    assert [line.split()[-1] for line in lines[-4:]] == [
+        f"{noise.value:.3f}",
+        f"{noise.normalised:.3f}",
+        "3",
+        "3",
+    ]
 
 
 def test_items_that_the_corpus_does_not_have(

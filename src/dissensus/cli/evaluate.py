@@ -21,8 +21,12 @@ from dissensus.errors import DataError, listed
 if TYPE_CHECKING:
     import numpy as np
 
+    from dissensus.annotations import Annotations
     from dissensus.corpus import Corpus
+    from dissensus.metrics import Bounds, Dic
     from dissensus.prediction import Prediction, Predictions
+
+BESIDE = 2  # methods with which the bounds still fit beside them in 80 columns
 
 
 @dataclass(frozen=True)
@@ -35,14 +39,27 @@ class Result:
     items: int  # compared
     answers: int  # compared one by one, with what was predicted for their annotator
     gold: int  # items compared with a label from elsewhere
-    floor: float | None  # the cross-entropy of a perfect prediction
     scores: dict[str, float]
+    bounds: dict[str, Bounds]  # of the soft metrics, on the items compared
+    dic: tuple[Dic, Dic] | None  # of the prediction and between halves of the people's answers
 
     def to_dict(self) -> dict[str, Any]:
         """The result as JSON; what is undefined is null."""
-        scores = {n: None if math.isnan(s) else s for n, s in self.scores.items()}
-        floor = None if self.floor is None or math.isnan(self.floor) else self.floor
-        return {**vars(self), "floor": floor, "scores": scores}
+        content = dict(vars(self))
+        content["scores"] = _without_nan(self.scores)
+        content["bounds"] = {n: _without_nan(b._asdict()) for n, b in self.bounds.items()}
+        if self.dic is None:
+            del content["dic"]
+        else:
+            found, noise = self.dic
+            between = {"noise floor": noise.value, "noise floor, normalised": noise.normalised}
+            counted = {"pairs": found.pairs, "left out": found.left_out}
+            content["dic"] = {**counted, **_without_nan(between)}
+        return content
+
+
+def _without_nan(numbers: dict[str, float]) -> dict[str, float | None]:
+    return {name: None if math.isnan(value) else value for name, value in numbers.items()}
 
 
 @reads_corpus
@@ -53,6 +70,11 @@ def evaluate(
         list[Path] | None, typer.Option(help="Further predictions to show beside; repeatable.")
     ] = None,
     question: console.Question = None,
+    metric: Annotated[
+        list[str] | None,
+        typer.Option(help="Metric to show, as docs/metrics.md names it; repeatable."),
+    ] = None,
+    every: Annotated[bool, typer.Option("--all", help="Show every metric that applies.")] = False,
     json: console.Json = False,
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="Also write the scores here, as JSON.")
@@ -60,10 +82,12 @@ def evaluate(
 ) -> None:
     """Score PREDICTIONS against the answers in FILE, for each question and part of the split.
 
-    Items and annotators are matched by name; items that nobody answered do not count.
+    Items and annotators are matched by name; items that nobody answered do not count. Soft
+    metrics stand beside those of a perfect prediction and of the best that is the same for all.
     """
     from dissensus.prediction import Predictions
 
+    wanted = _wanted(metric or [], every)
     folders = [predictions, *(against or [])]
     loaded = [Predictions.load(folder) for folder in folders]
     read = reading.read()
@@ -73,10 +97,12 @@ def evaluate(
     results = [
         result
         for name, answers in zip(names, loaded, strict=True)
-        for result in _results(name, answers, read, question or list(answers))
+        for result in _results(name, answers, read, question or list(answers), wanted)
     ]
     if not results:
         raise DataError(f"{predictions}: no predicted item has an answer in {read.name}")
+    if metric:
+        _say_what_does_not_apply(wanted or [], results)
     content = {"corpus": read.name, "results": [result.to_dict() for result in results]}
     if output is not None:
         _write(output, content)
@@ -85,6 +111,31 @@ def evaluate(
         return
     for shown in _tables(read, results):
         show(*shown)
+
+
+def _wanted(named: list[str], every: bool) -> list[str] | None:
+    """The metrics asked for; None for those that tables show unasked."""
+    from dissensus.metrics import METRICS, metric_name
+
+    if named and every:
+        raise DataError("--all shows every metric; leave --metric out")
+    return list(METRICS) if every else [metric_name(name) for name in named] or None
+
+
+def _say_what_does_not_apply(wanted: list[str], results: list[Result]) -> None:
+    from dissensus.metrics import METRICS
+
+    shown = {name for result in results for name in result.scores}
+    reasons = []
+    for name in wanted:
+        metric = METRICS[name]
+        if name not in shown:
+            kinds = " and ".join(", ".join(metric.scales).rsplit(", ", 1))
+            reasons.append(f"{name} is for {kinds} answers and needs predicted {metric.needs}")
+    if len(reasons) == len(wanted):
+        raise DataError(f"nothing to show: {'; '.join(reasons)}")
+    for reason in reasons:
+        console.say(f"left out: {reason}")
 
 
 def _check(folder: Path, answers: Predictions, corpus: Corpus, questions: list[str]) -> None:
@@ -120,12 +171,16 @@ def _labels(folders: list[Path], loaded: list[Predictions]) -> list[str]:
 
 
 def _results(
-    method: str, answers: Predictions, corpus: Corpus, questions: list[str]
+    method: str,
+    answers: Predictions,
+    corpus: Corpus,
+    questions: list[str],
+    wanted: list[str] | None,
 ) -> Iterator[Result]:
     for question in questions:
         if question in corpus.questions:
             for part, inside in _parts(corpus):
-                result = _result(question, part, inside, method, answers[question], corpus)
+                result = _result(question, part, inside, method, answers[question], corpus, wanted)
                 if result.items or result.gold:
                     yield result
 
@@ -150,6 +205,7 @@ def _result(
     method: str,
     prediction: Prediction,
     corpus: Corpus,
+    wanted: list[str] | None,
 ) -> Result:
     """The scores on the items `inside` (n_items,) only: answers to others are left out."""
     from dissensus import metrics
@@ -158,7 +214,8 @@ def _result(
     gold = corpus.gold.get(question)
     gold = None if gold is None else gold.take(inside[gold.item])
     number_of = metrics.compared(prediction, people)
-    soft = prediction.scale.kind in metrics.METRICS["cross-entropy"].scales
+    scores = metrics.scores(prediction, people, gold, wanted)
+    soft = [name for name in scores if name in metrics.METRICS and metrics.METRICS[name].soft]
     return Result(
         question,
         part,
@@ -166,9 +223,19 @@ def _result(
         number_of.items,
         number_of.pairs,
         0 if gold is None else metrics.compared(prediction, gold).items,
-        metrics.floor(people.to(prediction.scale), prediction.items) if soft else None,
-        metrics.scores(prediction, people, gold),
+        scores,
+        metrics.bounds(soft, people.to(prediction.scale), prediction.items) if soft else {},
+        _dic(prediction, people) if {"DIC", "DIC, normalised"} & scores.keys() else None,
     )
+
+
+def _dic(prediction: Prediction, people: Annotations) -> tuple[Dic, Dic]:
+    """DIC with what it rests on, and what noise alone makes on the same answers."""
+    from dissensus.metrics import dic_floor, dic_of
+    from dissensus.metrics.matching import common_pairs
+
+    answered = people.take(common_pairs(prediction, people)[0])
+    return dic_of(prediction, people), dic_floor(answered)
 
 
 def _tables(corpus: Corpus, results: list[Result]) -> Iterator[list[Any]]:
@@ -178,27 +245,61 @@ def _tables(corpus: Corpus, results: list[Result]) -> Iterator[list[Any]]:
         blocks.setdefault((result.question, result.part), []).append(result)
     for number_before, ((question, part), methods) in enumerate(blocks.items()):
         heading = f"{corpus.name}, {question}" + (f", {part}" if part else "")
-        names = ["", *(result.method for result in methods), "better"]
-        table = columns(names, _rows(methods), names[1:-1], whole=["", "better"])
+        beside = _bounds_beside(methods)
+        bounds = ["perfect", "constant"] if beside else []
+        names = ["", *(result.method for result in methods), *bounds, "better"]
+        table = columns(names, _rows(methods, beside), names[1:-1], whole=["", *bounds, "better"])
         yield [*([""] if number_before else []), heading, table]
 
 
-def _rows(methods: list[Result]) -> Iterator[list[str]]:
+def _bounds_beside(methods: list[Result]) -> bool:
+    """Whether the bounds of soft metrics have columns: few methods, and on the same items."""
+    shown = {str([(n, number(b[0]), number(b[1])) for n, b in r.bounds.items()]) for r in methods}
+    return len(methods) <= BESIDE and len(shown) == 1 and any(r.bounds for r in methods)
+
+
+def _rows(methods: list[Result], beside: bool) -> Iterator[list[str]]:
     from dissensus.metrics import METRICS
 
-    yield ["items compared", *(number(result.items) for result in methods), ""]
+    empty = ["", ""] if beside else []
+
+    def counts(name: str, of: list[int]) -> list[str]:
+        return [name, *map(number, of), *empty, ""]
+
+    yield counts("items compared", [result.items for result in methods])
     if any(result.answers for result in methods):
-        yield ["answers by annotator", *(number(result.answers) for result in methods), ""]
+        yield counts("answers by annotator", [result.answers for result in methods])
     if any(result.gold for result in methods):
-        yield ["gold labels compared", *(number(result.gold) for result in methods), ""]
+        yield counts("gold labels compared", [result.gold for result in methods])
     for name in [*METRICS, *(f"{name} (gold)" for name in METRICS)]:
         if not any(name in result.scores for result in methods):
             continue
         better = "higher" if METRICS[name.removesuffix(" (gold)")].higher_is_better else "lower"
-        yield [name, *(number(result.scores.get(name, math.nan)) for result in methods), better]
-        if name == "cross-entropy":
-            floors = (math.nan if r.floor is None else r.floor for r in methods)
-            yield ["  perfect prediction", *(number(floor) for floor in floors), ""]
+        found = [number(result.scores.get(name, math.nan)) for result in methods]
+        bounds = [result.bounds.get(name) for result in methods]
+        if beside:
+            yield [name, *found, *(empty if bounds[0] is None else map(number, bounds[0])), better]
+            continue
+        yield [name, *found, better]
+        for place, guess in enumerate(("perfect", "constant")):
+            if any(bounds):
+                each = [number(math.nan if of is None else of[place]) for of in bounds]
+                yield [f"  {guess} prediction", *each, ""]
+    if any(result.dic for result in methods):
+        yield from _dic_rows([result.dic for result in methods], empty)
+
+
+def _dic_rows(every: list[tuple[Dic, Dic] | None], empty: list[str]) -> Iterator[list[str]]:
+    """What DIC rests on; what was not predicted by annotator has a dash."""
+
+    def of(name: str, values: list[float | None]) -> list[str]:
+        shown = [number(math.nan if value is None else value) for value in values]
+        return [name, *shown, *empty, ""]
+
+    yield of("  DIC between halves", [d and d[1].value for d in every])
+    yield of("  the same, normalised", [d and d[1].normalised for d in every])
+    yield of("  pairs of annotators", [d and d[0].pairs for d in every])
+    yield of("  pairs left out", [d and d[0].left_out for d in every])
 
 
 def _write(path: Path, content: dict[str, Any]) -> None:

@@ -1,0 +1,114 @@
+"""Names of metrics, what is scored when, and what could be reached."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+
+from dissensus.annotations import Annotations
+from dissensus.errors import DataError
+from dissensus.metrics import METRICS, bounds, cross_entropy, floor, metric_name, scores
+from dissensus.metrics.matching import matching_once
+from dissensus.prediction import Prediction
+from tests.metrics.crowds import SCALES, people, perfect, predicted
+
+SOFT = [
+    pytest.param(name, kind, id=f"{name}, {kind}")
+    for name, metric in METRICS.items()
+    if metric.soft
+    for kind in metric.scales
+]
+
+
+@pytest.mark.parametrize(("name", "kind"), SOFT)
+def test_bounds_are_those_of_a_perfect_and_a_constant_prediction(name: str, kind: str) -> None:
+    annotations = people(SCALES[kind])
+    best = perfect(annotations)
+    same = np.tile(best.distribution.mean(axis=0), (len(best.items), 1))
+    constant = replace(best, distribution=same)
+    function = METRICS[name].function
+    expected = function(best, annotations), function(constant, annotations)
+    assert bounds([name], annotations)[name] == pytest.approx(expected, nan_ok=True)
+
+
+@pytest.mark.parametrize(("name", "kind"), SOFT)
+def test_bounds_are_on_the_items_compared(name: str, kind: str) -> None:
+    annotations, prediction = people(SCALES[kind]), predicted(SCALES[kind])
+    shared = np.array([item in prediction.items for item in annotations.items])
+    these = annotations.take(shared[annotations.item])
+    found = bounds([name], annotations, prediction.items)
+    assert found[name] == pytest.approx(bounds([name], these)[name], nan_ok=True)
+
+
+def test_nothing_to_compare_has_no_bounds() -> None:
+    for scale in SCALES.values():
+        nobody = people(scale).take(np.zeros(0, dtype=int))
+        assert np.isnan([*bounds(METRICS, nobody).values()]).all()
+
+
+def test_the_constant_is_the_best_for_cross_entropy() -> None:
+    annotations = people(SCALES["nominal"])
+
+    def surprise(logits: np.ndarray) -> float:
+        mass = np.exp(logits) / np.exp(logits).sum()
+        tiled = np.tile(mass, (annotations.n_items, 1))
+        guess = Prediction(annotations.scale, annotations.items, tiled, tiled.argmax(axis=1))
+        return cross_entropy(guess, annotations)
+
+    found = minimize(surprise, np.zeros(4))
+    expected = bounds(["cross-entropy"], annotations)["cross-entropy"]
+    assert expected.constant == pytest.approx(found.fun)
+    assert expected.perfect == pytest.approx(floor(annotations))
+
+
+def test_only_soft_metrics_for_the_scale_have_bounds() -> None:
+    found = bounds(METRICS, people(SCALES["interval"]))
+    assert list(found) == ["Wasserstein", "JSD", "JSD, base 2", "PO-JSD", "TVD", "Manhattan"]
+
+
+@pytest.mark.parametrize("name", METRICS)
+def test_a_metric_is_found_however_it_is_spelled(name: str) -> None:
+    assert metric_name(name) == name
+    assert metric_name(name.lower().replace(", ", "-").replace(" ", "-")) == name
+    assert metric_name(f" {name.upper()} ") == name
+
+
+def test_an_unknown_metric_is_refused_with_a_list() -> None:
+    with pytest.raises(DataError) as error:
+        scores(predicted(SCALES["nominal"]), people(SCALES["nominal"]), metrics=["F2"])
+    listed = ", ".join(repr(name) for name in METRICS)
+    assert str(error.value) == f"no metric 'F2'; there are {listed}"
+
+
+@pytest.mark.parametrize("kind", SCALES)
+def test_all_metrics_are_those_that_apply(kind: str) -> None:
+    annotations, prediction = people(SCALES[kind]), predicted(SCALES[kind])
+    every = [name for name, metric in METRICS.items() if kind in metric.scales]
+    assert list(scores(prediction, annotations, metrics=METRICS)) == every
+    assert set(scores(prediction, annotations)) < set(every)
+    asked = prediction.by_annotator
+    assert asked is not None
+    fewer = replace(prediction, by_annotator=replace(asked, distribution=None), members=None)
+    left = set(every) - set(scores(fewer, annotations, metrics=METRICS))
+    assert left == {n for n in every if METRICS[n].needs in ("annotator distributions", "members")}
+
+
+def test_metrics_are_described_in_a_line() -> None:
+    for name, metric in METRICS.items():
+        assert metric.description and "\n" not in metric.description, name
+        assert not metric.description.endswith("."), name
+
+
+def test_matching_is_kept_only_for_a_while() -> None:
+    annotations, prediction = people(SCALES["nominal"]), predicted(SCALES["nominal"])
+    before = cross_entropy(prediction, annotations)
+    with matching_once():
+        assert cross_entropy(prediction, annotations) == before
+        assert scores(prediction, annotations)["cross-entropy"] == before
+        other: Annotations = people(SCALES["nominal"], seed=1)
+        assert cross_entropy(prediction, other) != before
+    prediction.distribution[:] = 0.25
+    assert cross_entropy(prediction, annotations) == pytest.approx(np.log(4))
