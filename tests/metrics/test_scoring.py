@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -112,3 +113,19 @@ def test_matching_is_kept_only_for_a_while() -> None:
         assert cross_entropy(prediction, other) != before
     prediction.distribution[:] = 0.25
     assert cross_entropy(prediction, annotations) == pytest.approx(np.log(4))
+
+
+def test_the_page_on_metrics_lists_them_in_order() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "metrics.md").read_text(encoding="utf-8")
+    rows = [line.replace("\\|", "") for line in page.splitlines() if line.startswith("| `")]
+    scales = {cells[1].strip(" `"): cells[3].strip() for cells in (row.split("|") for row in rows)}
+    own_row = [
+        name
+        for name in METRICS
+        if name in scales or not name.endswith((", weighted", ", worst decile"))
+    ]
+    assert list(scales) == own_row
+    for name, kinds in scales.items():
+        assert kinds == (
+            "all" if len(METRICS[name].scales) == 4 else ", ".join(METRICS[name].scales)
+        )

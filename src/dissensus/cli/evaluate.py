@@ -83,7 +83,7 @@ def evaluate(
     """Score PREDICTIONS against the answers in FILE, for each question and part of the split.
 
     Items and annotators are matched by name; items that nobody answered do not count. Soft
-    metrics stand beside those of a perfect prediction and of the best that is the same for all.
+    metrics stand beside those of a perfect prediction and of one that is the same for all.
     """
     from dissensus.prediction import Predictions
 
@@ -271,22 +271,31 @@ def _rows(methods: list[Result], beside: bool) -> Iterator[list[str]]:
         yield counts("answers by annotator", [result.answers for result in methods])
     if any(result.gold for result in methods):
         yield counts("gold labels compared", [result.gold for result in methods])
-    for name in [*METRICS, *(f"{name} (gold)" for name in METRICS)]:
-        if not any(name in result.scores for result in methods):
-            continue
-        better = "higher" if METRICS[name.removesuffix(" (gold)")].higher_is_better else "lower"
-        found = [number(result.scores.get(name, math.nan)) for result in methods]
-        bounds = [result.bounds.get(name) for result in methods]
-        if beside:
-            yield [name, *found, *(empty if bounds[0] is None else map(number, bounds[0])), better]
-            continue
-        yield [name, *found, better]
-        for place, guess in enumerate(("perfect", "constant")):
-            if any(bounds):
-                each = [number(math.nan if of is None else of[place]) for of in bounds]
-                yield [f"  {guess} prediction", *each, ""]
+    for name in METRICS:
+        yield from _metric_rows(name, methods, beside)
     if any(result.dic for result in methods):
         yield from _dic_rows([result.dic for result in methods], empty)
+    for name in METRICS:
+        yield from _metric_rows(f"{name} (gold)", methods, beside)
+
+
+def _metric_rows(name: str, methods: list[Result], beside: bool) -> Iterator[list[str]]:
+    """A metric's scores, with its bounds in columns beside or in lines below."""
+    from dissensus.metrics import METRICS
+
+    if not any(name in result.scores for result in methods):
+        return
+    better = "higher" if METRICS[name.removesuffix(" (gold)")].higher_is_better else "lower"
+    found = [number(result.scores.get(name, math.nan)) for result in methods]
+    bounds = [result.bounds.get(name) for result in methods]
+    if beside:
+        both = ["", ""] if bounds[0] is None else [number(bound) for bound in bounds[0]]
+        yield [name, *found, *both, better]
+        return
+    yield [name, *found, better]
+    for place, guess in enumerate(("perfect", "constant") if any(bounds) else ()):
+        each = [number(math.nan if of is None else of[place]) for of in bounds]
+        yield [f"  {guess} prediction", *each, ""]
 
 
 def _dic_rows(every: list[tuple[Dic, Dic] | None], empty: list[str]) -> Iterator[list[str]]:
