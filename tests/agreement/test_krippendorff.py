@@ -6,7 +6,7 @@ import krippendorff
 import numpy as np
 import pytest
 
-from dissensus.agreement import krippendorff_alpha
+from dissensus.agreement import krippendorff_alpha, masi_distance
 from dissensus.annotations import Annotations
 from dissensus.errors import DataError
 from dissensus.scales import Interval, MultiLabel, Nominal, Ordinal, Scale
@@ -106,10 +106,12 @@ def brute_force(table: Table, distance: np.ndarray) -> float:
     """Krippendorff's definition, pair by pair."""
     columns = [column[~np.isnan(column)].astype(int) for column in table.wide.T]
     columns = [column for column in columns if len(column) >= 2]
+    if not columns:
+        return float("nan")
     observed = sum(distance[a, b] / (len(c) - 1) for c in columns for a in c for b in c)
     every = np.concatenate(columns)
     expected = sum(distance[a, b] for a in every for b in every) / (len(every) - 1)
-    return float(1 - observed / expected)
+    return float(1 - observed / expected) if expected else float("nan")
 
 
 def test_a_distance_between_values_of_the_scale_or_of_the_caller() -> None:
@@ -147,11 +149,13 @@ def test_undefined_is_nan(rows: list[tuple[str, str, str]], scale: Scale) -> Non
 def test_refuses_what_it_cannot_measure() -> None:
     sets = Annotations.from_rows([("t1", "ann", "joy,fear")], MultiLabel(("joy", "fear")))
     with pytest.raises(DataError) as sets_error:
-        krippendorff_alpha(sets)
+        krippendorff_alpha(sets, np.eye(2))
     assert str(sets_error.value) == (
-        "Krippendorff's alpha compares single values, and multi-label answers are sets; "
-        "percent agreement compares sets"
+        "a matrix of distances is between values; sets need a function of two sets"
     )
+    with pytest.raises(DataError) as level_error:
+        krippendorff_alpha(sets, level="interval")
+    assert str(level_error.value) == "multi-label answers cannot be compared on interval level"
     ratings = Annotations.from_rows([("t1", "ann", 1)], Interval(0, 1))
     with pytest.raises(DataError) as ratings_error:
         krippendorff_alpha(ratings, np.eye(2))
@@ -163,3 +167,77 @@ def test_refuses_what_it_cannot_measure() -> None:
     assert str(shape_error.value) == (
         "the distance between 1 values is 1 x 1 and 0 from a value to itself; found (2, 2)"
     )
+    with pytest.raises(DataError) as name_error:
+        krippendorff_alpha(ratings, level="cardinal")  # type: ignore[arg-type]
+    assert str(name_error.value) == (
+        "no level 'cardinal'; there are nominal, ordinal, interval, ratio, masi"
+    )
+    with pytest.raises(DataError) as both_error:
+        krippendorff_alpha(ratings, np.eye(2), level="ratio")
+    assert str(both_error.value) == "a distance takes the place of a level; give one of the two"
+
+
+def test_too_many_different_ratings_are_refused() -> None:
+    number = np.linspace(1, 2, 20_002)
+    ratings = Annotations.from_arrays(
+        np.repeat(np.arange(10_001), 2), np.tile(np.arange(2), 10_001), number, Interval(0, 3)
+    )
+    assert np.isfinite(krippendorff_alpha(ratings))
+    with pytest.raises(DataError) as error:
+        krippendorff_alpha(ratings, level="ratio")
+    assert str(error.value) == (
+        "20,002 different answers have too many distances to compare all with all "
+        "(at most 20,000); round the ratings"
+    )
+
+
+@pytest.mark.parametrize("kind", ["interval", "ordinal"])
+def test_ratio_level_equals_the_krippendorff_package(kind: str) -> None:
+    answers = np.array([1.0, 1.5, 4, 9])
+    ordinal = Ordinal(("1", "1.5", "4", "9"))
+    generator = np.random.default_rng(8)
+    for _ in range(100):
+        table = random_table(generator, Interval(0, 10), answers)
+        annotations = table.annotations.to(ordinal) if kind == "ordinal" else table.annotations
+        paired = table.wide[:, (~np.isnan(table.wide)).sum(axis=0) >= 2]
+        expected = float("nan")
+        if len(np.unique(paired[~np.isnan(paired)])) > 1:
+            expected = float(krippendorff.alpha(table.wide, level_of_measurement="ratio"))
+        found = krippendorff_alpha(annotations, level="ratio")
+        assert found == pytest.approx(expected, abs=1e-9, nan_ok=True)
+
+
+def test_levels_may_be_read_as_values_or_numbers() -> None:
+    rows = published(Ordinal(("1", "2", "3", "4", "5")))
+    assert krippendorff_alpha(rows, level="nominal") == pytest.approx(0.743, abs=5e-4)
+    assert krippendorff_alpha(rows, level="interval") == pytest.approx(0.849, abs=5e-4)
+    assert krippendorff_alpha(rows, level="ratio") == pytest.approx(0.797, abs=5e-4)
+
+
+def masi(a: set[str], b: set[str]) -> float:
+    """Passonneau's words, for two sets."""
+    if a == b:
+        return 0.0
+    monotone = 2 / 3 if a <= b or b <= a else 1 / 3 if a & b else 0.0
+    return 1 - len(a & b) / len(a | b) * monotone
+
+
+def test_masi_of_sets() -> None:
+    scale = MultiLabel(("joy", "fear", "anger"))
+    masks = np.arange(8)
+    sets = [set(chosen) for chosen in scale.decode(masks)]
+    expected = [[masi(a, b) for b in sets] for a in sets]
+    np.testing.assert_allclose(masi_distance(masks[:, None], masks[None]), expected)
+    distance = np.array(expected)
+    for seed in range(50):
+        table = random_table(np.random.default_rng(seed), scale, masks)
+        found = krippendorff_alpha(table.annotations)
+        assert found == pytest.approx(brute_force(table, distance), nan_ok=True)
+
+
+def test_a_function_may_be_the_distance() -> None:
+    for seed in range(20):
+        table = random_table(np.random.default_rng(seed), Interval(0, 3), np.arange(4.0))
+        expected = brute_force(table, np.abs(np.subtract.outer(np.arange(4), np.arange(4))))
+        found = krippendorff_alpha(table.annotations, lambda a, b: np.abs(a - b))
+        assert found == pytest.approx(expected)

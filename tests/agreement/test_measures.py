@@ -5,8 +5,19 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dissensus.agreement import MEASURES, Measure, at_a_glance
+from dissensus.agreement import (
+    MEASURES,
+    PER_ANNOTATOR,
+    PER_ITEM,
+    PER_PAIR,
+    Measure,
+    at_a_glance,
+    measured,
+    why_undefined,
+)
 from dissensus.annotations import Annotations
+from dissensus.errors import DataError
+from dissensus.names import Names
 from dissensus.scales import Interval, MultiLabel, Nominal, Ordinal, Scale
 
 SCALES: tuple[Scale, ...] = (
@@ -48,11 +59,131 @@ def test_no_answers_are_nan(measure: Measure, crowd: Annotations) -> None:
         assert np.isnan(measure.function(crowd.take(np.zeros(0, dtype=int))))
 
 
+def fits(measure: Measure, crowd: Annotations) -> bool:
+    return crowd.scale.kind in measure.scales
+
+
+def test_names_do_not_matter(measure: Measure, crowd: Annotations) -> None:
+    if fits(measure, crowd):
+        renamed = Annotations.from_arrays(
+            19 - crowd.item,
+            2 - crowd.who(""),
+            crowd.answer,
+            crowd.scale,
+            items=Names([f"t{i}" for i in range(20)]),
+            annotators=Names(["cleo", "bob", "ann"]),
+        )
+        assert measure.function(renamed) == pytest.approx(measure.function(crowd))
+
+
+def test_a_weight_is_so_many_items(measure: Measure, crowd: Annotations) -> None:
+    if not fits(measure, crowd):
+        return
+    estimate = measure.prepare(crowd)
+    weight = np.random.default_rng(2).integers(0, 4, (5, 20)).astype(float)
+    found = estimate(weight)
+    assert found.shape == (5,)
+    for value, times in zip(found, weight.astype(int), strict=True):
+        rows = np.repeat(np.arange(60), times[crowd.item])
+        copy = np.concatenate([np.arange(t) for t in times[crowd.item]])
+        several = Annotations.from_arrays(
+            copy * 20 + crowd.item[rows], crowd.who("")[rows], crowd.answer[rows], crowd.scale
+        )
+        assert value == pytest.approx(measure.function(several), abs=1e-9)
+
+
+def test_votes_without_annotators_give_the_same(measure: Measure, crowd: Annotations) -> None:
+    if not fits(measure, crowd):
+        return
+    votes = Annotations.from_arrays(crowd.item, None, crowd.answer, crowd.scale)
+    if measure.needs_ids:
+        with pytest.raises(DataError, match="needs to know who answered"):
+            measure.function(votes)
+    else:
+        assert measure.function(votes) == pytest.approx(measure.function(crowd))
+
+
+def test_perfect_agreement(measure: Measure, crowd: Annotations) -> None:
+    if fits(measure, crowd):
+        answer = np.repeat(np.arange(20) % 3, 3).astype(crowd.scale.dtype)
+        same = Annotations.from_arrays(crowd.item, crowd.annotator, answer, crowd.scale)
+        best = 0.0 if measure is MEASURES["mean-difference"] else 1.0
+        assert measure.function(same) == pytest.approx(best)
+
+
+def test_what_is_undefined_has_a_reason(measure: Measure, crowd: Annotations) -> None:
+    """Tables of every poor kind: a measure is a number, or why it is none can be told."""
+    name = next(name for name, entry in MEASURES.items() if entry is measure)
+    first = crowd.item == 0
+    poor = {
+        "nothing": crowd.take(np.zeros(0, dtype=int)),
+        "one answer each": crowd.take(crowd.who("") == 0),
+        "one item": crowd.take(first),
+        "two annotators, one item": crowd.take(first & (crowd.who("") < 2)),
+        "all the same": crowd.take(crowd.answer == 0),
+        "gaps": crowd.take(np.random.default_rng(3).random(60) < 0.5),
+        "all": crowd,
+    }
+    for table in poor.values():
+        told = why_undefined(name, table)
+        if not fits(measure, table):
+            assert told is not None and told.startswith("it is for ")
+        else:
+            assert (told is None) == bool(np.isfinite(measure.function(table)))
+            assert told != "chance leaves nothing beyond"
+
+
+def test_measured_holds_every_measure_of_the_scale(crowd: Annotations) -> None:
+    fitting = [name for name, measure in MEASURES.items() if fits(measure, crowd)]
+    assert list(measured(crowd)) == fitting
+    votes = Annotations.from_arrays(crowd.item, None, crowd.answer, crowd.scale)
+    without = [name for name in fitting if not MEASURES[name].needs_ids]
+    assert list(measured(votes)) == without
+
+
+def test_every_breakdown_has_its_shape(crowd: Annotations) -> None:
+    shapes = ((PER_ITEM, (20,)), (PER_ANNOTATOR, (3,)), (PER_PAIR, (3, 3)))
+    for entries, shape in shapes:
+        for entry in entries.values():
+            if crowd.scale.kind in entry.scales:
+                found = entry.function(crowd)
+                assert found.shape == shape and np.isfinite(found).all()
+                shuffled = crowd.take(np.random.default_rng(1).permutation(crowd.n_rows))
+                np.testing.assert_allclose(entry.function(shuffled), found)
+            else:
+                with pytest.raises(DataError):
+                    entry.function(crowd)
+
+
+def test_reasons_are_told_in_words() -> None:
+    alone = Annotations.from_rows([("t1", "ann", "yes"), ("t2", "bob", "no")])
+    assert why_undefined("cohen-kappa", alone) == "no two annotators answered the same item"
+    assert why_undefined("percent", alone) == "no item has two answers"
+    assert why_undefined("icc2", alone) == "it is for ordinal and interval answers, not nominal"
+    same = Annotations.from_rows([("t1", "ann", "a"), ("t1", "bob", "a")], Nominal(("a", "b")))
+    assert why_undefined("percent", same) is None
+    assert why_undefined("fleiss-kappa", same) == "all answers are the same"
+    assert why_undefined("cohen-kappa", same) == (
+        "every two annotators gave one and the same answer to all items they share"
+    )
+    votes = Annotations.from_arrays(np.zeros(2, int), None, np.array([0, 1]), Nominal(("a", "b")))
+    assert why_undefined("cohen-kappa", votes) == (
+        "it needs to know who answered; these answers are anonymous"
+    )
+    rows = [("t1", "ann", 1), ("t1", "bob", 2), ("t2", "ann", 3)]
+    gaps = Annotations.from_rows(rows, Interval(0, 9))
+    assert why_undefined("icc2", gaps) == "not everybody rated every item once"
+    assert why_undefined("icc1k", gaps) == "items have different numbers of ratings"
+    with pytest.raises(DataError) as error:
+        why_undefined("kappa", gaps)
+    assert str(error.value).startswith("no measure 'kappa'; there are 'percent', 'krippendorff-")
+
+
 def test_at_a_glance_holds_what_applies(crowd: Annotations) -> None:
     expected = {
         "nominal": ["percent", "krippendorff-alpha"],
         "ordinal": ["percent", "krippendorff-alpha"],
         "interval": ["krippendorff-alpha", "mean-difference"],
-        "multi-label": ["percent"],
+        "multi-label": ["percent", "krippendorff-alpha"],
     }
     assert list(at_a_glance(crowd)) == expected[crowd.scale.kind]

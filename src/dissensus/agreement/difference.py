@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from dissensus.agreement.measure import Estimate, ratio, whole
 from dissensus.annotations import Annotations
 from dissensus.errors import DataError
 from dissensus.scales import Interval
@@ -21,18 +22,21 @@ def mean_difference(annotations: Annotations) -> float:
         >>> mean_difference(Annotations.from_rows(rows, Interval(0, 10)))
         2.0
     """
+    return whole(prepare_mean_difference, annotations)
+
+
+def prepare_mean_difference(annotations: Annotations) -> Estimate:
+    """`mean_difference` for weighted items."""
     if not isinstance(annotations.scale, Interval):
         raise DataError(f"a mean difference needs ratings, not {annotations.scale.kind} answers")
     n = annotations.per_item().astype(float)  # (n_items,)
     order = np.lexsort((annotations.answer, annotations.item))
     item, rating = annotations.item[order], annotations.answer[order]
-    weight = annotations.weight[order]
+    people = annotations.weight[order]
     first = (np.cumsum(n) - n)[item]  # answers about all items before this one
-    below = (
-        np.cumsum(weight) - weight - first
-    )  # ratings of the item that are lower, or stand before
-    above = n[item] - below - weight
-    apart = np.bincount(item, weight * (below - above) * rating, minlength=len(n))
+    below = np.cumsum(people) - people - first  # of the item: lower, or equal and before
+    above = n[item] - below - people
+    apart = np.bincount(item, people * (below - above) * rating, minlength=len(n))
     several = n >= 2
-    mean = apart[several] / (n * (n - 1) / 2)[several]
-    return float(mean.mean()) if mean.size else float("nan")
+    mean = np.where(several, apart / np.where(several, n * (n - 1) / 2, 1.0), 0.0)
+    return lambda weight: ratio(weight @ mean, weight @ several.astype(float))

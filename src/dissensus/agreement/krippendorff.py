@@ -2,14 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Literal, get_args
+
 import numpy as np
 
+from dissensus.agreement.masi import masi_distance
+from dissensus.agreement.measure import Estimate, ratio, whole
+from dissensus.agreement.percent import groups
+from dissensus.agreement.weights import numbers
 from dissensus.annotations import Annotations
 from dissensus.errors import DataError
-from dissensus.scales import Interval, MultiLabel, Nominal, Ordinal
+from dissensus.scales import Interval, MultiLabel, Nominal, Scale
+
+Level = Literal["nominal", "ordinal", "interval", "ratio", "masi"]
+Distance = np.ndarray | Callable[[np.ndarray, np.ndarray], np.ndarray]
+MOST_DIFFERENT = 20_000  # answers to compare with one another, for a distance without a shortcut
+BLOCK = 1 << 22  # distances at a time
 
 
-def krippendorff_alpha(annotations: Annotations, distance: np.ndarray | None = None) -> float:
+def krippendorff_alpha(
+    annotations: Annotations, distance: Distance | None = None, level: Level | None = None
+) -> float:
     """Chance-corrected agreement of any number of annotators, missing answers allowed.
 
     1 is perfect agreement, 0 what chance gives, below 0 systematic disagreement; nan where
@@ -18,13 +33,16 @@ def krippendorff_alpha(annotations: Annotations, distance: np.ndarray | None = N
 
     How far apart two answers are depends on the scale. Nominal: 0 or 1, or the scale's own
     `distance`. Ordinal: Krippendorff's ordinal metric, the squared number of answers between
-    two levels. Interval: the squared difference. Multi-label answers need a distance between
-    sets and are refused.
+    two levels. Interval: the squared difference. Multi-label: the MASI distance of two sets.
 
     Args:
         annotations: items with fewer than two answers carry no information.
-        distance: how far apart two values are instead, (n_values, n_values); taken as it is, so
-            square it first where the squared distance is meant.
+        distance: how far apart two answers are instead, taken as it is, so square it first where
+            the squared distance is meant. Either between values, (n_values, n_values), or a
+            function of two arrays of answers (codes, ratings or bit masks) that are broadcast
+            against each other.
+        level: read the answers on this level instead: levels or ratings as "interval" or "ratio"
+            numbers, levels as "nominal".
 
     Example:
         >>> rows = [("t1", "ann", "yes"), ("t1", "bob", "yes"), ("t2", "ann", "no"),
@@ -32,58 +50,188 @@ def krippendorff_alpha(annotations: Annotations, distance: np.ndarray | None = N
         >>> round(krippendorff_alpha(Annotations.from_rows(rows)), 4)
         0.4444
 
-    Reference: Krippendorff (2011), Computing Krippendorff's Alpha-Reliability.
+    Reference: Krippendorff (2011), Computing Krippendorff's Alpha-Reliability; for sets,
+    Passonneau (2006), Measuring agreement on set-valued items.
     """
+    return whole(lambda a: prepare_krippendorff_alpha(a, distance, level), annotations)
+
+
+def prepare_krippendorff_alpha(
+    annotations: Annotations, distance: Distance | None = None, level: Level | None = None
+) -> Estimate:
+    """`krippendorff_alpha` for weighted items."""
     scale = annotations.scale
-    if isinstance(scale, MultiLabel):
-        raise DataError(
-            "Krippendorff's alpha compares single values, and multi-label answers are sets; "
-            "percent agreement compares sets"
-        )
+    if distance is not None and level is not None:
+        raise DataError("a distance takes the place of a level; give one of the two")
+    if callable(distance):
+        return _by_function(annotations, annotations.answer, distance)
+    if distance is not None:
+        return _by_values(annotations, _checked(distance, scale))
+    wanted = _level(level, scale)
+    if wanted == "ordinal":
+        return _by_ranks(annotations)
+    if wanted == "masi":
+        return _by_function(annotations, annotations.answer, masi_distance)
+    if wanted == "nominal":
+        own = scale.distance if isinstance(scale, Nominal) and level is None else None
+        return _by_values(annotations, 1.0 - np.eye(scale.n_columns) if own is None else own)
+    number = numbers(scale, annotations.answer, f"Krippendorff's alpha on {wanted} level")
+    if wanted == "ratio":
+        return _by_function(annotations, number, _ratio_distance)
+    return _by_moments(annotations, number)
+
+
+def _level(level: Level | None, scale: Scale) -> str:
+    if level is not None and level not in get_args(Level):
+        raise DataError(f"no level {level!r}; there are {', '.join(get_args(Level))}")
+    wanted = level or {"multi-label": "masi"}.get(scale.kind, scale.kind)
+    fits = {
+        "nominal": scale.kind in ("nominal", "ordinal"),
+        "ordinal": scale.kind == "ordinal",
+        "masi": scale.kind == "multi-label",
+    }
+    if not fits.get(wanted, scale.kind in ("ordinal", "interval")):
+        raise DataError(f"{scale.kind} answers cannot be compared on {wanted} level")
+    return wanted
+
+
+def _checked(distance: np.ndarray, scale: Scale) -> np.ndarray:
     if isinstance(scale, Interval):
-        if distance is not None:
-            raise DataError("a matrix of distances is between values; ratings have differences")
-        return _alpha_of_numbers(annotations, annotations.answer)
-    counts = annotations.counts()  # (n_items, n_values)
-    counts = counts[counts.sum(axis=1) >= 2]
-    if distance is None and isinstance(scale, Ordinal):
-        total = counts.sum(axis=0)  # (n_values,)
-        ranks = np.cumsum(total) - total / 2  # their differences are the answers in between
-        return _alpha_of_numbers(annotations, ranks[annotations.answer])
-    if distance is None and isinstance(scale, Nominal):
-        distance = scale.distance
-    n_values = scale.n_columns
-    distance = 1.0 - np.eye(n_values) if distance is None else np.asarray(distance, dtype=float)
-    if distance.shape != (n_values, n_values) or np.diag(distance).any():
+        raise DataError("a matrix of distances is between values; ratings have differences")
+    if isinstance(scale, MultiLabel):
+        raise DataError("a matrix of distances is between values; sets need a function of two sets")
+    n = scale.n_columns
+    distance = np.asarray(distance, dtype=float)
+    if distance.shape != (n, n) or np.diag(distance).any():
         raise DataError(
-            f"the distance between {n_values} values is {n_values} x {n_values} and 0 from a "
-            f"value to itself; found {distance.shape}"
+            f"the distance between {n} values is {n} x {n} and 0 from a value to itself; "
+            f"found {distance.shape}"
         )
-    return _alpha_of_values(counts, distance)
+    return distance
 
 
-def _alpha_of_values(counts: np.ndarray, distance: np.ndarray) -> float:
-    """Alpha from the counts (n_items, n_values) of items with two answers or more."""
-    total = counts.sum(axis=0)  # (n_values,)
-    per_item = counts.sum(axis=1)  # (n_items,)
-    observed = (((counts @ distance) * counts).sum(axis=1) / (per_item - 1)).sum()
-    expected = total @ distance @ total / (total.sum() - 1) if total.any() else 0.0
-    return float(1.0 - observed / expected) if expected > 0 else float("nan")
+def _ratio_distance(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    total = a + b
+    return np.divide(a - b, total, out=np.zeros(np.shape(total)), where=total != 0) ** 2
 
 
-def _alpha_of_numbers(annotations: Annotations, number: np.ndarray) -> float:
-    """Alpha of squared differences between `number` (n_rows,), by moments, without pairs."""
+def _paired_counts(annotations: Annotations) -> tuple[np.ndarray, np.ndarray]:
+    """Counts (n_items, n_values), 0 without pairs; and the answers per item, at least 2."""
+    counts = annotations.counts()
+    n = counts.sum(axis=1)
+    if (n == 1).any():
+        counts[n < 2] = 0.0
+    return counts, np.maximum(n, 2.0)
+
+
+def _by_values(annotations: Annotations, distance: np.ndarray) -> Estimate:
+    counts, n = _paired_counts(annotations)
+    apart = np.einsum("iv,iv->i", counts @ distance, counts) / (n - 1)  # (n_items,)
+
+    def estimate(weight: np.ndarray) -> np.ndarray:
+        total = weight @ counts  # (n_draws, n_values)
+        expected = ((total @ distance) * total).sum(axis=1)
+        return _alpha(weight @ apart, expected, total.sum(axis=1))
+
+    return estimate
+
+
+def _by_ranks(annotations: Annotations) -> Estimate:
+    """The ordinal metric: levels lie where the answers of all paired items put them."""
+    counts, n = _paired_counts(annotations)
+    per_pair = counts / (n - 1)[:, None]
+    own = per_pair * n[:, None]
+
+    def one(weight: np.ndarray) -> tuple[float, float, float]:
+        total = weight @ counts  # (n_values,)
+        rank = np.cumsum(total) - total / 2  # their differences are the answers in between
+        rank -= rank @ total / max(total.sum(), 1.0)
+        inside = (per_pair * weight[:, None]).T @ counts  # (n_values, n_values)
+        apart = 2 * ((weight @ own) @ rank**2 - rank @ inside @ rank)
+        expected = 2 * total.sum() * (total @ rank**2)
+        rounding = 1e-9 * total.sum() ** 3
+        return apart, expected if expected > rounding else 0.0, total.sum()
+
+    return lambda weight: _alpha(*np.array([one(w) for w in weight]).reshape(-1, 3).T)
+
+
+def _by_moments(annotations: Annotations, number: np.ndarray) -> Estimate:
+    """Squared differences of `number` (n_rows,), without looking at pairs."""
     n = annotations.per_item().astype(float)  # (n_items,)
     paired = n[annotations.item] >= 2
-    item, weight, number = annotations.item[paired], annotations.weight[paired], number[paired]
-    if not number.size or number.min() == number.max():
-        return float("nan")
-    number = number - np.average(number, weights=weight)  # sums of squares keep their digits
-    sums = np.bincount(item, weight * number, minlength=len(n))
-    means = np.divide(sums, n, out=np.zeros_like(sums), where=n > 0)
-    spread = np.bincount(item, weight * (number - means[item]) ** 2, minlength=len(n))
-    several = n >= 2
-    observed = (n[several] * spread[several] / (n[several] - 1)).sum()
-    total = weight.sum()
-    expected = total * (weight @ number**2) / (total - 1)
-    return float(1.0 - observed / expected)
+    item, people, number = annotations.item[paired], annotations.weight[paired], number[paired]
+    if number.size:
+        number = number - np.average(number, weights=people)  # sums of squares keep their digits
+
+    def over_items(values: np.ndarray) -> np.ndarray:
+        return np.bincount(item, people * values, minlength=len(n)).astype(float, copy=False)
+
+    size, sums, squares = over_items(np.ones(len(item))), over_items(number), over_items(number**2)
+    mean = sums / np.maximum(n, 1.0)
+    spread = over_items((number - mean[item]) ** 2)
+    apart = 2 * n * spread / np.maximum(n - 1, 1.0)  # (n_items,)
+
+    def estimate(weight: np.ndarray) -> np.ndarray:
+        total, square = weight @ size, weight @ squares
+        expected = total * square - (weight @ sums) ** 2
+        expected = np.where(expected > 1e-12 * total * square, 2 * expected, 0.0)  # not rounding
+        return _alpha(weight @ apart, expected, total)
+
+    return estimate
+
+
+def _by_function(
+    annotations: Annotations,
+    answer: np.ndarray,
+    distance: Callable[[np.ndarray, np.ndarray], np.ndarray],
+) -> Estimate:
+    """Any distance between stored answers: those given are compared with one another once."""
+    from scipy.sparse import csr_array
+
+    several = annotations.per_item()[annotations.item] >= 2  # (n_rows,)
+    values, code = np.unique(answer[several], return_inverse=True)
+    if len(values) > MOST_DIFFERENT:
+        raise DataError(
+            f"{len(values):,} different answers have too many distances to compare all with all "
+            f"(at most {MOST_DIFFERENT:,}); round the ratings"
+        )
+    item, place, people = groups(replace(annotations.take(several), answer=code.reshape(-1)))
+    counts = csr_array((people, (item, place)), (annotations.n_items, len(values)))
+    n = np.maximum(annotations.per_item(), 2)
+    apart = np.zeros(annotations.n_items)
+    for a, b in _pairs_within(item):
+        far = 2 * people[a] * people[b] * distance(values[place[a]], values[place[b]])
+        apart += np.bincount(item[a], far, minlength=len(apart))
+    apart /= n - 1
+
+    def estimate(weight: np.ndarray) -> np.ndarray:
+        total = np.asarray((counts.T @ weight.T).T)  # (n_draws, n_different)
+        expected = np.zeros(len(weight))
+        step = max(1, BLOCK // max(len(values), 1))
+        for begin in range(0, len(values), step):
+            block = slice(begin, begin + step)
+            far = distance(values[:, None], values[None, block])
+            expected += ((total @ far) * total[:, block]).sum(axis=1)
+        return _alpha(weight @ apart, expected, total.sum(axis=1))
+
+    return estimate
+
+
+def _pairs_within(item: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Positions of each two rows of one item, a block at a time; `item` (n,) rises."""
+    end = np.searchsorted(item, item, side="right")
+    later = end - np.arange(len(item)) - 1  # rows of the same item that follow
+    cumulated = np.cumsum(later)
+    begin = 0
+    while begin < len(item):
+        done = cumulated[begin - 1] if begin else 0
+        stop = max(int(np.searchsorted(cumulated, done + BLOCK, side="right")), begin + 1)
+        a = np.repeat(np.arange(begin, stop), later[begin:stop])
+        before = (cumulated - later - done)[a]  # pairs of this block with rows before a
+        yield a, a + 1 + np.arange(len(a)) - before
+        begin = stop
+
+
+def _alpha(observed: np.ndarray, expected: np.ndarray, total: np.ndarray) -> np.ndarray:
+    """1 - observed / expected, from sums of distances over ordered pairs."""
+    return 1.0 - ratio(observed * (total - 1), expected)

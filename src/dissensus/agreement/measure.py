@@ -5,7 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import numpy as np
+
 from dissensus.annotations import Annotations
+
+# From item weights (n_draws, n_items) to one value for each draw, (n_draws,). An item of weight 2
+# counts as two items with the same answers: this is how the bootstrap draws items.
+Estimate = Callable[[np.ndarray], np.ndarray]
 
 
 @dataclass(frozen=True)
@@ -15,3 +21,28 @@ class Measure:
     function: Callable[[Annotations], float]
     scales: tuple[str, ...]  # kinds of scales
     description: str
+    prepare: Callable[[Annotations], Estimate]  # the same for weighted items, prepared once
+    reasons: tuple[Callable[[Annotations], str | None], ...]  # why it is nan; the first that speaks
+    needs_ids: bool = False  # whether it must know who answered
+    brief: bool = False  # whether it is among the few of `at_a_glance`
+
+
+@dataclass(frozen=True)
+class Breakdown:
+    """A measure that has one value per item, per annotator or per pair of annotators."""
+
+    function: Callable[[Annotations], np.ndarray]
+    scales: tuple[str, ...]
+    description: str
+    needs_ids: bool = False
+
+
+def whole(prepare: Callable[[Annotations], Estimate], annotations: Annotations) -> float:
+    """The value with every item counted once."""
+    return float(prepare(annotations)(np.ones((1, annotations.n_items)))[0])
+
+
+def ratio(above: np.ndarray, below: np.ndarray) -> np.ndarray:
+    """above / below; nan where below is not positive."""
+    above, below = np.broadcast_arrays(above, below)
+    return np.divide(above, below, out=np.full(below.shape, np.nan), where=below > 0)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from dissensus.agreement.counted import counted
+from dissensus.agreement.measure import Estimate, ratio, whole
 from dissensus.annotations import Annotations
-from dissensus.scales import Interval
+from dissensus.scales import Interval, MultiLabel
 
 
 def percent_agreement(annotations: Annotations) -> float:
@@ -24,22 +26,40 @@ def percent_agreement(annotations: Annotations) -> float:
 
     Reference: Fleiss (1971), doi:10.1037/h0031619, for any number of answers per item.
     """
+    return whole(prepare_percent_agreement, annotations)
+
+
+def prepare_percent_agreement(annotations: Annotations) -> Estimate:
+    """`percent_agreement` for weighted items."""
     if isinstance(annotations.scale, Interval):
-        return float("nan")
+        return lambda weight: np.full(len(weight), np.nan)
+    equal, several = _equal_pairs(annotations)
+    return lambda weight: ratio(weight @ equal, weight @ several)
+
+
+def _equal_pairs(annotations: Annotations) -> tuple[np.ndarray, np.ndarray]:
+    """Each item's share of equal pairs, 0 without pairs; and 1 where there are pairs."""
+    if not isinstance(annotations.scale, MultiLabel):
+        found = counted(annotations, 1.0 - np.eye(annotations.scale.n_columns))
+        return found.agreeing, found.several
     n = annotations.per_item().astype(float)  # (n_items,)
-    item, alike = _groups(annotations)
+    item, _, alike = groups(annotations)
     equal = np.bincount(item, alike * (alike - 1), minlength=len(n))
     several = n >= 2
-    share = equal[several] / (n * (n - 1))[several]
-    return float(share.mean()) if share.size else float("nan")
+    return equal / np.where(several, n * (n - 1), 1.0), several.astype(float)
 
 
-def _groups(annotations: Annotations) -> tuple[np.ndarray, np.ndarray]:
-    """For each answer that was given to an item: the item, and how many people gave it."""
+def groups(annotations: Annotations) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """For each answer that was given to an item: the item, the answer, and by how many people.
+
+    Items rise, and so do the answers of an item.
+    """
     values, answer = np.unique(annotations.answer, return_inverse=True)
     key = annotations.item.astype(np.int64) * max(len(values), 1) + answer.reshape(-1)
     order = np.argsort(key)
     starts = np.flatnonzero(np.diff(key[order], prepend=-1))
     if not starts.size:
-        return starts, np.zeros(0)
-    return annotations.item[order][starts], np.add.reduceat(annotations.weight[order], starts)
+        return starts, annotations.answer[:0], np.zeros(0)
+    first = order[starts]
+    people = np.add.reduceat(annotations.weight[order], starts)
+    return annotations.item[first], annotations.answer[first], people

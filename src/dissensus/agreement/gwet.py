@@ -1,0 +1,46 @@
+"""Gwet's AC1 and AC2: agreement beyond chance that stays stable when one answer is rare."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dissensus.agreement.counted import beyond_chance
+from dissensus.agreement.measure import Estimate, whole
+from dissensus.agreement.weights import Weights
+from dissensus.annotations import Annotations
+
+
+def gwet_ac(annotations: Annotations, weights: Weights = None) -> float:
+    """Agreement beyond chance of any number of people; AC1, or AC2 with weights.
+
+    1 is perfect agreement, 0 what chance gives if only answers to hard items are guesses. Prefer
+    it to kappa and alpha where nearly all answers are the same and these fall to 0 although
+    everybody agrees. Values that nobody used count, so declare the scale. Who answered does not
+    matter. nan where undefined: no item has two answers, or the scale has one value only.
+
+    Args:
+        weights: None for nominal answers (AC1); "linear" or "quadratic" for levels, or distances
+            (AC2).
+
+    Example:
+        >>> rows = [("t1", "ann", "yes"), ("t1", "bob", "yes"), ("t2", "ann", "no"),
+        ...         ("t2", "bob", "no"), ("t3", "ann", "yes"), ("t3", "bob", "no")]
+        >>> round(gwet_ac(Annotations.from_rows(rows)), 4)
+        0.3333
+
+    Reference: Gwet (2008), doi:10.1348/000711006X126600; AC2: Gwet (2014), Handbook of
+    Inter-Rater Reliability, 4th edition.
+    """
+    return whole(lambda a: prepare_gwet_ac(a, weights), annotations)
+
+
+def prepare_gwet_ac(annotations: Annotations, weights: Weights = None) -> Estimate:
+    """`gwet_ac` for weighted items."""
+    return beyond_chance(annotations, weights, "Gwet's AC", _chance)
+
+
+def _chance(share: np.ndarray, agree: np.ndarray) -> np.ndarray:
+    n = len(agree)
+    if n < 2:
+        return np.ones(len(share))  # nothing is left beyond chance
+    return agree.sum() / (n * (n - 1)) * (share * (1.0 - share)).sum(axis=1)

@@ -1,0 +1,87 @@
+"""Cohen's kappa: agreement of two annotators beyond what their habits would give by chance."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dissensus.agreement.measure import Estimate, whole
+from dissensus.agreement.pairs import PairMeasure, Pairs
+from dissensus.agreement.weights import Weights, disagreement
+from dissensus.annotations import Annotations
+from dissensus.names import Names
+
+
+def cohen_kappa(
+    annotations: Annotations, first: str, second: str, weights: Weights = None
+) -> float:
+    """Agreement of two annotators on the items both answered, beyond chance.
+
+    1 is perfect agreement, 0 what their own shares of answers would give by chance. nan where
+    undefined: they have no item in common, or both always gave one and the same answer.
+
+    Args:
+        first, second: the names of two annotators.
+        weights: None for nominal answers; "linear" or "quadratic" by the steps between two
+            levels of an ordinal scale; or distances between values, (n_values, n_values).
+
+    Example:
+        >>> rows = [("t1", "ann", "yes"), ("t1", "bob", "yes"), ("t2", "ann", "no"),
+        ...         ("t2", "bob", "no"), ("t3", "ann", "yes"), ("t3", "bob", "no")]
+        >>> round(cohen_kappa(Annotations.from_rows(rows), "ann", "bob"), 4)
+        0.4
+
+    Reference: Cohen (1960), doi:10.1177/001316446002000104; weighted: Cohen (1968),
+    doi:10.1037/h0026256.
+    """
+    return float(kappa_matrix(two(annotations, first, second), weights)[0, 1])
+
+
+def kappa_matrix(annotations: Annotations, weights: Weights = None) -> np.ndarray:
+    """Cohen's kappa of every pair of annotators, (n_annotators, n_annotators).
+
+    The diagonal is 1. nan where undefined: no common items, or both always gave one and the same
+    answer. Pairs with few common items are noisy; `common_items` says how many they have. An
+    annotator's repeats are answers like any others.
+
+    Example:
+        >>> rows = [("t1", "ann", "yes"), ("t1", "bob", "yes"), ("t2", "ann", "no"),
+        ...         ("t2", "bob", "no"), ("t3", "ann", "yes"), ("t3", "bob", "no")]
+        >>> kappa_matrix(Annotations.from_rows(rows)).round(4).tolist()
+        [[1.0, 0.4], [0.4, 1.0]]
+    """
+    return pair_kappas(annotations, weights, "Cohen's kappa").matrix()
+
+
+def mean_kappa(annotations: Annotations, weights: Weights = None) -> float:
+    """Cohen's kappa, mean over the pairs of annotators that have one (Light's kappa).
+
+    Every pair counts the same. nan where no pair has one.
+
+    Example:
+        >>> rows = [("t1", "ann", "yes"), ("t1", "bob", "yes"), ("t2", "ann", "no"),
+        ...         ("t2", "bob", "no"), ("t3", "ann", "yes"), ("t3", "bob", "no")]
+        >>> round(mean_kappa(Annotations.from_rows(rows)), 4)
+        0.4
+
+    Reference: Light (1971), doi:10.1037/h0031643.
+    """
+    return whole(lambda a: prepare_mean_kappa(a, weights), annotations)
+
+
+def prepare_mean_kappa(annotations: Annotations, weights: Weights = None) -> Estimate:
+    """`mean_kappa` for weighted items."""
+    return pair_kappas(annotations, weights, "Cohen's kappa").mean
+
+
+def pair_kappas(
+    annotations: Annotations, weights: Weights, what: str, pooled: bool = False
+) -> PairMeasure:
+    """Kappa of each pair; `pooled`: with one share of answers for both, as Scott has it."""
+    apart = disagreement(weights, annotations.scale, what)
+    return Pairs.of(annotations, what).kappas(annotations.answer, apart, pooled)
+
+
+def two(annotations: Annotations, first: str, second: str) -> Annotations:
+    """Only what these two annotators said."""
+    codes = annotations.annotators.codes([first, second], "annotator")
+    return annotations.select_annotators(codes, Names([first, second]))

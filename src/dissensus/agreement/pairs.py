@@ -1,0 +1,194 @@
+"""Pairs of annotators: what two people said about the items that both answered."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from dissensus.agreement.measure import ratio
+from dissensus.annotations import Annotations
+from dissensus.errors import DataError
+
+FEW = 2_000_000  # pairs of rows below which a second thread costs more than it gains
+MOST_BYTES = 4 << 30  # of a matrix over pairs of annotators
+
+
+@dataclass(frozen=True, eq=False)
+class Pairs:
+    """Rows sorted by item and, within an item, by annotator."""
+
+    order: np.ndarray  # (n_rows,) rows of the annotations
+    item: np.ndarray  # (n_rows,)
+    who: np.ndarray  # (n_rows,)
+    end: np.ndarray  # (n_rows,) where the rows of the same item end
+    begin: np.ndarray  # (n_annotators + 1,) where each annotator's rows begin in `mine`
+    mine: np.ndarray  # (n_rows,) rows of here, one annotator after another
+    n_items: int
+    n_pairs: int  # of rows about the same item
+    repeats: bool
+
+    @classmethod
+    def of(cls, annotations: Annotations, purpose: str) -> Pairs:
+        """Sort the rows, by counting."""
+        from dissensus.agreement.kernels import grouped
+
+        annotator = annotations.who(purpose)
+        _, by_annotator = grouped(annotator, annotations.n_annotators)
+        first, by_item = grouped(annotations.item[by_annotator], annotations.n_items)
+        order = by_annotator[by_item]
+        item, who = annotations.item[order], annotator[order].astype(np.uint32)
+        begin, mine = grouped(who, annotations.n_annotators)
+        size = np.diff(first)
+        n_pairs = int((size * (size - 1)).sum()) // 2
+        repeats = annotations.repeats
+        end = first[1:][item]
+        return cls(order, item, who, end, begin, mine, len(size), n_pairs, repeats)
+
+    @property
+    def n_annotators(self) -> int:
+        return len(self.begin) - 1
+
+    @property
+    def rows(self) -> tuple[np.ndarray, ...]:
+        """What every kernel reads."""
+        return self.begin, self.mine, self.end, self.item, self.who
+
+    def kappas(
+        self, answer: np.ndarray, disagreement: np.ndarray, pooled: bool = False
+    ) -> PairMeasure:
+        """Kappa of each pair, for codes `answer` (n_rows,) in the order of the annotations."""
+        from dissensus.agreement import kernels
+
+        code = answer[self.order].astype(np.uint32)
+        plain = bool((disagreement == 1.0 - np.eye(len(disagreement))).all())
+        n_values = len(disagreement)
+
+        def by_rows(step: int, weight: np.ndarray, matrix: np.ndarray, sums: np.ndarray) -> None:
+            settings = (*self.rows, code, weight, disagreement, pooled, matrix, sums)
+            _each(step, lambda first: kernels.kappa_by_rows(first, step, *settings))
+
+        words = self.n_annotators**2 / 2 * (3 if plain else n_values + 2) * n_values
+        if self.repeats or words * (self.n_items / 64 + 1) > 4 * self.n_pairs:
+            return PairMeasure(self, by_rows)
+        chose, answered = self._marked(code, n_values)
+
+        def by_bits(step: int, matrix: np.ndarray, sums: np.ndarray) -> None:
+            settings = (chose, answered, disagreement, plain, pooled, matrix, sums)
+            _each(step, lambda first: kernels.kappa_by_bits(first, step, *settings))
+
+        return PairMeasure(self, by_rows, by_bits)
+
+    def likeness(self, number: np.ndarray, concordance: bool) -> PairMeasure:
+        """Correlation or concordance of each pair, for `number` (n_rows,) likewise."""
+        from dissensus.agreement import kernels
+
+        middle = number.mean() if number.size else 0.0  # sums of squares keep their digits
+        sorted_number = (number - middle)[self.order]
+
+        def by_rows(step: int, weight: np.ndarray, matrix: np.ndarray, sums: np.ndarray) -> None:
+            settings = (*self.rows, sorted_number, weight, concordance, matrix, sums)
+            _each(step, lambda first: kernels.likeness_by_rows(first, step, *settings))
+
+        return PairMeasure(self, by_rows)
+
+    def _marked(self, code: np.ndarray, n_values: int) -> tuple[np.ndarray, np.ndarray]:
+        from dissensus.agreement.kernels import mark
+
+        n_words = self.n_items // 64 + 1
+        chose = np.zeros((self.n_annotators, n_values, n_words), np.uint64)
+        answered = np.zeros((self.n_annotators, n_words), np.uint64)
+        mark(self.item, self.who, code, chose, answered)
+        return chose, answered
+
+
+@dataclass(frozen=True, eq=False)
+class PairMeasure:
+    """A value for each pair of annotators: as a matrix, or its mean over the pairs."""
+
+    pairs: Pairs
+    by_rows: Callable[[int, np.ndarray, np.ndarray, np.ndarray], None]
+    by_bits: Callable[[int, np.ndarray, np.ndarray], None] | None = None  # if all items count once
+
+    def matrix(self) -> np.ndarray:
+        """The value of each pair, (n_annotators, n_annotators); 1 on the diagonal."""
+        n = self.pairs.n_annotators
+        check_size((n, n), f"a matrix over the pairs of {n:,} annotators")
+        found = np.full((n, n), np.nan)
+        self._run(self._threads(), None, found)
+        np.fill_diagonal(found, 1.0)
+        return found
+
+    def mean(self, weight: np.ndarray) -> np.ndarray:
+        """The mean over the pairs that have a value, for item weights (n_draws, n_items)."""
+        nothing = np.empty((0, 0))
+        if len(weight) == 1:
+            every = [self._run(self._threads(), _unless_one(weight[0]), nothing)]
+        else:
+            with ThreadPoolExecutor(n_threads()) as pool:
+                work = [pool.submit(self._run, 1, w, nothing) for w in weight]
+                every = [done.result() for done in work]
+        sums = np.array(every).sum(axis=1)  # (n_draws, 2)
+        return ratio(sums[:, 0], sums[:, 1])
+
+    def _threads(self) -> int:
+        return 1 if self.pairs.n_pairs < FEW else n_threads()
+
+    def _run(self, threads: int, weight: np.ndarray | None, matrix: np.ndarray) -> np.ndarray:
+        sums = np.zeros((self.pairs.n_annotators, 2))
+        if weight is None and self.by_bits is not None:
+            self.by_bits(threads, matrix, sums)
+        else:
+            weight = np.ones(self.pairs.n_items) if weight is None else weight
+            self.by_rows(threads, weight, matrix, sums)
+        return sums
+
+
+def common_items(annotations: Annotations) -> np.ndarray:
+    """How many items two annotators share, (n_annotators, n_annotators); own ones, the diagonal.
+
+    Example:
+        >>> rows = [("t1", "ann", "yes"), ("t1", "bob", "no"), ("t2", "ann", "yes")]
+        >>> common_items(Annotations.from_rows(rows)).tolist()
+        [[2, 1], [1, 1]]
+    """
+    from scipy.sparse import csr_array
+
+    who, n = annotations.who("counting common items"), annotations.n_annotators
+    check_size((n, n), f"a matrix over the pairs of {n:,} annotators")
+    there = csr_array((np.ones(len(who)), (who, annotations.item)), (n, annotations.n_items))
+    there.data[:] = 1  # however often someone answered an item
+    return np.asarray((there @ there.T).toarray(), dtype=np.int64)
+
+
+def check_size(shape: tuple[int, ...], what: str) -> None:
+    """Refuse what would fill the memory, before it does."""
+    size = 8 * int(np.prod(shape, dtype=float))
+    if size > MOST_BYTES:
+        raise DataError(
+            f"{what} takes {size / 2**30:,.0f} GiB, more than {MOST_BYTES >> 30}; "
+            "select fewer annotators"
+        )
+
+
+def n_threads() -> int:
+    """The cores that this process may use, at most 8."""
+    allowed = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    return max(1, min(allowed or 1, 8))
+
+
+def _each(step: int, work: Callable[[int], Any]) -> None:
+    """Call work(0), ..., work(step - 1) side by side."""
+    if step == 1:
+        work(0)
+        return
+    with ThreadPoolExecutor(step) as pool:
+        list(pool.map(work, range(step)))
+
+
+def _unless_one(weight: np.ndarray) -> np.ndarray | None:
+    return None if (weight == 1).all() else weight

@@ -1,0 +1,161 @@
+"""Per annotator: how they stand to the others who answered the same items."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dissensus.agreement.measure import ratio
+from dissensus.agreement.pairs import check_size
+from dissensus.agreement.weights import numbers
+from dissensus.annotations import Annotations
+from dissensus.errors import DataError
+from dissensus.scales import Interval, Nominal, Ordinal
+
+
+def agreement_with_rest(annotations: Annotations) -> np.ndarray:
+    """How many of the others' answers to the same item equal one's own, mean over one's items.
+
+    (n_annotators,), 0 to 1; what chance gives is not taken off. Multi-label answers are equal if
+    the whole sets are. nan for who shares no item with anybody. Ratings are hardly ever equal and
+    refused: `correlation_with_rest` is for them.
+
+    Example:
+        >>> rows = [("t1", "ann", "yes"), ("t1", "bob", "yes"), ("t1", "cleo", "no")]
+        >>> agreement_with_rest(Annotations.from_rows(rows)).tolist()
+        [0.5, 0.5, 0.0]
+    """
+    if isinstance(annotations.scale, Interval):
+        raise DataError("ratings are hardly ever equal; they correlate with the rest")
+    who = annotations.who("agreement with the rest")
+    values, code = np.unique(annotations.answer, return_inverse=True)
+    key = annotations.item.astype(np.int64) * max(len(values), 1) + code.reshape(-1)
+    _, group, size = np.unique(key, return_inverse=True, return_counts=True)
+    n = annotations.per_item()[annotations.item]
+    alike = (size[group.reshape(-1)] - 1) / np.maximum(n - 1, 1)
+    return _mean_by(who, alike, n >= 2, annotations.n_annotators)
+
+
+def leniency(annotations: Annotations) -> np.ndarray:
+    """How much higher one rates an item than the others do, mean over one's items.
+
+    (n_annotators,), in the scale's own units, levels at their positions: each rating less the
+    mean of the others' ratings of the item. nan for who shares no item with anybody.
+
+    Example:
+        >>> from dissensus import Interval
+        >>> rows = [("t1", "ann", 2), ("t1", "bob", 4), ("t2", "ann", 5), ("t2", "bob", 7)]
+        >>> leniency(Annotations.from_rows(rows, Interval(0, 10))).tolist()
+        [-2.0, 2.0]
+    """
+    number, rest, shared = _own_and_rest(annotations, "leniency")
+    who = annotations.who("leniency")
+    return _mean_by(who, number - rest, shared, annotations.n_annotators)
+
+
+def correlation_with_rest(annotations: Annotations) -> np.ndarray:
+    """Pearson's r of one's ratings with the mean of the others' ratings of the same items.
+
+    (n_annotators,). nan where undefined: fewer than two shared items, or one side is constant.
+
+    Example:
+        >>> from dissensus import Interval
+        >>> rows = [("t1", "ann", 2), ("t1", "bob", 4), ("t2", "ann", 5), ("t2", "bob", 7)]
+        >>> correlation_with_rest(Annotations.from_rows(rows, Interval(0, 10))).tolist()
+        [1.0, 1.0]
+    """
+    number, rest, shared = _own_and_rest(annotations, "a correlation with the rest")
+    who, n = annotations.who("a correlation with the rest")[shared], annotations.n_annotators
+    sides = number[shared], rest[shared]
+    own, others = (side - _mean_by(who, side, slice(None), n)[who] for side in sides)
+
+    def total(values: np.ndarray) -> np.ndarray:
+        return np.bincount(who, values, minlength=n).astype(float, copy=False)
+
+    squares = [total(own * own), total(others * others)]
+    for spread, side in zip(squares, sides, strict=True):
+        spread[spread <= 1e-12 * total(side * side)] = 0.0  # nothing but rounding
+    found = ratio(total(own * others), np.sqrt(squares[0] * squares[1]))
+    return np.clip(found, -1.0, 1.0)
+
+
+def agreement_with_consensus(
+    annotations: Annotations, consensus: Annotations | None = None
+) -> np.ndarray:
+    """The share of one's answers that are the item's consensus, (n_annotators,).
+
+    The consensus of the annotations themselves (majority, median level, values above one half)
+    leaves out items where it ties, and holds one's own answer. nan for who answered no item that
+    has one.
+
+    Args:
+        consensus: another label per item, such as gold or what an aggregation found.
+
+    Example:
+        >>> rows = [("t1", "ann", "yes"), ("t1", "bob", "yes"), ("t1", "cleo", "no")]
+        >>> agreement_with_consensus(Annotations.from_rows(rows)).tolist()
+        [1.0, 1.0, 0.0]
+    """
+    if isinstance(annotations.scale, Interval):
+        raise DataError("ratings are hardly ever equal to their mean; they have a leniency")
+    label, known = _labels(annotations, consensus)
+    who, item = annotations.who("agreement with the consensus"), annotations.item
+    equal = (annotations.answer == label[item]).astype(float)
+    return _mean_by(who, equal, known[item], annotations.n_annotators)
+
+
+def confusion(annotations: Annotations, consensus: Annotations | None = None) -> np.ndarray:
+    """How often each annotator gave which answer to items of which consensus.
+
+    (n_annotators, n_values of the consensus, n_values answered), counts. Items without a
+    consensus, or where it ties, are left out.
+
+    Args:
+        consensus: another label per item, such as gold or what an aggregation found; on the
+            same scale, and the same items.
+
+    Example:
+        >>> rows = [("t1", "ann", "yes"), ("t1", "bob", "yes"), ("t1", "cleo", "no")]
+        >>> confusion(Annotations.from_rows(rows))[2].tolist()  # cleo: no where the rest says yes
+        [[0, 0], [1, 0]]
+    """
+    scale = annotations.scale
+    if not isinstance(scale, Nominal | Ordinal):
+        raise DataError(f"a confusion needs nominal or ordinal answers, not {scale.kind}")
+    shape = (annotations.n_annotators, len(scale), len(scale))
+    check_size(shape, f"the confusion of {shape[0]:,} annotators over {shape[1]:,} values")
+    label, known = _labels(annotations, consensus)
+    rows = known[annotations.item]
+    who, item = annotations.who("a confusion")[rows].astype(np.int64), annotations.item[rows]
+    key = (who * len(scale) + label[item]) * len(scale) + annotations.answer[rows]
+    return np.bincount(key, minlength=int(np.prod(shape))).reshape(shape)
+
+
+def _labels(
+    annotations: Annotations, consensus: Annotations | None
+) -> tuple[np.ndarray, np.ndarray]:
+    """The label of each item, and whether it has one, (n_items,) each."""
+    if consensus is None:
+        consensus = annotations.consensus(ties="drop")
+    elif consensus.items != annotations.items or consensus.scale != annotations.scale:
+        raise DataError("the consensus must be about the same items, on the same scale")
+    label = np.zeros(annotations.n_items, dtype=np.int64)
+    known = np.zeros(annotations.n_items, dtype=bool)
+    label[consensus.item], known[consensus.item] = consensus.answer, True
+    return label, known
+
+
+def _own_and_rest(annotations: Annotations, what: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Each rating, the mean of the others' about the item, and whether there are others."""
+    annotations.who(what)
+    number = numbers(annotations.scale, annotations.answer, what)
+    n = annotations.per_item()
+    total = np.bincount(annotations.item, number, minlength=len(n))
+    others = n[annotations.item] - 1
+    rest = (total[annotations.item] - number) / np.maximum(others, 1)
+    return number, rest, others > 0
+
+
+def _mean_by(who: np.ndarray, values: np.ndarray, rows: np.ndarray | slice, n: int) -> np.ndarray:
+    """The mean of `values` over these rows for each annotator; nan for who has none."""
+    size = np.bincount(who[rows], minlength=n).astype(float)
+    return ratio(np.bincount(who[rows], values[rows], minlength=n).astype(float, copy=False), size)

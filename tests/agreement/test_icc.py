@@ -1,0 +1,138 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from dissensus.agreement import icc
+from dissensus.agreement.icc import Form
+from dissensus.annotations import Annotations
+from dissensus.errors import DataError
+from dissensus.scales import Interval, Nominal, Ordinal
+
+# Shrout and Fleiss (1979), Table 2: four judges rate six targets
+JUDGES = np.array([[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9], [6, 2, 4, 7]])  # fmt: skip # noqa: E501
+PUBLISHED: dict[Form, float] = {
+    "icc1": 0.17,
+    "icc2": 0.29,
+    "icc3": 0.71,
+    "icc1k": 0.44,
+    "icc2k": 0.62,
+    "icc3k": 0.91,
+}
+
+
+def ratings(table: np.ndarray) -> Annotations:
+    item, annotator = np.nonzero(~np.isnan(table))
+    return Annotations.from_arrays(
+        item, annotator, table[item, annotator].astype(float), Interval(0, 10)
+    )
+
+
+@pytest.mark.parametrize("form", PUBLISHED)
+def test_published_values(form: Form) -> None:
+    assert icc(ratings(JUDGES), form) == pytest.approx(PUBLISHED[form], abs=5e-3)
+    levels = ratings(JUDGES).to(Ordinal(tuple(str(i) for i in range(11))))
+    assert icc(levels, form) == pytest.approx(icc(ratings(JUDGES), form))
+
+
+def from_anova(table: np.ndarray) -> dict[Form, float]:
+    """The mean squares of statsmodels' analysis of variance, in Shrout and Fleiss' formulas."""
+    import pandas as pd
+    from statsmodels.formula.api import ols
+    from statsmodels.stats.anova import anova_lm
+
+    n, k = table.shape
+    frame = pd.DataFrame(
+        {
+            "item": np.repeat(np.arange(n), k),
+            "judge": np.tile(np.arange(k), n),
+            "rating": table.ravel(),
+        }
+    )
+    one = anova_lm(ols("rating ~ C(item)", frame).fit())["mean_sq"]
+    two = anova_lm(ols("rating ~ C(item) + C(judge)", frame).fit())["mean_sq"]
+    between, within = one["C(item)"], one["Residual"]
+    judges, error = two["C(judge)"], two["Residual"]
+    return {
+        "icc1": (between - within) / (between + (k - 1) * within),
+        "icc2": (between - error) / (between + (k - 1) * error + k * (judges - error) / n),
+        "icc3": (between - error) / (between + (k - 1) * error),
+        "icc1k": (between - within) / between,
+        "icc2k": (between - error) / (between + (judges - error) / n),
+        "icc3k": (between - error) / between,
+    }
+
+
+def test_equals_the_analysis_of_variance() -> None:
+    generator = np.random.default_rng(0)
+    for _ in range(10):
+        n, k = generator.integers(3, 12), generator.integers(2, 6)
+        table = generator.uniform(0, 10, (n, k))
+        expected = from_anova(table)
+        for form in expected:
+            assert icc(ratings(table), form) == pytest.approx(expected[form])
+
+
+def test_one_way_with_gaps_equals_the_analysis_of_variance() -> None:
+    from scipy.stats import f_oneway
+
+    generator = np.random.default_rng(1)
+    table = generator.uniform(0, 10, (12, 5))
+    table[generator.random(table.shape) < 0.4] = np.nan
+    groups = [row[~np.isnan(row)] for row in table]
+    groups = [group for group in groups if len(group)]
+    sizes = np.array([len(group) for group in groups])
+    within = sum(((g - g.mean()) ** 2).sum() for g in groups) / (sizes.sum() - len(sizes))
+    f = f_oneway(*groups).statistic
+    k = (sizes.sum() - (sizes**2).sum() / sizes.sum()) / (len(sizes) - 1)
+    expected = (f * within - within) / (f * within + (k - 1) * within)
+    assert icc(ratings(table), "icc1") == pytest.approx(expected)
+    votes = ratings(table)
+    votes = Annotations.from_arrays(votes.item, None, votes.answer, votes.scale)
+    assert icc(votes, "icc1") == pytest.approx(expected)
+
+
+def test_a_constant_is_added_to_everything() -> None:
+    far = Annotations.from_arrays(
+        np.repeat(np.arange(6), 4),
+        np.tile(np.arange(4), 6),
+        JUDGES.ravel() + 1e6,
+        Interval(0, 2e6),
+    )
+    for form in PUBLISHED:
+        expected = icc(ratings(JUDGES), form)
+        assert icc(far, form) == pytest.approx(expected)
+
+
+def test_undefined_is_nan() -> None:
+    gaps = JUDGES.astype(float)
+    gaps[0, 0] = np.nan
+    for form in ("icc2", "icc3", "icc1k", "icc2k", "icc3k"):
+        assert np.isnan(icc(ratings(gaps), form))
+    assert np.isfinite(icc(ratings(gaps), "icc1"))
+    for table in (np.full((4, 3), 0.1), JUDGES[:1], JUDGES[:, :1]):
+        for form in PUBLISHED:
+            assert np.isnan(icc(ratings(table), form))
+
+
+def test_repeats_are_no_table() -> None:
+    rows = [("t1", "ann", 1), ("t1", "ann", 2), ("t2", "bob", 3), ("t2", "bob", 4)]
+    repeated = Annotations.from_rows(rows, Interval(0, 9), repeats="keep")
+    assert np.isnan(icc(repeated, "icc2"))
+
+
+def test_refuses_what_it_cannot_measure() -> None:
+    with pytest.raises(DataError) as form_error:
+        icc(ratings(JUDGES), "icc4")  # type: ignore[arg-type]
+    assert str(form_error.value) == (
+        "no form 'icc4' of ICC; there are icc1, icc2, icc3, icc1k, icc2k, icc3k"
+    )
+    with pytest.raises(DataError) as scale_error:
+        icc(Annotations.from_rows([("t1", "ann", "a")], Nominal(("a", "b"))))
+    assert str(scale_error.value) == "ICC needs ratings or levels, not nominal answers"
+    votes = Annotations.from_arrays(np.zeros(2, int), None, np.array([0.0, 1.0]), Interval(0, 1))
+    with pytest.raises(DataError) as people_error:
+        icc(votes, "icc3")
+    assert str(people_error.value) == (
+        "ICC form icc3 needs to know who answered; these answers are anonymous"
+    )

@@ -1,0 +1,209 @@
+from __future__ import annotations
+
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.metrics import cohen_kappa_score
+
+from dissensus.agreement import (
+    cohen_kappa,
+    common_items,
+    kappa_matrix,
+    mean_kappa,
+    pi_matrix,
+    scott_pi,
+)
+from dissensus.annotations import Annotations
+from dissensus.errors import DataError
+from dissensus.names import Names
+from dissensus.scales import Interval, Nominal, Ordinal, Scale
+from tests.agreement.tables import Table, abstractors, random_table
+
+LEVELS = Ordinal(("1", "2", "3", "4"))
+
+
+def reference(table: Table, weights: Any, n_annotators: int) -> np.ndarray:
+    """What scikit-learn says of each pair; nan where it has nothing to say."""
+    matrix = np.eye(n_annotators)
+    for k, m in combinations(range(n_annotators), 2):
+        common = ~np.isnan(table.wide[[k, m]]).any(axis=0)
+        a, b = table.wide[k, common], table.wide[m, common]
+        constant = len(np.unique([a, b])) < 2
+        value = np.nan
+        if not constant:
+            value = cohen_kappa_score(a, b, labels=np.arange(4.0), weights=weights)
+        matrix[k, m] = matrix[m, k] = value
+    return matrix
+
+
+@pytest.mark.parametrize("weights", [None, "linear", "quadratic"])
+def test_equals_scikit_learn_on_random_tables(weights: Any) -> None:
+    generator = np.random.default_rng(0)
+    undefined = 0
+    for _ in range(100):
+        table = random_table(generator, LEVELS, np.arange(4))
+        n = table.annotations.n_annotators
+        expected = reference(table, weights, n)
+        undefined += int(np.isnan(expected).sum())
+        found = kappa_matrix(table.annotations, weights)
+        np.testing.assert_allclose(found, expected, atol=1e-12)
+        pairs = expected[np.triu_indices(n, 1)]
+        defined = pairs[~np.isnan(pairs)]
+        mean = defined.mean() if defined.size else np.nan
+        assert mean_kappa(table.annotations, weights) == pytest.approx(mean, nan_ok=True)
+    assert undefined
+
+
+@pytest.mark.parametrize("weights", [None, "linear", "quadratic"])
+@pytest.mark.parametrize("share", [1.0, 0.7, 0.02], ids=["full", "gaps", "sparse"])
+def test_equals_scikit_learn_however_many_answered(share: float, weights: Any) -> None:
+    """Where most answered most items, 64 items are counted at once; the values are the same."""
+    generator = np.random.default_rng(1)
+    truth = generator.integers(0, 4, 300)
+    wide = np.where(generator.random((12, 300)) < 0.6, truth, generator.integers(0, 4, (12, 300)))
+    there = generator.random(wide.shape) < share
+    annotator, item = np.nonzero(there)
+    annotations = Annotations.from_arrays(
+        item, annotator, wide[there], LEVELS, annotators=Names.range(12)
+    )
+    table = Table(np.where(there, wide, np.nan), annotations)
+    np.testing.assert_allclose(
+        kappa_matrix(annotations, weights), reference(table, weights, 12), atol=1e-12
+    )
+    common = (there[:, None] & there[None]).sum(axis=2)
+    np.testing.assert_array_equal(common_items(annotations), common)
+
+
+def test_threads_give_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    from dissensus.agreement import pairs
+
+    generator = np.random.default_rng(2)
+    item, annotator = np.nonzero(generator.random((200, 30)) < 0.2)
+    annotations = Annotations.from_arrays(
+        item, annotator, generator.integers(0, 4, len(item)), LEVELS
+    )
+    expected = kappa_matrix(annotations), mean_kappa(annotations)
+    monkeypatch.setattr(pairs, "FEW", 0)
+    monkeypatch.setattr(pairs, "n_threads", lambda: 3)
+    np.testing.assert_array_equal(kappa_matrix(annotations), expected[0])
+    assert mean_kappa(annotations) == pytest.approx(expected[1])
+
+
+def test_repeats_are_answers_like_any_others() -> None:
+    rows = [("t1", "ann", "a"), ("t1", "ann", "b"), ("t1", "bob", "a"), ("t2", "ann", "b")]
+    rows += [("t2", "bob", "b"), ("t2", "bob", "b")]
+    repeated = Annotations.from_rows(rows, repeats="keep")
+    ann, bob = ["a", "b", "b", "b"], ["a", "a", "b", "b"]  # every answer beside every answer
+    assert cohen_kappa(repeated, "ann", "bob") == pytest.approx(cohen_kappa_score(ann, bob))
+
+
+def test_own_distances_between_values() -> None:
+    steps = np.abs(np.subtract.outer(np.arange(4), np.arange(4)))
+    table = random_table(np.random.default_rng(3), LEVELS, np.arange(4)).annotations
+    np.testing.assert_allclose(kappa_matrix(table, 7 * steps), kappa_matrix(table, "linear"))
+    nominal = Annotations.from_arrays(
+        table.item, table.annotator, table.answer, Nominal(LEVELS.values)
+    )
+    np.testing.assert_allclose(kappa_matrix(nominal, steps**2), kappa_matrix(table, "quadratic"))
+
+
+def test_published_pair() -> None:  # Gwet (2014), two abstractors and three kinds of pregnancies
+    assert cohen_kappa(abstractors(), "one", "two") == pytest.approx(0.7964094, abs=5e-8)
+    assert scott_pi(abstractors(), "one", "two") == pytest.approx(0.7962397, abs=5e-8)
+    levels = abstractors(Ordinal(("ectopic", "AIU", "NIU")))
+    assert scott_pi(levels, "one", "two", "linear") == pytest.approx(0.843, abs=5e-4)
+    assert scott_pi(levels, "one", "two", "quadratic") == pytest.approx(0.892, abs=5e-4)
+
+
+def test_pi_pools_the_answers_of_both() -> None:
+    for seed in range(50):
+        table = random_table(np.random.default_rng(seed), LEVELS, np.arange(4))
+        found = pi_matrix(table.annotations)
+        for k, m in combinations(range(len(found)), 2):
+            common = ~np.isnan(table.wide[[k, m]]).any(axis=0)
+            a, b = table.wide[k, common], table.wide[m, common]
+            shares = np.bincount(np.r_[a, b].astype(int), minlength=4) / max(len(a) * 2, 1)
+            chance = (shares**2).sum()
+            expected = ((a == b).mean() - chance) / (1 - chance) if len(np.unique([a, b])) > 1 else np.nan  # fmt: skip # noqa: E501
+            assert found[k, m] == pytest.approx(expected, nan_ok=True)
+
+
+def test_undefined_is_nan() -> None:
+    rows = [("t1", "ann", "a"), ("t1", "bob", "a"), ("t2", "cleo", "b")]
+    matrix = kappa_matrix(Annotations.from_rows(rows))
+    assert np.isnan(matrix[~np.eye(3, dtype=bool)]).all()
+    assert matrix[np.eye(3, dtype=bool)].tolist() == [1, 1, 1]
+    assert np.isnan(mean_kappa(Annotations.from_rows(rows)))
+
+
+def test_names_and_order_do_not_matter() -> None:
+    table = random_table(np.random.default_rng(4), LEVELS, np.arange(4)).annotations
+    new = np.random.default_rng(5).permutation(table.n_annotators)
+    rows = np.random.default_rng(6).permutation(table.n_rows)
+    renamed = Annotations.from_arrays(
+        table.item[rows], new[table.who("")[rows]], 3 - table.answer[rows], LEVELS
+    )
+    np.testing.assert_allclose(kappa_matrix(renamed)[new[:, None], new], kappa_matrix(table))
+
+
+@pytest.mark.parametrize(
+    ("scale", "weights", "message"),
+    [
+        (Interval(0, 1), None, "Cohen's kappa needs nominal or ordinal answers, not interval"),
+        (
+            Nominal(("0", "1")),
+            "linear",
+            "linear weights count steps between levels, and nominal values have no order; "
+            "declare an ordinal scale, or give the distances as an array",
+        ),
+        (Ordinal(("0", "1")), "cubic", "no weights 'cubic'; there are linear and quadratic"),
+        (
+            Ordinal(("0", "1")),
+            np.eye(2),
+            "the distance between 2 values is 2 x 2, never negative, and 0 from a value to "
+            "itself; found (2, 2)",
+        ),
+    ],
+    ids=["ratings", "no order", "no such weights", "no distance"],
+)
+def test_refuses_what_it_cannot_measure(scale: Scale, weights: Any, message: str) -> None:
+    annotations = Annotations.from_rows([("t1", "ann", "0"), ("t1", "bob", "1")], scale)
+    with pytest.raises(DataError) as error:
+        kappa_matrix(annotations, weights)
+    assert str(error.value) == message
+
+
+def test_anonymous_answers_and_strangers_are_refused() -> None:
+    votes = Annotations.from_arrays(np.zeros(2, int), None, np.array([0, 1]), LEVELS)
+    with pytest.raises(DataError) as anonymous:
+        kappa_matrix(votes)
+    assert str(anonymous.value) == (
+        "Cohen's kappa needs to know who answered; these answers are anonymous"
+    )
+    with pytest.raises(DataError) as stranger:
+        cohen_kappa(Annotations.from_rows([("t1", "ann", "a")]), "ann", "zoe")
+    assert str(stranger.value) == "no annotator 'zoe'; there are 1: 'ann'"
+
+
+def test_fifty_thousand_annotators_have_a_mean_but_no_matrix() -> None:
+    generator = np.random.default_rng(7)
+    item = np.repeat(np.arange(20_000), 5)
+    annotator = generator.integers(0, 50_000, len(item))
+    crowd = Annotations.from_arrays(
+        item,
+        annotator,
+        generator.integers(0, 4, len(item)),
+        LEVELS,
+        annotators=Names.range(50_000),
+        repeats="first",
+    )
+    assert np.isfinite(mean_kappa(crowd))
+    for function in (kappa_matrix, common_items):
+        with pytest.raises(DataError) as error:
+            function(crowd)
+        assert str(error.value) == (
+            "a matrix over the pairs of 50,000 annotators takes 19 GiB, more than 4; "
+            "select fewer annotators"
+        )

@@ -1,0 +1,58 @@
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from sklearn.metrics import cohen_kappa_score
+
+from dissensus.agreement import kappa_of_any, kappa_per_value, mean_kappa_per_value
+from dissensus.annotations import Annotations
+from dissensus.errors import DataError
+from dissensus.scales import MultiLabel
+from tests.agreement.tables import Table, random_table
+
+SCALE = MultiLabel(("joy", "fear", "anger"))
+
+
+def over_pairs(table: Table, on: np.ndarray) -> float:
+    """scikit-learn's kappa of a yes or no, mean over pairs; `on` says it of each mask."""
+    found = []
+    for k, m in combinations(range(len(table.wide)), 2):
+        common = ~np.isnan(table.wide[[k, m]]).any(axis=0)
+        a, b = (on[table.wide[who, common].astype(int)] for who in (k, m))
+        if len(np.unique([a, b])) == 2:
+            found.append(cohen_kappa_score(a, b))
+    return float(np.mean(found)) if found else float("nan")
+
+
+def test_each_value_is_a_question_of_its_own() -> None:
+    masks = np.arange(8)
+    for seed in range(30):
+        table = random_table(np.random.default_rng(seed), SCALE, masks)
+        expected = [over_pairs(table, (masks >> v) & 1) for v in range(3)]
+        found = kappa_per_value(table.annotations)
+        assert list(found) == ["joy", "fear", "anger"]
+        np.testing.assert_allclose(list(found.values()), expected, atol=1e-12)
+        defined = [value for value in expected if not np.isnan(value)]
+        mean = np.mean(defined) if defined else np.nan
+        assert mean_kappa_per_value(table.annotations) == pytest.approx(mean, nan_ok=True)
+        anything = over_pairs(table, (masks > 0).astype(int))
+        assert kappa_of_any(table.annotations) == pytest.approx(anything, nan_ok=True)
+
+
+def test_a_value_that_nobody_chose_is_left_out() -> None:
+    rows = [("t1", "ann", "joy"), ("t1", "bob", "joy"), ("t2", "ann", "fear"), ("t2", "bob", "joy")]
+    table = Annotations.from_rows(rows, SCALE)
+    found = kappa_per_value(table)
+    assert np.isnan(found["anger"])
+    assert mean_kappa_per_value(table) == pytest.approx((found["joy"] + found["fear"]) / 2)
+    assert np.isnan(kappa_of_any(table))
+
+
+def test_single_answers_are_refused() -> None:
+    single = Annotations.from_rows([("t1", "ann", "joy")])
+    for function in (mean_kappa_per_value, kappa_of_any):
+        with pytest.raises(DataError) as error:
+            function(single)
+        assert str(error.value) == "kappa per value needs multi-label answers, not nominal"
