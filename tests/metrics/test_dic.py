@@ -130,20 +130,11 @@ def test_the_predicted_value_counts_as_for_the_accuracy() -> None:
     assert dic(prediction, annotations, 1) == 0
 
 
-def test_repeated_answers_are_refused() -> None:
-    rows = [("t1", "ann", "x"), ("t1", "ann", "y"), ("t1", "bob", "x")]
-    annotations = Annotations.from_rows(rows, repeats="keep")
-    asked = ByAnnotator(
-        np.array([0, 0]), np.array([0, 1]), annotations.annotators, np.zeros(2, int)
-    )
-    mass = annotations.distribution()
-    prediction = Prediction(annotations.scale, annotations.items, mass, np.zeros(1), asked)
-    with pytest.raises(DataError) as error:
-        dic(prediction, annotations)
-    assert str(error.value) == (
-        "DIC needs one answer per annotator and item; 1 answers are repeats: read the corpus with "
-        "--repeats first, last or mean"
-    )
+def test_answers_given_twice_change_nothing() -> None:
+    annotations = people(SCALES["nominal"], size=400)
+    prediction = predicted(SCALES["nominal"], size=400)
+    twice = replace(annotations.take(np.tile(np.arange(annotations.n_rows), 2)), repeats=True)
+    assert dic_of(prediction, twice) == pytest.approx(dic_of(prediction, annotations))
 
 
 # ---- the floor of noise ----

@@ -234,7 +234,7 @@ def _dic(prediction: Prediction, people: Annotations) -> tuple[Dic, Dic]:
     from dissensus.metrics import dic_floor, dic_of
     from dissensus.metrics.matching import common_pairs
 
-    answered = people.take(common_pairs(prediction, people)[0])
+    answered = people.to(prediction.scale).take(common_pairs(prediction, people)[0])
     return dic_of(prediction, people), dic_floor(answered)
 
 

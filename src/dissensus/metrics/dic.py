@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from dissensus.agreement import common_items, kappa_matrix
 from dissensus.annotations import Annotations
 from dissensus.errors import DataError
 from dissensus.metrics.matching import common_pairs, require
@@ -53,7 +54,8 @@ def dic_of(prediction: Prediction, annotations: Annotations, at_least: int = FEW
     both were predicted; of the predictions it is that of the same value that
     `annotator_accuracy` compares, on the same items. A pair with fewer than `at_least` (30)
     such items is left out of both matrices, and counted. Where two constant, equal annotators
-    leave kappa undefined, DIC (and only DIC) reads it as 1.
+    leave kappa undefined, DIC (and only DIC) reads it as 1. Repeated answers count as in
+    `kappa_matrix`.
 
     Example:
         >>> from dissensus.prediction import ByAnnotator
@@ -71,12 +73,11 @@ def dic_of(prediction: Prediction, annotations: Annotations, at_least: int = FEW
     given = annotations.to(prediction.scale).take(rows)
     assert prediction.by_annotator is not None
     predicted = replace(given, answer=prediction.by_annotator.value[pairs])
-    _refuse_repeats(given)
     kept = _often(given, at_least)
-    common, people = _kappas(_select(given, kept))
-    _, theirs = _kappas(_select(predicted, kept))
-    compared = _off_diagonal(common >= max(at_least, 1))
-    return _difference(people, theirs, compared, _left_out(given, compared))
+    people, theirs = _select(given, kept), _select(predicted, kept)
+    compared = _off_diagonal(common_items(people) >= max(at_least, 1))
+    left_out = _left_out(given, compared)
+    return _difference(kappa_matrix(people), kappa_matrix(theirs), compared, left_out)
 
 
 def dic_floor(
@@ -96,9 +97,8 @@ def dic_floor(
             f"DIC is for nominal and ordinal answers, not for {annotations.scale.kind} ones"
         )
     annotations.who("DIC")
-    _refuse_repeats(annotations)
     chosen = _select(annotations, _often(annotations, at_least))
-    compared = _off_diagonal(_common(chosen) >= max(at_least, 1))
+    compared = _off_diagonal(common_items(chosen) >= max(at_least, 1))
     left_out = _left_out(annotations, compared)
     generator = np.random.default_rng(seed)
     found = [_between_halves(chosen, compared, generator) for _ in range(n_splits)]
@@ -113,8 +113,9 @@ def _between_halves(
     first = np.zeros(annotations.n_items, dtype=bool)
     first[generator.permutation(answered)[: len(answered) // 2]] = True
     inside = first[annotations.item]
-    (common, one), (others, other) = (_kappas(annotations.take(rows)) for rows in (inside, ~inside))
-    found = _difference(one, other, compared & (common > 0) & (others > 0), 0)
+    halves = [annotations.take(rows) for rows in (inside, ~inside)]
+    met = compared & (common_items(halves[0]) > 0) & (common_items(halves[1]) > 0)
+    found = _difference(kappa_matrix(halves[0]), kappa_matrix(halves[1]), met, 0)
     return found.value, found.normalised
 
 
@@ -126,18 +127,6 @@ def _difference(one: np.ndarray, other: np.ndarray, compared: np.ndarray, left_o
     one, other = np.nan_to_num(one[compared], nan=1.0), np.nan_to_num(other[compared], nan=1.0)
     value = float(np.sqrt(((one - other) ** 2).sum()))
     return Dic(value, value / entries**0.5, entries // 2, left_out)
-
-
-def _refuse_repeats(annotations: Annotations) -> None:
-    if not annotations.repeats:
-        return
-    key = annotations.item.astype(np.int64) * annotations.n_annotators + annotations.who("DIC")
-    again = len(key) - len(np.unique(key))
-    if again:
-        raise DataError(
-            f"DIC needs one answer per annotator and item; {again} answers are repeats: read the "
-            "corpus with --repeats first, last or mean"
-        )
 
 
 def _often(annotations: Annotations, at_least: int) -> np.ndarray:
@@ -160,31 +149,10 @@ def _left_out(annotations: Annotations, compared: np.ndarray) -> int:
     return int(both - compared.sum()) // 2
 
 
-def _common(annotations: Annotations) -> np.ndarray:
-    """Items that each two annotators have in common, (n_annotators, n_annotators)."""
-    together = _present(annotations)
-    return (together.T @ together).toarray()
-
-
-def _present(annotations: Annotations, rows: np.ndarray | slice = slice(None)) -> Any:
+def _present(annotations: Annotations) -> Any:
     """A 1 where an annotator answered an item, sparse, (n_items, n_annotators)."""
     from scipy.sparse import csr_array
 
-    item, who = annotations.item[rows], annotations.who("DIC")[rows]
+    ones = np.ones(annotations.n_rows, dtype=np.int64)
     shape = (annotations.n_items, annotations.n_annotators)
-    return csr_array((np.ones(len(item), dtype=np.int64), (item, who)), shape=shape)
-
-
-def _kappas(annotations: Annotations) -> tuple[np.ndarray, np.ndarray]:
-    """Common items and Cohen's kappa of each two annotators; nan where that is undefined."""
-    present = _present(annotations)
-    common = (present.T @ present).toarray()
-    agreed, chance = np.zeros(common.shape), np.zeros(common.shape)
-    for value in np.unique(annotations.answer):
-        gave = _present(annotations, annotations.answer == value)
-        agreed += (gave.T @ gave).toarray()
-        beside = (gave.T @ present).toarray()  # how often k said so on the items of k and l
-        chance += beside * beside.T
-    with np.errstate(invalid="ignore", divide="ignore"):
-        expected = chance / common**2
-        return common, np.where(expected < 1, (agreed / common - expected) / (1 - expected), np.nan)
+    return csr_array((ones, (annotations.item, annotations.who("DIC"))), shape=shape)
