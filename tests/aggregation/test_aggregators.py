@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -215,6 +217,7 @@ def test_dawid_skene_as_crowd_kit(iterations: int) -> None:
     annotations = votes(200, 12)[1]
     found = DawidSkene(iterations=iterations, tolerance=0).fit(annotations)
     peer = Peer(n_iter=iterations, tol=-np.inf).fit(_frame(annotations))
+    assert peer.probas_ is not None and peer.priors_ is not None
     expected = peer.probas_.sort_index()[[0, 1, 2]].to_numpy()
     np.testing.assert_allclose(found.distribution_, expected, atol=1e-6)
     assert found.n_iterations_ == iterations
@@ -229,6 +232,7 @@ def test_one_coin_as_crowd_kit(iterations: int) -> None:
     annotations = votes(200, 12)[1]
     found = OneCoin(iterations=iterations, tolerance=0).fit(annotations)
     peer = Peer(n_iter=iterations, tol=-np.inf).fit(_frame(annotations))
+    assert peer.probas_ is not None and peer.priors_ is not None
     expected = peer.probas_.sort_index()[[0, 1, 2]].to_numpy()
     np.testing.assert_allclose(found.distribution_, expected, atol=1e-6)
 
@@ -385,6 +389,32 @@ def test_history_counts_as_if_it_were_here() -> None:
     assert right(with_history) >= right(alone)
     with pytest.raises(DataError, match="^one-coin: the history is of another model, dawid-skene$"):
         OneCoin().fit(fresh, history=history)
+
+
+@pytest.mark.parametrize("name", ["dawid-skene", "one-coin", "mace", "glad"])
+def test_a_saved_history_serves_like_the_model_itself(name: str, tmp_path: Path) -> None:
+    _, annotations = votes(200, 6)
+    model, kind = AGGREGATORS[name](), AGGREGATORS[name]
+    assert isinstance(model, HiddenTruth) and issubclass(kind, HiddenTruth)
+    history = model.fit(annotations.take(annotations.item < 100))
+    history.save(tmp_path / "history")
+    fresh = annotations.take(annotations.item >= 100)
+    known = kind().fit(fresh, history=history).distribution_
+    restored = kind().restore(tmp_path / "history")
+    np.testing.assert_array_equal(kind().fit(fresh, history=restored).distribution_, known)
+    alone = kind().fit(fresh).distribution_
+    assert np.nanmax(np.abs(known - alone)) > 1e-6
+    other = OneCoin() if name == "glad" else Glad()
+    with pytest.raises(DataError, match=f"holds '{name}', not '{other.name}'"):
+        other.restore(tmp_path / "history")
+
+
+def test_a_history_of_other_values_is_refused() -> None:
+    history = DawidSkene().fit(votes()[1])
+    annotations = votes()[1].to(Nominal(("c", "b", "a")))
+    message = "^dawid-skene: the history is about 'a', 'b', 'c', the answers about 'c', 'b', 'a'$"
+    with pytest.raises(DataError, match=message):
+        DawidSkene().fit(annotations, history=history)
 
 
 def test_threads_count_what_one_thread_counts(monkeypatch: pytest.MonkeyPatch) -> None:

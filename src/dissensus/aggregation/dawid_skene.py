@@ -10,6 +10,8 @@ import numpy as np
 from dissensus.aggregation.em import TINY, HiddenTruth, shares
 from dissensus.aggregation.rows import Rows
 
+FEW_VALUES = 16  # up to which a kernel is compiled for each number of values
+
 
 @dataclass(eq=False)
 class DawidSkene(HiddenTruth):
@@ -41,21 +43,27 @@ class DawidSkene(HiddenTruth):
         """How often each annotator answers what, given what is true."""
         return self._confusion().transpose(0, 2, 1)
 
+    def _shape(self, n_values: int) -> tuple[int, ...]:
+        return (n_values, n_values)
+
     def _begin(self, rows: Rows, posterior: np.ndarray) -> None:
         self._count(rows, rows.counted(posterior))
 
     def _pass(self, rows: Rows, posterior: np.ndarray) -> tuple[float, float]:
-        from dissensus.aggregation.kernels import expect
+        from dissensus.aggregation.kernels import expect, expect_few
 
         confusion = self._confusion().reshape(rows.n_cells, rows.n_values)
-        found = rows.expected(expect, confusion, self.prior_, self._known, posterior)
+        few = rows.n_values <= FEW_VALUES
+        kernel = expect_few if few else expect
+        prior = tuple(self.prior_.tolist()) if few else self.prior_
+        found = rows.expected(kernel, confusion, prior, self._known, posterior)
         self._count(rows, found.counts)
         self.prior_ = shares(found.mass)
         return found.likelihood, found.change
 
     def _count(self, rows: Rows, counts: np.ndarray) -> None:
         self.counts_ = counts.reshape(rows.n_annotators, rows.n_values, rows.n_values)
-        self.counts_ += self._from_history(self.counts_, "counts_")
+        self.counts_ += self._from_history(np.zeros_like(self.counts_), "counts_")
 
     def _confusion(self) -> np.ndarray:
         """(n_annotators, answered, true), the sum over what can be answered is 1."""

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass, field
-from typing import Self
+from pathlib import Path
+from typing import ClassVar, Self
 
 import numpy as np
 
 from dissensus.aggregation.base import Aggregator
 from dissensus.aggregation.rows import Rows
 from dissensus.annotations import Annotations
-from dissensus.errors import DataError
+from dissensus.errors import DataError, listed
+from dissensus.folders import read_json, read_table, write_json, write_table, writing
 from dissensus.names import Names
 from dissensus.progress import progress
 
@@ -30,7 +32,9 @@ class HiddenTruth(Aggregator):
     iterations: int = 100
     tolerance: float = 1e-6
 
+    state: ClassVar[str] = "counts_"  # the array that says how each annotator answers
     annotators_: Names = field(init=False, repr=False)
+    values_: tuple[str, ...] = field(init=False, repr=False)
     log_likelihood_: list[float] = field(init=False, repr=False)  # after each iteration
     n_iterations_: int = field(init=False, repr=False)
     prior_: np.ndarray = field(init=False, repr=False)  # (n_values,)
@@ -46,6 +50,10 @@ class HiddenTruth(Aggregator):
     @abstractmethod
     def _pass(self, rows: Rows, posterior: np.ndarray) -> tuple[float, float]:
         """New posteriors and parameters, in place; log-likelihood and largest change."""
+
+    @abstractmethod
+    def _shape(self, n_values: int) -> tuple[int, ...]:
+        """Of an annotator's part of the state."""
 
     # ---- the algorithm ----
 
@@ -66,17 +74,26 @@ class HiddenTruth(Aggregator):
         self._known = _known(annotations, gold)
         if history is not None and type(history) is not type(self):
             raise DataError(f"{self.name}: the history is of another model, {history.name}")
+        values = getattr(annotations.scale, "values", ())
+        if history is not None and history.values_ != values:
+            raise DataError(
+                f"{self.name}: the history is about {listed(history.values_, 20)}, the answers "
+                f"about {listed(values, 20)}"
+            )
         self._history = history
         return super().fit(annotations)
 
     def _fit(self, annotations: Annotations) -> np.ndarray:
         rows = Rows.of(annotations, self.name)
         self.annotators_ = annotations.annotators
+        self.values_ = annotations.scale.values  # type: ignore[attr-defined]
         posterior = annotations.distribution()
         clamp = self._known >= 0
         posterior[clamp] = np.eye(posterior.shape[1])[self._known[clamp]]
         posterior[clamp & ~rows.answered] = np.nan
         self._learn(rows, posterior)
+        if rows.pool is not None:
+            rows.pool.shutdown()
         return posterior
 
     def _learn(self, rows: Rows, posterior: np.ndarray) -> None:
@@ -92,16 +109,41 @@ class HiddenTruth(Aggregator):
                 if change < self.tolerance:
                     break
 
-    def _from_history(self, counts: np.ndarray, name: str) -> np.ndarray:
-        """Counts of earlier answers by annotators of the same name, as an array like `counts`."""
-        added = np.zeros_like(counts)
+    def _from_history(self, otherwise: np.ndarray, name: str) -> np.ndarray:
+        """What the history holds of annotators of the same name, else what stands in `otherwise`.
+
+        Args:
+            otherwise: for annotators without a history, (n_annotators, ...).
+        """
+        found = otherwise.copy()
         if self._history is not None:
             at = self._history.annotators_.find(self.annotators_)
             earlier = getattr(self._history, name)
-            if earlier.shape[1:] != counts.shape[1:]:
-                raise DataError(f"{self.name}: the history is about other values")
-            added[at >= 0] = earlier[at[at >= 0]]
-        return added
+            found[at >= 0] = earlier[at[at >= 0]]
+        return found
+
+    # ---- a folder ----
+
+    def save(self, path: str | Path) -> None:
+        """Write what was learned of annotators as a folder; `restore` reads it back."""
+        with writing(path, "aggregation") as folder:
+            write_json(folder, "aggregation", {"method": self.name, "values": list(self.values_)})
+            state = getattr(self, self.state)
+            flat = state.reshape(len(state), -1)
+            columns = {"annotator": self.annotators_.array, "state": list(flat)}
+            write_table(folder / "annotators.parquet", columns)
+
+    def restore(self, path: str | Path) -> Self:
+        """Take back what `save` wrote, to serve as a history."""
+        front = read_json(path, "aggregation")
+        if front.get("method") != self.name:
+            raise DataError(f"{path}: holds {front.get('method')!r}, not {self.name!r}")
+        table = read_table(Path(path) / "annotators.parquet")
+        self.annotators_ = Names(table["annotator"])
+        self.values_ = tuple(front["values"])
+        state = np.stack(table["state"].to_numpy())
+        setattr(self, self.state, state.reshape(len(state), *self._shape(len(self.values_))))
+        return self
 
 
 def shares(mass: np.ndarray) -> np.ndarray:

@@ -16,7 +16,8 @@ class Glad(HiddenTruth):
     """An answer is right with the logistic of the annotator's ability times the item's ease.
 
     `ability_` is (n_annotators,), negative for who answers against the truth; `difficulty_` is
-    (n_items,), 1 / ease. Abilities and log-eases have a normal prior around 1, values a flat one.
+    (n_items,), 1 / ease. Abilities and log-eases have a normal prior around 1, values a flat one;
+    with a history, an annotator's ability has its prior around what it was.
 
     Each maximisation improves the eases with the abilities held, item by item, then the
     abilities with the eases held, by Newton's steps that are never taken downhill.
@@ -29,18 +30,24 @@ class Glad(HiddenTruth):
 
     sweeps: int = 2
     name: ClassVar[str] = "glad"
+    state: ClassVar[str] = "ability_"
     ability_: np.ndarray = field(init=False, repr=False)
     log_ease_: np.ndarray = field(init=False, repr=False)
     objective_: list[float] = field(init=False, repr=False)  # log-posterior after each iteration
     _right: np.ndarray = field(init=False, repr=False)
+    _usual: np.ndarray = field(init=False, repr=False)  # the prior's middle of each ability
 
     @property
     def difficulty_(self) -> np.ndarray:
         return np.exp(-self.log_ease_)
 
+    def _shape(self, n_values: int) -> tuple[int, ...]:
+        return ()
+
     def _begin(self, rows: Rows, posterior: np.ndarray) -> None:
         self.prior_ = np.full(rows.n_values, 1 / rows.n_values)
-        self.ability_ = np.ones(rows.n_annotators)
+        self._usual = self._from_history(np.ones(rows.n_annotators), "ability_")
+        self.ability_ = self._usual.copy()
         self.log_ease_ = np.ones(rows.n_items)
         self.objective_ = []
         self._right = np.empty(len(rows.cell))
@@ -65,7 +72,7 @@ class Glad(HiddenTruth):
 
         likelihoods, changes = zip(*rows.each(work), strict=True)
         likelihood = sum(likelihoods)
-        square = ((self.ability_ - 1) ** 2).sum() + ((self.log_ease_ - 1) ** 2).sum()
+        square = ((self.ability_ - self._usual) ** 2).sum() + ((self.log_ease_ - 1) ** 2).sum()
         self.objective_.append(float(likelihood - 0.5 * square))
         for _ in range(self.sweeps):
             self._improve_ease(rows)
@@ -104,5 +111,5 @@ class Glad(HiddenTruth):
             return sums
 
         slope, curve, value = sum(rows.each(work), np.zeros((rows.n_annotators, 3))).T
-        off = ability - 1
+        off = ability - self._usual
         return np.stack([slope - off, curve + 1, value - 0.5 * off**2])

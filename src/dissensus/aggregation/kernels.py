@@ -11,10 +11,13 @@ rows: each is at least 1e-10, so nothing underflows, and no exponential is neede
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numba
 import numpy as np
+from numba.cpython.unsafe import tuple as of_tuples
 
+tuple_setitem: Any = of_tuples.tuple_setitem  # (tuple, index, value) -> tuple, compiled code only
 _compiled = numba.njit(nogil=True, cache=True, fastmath={"reassoc", "contract", "nsz", "arcp"})
 
 
@@ -62,6 +65,52 @@ def expect(first, last, offsets, cell, table, prior, known, posterior, mass):  #
             if (row - start) & 15 == 15:
                 total += _sum_to_one(p, n_values)
         total += _settle(p, n_values, known[i])
+        for k in range(n_values):
+            change = max(change, abs(p[k] - posterior[i, k]))
+            posterior[i, k] = p[k]
+            mass[k] += p[k]
+        for row in range(start, stop):
+            c = cell[row]
+            for k in range(n_values):
+                table[c, n_values + k] += p[k]
+    return total, change
+
+
+@_compiled
+def expect_few(first, last, offsets, cell, table, prior, known, posterior, mass):  # type: ignore[no-untyped-def]
+    """As `expect`, for few values: the prior is a tuple, so their number is known when this is
+    compiled, loops over them are unrolled and an item's weights stay in registers."""
+    n_values = len(prior)
+    total, change = 0.0, 0.0
+    for i in range(first, last):
+        start, stop = offsets[i], offsets[i + 1]
+        if start == stop:
+            continue
+        p = prior
+        for row in range(start, stop):
+            c = cell[row]
+            for k in range(n_values):
+                p = tuple_setitem(p, k, p[k] * table[c, k])
+            if (row - start) & 15 == 15:
+                weight = 0.0
+                for k in range(n_values):
+                    weight += p[k]
+                share = 1 / weight
+                for k in range(n_values):
+                    p = tuple_setitem(p, k, p[k] * share)
+                total += math.log(weight)
+        if known[i] < 0:
+            weight = 0.0
+            for k in range(n_values):
+                weight += p[k]
+            share = 1 / weight
+            for k in range(n_values):
+                p = tuple_setitem(p, k, p[k] * share)
+        else:
+            weight = p[known[i]]
+            for k in range(n_values):
+                p = tuple_setitem(p, k, 1.0 if known[i] == k else 0.0)
+        total += math.log(weight)
         for k in range(n_values):
             change = max(change, abs(p[k] - posterior[i, k]))
             posterior[i, k] = p[k]

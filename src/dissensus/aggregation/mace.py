@@ -53,6 +53,9 @@ class Mace(HiddenTruth):
         posterior[:] = best[2]
         self.prior_ = np.full(posterior.shape[1], 1 / posterior.shape[1])
 
+    def _shape(self, n_values: int) -> tuple[int, ...]:
+        return (2, n_values)
+
     def _begin(self, rows: Rows, posterior: np.ndarray) -> None:
         people, n_values = rows.n_annotators, rows.n_values
         self.prior_ = np.full(n_values, 1 / n_values)
@@ -70,7 +73,7 @@ class Mace(HiddenTruth):
         found = rows.expected(expect_own, ratio, self.prior_, self._known, posterior)
         known = found.counts.reshape(guess.shape) * knows / (guess + knows)  # of what was right
         self.counts_ = np.stack([known, self._n - known], axis=1)
-        self.counts_ += self._from_history(self.counts_, "counts_")
+        self.counts_ += self._from_history(np.zeros_like(self.counts_), "counts_")
         self._maximise()
         return found.likelihood + float((self._n * np.log(guess)).sum()), found.change
 

@@ -31,6 +31,9 @@ class OneCoin(HiddenTruth):
         with np.errstate(invalid="ignore"):
             return (self.counts_[:, 0] / self.counts_[:, 1]).clip(TINY, 1 - TINY)
 
+    def _shape(self, n_values: int) -> tuple[int, ...]:
+        return (2,)
+
     def _begin(self, rows: Rows, posterior: np.ndarray) -> None:
         self._n = np.bincount(rows.cell, minlength=rows.n_cells).reshape(-1, rows.n_values)
         counts = rows.counted(posterior).reshape(-1, rows.n_values, rows.n_values)
@@ -38,7 +41,7 @@ class OneCoin(HiddenTruth):
 
     def _count(self, right: np.ndarray) -> None:
         self.counts_ = np.stack([right, self._n.sum(axis=1)], axis=1).astype(float)
-        self.counts_ += self._from_history(self.counts_, "counts_")
+        self.counts_ += self._from_history(np.zeros_like(self.counts_), "counts_")
 
     def _pass(self, rows: Rows, posterior: np.ndarray) -> tuple[float, float]:
         from dissensus.aggregation.kernels import expect_own

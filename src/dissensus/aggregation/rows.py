@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -33,6 +33,8 @@ class Rows:
     n_values: int
     n_annotators: int
     bounds: tuple[int, ...]  # items between which the threads share the work
+    pool: ThreadPoolExecutor | None = None
+    tables: dict[tuple[int, int], np.ndarray] = field(default_factory=dict)  # kept for every pass
 
     @classmethod
     def of(cls, annotations: Annotations, purpose: str) -> Rows:
@@ -48,7 +50,8 @@ class Rows:
         threads = 1 if len(item) < FEW else min(os.cpu_count() or 1, 8)
         cuts = np.searchsorted(offsets, np.linspace(0, len(item), threads + 1)[1:-1])
         bounds = (0, *(int(c) for c in cuts), len(offsets) - 1)
-        return cls(offsets, cell, n_values, n_annotators, bounds)
+        pool = ThreadPoolExecutor(threads) if threads > 1 else None
+        return cls(offsets, cell, n_values, n_annotators, bounds, pool)
 
     @property
     def n_items(self) -> int:
@@ -66,10 +69,9 @@ class Rows:
     def each(self, work: Callable[[int, int], Any]) -> list[Any]:
         """Call `work(first item, last item)` for every thread's share, side by side."""
         shares = list(zip(self.bounds[:-1], self.bounds[1:], strict=True))
-        if len(shares) == 1:
-            return [work(*shares[0])]
-        with ThreadPoolExecutor(len(shares)) as pool:
-            return list(pool.map(lambda share: work(*share), shares))
+        if self.pool is None:
+            return [work(*share) for share in shares]
+        return list(self.pool.map(lambda share: work(*share), shares))
 
     def counted(self, posterior: np.ndarray) -> np.ndarray:
         """How often each cell goes with each true value, (n_cells, n_values)."""
@@ -80,13 +82,13 @@ class Rows:
             count(first, last, self.offsets, self.cell, posterior, table)
             return table[:, self.n_values :]
 
-        return sum(self.each(work), np.zeros((self.n_cells, self.n_values)))
+        return _total(self.each(work))
 
     def expected(
         self,
         kernel: Callable[..., tuple[float, float]],
         parameters: np.ndarray,
-        prior: np.ndarray,
+        prior: np.ndarray | tuple[float, ...],
         known: np.ndarray,
         posterior: np.ndarray,
     ) -> Expected:
@@ -94,8 +96,8 @@ class Rows:
         width = parameters.shape[1]
 
         def work(first: int, last: int) -> Expected:
-            table, mass = np.zeros((self.n_cells, 2 * width)), np.zeros(self.n_values)
-            table[:, :width] = parameters
+            table, mass = self._table(first, 2 * width), np.zeros(self.n_values)
+            table[:, :width], table[:, width:] = parameters, 0
             given = self.offsets, self.cell, table, prior, known, posterior, mass
             return Expected(*kernel(first, last, *given), table[:, width:], mass)
 
@@ -103,6 +105,20 @@ class Rows:
         return Expected(
             sum(part.likelihood for part in found),
             max(part.change for part in found),
-            sum((part.counts for part in found), np.zeros((self.n_cells, width))),
-            sum((part.mass for part in found), np.zeros(self.n_values)),
+            _total([part.counts for part in found]),
+            _total([part.mass for part in found]),
         )
+
+    def _table(self, first: int, width: int) -> np.ndarray:
+        """The table of the thread that begins at this item; the same one at every pass."""
+        made = self.tables.get((first, width))
+        if made is None:
+            made = self.tables[first, width] = np.empty((self.n_cells, width))
+        return made
+
+
+def _total(parts: list[np.ndarray]) -> np.ndarray:
+    total = parts[0].copy()
+    for part in parts[1:]:
+        total += part
+    return total

@@ -13,6 +13,7 @@ from typing import Any
 import typer
 
 from dissensus import __version__
+from dissensus.cli.aggregate import aggregate
 from dissensus.cli.console import fail
 from dissensus.cli.convert import convert
 from dissensus.cli.describe import describe
@@ -24,6 +25,7 @@ from dissensus.errors import DissensusError
 
 COMMANDS: dict[str, Callable[..., Any]] = {
     "describe": describe,
+    "aggregate": aggregate,
     "convert": convert,
     "simulate": simulate,
     "train": train,

@@ -1,0 +1,151 @@
+"""dissensus aggregate: one answer, and a distribution, for each item."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from dissensus.cli import console
+from dissensus.cli.reading import Reading, reads_corpus
+from dissensus.errors import DataError, listed
+
+if TYPE_CHECKING:
+    from dissensus.aggregation import Aggregator
+    from dissensus.annotations import Annotations
+    from dissensus.corpus import Corpus
+
+
+@reads_corpus
+def aggregate(
+    reading: Reading,
+    method: Annotated[
+        str,
+        typer.Option(help="majority, soft-vote, dawid-skene, one-coin, mace, glad, mean, ..."),
+    ] = "majority",
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "-o", "--output", help="Table to write, .csv or .parquet; stdout if left out."
+        ),
+    ] = None,
+    question: console.Question = None,
+    use_gold: Annotated[
+        bool,
+        typer.Option("--use-gold", help="Known labels teach how each annotator answers."),
+    ] = False,
+    people: Annotated[
+        Path | None,
+        typer.Option(help="Also write what was learned of each annotator here, as a table."),
+    ] = None,
+) -> None:
+    """Aggregate the answers in FILE: a row per item with one answer and its distribution."""
+    from dissensus.aggregation import AGGREGATORS
+
+    if method not in AGGREGATORS:
+        raise DataError(f"no aggregator {method!r}; there are {listed(AGGREGATORS, 40)}")
+    corpus = reading.read()
+    asked = question or list(corpus.questions)
+    corpus.check_questions(asked)
+    fitted = {name: _fitted(method, corpus, name, use_gold) for name in asked}
+    rows = [_rows(corpus[name], found, name) for name, found in fitted.items()]
+    _write(rows, output)
+    if people is not None:
+        _write([_people(corpus, found, name) for name, found in fitted.items()], people)
+    for name, found in fitted.items():
+        console.say(
+            f"{name}: {method} of {found.consensus_.n_rows} items{_accuracy(corpus, name, found)}"
+        )
+
+
+def _fitted(method: str, corpus: Corpus, question: str, use_gold: bool) -> Aggregator:
+    from dissensus.aggregation import AGGREGATORS
+    from dissensus.aggregation.em import HiddenTruth
+
+    aggregator = AGGREGATORS[method]()
+    if not use_gold:
+        return aggregator.fit(corpus[question])
+    if not isinstance(aggregator, HiddenTruth):
+        raise DataError(f"{method} cannot learn from gold labels")
+    if question not in corpus.gold:
+        raise DataError(f"{corpus.name}: no gold label for {question!r}")
+    return aggregator.fit(corpus[question], gold=corpus.gold[question])
+
+
+def _accuracy(corpus: Corpus, question: str, found: Aggregator) -> str:
+    """How many consensus labels equal the gold label, where there is one."""
+    import numpy as np
+
+    if question not in corpus.gold or corpus[question].scale.kind == "interval":
+        return ""
+    gold = corpus.gold[question].to(corpus[question].scale)
+    label = np.full(corpus.n_items, -1)
+    label[found.consensus_.item] = found.consensus_.answer
+    known = label[gold.item] >= 0
+    if not known.any():
+        return ""
+    right = (label[gold.item] == gold.answer)[known].mean()
+    return f"; {right:.4f} of {int(known.sum())} gold labels"
+
+
+def _rows(annotations: Annotations, found: Aggregator, question: str) -> dict[str, Any]:
+    """A column each: question, item, answer, and the share of every value."""
+    item, scale = found.consensus_.item, annotations.scale
+    columns: dict[str, Any] = {
+        "question": [question] * len(item),
+        "item": [annotations.items[i] for i in item],
+        "answer": [_text(answer) for answer in found.consensus_.answers()],
+        "answers": annotations.per_item()[item].tolist(),
+    }
+    names = getattr(scale, "values", None) or [f"bin-{k}" for k in range(scale.n_columns)]
+    for column, name in enumerate(names):
+        columns[f"share.{name}"] = found.distribution_[item, column].tolist()
+    return columns
+
+
+def _people(corpus: Corpus, found: Aggregator, question: str) -> dict[str, Any]:
+    """What was learned of each annotator: every array of theirs that has one number."""
+    asked = corpus[question]
+    columns: dict[str, Any] = {
+        "question": [question] * asked.n_annotators,
+        "annotator": list(asked.annotators),
+        "answers": asked.per_annotator().tolist(),
+    }
+    for name in ("accuracy_", "skill_", "competence_", "ability_", "bias_", "spread_"):
+        if hasattr(found, name):
+            columns[name.rstrip("_")] = getattr(found, name).tolist()
+    if hasattr(found, "confusion_"):
+        diagonal = found.confusion_.diagonal(axis1=1, axis2=2)
+        for value, right in zip(asked.scale.values, diagonal.T, strict=True):  # type: ignore[attr-defined]
+            columns[f"right.{value}"] = right.tolist()
+    if len(columns) == 3:
+        raise DataError(f"{found.name} learns nothing of annotators; leave --people out")
+    return columns
+
+
+def _text(answer: Any) -> str:
+    return ",".join(answer) if isinstance(answer, tuple) else str(answer)
+
+
+def _write(tables: list[dict[str, Any]], output: Path | None) -> None:
+    """One table of all questions; what one does not have stays empty."""
+    import os
+    import sys
+    import tempfile
+
+    import pyarrow as pa
+    import pyarrow.csv as csv
+    import pyarrow.parquet as pq
+
+    table = pa.concat_tables([pa.table(t) for t in tables], promote_options="permissive")
+    if output is None:
+        csv.write_csv(table, sys.stdout.buffer)
+        return
+    if output.suffix not in (".csv", ".parquet"):
+        raise DataError(f"{output}: write a .csv or a .parquet file")
+    output.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=output.parent) as folder:
+        part = Path(folder) / output.name
+        (csv.write_csv if output.suffix == ".csv" else pq.write_table)(table, part)
+        os.replace(part, output)

@@ -1,0 +1,79 @@
+"""dissensus aggregate, as a user types it."""
+
+from __future__ import annotations
+
+import csv
+import io
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from tests.cli.conftest import Run
+
+LINES = """item,annotator,label,gold
+t1,ann,yes,yes
+t1,bob,yes,yes
+t1,cy,no,yes
+t2,ann,no,no
+t2,bob,no,no
+t2,cy,yes,no
+t3,ann,no,no
+t3,bob,yes,no
+"""
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Path:
+    path = tmp_path / "labels.csv"
+    path.write_text(LINES)
+    return path
+
+
+def test_a_row_for_every_item(run: Run, table: Path) -> None:
+    ended = run("aggregate", table)
+    rows = list(csv.DictReader(io.StringIO(ended.out)))
+    assert [(row["item"], row["answer"], row["answers"]) for row in rows] == [
+        ("t1", "yes", "3"),
+        ("t2", "no", "3"),
+        ("t3", "no", "2"),
+    ]
+    assert float(rows[2]["share.yes"]) == 0.5
+    assert ended.err.splitlines()[-1] == "label: majority of 3 items; 1.0000 of 3 gold labels"
+
+
+@pytest.mark.parametrize("method", ["dawid-skene", "one-coin", "mace", "glad", "wawa"])
+def test_what_was_learned_of_people(run: Run, table: Path, tmp_path: Path, method: str) -> None:
+    out, people = tmp_path / "out.parquet", tmp_path / "people.csv"
+    ended = run("aggregate", table, "--method", method, "-o", out, "--people", people)
+    assert (ended.code, ended.out) == (0, "")
+    assert pq.read_table(out).num_rows == 3
+    rows = list(csv.DictReader(io.StringIO(people.read_text())))
+    assert [row["annotator"] for row in rows] == ["ann", "bob", "cy"]
+    assert [row["answers"] for row in rows] == ["3", "3", "2"]
+    assert len(rows[0]) > 3
+
+
+def test_gold_labels_teach(run: Run, table: Path) -> None:
+    ended = run("aggregate", table, "--method", "one-coin", "--use-gold")
+    rows = list(csv.DictReader(io.StringIO(ended.out)))
+    assert [row["share.yes"] for row in rows] == ["1", "0", "0"]
+
+
+@pytest.mark.parametrize(
+    ("typed", "message"),
+    [
+        (("--method", "oracle"), "Error: no aggregator 'oracle'; there are 'majority', "),
+        (("--use-gold",), "Error: majority cannot learn from gold labels"),
+        (("--method", "mean"), "Error: mean is for interval answers, not nominal ones"),
+        (("--question", "mood"), "Error: labels: no question 'mood'; it has 'label'"),
+        (("-o", "out.xlsx"), "Error: out.xlsx: write a .csv or a .parquet file"),
+        (("--people", "p.csv"), "Error: majority learns nothing of annotators; leave --people out"),
+    ],
+)
+def test_what_cannot_be_aggregated(
+    run: Run, table: Path, typed: tuple[str, ...], message: str
+) -> None:
+    ended = run("aggregate", table, *typed)
+    assert ended.code == 1
+    assert ended.err.splitlines()[-1].startswith(message)
