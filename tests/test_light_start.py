@@ -8,8 +8,8 @@ import sys
 
 import pytest
 
-HEAVY = ("torch", "transformers", "sklearn", "scipy.stats", "pandas")
-COMMANDS = ("describe", "convert", "simulate", "train", "predict", "evaluate")
+HEAVY = ("torch", "transformers", "sklearn", "scipy.stats", "pandas", "numba")
+COMMANDS = ("describe", "agreement", "convert", "simulate", "train", "predict", "evaluate")
 
 
 def loaded_by(program: str) -> list[str]:

@@ -238,8 +238,15 @@ MEASURES: dict[str, Measure] = {
 }
 
 PER_ITEM: dict[str, Breakdown] = {
-    "entropy": Breakdown(item_entropy, (*_CHOICE, "multi-label"), "of the answers, in nats"),
-    "variance": Breakdown(item_variance, _NUMBER, "of the ratings or levels"),
+    "entropy": Breakdown(
+        item_entropy,
+        (*_CHOICE, "multi-label"),
+        "of the answers, in nats",
+        higher_is_agreement=False,
+    ),
+    "variance": Breakdown(
+        item_variance, _NUMBER, "of the ratings or levels", higher_is_agreement=False
+    ),
     "majority-share": Breakdown(
         majority_share, (*_CHOICE, "multi-label"), "of the most frequent answer"
     ),
@@ -255,7 +262,9 @@ PER_ANNOTATOR: dict[str, Breakdown] = {
     "correlation-with-rest": Breakdown(
         correlation_with_rest, _NUMBER, "with the mean of the others' ratings", True
     ),
-    "leniency": Breakdown(leniency, _NUMBER, "how much higher one rates than the others", True),
+    "leniency": Breakdown(
+        leniency, _NUMBER, "how much higher one rates than the others", True, False
+    ),
 }
 
 PER_PAIR: dict[str, Breakdown] = {

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dissensus.agreement.measure import Estimate, ratio
+from dissensus.agreement.measure import Estimate, ratio, summed
 from dissensus.agreement.weights import Weights, disagreement
 from dissensus.annotations import Annotations
 
@@ -49,8 +49,8 @@ def beyond_chance(
     found = counted(annotations, apart)
 
     def estimate(weight: np.ndarray) -> np.ndarray:
-        observed = ratio(weight @ found.agreeing, weight @ found.several)
-        share = ratio(weight @ found.share, (weight @ found.answered)[:, None])
+        observed = ratio(summed(weight, found.agreeing), summed(weight, found.several))
+        share = ratio(summed(weight, found.share), summed(weight, found.answered)[:, None])
         by_chance = chance(share, 1.0 - apart)
         left = 1.0 - by_chance
         return ratio(observed - by_chance, np.where(left > 1e-12, left, 0.0))

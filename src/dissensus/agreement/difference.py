@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dissensus.agreement.measure import Estimate, ratio, whole
+from dissensus.agreement.measure import Estimate, ratio, summed, whole
 from dissensus.annotations import Annotations
 from dissensus.errors import DataError
 from dissensus.scales import Interval
@@ -39,4 +39,4 @@ def prepare_mean_difference(annotations: Annotations) -> Estimate:
     apart = np.bincount(item, people * (below - above) * rating, minlength=len(n))
     several = n >= 2
     mean = np.where(several, apart / np.where(several, n * (n - 1) / 2, 1.0), 0.0)
-    return lambda weight: ratio(weight @ mean, weight @ several.astype(float))
+    return lambda weight: ratio(summed(weight, mean), summed(weight, several.astype(float)))

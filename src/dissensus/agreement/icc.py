@@ -6,7 +6,7 @@ from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 
-from dissensus.agreement.measure import Estimate, ratio, whole
+from dissensus.agreement.measure import Estimate, ratio, summed, whole
 from dissensus.agreement.weights import numbers
 from dissensus.annotations import Annotations
 from dissensus.errors import DataError
@@ -118,22 +118,22 @@ def _undefined(weight: np.ndarray) -> np.ndarray:
 
 
 def _one_way(sums: _Sums, weight: np.ndarray, mean: bool) -> np.ndarray:
-    n_items, n = weight @ sums.answered, weight @ sums.size
-    grand = ratio((weight @ sums.total) ** 2, n)
-    between = ratio(_less(weight @ sums.between, grand), n_items - 1)
-    within = ratio(weight @ sums.within, n - n_items)
+    n_items, n = summed(weight, sums.answered), summed(weight, sums.size)
+    grand = ratio(summed(weight, sums.total) ** 2, n)
+    between = ratio(_less(summed(weight, sums.between), grand), n_items - 1)
+    within = ratio(summed(weight, sums.within), n - n_items)
     if mean:
         return _quotient(between - within, between)
-    per_item = ratio(n - ratio(weight @ sums.size**2, n), n_items - 1)
+    per_item = ratio(n - ratio(summed(weight, sums.size**2), n), n_items - 1)
     return _quotient(between - within, between + (per_item - 1) * within)
 
 
 def _two_way(sums: _Sums, table: np.ndarray, weight: np.ndarray, form: Form) -> np.ndarray:
-    n_items, k = weight @ sums.answered, table.shape[1]
-    grand = ratio((weight @ sums.total) ** 2, n_items * k)
-    between = ratio(_less(weight @ sums.between, grand), n_items - 1)
-    people = _less(ratio(((weight @ table) ** 2).sum(axis=1), n_items), grand)
-    error = ratio(_less(weight @ sums.within, people), (n_items - 1) * (k - 1))
+    n_items, k = summed(weight, sums.answered), table.shape[1]
+    grand = ratio(summed(weight, sums.total) ** 2, n_items * k)
+    between = ratio(_less(summed(weight, sums.between), grand), n_items - 1)
+    people = _less(ratio((summed(weight, table) ** 2).sum(axis=1), n_items), grand)
+    error = ratio(_less(summed(weight, sums.within), people), (n_items - 1) * (k - 1))
     people = ratio(people, np.full(len(weight), k - 1.0))
     if form == "icc2":
         lenient = k * ratio(people - error, n_items)

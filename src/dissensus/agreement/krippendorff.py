@@ -9,7 +9,7 @@ from typing import Literal, get_args
 import numpy as np
 
 from dissensus.agreement.masi import masi_distance
-from dissensus.agreement.measure import Estimate, ratio, whole
+from dissensus.agreement.measure import Estimate, ratio, summed, whole
 from dissensus.agreement.percent import groups
 from dissensus.agreement.weights import numbers
 from dissensus.annotations import Annotations
@@ -126,12 +126,16 @@ def _paired_counts(annotations: Annotations) -> tuple[np.ndarray, np.ndarray]:
 
 def _by_values(annotations: Annotations, distance: np.ndarray) -> Estimate:
     counts, n = _paired_counts(annotations)
-    apart = np.einsum("iv,iv->i", counts @ distance, counts) / (n - 1)  # (n_items,)
+    if (distance == 1.0 - np.eye(len(distance))).all():
+        apart = counts.sum(axis=1) ** 2 - np.einsum("iv,iv->i", counts, counts)
+    else:
+        apart = np.einsum("iv,iv->i", counts @ distance, counts)
+    apart /= n - 1  # (n_items,)
 
     def estimate(weight: np.ndarray) -> np.ndarray:
-        total = weight @ counts  # (n_draws, n_values)
+        total = summed(weight, counts)  # (n_draws, n_values)
         expected = ((total @ distance) * total).sum(axis=1)
-        return _alpha(weight @ apart, expected, total.sum(axis=1))
+        return _alpha(summed(weight, apart), expected, total.sum(axis=1))
 
     return estimate
 
@@ -172,10 +176,10 @@ def _by_moments(annotations: Annotations, number: np.ndarray) -> Estimate:
     apart = 2 * n * spread / np.maximum(n - 1, 1.0)  # (n_items,)
 
     def estimate(weight: np.ndarray) -> np.ndarray:
-        total, square = weight @ size, weight @ squares
-        expected = total * square - (weight @ sums) ** 2
+        total, square = summed(weight, size), summed(weight, squares)
+        expected = total * square - summed(weight, sums) ** 2
         expected = np.where(expected > 1e-12 * total * square, 2 * expected, 0.0)  # not rounding
-        return _alpha(weight @ apart, expected, total)
+        return _alpha(summed(weight, apart), expected, total)
 
     return estimate
 
@@ -212,7 +216,7 @@ def _by_function(
             block = slice(begin, begin + step)
             far = distance(values[:, None], values[None, block])
             expected += ((total @ far) * total[:, block]).sum(axis=1)
-        return _alpha(weight @ apart, expected, total.sum(axis=1))
+        return _alpha(summed(weight, apart), expected, total.sum(axis=1))
 
     return estimate
 

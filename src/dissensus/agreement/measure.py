@@ -35,11 +35,22 @@ class Breakdown:
     scales: tuple[str, ...]
     description: str
     needs_ids: bool = False
+    higher_is_agreement: bool = True  # else what is far from 0 is worth a look
 
 
 def whole(prepare: Callable[[Annotations], Estimate], annotations: Annotations) -> float:
     """The value with every item counted once."""
     return float(prepare(annotations)(np.ones((1, annotations.n_items)))[0])
+
+
+def summed(weight: np.ndarray, per_item: np.ndarray) -> np.ndarray:
+    """Weighted sums over items, (n_draws,) or (n_draws, n_columns).
+
+    For a single draw without the threads of a matrix product, which wait for busy cores.
+    """
+    if len(weight) > 1:
+        return weight @ per_item
+    return np.einsum("i,i...->...", weight[0], per_item)[None]
 
 
 def ratio(above: np.ndarray, below: np.ndarray) -> np.ndarray:

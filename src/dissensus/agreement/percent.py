@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from dissensus.agreement.counted import counted
-from dissensus.agreement.measure import Estimate, ratio, whole
+from dissensus.agreement.measure import Estimate, ratio, summed, whole
 from dissensus.annotations import Annotations
 from dissensus.scales import Interval, MultiLabel
 
@@ -34,7 +34,7 @@ def prepare_percent_agreement(annotations: Annotations) -> Estimate:
     if isinstance(annotations.scale, Interval):
         return lambda weight: np.full(len(weight), np.nan)
     equal, several = _equal_pairs(annotations)
-    return lambda weight: ratio(weight @ equal, weight @ several)
+    return lambda weight: ratio(summed(weight, equal), summed(weight, several))
 
 
 def _equal_pairs(annotations: Annotations) -> tuple[np.ndarray, np.ndarray]:

@@ -14,6 +14,7 @@ import typer
 
 from dissensus import __version__
 from dissensus.cli.aggregate import aggregate
+from dissensus.cli.agreement import agreement
 from dissensus.cli.console import fail
 from dissensus.cli.convert import convert
 from dissensus.cli.describe import describe
@@ -25,6 +26,7 @@ from dissensus.errors import DissensusError
 
 COMMANDS: dict[str, Callable[..., Any]] = {
     "describe": describe,
+    "agreement": agreement,
     "aggregate": aggregate,
     "convert": convert,
     "simulate": simulate,

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
+import tempfile
+from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
 import typer
+
+from dissensus.errors import DataError
 
 Question = Annotated[
     list[str] | None, typer.Option(help="Question to use; repeatable; all if left out.")
@@ -22,6 +27,23 @@ def say(line: str) -> None:
 def print_json(content: Any) -> None:
     """A result for programs, on stdout."""
     print(json.dumps(content, ensure_ascii=False, indent=1, allow_nan=True))
+
+
+def write_json(path: Path, content: Any) -> None:
+    """A result for programs, in a file that is written whole or not at all."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+        try:
+            with os.fdopen(handle, "w", encoding="utf-8") as file:
+                json.dump(content, file, ensure_ascii=False, indent=1)
+                file.write("\n")
+            os.chmod(temporary, 0o644)  # mkstemp makes files that nobody else may read
+            os.replace(temporary, path)
+        finally:
+            Path(temporary).unlink(missing_ok=True)
+    except OSError as error:
+        raise DataError(f"{path}: cannot be written ({error.strerror or error})") from None
 
 
 def fail(line: str, code: int) -> NoReturn:

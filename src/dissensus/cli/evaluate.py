@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import json as json_text
 import math
-import os
-import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -105,7 +102,7 @@ def evaluate(
         _say_what_does_not_apply(wanted or [], results)
     content = {"corpus": read.name, "results": [result.to_dict() for result in results]}
     if output is not None:
-        _write(output, content)
+        console.write_json(output, content)
     if json:
         console.print_json(content)
         return
@@ -309,20 +306,3 @@ def _dic_rows(every: list[tuple[Dic, Dic] | None], empty: list[str]) -> Iterator
     yield of("  the same, normalised", [d and d[1].normalised for d in every])
     yield of("  pairs of annotators", [d and d[0].pairs for d in every])
     yield of("  pairs left out", [d and d[0].left_out for d in every])
-
-
-def _write(path: Path, content: dict[str, Any]) -> None:
-    """Write JSON, whole or not at all."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8") as file:
-                json_text.dump(content, file, ensure_ascii=False, indent=1)
-                file.write("\n")
-            os.chmod(temporary, 0o644)  # mkstemp makes files that nobody else may read
-            os.replace(temporary, path)
-        finally:
-            Path(temporary).unlink(missing_ok=True)
-    except OSError as error:
-        raise DataError(f"{path}: cannot be written ({error.strerror or error})") from None

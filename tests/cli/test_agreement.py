@@ -1,0 +1,222 @@
+"""dissensus agreement, as a user types it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from dissensus import agreement
+from dissensus.annotations import Annotations
+from dissensus.corpus import Corpus
+from dissensus.scales import MultiLabel, Nominal
+from tests.cli.conftest import Run
+from tests.test_describe import small
+from tests.test_docs import ROOT, table_under
+
+
+@pytest.fixture
+def corpus(tmp_path: Path) -> Path:
+    small().save(tmp_path / "small")
+    return tmp_path / "small"
+
+
+EXPECTED = """\
+small, rude (nominal)
+measure              value  meaning
+percent              0.444  share of pairs of answers about an item that are
+                            equal, mean over items
+krippendorff-alpha   0.067  agreement beyond chance; 1 is perfect, 0 is chance
+fleiss-kappa        -0.169  beyond chance, if everybody draws from the same
+                            shares of values
+randolph-kappa      -0.111  beyond chance, if chance picks every value of the
+                            scale alike
+gwet-ac1            -0.059  beyond chance, stable where one value is rare
+cohen-kappa          0.333  of two annotators beyond chance, mean over pairs
+scott-pi             0.056  of two annotators beyond chance, their answers
+                            pooled, mean over pairs
+
+small, funny (interval)
+measure              value  meaning
+krippendorff-alpha   0.000  agreement beyond chance; 1 is perfect, 0 is chance
+mean-difference      6.000  how far apart two ratings of an item are, mean over
+                            items, in own units
+correlation              -  undefined: no two annotators share two items that
+                            they rate differently
+concordance              -  undefined: no two annotators share two items that
+                            they rate differently
+icc1                -3.000  share of the variance between items; each rated by
+                            others
+icc2                     -  undefined: not everybody rated every item once
+icc3                     -  undefined: not everybody rated every item once
+icc1k                    -  undefined: items have different numbers of ratings
+icc2k                    -  undefined: not everybody rated every item once
+icc3k                    -  undefined: not everybody rated every item once
+"""
+
+
+def test_tables_when_piped(run: Run, corpus: Path) -> None:
+    ended = run("agreement", corpus)
+    assert ended.out == EXPECTED
+    assert ended.code == 0
+
+
+def test_json_holds_the_values_and_the_reasons(run: Run, corpus: Path) -> None:
+    found = json.loads(run("agreement", corpus, "--json").out)
+    assert found["corpus"] == "small"
+    for question, asked in small().questions.items():
+        listed = next(q for q in found["questions"] if q["question"] == question)
+        assert listed["answers"] == asked.n_answers
+        values = {entry["measure"]: entry["value"] for entry in listed["measures"]}
+        expected = agreement.measured(asked)
+        assert {n: np.nan if v is None else v for n, v in values.items()} == pytest.approx(
+            expected, nan_ok=True
+        )
+        for entry in listed["measures"]:
+            why = agreement.why_undefined(entry["measure"], asked)
+            assert entry["undefined"] == why
+
+
+def test_chosen_measures_and_question(run: Run, corpus: Path) -> None:
+    chosen = ("--measure", "icc2", "--measure", "percent", "--question", "rude")
+    out = run("agreement", corpus, *chosen).out
+    assert out == (
+        "small, rude (nominal)\n"
+        "measure  value  meaning\n"
+        "icc2         -  undefined: it is for ordinal and interval answers, not nominal\n"
+        "percent  0.444  share of pairs of answers about an item that are equal, mean\n"
+        "                over items\n"
+    )
+
+
+def test_intervals(run: Run, corpus: Path) -> None:
+    ended = run("agreement", corpus, "--interval", "--json")
+    for question in json.loads(ended.out)["questions"]:
+        annotations = small()[question["question"]]
+        for entry in question["measures"]:
+            if entry["value"] is None:
+                assert (entry["low"], entry["high"]) == (None, None)
+            else:
+                low, high, _ = agreement.interval(entry["measure"], annotations)
+                assert (entry["low"], entry["high"]) == (low, high)
+    head = run("agreement", corpus, "--interval", "--question", "rude").out.splitlines()[1]
+    assert head.split() == ["measure", "value", "low", "high", "meaning"]
+
+
+def test_by_item_the_most_disputed_first(run: Run, corpus: Path) -> None:
+    out = run("agreement", corpus, "--by", "item", "--question", "rude", "--most", "2").out
+    assert out.splitlines() == [
+        "small, rude (nominal)",
+        "item        answers  entropy  majority-share",
+        "t3                2    0.693           0.500",
+        "t2                3    0.637           0.667",
+        "... 1 more",
+    ]
+
+
+def test_by_annotator_with_confusions_for_programs(run: Run, corpus: Path) -> None:
+    ended = run("agreement", corpus, "--by", "annotator", "--json")
+    rude, funny = json.loads(ended.out)["questions"]
+    assert [line["annotator"] for line in rude["annotators"]] == ["ann", "bob", "cleo"]
+    assert rude["annotators"][0] == {
+        "annotator": "ann",
+        "answers": 3,
+        "confusion": [[1, 0], [1, 0]],
+        "agreement-with-rest": pytest.approx(1 / 3),
+        "agreement-with-consensus": 0.5,
+    }
+    assert funny["annotators"][0]["leniency"] == -6
+    shown = run("agreement", corpus, "--by", "annotator").out
+    assert "confusion" not in shown
+    one = run("agreement", corpus, "--by", "annotator", "--measure", "leniency", "--json")
+    assert "confusion" not in one.out
+
+
+def test_by_pair_only_those_who_share_items(run: Run, tmp_path: Path) -> None:
+    rows = [("t1", "ann", "a"), ("t1", "bob", "a"), ("t2", "ann", "b"), ("t2", "bob", "b")]
+    rows += [("t3", "cleo", "a"), ("t3", "bob", "a")]
+    made = Corpus.build("made", ["t1", "t2", "t3"], {"q": Annotations.from_rows(rows)})
+    made.save(tmp_path / "made")
+    found = json.loads(run("agreement", tmp_path / "made", "--by", "pair", "--json").out)
+    assert found["questions"][0]["pairs"] == [
+        {"first": "ann", "second": "bob", "items": 2, "cohen-kappa": 1, "scott-pi": 1},
+        {"first": "bob", "second": "cleo", "items": 1, "cohen-kappa": None, "scott-pi": None},
+    ]
+    assert (
+        "bob    cleo        1            -         -"
+        in run("agreement", tmp_path / "made", "--by", "pair").out
+    )
+
+
+def test_output_writes_the_same_as_json(run: Run, corpus: Path, tmp_path: Path) -> None:
+    ended = run("agreement", corpus, "--by", "item", "--json", "-o", tmp_path / "new" / "out.json")
+    assert json.loads((tmp_path / "new" / "out.json").read_text()) == json.loads(ended.out)
+    blocked = run("agreement", corpus, "-o", corpus)
+    assert blocked.code == 1
+    assert blocked.err.splitlines()[-1].startswith(f"Error: {corpus}: cannot be written (")
+
+
+def test_votes_without_annotators(run: Run, tmp_path: Path) -> None:
+    votes = Annotations.from_arrays(
+        np.array([0, 0, 1]), None, np.array([0, 1, 1]), Nominal(("a", "b")), count=[3, 1, 2]
+    )
+    Corpus.build("votes", ["0", "1"], {"q": votes}).save(tmp_path / "votes")
+    lines = run("agreement", tmp_path / "votes").out.splitlines()
+    shown = [line.split()[0] for line in lines[2:] if not line.startswith(" ")]
+    assert shown == [
+        "percent",
+        "krippendorff-alpha",
+        "fleiss-kappa",
+        "randolph-kappa",
+        "gwet-ac1",
+    ]
+    ended = run("agreement", tmp_path / "votes", "--by", "pair")
+    assert ended.err.splitlines()[-2:] == [
+        "q: left out, nothing by pair: it needs to know who answered; these answers are "
+        "anonymous; it is for ordinal answers, not nominal; "
+        "it is for ordinal and interval answers, not nominal",
+        "Error: votes: no question has such a measure by pair",
+    ]
+
+
+def test_several_answers_at_once(run: Run, tmp_path: Path) -> None:
+    rows = [("t1", "ann", "joy,fear"), ("t1", "bob", "joy"), ("t2", "ann", ""), ("t2", "bob", "")]
+    asked = Annotations.from_rows(rows, MultiLabel(("joy", "fear")))
+    Corpus.build("sets", ["t1", "t2"], {"q": asked}).save(tmp_path / "sets")
+    found = json.loads(run("agreement", tmp_path / "sets", "--json").out)["questions"][0]
+    values = {entry["measure"]: entry["value"] for entry in found["measures"]}
+    assert list(values) == ["percent", "krippendorff-alpha", "kappa-per-value", "kappa-any-value"]
+    assert values["kappa-any-value"] == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--by", "day"), "--by day: there are item, annotator and pair"),
+        (
+            ("--by", "item", "--measure", "kappa"),
+            "no measure 'kappa' by item; there are 'entropy', 'variance', 'majority-share'",
+        ),
+        (("--by", "pair", "--interval"), "--interval is of a whole measure; leave out --by pair"),
+        (("--question", "polite"), "small: no question 'polite'; it has 'rude', 'funny'"),
+    ],
+)
+def test_refuses_what_does_not_fit(
+    run: Run, corpus: Path, options: tuple[str, ...], message: str
+) -> None:
+    ended = run("agreement", corpus, *options)
+    assert (ended.code, ended.out) == (1, "")
+    assert ended.err.splitlines()[-1] == f"Error: {message}"
+
+
+def test_an_unknown_measure_lists_those_there_are(run: Run, corpus: Path) -> None:
+    ended = run("agreement", corpus, "--measure", "kapa")
+    assert ended.code == 1
+    assert ended.err.startswith("Error: no measure 'kapa'; there are 'percent', 'krippendorff-")
+
+
+def test_the_docs_list_every_measure() -> None:
+    page = ROOT / "docs" / "commands.md"
+    assert table_under(page, "measure") == [f"`{name}`" for name in agreement.MEASURES]
