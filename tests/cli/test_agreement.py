@@ -123,9 +123,9 @@ def test_by_annotator_with_confusions_for_programs(run: Run, corpus: Path) -> No
     assert rude["annotators"][0] == {
         "annotator": "ann",
         "answers": 3,
-        "confusion": [[1, 0], [1, 0]],
         "agreement-with-rest": pytest.approx(1 / 3),
         "agreement-with-consensus": 0.5,
+        "confusion": [[1, 0], [1, 0]],
     }
     assert funny["annotators"][0]["leniency"] == -6
     shown = run("agreement", corpus, "--by", "annotator").out

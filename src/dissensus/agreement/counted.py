@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dissensus.agreement.measure import Estimate, ratio, summed
-from dissensus.agreement.weights import Weights, disagreement
+from dissensus.agreement.weights import Weights, differing, disagreement
 from dissensus.annotations import Annotations
 
 
@@ -25,10 +25,9 @@ def counted(annotations: Annotations, apart: np.ndarray) -> Counted:
     """Count; `apart` says how much two values disagree, (n_values, n_values), 0 to 1."""
     counts = annotations.counts()  # (n_items, n_values)
     n = counts.sum(axis=1)  # (n_items,)
-    differing = ((counts @ apart) * counts).sum(axis=1)
     several = n >= 2
     pairs = np.where(several, n * (n - 1), 1.0)
-    agreeing = np.where(several, 1.0 - differing / pairs, 0.0)
+    agreeing = np.where(several, 1.0 - differing(counts, apart) / pairs, 0.0)
     share = counts / np.maximum(n, 1.0)[:, None]
     return Counted(agreeing, several.astype(float), share, (n > 0).astype(float))
 

@@ -11,7 +11,7 @@ import numpy as np
 from dissensus.agreement.masi import masi_distance
 from dissensus.agreement.measure import Estimate, ratio, summed, whole
 from dissensus.agreement.percent import groups
-from dissensus.agreement.weights import numbers
+from dissensus.agreement.weights import differing, numbers
 from dissensus.annotations import Annotations
 from dissensus.errors import DataError
 from dissensus.scales import Interval, MultiLabel, Nominal, Scale
@@ -126,11 +126,7 @@ def _paired_counts(annotations: Annotations) -> tuple[np.ndarray, np.ndarray]:
 
 def _by_values(annotations: Annotations, distance: np.ndarray) -> Estimate:
     counts, n = _paired_counts(annotations)
-    if (distance == 1.0 - np.eye(len(distance))).all():
-        apart = counts.sum(axis=1) ** 2 - np.einsum("iv,iv->i", counts, counts)
-    else:
-        apart = np.einsum("iv,iv->i", counts @ distance, counts)
-    apart /= n - 1  # (n_items,)
+    apart = differing(counts, distance) / (n - 1)  # (n_items,)
 
     def estimate(weight: np.ndarray) -> np.ndarray:
         total = summed(weight, counts)  # (n_draws, n_values)

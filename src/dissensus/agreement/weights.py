@@ -54,6 +54,18 @@ def _by_steps(weights: str, scale: Nominal | Ordinal) -> np.ndarray:
     return steps if weights == "linear" else steps**2
 
 
+def differing(counts: np.ndarray, apart: np.ndarray) -> np.ndarray:
+    """How much each item's ordered pairs of answers disagree in sum, (n_items,).
+
+    Args:
+        counts: how many gave which value, (n_items, n_values).
+        apart: how far apart two values are, (n_values, n_values).
+    """
+    if (apart == 1.0 - np.eye(len(apart))).all():
+        return counts.sum(axis=1) ** 2 - np.einsum("iv,iv->i", counts, counts)
+    return np.einsum("iv,iv->i", counts @ apart, counts)
+
+
 def numbers(scale: Scale, answer: np.ndarray, what: str) -> np.ndarray:
     """Answers as numbers: ratings as they are, levels by their position on the scale."""
     if isinstance(scale, Ordinal):

@@ -58,7 +58,7 @@ def agreement(
     if by is None:
         found = [_measured(corpus[name], name, measure, interval) for name in asked]
     else:
-        found = _broken_down(corpus, asked, by, measure)
+        found = _broken_down(corpus, asked, by, measure, None if json or output else most)
     content = {"corpus": corpus.name, "questions": found}
     if output is not None:
         console.write_json(output, content)
@@ -151,9 +151,13 @@ def _table(result: dict[str, Any], interval: bool) -> Any:
 
 
 def _broken_down(
-    corpus: Corpus, asked: list[str], by: str, names: list[str] | None
+    corpus: Corpus, asked: list[str], by: str, names: list[str] | None, most: int | None
 ) -> list[dict[str, Any]]:
-    """The questions that can be broken down so; why others cannot goes to stderr."""
+    """The questions that can be broken down so; why others cannot goes to stderr.
+
+    Args:
+        most: how many lines of each are wanted; None: all, with everybody's confusions.
+    """
     from dissensus.agreement import why_unfit
 
     found = []
@@ -162,8 +166,11 @@ def _broken_down(
         chosen = {n: e for n, e in _entries(by).items() if n in (names or _entries(by))}
         unfit = {n: why_unfit(entry, annotations) for n, entry in chosen.items()}
         fitting = {n: chosen[n] for n, why in unfit.items() if why is None}
-        if fitting or (by != "item" and annotations.annotator is not None):
-            found.append(_parts(annotations, name, by, fitting, names is None))
+        if fitting:
+            lines, total = _parts(annotations, by, fitting, most)
+            if by == "annotator" and names is None and most is None:
+                _add_confusions(annotations, lines)
+            found.append({**_about(annotations, name), "total": total, f"{by}s": lines})
         else:
             reasons = list(dict.fromkeys(why for why in unfit.values() if why))
             console.say(f"{name}: left out, nothing by {by}: {'; '.join(reasons)}")
@@ -173,83 +180,88 @@ def _broken_down(
 
 
 def _parts(
-    annotations: Annotations,
-    question: str,
-    by: str,
-    entries: Mapping[str, Any],
-    confusions: bool,
-) -> dict[str, Any]:
-    """One line per item, annotator or pair, the oddest first by the first measure."""
-    import numpy as np
-
+    annotations: Annotations, by: str, entries: Mapping[str, Any], most: int | None
+) -> tuple[list[dict[str, Any]], int]:
+    """A line for each, the oddest first by the first measure; and how many there are."""
     values = {name: entry.function(annotations) for name, entry in entries.items()}
     if by == "pair":
-        names, values = _pairs(annotations, values)
+        names, places = _pairs(annotations)
     else:
-        size = annotations.per_item() if by == "item" else annotations.per_annotator()
-        there = np.flatnonzero(size)
-        of = annotations.items if by == "item" else annotations.annotators
-        names = {by: list(of.take(there)), "answers": size[there].tolist()}
-        values = {name: value[there] for name, value in values.items()}
-        if by == "annotator" and confusions:
-            names |= _confusions(annotations, there)
-    order = _order(values, entries, len(next(iter(names.values()))))
-    cells = {n: list(v) for n, v in names.items()} | {n: v.tolist() for n, v in values.items()}
-    lines = [{name: _or_none(cell[row]) for name, cell in cells.items()} for row in order]
-    return {**_about(annotations, question), f"{by}s": lines}
+        names, places = _who(annotations, by)
+    values = {name: value[places] for name, value in values.items()}
+    order = _order(values, entries)[:most]
+    cells = {name: _cells(column, order) for name, column in names.items()}
+    cells |= {name: value[order].tolist() for name, value in values.items()}
+    lines = [
+        dict(zip(cells, map(_or_none, line), strict=True))
+        for line in zip(*cells.values(), strict=True)
+    ]
+    return lines, len(places[0])
 
 
-def _pairs(
-    annotations: Annotations, values: dict[str, np.ndarray]
-) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    """Only those who share items, each once."""
+def _who(annotations: Annotations, by: str) -> tuple[dict[str, Any], tuple[np.ndarray, ...]]:
+    """Items or annotators with answers, and where they stand."""
+    import numpy as np
+
+    size = annotations.per_item() if by == "item" else annotations.per_annotator()
+    there = np.flatnonzero(size)
+    names = annotations.items if by == "item" else annotations.annotators
+    return {by: (names, there), "answers": size[there]}, (there,)
+
+
+def _pairs(annotations: Annotations) -> tuple[dict[str, Any], tuple[np.ndarray, ...]]:
+    """Annotators who share items, each two once, and where they stand in the matrices."""
     import numpy as np
 
     from dissensus.agreement import common_items
 
     common = common_items(annotations)
     first, second = np.nonzero(np.triu(common, 1))
-    everyone = list(annotations.annotators)
-    names = {
-        "first": [everyone[code] for code in first],
-        "second": [everyone[code] for code in second],
-        "items": common[first, second].tolist(),
-    }
-    return names, {name: value[first, second] for name, value in values.items()}
+    everyone = annotations.annotators
+    names = {"first": (everyone, first), "second": (everyone, second)}
+    return {**names, "items": common[first, second]}, (first, second)
 
 
-def _confusions(annotations: Annotations, there: np.ndarray) -> dict[str, Any]:
+def _cells(column: Any, order: np.ndarray) -> list[Any]:
+    """Numbers, or names given as a list of all and a code each, in this order."""
+    if not isinstance(column, tuple):
+        return list(column[order].tolist())
+    names, codes = column
+    return list(names.array.take(codes[order]).to_pylist())
+
+
+def _add_confusions(annotations: Annotations, lines: list[dict[str, Any]]) -> None:
     """Answers (columns) to items of each consensus (rows), for the programs that read JSON."""
     from dissensus.agreement import confusion
 
     n_values = annotations.scale.n_columns
     few = annotations.n_annotators * n_values**2 <= MOST_CELLS
     if annotations.scale.kind not in ("nominal", "ordinal") or not few:
-        return {}
-    return {"confusion": confusion(annotations)[there].tolist()}
+        return
+    every = confusion(annotations)
+    codes = annotations.annotators.codes([line["annotator"] for line in lines])
+    for line, code in zip(lines, codes, strict=True):
+        line["confusion"] = every[code].tolist()
 
 
-def _order(values: dict[str, np.ndarray], entries: Mapping[str, Breakdown], n: int) -> np.ndarray:
+def _order(values: dict[str, np.ndarray], entries: Mapping[str, Breakdown]) -> np.ndarray:
     """The least agreement first, what is undefined last."""
     import numpy as np
 
-    if not values:
-        return np.arange(n)
     name, first = next(iter(values.items()))
     odd = first if entries[name].higher_is_agreement else -np.abs(first)
     return np.argsort(np.round(odd, 9), kind="stable")
 
 
 def _lines(result: dict[str, Any], by: str, most: int) -> Any:
-    lines = [{k: v for k, v in line.items() if k != "confusion"} for line in result[f"{by}s"]]
-    names = list(lines[0]) if lines else [by]
-    texts = [name for name in names if name in ("item", "annotator", "first", "second")]
-    numbers = [name for name in names if name not in texts]
-    rows = [[_shown(line[name]) for name in names] for line in lines[:most]]
-    more = len(lines) - most
+    lines = result[f"{by}s"][:most]
+    names = [name for name in (lines[0] if lines else [by]) if name != "confusion"]
+    texts = ("item", "annotator", "first", "second")
+    rows = [[_shown(line[name]) for name in names] for line in lines]
+    more = result["total"] - len(lines)
     if more > 0:
         rows.append([f"... {number(more)} more", *[""] * (len(names) - 1)])
-    return columns(names, rows, numbers)
+    return columns(names, rows, [name for name in names if name not in texts])
 
 
 def _or_none(value: Any) -> Any:
