@@ -42,7 +42,7 @@ def test_equals_statsmodels_where_items_have_equally_many_answers(name: str) -> 
         assert FUNCTIONS[name](votes) == pytest.approx(expected)
 
 
-# Gwet (2014), p. 120: four raters, five values, gaps; by the author's own software irrCAC
+# the table of Krippendorff (2011), also in Gwet (2014), p. 120; values from irrCAC's own tests
 @pytest.mark.parametrize(
     ("name", "weights", "value"),
     [
@@ -72,7 +72,7 @@ def test_published_values_of_a_pair() -> None:
     assert gwet_ac(levels, "quadratic") == pytest.approx(0.940, abs=5e-4)
 
 
-def test_gwet_2008_where_kappa_is_a_paradox() -> None:
+def test_gwet_stays_high_where_kappa_is_a_paradox() -> None:
     """118 times yes-yes, 5 and 2 times apart, never no-no: agreement .944, kappa below 0."""
     pairs = [("yes", "yes")] * 118 + [("yes", "no")] * 5 + [("no", "yes")] * 2
     rows = [(f"t{i}", w, a) for i, p in enumerate(pairs) for w, a in zip("AB", p, strict=True)]
