@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from dissensus.aggregation.em import TINY, HiddenTruth, shares
-from dissensus.aggregation.rows import Rows
+from dissensus.aggregation.rows import Expected, Rows
 
 FEW_VALUES = 16  # up to which a kernel is compiled for each number of values
 
@@ -46,8 +46,8 @@ class DawidSkene(HiddenTruth):
     def _shape(self, n_values: int) -> tuple[int, ...]:
         return (n_values, n_values)
 
-    def _begin(self, rows: Rows, posterior: np.ndarray) -> None:
-        self._count(rows, rows.counted(posterior))
+    def _begin(self, rows: Rows, voted: Expected) -> None:
+        self._count(rows, voted.counts)
 
     def _pass(self, rows: Rows, posterior: np.ndarray) -> tuple[float, float]:
         from dissensus.aggregation.kernels import expect, expect_few
@@ -56,16 +56,20 @@ class DawidSkene(HiddenTruth):
         few = rows.n_values <= FEW_VALUES
         kernel = expect_few if few else expect
         prior = tuple(self.prior_.tolist()) if few else self.prior_
-        found = rows.expected(kernel, confusion, prior, self._known, posterior)
+        found = rows.expected(kernel, confusion, prior, self._known, posterior, self._watch)
         self._count(rows, found.counts)
         self.prior_ = shares(found.mass)
         return found.likelihood, found.change
 
     def _count(self, rows: Rows, counts: np.ndarray) -> None:
         self.counts_ = counts.reshape(rows.n_annotators, rows.n_values, rows.n_values)
-        self.counts_ += self._from_history(np.zeros_like(self.counts_), "counts_")
+        if self._history is not None:
+            self.counts_ += self._from_history(np.zeros_like(self.counts_), "counts_")
 
     def _confusion(self) -> np.ndarray:
         """(n_annotators, answered, true), the sum over what can be answered is 1."""
-        counts = (self.counts_ + self.smoothing).clip(TINY)
-        return counts / counts.sum(axis=1, keepdims=True)
+        from dissensus.aggregation.kernels import confusion
+
+        found = np.empty_like(self.counts_)
+        confusion(self.counts_, self.smoothing, TINY, found)
+        return found

@@ -10,7 +10,7 @@ from typing import ClassVar, Self
 import numpy as np
 
 from dissensus.aggregation.base import Aggregator
-from dissensus.aggregation.rows import Rows
+from dissensus.aggregation.rows import Expected, Rows
 from dissensus.annotations import Annotations
 from dissensus.errors import DataError, listed
 from dissensus.folders import read_json, read_table, write_json, write_table, writing
@@ -44,12 +44,16 @@ class HiddenTruth(Aggregator):
     # ---- what a model writes ----
 
     @abstractmethod
-    def _begin(self, rows: Rows, posterior: np.ndarray) -> None:
-        """First parameters, from the shares of votes."""
+    def _begin(self, rows: Rows, voted: Expected) -> None:
+        """First parameters, from what the shares of votes say of each cell."""
 
     @abstractmethod
     def _pass(self, rows: Rows, posterior: np.ndarray) -> tuple[float, float]:
         """New posteriors and parameters, in place; log-likelihood and largest change."""
+
+    @property
+    def _watch(self) -> bool:
+        return self.tolerance > 0
 
     @abstractmethod
     def _shape(self, n_values: int) -> tuple[int, ...]:
@@ -87,18 +91,16 @@ class HiddenTruth(Aggregator):
         rows = Rows.of(annotations, self.name)
         self.annotators_ = annotations.annotators
         self.values_ = annotations.scale.values  # type: ignore[attr-defined]
-        posterior = annotations.distribution()
-        clamp = self._known >= 0
-        posterior[clamp] = np.eye(posterior.shape[1])[self._known[clamp]]
-        posterior[clamp & ~rows.answered] = np.nan
+        posterior = np.empty((rows.n_items, rows.n_values))
         self._learn(rows, posterior)
         if rows.pool is not None:
             rows.pool.shutdown()
         return posterior
 
     def _learn(self, rows: Rows, posterior: np.ndarray) -> None:
-        self.prior_ = shares(posterior[rows.answered].sum(axis=0))
-        self._begin(rows, posterior)
+        voted = rows.voted(self._known, posterior)
+        self.prior_ = shares(voted.mass)
+        self._begin(rows, voted)
         self.log_likelihood_ = []
         with progress(self.name, self.iterations) as advance:
             for n_iterations in range(1, self.iterations + 1):

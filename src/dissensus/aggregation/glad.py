@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from dissensus.aggregation.em import HiddenTruth
-from dissensus.aggregation.rows import Rows
+from dissensus.aggregation.rows import Expected, Rows
 
 
 @dataclass(eq=False)
@@ -44,7 +44,7 @@ class Glad(HiddenTruth):
     def _shape(self, n_values: int) -> tuple[int, ...]:
         return ()
 
-    def _begin(self, rows: Rows, posterior: np.ndarray) -> None:
+    def _begin(self, rows: Rows, voted: Expected) -> None:
         self.prior_ = np.full(rows.n_values, 1 / rows.n_values)
         self._usual = self._from_history(np.ones(rows.n_annotators), "ability_")
         self.ability_ = self._usual.copy()

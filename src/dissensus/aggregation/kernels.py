@@ -32,22 +32,50 @@ def sort_by_item(item, annotator, answer, n_values, offsets, cell):  # type: ign
 
 
 @_compiled
-def count(first, last, offsets, cell, posterior, table):  # type: ignore[no-untyped-def]
-    """Add to the right half of the table (n_cells, 2 * n_values) what the posterior says."""
+def vote(first, last, offsets, cell, known, posterior, table, mass):  # type: ignore[no-untyped-def]
+    """The shares of votes, or the known value, as first posterior; added to table and mass."""
     n_values = posterior.shape[1]
     for i in range(first, last):
-        for row in range(offsets[i], offsets[i + 1]):
+        start, stop = offsets[i], offsets[i + 1]
+        for k in range(n_values):
+            posterior[i, k] = 0.0 if stop > start else np.nan
+        if start == stop:
+            continue
+        if known[i] >= 0:
+            posterior[i, known[i]] = 1.0
+        else:
+            for row in range(start, stop):
+                posterior[i, cell[row] % n_values] += 1.0 / (stop - start)
+        for row in range(start, stop):
+            c = cell[row]
             for k in range(n_values):
-                table[cell[row], n_values + k] += posterior[i, k]
+                table[c, k] += posterior[i, k]
+        for k in range(n_values):
+            mass[k] += posterior[i, k]
 
 
 @_compiled
-def expect(first, last, offsets, cell, table, prior, known, posterior, mass):  # type: ignore[no-untyped-def]
+def confusion(counts, smoothing, least, found):  # type: ignore[no-untyped-def]
+    """Counts (n_annotators, answered, true) as shares of what is answered, into `found`."""
+    people, n_values = counts.shape[0], counts.shape[1]
+    for who in range(people):
+        for k in range(n_values):
+            total = 0.0
+            for said in range(n_values):
+                total += max(counts[who, said, k] + smoothing, least)
+            for said in range(n_values):
+                found[who, said, k] = max(counts[who, said, k] + smoothing, least) / total
+
+
+@_compiled
+def expect(  # type: ignore[no-untyped-def]
+    first, last, offsets, cell, table, prior, known, posterior, mass, watch
+):
     """The posterior of each item, given how likely each cell is under every true value.
 
     The left half of the table (n_cells, 2 * n_values) holds these likelihoods; the posterior is
-    added to the right half, and to `mass` (n_values). Returns the log-likelihood and the largest
-    change of a posterior.
+    added to the right half, and to `mass` (n_values). Returns the log-likelihood and, if someone
+    watches, the largest change of a posterior.
     """
     n_values = len(prior)
     p = np.empty(n_values)
@@ -66,7 +94,8 @@ def expect(first, last, offsets, cell, table, prior, known, posterior, mass):  #
                 total += _sum_to_one(p, n_values)
         total += _settle(p, n_values, known[i])
         for k in range(n_values):
-            change = max(change, abs(p[k] - posterior[i, k]))
+            if watch:
+                change = max(change, abs(p[k] - posterior[i, k]))
             posterior[i, k] = p[k]
             mass[k] += p[k]
         for row in range(start, stop):
@@ -77,11 +106,16 @@ def expect(first, last, offsets, cell, table, prior, known, posterior, mass):  #
 
 
 @_compiled
-def expect_few(first, last, offsets, cell, table, prior, known, posterior, mass):  # type: ignore[no-untyped-def]
+def expect_few(  # type: ignore[no-untyped-def]
+    first, last, offsets, cell, table, prior, known, posterior, mass, watch
+):
     """As `expect`, for few values: the prior is a tuple, so their number is known when this is
     compiled, loops over them are unrolled and an item's weights stay in registers."""
     n_values = len(prior)
-    total, change = 0.0, 0.0
+    total, change, product = 0.0, 0.0, 1.0
+    sums = prior
+    for k in range(n_values):
+        sums = tuple_setitem(sums, k, 0.0)
     for i in range(first, last):
         start, stop = offsets[i], offsets[i + 1]
         if start == stop:
@@ -110,20 +144,29 @@ def expect_few(first, last, offsets, cell, table, prior, known, posterior, mass)
             weight = p[known[i]]
             for k in range(n_values):
                 p = tuple_setitem(p, k, 1.0 if known[i] == k else 0.0)
-        total += math.log(weight)
+        product *= weight
+        if product < 1e-120:  # at least 1e-180 is left, as a weight is at least 1e-170
+            total += math.log(product)
+            product = 1.0
+        if watch:
+            for k in range(n_values):
+                change = max(change, abs(p[k] - posterior[i, k]))
         for k in range(n_values):
-            change = max(change, abs(p[k] - posterior[i, k]))
             posterior[i, k] = p[k]
-            mass[k] += p[k]
+            sums = tuple_setitem(sums, k, sums[k] + p[k])
         for row in range(start, stop):
             c = cell[row]
             for k in range(n_values):
                 table[c, n_values + k] += p[k]
-    return total, change
+    for k in range(n_values):
+        mass[k] += sums[k]
+    return total + math.log(product), change
 
 
 @_compiled
-def expect_own(first, last, offsets, cell, table, prior, known, posterior, mass):  # type: ignore[no-untyped-def]
+def expect_own(  # type: ignore[no-untyped-def]
+    first, last, offsets, cell, table, prior, known, posterior, mass, watch
+):
     """As `expect`, where an answer tells only about its own value.
 
     The table (n_cells, 2) holds how many times likelier a cell is if its answer is true, and
@@ -145,7 +188,8 @@ def expect_own(first, last, offsets, cell, table, prior, known, posterior, mass)
                 total += _sum_to_one(p, n_values)
         total += _settle(p, n_values, known[i])
         for k in range(n_values):
-            change = max(change, abs(p[k] - posterior[i, k]))
+            if watch:
+                change = max(change, abs(p[k] - posterior[i, k]))
             posterior[i, k] = p[k]
             mass[k] += p[k]
         for row in range(start, stop):

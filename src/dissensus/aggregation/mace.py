@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from dissensus.aggregation.em import TINY, HiddenTruth
-from dissensus.aggregation.rows import Rows
+from dissensus.aggregation.rows import Expected, Rows
 
 
 @dataclass(eq=False)
@@ -56,10 +56,10 @@ class Mace(HiddenTruth):
     def _shape(self, n_values: int) -> tuple[int, ...]:
         return (2, n_values)
 
-    def _begin(self, rows: Rows, posterior: np.ndarray) -> None:
+    def _begin(self, rows: Rows, voted: Expected) -> None:
         people, n_values = rows.n_annotators, rows.n_values
         self.prior_ = np.full(n_values, 1 / n_values)
-        self._n = np.bincount(rows.cell, minlength=rows.n_cells).reshape(people, n_values)
+        self._n = voted.counts.sum(axis=1).reshape(people, n_values)
         share = self._generator.uniform(1, 2.5, (people, 2))
         self.competence_ = share[:, 1] / share.sum(axis=1)
         self.habit_ = _normalised(self._generator.uniform(1, 2.5, (people, n_values)))
@@ -70,7 +70,7 @@ class Mace(HiddenTruth):
         guess = ((1 - self.competence_)[:, None] * self.habit_).clip(TINY)
         knows = self.competence_[:, None]  # guess is (n_annotators, n_values)
         ratio = (1 + knows / guess).reshape(-1, 1)
-        found = rows.expected(expect_own, ratio, self.prior_, self._known, posterior)
+        found = rows.expected(expect_own, ratio, self.prior_, self._known, posterior, self._watch)
         known = found.counts.reshape(guess.shape) * knows / (guess + knows)  # of what was right
         self.counts_ = np.stack([known, self._n - known], axis=1)
         self.counts_ += self._from_history(np.zeros_like(self.counts_), "counts_")

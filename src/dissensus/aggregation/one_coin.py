@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from dissensus.aggregation.em import TINY, HiddenTruth, shares
-from dissensus.aggregation.rows import Rows
+from dissensus.aggregation.rows import Expected, Rows
 
 
 @dataclass(eq=False)
@@ -34,9 +34,9 @@ class OneCoin(HiddenTruth):
     def _shape(self, n_values: int) -> tuple[int, ...]:
         return (2,)
 
-    def _begin(self, rows: Rows, posterior: np.ndarray) -> None:
-        self._n = np.bincount(rows.cell, minlength=rows.n_cells).reshape(-1, rows.n_values)
-        counts = rows.counted(posterior).reshape(-1, rows.n_values, rows.n_values)
+    def _begin(self, rows: Rows, voted: Expected) -> None:
+        counts = voted.counts.reshape(-1, rows.n_values, rows.n_values)
+        self._n = counts.sum(axis=2)
         self._count(np.trace(counts, axis1=1, axis2=2))
 
     def _count(self, right: np.ndarray) -> None:
@@ -49,7 +49,7 @@ class OneCoin(HiddenTruth):
         accuracy = np.nan_to_num(self.accuracy_, nan=0.5)
         wrong = (1 - accuracy) / max(rows.n_values - 1, 1)
         ratio = np.repeat(accuracy / wrong, rows.n_values)[:, None]
-        found = rows.expected(expect_own, ratio, self.prior_, self._known, posterior)
+        found = rows.expected(expect_own, ratio, self.prior_, self._known, posterior, self._watch)
         self._count(found.counts.reshape(-1, rows.n_values).sum(axis=1))
         self.prior_ = shares(found.mass)
         return found.likelihood + float(self._n.sum(axis=1) @ np.log(wrong)), found.change

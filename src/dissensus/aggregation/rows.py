@@ -73,16 +73,17 @@ class Rows:
             return [work(*share) for share in shares]
         return list(self.pool.map(lambda share: work(*share), shares))
 
-    def counted(self, posterior: np.ndarray) -> np.ndarray:
-        """How often each cell goes with each true value, (n_cells, n_values)."""
-        from dissensus.aggregation.kernels import count
+    def voted(self, known: np.ndarray, posterior: np.ndarray) -> Expected:
+        """Write the shares of votes (or the known values) into `posterior`, and count them."""
+        from dissensus.aggregation.kernels import vote
 
-        def work(first: int, last: int) -> np.ndarray:
-            table = np.zeros((self.n_cells, 2 * self.n_values))
-            count(first, last, self.offsets, self.cell, posterior, table)
-            return table[:, self.n_values :]
+        def work(first: int, last: int) -> Expected:
+            table = np.zeros((self.n_cells, self.n_values))
+            mass = np.zeros(self.n_values)
+            vote(first, last, self.offsets, self.cell, known, posterior, table, mass)
+            return Expected(0.0, 0.0, table, mass)
 
-        return _total(self.each(work))
+        return _joined(self.each(work))
 
     def expected(
         self,
@@ -91,23 +92,22 @@ class Rows:
         prior: np.ndarray | tuple[float, ...],
         known: np.ndarray,
         posterior: np.ndarray,
+        watch: bool,
     ) -> Expected:
-        """Run a kernel with these parameters (n_cells, width) of the cells."""
+        """Run a kernel with these parameters (n_cells, width) of the cells.
+
+        Args:
+            watch: whether the largest change of a posterior is wanted.
+        """
         width = parameters.shape[1]
 
         def work(first: int, last: int) -> Expected:
             table, mass = self._table(first, 2 * width), np.zeros(self.n_values)
             table[:, :width], table[:, width:] = parameters, 0
-            given = self.offsets, self.cell, table, prior, known, posterior, mass
+            given = self.offsets, self.cell, table, prior, known, posterior, mass, watch
             return Expected(*kernel(first, last, *given), table[:, width:], mass)
 
-        found = self.each(work)
-        return Expected(
-            sum(part.likelihood for part in found),
-            max(part.change for part in found),
-            _total([part.counts for part in found]),
-            _total([part.mass for part in found]),
-        )
+        return _joined(self.each(work))
 
     def _table(self, first: int, width: int) -> np.ndarray:
         """The table of the thread that begins at this item; the same one at every pass."""
@@ -117,8 +117,11 @@ class Rows:
         return made
 
 
-def _total(parts: list[np.ndarray]) -> np.ndarray:
-    total = parts[0].copy()
+def _joined(parts: list[Expected]) -> Expected:
+    """What all threads found together."""
+    counts, mass = parts[0].counts.copy(), parts[0].mass
     for part in parts[1:]:
-        total += part
-    return total
+        counts += part.counts
+        mass = mass + part.mass
+    likelihood = sum(part.likelihood for part in parts)
+    return Expected(likelihood, max(part.change for part in parts), counts, mass)
