@@ -3,9 +3,9 @@
     python benchmarks/bench_aggregation.py            1 million labels; GLAD 50 thousand
     python benchmarks/bench_aggregation.py --full     and 10 million; 10^5 to 10^8 alone
 
-Each fit runs in a fresh process, so that its peak memory is its own; the data are made before the
-clock starts, and so is a first fit on a few rows, which loads what is compiled. Crowd-kit gets
-tol=-inf, because tol=0 may stop early.
+Each fit runs in a fresh process, so that its peak memory is its own (what it rises by during the
+fit); the data are made before the clock starts, and so is a first fit on a few rows, which loads
+what is compiled. Crowd-kit gets tol=-inf, because tol=0 may stop early.
 """
 
 import argparse
@@ -74,7 +74,6 @@ def one(who: str, method: str, size: str, seed: int) -> None:
     """Fit once, and print seconds, peak memory and accuracy as JSON."""
     warnings.simplefilter("ignore")
     truth, item, annotator, answer = crowd(size, seed)
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     if who == "ours":
         from dissensus import Annotations, Nominal, aggregation
 
@@ -83,6 +82,7 @@ def one(who: str, method: str, size: str, seed: int) -> None:
         few = Annotations.from_arrays(item[:50], annotator[:50], answer[:50], scale)
         _fit(build, few, aggregation=aggregation)
         made = Annotations.from_arrays(item, annotator, answer, scale)
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         begin = time.perf_counter()
         label = _fit(build, made, aggregation=aggregation).consensus_.answer
     else:
@@ -91,6 +91,7 @@ def one(who: str, method: str, size: str, seed: int) -> None:
 
         build = f"peer.{METHODS[method][1]}"
         frame = pd.DataFrame({"task": item, "worker": annotator, "label": answer})
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         begin = time.perf_counter()
         labels = _fit(build, frame, peer=crowdkit.aggregation, np=np).labels_
         label = labels.sort_index().to_numpy()
@@ -131,7 +132,7 @@ def show(row: dict[str, object]) -> None:
     assert isinstance(runs, dict)
     ours, peer = runs["ours"], runs.get("crowd-kit")
     line = f"{row['method']:14} {row['labels']:>5}"
-    line += f" {median(ours, 'seconds'):9.3f} {median(ours, 'whole_mb'):9.0f}"
+    line += f" {median(ours, 'seconds'):9.3f} {median(ours, 'peak_mb'):9.0f}"
     line += f" {median(ours, 'accuracy'):9.4f}"
     if peer:
         ratio = median(peer, "seconds") / median(ours, "seconds")

@@ -7,13 +7,15 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError, listed
 from dissensus.readers.options import Options
 from dissensus.readers.text import head, read_utf8
 
+T = TypeVar("T")  # an item, as an edition's reader holds it
+REQUIRED = ("text", "annotation task", "annotators", "annotations", "split")
 _OPENING = re.compile(r'\s*\{\s*("(?:[^"\\]|\\.)*"\s*:\s*\{|\}\s*$)')
 
 
@@ -44,9 +46,24 @@ def read_alone(
     return replace(corpus, notes=(found, *corpus.notes))
 
 
-def entries(
-    path: Path, encoding: str | None, required: tuple[str, ...]
-) -> Iterable[tuple[str, dict[str, Any], str]]:
+def build(
+    paths: Iterable[Path],
+    encoding: str | None,
+    item: Callable[[dict[str, Any], str, str], T],
+    corpus: Callable[[list[T]], Corpus],
+) -> Corpus:
+    """One corpus from several files: `item(entry, where, key)` of each entry, then all of them."""
+    files = list(paths)
+    items = [
+        item(entry, where, key) for path in files for key, entry, where in entries(path, encoding)
+    ]
+    try:
+        return corpus(items)
+    except DataError as error:  # its messages name items and annotators, not files
+        raise DataError(f"{', '.join(map(str, files))}: {error}") from None
+
+
+def entries(path: Path, encoding: str | None) -> Iterable[tuple[str, dict[str, Any], str]]:
     """Each item's key, its object and where it stands, for messages."""
     content = as_object(parsed(read_utf8(path, encoding), path), str(path), "items by key")
     if not content:
@@ -54,7 +71,7 @@ def entries(
     for key, entry in content.items():
         where = f"{path}, item {key!r}"
         entry = as_object(entry, where, "keys such as 'text' and 'annotations'")
-        missing = [name for name in required if name not in entry]
+        missing = [name for name in REQUIRED if name not in entry]
         if missing:
             raise DataError(f"{where}: no key {listed(missing)}; it has {listed(entry, 12)}")
         yield key, entry, where

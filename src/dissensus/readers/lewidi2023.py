@@ -27,8 +27,8 @@ from dissensus.readers.lewidi import (
     as_object,
     as_text,
     between_commas,
+    build,
     columns,
-    entries,
     opens_with,
     read_alone,
     without_detection,
@@ -53,7 +53,6 @@ SCALES: dict[str, Scale] = {
     ),
 }
 WORDS = {"No": "0"}  # twice in HS-Brexit, in the place of a 0 or 1
-REQUIRED = ("text", "annotation task", "annotators", "annotations", "split")
 _PARALLEL = [rf'"{key}"\s*:\s*"' for key in ("annotators", "annotations")]
 
 
@@ -71,16 +70,7 @@ def read_parts(
     paths: Iterable[Path], name: str, repeats: Repeats = "error", encoding: str | None = None
 ) -> Corpus:
     """One corpus from several files, such as its training and its development part."""
-    files = list(paths)
-    items = [
-        _item(entry, where, key)
-        for path in files
-        for key, entry, where in entries(path, encoding, REQUIRED)
-    ]
-    try:
-        return _built(name, items, repeats)
-    except DataError as error:  # its messages name items and annotators, not files
-        raise DataError(f"{', '.join(map(str, files))}: {error}") from None
+    return build(paths, encoding, _item, lambda items: _built(name, items, repeats))
 
 
 # ---- a file as items ----

@@ -26,8 +26,8 @@ from dissensus.readers.lewidi import (
     as_object,
     as_text,
     between_commas,
+    build,
     columns,
-    entries,
     kind,
     opens_with,
     read_alone,
@@ -44,7 +44,6 @@ SCALES: dict[str, Scale] = {
     "inference": MultiLabel(("contradiction", "entailment", "neutral")),
 }
 SHARED = {"sarcasm": "context", "irony": "post", "inference": "context"}  # text of several items
-REQUIRED = ("text", "annotation task", "annotators", "annotations", "split")
 
 
 def recognise(path: Path) -> bool:
@@ -61,16 +60,7 @@ def read_parts(
     paths: Iterable[Path], name: str, repeats: Repeats = "error", encoding: str | None = None
 ) -> Corpus:
     """One corpus from several files, such as its training and its development part."""
-    files = list(paths)
-    items = [
-        _item(entry, where, key)
-        for path in files
-        for key, entry, where in entries(path, encoding, REQUIRED)
-    ]
-    try:
-        return _built(name, items, repeats)
-    except DataError as error:  # its messages name items and annotators, not files
-        raise DataError(f"{', '.join(map(str, files))}: {error}") from None
+    return build(paths, encoding, _item, lambda items: _built(name, items, repeats))
 
 
 # ---- an entry of a file as an item ----
