@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import numpy as np
@@ -176,3 +180,24 @@ def test_convert_does_not_write_over_what_is_not_ours(
         f"Error: {tmp_path / 'mine'}: exists and is no corpus folder of ours; choose another name"
     )
     assert (tmp_path / "mine" / "thesis.txt").exists()
+
+
+@pytest.mark.slow
+def test_ctrl_c_ends_in_one_line_and_writes_nothing(crowd: Path, tmp_path: Path) -> None:
+    command = [sys.executable, "-c", "from dissensus.cli import main; main()"]
+    typed = ["train", str(crowd), "-o", str(tmp_path / "model"), "--encoder", "features"]
+    process = subprocess.Popen(
+        [*command, *typed, "--set", "training.epochs=100000"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stderr is not None
+    for line in process.stderr:
+        if line.startswith("training on"):
+            break
+    time.sleep(3)  # into the first epochs
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert (process.returncode, out, err) == (130, "", "Stopped.\n")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["crowd"]

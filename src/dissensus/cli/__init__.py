@@ -5,6 +5,7 @@ Command files import only what `--help` needs; what is heavy is imported when a 
 
 from __future__ import annotations
 
+import functools
 import os
 import sys
 from collections.abc import Callable
@@ -43,8 +44,23 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
+
+
+def _stoppable(command: Callable[..., Any]) -> Callable[..., Any]:
+    """A command that ends in one line on Ctrl-C."""
+
+    @functools.wraps(command)
+    def run(*arguments: Any, **options: Any) -> Any:
+        try:
+            return command(*arguments, **options)
+        except KeyboardInterrupt:
+            fail("Stopped.", 130)
+
+    return run
+
+
 for _name, _function in COMMANDS.items():
-    app.command(_name)(_function)
+    app.command(_name)(_stoppable(_function))
 
 
 @app.callback(invoke_without_command=True)
@@ -62,7 +78,7 @@ def main() -> None:
         app()
     except DissensusError as error:
         fail(f"Error: {error}", 1)
-    except KeyboardInterrupt:
+    except KeyboardInterrupt:  # while the command line was still being read
         fail("Stopped.", 130)
     except BrokenPipeError:  # dissensus describe FILE | head
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
