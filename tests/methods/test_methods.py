@@ -139,6 +139,18 @@ def test_single_learns_from_gold_where_it_is_told() -> None:
         Single(encoder="features", label="silver").fit(crowd)  # type: ignore[arg-type]
 
 
+def test_validation_is_matched_by_the_annotators_names() -> None:
+    train, held = feature_crowd(n_items=60), feature_crowd(n_items=40, seed=1)
+    settings = {"encoder": "features", "training": Training(epochs=4)}
+    plain = AnnotatorHeads(**settings).fit(train, validation=held)  # type: ignore[arg-type]
+    turned = held.select(annotators=["p3", "p1", "p0", "p2"])
+    other = AnnotatorHeads(**settings).fit(train, validation=turned)  # type: ignore[arg-type]
+    np.testing.assert_allclose(other.log_.validation, plain.log_.validation, rtol=1e-6)
+    message = "^made-up: 'q' has another scale than training$"
+    with pytest.raises(DataError, match=message):
+        AnnotatorHeads(**settings).fit(train, validation=feature_crowd("ordinal"))  # type: ignore[arg-type]
+
+
 def test_nothing_to_learn_from() -> None:
     crowd = feature_crowd()
     empty = crowd.select(items=np.arange(0))

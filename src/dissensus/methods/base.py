@@ -133,8 +133,21 @@ class Method(ABC):
             dict(part or {}),
         )
         self.notes_ = []
-        self._fit(corpus, validation)
+        self._fit(corpus, None if validation is None else self._aligned(validation))
         return self
+
+    def _aligned(self, validation: Corpus) -> Corpus:
+        """The validation corpus with the codes of training; strangers' answers are left out."""
+        questions, everyone = self.learned_.questions, self.learned_.annotators
+        validation.check_questions(questions)
+        for question, scale in questions.items():
+            if validation[question].scale != scale:
+                raise DataError(f"{validation.name}: {question!r} has another scale than training")
+        if validation.annotators == everyone:
+            return validation
+        known = validation.select(annotators=everyone.find(validation.annotators) >= 0)
+        asked = {q: known[q].on(known.items, everyone) for q in questions}
+        return dataclasses.replace(known, annotators=everyone, questions=asked)
 
     def predict(
         self,
