@@ -53,7 +53,7 @@ class Aggregator(ABC):
     def _labels(self, annotations: Annotations) -> Annotations:
         """The consensus of the distribution, of the items that have answers."""
         item = np.flatnonzero(annotations.per_item())
-        return labelled(annotations, item, annotations.scale.consensus(self.distribution_[item]))
+        return labelled(annotations, item, annotations.scale.consensus(self.distribution_)[item])
 
 
 def labelled(annotations: Annotations, item: np.ndarray, answer: np.ndarray) -> Annotations:
