@@ -41,6 +41,7 @@ class TrainedMethod(Method):
     network_: Network = dataclasses.field(init=False, repr=False)
     sizes_: Sizes = dataclasses.field(init=False, repr=False)
     log_: Log = dataclasses.field(init=False, repr=False)
+    _held: tuple[Corpus, Examples] | None = dataclasses.field(init=False, repr=False, default=None)
     needs_rows: ClassVar[bool] = False  # whether the losses look at annotators' own answers
 
     # ---- what a method writes ----
@@ -69,6 +70,7 @@ class TrainedMethod(Method):
 
     def _fit(self, corpus: Corpus, validation: Corpus | None) -> None:
         questions = self.learned_.questions
+        self._held = None
         readers = encoders_of(corpus, self.encoder)
         examples = self._examples(corpus, readers)
         self._note(corpus, examples)
@@ -132,7 +134,7 @@ class TrainedMethod(Method):
 
     def _asked(self, corpus: Corpus, table: Table) -> Examples:
         """Examples to predict on; the last corpus's vectors are kept for the next question."""
-        held = getattr(self, "_held", None)
+        held = self._held
         if held is None or held[0] is not corpus:
             readers = encoders_of(corpus, self._encoder_for(corpus))
             device = self.training.where()
@@ -176,7 +178,8 @@ class TrainedMethod(Method):
         scale = self.learned_.questions[question]
         reading = likelihood(scale)
         value = reading.value(raw).cpu().numpy()
-        value = scale.from_unit(value) if isinstance(scale, Interval) else value
+        if isinstance(scale, Interval):
+            value = scale.from_unit(value).clip(scale.low, scale.high)
         distribution = reading.distribution(raw.double()).cpu().numpy()
         return Answers(distribution, value.astype(scale.dtype))
 
