@@ -15,10 +15,39 @@ from typing import Any
 
 import numba
 import numpy as np
+from llvmlite import ir  # type: ignore[import-untyped]
+from numba.core import cgutils as numba_code
+from numba.core import types
 from numba.cpython.unsafe import tuple as of_tuples
+from numba.extending import intrinsic
 
+cgutils: Any = numba_code
 tuple_setitem: Any = of_tuples.tuple_setitem  # (tuple, index, value) -> tuple, compiled code only
 _compiled = numba.njit(nogil=True, cache=True, fastmath={"reassoc", "contract", "nsz", "arcp"})
+AHEAD = 16  # rows: how long before its turn a row's line of the table is asked for
+
+
+def _prefetch(context, table, row, column):  # type: ignore[no-untyped-def]
+    """Ask for table[row, column] ahead of time: without it half a pass is waiting for memory."""
+
+    def emit(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+        array = context.make_array(signature.args[0])(context, builder, arguments[0])
+        at = [
+            context.cast(builder, value, kind, types.intp)
+            for value, kind in zip(arguments[1:], signature.args[1:], strict=True)
+        ]
+        place = cgutils.get_item_pointer(context, builder, signature.args[0], array, at)
+        byte, number = ir.IntType(8).as_pointer(), ir.IntType(32)
+        kind = ir.FunctionType(ir.VoidType(), [byte, number, number, number])
+        call = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
+        read, near, data = number(0), number(3), number(1)
+        builder.call(call, [builder.bitcast(place, byte), read, near, data])
+        return context.get_dummy_value()
+
+    return types.void(table, row, column), emit
+
+
+prefetch: Any = intrinsic(_prefetch)  # (table, row, column), compiled code only
 
 
 @_compiled
@@ -114,6 +143,7 @@ def expect_few(  # type: ignore[no-untyped-def]
     n_values = len(prior)
     total, change, product = 0.0, 0.0, 1.0
     sums = prior
+    final = len(cell) - 1
     for k in range(n_values):
         sums = tuple_setitem(sums, k, 0.0)
     for i in range(first, last):
@@ -122,6 +152,9 @@ def expect_few(  # type: ignore[no-untyped-def]
             continue
         p = prior
         for row in range(start, stop):
+            soon = cell[min(row + AHEAD, final)]
+            prefetch(table, soon, 0)
+            prefetch(table, soon, n_values)
             c = cell[row]
             for k in range(n_values):
                 p = tuple_setitem(p, k, p[k] * table[c, k])
