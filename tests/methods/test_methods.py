@@ -161,7 +161,7 @@ def test_nothing_to_learn_from() -> None:
 def test_an_encoder_that_reads_nothing_of_the_corpus() -> None:
     message = "^made-up: encoder 'minilm' reads nothing of {'x': 'features'}$"
     with pytest.raises(ModelError, match=message):
-        Single().fit(feature_crowd())
+        Single(encoder="minilm").fit(feature_crowd())
 
 
 # ---- model folders ----
@@ -247,7 +247,7 @@ def test_settings_as_users_type_them() -> None:
 @pytest.mark.parametrize(
     ("name", "text", "message"),
     [
-        ("hiden", "3", "annotator-heads has no setting 'hiden'; it has 'encoder', 'training', "),
+        ("hiden", "3", "annotator-heads has no setting 'hiden'; it has 'encoder', 'tune', "),
         ("training.epoch", "3", "annotator-heads has no setting 'training.epoch'; it has 'train"),
         ("dropout", "much", "setting dropout is a float such as 0.5, found 'much'"),
         ("hidden", "a", r"setting hidden is a list of whole numbers such as \(64,\), found 'a'"),

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from dissensus.encoders import FeaturesEncoder
+from dissensus.encoders import readings
 from dissensus.errors import ModelError
 from dissensus.methods import AnnotatorHeads
 from dissensus.training import Batch, Examples, Loss, Network, Outputs, Training, fit
@@ -31,7 +31,7 @@ def _square(outputs: Outputs, batch: Batch) -> torch.Tensor:
 
 def _examples(n_items: int = 24) -> Examples:
     corpus = feature_crowd("interval", n_items=n_items)
-    return Examples.of_corpus(corpus, {"x": FeaturesEncoder()}, Table.of_corpus(corpus, ("q",)))
+    return Examples.of_corpus(corpus, readings(corpus, "features"), Table.of_corpus(corpus, ("q",)))
 
 
 ROW_LOSS = Loss("q", "row", _square, weight=lambda batch: batch.rows.weight["q"])

@@ -1,12 +1,21 @@
-"""What every encoder promises."""
+"""What every encoder promises, and what those with a network share."""
 
 from __future__ import annotations
 
+import copy
 from abc import ABC, abstractmethod
+from functools import cached_property
 from typing import ClassVar
 
+import numpy as np
+import torch
+from torch import Tensor, nn
+
 from dissensus.contents import Contents, Kind
+from dissensus.encoders.prepared import Prepared
 from dissensus.encoders.store import Store
+from dissensus.errors import ModelError
+from dissensus.progress import progress
 
 
 class Encoder(ABC):
@@ -14,6 +23,7 @@ class Encoder(ABC):
 
     kinds: ClassVar[tuple[Kind, ...]]  # what it can read
     cached: ClassVar[bool] = True
+    piece: ClassVar[int] = 4096  # contents encoded, and written to the cache, at a time
 
     @property
     @abstractmethod
@@ -23,3 +33,78 @@ class Encoder(ABC):
     @abstractmethod
     def encode(self, contents: Contents) -> Store:
         """One sequence per content, in order."""
+
+
+class EncoderNetwork(nn.Module):
+    """The network of an encoder: units of contents in, a vector per position out."""
+
+    width: int
+
+    @abstractmethod
+    def forward(self, units: Tensor, lengths: Tensor) -> Tensor:
+        """Units (n_contents, length, ...), of which each content has `lengths`, to vectors
+        (n_contents, positions, width); what stands behind a content's last position is
+        never looked at."""
+
+    @property
+    @abstractmethod
+    def blocks(self) -> list[nn.Module]:
+        """Its layers, the first one first; what is in none of them comes before them."""
+
+
+class NeuralEncoder(Encoder):
+    """An encoder with a network: frozen here, or trained as a part of another one."""
+
+    units_per_batch: ClassVar[int]
+
+    @abstractmethod
+    def prepare(self, contents: Contents) -> Prepared:
+        """Contents as the network reads them; a content that cannot be read is an error."""
+
+    @abstractmethod
+    def load(self) -> EncoderNetwork:
+        """The pretrained network."""
+
+    @cached_property
+    def network(self) -> EncoderNetwork:
+        """The pretrained network, loaded once; not to be changed."""
+        return self.load().eval().requires_grad_(False)
+
+    def trainable(self, n_blocks: int | None = None) -> EncoderNetwork:
+        """A copy to be trained, as a whole or only its last blocks."""
+        made = copy.deepcopy(self.network).requires_grad_(n_blocks is None)
+        if n_blocks is not None:
+            if not 1 <= n_blocks <= len(made.blocks):
+                raise ModelError(
+                    f"the encoder has {len(made.blocks)} blocks to train, found {n_blocks}"
+                )
+            for block in made.blocks[-n_blocks:]:
+                block.requires_grad_(True)
+        return made
+
+    def encode(self, contents: Contents) -> Store:
+        prepared = self.prepare(contents)
+        device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+        network = self.network.to(device)
+        offsets = prepared.place_offsets
+        vectors = np.empty((int(offsets[-1]), network.width), dtype=np.float16)
+        with progress(f"encoding {contents.kind}", len(contents)) as advance:
+            for codes in self._batches(np.diff(prepared.offsets)):
+                inputs = prepared.inputs(codes).to(device)
+                with torch.inference_mode():
+                    found = network(inputs.units, inputs.lengths).half().cpu().numpy()
+                for row, code in zip(found, codes, strict=True):
+                    first, last = offsets[code], offsets[code + 1]
+                    vectors[first:last] = row[: last - first]
+                advance(len(codes))
+        return Store(vectors, prepared.places, offsets, prepared.cut)
+
+    def _batches(self, lengths: np.ndarray) -> list[np.ndarray]:
+        """Contents of like length together, so that little is padded; the longest first."""
+        order = np.argsort(-lengths, kind="stable")
+        batches, first = [], 0
+        while first < len(order):
+            size = max(1, self.units_per_batch // max(1, int(lengths[order[first]])))
+            batches.append(order[first : first + size])
+            first += size
+        return batches

@@ -8,6 +8,7 @@ processes at once write two pieces.
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import shutil
 import tempfile
@@ -20,8 +21,7 @@ from dissensus.contents import Contents
 from dissensus.encoders.base import Encoder
 from dissensus.encoders.store import Store
 
-PIECE = 4096  # contents encoded before they are written
-PARTS = ("keys", "vectors", "places", "offsets")
+PARTS = ("keys", "vectors", "places", "offsets", "cut")
 
 
 def cache_folder() -> Path:
@@ -38,8 +38,8 @@ def cached_store(encoder: Encoder, contents: Contents) -> Store:
     keys = np.array([_key(contents, code) for code in range(len(contents))], dtype="S32")
     known = _known(folder)
     missing = np.flatnonzero(~np.isin(keys, np.concatenate([k for k, _ in known] or [keys[:0]])))
-    for first in range(0, len(missing), PIECE):
-        codes = missing[first : first + PIECE]
+    for first in range(0, len(missing), encoder.piece):
+        codes = missing[first : first + encoder.piece]
         store = encoder.encode(contents.take(codes))
         known.append((keys[codes], _write(folder, keys[codes], store)))
     return _gathered(keys, known)
@@ -47,8 +47,10 @@ def cached_store(encoder: Encoder, contents: Contents) -> Store:
 
 def _key(contents: Contents, code: int) -> str:
     value = contents[code]
-    data = value.encode() if isinstance(value, str) and contents.kind == "text" else None
-    data = contents.bytes_of(code) if data is None else data
+    if contents.kind in ("text", "features"):
+        data = json.dumps(value).encode()
+    else:
+        data = contents.bytes_of(code)
     return hashlib.sha256(contents.kind.encode() + b"\0" + data).hexdigest()[:32]
 
 
@@ -57,13 +59,15 @@ def _known(folder: Path) -> list[tuple[np.ndarray, Store]]:
     pieces = []
     for piece in sorted(folder.glob("piece-*")):
         try:
-            keys, vectors, places, offsets = (
+            keys, vectors, places, offsets, cut = (
                 np.load(piece / f"{part}.npy", mmap_mode="r") for part in PARTS
             )
         except (OSError, ValueError, EOFError):
             shutil.rmtree(piece, ignore_errors=True)
             continue
-        pieces.append((np.asarray(keys), Store(vectors, places, np.asarray(offsets))))
+        pieces.append(
+            (np.asarray(keys), Store(vectors, places, np.asarray(offsets), np.asarray(cut)))
+        )
     return pieces
 
 
@@ -71,9 +75,9 @@ def _write(folder: Path, keys: np.ndarray, store: Store) -> Store:
     folder.mkdir(parents=True, exist_ok=True)
     temporary = Path(tempfile.mkdtemp(prefix=".new-", dir=folder))
     try:
-        for part, array in zip(
-            PARTS, (keys, store.vectors, store.places, store.offsets), strict=True
-        ):
+        cut = np.zeros(len(store), bool) if store.cut is None else store.cut
+        arrays = keys, store.vectors, store.places, store.offsets, cut
+        for part, array in zip(PARTS, arrays, strict=True):
             np.save(temporary / f"{part}.npy", array)
         os.replace(temporary, folder / f"piece-{temporary.name.removeprefix('.new-')}")
     finally:
@@ -92,10 +96,12 @@ def _gathered(keys: np.ndarray, known: list[tuple[np.ndarray, Store]]) -> Store:
         at = np.searchsorted(piece_keys[order], keys).clip(max=len(order) - 1)
         here = (piece_keys[order][at] == keys) & (piece_of < 0)
         piece_of[here], code_of[here] = number, order[at[here]]
-    lengths = np.zeros(len(keys), dtype=np.int64)
+    lengths, cut = np.zeros(len(keys), dtype=np.int64), np.zeros(len(keys), dtype=bool)
     for number, (_, store) in enumerate(known):
         mine = piece_of == number
         lengths[mine] = np.diff(store.offsets)[code_of[mine]]
+        if store.cut is not None:
+            cut[mine] = store.cut[code_of[mine]]
     offsets = np.r_[0, np.cumsum(lengths)]
     first = known[0][1]
     vectors = np.empty((offsets[-1], first.width), dtype=first.vectors.dtype)
@@ -103,7 +109,7 @@ def _gathered(keys: np.ndarray, known: list[tuple[np.ndarray, Store]]) -> Store:
     for number, (_, store) in enumerate(known):
         for target, source in _ranges(np.flatnonzero(piece_of == number), code_of, offsets, store):
             vectors[target], places[target] = store.vectors[source], store.places[source]
-    return Store(vectors, places, offsets)
+    return Store(vectors, places, offsets, cut)
 
 
 def _ranges(

@@ -26,6 +26,12 @@ class Store:
     vectors: np.ndarray  # (n_positions, width), float16 or float32, may be memory-mapped
     places: np.ndarray  # (n_positions, n_axes, 2)
     offsets: np.ndarray  # (n_contents + 1,)
+    cut: np.ndarray | None = None  # (n_contents,) booleans: longer than the encoder reads
+
+    @property
+    def n_cut(self) -> int:
+        """How many contents are longer than the encoder reads."""
+        return 0 if self.cut is None else int(self.cut.sum())
 
     def __len__(self) -> int:
         return len(self.offsets) - 1

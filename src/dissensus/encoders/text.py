@@ -2,36 +2,62 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
+import pyarrow as pa
+import torch
+from torch import Tensor, nn
 
 from dissensus.contents import Contents, Kind
-from dissensus.encoders.base import Encoder
-from dissensus.encoders.store import Store
+from dissensus.encoders import hub
+from dissensus.encoders.base import EncoderNetwork, NeuralEncoder
+from dissensus.encoders.prepared import Prepared
 from dissensus.errors import InstallError
-from dissensus.progress import progress
 
-TOKENS_PER_BATCH = 4096
+
+class _TextNetwork(EncoderNetwork):
+    """A transformer over token numbers and the number of the part they stand in."""
+
+    def __init__(self, model: nn.Module) -> None:
+        super().__init__()
+        self.model = model
+        config: Any = model.config
+        self.width = config.hidden_size
+        self.n_kinds = getattr(config, "type_vocab_size", 0)
+
+    def forward(self, units: Tensor, lengths: Tensor) -> Tensor:
+        tokens, part = units[..., 0].long(), units[..., 1].long()
+        mask = torch.arange(units.shape[1], device=units.device) < lengths[:, None]
+        kinds = {"token_type_ids": part.clamp(max=self.n_kinds - 1)} if self.n_kinds > 1 else {}
+        vectors: Tensor = self.model(tokens, attention_mask=mask, **kinds).last_hidden_state
+        return vectors
+
+    @property
+    def blocks(self) -> list[nn.Module]:
+        return hub.layers(self.model)
 
 
 @dataclass(frozen=True)
-class TextEncoder(Encoder):
-    """The last hidden state of a frozen transformer, one vector per token.
+class TextEncoder(NeuralEncoder):
+    """The last hidden state of a transformer, one vector per token.
+
+    Texts that are read together (a premise and its hypothesis, the turns of a dialogue) stand in
+    one sequence, with the model's own separators between them; a place is then the number of
+    the text, and characters in it.
 
     Args:
         name: "minilm" (all-MiniLM-L6-v2, 384 wide), a folder, or a name on the hub.
-        max_length: tokens of a text that are read; the rest is cut off.
+        max_length: tokens that are read; the rest is cut off, from the longest text first.
     """
 
     name: str = "minilm"
     max_length: int = 256
     kinds: ClassVar[tuple[Kind, ...]] = ("text",)
+    units_per_batch: ClassVar[int] = 4096
 
     @property
     def identity(self) -> str:
@@ -51,70 +77,80 @@ class TextEncoder(Encoder):
 
     @cached_property
     def _revision(self) -> str:
-        weights = Path(self._source) / "model.safetensors"
-        if weights.is_file():
-            with weights.open("rb") as file:
-                return hashlib.file_digest(file, "sha256").hexdigest()
-        return str(getattr(self._parts[1].config, "_commit_hash", None))
+        return hub.revision(self._source, lambda: self.network)
 
     @cached_property
-    def _parts(self) -> tuple[Any, Any]:
-        """Tokenizer and model; code that comes with a model is never run."""
-        from transformers import AutoModel, AutoTokenizer
-        from transformers.utils import logging
+    def _tokenizer(self) -> Any:
+        from transformers import AutoTokenizer
 
-        logging.disable_progress_bar()  # type: ignore[no-untyped-call]  # ours tells more
-        try:
-            tokenizer = AutoTokenizer.from_pretrained(self._source)
-            model = AutoModel.from_pretrained(self._source, use_safetensors=True)
-        except (OSError, ValueError) as error:
-            reason = str(error).strip().splitlines()[0]
-            raise InstallError(
-                f"encoder {self.name!r} cannot be loaded ({reason}); name 'minilm', a folder "
-                "that holds a transformers model, or a model of a hub that can be reached"
-            ) from None
-        return tokenizer, model.eval()
+        return hub.loaded(self.name, lambda: AutoTokenizer.from_pretrained(self._source))
 
-    def encode(self, contents: Contents) -> Store:
-        import torch
+    def load(self) -> EncoderNetwork:
+        from transformers import AutoModel
 
-        tokenizer, model = self._parts
-        texts = contents.values.to_pylist()
-        tokens = tokenizer(
-            texts, truncation=True, max_length=self.max_length, return_offsets_mapping=True
+        return _TextNetwork(
+            hub.loaded(
+                self.name, lambda: AutoModel.from_pretrained(self._source, use_safetensors=True)
+            )
         )
-        lengths = np.array([len(ids) for ids in tokens["input_ids"]], dtype=np.int64)
-        offsets = np.r_[0, np.cumsum(lengths)]
-        device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-        model = model.to(device)
-        vectors = np.empty((offsets[-1], model.config.hidden_size), dtype=np.float16)
-        with progress(f"encoding texts with {self.name}", len(texts)) as advance:
-            for batch in _by_length(lengths):
-                inputs = {
-                    key: [tokens[key][i] for i in batch] for key in tokenizer.model_input_names
-                }
-                padded = tokenizer.pad(inputs, return_tensors="pt").to(device)
-                with torch.inference_mode():
-                    hidden = model(**padded).last_hidden_state.half().cpu().numpy()
-                for row, i in zip(hidden, batch, strict=True):
-                    vectors[offsets[i] : offsets[i + 1]] = row[: lengths[i]]
-                advance(len(batch))
-        places = np.concatenate([np.asarray(p, np.float32) for p in tokens["offset_mapping"]])
-        return Store(vectors, places[:, None], offsets)
 
-    def n_cut(self, contents: Contents) -> int:
-        """How many texts are longer than the encoder reads."""
-        tokenizer = self._parts[0]
-        tokens = tokenizer(contents.values.to_pylist(), truncation=False, verbose=False)
-        return sum(len(ids) > self.max_length for ids in tokens["input_ids"])
+    def prepare(self, contents: Contents) -> Prepared:
+        together = pa.types.is_list(contents.values.type)
+        texts = contents.values.to_pylist()
+        tokens = self._tokens(texts, together)
+        encodings = tokens.encodings
+        offsets = np.r_[0, np.cumsum([len(found.ids) for found in encodings])]
+        units = np.zeros((int(offsets[-1]), 2), np.int32)
+        units[:, 0] = np.concatenate([found.ids for found in encodings])
+        units[:, 1] = np.concatenate([found.type_ids for found in encodings])
+        places = np.concatenate([np.asarray(found.offsets, np.float32) for found in encodings])
+        if together:
+            second = [_in_second(found) for found in encodings]
+            places = np.concatenate(
+                [
+                    _in_parts(parts, places[first:last], behind, len(self._between))
+                    for parts, first, last, behind in zip(
+                        texts, offsets[:-1], offsets[1:], second, strict=True
+                    )
+                ]
+            )
+        else:
+            places = places[:, None]
+        cut = np.array([bool(found.overflowing) for found in encodings], dtype=bool)
+        return Prepared(units, offsets, places, offsets, cut)
+
+    @property
+    def _between(self) -> str:
+        """What stands between the texts behind the first one."""
+        return f" {self._tokenizer.sep_token or self._tokenizer.eos_token} "
+
+    def _tokens(self, texts: list[Any], together: bool) -> Any:
+        given = [texts]
+        if together:
+            given = [
+                [parts[0] for parts in texts],
+                [self._between.join(parts[1:]) for parts in texts],
+            ]
+        return self._tokenizer(*given, truncation=True, max_length=self.max_length)
 
 
-def _by_length(lengths: np.ndarray) -> list[np.ndarray]:
-    """Texts of like length together, so that little is padded; the longest first."""
-    order = np.argsort(-lengths, kind="stable")
-    batches, first = [], 0
-    while first < len(order):
-        size = max(1, TOKENS_PER_BATCH // int(lengths[order[first]]))
-        batches.append(order[first : first + size])
-        first += size
-    return batches
+def _in_second(found: Any) -> np.ndarray:
+    """Which tokens stand in the second of the tokenizer's two sequences."""
+    return np.array([number == 1 for number in found.sequence_ids])
+
+
+def _in_parts(parts: list[str], places: np.ndarray, behind: np.ndarray, between: int) -> np.ndarray:
+    """Places (n, 2) in a first text and all others joined, as (n, 2, 2): number of the text, and
+    characters in it; a separator has an empty place."""
+    lengths = np.array([len(part) for part in parts[1:]])
+    starts = np.cumsum(lengths + between) - lengths - between  # of each later text, joined
+    found = np.zeros((len(places), 2, 2), np.float32)
+    inside = places[:, 1] > places[:, 0]
+    found[inside, 0, 1] = 1
+    found[inside, 1] = places[inside]
+    later = np.flatnonzero(inside & behind)
+    number = np.searchsorted(starts, places[later, 0], side="right") - 1
+    found[later, 0] = np.stack([number + 1, number + 2], axis=1)
+    found[later, 1] = places[later] - starts[number][:, None]
+    found[later[places[later, 1] > (starts + lengths)[number]]] = 0
+    return found

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from dissensus.corpus import Corpus
-from dissensus.encoders import Encoder, encoders_of
+from dissensus.encoders import Encoder, NeuralEncoder, Reading, encoder, readings
 from dissensus.errors import ModelError, listed
 from dissensus.methods.base import Answers, Method
 from dissensus.networks.likelihoods import likelihood
@@ -20,8 +20,11 @@ from dissensus.scales import Interval
 from dissensus.training import Examples, Loss, Network, Sizes, Training, fit
 from dissensus.training.examples import Table
 from dissensus.training.loop import Log, batches
+from dissensus.training.tuned import Tuned
 
 ITEMS_AT_ONCE = 1024
+TUNED_AT_ONCE = 64  # items, where an encoder runs too
+ITEMS_TO_SEE = 1024  # to standardise what an encoder makes that learns too
 
 
 @dataclass(eq=False)
@@ -29,12 +32,15 @@ class TrainedMethod(Method):
     """A method is its settings, a network, losses and targets; everything else stands here.
 
     Args:
-        encoder: what turns contents into vectors, by name, or a name for each role.
+        encoder: what turns contents into vectors: a name ("auto": the default for each kind of
+            content), or a name for each role; "premise+hypothesis" are texts read together.
+        tune: what of the encoder learns too: "nothing", "all", or how many of its last blocks.
         training: how the network is trained.
         init_seed: of the network's first weights.
     """
 
-    encoder: str | dict[str, str] = "minilm"
+    encoder: str | dict[str, str] = "auto"
+    tune: str | int = "nothing"
     training: Training = Training()
     init_seed: int = 0
 
@@ -42,6 +48,7 @@ class TrainedMethod(Method):
     sizes_: Sizes = dataclasses.field(init=False, repr=False)
     log_: Log = dataclasses.field(init=False, repr=False)
     _held: tuple[Corpus, Examples] | None = dataclasses.field(init=False, repr=False, default=None)
+    pools: ClassVar[bool] = True  # whether the network takes one vector per item and role
     needs_rows: ClassVar[bool] = False  # whether the losses look at annotators' own answers
 
     # ---- what a method writes ----
@@ -71,41 +78,95 @@ class TrainedMethod(Method):
     def _fit(self, corpus: Corpus, validation: Corpus | None) -> None:
         questions = self.learned_.questions
         self._held = None
-        readers = encoders_of(corpus, self.encoder)
-        examples = self._examples(corpus, readers)
+        read = readings(corpus, self.encoder)
+        examples = self._examples(corpus, read)
         self._note(corpus, examples)
         self.sizes_ = Sizes(
             questions,
             len(self.learned_.annotators),
-            {role: int(vectors.shape[1]) for role, vectors in examples.pooled.items()},
+            _widths(examples, {role: reading.encoder for role, reading in read.items()}),
             {question: self.start(corpus, question) for question in questions},
         )
         learned = self.learns(corpus)
         self.network_ = self._made().to(examples.device)
-        items = torch.from_numpy(learned).to(examples.device)
-        self.network_.prepare({r: v[examples.entry[r][items]] for r, v in examples.pooled.items()})
+        self.network_.prepare(self._shown(examples, learned))
         self.log_ = fit(
             self.network_,
             self.losses(self.sizes_),
             examples,
             self.training,
-            None if validation is None else self._examples(validation, readers),
+            None if validation is None else self._examples(validation, self._read_as(validation)),
             learned=learned,
         )
         self.network_.eval()
 
-    def _examples(self, corpus: Corpus, readers: dict[str, Encoder]) -> Examples:
+    def _examples(self, corpus: Corpus, read: dict[str, Reading]) -> Examples:
         if self.needs_rows:
             table = Table.of_corpus(corpus, tuple(self.learned_.questions))
         else:
             table = Table.of_pairs(np.zeros(0, np.int64), np.zeros(0, np.int64))
-        device = self.training.where()
-        return Examples.of_corpus(corpus, readers, table, self.targets(corpus), device=device)
+        return self._laid_out(corpus, read, table, self.targets(corpus))
+
+    def _laid_out(
+        self,
+        corpus: Corpus,
+        read: dict[str, Reading],
+        table: Table,
+        targets: dict[str, np.ndarray] | None = None,
+    ) -> Examples:
+        tuned, device = self.tune != "nothing", self.training.where()
+        return Examples.of_corpus(
+            corpus, read, table, targets, pool=self.pools, tuned=tuned, device=device
+        )
+
+    def _shown(self, examples: Examples, learned: np.ndarray) -> dict[str, Tensor]:
+        """The pooled vectors of training, as the network first sees them; a sample of those that
+        an encoder makes which is yet to learn."""
+        network = self.network_
+        if not self.pools:
+            return {}
+        if not isinstance(network, Tuned):
+            items = torch.from_numpy(learned).to(examples.device)
+            return {r: v[examples.entry[r][items]] for r, v in examples.pooled.items()}
+        some = np.sort(np.random.default_rng(0).permutation(learned)[:ITEMS_TO_SEE])
+        network.eval()
+        with torch.no_grad():
+            seen = [network.encoded(b).pooled for b, _ in batches(examples, some, TUNED_AT_ONCE)]
+        return {role: torch.cat([batch[role] for batch in seen]) for role in seen[0]}
 
     def _made(self) -> Network:
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(self.init_seed)
-            return self.network(self.sizes_)
+            network = self.network(self.sizes_)
+        if self.tune == "nothing":
+            return network
+        encoders = {r: e for r, e in self._encoders().items() if isinstance(e, NeuralEncoder)}
+        if not encoders:
+            raise ModelError(f"nothing to tune: {self.encoder!r} has no network")
+        trained = {reader: reader.trainable(self._blocks()) for reader in encoders.values()}
+        return Tuned(network, {r: trained[reader] for r, reader in encoders.items()}, self.pools)
+
+    def _encoders(self) -> dict[str, Encoder]:
+        """What reads each role."""
+        roles, name = self.learned_.roles, self.encoder
+        return {
+            role: encoder(
+                name if isinstance(name, str) else name[role],
+                roles.get(role, "text"),  # texts read together
+            )
+            for role in self.sizes_.widths
+        }
+
+    def _blocks(self) -> int | None:
+        """How many of the encoder's last blocks learn; all of it if None."""
+        if self.tune == "all":
+            return None
+        try:
+            return int(self.tune)
+        except ValueError:
+            raise ModelError(
+                f"tune is 'nothing', 'all' or a number of blocks, not {self.tune!r}"
+            ) from None
 
     def _of_items(self, corpus: Corpus) -> dict[str, Answers]:
         table = Table.of_pairs(np.zeros(0, np.int64), np.zeros(0, np.int64))
@@ -136,17 +197,16 @@ class TrainedMethod(Method):
         """Examples to predict on; the last corpus's vectors are kept for the next question."""
         held = self._held
         if held is None or held[0] is not corpus:
-            readers = encoders_of(corpus, self._encoder_for(corpus))
-            device = self.training.where()
-            self.network_.to(device)
-            held = corpus, Examples.of_corpus(corpus, readers, table, device=device)
+            self.network_.to(self.training.where())
+            held = corpus, self._laid_out(corpus, self._read_as(corpus), table)
             self._held = held
             self._check_widths(corpus, held[1])
             self._note(corpus, held[1])
         return dataclasses.replace(held[1], table=table)
 
     def _note(self, corpus: Corpus, examples: Examples) -> None:
-        unread = [role for role in corpus.contents if role not in examples.pooled]
+        read = {part for role in examples.roles for part in (role, *role.split("+"))}
+        unread = [role for role in corpus.contents if role not in read]
         if unread:
             self.notes_.append(f"{self.encoder!r} does not read {listed(unread)}")
         if examples.unfocused:
@@ -154,20 +214,28 @@ class TrainedMethod(Method):
                 f"{examples.unfocused} items have a focus that overlaps nothing the encoder "
                 "reads; their whole content is taken"
             )
+        if examples.n_cut:
+            self.notes_.append(
+                f"{examples.n_cut} contents are longer than the encoder reads; their ends are not "
+                "seen"
+            )
 
-    def _encoder_for(self, corpus: Corpus) -> dict[str, str]:
-        missing = [role for role in self.sizes_.widths if role not in corpus.contents]
-        if missing:
+    def _read_as(self, corpus: Corpus) -> dict[str, Reading]:
+        """What was read in training, of another corpus."""
+        roles = [part for role in self.sizes_.widths for part in role.split("+")]
+        if any(role not in corpus.contents for role in roles):
             raise ModelError(
-                f"{corpus.name}: the model reads {listed(self.sizes_.widths)}, the corpus shows "
+                f"{corpus.name}: the model reads {listed(roles)}, the corpus shows "
                 f"{listed(corpus.contents) or 'nothing'}"
             )
         name = self.encoder
-        return {r: name if isinstance(name, str) else name[r] for r in self.sizes_.widths}
+        return readings(
+            corpus, {r: name if isinstance(name, str) else name[r] for r in self.sizes_.widths}
+        )
 
     def _check_widths(self, corpus: Corpus, examples: Examples) -> None:
         for role, width in self.sizes_.widths.items():
-            found = int(examples.pooled[role].shape[1])
+            found = _widths(examples, self._encoders())[role]
             if found != width:
                 raise ModelError(
                     f"{corpus.name}: vectors of {role!r} are {found} wide, in training they were "
@@ -201,3 +269,17 @@ class TrainedMethod(Method):
     def _settings(cls, settings: dict[str, Any]) -> dict[str, Any]:
         read = super()._settings(settings)
         return read | {"training": Training(**settings["training"])}
+
+
+def _widths(examples: Examples, encoders: dict[str, Encoder]) -> dict[str, int]:
+    """Of the vectors, by role."""
+    widths = {}
+    for role, reader in encoders.items():
+        if role in examples.pooled:
+            widths[role] = int(examples.pooled[role].shape[1])
+        elif role in examples.stores:
+            widths[role] = examples.stores[role].width
+        else:
+            assert isinstance(reader, NeuralEncoder)
+            widths[role] = reader.network.width
+    return widths

@@ -10,7 +10,7 @@ from typing import Literal
 import numpy as np
 from torch import Tensor, nn
 
-from dissensus.encoders import Sequence
+from dissensus.encoders import Inputs, Sequence
 from dissensus.scales import Scale
 
 
@@ -42,8 +42,10 @@ class Batch:
     share: Tensor  # (n_items,) the share of the item's rows that is here
     annotators: Tensor  # (n_annotators,) codes of the distinct annotators of this batch
     pooled: dict[str, Tensor]  # role -> (n_items, width)
-    sequence: dict[str, Sequence]  # role -> the batch's distinct contents
+    inputs: dict[str, Inputs]  # role -> the batch's distinct contents, where they are encoded here
+    sequence: dict[str, Sequence]  # role -> the batch's distinct contents, encoded
     content: dict[str, Tensor]  # role -> (n_items,) positions in `sequence`, -1 absent
+    focus: dict[str, Tensor]  # role -> (n_items, n_axes, 2) what is asked about, nan: the whole
     rows: Rows
     targets: dict[str, Tensor]  # (n_items, ...) each, made once before the loop
     step: Tensor  # (), how many batches came before
@@ -65,6 +67,10 @@ class Network(nn.Module):
 
     def prepare(self, pooled: dict[str, Tensor]) -> None:
         """See the vectors of training once before the loop, to standardise them for instance."""
+
+    def pretrained(self) -> list[nn.Parameter]:
+        """The parameters that are no longer new, and learn at the encoder's own rate."""
+        return []
 
     def __call__(self, batch: Batch) -> Outputs:
         outputs: Outputs = super().__call__(batch)

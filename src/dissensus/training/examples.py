@@ -12,7 +12,7 @@ from torch import Tensor
 
 from dissensus.annotations import Annotations
 from dissensus.corpus import Corpus
-from dissensus.encoders import Encoder, Sequence, Store, encode
+from dissensus.encoders import NeuralEncoder, Prepared, Reading, Sequence, Store
 from dissensus.networks.likelihoods import likelihood
 from dissensus.training.batch import Batch, Rows
 
@@ -84,39 +84,69 @@ class Examples:
     pooled: dict[str, Tensor]  # role -> (n_entries, width); an item's entry is in `entry`
     entry: dict[str, Tensor]  # role -> (n_items,)
     stores: dict[str, Store]  # role -> sequences, where the method does not pool
+    prepared: dict[str, Prepared]  # role -> what an encoder reads that learns too
     content: dict[str, np.ndarray]  # role -> (n_items,)
+    focus: dict[str, Tensor]  # role -> (n_items, n_axes, 2), where nothing is pooled beforehand
     table: Table
     targets: dict[str, Tensor]
     device: torch.device
     unfocused: int = 0  # items whose focus overlaps no position
+    n_cut: int = 0  # contents longer than their encoder reads
     _rows: dict[str, Any] = field(default_factory=dict)
 
     @classmethod
     def of_corpus(
         cls,
         corpus: Corpus,
-        encoders: Mapping[str, Encoder],
+        readings: Mapping[str, Reading],
         table: Table,
         targets: Mapping[str, np.ndarray] | None = None,
         *,
         pool: bool = True,
+        tuned: bool = False,
         device: torch.device | None = None,
     ) -> Examples:
-        """Encode what the corpus shows and lay it out."""
+        """Encode what the corpus shows and lay it out.
+
+        Args:
+            pool: one vector per item is enough, the mean over its focus or its whole content.
+            tuned: encoders with a network learn too; their contents are prepared, not encoded.
+        """
         device = device or torch.device("cpu")
-        pooled, entry, stores, unfocused = {}, {}, {}, 0
-        for role, reader in encoders.items():
-            store = encode(reader, corpus.contents[role])
+        made = cls(corpus.n_items, {}, {}, {}, {}, {}, {}, table, {}, device)
+        for role, reading in readings.items():
+            made.content[role] = reading.content
+            if tuned and isinstance(reading.encoder, NeuralEncoder):
+                made.prepared[role] = reading.encoder.prepare(reading.contents)
+                made.n_cut += int(made.prepared[role].cut.sum())
+                made._set_focus(corpus, role)
+                continue
+            store = reading.store()
+            made.n_cut += store.n_cut
             if pool:
-                vectors, at, empty = _pooled(corpus, role, store)
-                pooled[role] = torch.from_numpy(vectors).to(device)
-                entry[role] = torch.from_numpy(at).to(device)
-                unfocused += empty
+                made._pool(corpus, role, reading, store)
             else:
-                stores[role] = store
-        laid = {k: torch.from_numpy(np.asarray(v)).to(device) for k, v in (targets or {}).items()}
-        content = {role: corpus.content[role] for role in encoders}
-        return cls(corpus.n_items, pooled, entry, stores, content, table, laid, device, unfocused)
+                made.stores[role] = store
+                made._set_focus(corpus, role)
+        for name, values in (targets or {}).items():
+            made.targets[name] = torch.from_numpy(np.asarray(values)).to(device)
+        return made
+
+    def _pool(self, corpus: Corpus, role: str, reading: Reading, store: Store) -> None:
+        vectors, entry, unfocused = _pooled(corpus, role, reading.content, store)
+        self.pooled[role] = torch.from_numpy(vectors).to(self.device)
+        self.entry[role] = torch.from_numpy(entry).to(self.device)
+        self.unfocused += unfocused
+
+    def _set_focus(self, corpus: Corpus, role: str) -> None:
+        if corpus.focus is not None and corpus.focus.role == role:
+            both = np.stack([corpus.focus.start, corpus.focus.stop], axis=2)
+            self.focus[role] = torch.from_numpy(both.astype(np.float32)).to(self.device)
+
+    @property
+    def roles(self) -> set[str]:
+        """What is read."""
+        return set(self.content)
 
     def __post_init__(self) -> None:
         def tensor(values: np.ndarray) -> Tensor:
@@ -137,16 +167,22 @@ class Examples:
         row = torch.from_numpy(rows).to(self.device)
         who = self._rows["annotator"][row]
         annotators, local = torch.unique(who, return_inverse=True)
-        sequence, content = {}, {}
+        inputs, sequence, content = {}, {}, {}
         for role, store in self.stores.items():
-            sequence[role], content[role] = self._sequence(store, self.content[role][items])
+            distinct, content[role] = self._distinct(role, items)
+            sequence[role] = _moved(store.sequence(distinct), self.device)
+        for role, prepared in self.prepared.items():
+            distinct, content[role] = self._distinct(role, items)
+            inputs[role] = prepared.inputs(distinct).to(self.device)
         return Batch(
             items=at,
             share=torch.from_numpy(share).to(self.device),
             annotators=annotators,
             pooled={role: v[self.entry[role][at]] for role, v in self.pooled.items()},
+            inputs=inputs,
             sequence=sequence,
             content=content,
+            focus={role: focus[at] for role, focus in self.focus.items()},
             rows=Rows(
                 torch.from_numpy(owner).to(self.device),
                 local,
@@ -157,18 +193,24 @@ class Examples:
             step=torch.tensor(step, device=self.device),
         )
 
-    def _sequence(self, store: Store, codes: np.ndarray) -> tuple[Sequence, Tensor]:
+    def _distinct(self, role: str, items: np.ndarray) -> tuple[np.ndarray, Tensor]:
+        """The distinct contents of these items, and which of them each shows, -1 none."""
+        codes = self.content[role][items]
         distinct, at = np.unique(codes[codes >= 0], return_inverse=True)
         positions = np.full(len(codes), -1)
         positions[codes >= 0] = at
-        cut = store.sequence(distinct)
-        moved = Sequence(*(part.to(self.device) for part in (cut.vectors, cut.mask, cut.places)))
-        return moved, torch.from_numpy(positions).to(self.device)
+        return distinct, torch.from_numpy(positions).to(self.device)
 
 
-def _pooled(corpus: Corpus, role: str, store: Store) -> tuple[np.ndarray, np.ndarray, int]:
+def _moved(cut: Sequence, device: torch.device) -> Sequence:
+    return Sequence(*(part.to(device) for part in (cut.vectors, cut.mask, cut.places)))
+
+
+def _pooled(
+    corpus: Corpus, role: str, content: np.ndarray, store: Store
+) -> tuple[np.ndarray, np.ndarray, int]:
     """One vector per entry, each item's entry, and how many foci overlap no position."""
-    codes = corpus.content[role].astype(np.int64)
+    codes = content.astype(np.int64)
     nothing = np.zeros((1, store.width), np.float32)  # for items that do not show this role
     if corpus.focus is None or corpus.focus.role != role:
         return np.concatenate([store.pooled(), nothing]), np.where(codes < 0, len(store), codes), 0

@@ -1,0 +1,47 @@
+"""Models of transformers: loaded by folder or by name on the hub, never running their code."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+from torch import nn
+
+from dissensus.errors import InstallError, ModelError
+
+T = TypeVar("T")
+
+
+def loaded(name: str, load: Callable[[], T]) -> T:
+    """What `load` loads; where it is not to be had, one line says what to do."""
+    from transformers.utils import logging
+
+    logging.disable_progress_bar()  # type: ignore[no-untyped-call]  # ours tells more
+    try:
+        return load()
+    except (OSError, ValueError) as error:
+        reason = str(error).strip().splitlines()[0]
+        raise InstallError(
+            f"encoder {name!r} cannot be loaded ({reason}); name one that installs with us (see "
+            "docs/encoders.md), a folder that holds a transformers model, or a model of a hub that "
+            "can be reached"
+        ) from None
+
+
+def revision(source: str, network: Callable[[], Any]) -> str:
+    """What tells one state of a model from another: the hash of its weights, or its commit."""
+    weights = Path(source) / "model.safetensors"
+    if weights.is_file():
+        with weights.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    return str(getattr(network().model.config, "_commit_hash", None))
+
+
+def layers(model: nn.Module) -> list[nn.Module]:
+    """The layers of a transformer, the first one first: its longest list of modules."""
+    lists = [list(part) for part in model.modules() if isinstance(part, nn.ModuleList)]
+    if not lists:
+        raise ModelError(f"{type(model).__name__} has no list of layers to train a part of")
+    return max(lists, key=len)

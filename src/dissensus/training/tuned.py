@@ -1,0 +1,77 @@
+"""A network together with the encoders it reads through, which learn as it does."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import torch
+from torch import Tensor, nn
+
+from dissensus.encoders import EncoderNetwork, Sequence
+from dissensus.training.batch import Batch, Network, Outputs
+
+
+class Tuned(Network):
+    """Encodes a batch's distinct contents, each once, and hands them on to a method's network.
+
+    Args:
+        encoders: the network that reads each role; roles may share one.
+        pool: whether the method's network takes one vector per item.
+    """
+
+    def __init__(self, inner: Network, encoders: Mapping[str, EncoderNetwork], pool: bool) -> None:
+        super().__init__()
+        self.inner = inner
+        shared = list(dict.fromkeys(encoders.values()))
+        self.encoders = nn.ModuleList(shared)
+        self.number = {role: shared.index(of_role) for role, of_role in encoders.items()}
+        self.pool = pool
+
+    def forward(self, batch: Batch) -> Outputs:
+        return self.inner(self.encoded(batch))
+
+    def encoded(self, batch: Batch) -> Batch:
+        """The batch with vectors in the place of what the encoders read."""
+        sequence, pooled = dict(batch.sequence), dict(batch.pooled)
+        for role, inputs in batch.inputs.items():
+            vectors = self.encoders[self.number[role]](inputs.units, inputs.lengths)
+            vectors = vectors[:, : inputs.places.shape[1]].float()
+            at = torch.arange(vectors.shape[1], device=vectors.device)
+            cut = Sequence(vectors, at < inputs.n_positions[:, None], inputs.places)
+            if self.pool:
+                pooled[role] = pooled_by_item(cut, batch.content[role], batch.focus.get(role))
+            else:
+                sequence[role] = cut
+        return replace(batch, sequence=sequence, pooled=pooled)
+
+    def prepare(self, pooled: dict[str, Tensor]) -> None:
+        self.inner.prepare(pooled)
+
+    def pretrained(self) -> list[nn.Parameter]:
+        return [p for p in self.encoders.parameters() if p.requires_grad]
+
+
+def pooled_by_item(sequence: Sequence, content: Tensor, focus: Tensor | None) -> Tensor:
+    """The mean over each item's focus, or its whole content; zeros where it shows none.
+
+    Args:
+        content: the position in the sequence of each item's content, -1 absent, (n_items,).
+        focus: from-to on each axis, nan for the whole content, (n_items, n_axes, 2).
+    """
+    shown, at = (content >= 0).unsqueeze(1), content.clamp(min=0)
+    if focus is None:
+        weight = sequence.mask.float()  # (n_contents, length)
+        pooled = _means(sequence.vectors, weight)[at]
+    else:
+        places, mask = sequence.places[at], sequence.mask[at]  # (n_items, length, ...)
+        inside = (places[..., 0] < focus[:, None, :, 1]) & (places[..., 1] > focus[:, None, :, 0])
+        inside = inside.all(dim=-1) & mask
+        chosen = torch.where(inside.any(dim=1, keepdim=True), inside, mask)
+        pooled = _means(sequence.vectors[at], chosen.float())
+    return torch.where(shown, pooled, torch.zeros_like(pooled))
+
+
+def _means(vectors: Tensor, weight: Tensor) -> Tensor:
+    total = torch.einsum("nld,nl->nd", vectors, weight)
+    return total / weight.sum(dim=1, keepdim=True).clamp(min=1)
