@@ -26,7 +26,7 @@ $(STAMP): pyproject.toml constraints.txt
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check pip==$(PIP_VERSION)
 	@$(BIN)/python -m pip install --quiet -c constraints.txt --build-constraint constraints.txt \
-		-e . --group dev
+		-e ".[all]" --group dev
 	@touch $@
 
 install: $(STAMP)

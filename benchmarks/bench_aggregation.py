@@ -167,10 +167,10 @@ def main(arguments: list[str] | None = None) -> None:
     )
     rows = []
     for method, size in QUICK:
-        rows.append(compared(method, size, given.runs if method != "glad" else 1))
+        rows.append(compared(method, size, given.runs))
         show(rows[-1])
     if given.full:
-        rows.append(compared("dawid-skene", "10M", 1))
+        rows.append(compared("dawid-skene", "10M", given.runs))
         show(rows[-1])
         for size in ("100k", "1M", "10M", "100M"):
             alone = {"ours": [measured("ours", "dawid-skene", size, 0)]}

@@ -15,7 +15,7 @@ from typing import Any
 
 import numba
 import numpy as np
-from llvmlite import ir  # type: ignore[import-untyped]
+from llvmlite import ir
 from numba.core import cgutils as numba_code
 from numba.core import types
 from numba.cpython.unsafe import tuple as of_tuples
