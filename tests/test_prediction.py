@@ -45,7 +45,10 @@ def prediction(scale: Scale, *, full: bool = True, seed: int = 0) -> Prediction:
         np.array([0, 2, 2, 5, 7]),
     )
     members = np.stack([scale.consensus(np.roll(shares, n, axis=0)) for n in range(3)])
-    return Prediction(scale, items, shares, scale.consensus(shares), pairs, attention, members)
+    disputed = random.random(5)
+    return Prediction(
+        scale, items, shares, scale.consensus(shares), pairs, attention, members, disputed
+    )
 
 
 def assert_same(one: Any, other: Any) -> None:
@@ -83,7 +86,7 @@ def test_write_then_read_is_the_identity(scale: Scale, full: bool, tmp_path: Pat
     assert (again.method, again.corpus, list(again)) == ("single", "mine", ["q"])
     assert_same(made, again["q"])
     assert [field.name for field in fields(made) if getattr(again["q"], field.name) is None] == (
-        [] if full else ["by_annotator", "attention", "members"]
+        [] if full else ["by_annotator", "attention", "members", "disagreement"]
     )
 
 
@@ -94,6 +97,9 @@ def test_a_distribution_has_the_width_of_its_scale(scale: Scale) -> None:
     assert found == f"a distribution of (5, {width}) is (5, {width + 1})"
     found = message(Prediction, scale, Names.range(5), shares[:, 1:], np.zeros(4))
     assert found == "5 items but 4 answers"
+    parts = (None, None, None, np.zeros(6))
+    found = message(Prediction, scale, Names.range(5), shares[:, 1:], np.zeros(5), *parts)
+    assert found == "5 items but 6 entries in disagreement"
 
 
 # ---- the mapping ----

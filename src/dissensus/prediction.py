@@ -56,6 +56,7 @@ class Prediction:
     by_annotator: ByAnnotator | None = None
     attention: Attention | None = None
     members: np.ndarray | None = None  # (n_members, n_items) answers of an ensemble's members
+    disagreement: np.ndarray | None = None  # (n_items,) 0 none to 1, where a method learns it
 
     def __post_init__(self) -> None:
         expected = (len(self.items), self.scale.n_columns)
@@ -63,6 +64,10 @@ class Prediction:
             raise DataError(f"a distribution of {expected} is {self.distribution.shape}")
         if self.consensus.shape != expected[:1]:
             raise DataError(f"{expected[0]} items but {len(self.consensus)} answers")
+        if self.disagreement is not None and self.disagreement.shape != expected[:1]:
+            raise DataError(
+                f"{expected[0]} items but {len(self.disagreement)} entries in disagreement"
+            )
 
 
 class Predictions(Mapping[str, Prediction]):
@@ -126,14 +131,14 @@ class Predictions(Mapping[str, Prediction]):
 def _write_prediction(
     folder: Path, number: int, question: str, prediction: Prediction
 ) -> dict[str, Any]:
-    write_table(
-        folder / f"question-{number}.items.parquet",
-        {
-            "item": prediction.items.array,
-            "consensus": prediction.consensus,
-            "distribution": _matrix(prediction.distribution),
-        },
-    )
+    of_items = {
+        "item": prediction.items.array,
+        "consensus": prediction.consensus,
+        "distribution": _matrix(prediction.distribution),
+    }
+    if prediction.disagreement is not None:
+        of_items["disagreement"] = prediction.disagreement
+    write_table(folder / f"question-{number}.items.parquet", of_items)
     pairs = prediction.by_annotator
     if pairs is not None:
         columns: dict[str, Any] = {
@@ -203,6 +208,7 @@ def _read_prediction(folder: Path, number: int, front: dict[str, Any]) -> Predic
         pairs,
         attention,
         members,
+        items["disagreement"].to_numpy() if "disagreement" in items else None,
     )
 
 

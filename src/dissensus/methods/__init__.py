@@ -16,15 +16,32 @@ if TYPE_CHECKING:
     from dissensus.methods.annotator_heads import AnnotatorHeads
     from dissensus.methods.annotator_majority import AnnotatorMajority
     from dissensus.methods.base import Method
+    from dissensus.methods.label_and_uncertainty import LabelAndUncertainty
     from dissensus.methods.prior import Prior
+    from dissensus.methods.repeated_label import RepeatedLabel
     from dissensus.methods.single import Single
+    from dissensus.methods.soft_label import SoftLabel
 
-__all__ = ["METHODS", "AnnotatorHeads", "AnnotatorMajority", "Prior", "Single", "load", "method"]
+__all__ = [
+    "METHODS",
+    "AnnotatorHeads",
+    "AnnotatorMajority",
+    "LabelAndUncertainty",
+    "Prior",
+    "RepeatedLabel",
+    "Single",
+    "SoftLabel",
+    "load",
+    "method",
+]
 
 METHODS: dict[str, tuple[str, str]] = {
     "prior": ("prior", "Prior"),
     "annotator-majority": ("annotator_majority", "AnnotatorMajority"),
     "single": ("single", "Single"),
+    "soft-label": ("soft_label", "SoftLabel"),
+    "repeated-label": ("repeated_label", "RepeatedLabel"),
+    "label-and-uncertainty": ("label_and_uncertainty", "LabelAndUncertainty"),
     "annotator-heads": ("annotator_heads", "AnnotatorHeads"),
 }
 

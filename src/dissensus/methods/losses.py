@@ -1,11 +1,17 @@
-"""Losses that several methods minimise: the likelihood of answers, and of labels."""
+"""Losses that several methods minimise: of answers, of labels, and of whole distributions.
+
+What is learned of items stands in the batch's targets under the question's name, and how much an
+item counts under "QUESTION.weight".
+"""
 
 from __future__ import annotations
 
+import torch
 from torch import Tensor
 
-from dissensus.networks.likelihoods import likelihood
-from dissensus.scales import Scale
+from dissensus.networks.divergences import Divergence
+from dissensus.networks.likelihoods import Likelihood, likelihood
+from dissensus.scales import MultiLabel, Scale
 from dissensus.training import Batch, Loss, Outputs, Sizes
 
 
@@ -14,12 +20,30 @@ def answer_losses(sizes: Sizes) -> tuple[Loss, ...]:
     return tuple(_answer_loss(question, scale) for question, scale in sizes.scales.items())
 
 
-def label_losses(sizes: Sizes) -> tuple[Loss, ...]:
+def repeated_losses(sizes: Sizes) -> tuple[Loss, ...]:
+    """The same where a network answers for items: everybody's answer is held against that."""
+    return tuple(_repeated_loss(question, scale) for question, scale in sizes.scales.items())
+
+
+def label_losses(sizes: Sizes, smoothing: float = 0.0) -> tuple[Loss, ...]:
     """For each question that of the item's one label, over items.
 
-    The labels are the target of the question's name, and its weight that of "NAME.weight".
+    Args:
+        smoothing: the share of the label that is spread evenly over all values.
     """
-    return tuple(_label_loss(question, scale) for question, scale in sizes.scales.items())
+    return tuple(
+        _label_loss(question, scale, smoothing) for question, scale in sizes.scales.items()
+    )
+
+
+def soft_losses(sizes: Sizes, kind: Divergence) -> tuple[Loss, ...]:
+    """For each question how far the prediction is from the item's distribution, over items."""
+    return tuple(_soft_loss(question, scale, kind) for question, scale in sizes.scales.items())
+
+
+def item_weight(target: str, batch: Batch) -> Tensor:
+    """How much each item counts for a target; an item in several batches counts once in all."""
+    return batch.targets[f"{target}.weight"] * batch.share
 
 
 def _answer_loss(question: str, scale: Scale) -> Loss:
@@ -31,13 +55,39 @@ def _answer_loss(question: str, scale: Scale) -> Loss:
     return Loss(question, "row", loss, weight=lambda batch: batch.rows.weight[question])
 
 
-def _label_loss(question: str, scale: Scale) -> Loss:
+def _repeated_loss(question: str, scale: Scale) -> Loss:
     reading = likelihood(scale)
 
     def loss(outputs: Outputs, batch: Batch) -> Tensor:
-        return reading.loss(outputs.items[question], batch.targets[question])
+        raw = outputs.items[question][batch.rows.item]  # (n_rows, width)
+        return reading.loss(raw, batch.rows.answer[question])
 
-    def weight(batch: Batch) -> Tensor:
-        return batch.targets[f"{question}.weight"] * batch.share
+    return Loss(question, "row", loss, weight=lambda batch: batch.rows.weight[question])
 
-    return Loss(question, "item", loss, weight)
+
+def _label_loss(question: str, scale: Scale, smoothing: float) -> Loss:
+    reading = likelihood(scale)
+
+    def loss(outputs: Outputs, batch: Batch) -> Tensor:
+        raw = outputs.items[question][:, : reading.width]
+        plain = reading.loss(raw, batch.targets[question])
+        if not smoothing:
+            return plain
+        return (1 - smoothing) * plain + smoothing * _evenly(reading, scale, raw)
+
+    return Loss(question, "item", loss, weight=lambda batch: item_weight(question, batch))
+
+
+def _evenly(reading: Likelihood, scale: Scale, raw: Tensor) -> Tensor:
+    """The cross-entropy to a target that says nothing: every value alike, or yes as no."""
+    mass = 0.5 if isinstance(scale, MultiLabel) else 1 / scale.n_columns
+    return reading.soft_loss(raw, torch.full_like(raw, mass))
+
+
+def _soft_loss(question: str, scale: Scale, kind: Divergence) -> Loss:
+    reading = likelihood(scale)
+
+    def loss(outputs: Outputs, batch: Batch) -> Tensor:
+        return reading.soft_loss(outputs.items[question], batch.targets[question], kind)
+
+    return Loss(question, "item", loss, weight=lambda batch: item_weight(question, batch))

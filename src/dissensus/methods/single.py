@@ -3,41 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 import numpy as np
-from torch import Tensor
 
 from dissensus.annotations import Annotations, Ties
 from dissensus.corpus import Corpus
-from dissensus.errors import DataError
+from dissensus.errors import ModelError
+from dissensus.methods.labels import Label, check_labels, item_labels, label_targets
 from dissensus.methods.losses import label_losses
+from dissensus.methods.shared_net import SharedNet
 from dissensus.methods.trained import TrainedMethod
-from dissensus.networks.heads import Head, Trunk
 from dissensus.networks.likelihoods import likelihood
-from dissensus.training import Batch, Loss, Network, Outputs, Sizes, Training
-
-
-class _SingleNet(Network):
-    def __init__(self, sizes: Sizes, hidden: tuple[int, ...], dropout: float) -> None:
-        super().__init__()
-        self.trunk = Trunk(list(sizes.widths), sum(sizes.widths.values()), hidden, dropout)
-        self.questions = tuple(sizes.scales)
-        for number, (question, scale) in enumerate(sizes.scales.items()):
-            head = Head(self.trunk.width, likelihood(scale), sizes.start.get(question))
-            self.add_module(f"head_{number}", head)
-
-    def prepare(self, pooled: dict[str, Tensor]) -> None:
-        self.trunk.standardise(pooled)
-
-    def forward(self, batch: Batch) -> Outputs:
-        features = self.trunk(batch.pooled)  # (n_items, width)
-        return Outputs(
-            items={
-                question: self.get_submodule(f"head_{number}")(features)
-                for number, question in enumerate(self.questions)
-            }
-        )
+from dissensus.scales import Interval
+from dissensus.training import Loss, Network, Sizes, Training
 
 
 @dataclass(eq=False)
@@ -45,37 +24,33 @@ class Single(TrainedMethod):
     """Learns the one label that stands for each item: the BERT or STL baseline of the papers.
 
     Its distribution says how sure the model is of the label, not how people differ. Prefer
-    `AnnotatorHeads` to know what each of them would say.
+    `SoftLabel` to know how many would say what, and `AnnotatorHeads` to know who.
 
     Args:
         label: "consensus" of the annotators (majority, median or mean, by scale) or "gold".
         ties: which of several majority labels is taken; "drop" leaves such items out.
+        label_smoothing: the share of each label that is spread evenly over all values (of a set:
+            over yes and no), so that the model is never quite sure; not for ratings.
         hidden: widths of hidden layers over the pooled features; none is a linear probe.
     """
 
-    label: Literal["consensus", "gold"] = "consensus"
+    label: Label = "consensus"
     ties: Ties = "first"
+    label_smoothing: float = 0.0
     hidden: tuple[int, ...] = ()
     dropout: float = 0.5
     training: Training = Training(epochs=10)
     name: ClassVar[str] = "single"
 
     def network(self, sizes: Sizes) -> Network:
-        return _SingleNet(sizes, self.hidden, self.dropout)
+        return SharedNet(sizes, self.hidden, self.dropout)
 
     def losses(self, sizes: Sizes) -> tuple[Loss, ...]:
-        return label_losses(sizes)
+        return label_losses(sizes, self.label_smoothing)
 
     def targets(self, corpus: Corpus) -> dict[str, np.ndarray]:
-        made = {}
-        for question, scale in self.learned_.questions.items():
-            labels = self._labels(corpus, question)
-            answer = likelihood(scale).target(labels.answer)
-            made[question] = np.zeros((corpus.n_items, *answer.shape[1:]), answer.dtype)
-            made[question][labels.item] = answer
-            made[f"{question}.weight"] = np.zeros(corpus.n_items, np.float32)
-            made[f"{question}.weight"][labels.item] = 1
-        return made
+        labels = {question: self._labels(corpus, question) for question in self.learned_.questions}
+        return label_targets(labels, corpus.n_items)
 
     def learns(self, corpus: Corpus) -> np.ndarray:
         labelled = [self._labels(corpus, q).item for q in self.learned_.questions]
@@ -88,14 +63,16 @@ class Single(TrainedMethod):
     def _check(self, corpus: Corpus, question: str) -> None:
         if self.label == "consensus":
             super()._check(corpus, question)
-        elif self.label != "gold":
-            raise DataError(f"a label is the 'consensus' or 'gold', not {self.label!r}")
-        if not self._labels(corpus, question).n_rows:
-            raise DataError(f"{corpus.name}: no item has one label for {question!r}")
+        check_labels(corpus, question, self._labels(corpus, question))
+        if not 0 <= self.label_smoothing < 1:
+            raise ModelError(
+                f"label_smoothing is a share from 0 to below 1, found {self.label_smoothing:g}"
+            )
+        if self.label_smoothing and isinstance(corpus[question].scale, Interval):
+            raise ModelError(
+                f"{corpus.name}: label smoothing spreads a label over values; {question!r} has "
+                "interval answers"
+            )
 
     def _labels(self, corpus: Corpus, question: str) -> Annotations:
-        if self.label == "consensus":
-            return corpus[question].consensus(self.ties, self.training.seed)
-        if question not in corpus.gold:
-            raise DataError(f"{corpus.name}: no gold label for {question!r}")
-        return corpus.gold[question].to(corpus[question].scale)
+        return item_labels(corpus, question, self.label, self.ties, self.training.seed)

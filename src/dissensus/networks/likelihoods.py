@@ -16,6 +16,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+from dissensus.networks.divergences import DIVERGENCES, Divergence
 from dissensus.scales import Interval, MultiLabel, Nominal, Ordinal, Scale
 
 
@@ -39,9 +40,27 @@ class Likelihood(ABC):
     n_outputs: int
     n_constants: int = 0
 
+    @property
+    def width(self) -> int:
+        """How many numbers it reads."""
+        return self.n_outputs + self.n_constants
+
     @abstractmethod
     def loss(self, raw: Tensor, answer: Tensor) -> Tensor:
         """The negative log-likelihood of each answer, (n,)."""
+
+    def soft_loss(self, raw: Tensor, distribution: Tensor, kind: Divergence = "ce") -> Tensor:
+        """How far what is predicted is from each target over the scale's columns, (n,).
+
+        Args:
+            distribution: mass over values or over the grid, or marginals, (n, n_columns).
+        """
+        return DIVERGENCES[kind](distribution, self.log_masses(raw))
+
+    @abstractmethod
+    def log_masses(self, raw: Tensor) -> Tensor:
+        """Logarithms of the distribution, exact far out where it is 0 in floating point,
+        (n, n_columns); multi-label: of no and yes, (n, n_values, 2)."""
 
     @abstractmethod
     def distribution(self, raw: Tensor) -> Tensor:
@@ -77,6 +96,9 @@ class Choice(Likelihood):
 
     def loss(self, raw: Tensor, answer: Tensor) -> Tensor:
         return F.cross_entropy(raw, answer, reduction="none")
+
+    def log_masses(self, raw: Tensor) -> Tensor:
+        return raw.log_softmax(dim=-1)
 
     def distribution(self, raw: Tensor) -> Tensor:
         return raw.softmax(dim=-1)
@@ -116,6 +138,15 @@ class Rating(Likelihood):
         below = torch.special.ndtr((edges[1:-1] - raw[:, :1]) / spread)  # (n, n_bins - 1)
         return torch.diff(F.pad(F.pad(below, (1, 0), value=0.0), (0, 1), value=1.0), dim=-1)
 
+    def log_masses(self, raw: Tensor) -> Tensor:
+        edges = torch.linspace(-1, 1, self.scale.n_bins + 1, dtype=raw.dtype, device=raw.device)
+        steps = (edges[1:-1] - raw[:, :1]) / raw[:, 1:2].clamp(-4, 2).exp()  # (n, n_bins - 1)
+        first, last = steps[:, :1], steps[:, -1:]
+        between = _log_between(steps[:, :-1], steps[:, 1:])
+        return torch.cat(
+            [torch.special.log_ndtr(first), between, torch.special.log_ndtr(-last)], dim=1
+        )
+
     def value(self, raw: Tensor) -> Tensor:
         return raw[:, 0].clamp(-1, 1)
 
@@ -147,6 +178,13 @@ class Choices(Likelihood):
     def loss(self, raw: Tensor, answer: Tensor) -> Tensor:
         return F.binary_cross_entropy_with_logits(raw, answer, reduction="none").mean(dim=-1)
 
+    def soft_loss(self, raw: Tensor, distribution: Tensor, kind: Divergence = "ce") -> Tensor:
+        both = torch.stack([1 - distribution, distribution], dim=-1)
+        return DIVERGENCES[kind](both, self.log_masses(raw)).mean(dim=-1)
+
+    def log_masses(self, raw: Tensor) -> Tensor:
+        return torch.stack([F.logsigmoid(-raw), F.logsigmoid(raw)], dim=-1)
+
     def distribution(self, raw: Tensor) -> Tensor:
         return raw.sigmoid()
 
@@ -171,6 +209,15 @@ def _shrunk(counts: np.ndarray, smoothing: float) -> np.ndarray:
     crowd = crowd / crowd.sum()
     drawn = counts + (smoothing + 1.0) * crowd
     return drawn / drawn.sum(axis=1, keepdims=True)
+
+
+def _log_between(low: Tensor, high: Tensor) -> Tensor:
+    """The logarithm of a standard normal's mass from low to high, by its nearer tail."""
+    right = low + high > 0
+    low, high = torch.where(right, -high, low), torch.where(right, -low, high)
+    log_low, log_high = torch.special.log_ndtr(low), torch.special.log_ndtr(high)
+    gap = (log_high - log_low).clamp(min=torch.finfo(low.dtype).tiny)
+    return log_high + torch.log(-torch.expm1(-gap))
 
 
 _HALF_LOG_2_PI = 0.5 * math.log(2 * math.pi)

@@ -1,0 +1,198 @@
+"""The label of each item, and beside it how much people disagree about it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import ClassVar, Literal
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from dissensus.agreement import item_entropy, item_variance, majority_share
+from dissensus.annotations import Annotations, Ties
+from dissensus.corpus import Corpus
+from dissensus.errors import ModelError
+from dissensus.methods.asking import Pairs
+from dissensus.methods.base import Answers
+from dissensus.methods.labels import Label, check_labels, item_labels, label_targets
+from dissensus.methods.losses import item_weight, label_losses
+from dissensus.methods.shared_net import SharedNet
+from dissensus.methods.trained import TrainedMethod
+from dissensus.networks.likelihoods import likelihood
+from dissensus.prediction import Predictions
+from dissensus.scales import Interval, MultiLabel
+from dissensus.training import Batch, Loss, Network, Outputs, Sizes, Training
+
+Measure = Literal["entropy", "minority"]
+
+
+def disagreement(annotations: Annotations, measure: Measure = "entropy") -> np.ndarray:
+    """How much people disagree about each item, (n_items,): 0 not at all, 1 as much as can be.
+
+    Ratings have the standard deviation of the scale mapped to [-1, 1] in either case. nan for
+    items with fewer than two answers, about which nobody could disagree.
+
+    Args:
+        measure: "entropy" of the answers as a share of the highest possible (multi-label: mean
+            over the values), or "minority", the share of people outside the majority.
+
+    Example:
+        >>> rows = [("t1", "ann", "yes"), ("t1", "bob", "no"), ("t2", "ann", "yes")]
+        >>> disagreement(Annotations.from_rows(rows)).tolist()
+        [1.0, nan]
+    """
+    scale = annotations.scale
+    if isinstance(scale, Interval):
+        found = np.sqrt(item_variance(annotations)) / ((scale.high - scale.low) / 2)
+    elif measure == "minority":
+        found = 1 - majority_share(annotations)
+    else:
+        n_values = 2 if isinstance(scale, MultiLabel) else scale.n_columns
+        found = item_entropy(annotations) / np.log(max(n_values, 2))
+    return np.where(annotations.per_item() >= 2, found, np.nan)
+
+
+@dataclass(frozen=True, eq=False)
+class _Uncertain(Answers):
+    disagreement: np.ndarray  # (n,)
+
+
+class _UncertainNet(Network):
+    """A shared network with one more output for each question, the last: the disagreement."""
+
+    def __init__(self, sizes: Sizes, hidden: tuple[int, ...], dropout: float) -> None:
+        super().__init__()
+        labels = {question: start[:-1] for question, start in sizes.start.items()}
+        self.labels = SharedNet(replace(sizes, start=labels), hidden, dropout)
+        self.questions = self.labels.questions
+        for number, question in enumerate(self.questions):
+            head = nn.Linear(self.labels.trunk.width, 1)
+            nn.init.normal_(head.weight, std=0.02)
+            nn.init.constant_(head.bias, sizes.start[question][-1] if sizes.start else 0.0)
+            self.add_module(f"disagreement_{number}", head)
+
+    def prepare(self, pooled: dict[str, Tensor]) -> None:
+        self.labels.prepare(pooled)
+
+    def forward(self, batch: Batch) -> Outputs:
+        features = self.labels.trunk(batch.pooled)  # (n_items, width)
+        answers = self.labels.answers(features)
+        for number, question in enumerate(self.questions):
+            more = self.get_submodule(f"disagreement_{number}")(features)
+            answers[question] = torch.cat([answers[question], more], dim=1)
+        return Outputs(items=answers)
+
+
+@dataclass(eq=False)
+class LabelAndUncertainty(TrainedMethod):
+    """Learns the one label of each item, and how much its annotators disagreed.
+
+    The multi-task model of Han et al. (2017). `Prediction.disagreement` holds what it expects, 0
+    to 1; the distribution says how sure the model is of the label, as that of `Single` does.
+    Disagreement is learned from items with two answers or more. Prefer `SoftLabel` to know not
+    only how much people disagree but what they say.
+
+    Args:
+        label: "consensus" of the annotators (majority, median or mean, by scale) or "gold".
+        ties: which of several majority labels is taken; "drop" does without such labels.
+        measure: of disagreement: "entropy" of the answers as a share of the highest possible, or
+            "minority", the share of people outside the majority; of ratings always the standard
+            deviation on [-1, 1], as in the paper.
+        uncertainty_weight: of the squared error of the disagreement beside the label's loss.
+        hidden: widths of hidden layers over the pooled features; none is a linear probe.
+
+    Reference: Han, Zhang, Schmitt, Pantic & Schuller (2017), From Hard to Soft, doi
+    10.1145/3123266.3123383; on categories as in SeedBERT's comparison, arXiv 2211.13196.
+    """
+
+    label: Label = "consensus"
+    ties: Ties = "first"
+    measure: Measure = "entropy"
+    uncertainty_weight: float = 1.0
+    hidden: tuple[int, ...] = ()
+    dropout: float = 0.5
+    training: Training = Training(epochs=10)
+    name: ClassVar[str] = "label-and-uncertainty"
+
+    def network(self, sizes: Sizes) -> Network:
+        return _UncertainNet(sizes, self.hidden, self.dropout)
+
+    def losses(self, sizes: Sizes) -> tuple[Loss, ...]:
+        squared = (self._disagreement_loss(question) for question in sizes.scales)
+        return (*label_losses(sizes), *squared)
+
+    def targets(self, corpus: Corpus) -> dict[str, np.ndarray]:
+        labels = {question: self._labels(corpus, question) for question in self.learned_.questions}
+        made = label_targets(labels, corpus.n_items)
+        for question in self.learned_.questions:
+            found, name = disagreement(corpus[question], self.measure), f"{question}.disagreement"
+            made[name] = np.nan_to_num(found).astype(np.float32)
+            made[f"{name}.weight"] = np.isfinite(found).astype(np.float32)
+        return made
+
+    def learns(self, corpus: Corpus) -> np.ndarray:
+        labelled = [self._labels(corpus, q).item for q in self.learned_.questions]
+        several = [np.flatnonzero(corpus[q].per_item() >= 2) for q in self.learned_.questions]
+        return np.unique(np.concatenate(labelled + several))
+
+    def start(self, corpus: Corpus, question: str) -> np.ndarray:
+        """The biases of the label, and then the mean disagreement."""
+        labels = self._labels(corpus, question)
+        found = disagreement(corpus[question], self.measure)
+        known = found[np.isfinite(found)]
+        mean = known.mean() if known.size else 0.0
+        return np.r_[likelihood(labels.scale).start(labels.answer, labels.weight), mean]
+
+    def _fit(self, corpus: Corpus, validation: Corpus | None) -> None:
+        super()._fit(corpus, validation)
+        for question in self.learned_.questions:
+            if not (corpus[question].per_item() >= 2).any():
+                self.notes_.append(
+                    f"no item has two answers to {question!r}: there is no disagreement to learn"
+                )
+
+    def _disagreement_loss(self, question: str) -> Loss:
+        target, times = f"{question}.disagreement", self.uncertainty_weight
+
+        def loss(outputs: Outputs, batch: Batch) -> Tensor:
+            return times * (outputs.items[question][:, -1] - batch.targets[target]) ** 2
+
+        return Loss(target, "item", loss, weight=lambda batch: item_weight(target, batch))
+
+    # ---- the read-out ----
+
+    def _read(self, question: str, raw: Tensor) -> Answers:
+        label = super()._read(question, raw[:, :-1])
+        expected = raw[:, -1].double().clamp(0, 1).cpu().numpy()
+        return _Uncertain(label.distribution, label.value, expected)
+
+    def _predictions(
+        self,
+        corpus: Corpus,
+        by_item: dict[str, Answers],
+        pairs: Pairs,
+        by_pair: dict[str, Answers],
+    ) -> Predictions:
+        made = super()._predictions(corpus, by_item, pairs, by_pair)
+        told = {}
+        for question, prediction in made.items():
+            answers = by_item[question]
+            assert isinstance(answers, _Uncertain)
+            told[question] = replace(prediction, disagreement=answers.disagreement)
+        return Predictions(told, made.method, made.corpus)
+
+    # ---- checks ----
+
+    def _check(self, corpus: Corpus, question: str) -> None:
+        super()._check(corpus, question)
+        check_labels(corpus, question, self._labels(corpus, question))
+        if self.measure not in ("entropy", "minority"):
+            raise ModelError(
+                f"a measure of disagreement is 'entropy' or 'minority', not {self.measure!r}"
+            )
+        if not self.uncertainty_weight >= 0:
+            raise ModelError(f"uncertainty_weight is 0 or more, not {self.uncertainty_weight:g}")
+
+    def _labels(self, corpus: Corpus, question: str) -> Annotations:
+        return item_labels(corpus, question, self.label, self.ties, self.training.seed)

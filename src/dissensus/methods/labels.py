@@ -1,0 +1,45 @@
+"""One label per item: the consensus of its annotators, or gold."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal
+
+import numpy as np
+
+from dissensus.annotations import Annotations, Ties
+from dissensus.corpus import Corpus
+from dissensus.errors import DataError
+from dissensus.networks.likelihoods import likelihood
+
+Label = Literal["consensus", "gold"]
+
+
+def item_labels(corpus: Corpus, question: str, label: Label, ties: Ties, seed: int) -> Annotations:
+    """The label of each item that has one, as annotations without annotators."""
+    if label == "consensus":
+        return corpus[question].consensus(ties, seed)
+    if label != "gold":
+        raise DataError(f"a label is the 'consensus' or 'gold', not {label!r}")
+    if question not in corpus.gold:
+        raise DataError(f"{corpus.name}: no gold label for {question!r}")
+    return corpus.gold[question].to(corpus[question].scale)
+
+
+def check_labels(corpus: Corpus, question: str, labels: Annotations) -> None:
+    """Refuse a question without a single label."""
+    if not labels.n_rows:
+        raise DataError(f"{corpus.name}: no item has one label for {question!r}")
+
+
+def label_targets(labels: Mapping[str, Annotations], n_items: int) -> dict[str, np.ndarray]:
+    """Per item and question the label as its likelihood takes it, and "QUESTION.weight": 1 where
+    there is one."""
+    targets = {}
+    for question, given in labels.items():
+        answer = likelihood(given.scale).target(given.answer)
+        targets[question] = np.zeros((n_items, *answer.shape[1:]), answer.dtype)
+        targets[question][given.item] = answer
+        targets[f"{question}.weight"] = np.zeros(n_items, np.float32)
+        targets[f"{question}.weight"][given.item] = 1
+    return targets

@@ -1,0 +1,55 @@
+"""Repeated labelling: every answer is an example of its own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from dissensus.corpus import Corpus
+from dissensus.methods.losses import repeated_losses
+from dissensus.methods.shared_net import SharedNet
+from dissensus.methods.trained import TrainedMethod
+from dissensus.networks.likelihoods import likelihood
+from dissensus.training import Loss, Network, Sizes, Training
+
+
+@dataclass(eq=False)
+class RepeatedLabel(TrainedMethod):
+    """Learns every answer as if it were the label, whoever gave it (ReL).
+
+    The same as `SoftLabel(weighted=True)` on nominal, ordinal and multi-label answers: an item
+    counts as often as it was answered. Ratings are learned as they are, without a grid. Answers
+    may be anonymous, or counts of votes. Prefer `SoftLabel` where a few items have most of the
+    answers, `AnnotatorHeads` to know who says what.
+
+    Args:
+        hidden: widths of hidden layers over the pooled features; none is a linear probe.
+
+    Reference: Kurniawan, Mistica, Baldwin & Lau (2026), Training and Evaluating with Human Label
+    Variation, doi 10.1162/coli.a.578.
+    """
+
+    hidden: tuple[int, ...] = ()
+    dropout: float = 0.5
+    training: Training = Training(epochs=10)
+    name: ClassVar[str] = "repeated-label"
+    needs_rows: ClassVar[bool] = True
+
+    def network(self, sizes: Sizes) -> Network:
+        return SharedNet(sizes, self.hidden, self.dropout)
+
+    def losses(self, sizes: Sizes) -> tuple[Loss, ...]:
+        return repeated_losses(sizes)
+
+    def targets(self, corpus: Corpus) -> dict[str, np.ndarray]:
+        return {}
+
+    def learns(self, corpus: Corpus) -> np.ndarray:
+        answered = [corpus[question].item for question in self.learned_.questions]
+        return np.unique(np.concatenate(answered)).astype(np.int64)
+
+    def start(self, corpus: Corpus, question: str) -> np.ndarray:
+        asked = corpus[question]
+        return likelihood(asked.scale).start(asked.answer, asked.weight)

@@ -1,0 +1,80 @@
+"""Label distribution learning: how many people would say what, learned from votes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from dissensus.aggregation import AGGREGATORS
+from dissensus.corpus import Corpus
+from dissensus.errors import ModelError, listed
+from dissensus.methods.losses import soft_losses
+from dissensus.methods.shared_net import SharedNet
+from dissensus.methods.trained import TrainedMethod
+from dissensus.networks.divergences import DIVERGENCES, Divergence
+from dissensus.networks.likelihoods import likelihood
+from dissensus.training import Loss, Network, Sizes, Training
+
+
+@dataclass(eq=False)
+class SoftLabel(TrainedMethod):
+    """Learns the distribution of answers to each item (LDL); annotators may be anonymous.
+
+    Every item counts alike, whether 3 or 50 people answered. Prefer `RepeatedLabel` where their
+    numbers differ and more answers should count more, `AnnotatorHeads` to know who says what.
+
+    Ratings are learned as mass on the scale's grid, sets as the share that chose each value.
+
+    Args:
+        loss: how far the prediction is from the target, in nats: "ce" cross-entropy, "kl" (the
+            same but for a constant), "inverse-kl", which rather leaves out an answer than claim
+            one nobody gave (a target of 0 counts as 1e-6), or "jsd", bounded and symmetric.
+        target: the aggregator whose distribution is learned: "soft-vote", the share of people
+            who gave each answer; "softmax-vote" (Fornaciari et al. 2021); "dawid-skene", ...
+        weighted: whether an item counts as often as it was answered, instead of once.
+        hidden: widths of hidden layers over the pooled features; none is a linear probe.
+
+    Reference: Geng (2016), Label Distribution Learning, doi 10.1109/TKDE.2016.2545658; Uma et al.
+    (2021), doi 10.1613/jair.1.12752.
+    """
+
+    loss: Divergence = "ce"
+    target: str = "soft-vote"
+    weighted: bool = False
+    hidden: tuple[int, ...] = ()
+    dropout: float = 0.5
+    training: Training = Training(epochs=10)
+    name: ClassVar[str] = "soft-label"
+
+    def network(self, sizes: Sizes) -> Network:
+        return SharedNet(sizes, self.hidden, self.dropout)
+
+    def losses(self, sizes: Sizes) -> tuple[Loss, ...]:
+        return soft_losses(sizes, self.loss)
+
+    def targets(self, corpus: Corpus) -> dict[str, np.ndarray]:
+        made = {}
+        for question in self.learned_.questions:
+            n = corpus[question].per_item()
+            distribution = AGGREGATORS[self.target]().fit(corpus[question]).distribution_
+            made[question] = np.where(n[:, None] > 0, distribution, 0).astype(np.float32)
+            made[f"{question}.weight"] = (n if self.weighted else n > 0).astype(np.float32)
+        return made
+
+    def learns(self, corpus: Corpus) -> np.ndarray:
+        answered = [corpus[question].item for question in self.learned_.questions]
+        return np.unique(np.concatenate(answered)).astype(np.int64)
+
+    def start(self, corpus: Corpus, question: str) -> np.ndarray:
+        asked = corpus[question]
+        weight = asked.weight if self.weighted else asked.weight / asked.per_item()[asked.item]
+        return likelihood(asked.scale).start(asked.answer, weight)
+
+    def _check(self, corpus: Corpus, question: str) -> None:
+        super()._check(corpus, question)
+        if self.loss not in DIVERGENCES:
+            raise ModelError(f"no loss {self.loss!r}; there are {listed(DIVERGENCES)}")
+        if self.target not in AGGREGATORS:
+            raise ModelError(f"no target {self.target!r}; there are {listed(AGGREGATORS, 20)}")
