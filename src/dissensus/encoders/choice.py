@@ -17,12 +17,17 @@ from dissensus.encoders.cache import cached_store
 from dissensus.encoders.store import Store
 from dissensus.errors import ModelError, listed
 
-# by kind of content, then by name: the module and class; "" is any other name, a folder or a
-# model of the hub
+# by kind of content, then by name: the module and class; "words:" is followed by a path; "" is
+# any other name, a folder or a model of the hub
 ENCODERS: dict[Kind, dict[str, tuple[str, str]]] = {
-    "text": {"minilm": ("text", "TextEncoder"), "": ("text", "TextEncoder")},
+    "text": {
+        "minilm": ("text", "TextEncoder"),
+        "words:": ("words", "WordsEncoder"),
+        "characters": ("characters", "CharactersEncoder"),
+        "": ("text", "TextEncoder"),
+    },
     "image": {"features": ("features", "FeaturesEncoder")},
-    "audio": {},
+    "audio": {"whisper-tiny": ("speech", "SpeechEncoder"), "": ("speech", "SpeechEncoder")},
     "video": {},
     "features": {"features": ("features", "FeaturesEncoder")},
 }
@@ -54,23 +59,29 @@ def encoder(name: str, kind: Kind) -> Encoder:
     """The encoder of this name for contents of this kind.
 
     Args:
-        name: one of ours, "auto" for the kind's default, a folder that holds a transformers
-            model, or a model's name on the hub.
+        name: one of ours, "auto" for the kind's default, "words:PATH" for a file of word vectors,
+            a folder that holds a transformers model, or a model's name on the hub.
     """
     ours = ENCODERS[kind]
     name = DEFAULTS.get(kind, name) if name == "auto" else name
-    if name not in ours and ("" not in ours or _belongs_elsewhere(name)):
+    if _entry(name) not in ours and ("" not in ours or _belongs_elsewhere(name)):
         known = [known for known in ours if known]
         raise ModelError(f"no encoder {name!r} reads {kind}; there are {listed(known) or 'none'}")
-    module, cls = ours.get(name) or ours[""]
+    module, cls = ours.get(_entry(name)) or ours[""]
     found = getattr(importlib.import_module(f"dissensus.encoders.{module}"), cls)
-    made: Encoder = found() if name == "features" else found(name)
+    alone = name in ("features", "characters")
+    made: Encoder = found() if alone else found(name.removeprefix("words:"))
     return made
+
+
+def _entry(name: str) -> str:
+    """The entry that a name belongs to: "words:" for "words:glove.txt"."""
+    return "words:" if name.startswith("words:") else name
 
 
 def _belongs_elsewhere(name: str) -> bool:
     """Whether it is the name of one of our encoders, for another kind."""
-    return any(name in names for names in ENCODERS.values())
+    return any(_entry(name) in names for names in ENCODERS.values())
 
 
 def readings(corpus: Corpus, name: str | Mapping[str, str]) -> dict[str, Reading]:
@@ -85,7 +96,7 @@ def readings(corpus: Corpus, name: str | Mapping[str, str]) -> dict[str, Reading
     found = {}
     for role, held in corpus.contents.items():
         ours = ENCODERS[held.kind]
-        if name == "auto" or name in ours or ("" in ours and not _belongs_elsewhere(name)):
+        if name == "auto" or _entry(name) in ours or ("" in ours and not _belongs_elsewhere(name)):
             found[role] = _reading(corpus, role, name)
     if not found:
         held_kinds = {role: held.kind for role, held in corpus.contents.items()}

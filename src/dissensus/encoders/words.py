@@ -1,0 +1,244 @@
+"""The encoder `words:PATH`: word vectors from a file of GloVe, word2vec or fastText."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import itertools
+import json
+import re
+import unicodedata
+import zlib
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache, cached_property
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv as csv
+
+from dissensus.contents import Contents
+from dissensus.encoders.base import EncoderNetwork
+from dissensus.encoders.tables import TableEncoder, TableNetwork
+from dissensus.errors import DataError
+
+ENDINGS = (".txt", ".vec", ".gz")
+LINES = 4096  # read at once
+
+
+@dataclass(frozen=True)
+class WordsEncoder(TableEncoder):
+    """One vector per word or punctuation mark, from a table of word vectors.
+
+    What is looked up: each run without spaces; where the file does not know it, the words,
+    punctuation marks and other symbols in it; where it does not know such a word either, the
+    parts of a contraction (do + n't). A piece is looked up as it stands, then in lower case. What
+    stays unknown shares one vector, zeros at first; `unknown` counts it. A word's number is its
+    line in the file, so it is the same in training and ever after.
+
+    Args:
+        name: path of a text file: a word and its numbers per line, with or without word2vec's
+            first line; it ends in .txt, .vec or .gz.
+        max_length: words that are read; the rest is cut off.
+    """
+
+    name: str
+    max_length: int = 256
+
+    def __post_init__(self) -> None:
+        if not self.name.endswith(ENDINGS):
+            raise DataError(
+                f"{self.name}: a file of word vectors ends in {', '.join(ENDINGS)}; "
+                "it is named as words:PATH"
+            )
+
+    @property
+    def identity(self) -> str:
+        return json.dumps(["words", self._path.name, self._revision, self.max_length])
+
+    @property
+    def _path(self) -> Path:
+        return Path(self.name).expanduser()
+
+    @cached_property
+    def _revision(self) -> str:
+        try:
+            with self._path.open("rb") as file:
+                return hashlib.file_digest(file, "sha256").hexdigest()
+        except OSError as error:
+            raise DataError(f"{self._path}: {error.strerror or error}") from None
+
+    @cached_property
+    def _file(self) -> tuple[dict[str, int], np.ndarray]:
+        """The number of each word, and the table; its last row is for unknown words."""
+        words, table = read_vectors(self._path)
+        numbers: dict[str, int] = {}
+        for number, word in enumerate(words):
+            numbers.setdefault(word, number)  # of two lines for one word the first counts
+        return numbers, table
+
+    @property
+    def nothing(self) -> int:
+        return len(self._file[1]) - 1
+
+    def load(self) -> EncoderNetwork:
+        return TableNetwork(self._file[1])
+
+    def pieces(self, text: str) -> tuple[np.ndarray, np.ndarray]:
+        found = list(self._pieces(text, 0, _patterns()))
+        units = [number for number, _, _ in found]
+        places = [(first, last) for _, first, last in found]
+        return np.array(units, np.int32), np.array(places, np.float32).reshape(-1, 2)
+
+    def unknown(self, contents: Contents) -> Counter[str]:
+        """What of the contents the file has no vector for, and how often it stands there."""
+        texts = contents.values
+        if pa.types.is_list(texts.type):
+            texts = texts.flatten()
+        return Counter(
+            text[first:last]
+            for text in texts.to_pylist()
+            for number, first, last in self._pieces(text, 0, _patterns())
+            if number == self.nothing
+        )
+
+    def _pieces(
+        self, text: str, start: int, patterns: tuple[re.Pattern[str], ...]
+    ) -> Iterator[tuple[int, int, int]]:
+        """Number and place of each piece by the first pattern; what is unknown, by the next."""
+        for match in patterns[0].finditer(text):
+            number = self._number(match[0])
+            if number == self.nothing and len(patterns) > 1:
+                yield from self._pieces(match[0], start + match.start(), patterns[1:])
+            else:
+                yield number, start + match.start(), start + match.end()
+
+    def _number(self, word: str) -> int:
+        numbers = self._file[0]
+        if word in numbers:
+            return numbers[word]
+        plain = unicodedata.normalize("NFC", word).replace("’", "'").lower()
+        return numbers.get(plain, self.nothing)
+
+
+@cache
+def _patterns() -> tuple[re.Pattern[str], ...]:
+    """Runs without spaces; words and symbols in them; the parts of a contraction."""
+    marks = "".join(
+        map(chr, (c for c in range(0x300, 0x20000) if unicodedata.category(chr(c))[0] == "M"))
+    )
+    word = rf"\w[\w{marks}]*"
+    symbol = rf"[^\w\s][{marks}\U0001f3fb-\U0001f3ff]*"  # with accents, skin tones
+    ending = r"n['’]t$|['’]\w+$"
+    return (
+        re.compile(r"\S+"),
+        re.compile(rf"{word}(?:['’]{word})*|{symbol}(?:\u200d{symbol})*"),  # joined: 👩‍🚀
+        re.compile(rf"{ending}|.+?(?={ending}|$)", re.IGNORECASE | re.DOTALL),
+    )
+
+
+# ---- the file ----
+
+
+def read_vectors(path: Path) -> tuple[list[str], np.ndarray]:
+    """The words of a file, and a table of their vectors with a row of zeros behind them."""
+    words: list[str] = []
+    rows: list[np.ndarray] = []
+    announced: tuple[int, int] | None = None
+    width = 0
+    for number, lines in _blocks(path):
+        if number == 1:
+            announced = _header(lines[0])
+            number, lines = (2, lines[1:]) if announced else (1, lines)
+            width = announced[1] if announced else lines[0].count(b" ")
+        if not width:
+            break
+        pairs = [_split(path, number + i, line, width) for i, line in enumerate(lines)]
+        words += [word for word, _ in pairs]
+        rows.append(_numbers(path, number, [numbers for _, numbers in pairs], width))
+    if not words:
+        raise DataError(f"{path}: no word vectors; a line is a word and its numbers")
+    if announced and announced[0] != len(words):
+        raise DataError(
+            f"{path}: the first line announces {announced[0]} words, {len(words)} follow; "
+            "is the file whole?"
+        )
+    return words, np.concatenate([*rows, np.zeros((1, width), np.float32)])
+
+
+def _blocks(path: Path) -> Iterator[tuple[int, list[bytes]]]:
+    """Some lines at a time, with the number of the first."""
+    opened = gzip.open if path.name.endswith(".gz") else open
+    number = 1
+    try:
+        with opened(path, "rb") as file:
+            while lines := [line.rstrip(b" \r\n") for line in itertools.islice(file, LINES)]:
+                yield number, lines
+                number += len(lines)
+    except (EOFError, zlib.error):
+        raise DataError(f"{path}: ends in the middle; is the file whole?") from None
+    except OSError as error:
+        raise DataError(f"{path}: {error.strerror or error}") from None
+
+
+def _header(line: bytes) -> tuple[int, int] | None:
+    """How many words, how wide: word2vec's first line, where it is one."""
+    fields = line.split(b" ")
+    if len(fields) == 2 and all(field.isdigit() for field in fields):
+        return int(fields[0]), int(fields[1])
+    return None
+
+
+def _split(path: Path, number: int, line: bytes, width: int) -> tuple[str, bytes]:
+    """A word, in which there may be spaces, and its numbers."""
+    if line.count(b" ") == width:
+        word, _, numbers = line.partition(b" ")
+    else:
+        fields = line.rsplit(b" ", width)
+        if len(fields) <= width:
+            raise DataError(
+                f"{path}, line {number}: {len(fields) - 1} numbers behind the word, "
+                f"other lines have {width}"
+            )
+        word, numbers = fields[0], b" ".join(fields[1:])
+    try:
+        return word.decode(), numbers
+    except UnicodeDecodeError:
+        raise DataError(f"{path}, line {number}: {word!r} is no UTF-8") from None
+
+
+def _numbers(path: Path, number: int, lines: list[bytes], width: int) -> np.ndarray:
+    """The numbers of some lines, (n_lines, width); the first of them is line `number`."""
+    try:
+        found = _parsed(b"\n".join(lines).replace(b" ", b"\n"))
+        if lines and np.isfinite(found).all():
+            return found.reshape(-1, width)
+    except pa.ArrowInvalid:
+        pass  # the loop finds out where
+    for i, line in enumerate(lines):
+        strange = [field for field in line.split(b" ") if not _is_number(field)]
+        if strange:
+            raise DataError(
+                f"{path}, line {number + i}: {strange[0].decode(errors='replace')!r} is no number"
+            )
+    return np.zeros((0, width), np.float32)  # no lines behind the header
+
+
+def _parsed(column: bytes) -> np.ndarray:
+    """A number per line; Arrow's reader of CSV is the fastest parser of numbers at hand."""
+    table = csv.read_csv(
+        pa.BufferReader(column),
+        csv.ReadOptions(column_names=["number"]),
+        csv.ParseOptions(quote_char=False, ignore_empty_lines=False),
+        csv.ConvertOptions(column_types={"number": pa.float32()}, null_values=[]),
+    )
+    return table["number"].to_numpy()
+
+
+def _is_number(field: bytes) -> bool:
+    try:
+        return bool(np.isfinite(float(field)))
+    except ValueError:
+        return False

@@ -1,0 +1,245 @@
+"""Words by their vectors, from a made-up file of a handful."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from dissensus.contents import Contents
+from dissensus.encoders import encoder
+from dissensus.encoders.words import WordsEncoder, read_vectors
+from dissensus.errors import DataError, ModelError
+
+WORDS = ["so", "good", "!", "café", "n't", "do", "U.S.", "10,000", ". . .", "👍", "हिन्दी"]
+WIDTH = 3
+VECTORS = np.arange(len(WORDS) * WIDTH, dtype=np.float32).reshape(-1, WIDTH) / 8 - 1
+LINES = [f"{word} {' '.join(map(str, row))}" for word, row in zip(WORDS, VECTORS, strict=True)]
+
+
+def _written(folder: Path, lines: list[str], name: str = "made.txt") -> Path:
+    text = "".join(f"{line}\n" for line in lines)
+    if name.endswith(".gz"):
+        (folder / name).write_bytes(gzip.compress(text.encode()))
+    else:
+        (folder / name).write_text(text, encoding="utf-8")
+    return folder / name
+
+
+@pytest.fixture
+def words(tmp_path: Path) -> WordsEncoder:
+    return WordsEncoder(str(_written(tmp_path, LINES)))
+
+
+def _texts(*texts: str) -> Contents:
+    return Contents.distinct("text", list(texts))[0]
+
+
+def _pieces(words: WordsEncoder, text: str) -> list[str]:
+    """What the places of a text point at."""
+    places = words.prepare(_texts(text)).places[:, 0].astype(int)
+    return [text[first:last] for first, last in places]
+
+
+# ---- texts ----
+
+
+def test_a_text_is_the_vectors_of_its_words(words: WordsEncoder) -> None:
+    store = words.encode(_texts("so good!", "good café"))
+    np.testing.assert_array_equal(store.vectors, VECTORS[[0, 1, 2, 1, 3]])
+    assert store.offsets.tolist() == [0, 3, 5]
+    np.testing.assert_allclose(store.pooled()[0], VECTORS[:3].mean(axis=0), atol=1e-6)
+    assert store.n_cut == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("  So   GOOD!\n", ["So", "GOOD", "!"]),
+        ("don't do", ["do", "n't", "do"]),
+        ("DON’T", ["DO", "N’T"]),
+        ("it's", ["it", "'s"]),
+        ("In the U.S. 10,000 ($)", ["In", "the", "U.S.", "10,000", "(", "$", ")"]),
+        ("@ann_b #so_good...", ["@", "ann_b", "#", "so_good", ".", ".", "."]),
+        ("naïve cafe\u0301 हिन्दी", ["naïve", "cafe\u0301", "हिन्दी"]),
+        ("👍👍🏽 👩‍🚀☕️!", ["👍", "👍🏽", "👩‍🚀", "☕️", "!"]),
+        ("\u0301so", ["\u0301", "so"]),
+    ],
+)
+def test_places_are_characters_of_the_text(
+    words: WordsEncoder, text: str, expected: list[str]
+) -> None:
+    assert _pieces(words, text) == expected
+
+
+def test_a_word_is_looked_up_as_it_is_then_in_lower_case(tmp_path: Path) -> None:
+    made = WordsEncoder(str(_written(tmp_path, ["Polish 1 2", "polish 3 4", "café 5 6"])))
+    store = made.encode(_texts("Polish POLISH Cafe\u0301"))
+    assert store.vectors.tolist() == [[1, 2], [3, 4], [5, 6]]
+
+
+def test_unknown_words_are_zero_and_counted(words: WordsEncoder) -> None:
+    contents = _texts("so bad bad", "bad, good")
+    store = words.encode(contents)
+    assert store.vectors.any(axis=1).tolist() == [True, False, False, False, False, True]
+    assert words.unknown(contents) == {"bad": 3, ",": 1}
+
+
+@pytest.mark.parametrize("text", ["", " \n"])
+def test_a_text_without_words_has_one_position_and_an_empty_place(
+    words: WordsEncoder, text: str
+) -> None:
+    store = words.encode(_texts("so", text))
+    assert store.offsets.tolist() == [0, 1, 2]
+    assert store.places[1].tolist() == [[0, 0]]
+    assert store.pooled()[1].tolist() == [0, 0, 0]
+
+
+def test_a_long_text_is_cut_and_counted(words: WordsEncoder) -> None:
+    short = WordsEncoder(words.name, max_length=2)
+    store = short.encode(_texts("so good!", "so good"))
+    assert store.offsets.tolist() == [0, 2, 4]
+    assert store.cut is not None and store.cut.tolist() == [True, False]
+    assert short.identity != words.identity
+
+
+def test_texts_read_together_know_their_number(words: WordsEncoder) -> None:
+    import pyarrow as pa
+
+    pairs = pa.array([["so good", "do!"], ["", ""], ["", "so"]], pa.list_(pa.string()))
+    prepared = words.prepare(Contents("text", pairs))
+    assert prepared.offsets.tolist() == [0, 4, 5, 6]
+    assert prepared.places[:, 0].tolist() == [[0, 1], [0, 1], [1, 2], [1, 2], [0, 0], [1, 2]]
+    assert prepared.places[:, 1].tolist() == [[0, 2], [3, 7], [0, 2], [2, 3], [0, 0], [0, 2]]
+    assert words.unknown(Contents("text", pairs)) == {}
+
+
+# ---- training ----
+
+
+def test_only_rows_of_words_that_occur_learn(words: WordsEncoder) -> None:
+    network = words.trainable()
+    inputs = words.prepare(_texts("so good good", "bad !")).inputs(np.array([0, 1]))
+    before = network(inputs.units, inputs.lengths).detach()
+    optimizer = torch.optim.Adam(network.parameters(), lr=0.1)
+    mask = torch.arange(3) < inputs.lengths[:, None]
+    network(inputs.units, inputs.lengths)[mask].square().sum().backward()
+    optimizer.step()
+    old, new = words.network.blocks[0].weight, network.blocks[0].weight
+    assert isinstance(old, torch.Tensor) and isinstance(new, torch.Tensor)
+    changed = (old != new).any(dim=1)
+    # the unknown word's vector is zero, and so is the gradient of its square
+    assert changed.nonzero()[:, 0].tolist() == [0, 1, 2]
+    assert not torch.equal(network(inputs.units, inputs.lengths), before)
+
+
+def test_the_unknown_word_learns_as_a_word_of_its_own(words: WordsEncoder) -> None:
+    network = words.trainable(1)
+    inputs = words.prepare(_texts("bad so worse")).inputs(np.array([0]))
+    network(inputs.units, inputs.lengths).sum().backward()
+    gradient = network.blocks[0].weight.grad
+    assert isinstance(gradient, torch.Tensor)
+    assert gradient[:, 0].tolist() == [1, *[0] * (len(WORDS) - 1), 2]
+
+
+# ---- the file ----
+
+
+def test_a_word2vec_header_spaces_at_the_end_and_gzip_change_nothing(tmp_path: Path) -> None:
+    expected = read_vectors(_written(tmp_path, LINES))
+    header = [f"{len(WORDS)} {WIDTH}", *(f"{line} " for line in LINES)]
+    for lines, name in ((header, "made.vec"), (LINES, "made.txt.gz"), (header, "made.gz")):
+        found = read_vectors(_written(tmp_path, lines, name))
+        assert found[0] == expected[0] == WORDS
+        np.testing.assert_array_equal(found[1], expected[1])
+    np.testing.assert_array_equal(expected[1], [*VECTORS, [0, 0, 0]])
+
+
+def test_of_two_lines_for_a_word_the_first_counts(tmp_path: Path) -> None:
+    made = WordsEncoder(str(_written(tmp_path, ["so 1 2", "good 3 4", "so 5 6"])))
+    assert made.encode(_texts("so good")).vectors.tolist() == [[1, 2], [3, 4]]
+
+
+def test_more_lines_than_are_read_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dissensus.encoders.words.LINES", 2)
+    found = read_vectors(_written(tmp_path, LINES))
+    np.testing.assert_array_equal(found[1][:-1], VECTORS)
+    with pytest.raises(DataError, match=r"made\.txt, line 12: 'x' is no number$"):
+        read_vectors(_written(tmp_path, [*LINES, "bad 1 x 2"]))
+
+
+@pytest.mark.parametrize(
+    ("lines", "message"),
+    [
+        (["so 1 2", "good 1"], "line 2: 1 numbers behind the word, other lines have 2"),
+        (["so 1 2", ""], "line 2: 0 numbers behind the word, other lines have 2"),
+        (["so 1 2", "good 1 two"], "line 2: 'two' is no number"),
+        (["2 2", "so 1 2", "good 1 nan"], "line 3: 'nan' is no number"),
+        (["so 1 2", "good  1"], "line 2: '' is no number"),
+        (["3 2", "so 1 2"], ": the first line announces 3 words, 1 follow; is the file whole?"),
+        (["so"], ": no word vectors; a line is a word and its numbers"),
+        (["1 0", "so"], ": no word vectors; a line is a word and its numbers"),
+        (["0 2"], ": no word vectors; a line is a word and its numbers"),
+        ([], ": no word vectors; a line is a word and its numbers"),
+    ],
+)
+def test_a_broken_file_is_named_with_its_line(
+    tmp_path: Path, lines: list[str], message: str
+) -> None:
+    path = _written(tmp_path, lines)
+    with pytest.raises(DataError) as error:
+        WordsEncoder(str(path)).encode(_texts("so"))
+    separator = "" if message.startswith(":") else ", "
+    assert str(error.value) == f"{path}{separator}{message}"
+
+
+def test_a_file_that_is_no_text(tmp_path: Path) -> None:
+    (tmp_path / "latin.txt").write_bytes("so 1 2\ncafé 1 2\n".encode("latin-1"))
+    with pytest.raises(DataError, match=r"latin\.txt, line 2: b'caf\\xe9' is no UTF-8$"):
+        read_vectors(tmp_path / "latin.txt")
+
+
+def test_a_gzipped_file_that_ends_too_soon(tmp_path: Path) -> None:
+    path = _written(tmp_path, LINES, "made.gz")
+    path.write_bytes(path.read_bytes()[:-20])
+    with pytest.raises(DataError, match=r"made\.gz: ends in the middle; is the file whole\?$"):
+        read_vectors(path)
+    path.write_bytes(b"so 1 2\n")
+    with pytest.raises(DataError, match=r"made\.gz: Not a gzipped file \(b'so'\)$"):
+        read_vectors(path)
+
+
+# ---- by name ----
+
+
+def test_words_are_chosen_by_their_prefix(words: WordsEncoder) -> None:
+    assert encoder(f"words:{words.name}", "text") == words
+    message = r"no encoder 'words:.+made\.txt' reads features; there are 'features'$"
+    with pytest.raises(ModelError, match=message):
+        encoder(f"words:{words.name}", "features")
+
+
+def test_a_path_without_a_known_ending() -> None:
+    with pytest.raises(DataError) as error:
+        encoder("words:vectors.bin", "text")
+    assert str(error.value) == (
+        "vectors.bin: a file of word vectors ends in .txt, .vec, .gz; it is named as words:PATH"
+    )
+
+
+def test_a_file_that_is_not_there(tmp_path: Path) -> None:
+    missing = WordsEncoder(str(tmp_path / "gone.txt"))
+    for ask in (lambda: missing.identity, lambda: missing.encode(_texts("so"))):
+        with pytest.raises(DataError, match=r"gone\.txt: No such file or directory$"):
+            ask()
+
+
+def test_the_same_file_elsewhere_is_the_same_encoder(tmp_path: Path) -> None:
+    (tmp_path / "other").mkdir()
+    here, there = _written(tmp_path, LINES), _written(tmp_path / "other", LINES)
+    assert WordsEncoder(str(here)).identity == WordsEncoder(str(there)).identity
+    _written(tmp_path / "other", LINES[:-1])
+    assert WordsEncoder(str(here)).identity != WordsEncoder(str(there)).identity
