@@ -75,11 +75,9 @@ def test_a_saved_model_answers_the_same_to_the_bit(
     loaded = ds.load(tmp_path / "model")
     assert loaded.get_params() == fitted.get_params()
     assert _same(fitted.predict(crowd), loaded.predict(crowd))
-    assert sorted(p.name for p in (tmp_path / "model").iterdir()) == [
-        "README.md",
-        "config.json",
-        "model.safetensors",
-    ]
+    files = {p.name for p in (tmp_path / "model").iterdir()}
+    assert files - {"log.csv"} == {"README.md", "config.json", "model.safetensors"}
+    assert ("log.csv" in files) == hasattr(fitted, "log_")
 
 
 def test_the_same_seed_gives_the_same_numbers(name: str, crowd: Corpus) -> None:

@@ -9,9 +9,11 @@ import torch
 from dissensus.encoders import readings
 from dissensus.errors import ModelError
 from dissensus.methods import AnnotatorHeads
+from dissensus.metrics import annotator_accuracy
 from dissensus.training import Batch, Examples, Loss, Network, Outputs, Training, fit
+from dissensus.training.cuts import cuts
 from dissensus.training.examples import Table
-from dissensus.training.loop import total_loss
+from dissensus.training.loop import Judge, mean_loss, total_loss
 from tests.crowds import feature_crowd
 
 
@@ -78,7 +80,8 @@ def test_with_a_validation_corpus_the_best_epoch_is_kept() -> None:
     examples, other = _examples(), _examples(8)
     training = Training(epochs=30, learning_rate=3.0, patience=4, warm_up=0)
     network = _Line()
-    log = fit(network, (ROW_LOSS,), examples, training, other, learned=np.arange(24))
+    judge = Judge("loss", lambda: mean_loss(network, (ROW_LOSS,), other, training), False)
+    log = fit(network, (ROW_LOSS,), examples, training, judge, learned=np.arange(24))
     assert log.best_epoch == 1 + int(np.argmin(log.validation))
     assert len(log.validation) <= log.best_epoch + 4
     cut = (np.arange(8), np.arange(32), np.repeat(np.arange(8), 4), np.ones(8, np.float32))
@@ -105,3 +108,136 @@ def test_training_leaves_the_global_generator_alone() -> None:
     torch.manual_seed(5)
     AnnotatorHeads(encoder="features", training=Training(epochs=1)).fit(feature_crowd())
     torch.testing.assert_close(torch.rand(3), expected)
+
+
+@pytest.mark.parametrize("optimiser", ["adam", "sgd"])
+@pytest.mark.parametrize("schedule", ["linear", "constant"])
+def test_other_optimisers_and_schedules_step_as_torch_does(optimiser: str, schedule: str) -> None:
+    examples = _examples()
+    training = Training(
+        epochs=4,
+        batch_size=24,
+        warm_up=0.5,
+        optimiser=optimiser,  # type: ignore[arg-type]
+        schedule=schedule,  # type: ignore[arg-type]
+        weight_decay=0.1,
+        clip=100,
+    )
+    network = _Line()
+    log = fit(network, (ROW_LOSS,), examples, training, learned=np.arange(24))
+
+    weight = torch.nn.Parameter(torch.zeros(8))
+    kinds = {"adam": torch.optim.Adam, "sgd": torch.optim.SGD}
+    momentum = {"momentum": 0.9} if optimiser == "sgd" else {}
+    plain = kinds[optimiser]([weight], lr=1e-3, weight_decay=0.1, **momentum)
+    vectors = examples.pooled["x"][examples.entry["x"]]
+    answers = torch.from_numpy(examples.table.answer["q"])
+    shares = {"linear": [1 / 3, 2 / 3, 1, 1 / 2], "constant": [1 / 3, 2 / 3, 1, 1]}[schedule]
+    for share in shares:
+        plain.param_groups[0]["lr"] = 1e-3 * share
+        plain.zero_grad()
+        loss = ((vectors @ weight)[torch.from_numpy(examples.table.item)] - answers).pow(2).mean()
+        loss.backward()  # type: ignore[no-untyped-call]
+        plain.step()
+    torch.testing.assert_close(network.weight, weight)
+    assert log.rate == pytest.approx([1e-3 * share for share in shares])
+
+
+def test_on_a_plateau_the_rate_is_halved() -> None:
+    training = Training(epochs=8, batch_size=24, warm_up=0, schedule="plateau", plateau=2)
+    network = _Line()
+    figures = iter([3.0, 2.0, 2.5, 2.1, 1.0, 1.0, 1.0, 1.0])
+    judge = Judge("made up", lambda: next(figures), False)
+    log = fit(network, (ROW_LOSS,), _examples(), training, judge, learned=np.arange(24))
+    assert log.rate == pytest.approx([1e-3] * 4 + [5e-4] * 3 + [2.5e-4])
+    assert (log.best_epoch, log.chosen_by) == (8, "made up")
+
+
+def test_a_figure_whose_highest_is_best() -> None:
+    training = Training(epochs=5, batch_size=24, patience=2)
+    figures = iter([0.1, float("nan"), 0.4, 0.3, 0.2])
+    judge = Judge("accuracy", lambda: next(figures), True)
+    log = fit(_Line(), (ROW_LOSS,), _examples(), training, judge, learned=np.arange(24))
+    assert (log.best_epoch, len(log.validation)) == (3, 5)
+
+
+def test_interleaved_losses_have_a_step_each() -> None:
+    examples = _examples()
+    other = Loss("b", "batch", lambda outputs, batch: outputs.items["q"].mean())
+    training = Training(epochs=1, batch_size=24, warm_up=0, optimiser="sgd", losses="interleaved")
+    network = _Line()
+    fit(network, (ROW_LOSS, other), examples, training, learned=np.arange(24))
+
+    weight = torch.nn.Parameter(torch.zeros(8))
+    plain = torch.optim.SGD([weight], lr=1e-3, momentum=0.9, weight_decay=0.01)
+    vectors = examples.pooled["x"][examples.entry["x"]]
+    answers = torch.from_numpy(examples.table.answer["q"])
+    item = torch.from_numpy(examples.table.item)
+    for share, loss in enumerate(
+        (
+            lambda: (((vectors @ weight)[item] - answers) ** 2).mean(),
+            lambda: (vectors @ weight).mean(),
+        )
+    ):
+        plain.param_groups[0]["lr"] = 1e-3 * (1.0, 0.5)[share]
+        plain.zero_grad()
+        loss().backward()  # type: ignore[no-untyped-call]
+        plain.step()
+    torch.testing.assert_close(network.weight, weight)
+
+
+def test_bf16_learns_what_fp32_does() -> None:
+    crowd = feature_crowd("nominal", n_items=200)
+    found = [
+        AnnotatorHeads(encoder="features", training=Training(epochs=5, precision=precision))
+        .fit(crowd)
+        .log_.train[-1]
+        for precision in ("fp32", "bf16")
+    ]
+    assert found[0] != found[1] and found[0] == pytest.approx(found[1], rel=0.05)
+
+
+def test_batches_by_content_hold_what_shows_the_same_together() -> None:
+    crowd = feature_crowd(n_items=60)
+    crowd.content["x"][:] = np.arange(60) % 10
+    examples = Examples.of_corpus(
+        crowd, readings(crowd, "features"), Table.of_corpus(crowd, ("q",))
+    )
+    training = Training(batch_size=12, batch_by="content")
+    seen = list(cuts(examples, np.arange(60), training, np.random.default_rng(0)))
+    assert sorted(np.concatenate([cut.items for cut in seen]).tolist()) == list(range(60))
+    assert [len(set(crowd.content["x"][cut.items].tolist())) for cut in seen] == [2] * 5
+    other = next(cuts(examples, np.arange(60), training, np.random.default_rng(1)))
+    assert other.items.tolist() != seen[0].items.tolist()
+
+
+def test_a_metric_chooses_the_epoch() -> None:
+    train, held = feature_crowd("nominal", n_items=120).split(0.3, seed=0)
+    training = Training(epochs=6, choose_by="annotator accuracy")
+    fitted = AnnotatorHeads(encoder="features", training=training).fit(train, validation=held)
+    log = fitted.log_
+    assert log.chosen_by == "annotator accuracy"
+    assert log.validation[log.best_epoch - 1] == max(log.validation)
+    again = annotator_accuracy(fitted.predict(held)["q"], held["q"])
+    assert again == pytest.approx(max(log.validation))
+
+
+def test_a_metric_that_does_not_apply_is_refused() -> None:
+    train, held = feature_crowd("nominal").split(0.3, seed=0)
+    method = AnnotatorHeads(encoder="features", training=Training(epochs=1, choose_by="ccc"))
+    with pytest.raises(ModelError, match="^training.choose_by: 'CCC' does not apply to 'q'$"):
+        method.fit(train, validation=held)
+
+
+def test_a_choice_that_is_not_there_is_named() -> None:
+    with pytest.raises(ModelError, match="training.schedule is one of cosine, linear, plateau, co"):
+        Training(schedule="cosin")  # type: ignore[arg-type]
+
+
+def test_too_little_memory_says_which_batch_to_try() -> None:
+    def hungry(outputs: Outputs, batch: Batch) -> torch.Tensor:
+        return torch.zeros(1 << 50)
+
+    training = Training(batch_size=24)
+    with pytest.raises(ModelError, match="out of memory with 24 items in a batch; try --set train"):
+        fit(_Line(), (Loss("b", "batch", hungry),), _examples(), training, learned=np.arange(24))

@@ -41,6 +41,9 @@ def train(
         typer.Option(help="Part of the official split to choose the best epoch on."),
     ] = None,
     seed: Annotated[int, typer.Option(help="Seed of everything random.")] = 0,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on with a training that was stopped.")
+    ] = False,
     set_: Settings = None,
 ) -> None:
     """Train a method on FILE and write the model as a folder.
@@ -60,12 +63,31 @@ def train(
     part, note, line = to_learn(whole, split, hold_out, seed)
     console.say(line)
     held = None if validation is None else whole.part(validation)
-    fitted.fit(part, question or None, held, note)
+    unfinished = _unfinished(output, resume)
+    try:
+        fitted.fit(part, question or None, held, note, checkpoint=unfinished)
+    except KeyboardInterrupt:
+        if unfinished.exists():
+            console.say(f"{unfinished}: the training so far; --resume goes on with it")
+        raise
     for decided in fitted.notes_:
         console.say(decided)
     fitted.save(output)
     questions = ", ".join(fitted.learned_.questions)
     console.say(f"{output}: {method} for {questions}")
+
+
+def _unfinished(output: Path, resume: bool) -> Path:
+    """The folder beside the model that holds the state of its training."""
+    folder = output.with_name(f"{output.name}.unfinished")
+    if folder.exists() and not resume:
+        raise DataError(
+            f"{folder}: holds a training that was stopped; go on with --resume, or remove it to "
+            "begin anew"
+        )
+    if resume and not folder.exists():
+        console.say("there is no training to go on with; beginning one")
+    return folder
 
 
 def _setting(text: str) -> tuple[str, str]:

@@ -71,6 +71,7 @@ class Method(ABC):
     individual: ClassVar[bool] = False
     learned_: Learned = dataclasses.field(init=False, repr=False)
     notes_: list[str] = dataclasses.field(init=False, repr=False, default_factory=list)
+    _checkpoint: Path | None = dataclasses.field(init=False, repr=False, default=None)
 
     # ---- what a method writes ----
 
@@ -111,6 +112,7 @@ class Method(ABC):
         questions: Sequence[str] | str | None = None,
         validation: Corpus | None = None,
         part: Mapping[str, Any] | None = None,
+        checkpoint: str | Path | None = None,
     ) -> Self:
         """Learn from a corpus.
 
@@ -118,6 +120,8 @@ class Method(ABC):
             questions: which ones; all of the corpus if left out.
             validation: to choose the best epoch on, where there are epochs.
             part: a note on which part of a larger corpus this is, kept with the model.
+            checkpoint: a folder for the state of a long training; one that was stopped goes on
+                from there, with the same end. It is removed when the training is over.
         """
         asked = (questions,) if isinstance(questions, str) else tuple(questions or corpus.questions)
         corpus.check_questions(asked)
@@ -133,6 +137,7 @@ class Method(ABC):
             dict(part or {}),
         )
         self.notes_ = []
+        self._checkpoint = None if checkpoint is None else Path(checkpoint)
         self._fit(corpus, None if validation is None else self._aligned(validation))
         return self
 
@@ -337,6 +342,10 @@ class Method(ABC):
             config["checksum"] = _checksum(config, (folder / "model.safetensors").read_bytes())
             write_json(folder, "config", config)
             (folder / "README.md").write_text(self._card(), encoding="utf-8")
+            self._write_more(folder)
+
+    def _write_more(self, folder: Path) -> None:  # noqa: B027
+        """Write what a method keeps beside its weights, if anything."""
 
     def _config(self) -> dict[str, Any]:
         learned = self.learned_

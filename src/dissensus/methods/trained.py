@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
+import hashlib
+import json
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from pathlib import Path
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import torch
@@ -15,11 +18,15 @@ from dissensus.corpus import Corpus
 from dissensus.encoders import Encoder, NeuralEncoder, Reading, encoder, readings
 from dissensus.errors import ModelError, listed
 from dissensus.methods.base import Answers, Method
+from dissensus.metrics import METRICS, metric_name, scores
 from dissensus.networks.likelihoods import likelihood
 from dissensus.scales import Interval
 from dissensus.training import Examples, Loss, Network, Sizes, Training, fit
+from dissensus.training.checkpoint import Checkpoint
+from dissensus.training.cuts import batches
 from dissensus.training.examples import Table
-from dissensus.training.loop import Log, batches
+from dissensus.training.log import Log
+from dissensus.training.loop import Judge, mean_loss
 from dissensus.training.tuned import Tuned
 
 ITEMS_AT_ONCE = 1024
@@ -95,10 +102,63 @@ class TrainedMethod(Method):
             self.losses(self.sizes_),
             examples,
             self.training,
-            None if validation is None else self._examples(validation, self._read_as(validation)),
+            None if validation is None else self._judge(validation),
+            self._kept_state(corpus, learned),
             learned=learned,
         )
         self.network_.eval()
+
+    def _judge(self, validation: Corpus) -> Judge:
+        """How an epoch is judged: by the loss on the validation corpus, or by a metric."""
+        if self.training.choose_by == "loss":
+            examples = self._examples(validation, self._read_as(validation))
+            losses = self.losses(self.sizes_)
+            return Judge(
+                "loss", lambda: mean_loss(self.network_, losses, examples, self.training), False
+            )
+        name = metric_name(self.training.choose_by)
+        found = self._figures(validation, name)
+        if not found:
+            raise ModelError(
+                f"training.choose_by: {name!r} does not apply to {listed(self.learned_.questions)}"
+            )
+        return Judge(
+            name,
+            lambda: float(np.mean(self._figures(validation, name))),
+            METRICS[name].higher_is_better,
+        )
+
+    def _figures(self, corpus: Corpus, metric: str) -> list[float]:
+        """A metric of each question it applies to."""
+        self.network_.eval()
+        notes = self.notes_
+        said = self.predict(corpus, unknown="drop", same_annotators=True)
+        self.notes_ = notes
+        found = {q: scores(said[q], corpus[q], metrics=[metric]) for q in self.learned_.questions}
+        return [figure for by_name in found.values() for figure in by_name.values()]
+
+    def _kept_state(self, corpus: Corpus, learned: np.ndarray) -> Checkpoint | None:
+        """Where the training's state is kept, and what tells it from any other training."""
+        if self._checkpoint is None:
+            return None
+        config = self._config()
+        config["settings"]["training"].pop("save_every")
+        digest = hashlib.sha256(json.dumps(config, sort_keys=True).encode())
+        digest.update(learned.tobytes())
+        for question in self.learned_.questions:
+            asked = corpus[question]
+            digest.update(asked.item.tobytes() + asked.answer.tobytes())
+        return Checkpoint(self._checkpoint, digest.hexdigest(), self.training.save_every)
+
+    def fit(self, *arguments: Any, **options: Any) -> Self:
+        super().fit(*arguments, **options)
+        if self._checkpoint is not None:
+            Checkpoint(self._checkpoint, "").remove()
+        return self
+
+    def _write_more(self, folder: Path) -> None:
+        if hasattr(self, "log_"):
+            self.log_.write(folder / "log.csv")
 
     def _examples(self, corpus: Corpus, read: dict[str, Reading]) -> Examples:
         if self.needs_rows:

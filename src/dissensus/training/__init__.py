@@ -2,7 +2,8 @@
 
 from dissensus.training.batch import Batch, Loss, Network, Outputs, Rows, Sizes
 from dissensus.training.examples import Examples
-from dissensus.training.loop import Training, fit
+from dissensus.training.loop import fit
+from dissensus.training.settings import Training
 
 __all__ = [
     "Batch",

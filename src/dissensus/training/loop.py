@@ -2,72 +2,33 @@
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Literal
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from dissensus.errors import ModelError
-from dissensus.progress import progress
+from dissensus.progress import Advance, progress
 from dissensus.training.batch import Batch, Loss, Network
+from dissensus.training.checkpoint import Checkpoint
+from dissensus.training.cuts import Cut, cuts
 from dissensus.training.examples import Examples
+from dissensus.training.log import Log
+from dissensus.training.settings import Schedule, Training
 
 
-@dataclass(frozen=True)
-class Training:
-    """How a network is trained.
+class Judge(NamedTuple):
+    """Gives the figure on the validation corpus that an epoch is chosen by."""
 
-    Args:
-        epochs: passes over the items; with a validation corpus the best one is kept.
-        batch_size: items per step.
-        learning_rate: the highest, reached after `warm_up` and then lowered along a cosine.
-        weight_decay: AdamW's.
-        warm_up: the share of steps over which the rate rises.
-        clip: the largest norm of a gradient.
-        patience: epochs without a better validation loss before it stops early.
-        max_rows_per_item: an item with more is spread over several batches of an epoch.
-        seed: of the order of items and of dropout (`init_seed` of a method: of first weights).
-        device: "cpu", "cuda", or "auto" for a GPU where there is one.
-    """
-
-    epochs: int = 30
-    batch_size: int = 32
-    learning_rate: float = 1e-3
-    weight_decay: float = 0.01
-    warm_up: float = 0.1
-    clip: float = 1.0
-    patience: int | None = None
-    max_rows_per_item: int = 256
-    seed: int = 0
-    device: Literal["auto", "cpu", "cuda"] = "auto"
-
-    def __post_init__(self) -> None:
-        counts = ("epochs", "batch_size", "max_rows_per_item")
-        wrong = [name for name in counts if getattr(self, name) < 1]
-        wrong += [name for name in ("learning_rate", "clip") if not getattr(self, name) > 0]
-        wrong += [n for n in ("weight_decay", "warm_up") if not getattr(self, n) >= 0]
-        if wrong:
-            found = ", ".join(f"{name} = {getattr(self, name)}" for name in wrong)
-            raise ModelError(f"training settings out of range: {found}")
-
-    def where(self) -> torch.device:
-        """The device to train on."""
-        if self.device == "auto":
-            return torch.device("cuda" if torch.cuda.is_available() else "cpu")
-        return torch.device(self.device)
-
-
-@dataclass
-class Log:
-    """What happened: the mean loss of each epoch, and which epoch was kept."""
-
-    train: list[float]
-    validation: list[float]
-    best_epoch: int
+    name: str
+    figure: Callable[[], float]
+    highest: bool  # whether the highest is the best
 
 
 def fit(
@@ -75,58 +36,205 @@ def fit(
     losses: tuple[Loss, ...],
     examples: Examples,
     training: Training,
-    validation: Examples | None = None,
+    judge: Judge | None = None,
+    checkpoint: Checkpoint | None = None,
     *,
     learned: np.ndarray,
 ) -> Log:
-    """Train the network in place on the items `learned` (codes) of the examples."""
-    parameters = [p for p in network.parameters() if p.requires_grad]
-    optimiser = torch.optim.AdamW(
-        parameters, lr=training.learning_rate, weight_decay=training.weight_decay
-    )
-    order = np.random.default_rng(training.seed)
-    n_steps = training.epochs * sum(1 for _ in _cuts(examples, learned, training, None))
-    schedule = torch.optim.lr_scheduler.LambdaLR(
-        optimiser, lambda step: _rate(step, n_steps, training.warm_up)
-    )
-    log = Log([], [], training.epochs)
-    best: dict[str, Tensor] = {}
-    with (
-        torch.random.fork_rng(devices=_gpus(examples.device)),
-        progress("training", training.epochs) as advance,
-    ):
+    """Train the network in place on the items `learned` (codes) of the examples.
+
+    Args:
+        judge: how an epoch is judged, if it is; the best one is kept.
+        checkpoint: where states are kept; a training that was stopped goes on from there, and
+            ends with the same weights.
+    """
+    run = Run(network, losses, examples, training, judge, learned)
+    with torch.random.fork_rng(devices=_gpus(examples.device)):
         torch.manual_seed(training.seed)
-        step = 0
-        for epoch in range(1, training.epochs + 1):
-            network.train()
-            sums = torch.zeros((), device=examples.device)
-            n = 0
-            for cut in _cuts(examples, learned, training, order):
-                optimiser.zero_grad()
-                loss = total_loss(network, losses, examples.batch(*cut, step))
-                loss.backward()  # type: ignore[no-untyped-call]
-                torch.nn.utils.clip_grad_norm_(parameters, training.clip)
-                optimiser.step()
-                schedule.step()
-                sums += loss.detach()
-                n, step = n + 1, step + 1
-            log.train.append(float(sums) / max(n, 1))
-            if not math.isfinite(log.train[-1]):
-                raise ModelError(
-                    f"training diverged in epoch {epoch}: the loss is {log.train[-1]}; "
-                    f"lower the learning rate ({training.learning_rate:g})"
-                )
-            if validation is not None:
-                log.validation.append(mean_loss(network, losses, validation, training))
-                if log.validation[-1] <= min(log.validation):
-                    log.best_epoch = epoch
-                    best = {k: v.detach().clone() for k, v in network.state_dict().items()}
-                elif training.patience and epoch - log.best_epoch >= training.patience:
-                    break
-            advance(1, f"loss {log.train[-1]:.4f}")
-    if best:
-        network.load_state_dict(best)
-    return log
+        if checkpoint is not None:
+            run.restore(checkpoint)
+        try:
+            run.all_epochs(checkpoint)
+        except KeyboardInterrupt:
+            if checkpoint is not None:
+                run.save(checkpoint)
+            raise
+        except RuntimeError as error:
+            raise _explained(error, training) from error
+    run.finish()
+    return run.log
+
+
+@dataclass
+class Run:
+    """A training under way. Everything that it depends on can be saved and taken back."""
+
+    network: Network
+    losses: tuple[Loss, ...]
+    examples: Examples
+    training: Training
+    judge: Judge | None
+    learned: np.ndarray
+    log: Log = field(default_factory=Log)
+    best: dict[str, Tensor] = field(default_factory=dict)
+    epoch: int = 0  # epochs that are over
+    done: int = 0  # batches of the present epoch that are over
+    step: int = 0  # steps of the optimiser
+
+    def __post_init__(self) -> None:
+        training = self.training
+        self.parameters = [p for p in self.network.parameters() if p.requires_grad]
+        self.optimiser = training.optimise(self.parameters, self.network.pretrained())
+        self.highest = [group["lr"] for group in self.optimiser.param_groups]
+        self.order = np.random.default_rng(training.seed)
+        self.order_before = self.order.bit_generator.state  # before the present epoch
+        self.n_batches = sum(1 for _ in cuts(self.examples, self.learned, training, None))
+        self.steps_per_batch = len(self.losses) if training.losses == "interleaved" else 1
+        n_steps = training.epochs * self.n_batches * self.steps_per_batch
+        self.schedule = Schedule(training, n_steps)
+        self.sum = torch.zeros((), device=self.examples.device)  # of the epoch's losses
+        self.log.best_epoch = training.epochs
+        self.log.chosen_by = self.judge.name if self.judge else "loss"
+        self.began = time.monotonic()
+
+    # ---- the loop ----
+
+    def all_epochs(self, checkpoint: Checkpoint | None) -> None:
+        total = self.training.epochs * self.n_batches
+        with progress("training", total) as advance:
+            advance(self.epoch * self.n_batches + self.done)
+            while self.epoch < self.training.epochs and not self._gave_up():
+                self._one_epoch(checkpoint, advance)
+                if checkpoint is not None and checkpoint.due:
+                    self.save(checkpoint)
+
+    def _one_epoch(self, checkpoint: Checkpoint | None, advance: Advance) -> None:
+        self.network.train()
+        epoch = cuts(self.examples, self.learned, self.training, self.order)
+        for cut in itertools.islice(epoch, self.done, None):
+            self._one_batch(cut)
+            self.done += 1
+            advance(1)
+            if checkpoint is not None and checkpoint.due and self.done < self.n_batches:
+                self.save(checkpoint)
+        loss = float(self.sum) / max(self.n_batches * self.steps_per_batch, 1)
+        self._end_epoch(loss)
+        advance(0, f"epoch {self.epoch}, loss {loss:.4f}")
+
+    def _one_batch(self, cut: Cut) -> None:
+        batch = self.examples.batch(*cut, self.step)
+        together = [self.losses]
+        if self.training.losses == "interleaved":
+            together = [(loss,) for loss in self.losses]
+        for losses in together:
+            rate = self.schedule.rate(self.step)
+            for group, highest in zip(self.optimiser.param_groups, self.highest, strict=True):
+                group["lr"] = highest * rate
+            self.optimiser.zero_grad()
+            loss = self._loss(losses, batch)
+            loss.backward()  # type: ignore[no-untyped-call]
+            torch.nn.utils.clip_grad_norm_(self.parameters, self.training.clip)
+            self.optimiser.step()
+            self.sum += loss.detach()
+            self.step += 1
+
+    def _loss(self, losses: tuple[Loss, ...], batch: Batch) -> Tensor:
+        if self.training.precision == "fp32":
+            return total_loss(self.network, losses, batch)
+        with torch.autocast(self.examples.device.type, dtype=torch.bfloat16):
+            return total_loss(self.network, losses, batch)
+
+    def _end_epoch(self, loss: float) -> None:
+        self.epoch, self.done = self.epoch + 1, 0
+        if not math.isfinite(loss):
+            raise ModelError(
+                f"training diverged in epoch {self.epoch}: the loss is {loss}; "
+                f"lower the learning rate ({self.training.learning_rate:g})"
+            )
+        self.sum.zero_()
+        self.order_before = self.order.bit_generator.state
+        self.log.train.append(loss)
+        self.log.rate.append(self.optimiser.param_groups[0]["lr"])
+        self.log.seconds.append(time.monotonic() - self.began)
+        if self.judge is not None:
+            self._judge(self.judge)
+        else:
+            self.schedule.see(loss)
+
+    def _judge(self, judge: Judge) -> None:
+        figure = judge.figure()
+        self.log.validation.append(figure)
+        lower = -figure if judge.highest else figure
+        seen = [-f if judge.highest else f for f in self.log.validation]
+        self.schedule.see(math.inf if math.isnan(lower) else lower)
+        if lower <= np.nanmin([*seen, math.inf]):
+            self.log.best_epoch = self.epoch
+            self.best = {k: v.detach().clone() for k, v in self.network.state_dict().items()}
+
+    def _gave_up(self) -> bool:
+        patience = self.training.patience
+        if not patience or self.judge is None or not self.epoch:
+            return False
+        return self.epoch - self.log.best_epoch >= patience and bool(self.best)
+
+    def finish(self) -> None:
+        """Take the best epoch, if one was chosen."""
+        if self.best:
+            self.network.load_state_dict(self.best)
+
+    # ---- its state ----
+
+    def save(self, checkpoint: Checkpoint) -> None:
+        tensors = {f"network.{k}": v for k, v in self.network.state_dict().items()}
+        tensors |= {f"best.{k}": v for k, v in self.best.items()}
+        for number, held in self.optimiser.state_dict()["state"].items():
+            for name, value in held.items():
+                if value is not None:
+                    tensors[f"optimiser.{number}.{name}"] = value
+        tensors["sum"] = self.sum
+        tensors["random.cpu"] = torch.get_rng_state()
+        if self.examples.device.type == "cuda":
+            tensors["random.cuda"] = torch.cuda.get_rng_state(self.examples.device)
+        checkpoint.save(tensors, self._facts())
+
+    def _facts(self) -> dict[str, Any]:
+        schedule = self.schedule
+        return {
+            "epoch": self.epoch,
+            "done": self.done,
+            "step": self.step,
+            "order": self.order_before,
+            "schedule": [schedule.best, schedule.waited, schedule.lowered],
+            "log": asdict(self.log),
+            "seconds": time.monotonic() - self.began,
+        }
+
+    def restore(self, checkpoint: Checkpoint) -> None:
+        """Go on from the last state that was kept, if there is one."""
+        found = checkpoint.read()
+        if found is None:
+            return
+        tensors, facts = found
+        self.network.load_state_dict(_under("network.", tensors))
+        self.best = {k: v.to(self.examples.device) for k, v in _under("best.", tensors).items()}
+        self._restore_optimiser(_under("optimiser.", tensors))
+        self.sum.copy_(tensors["sum"])
+        self.epoch, self.done, self.step = facts["epoch"], facts["done"], facts["step"]
+        self.order.bit_generator.state = self.order_before = facts["order"]
+        self.schedule.best, self.schedule.waited, self.schedule.lowered = facts["schedule"]
+        self.log = Log(**facts["log"])
+        self.began = time.monotonic() - facts["seconds"]
+        torch.set_rng_state(tensors["random.cpu"])
+        if "random.cuda" in tensors:
+            torch.cuda.set_rng_state(tensors["random.cuda"], self.examples.device)
+
+    def _restore_optimiser(self, tensors: dict[str, Tensor]) -> None:
+        state: dict[int, dict[str, Tensor]] = {}
+        for path, value in tensors.items():
+            number, name = path.split(".", 1)
+            state.setdefault(int(number), {})[name] = value
+        now = self.optimiser.state_dict()
+        self.optimiser.load_state_dict({"state": state, "param_groups": now["param_groups"]})
 
 
 def total_loss(network: Network, losses: tuple[Loss, ...], batch: Batch) -> Tensor:
@@ -149,56 +257,27 @@ def mean_loss(
     network.eval()
     total, weight = 0.0, 0
     with torch.inference_mode():
-        for cut in _cuts(examples, np.arange(examples.n_items), training, None):
-            total += float(total_loss(network, losses, examples.batch(*cut, 0))) * len(cut[0])
-            weight += len(cut[0])
+        for cut in cuts(examples, np.arange(examples.n_items), training, None):
+            batch = examples.batch(*cut, 0)
+            total += float(total_loss(network, losses, batch)) * len(cut.items)
+            weight += len(cut.items)
     return total / max(weight, 1)
 
 
-Cut = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
+def _under(prefix: str, tensors: dict[str, Tensor]) -> dict[str, Tensor]:
+    return {k.removeprefix(prefix): v for k, v in tensors.items() if k.startswith(prefix)}
 
 
-def _cuts(
-    examples: Examples, learned: np.ndarray, training: Training, order: np.random.Generator | None
-) -> Iterator[Cut]:
-    """An epoch as (items, rows, owner of each row, share of the item's rows) of each batch.
-
-    Every row of the learned items occurs once. An item with more than `max_rows_per_item` rows
-    is cut into pieces, its rows shuffled first, and the pieces land in any batch.
-    """
-    first, last = examples.offsets[learned], examples.offsets[learned + 1]
-    pieces = np.maximum(1, -(-(last - first) // training.max_rows_per_item))
-    item = np.repeat(np.arange(len(learned)), pieces)
-    nth = np.arange(len(item)) - np.repeat(np.cumsum(pieces) - pieces, pieces)
-    rows = np.arange(len(examples.table.item))
-    if order is not None:
-        for heavy in np.flatnonzero(pieces > 1):
-            order.shuffle(rows[first[heavy] : last[heavy]])
-    n = last - first
-    start = first[item] + n[item] * nth // pieces[item]
-    stop = first[item] + n[item] * (nth + 1) // pieces[item]
-    sequence = np.arange(len(item)) if order is None else order.permutation(len(item))
-    for begin in range(0, len(sequence), training.batch_size):
-        chosen = sequence[begin : begin + training.batch_size]
-        lengths = stop[chosen] - start[chosen]
-        owner = np.repeat(np.arange(len(chosen)), lengths)
-        within = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-        share = (1.0 / pieces[item[chosen]]).astype(np.float32)
-        yield learned[item[chosen]], rows[start[chosen][owner] + within], owner, share
-
-
-def batches(examples: Examples, items: np.ndarray, size: int) -> Iterator[tuple[Batch, np.ndarray]]:
-    """Batches in order, to predict with, each with the numbers of its rows in the table."""
-    everything = Training(batch_size=size, max_rows_per_item=1 << 40)
-    for step, cut in enumerate(_cuts(examples, items, everything, None)):
-        yield examples.batch(*cut, step), cut[1]
-
-
-def _rate(step: int, n_steps: int, warm_up: float) -> float:
-    rising = warm_up * n_steps
-    if step < rising:
-        return (step + 1) / (rising + 1)
-    return 0.5 * (1 + math.cos(math.pi * min(1.0, (step - rising) / max(1.0, n_steps - rising))))
+def _explained(error: RuntimeError, training: Training) -> Exception:
+    """Too little memory is told with what to do about it; anything else stays as it is."""
+    text = str(error)
+    if not any(sign in text for sign in ("out of memory", "not enough memory", "can't allocate")):
+        return error
+    smaller = max(1, training.batch_size // 2)
+    return ModelError(
+        f"out of memory with {training.batch_size} items in a batch; try "
+        f"--set training.batch_size={smaller}"
+    )
 
 
 def _gpus(device: torch.device) -> list[torch.device]:

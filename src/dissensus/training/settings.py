@@ -1,0 +1,135 @@
+"""Training: how a network is trained, as a dataclass of settings."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import torch
+from torch import nn
+
+from dissensus.errors import ModelError
+
+CHOICES = {
+    "optimiser": ("adamw", "adam", "sgd"),
+    "schedule": ("cosine", "linear", "plateau", "constant"),
+    "precision": ("fp32", "bf16"),
+    "batch_by": ("item", "content"),
+    "losses": ("summed", "interleaved"),
+    "device": ("auto", "cpu", "cuda"),
+}
+
+
+@dataclass(frozen=True)
+class Training:
+    """How a network is trained.
+
+    Args:
+        epochs: passes over the items; with a validation corpus the best one is kept.
+        batch_size: items per step.
+        batch_by: "item": any items make up a batch; "content": those that show the same content
+            stand in one batch as far as they fit, so that a long content is encoded once.
+        optimiser: "adamw", "adam" or "sgd" (momentum .9).
+        learning_rate: the highest; after `warm_up` it follows the schedule.
+        encoder_learning_rate: the highest for an encoder that learns too.
+        schedule: "cosine" or "linear" down to 0, "constant", or "plateau": halved whenever
+            `plateau` epochs brought no better validation figure (or training loss).
+        weight_decay: the optimiser's.
+        warm_up: the share of steps over which the rate rises.
+        clip: the largest norm of a gradient.
+        choose_by: what is judged on the validation corpus: "loss", or the name of a metric.
+        patience: epochs without a better figure before it stops early.
+        losses: a method's losses "summed", or "interleaved" with a step each.
+        precision: "fp32", or "bf16" for the arithmetic of the network.
+        max_rows_per_item: an item with more is spread over several batches of an epoch.
+        seed: of the order of items and of dropout (`init_seed` of a method: of first weights).
+        device: "cpu", "cuda", or "auto" for a GPU where there is one.
+        save_every: seconds between two states kept of a training that can be resumed.
+    """
+
+    epochs: int = 30
+    batch_size: int = 32
+    batch_by: Literal["item", "content"] = "item"
+    optimiser: Literal["adamw", "adam", "sgd"] = "adamw"
+    learning_rate: float = 1e-3
+    encoder_learning_rate: float = 5e-5
+    schedule: Literal["cosine", "linear", "plateau", "constant"] = "cosine"
+    plateau: int = 2
+    weight_decay: float = 0.01
+    warm_up: float = 0.1
+    clip: float = 1.0
+    choose_by: str = "loss"
+    patience: int | None = None
+    losses: Literal["summed", "interleaved"] = "summed"
+    precision: Literal["fp32", "bf16"] = "fp32"
+    max_rows_per_item: int = 256
+    seed: int = 0
+    device: Literal["auto", "cpu", "cuda"] = "auto"
+    save_every: float = 30.0
+
+    def __post_init__(self) -> None:
+        counts = ("epochs", "batch_size", "max_rows_per_item", "plateau")
+        wrong = [name for name in counts if getattr(self, name) < 1]
+        above = ("learning_rate", "encoder_learning_rate", "clip")
+        wrong += [name for name in above if not getattr(self, name) > 0]
+        wrong += [n for n in ("weight_decay", "warm_up") if not getattr(self, n) >= 0]
+        if wrong:
+            found = ", ".join(f"{name} = {getattr(self, name)}" for name in wrong)
+            raise ModelError(f"training settings out of range: {found}")
+        for name, known in CHOICES.items():
+            if getattr(self, name) not in known:
+                raise ModelError(
+                    f"training.{name} is one of {', '.join(known)}, not {getattr(self, name)!r}"
+                )
+
+    def where(self) -> torch.device:
+        """The device to train on."""
+        if self.device == "auto":
+            return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+        if self.device == "cuda" and not torch.cuda.is_available():
+            raise ModelError("training.device is cuda, but there is no GPU that torch can use")
+        return torch.device(self.device)
+
+    def optimise(self, parameters: list[nn.Parameter], slow: list[nn.Parameter]) -> Any:
+        """The optimiser of new parameters and of pretrained, slow ones."""
+        known = {id(parameter) for parameter in slow}
+        new = [parameter for parameter in parameters if id(parameter) not in known]
+        groups: list[dict[str, Any]] = [{"params": new, "lr": self.learning_rate}]
+        if slow:
+            groups.append({"params": slow, "lr": self.encoder_learning_rate})
+        common: dict[str, Any] = {"weight_decay": self.weight_decay, "fused": True}
+        if self.optimiser == "sgd":
+            return torch.optim.SGD(groups, momentum=0.9, **common)
+        kind = torch.optim.AdamW if self.optimiser == "adamw" else torch.optim.Adam
+        return kind(groups, **common)
+
+
+@dataclass
+class Schedule:
+    """The learning rate over the steps, as a share of the highest; its state is a few numbers."""
+
+    training: Training
+    n_steps: int
+    best: float = math.inf  # of the figures seen, as something to be lowered
+    waited: int = 0
+    lowered: float = 1.0
+
+    def rate(self, step: int) -> float:
+        """At this step, counted from 0."""
+        rising = self.training.warm_up * self.n_steps
+        if step < rising:
+            return (step + 1) / (rising + 1)
+        done = min(1.0, (step - rising) / max(1.0, self.n_steps - rising))
+        if self.training.schedule == "cosine":
+            return 0.5 * (1 + math.cos(math.pi * done))
+        return 1 - done if self.training.schedule == "linear" else self.lowered
+
+    def see(self, figure: float) -> None:
+        """An epoch ended with this figure; lower is better."""
+        if figure < self.best:
+            self.best, self.waited = figure, 0
+            return
+        self.waited += 1
+        if self.training.schedule == "plateau" and self.waited >= self.training.plateau:
+            self.lowered, self.waited = self.lowered / 2, 0

@@ -1,0 +1,132 @@
+"""A training that was stopped goes on as if nothing had happened."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from safetensors.torch import load_file
+
+from dissensus.errors import ModelError
+from dissensus.methods import AnnotatorHeads
+from dissensus.methods.base import Method
+from dissensus.training import Training
+from dissensus.training.checkpoint import STATE, Checkpoint
+from dissensus.training.loop import Run
+from tests.crowds import feature_crowd
+
+
+def _method(**settings: object) -> AnnotatorHeads:
+    training = Training(epochs=4, batch_size=8, save_every=0, **settings)  # type: ignore[arg-type]
+    return AnnotatorHeads(encoder="features", training=training)
+
+
+def _weights(method: Method) -> dict[str, np.ndarray]:
+    return method._weights()
+
+
+def _stop_after(n: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Interrupt the training in the middle of its n-th batch."""
+    done = Run._one_batch
+    seen = iter(range(1, 10_000))
+
+    def interrupted(run: Run, cut: object) -> None:
+        if next(seen) == n:
+            raise KeyboardInterrupt
+        done(run, cut)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(Run, "_one_batch", interrupted)
+
+
+@pytest.mark.parametrize("n", [1, 2, 6, 9, 24])
+@pytest.mark.parametrize("optimiser", ["adamw", "adam", "sgd"])
+def test_stopped_anywhere_the_end_is_the_same_to_the_bit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, n: int, optimiser: str
+) -> None:
+    crowd = feature_crowd()
+    train, held = crowd.split(0.2, seed=0)
+    whole = _method(optimiser=optimiser).fit(train, validation=held)
+    with monkeypatch.context() as patch:
+        _stop_after(n, patch)
+        with pytest.raises(KeyboardInterrupt):
+            _method(optimiser=optimiser).fit(train, validation=held, checkpoint=tmp_path / "c")
+    assert (tmp_path / "c" / STATE).is_file()
+    resumed = _method(optimiser=optimiser)
+    resumed.fit(train, validation=held, checkpoint=tmp_path / "c")
+    for name, weights in _weights(whole).items():
+        np.testing.assert_array_equal(_weights(resumed)[name], weights, err_msg=name)
+    assert resumed.log_.train == whole.log_.train
+    assert resumed.log_.validation == whole.log_.validation
+    assert not (tmp_path / "c").exists()
+
+
+def test_a_state_of_another_training_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    crowd = feature_crowd()
+    with monkeypatch.context() as patch:
+        _stop_after(3, patch)
+        with pytest.raises(KeyboardInterrupt):
+            _method().fit(crowd, checkpoint=tmp_path / "c")
+    message = "c: belongs to a training with other data or settings; give the same ones to go on, "
+    with pytest.raises(ModelError, match=message):
+        _method(learning_rate=0.1).fit(crowd, checkpoint=tmp_path / "c")
+    with pytest.raises(ModelError, match=message):
+        _method().fit(feature_crowd(seed=5), checkpoint=tmp_path / "c")
+
+
+def test_a_damaged_state_is_refused_in_one_line(tmp_path: Path) -> None:
+    kept = Checkpoint(tmp_path / "c", "this")
+    kept.save({"a": torch.arange(3)}, {"epoch": 1})
+    kept.path.write_bytes(kept.path.read_bytes()[:-5])
+    with pytest.raises(ModelError, match=r"state.safetensors: cannot be read \(.*\); remove "):
+        kept.read()
+
+
+SCRIPT = """
+import sys, torch
+from dissensus.methods import AnnotatorHeads
+from dissensus.training import Training
+from tests.crowds import feature_crowd
+torch.set_num_threads(1)
+torch.use_deterministic_algorithms(True)
+training = Training(epochs=20, batch_size=4, save_every=0, device="cpu")
+method = AnnotatorHeads(encoder="features", training=training)
+method.fit(feature_crowd(n_items=80), checkpoint=sys.argv[1])
+method.save(sys.argv[2])
+"""
+
+
+@pytest.mark.slow
+def test_killed_in_the_middle_of_an_epoch_it_ends_with_the_same_weights(tmp_path: Path) -> None:
+    """Real processes, SIGKILL, one thread, deterministic algorithms."""
+    root = Path(__file__).parents[2]
+    environment = os.environ | {"PYTHONPATH": str(root)}
+
+    def start(checkpoint: str, model: str) -> subprocess.Popen[bytes]:
+        command = [sys.executable, "-c", SCRIPT, str(tmp_path / checkpoint), str(tmp_path / model)]
+        return subprocess.Popen(command, cwd=root, env=environment)
+
+    assert start("a", "undisturbed").wait() == 0
+    for _ in range(2):
+        process = start("b", "killed")
+        state = tmp_path / "b" / STATE
+        seen = state.stat().st_mtime if state.exists() else 0.0
+        while process.poll() is None and (not state.exists() or state.stat().st_mtime == seen):
+            time.sleep(0.01)
+        time.sleep(0.05)
+        process.send_signal(signal.SIGKILL)
+        assert process.wait() == -signal.SIGKILL
+    assert start("b", "killed").wait() == 0
+    undisturbed = load_file(tmp_path / "undisturbed" / "model.safetensors")
+    killed = load_file(tmp_path / "killed" / "model.safetensors")
+    assert undisturbed.keys() == killed.keys()
+    for name, weights in undisturbed.items():
+        assert torch.equal(weights, killed[name]), name
