@@ -9,7 +9,7 @@ import sys
 import pytest
 
 HEAVY = ("torch", "transformers", "sklearn", "scipy.stats", "pandas", "numba")
-COMMANDS = ("describe", "agreement", "convert", "simulate", "train", "predict", "evaluate")
+COMMANDS = ("describe", "agreement", "convert", "simulate", "train", "predict", "evaluate", "cache")
 
 
 def loaded_by(program: str) -> list[str]:

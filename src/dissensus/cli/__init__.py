@@ -16,6 +16,7 @@ import typer
 from dissensus import __version__
 from dissensus.cli.aggregate import aggregate
 from dissensus.cli.agreement import agreement
+from dissensus.cli.cache import cache
 from dissensus.cli.console import fail
 from dissensus.cli.convert import convert
 from dissensus.cli.describe import describe
@@ -34,6 +35,7 @@ COMMANDS: dict[str, Callable[..., Any]] = {
     "train": train,
     "predict": predict,
     "evaluate": evaluate,
+    "cache": cache,
 }
 
 app = typer.Typer(

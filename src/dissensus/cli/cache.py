@@ -1,0 +1,101 @@
+"""dissensus cache: what frozen encoders have kept on disk, and throwing it away."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from dissensus.cli.console import Json, print_json
+from dissensus.cli.tables import columns, number, show
+from dissensus.errors import DataError
+
+if TYPE_CHECKING:
+    from dissensus.encoders.cache import Cached
+
+
+def cache(
+    encoder: Annotated[
+        str | None, typer.Argument(help="Name of an encoder, or of its folder; all if left out.")
+    ] = None,
+    clear: Annotated[
+        bool, typer.Option("--clear", help="Throw away what the encoder made, or everything.")
+    ] = False,
+    limit: Annotated[
+        str | None,
+        typer.Option(help="Throw away what is unused for longest, down to this size: 5GB."),
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Show what frozen encoders have kept on disk: whose, how much, last used when."""
+    from dissensus.encoders import cache as features
+
+    if limit is not None and (clear or encoder):
+        raise DataError("--limit is about the whole cache; leave --clear and ENCODER out")
+    if clear or limit is not None:
+        freed = features.clear(encoder) if clear else features.trim(features.size(limit or ""))
+        left = sum(one.bytes for one in features.held())
+        _tell({"folder": str(features.cache_folder()), "freed": freed, "bytes": left}, json)
+        return
+    found = [one for one in features.held() if encoder is None or one.is_called(encoder)]
+    if json:
+        print_json(_content(str(features.cache_folder()), features.cache_limit(), found))
+    elif not found:
+        of = f" of encoder {encoder!r}" if encoder else ""
+        print(f"{features.cache_folder()}: nothing{of} yet; encoders keep here what they make")
+    else:
+        _show(str(features.cache_folder()), features.cache_limit(), found)
+
+
+def _tell(done: dict[str, Any], json: bool) -> None:
+    if json:
+        print_json(done)
+    else:
+        freed, left = readable(done["freed"]), readable(done["bytes"])
+        print(f"{done['folder']}: {freed} thrown away, {left} left")
+
+
+def _content(folder: str, limit: int, found: list[Cached]) -> dict[str, Any]:
+    encoders = [
+        {
+            "name": one.name,
+            "identity": one.identity,
+            "folder": one.folder.name,
+            "contents": one.contents,
+            "bytes": one.bytes,
+            "used": datetime.fromtimestamp(one.used).astimezone().isoformat(timespec="seconds"),
+        }
+        for one in found
+    ]
+    return {"folder": folder, "limit": limit, "encoders": encoders}
+
+
+def _show(folder: str, limit: int, found: list[Cached]) -> None:
+    total = sum(one.bytes for one in found)
+    rows = [
+        (
+            one.name,
+            number(one.contents),
+            readable(one.bytes),
+            datetime.fromtimestamp(one.used).strftime("%Y-%m-%d %H:%M"),
+            one.folder.name[:8],
+        )
+        for one in found
+    ]
+    names = ["encoder", "contents", "size", "last used", "folder"]
+    print(f"{folder}: {readable(total)}, the limit is {readable(limit)}")
+    show(columns(names, rows, ["contents", "size"], names[1:]))
+
+
+def readable(size: int) -> str:
+    """A size for people.
+
+    Example:
+        >>> readable(999), readable(20 * 10**9), readable(1_234_567)
+        ('999 B', '20 GB', '1.2 MB')
+    """
+    for unit, worth in (("TB", 10**12), ("GB", 10**9), ("MB", 10**6), ("kB", 10**3)):
+        if size >= worth:
+            return f"{size / worth:.1f}".removesuffix(".0") + f" {unit}"
+    return f"{size} B"

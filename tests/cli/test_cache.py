@@ -1,0 +1,119 @@
+"""dissensus cache, on what a small encoder has kept."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+
+from dissensus.encoders import encode
+from tests.cli.conftest import Run
+from tests.encoders.test_cache import Letters, texts_of
+
+
+@pytest.fixture
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Two encoders; what the first made was last used on a day in 2024."""
+    folder = tmp_path / "cache"
+    monkeypatch.setenv("DISSENSUS_CACHE", str(folder))
+    monkeypatch.delenv("DISSENSUS_CACHE_LIMIT", raising=False)
+    encode(Letters("first"), texts_of("ab"))
+    (piece,) = folder.glob("*/piece-*")
+    then = datetime(2024, 5, 17, 12, 30).timestamp()
+    os.utime(piece, (then, then))
+    encode(Letters("second"), texts_of("ab", "c" * 2000))
+    return folder
+
+
+def test_what_is_held(run: Run, cache: Path) -> None:
+    ended = run("cache")
+    head, columns, second, first = ended.out.splitlines()
+    assert head == f"{cache}: {_total(cache)}, the limit is 20 GB"
+    assert columns.split() == ["encoder", "contents", "size", "last", "used", "folder"]
+    assert re.fullmatch(r"second +2 +\S+ kB  \d{4}-\d\d-\d\d \d\d:\d\d  [0-9a-f]{8}", second)
+    assert re.fullmatch(r"first +1 +\S+ B  2024-05-17 12:30  [0-9a-f]{8}", first)
+    assert ended.code == 0 and ended.err == ""
+
+
+def _total(cache: Path) -> str:
+    held = sum(path.stat().st_size for path in cache.glob("*/piece-*/*"))
+    return f"{held / 1000:.1f} kB"
+
+
+def test_one_encoder(run: Run, cache: Path) -> None:
+    lines = run("cache", "first").out.splitlines()
+    assert [line.split()[0] for line in lines[1:]] == ["encoder", "first"]
+
+
+def test_json(run: Run, cache: Path) -> None:
+    found = json.loads(run("cache", "--json").out)
+    assert found["folder"] == str(cache) and found["limit"] == 20 * 10**9
+    second, first = found["encoders"]
+    assert (first["name"], first["identity"], first["contents"]) == ("first", "first", 1)
+    assert (cache / first["folder"] / "encoder.json").is_file()
+    assert first["used"].startswith("2024-05-17T12:30:00")
+    assert second["bytes"] > first["bytes"] > 0
+
+
+def test_clear_one(run: Run, cache: Path) -> None:
+    ended = run("cache", "--clear", "first")
+    assert re.fullmatch(rf"{re.escape(str(cache))}: \d+ B thrown away, \S+ kB left\n", ended.out)
+    assert [held["name"] for held in json.loads(run("cache", "--json").out)["encoders"]] == [
+        "second"
+    ]
+
+
+def test_clear_everything(run: Run, cache: Path) -> None:
+    done = json.loads(run("cache", "--clear", "--json").out)
+    assert done["freed"] > 0 and done["bytes"] == 0
+    assert run("cache").out == f"{cache}: nothing yet; encoders keep here what they make\n"
+
+
+def test_limit_throws_the_oldest_away(run: Run, cache: Path) -> None:
+    assert run("cache", "--limit", "1 GB").out.endswith(
+        f": 0 B thrown away, {_total(cache)} left\n"
+    )
+    run("cache", "--limit", "33kB")
+    assert [held["name"] for held in json.loads(run("cache", "--json").out)["encoders"]] == [
+        "second"
+    ]
+    assert run("cache", "--limit", "0").out.endswith(" thrown away, 0 B left\n")
+
+
+def test_a_cache_that_is_not_there(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DISSENSUS_CACHE", str(tmp_path / "none"))
+    missing = tmp_path / "none"
+    assert run("cache").out == f"{missing}: nothing yet; encoders keep here what they make\n"
+    assert json.loads(run("cache", "--json").out)["encoders"] == []
+    assert run("cache", "--clear").out == f"{missing}: 0 B thrown away, 0 B left\n"
+    assert not missing.exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--clear", "third"), "{}: nothing of encoder 'third'; there is 'first', 'second'"),
+        (("--limit", "much"), "a size is a number and a unit, such as '20 GB', found 'much'"),
+        (
+            ("--limit", "5GB", "--clear"),
+            "--limit is about the whole cache; leave --clear and ENCODER out",
+        ),
+    ],
+)
+def test_what_cannot_be_done(
+    run: Run, cache: Path, arguments: tuple[str, ...], message: str
+) -> None:
+    ended = run("cache", *arguments)
+    assert (ended.code, ended.out) == (1, "")
+    assert ended.err == f"Error: {message.format(cache)}\n"
+
+
+def test_an_encoder_it_has_nothing_of(run: Run, cache: Path) -> None:
+    expected = f"{cache}: nothing of encoder 'third' yet; encoders keep here what they make\n"
+    assert run("cache", "third").out == expected
