@@ -26,6 +26,7 @@ import pyarrow as pa
 
 from dissensus.contents import Contents
 from dissensus.encoders.base import Encoder
+from dissensus.encoders.media import Unreadable
 from dissensus.encoders.store import Store
 from dissensus.errors import DataError, listed
 
@@ -110,7 +111,10 @@ def cached_store(encoder: Encoder, contents: Contents) -> Store:
     missing = missing[np.sort(np.unique(keys[missing], return_index=True)[1])]
     for first in range(0, len(missing), encoder.piece):
         codes = missing[first : first + encoder.piece]
-        store = encoder.encode(contents.take(codes))
+        try:
+            store = encoder.encode(contents.take(codes))
+        except Unreadable as error:
+            raise error.among(contents, codes) from None
         pieces.append(_kept(folder, encoder, keys[codes], store))
         trim(limit, in_use=[piece.folder for piece in pieces])
     return _gathered(folder, keys, pieces)
