@@ -1,0 +1,126 @@
+"""Scores of two methods on the same items, checked: what every test of their means begins with."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from dissensus.errors import DataError
+from dissensus.evaluation.difference import NAN, Difference
+from dissensus.evaluation.resampling import sums_by_group
+
+
+@dataclass(frozen=True, eq=False)
+class Pairs:
+    """Differences of two methods' scores, of the runs and items where both are defined."""
+
+    difference: np.ndarray  # (n_runs, n_items)
+    groups: np.ndarray  # (n_items,) codes without gaps
+    notes: tuple[str, ...] = ()
+    effect: float = field(init=False)
+
+    def __post_init__(self) -> None:
+        found = float(self.difference.mean()) if self.difference.size else NAN
+        object.__setattr__(self, "effect", found)
+
+    @classmethod
+    def of(cls, first: np.ndarray, second: np.ndarray, groups: np.ndarray | None) -> Pairs:
+        """Pair the scores, (n_items,) or (n_runs, n_items); undefined ones are left out and said.
+
+        A run without any score (a fit that failed or diverged) is left out of both methods, then
+        an item without a score in some run.
+        """
+        a, b = (np.atleast_2d(np.asarray(side, dtype=float)) for side in (first, second))
+        check_alike(a.shape, b.shape)
+        codes = group_codes(groups, a.shape[1])
+        apart = np.where(np.isfinite(a) & np.isfinite(b), a, np.nan) - np.where(
+            np.isfinite(b), b, np.nan
+        )
+        ran = ~np.isnan(apart).all(axis=1) if apart.size else np.ones(len(apart), bool)
+        defined = ~np.isnan(apart[ran]).any(axis=0)
+        notes = (
+            *_left_out(int((~ran).sum()), len(ran), "run"),
+            *_left_out(int((~defined).sum()) if ran.any() else 0, len(defined), "item"),
+        )
+        return cls(apart[ran][:, defined], group_codes(codes[defined], int(defined.sum())), notes)
+
+    @property
+    def n_runs(self) -> int:
+        return len(self.difference)
+
+    @property
+    def n_items(self) -> int:
+        return self.difference.shape[1]
+
+    @property
+    def n_groups(self) -> int:
+        return int(self.groups.max(initial=-1)) + 1
+
+    def sums(self) -> np.ndarray:
+        """The sum of each run's differences in each group, (n_groups, n_runs)."""
+        return sums_by_group(self.difference.T, self.groups, self.n_groups)
+
+    def sizes(self) -> np.ndarray:
+        """Items in each group, (n_groups,)."""
+        return np.bincount(self.groups, minlength=self.n_groups).astype(float)
+
+    def begun(self, test: str, level: float) -> Difference:
+        """A Difference with what is known of the pairs, yet without interval and p."""
+        return Difference(
+            test,
+            self.effect,
+            level=level,
+            n_items=self.n_items,
+            n_groups=self.n_groups,
+            n_runs=self.n_runs,
+            ties=int((self.difference == 0).all(axis=0).sum()) if self.n_runs else 0,
+            notes=self.notes,
+        )
+
+    def settled(self, begun: Difference) -> Difference | None:
+        """The answer where nothing needs drawing: no pairs, all scores equal, or one unit only."""
+        if not self.difference.size:
+            return begun.undefined("no item has a score of both methods")
+        if not self.difference.any():
+            return begun.answered(0, 0, 1, f"identical scores on all {self.n_items} items")
+        if self.n_groups == 1:
+            what = "one item" if self.n_items == 1 else f"one group of {self.n_items} items"
+            return begun.undefined(f"{what}: how others would differ is unknown")
+        return None
+
+
+def check_alike(first: tuple[int, ...], second: tuple[int, ...]) -> None:
+    """Refuse scores of different runs or items."""
+    if first != second:
+        shown = [f"{shape[0]} runs x {shape[1]} items" for shape in (first, second)]
+        raise DataError(
+            f"scores are compared on the same runs and items; the first method has {shown[0]}, "
+            f"the second {shown[1]}"
+        )
+
+
+def check_level(level: float) -> None:
+    if not 0 < level < 1:
+        raise DataError(f"a level lies between 0 and 1, found {level:g}")
+
+
+def check_resamples(resamples: int) -> None:
+    if resamples < 1:
+        raise DataError(f"a bootstrap needs resamples, found {resamples}")
+
+
+def group_codes(groups: np.ndarray | None, n_items: int) -> np.ndarray:
+    """Codes without gaps of what belongs together; left out, each item stands alone."""
+    if groups is None:
+        return np.arange(n_items)
+    given = np.asarray(groups)
+    if given.shape != (n_items,):
+        raise DataError(f"{n_items} items have {given.size} groups; give one for each item")
+    return np.unique(given, return_inverse=True)[1].reshape(-1)
+
+
+def _left_out(number: int, of: int, what: str) -> tuple[str, ...]:
+    if not number:
+        return ()
+    return (f"{number} of {of} {what}s left out: no score of one method",)

@@ -1,0 +1,219 @@
+"""Is one method better than another? Tests of the mean score over items, seeds, or both.
+
+Each answers a question of its own. `over_items`: would these fits differ on other items?
+`over_seeds`: would other seeds differ on these items? `over_both`: would other seeds on other items
+differ? The last is what "method A is better than method B" says.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from scipy.special import stdtr, stdtrit
+
+from dissensus.errors import DataError
+from dissensus.evaluation.difference import Difference
+from dissensus.evaluation.pairing import Pairs, check_level, check_resamples
+from dissensus.evaluation.resampling import draws
+
+RESAMPLES = 10_000
+ONE_SEED = "one seed: how seeds differ is unknown, test over items"
+
+
+def over_items(
+    first: np.ndarray,
+    second: np.ndarray,
+    *,
+    groups: np.ndarray | None = None,
+    resamples: int = RESAMPLES,
+    seed: int = 0,
+    level: float = 0.95,
+) -> Difference:
+    """Paired bootstrap over items, of the difference of two mean scores.
+
+    Items are drawn anew, with both methods' scores, and the difference is divided by its standard
+    error in every draw (the symmetric bootstrap-t), which keeps the level where few items differ
+    and plain percentiles do not. It says nothing about other seeds: several runs are averaged.
+
+    Args:
+        first: scores, (n_items,) or (n_runs, n_items); an item with nan is left out and said.
+        second: the other method's, on the same runs and items.
+        groups: a code per item; items of one group (a conversation, a text) are drawn together.
+
+    Example:
+        >>> right = np.array([1, 1, 1, 0, 1, 1, 0, 1, 1, 1, 1, 1])
+        >>> other = np.array([1, 0, 1, 0, 0, 1, 0, 1, 0, 1, 0, 1])
+        >>> print(over_items(right, other))
+        +0.333 [-0.093, +0.760], p = 0.073
+
+    Reference: Efron and Tibshirani (1993), An Introduction to the Bootstrap, sections 12.5 and
+    16.4; Hall (1988), doi:10.1214/aos/1176350933, on symmetric intervals; p as in Davison and
+    Hinkley (1997), Bootstrap Methods and their Application, section 4.2.
+    """
+    check_level(level)
+    check_resamples(resamples)
+    pairs = Pairs.of(first, second, groups)
+    begun = pairs.begun("items", level)
+    if (settled := pairs.settled(begun)) is not None:
+        return settled
+    sizes = pairs.sizes()
+    columns = _columns(pairs.sums().mean(axis=1) - pairs.effect * sizes, sizes)
+    error = float(_moved(np.ones((1, len(sizes))), columns)[1][0])
+    if not error:
+        return begun.undefined("every item differs by the same: no spread")
+    blocks = [_moved(weights, columns) for weights in draws(len(sizes), resamples, seed)]
+    moved, errors = (np.concatenate(part) for part in zip(*blocks, strict=True))
+    extreme = np.abs(moved) / np.where(errors > 0, errors, 1)
+    extreme[(errors == 0) & (moved != 0)] = np.inf
+    beyond = int((extreme >= abs(pairs.effect) / error * (1 - 1e-12)).sum())
+    p = (1 + beyond) / (1 + resamples)
+    reach = _quantile(extreme, level) * error
+    if math.isfinite(reach):
+        return begun.answered(pairs.effect - reach, pairs.effect + reach, p)
+    low, high = percentiles(pairs.effect + moved, level)
+    few = f"only {pairs.n_items - begun.ties} items differ: interval by percentiles"
+    return begun.answered(low, high, p, few)
+
+
+def over_seeds(
+    first: np.ndarray, second: np.ndarray, *, test_to_train: float = 0.0, level: float = 0.95
+) -> Difference:
+    """Student's paired t test over runs: would other seeds, on these items, differ?
+
+    A run's score is a mean over many items, so that its differences are close to normal. A
+    permutation test would assume less, but with 5 seeds its smallest p is 2/32 = 0.063. Nothing
+    is said about other items.
+
+    Args:
+        first: a score for each run, (n_runs,); a run with nan is left out and said.
+        second: the other method's, in the same runs.
+        test_to_train: the number of test items over that of training items where the runs are
+            the folds of (repeated) cross-validation: their training parts overlap, which makes
+            runs alike and the plain test too sure.
+
+    Example:
+        >>> print(over_seeds(np.array([0.80, 0.82, 0.81]), np.array([0.78, 0.79, 0.80])))
+        +0.020 [-0.005, +0.045], p = 0.074
+
+    Reference: Student (1908), doi:10.2307/2331554; Nadeau and Bengio (2003),
+    doi:10.1023/A:1024068626366, on overlapping training parts.
+    """
+    check_level(level)
+    if not (math.isfinite(test_to_train) and test_to_train >= 0):
+        raise DataError(f"test_to_train is 0 or more, found {test_to_train:g}")
+    a, b = (np.asarray(side, dtype=float).reshape(-1, 1) for side in (first, second))
+    pairs = Pairs.of(a, b, None)
+    runs = pairs.difference.ravel()
+    n = len(runs)
+    ties = int((runs == 0).sum())
+    begun = Difference("seeds", pairs.effect, level=level, n_runs=n, ties=ties, notes=pairs.notes)
+    if not n:
+        return begun.undefined("no run has a score of both methods")
+    if ties == n:
+        return begun.answered(0, 0, 1, f"identical scores in all {n} runs")
+    if n == 1:
+        return begun.undefined(ONE_SEED)
+    if np.ptp(runs) <= 1e-12 * np.abs(runs).max():
+        return begun.undefined("every seed gives the same difference, test over items")
+    variance = float(runs.var(ddof=1)) * (1 / n + test_to_train)
+    return begun.answered(*_student(pairs.effect, variance, n - 1, level))
+
+
+def over_both(
+    first: np.ndarray,
+    second: np.ndarray,
+    *,
+    groups: np.ndarray | None = None,
+    level: float = 0.95,
+) -> Difference:
+    """Seeds and items crossed: would other seeds, on other items, differ?
+
+    The variance of the difference is that of its mean over runs plus the covariance that runs
+    share because they meet the same items: the analysis that radiology makes of several readers
+    who read the same cases. It keeps its level with three seeds, where drawing three seeds anew
+    (`hierarchical`) cannot. In cross-validation the training parts are taken as they are.
+
+    Args:
+        first: scores, (n_runs, n_items), one row for each seed.
+        second: the other method's, on the same runs and items.
+        groups: a code per item; items of one group vary together.
+
+    Example:
+        >>> generator = np.random.default_rng(0)
+        >>> hard = generator.normal(size=200)
+        >>> print(over_both(*(hard + generator.normal(mean, 1, (3, 200)) for mean in (0.4, 0))))
+        +0.368 [+0.207, +0.529], p = 0.007
+
+    Reference: Obuchowski and Rockette (1995), doi:10.1080/03610919508813243; Hillis (2007),
+    doi:10.1002/sim.2532, on the degrees of freedom, to which those of the items are added here
+    (Satterthwaite).
+    """
+    check_level(level)
+    pairs = Pairs.of(first, second, groups)
+    begun = pairs.begun("seeds and items", level)
+    if (settled := pairs.settled(begun)) is not None:
+        return settled
+    sizes = pairs.sizes()
+    scores = pairs.difference.mean(axis=1)  # (n_runs,)
+    left = pairs.sums() - sizes[:, None] * scores  # (n_groups, n_runs)
+    n = len(sizes)
+    covariance = left.T @ left / sizes.sum() ** 2 * n / (n - 1)  # (n_runs, n_runs)
+    return crossed(begun, scores, covariance)
+
+
+def crossed(begun: Difference, scores: np.ndarray, covariance: np.ndarray) -> Difference:
+    """The test of `over_both`, from each run's difference and their covariance over items."""
+    n_runs = len(scores)
+    if n_runs == 1:
+        return begun.undefined(ONE_SEED)
+    shared = (covariance.sum() - np.trace(covariance)) / (n_runs * (n_runs - 1))
+    of_seeds, of_items = float(scores.var(ddof=1)) / n_runs, max(float(shared), 0.0)
+    variance = of_seeds + of_items
+    if variance <= 1e-24 * float(np.abs(scores).max()) ** 2:
+        return begun.undefined("every item and seed differs by the same: no spread")
+    free = variance**2 / (of_seeds**2 / (n_runs - 1) + of_items**2 / (begun.n_groups - 1))
+    same = ("seeds make no difference",) if of_seeds <= 1e-24 * variance else ()
+    return begun.answered(*_student(begun.effect, variance, free, begun.level), *same)
+
+
+def percentiles(values: np.ndarray, level: float) -> tuple[float, float]:
+    """The two ends between which the middle `level` of the values lies."""
+    low, high = np.quantile(values, [(1 - level) / 2, (1 + level) / 2])
+    return float(low), float(high)
+
+
+def two_sided(values: np.ndarray) -> float:
+    """Twice the smaller share of draws on one side of 0, 0 itself on both."""
+    below, above = int((values <= 0).sum()), int((values >= 0).sum())
+    return min(1.0, 2 * (1 + min(below, above)) / (1 + len(values)))
+
+
+def _student(
+    effect: float, variance: float, free: float, level: float
+) -> tuple[float, float, float]:
+    """Interval and two-sided p of a t test."""
+    error = math.sqrt(variance)
+    reach = float(stdtrit(free, (1 + level) / 2)) * error
+    return effect - reach, effect + reach, float(2 * stdtr(free, -abs(effect) / error))
+
+
+def _columns(centred: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+    """What the standard error of a mean over groups of unequal size is made of."""
+    return np.stack([centred, sizes, centred**2, centred * sizes, sizes**2], axis=1)
+
+
+def _moved(weights: np.ndarray, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """How far the mean moves in each draw, and its standard error there, (n_draws,) each."""
+    total, size, squares, products, sizes = (weights @ columns).T
+    moved = total / size
+    n = len(columns)
+    spread = squares - 2 * moved * products + moved**2 * sizes
+    spread[spread <= 1e-12 * columns[:, 2].sum()] = 0  # rounding
+    return moved, np.sqrt(spread * n / (n - 1)) / size
+
+
+def _quantile(extreme: np.ndarray, level: float) -> float:
+    """The order statistic that makes the interval exclude 0 where p is below 1 - level."""
+    at = min(math.ceil(level * (len(extreme) + 1)), len(extreme)) - 1
+    return float(np.partition(extreme, at)[at])

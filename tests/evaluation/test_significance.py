@@ -1,0 +1,349 @@
+"""Tests of the mean score: against enumeration, scipy and formulas; ties, nan, one seed."""
+
+from __future__ import annotations
+
+import itertools
+import time
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from dissensus.errors import DataError
+from dissensus.evaluation.hierarchical import hierarchical
+from dissensus.evaluation.significance import over_both, over_items, over_seeds
+from tests.evaluation.crowds import scores
+
+SMALL = np.array([0.9, 0.2, 0.7, 0.6, 0.3]), np.array([0.5, 0.3, 0.1, 0.2, 0.35])
+
+
+def every_draw(n: int) -> np.ndarray:
+    """All n^n ways to draw n of n, as codes."""
+    return np.array(list(itertools.product(range(n), repeat=n)))
+
+
+def exact_studentised(difference: np.ndarray) -> np.ndarray:
+    """|t| of each possible draw."""
+    drawn = difference[every_draw(len(difference))]
+    moved = np.abs(drawn.mean(axis=1) - difference.mean())
+    error = drawn.std(axis=1, ddof=1) / np.sqrt(len(difference))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(error > 1e-12, moved / error, np.where(moved > 1e-12, np.inf, 0))
+
+
+# ---- over items ----
+
+
+def test_p_and_interval_are_those_of_all_possible_draws() -> None:
+    difference = SMALL[0] - SMALL[1]
+    extreme = exact_studentised(difference)
+    error = difference.std(ddof=1) / np.sqrt(5)
+    exact = float((extreme >= difference.mean() / error - 1e-9).mean())
+    found = over_items(*SMALL, resamples=100_000)
+    assert found.p == pytest.approx(exact, abs=4 * np.sqrt(exact * (1 - exact) / 100_000))
+    reach = found.high - found.effect
+    assert found.effect - found.low == pytest.approx(reach)
+    assert (extreme * error > reach * 1.001).mean() <= 0.05 + 0.003
+    assert (extreme * error >= reach * 0.999).mean() >= 0.05 - 0.003
+
+
+def test_with_many_items_the_interval_is_that_of_scipy() -> None:
+    generator = np.random.default_rng(1)
+    first, second = generator.normal(0.1, 1, 800), generator.normal(0, 1, 800)
+    found = over_items(first, second)
+    theirs = stats.bootstrap((first - second,), np.mean, method="BCa", rng=2).confidence_interval
+    width = theirs.high - theirs.low
+    assert found.low == pytest.approx(theirs.low, abs=0.04 * width)
+    assert found.high == pytest.approx(theirs.high, abs=0.04 * width)
+    assert found.p == pytest.approx(stats.ttest_rel(first, second).pvalue, abs=0.02)
+
+
+def test_groups_of_one_item_are_no_groups() -> None:
+    alone = over_items(*SMALL)
+    assert over_items(*SMALL, groups=np.array([7, 3, 9, 1, 4])).p == pytest.approx(
+        alone.p, abs=0.02
+    )
+    assert alone.n_groups == 5
+
+
+def test_items_of_one_group_are_drawn_together() -> None:
+    generator = np.random.default_rng(3)
+    of_group = generator.normal(0, 1, 40)
+    first = np.repeat(of_group, 10) + generator.normal(0, 0.1, 400)
+    groups = np.repeat(np.arange(40), 10)
+    found = over_items(first, np.zeros(400), groups=groups)
+    by_mean = over_items(first.reshape(40, 10).mean(axis=1), np.zeros(40))
+    assert (found.n_items, found.n_groups) == (400, 40)
+    assert found.low == pytest.approx(by_mean.low, abs=1e-9)
+    apart = over_items(first, np.zeros(400))
+    assert found.high - found.low > 2.5 * (apart.high - apart.low)
+
+
+def test_groups_of_unequal_size_keep_the_mean_over_items() -> None:
+    first = np.array([1.0, 1, 1, 1, 0, 0.5, 0.25])
+    groups = np.array([0, 0, 0, 0, 1, 2, 3])
+    assert over_items(first, np.zeros(7), groups=groups).effect == pytest.approx(first.mean())
+
+
+def test_the_interval_excludes_nothing_just_where_p_is_small() -> None:
+    generator = np.random.default_rng(5)
+    for _ in range(40):
+        found = over_items(
+            generator.normal(0.15, 1, 150), generator.normal(0, 1, 150), resamples=999
+        )
+        assert (found.low > 0 or found.high < 0) == (found.p <= 0.05)
+
+
+def test_the_sign_turns_with_the_order_of_methods() -> None:
+    there, back = over_items(*SMALL), over_items(SMALL[1], SMALL[0])
+    assert (back.effect, back.low, back.high) == pytest.approx(
+        (-there.effect, -there.high, -there.low)
+    )
+    assert back.p == there.p
+
+
+def test_the_same_seed_gives_the_same_numbers() -> None:
+    assert over_items(*SMALL, seed=4) == over_items(*SMALL, seed=4)
+    assert over_items(*SMALL, seed=4).p != over_items(*SMALL, seed=5).p
+
+
+def test_few_items_that_differ_are_no_proof() -> None:
+    """Five of 200 items, all for the first: McNemar's exact p is 0.0625, percentiles say 0.01."""
+    first, second = np.zeros(200), np.zeros(200)
+    first[:5] = 1
+    found = over_items(first, second)
+    assert (found.ties, 0.02 < found.p < 0.08) == (195, True)
+
+
+def test_where_two_items_differ_the_interval_is_by_percentiles() -> None:
+    first = np.zeros(200)
+    first[:2] = 1
+    found = over_items(first, np.zeros(200))
+    assert found.p > 0.1 and 0.02 < found.high < 0.04
+    assert found.low == pytest.approx(0, abs=1e-12)
+    assert found.notes == ("only 2 items differ: interval by percentiles",)
+
+
+def test_identical_scores_are_a_tie() -> None:
+    found = over_items(SMALL[0], SMALL[0])
+    assert (found.effect, found.low, found.high, found.p, found.ties) == (0, 0, 0, 1, 5)
+    assert found.notes == ("identical scores on all 5 items",)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "groups", "reason"),
+    [
+        ([1.0], [0.5], None, "one item: how others would differ is unknown"),
+        ([1, 2], [0, 0], [1, 1], "one group of 2 items: how others would differ is unknown"),
+        ([1.5, 2.5], [0.5, 1.5], None, "every item differs by the same: no spread"),
+        ([np.nan, 1], [0, np.nan], None, "no item has a score of both methods"),
+        ([], [], None, "no item has a score of both methods"),
+    ],
+)
+def test_what_is_undefined_over_items(
+    first: list[float], second: list[float], groups: list[int] | None, reason: str
+) -> None:
+    codes = None if groups is None else np.array(groups)
+    found = over_items(np.array(first), np.array(second), groups=codes)
+    assert found.reason == reason and np.isnan([found.low, found.high, found.p]).all()
+
+
+def test_an_undefined_item_and_a_run_without_scores_are_left_out_and_said() -> None:
+    first, second = scores(np.random.default_rng(0), 4, 30)
+    first[2] = np.nan
+    second[0, 5] = np.inf
+    kept = np.delete(np.arange(30), 5)
+    found = over_items(first, second)
+    clean = over_items(first[[0, 1, 3]][:, kept], second[[0, 1, 3]][:, kept])
+    assert (found.effect, found.p, found.n_runs, found.n_items) == (clean.effect, clean.p, 3, 29)
+    assert found.notes == (
+        "1 of 4 runs left out: no score of one method",
+        "1 of 30 items left out: no score of one method",
+    )
+
+
+def test_ten_thousand_draws_of_two_thousand_items_take_a_moment() -> None:
+    first, second = scores(np.random.default_rng(0), 5, 2000)
+    begin = time.perf_counter()
+    over_items(first, second)
+    assert time.perf_counter() - begin < 5
+
+
+# ---- over seeds ----
+
+
+def test_the_test_over_seeds_is_students() -> None:
+    first, second = np.array([0.8, 0.83, 0.79, 0.82]), np.array([0.78, 0.8, 0.8, 0.77])
+    found, theirs = over_seeds(first, second), stats.ttest_rel(first, second)
+    ends = theirs.confidence_interval()
+    assert (found.p, found.low, found.high) == pytest.approx((theirs.pvalue, ends.low, ends.high))
+    assert (found.n_runs, found.n_items, found.test) == (4, 0, "seeds")
+
+
+def test_overlapping_training_parts_widen_the_interval() -> None:
+    """Nadeau and Bengio: of ten folds, 1/10 + 1/9 of the variance counts instead of 1/10."""
+    generator = np.random.default_rng(0)
+    first, second = generator.normal(0.8, 0.02, 10), generator.normal(0.79, 0.02, 10)
+    plain, corrected = over_seeds(first, second), over_seeds(first, second, test_to_train=1 / 9)
+    widths = [found.high - found.low for found in (plain, corrected)]
+    assert widths[1] / widths[0] == pytest.approx(np.sqrt((1 / 10 + 1 / 9) * 10))
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "reason"),
+    [
+        ([0.8], [0.7], "one seed: how seeds differ is unknown, test over items"),
+        ([0.8, np.nan], [0.7, 0.7], "one seed: how seeds differ is unknown, test over items"),
+        ([0.8, 0.9], [0.7, 0.8], "every seed gives the same difference, test over items"),
+        ([np.nan], [0.7], "no run has a score of both methods"),
+    ],
+)
+def test_what_is_undefined_over_seeds(first: list[float], second: list[float], reason: str) -> None:
+    found = over_seeds(np.array(first), np.array(second))
+    assert found.reason == reason and np.isnan(found.p)
+
+
+def test_runs_that_tie_and_runs_left_out_are_said() -> None:
+    tied = over_seeds(np.array([0.8, 0.9]), np.array([0.8, 0.9]))
+    assert (tied.p, tied.notes, tied.ties) == (1, ("identical scores in all 2 runs",), 2)
+    found = over_seeds(np.array([0.8, 0.9, np.nan]), np.array([0.7, 0.9, 0.8]))
+    assert (found.notes, found.ties) == (("1 of 3 runs left out: no score of one method",), 1)
+
+
+# ---- over both ----
+
+
+def test_over_both_is_the_two_way_analysis_of_variance() -> None:
+    first, second = scores(np.random.default_rng(2), 4, 60, better=0.5)
+    apart = first - second
+    of_runs, of_items = apart.mean(axis=1), apart.mean(axis=0)
+    left = apart - of_runs[:, None] - of_items + apart.mean()
+    squares = (
+        60 * of_runs.var(ddof=1),
+        4 * of_items.var(ddof=1),
+        (left**2).sum() / (3 * 59),
+    )
+    variance = (squares[0] + squares[1] - squares[2]) / (4 * 60)
+    shared = (squares[1] - squares[2]) / (4 * 60)
+    free = variance**2 / ((squares[0] / 240) ** 2 / 3 + shared**2 / 59)
+    found = over_both(first, second)
+    t = apart.mean() / np.sqrt(variance)
+    assert found.p == pytest.approx(2 * stats.t.sf(abs(t), free))
+    assert found.high - found.effect == pytest.approx(stats.t.ppf(0.975, free) * np.sqrt(variance))
+
+
+def test_seeds_that_change_nothing_leave_the_test_over_items() -> None:
+    first, second = scores(np.random.default_rng(2), 1, 400, better=0.5)
+    found = over_both(np.repeat(first, 3, axis=0), np.repeat(second, 3, axis=0))
+    assert found.p == pytest.approx(stats.ttest_rel(first[0], second[0]).pvalue, abs=1e-6)
+    assert found.notes == ("seeds make no difference",)
+
+
+def test_over_both_counts_groups() -> None:
+    generator = np.random.default_rng(0)
+    groups = np.repeat(np.arange(30), 8)
+    shared = np.repeat(generator.normal(0, 1, 30), 8)
+    first = shared + generator.normal(0, 0.2, (3, 240))
+    together = over_both(first, np.zeros((3, 240)), groups=groups)
+    apart = over_both(first, np.zeros((3, 240)))
+    assert together.n_groups == 30
+    assert together.high - together.low > 2 * (apart.high - apart.low)
+
+
+@pytest.mark.parametrize("test", [over_both, hierarchical], ids=["over_both", "hierarchical"])
+def test_one_seed_cannot_be_tested_over_seeds_and_items(test: object) -> None:
+    assert callable(test)
+    found = test(SMALL[0], SMALL[1])
+    assert found.reason == "one seed: how seeds differ is unknown, test over items"
+    assert found.effect == pytest.approx(0.25) and np.isnan(found.p)
+
+
+def test_a_constant_lead_has_no_spread() -> None:
+    found = over_both(np.ones((3, 4)) * 0.7, np.ones((3, 4)) * 0.2)
+    assert found.reason == "every item and seed differs by the same: no spread"
+
+
+# ---- the hierarchical bootstrap ----
+
+
+def test_drawing_seeds_and_items_is_that_of_all_possible_draws() -> None:
+    generator = np.random.default_rng(0)
+    apart = generator.normal(0.5, 1, (3, 4))
+    of_items = apart[:, every_draw(4)].mean(axis=2)  # (3, 256)
+    exact = of_items[every_draw(3)].mean(axis=1).ravel()  # (27 * 256,)
+    found = hierarchical(apart, np.zeros((3, 4)), resamples=100_000)
+    ends = np.quantile(exact, [0.025, 0.975])
+    assert (found.low, found.high) == pytest.approx(tuple(ends), abs=0.03)
+    assert found.p == pytest.approx(2 * (exact <= 0).mean(), abs=0.01)
+
+
+def test_nested_runs_draw_items_of_their_own() -> None:
+    hard = np.random.default_rng(0).normal(0, 1, 100)
+    same = np.tile(hard, (20, 1))
+    crossed = hierarchical(same, np.zeros((20, 100)))
+    nested = hierarchical(same, np.zeros((20, 100)), nested=True)
+    ratio = (crossed.high - crossed.low) / (nested.high - nested.low)
+    expected = np.sqrt(20 / 2)  # a drawn run counts about twice
+    assert ratio == pytest.approx(expected, rel=0.1)
+
+
+# ---- level ----
+
+
+def test_levels_hold_where_nothing_differs_and_fail_where_half_is_left_out() -> None:
+    """200 comparisons without a difference: 5 % false findings, within binomial error (4 sd)."""
+    generator = np.random.default_rng(11)
+    false = {"both": 0, "items": 0}
+    for _ in range(200):
+        first, second = scores(generator, 4, 600, seed_spread=0.2)
+        false["both"] += over_both(first, second).p < 0.05
+        false["items"] += over_items(first, second, resamples=299).p < 0.05
+    assert false["both"] <= 200 * 0.05 + 4 * np.sqrt(200 * 0.05 * 0.95)
+    assert false["items"] > 40  # other seeds are another question
+
+
+def test_the_level_over_items_holds_for_the_fits_at_hand() -> None:
+    generator = np.random.default_rng(12)
+    false = 0
+    for _ in range(200):
+        first, second = scores(generator, 1, 100, seed_spread=0)
+        false += over_items(first, second, resamples=299).p < 0.05
+    assert 1 <= false <= 200 * 0.05 + 4 * np.sqrt(200 * 0.05 * 0.95)
+
+
+def test_real_differences_are_found() -> None:
+    generator = np.random.default_rng(13)
+    found = [over_both(*scores(generator, 5, 800, better=0.5)).p < 0.05 for _ in range(50)]
+    assert np.mean(found) > 0.8
+
+
+# ---- bad input ----
+
+
+def test_scores_of_other_items_are_refused() -> None:
+    with pytest.raises(DataError) as caught:
+        over_items(np.zeros((2, 5)), np.zeros((2, 4)))
+    assert str(caught.value) == (
+        "scores are compared on the same runs and items; the first method has 2 runs x 5 items, "
+        "the second 2 runs x 4 items"
+    )
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"level": 1.5}, "a level lies between 0 and 1, found 1.5"),
+        ({"resamples": 0}, "a bootstrap needs resamples, found 0"),
+        ({"groups": np.zeros(3)}, "5 items have 3 groups; give one for each item"),
+    ],
+)
+def test_options_that_make_no_sense(options: dict[str, float], message: str) -> None:
+    with pytest.raises(DataError) as caught:
+        over_items(*SMALL, **options)  # type: ignore[arg-type]
+    assert str(caught.value) == message
+
+
+def test_a_negative_overlap_is_refused() -> None:
+    with pytest.raises(DataError) as caught:
+        over_seeds(*SMALL, test_to_train=-1)
+    assert str(caught.value) == "test_to_train is 0 or more, found -1"
