@@ -50,3 +50,26 @@ def _answer(place: np.ndarray, other: np.ndarray, scale: Scale) -> np.ndarray:
         return (place > 0).astype(np.int64) + 2 * (other > 0) + 4 * (place + other > 1)
     levels = len(scale)  # type: ignore[arg-type]
     return np.clip(np.floor(place + levels / 2), 0, levels - 1).astype(np.int64)
+
+
+def anonymous(corpus: Corpus, *, counted: bool = False) -> Corpus:
+    """The same answers, of nobody knows whom; or how many gave each, as a table of votes."""
+    asked = corpus["q"]
+    item, answer, count = asked.item, asked.answer, None
+    if counted:
+        pairs = np.stack([item.astype(float), answer.astype(float)], axis=1)
+        distinct, count = np.unique(pairs, axis=0, return_counts=True)
+        item = distinct[:, 0].astype(np.int64)
+        answer = distinct[:, 1].astype(asked.scale.dtype)
+    votes = Annotations.from_arrays(
+        item, None, answer, asked.scale, items=corpus.items, count=count
+    )
+    contents = {role: (held, corpus.content[role]) for role, held in corpus.contents.items()}
+    return Corpus.build(corpus.name, corpus.items, {"q": votes}, contents=contents)
+
+
+def thinned(corpus: Corpus, share: float = 0.5, seed: int = 0) -> Corpus:
+    """Some of the answers: items have from none to all of them."""
+    kept = np.random.default_rng(seed).random(corpus["q"].n_rows) < share
+    contents = {role: (held, corpus.content[role]) for role, held in corpus.contents.items()}
+    return Corpus.build(corpus.name, corpus.items, {"q": corpus["q"].take(kept)}, contents=contents)

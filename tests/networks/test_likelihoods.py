@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 import torch
+from scipy.special import rel_entr
 from scipy.stats import norm
 from sklearn.metrics import log_loss
 
+from dissensus.networks.divergences import DIVERGENCES
 from dissensus.networks.likelihoods import Grouped, likelihood
 from dissensus.scales import Interval, MultiLabel, Nominal, Ordinal, Scale
 from tests.crowds import SCALES
@@ -121,3 +125,82 @@ def test_starts_of_ratings_by_hand() -> None:
     found = likelihood(scale).starts(given)
     assert found[:, 0].tolist() == [0, 0]
     np.testing.assert_allclose(np.exp(found[:, 1]) ** 2, [(2 + 2 * 0.5) / 4, 2 * 0.5 / 4])
+
+
+# ---- whole distributions as targets ----
+
+
+@pytest.fixture(params=DIVERGENCES)
+def kind(request: pytest.FixtureRequest) -> Any:
+    return request.param
+
+
+def _shares(scale: Scale) -> torch.Tensor:
+    """What three people answered each item, some values never chosen."""
+    answers = _answers(scale)
+    shares = np.mean([scale.one_hot(np.roll(answers, n)) for n in range(3)], axis=0)
+    return torch.from_numpy(shares)
+
+
+def test_log_masses_are_logarithms_of_the_distribution(scale: Scale) -> None:
+    raw = _raw(scale)
+    found, masses = likelihood(scale).log_masses(raw).exp(), likelihood(scale).distribution(raw)
+    expected = torch.stack([1 - masses, masses], -1) if isinstance(scale, MultiLabel) else masses
+    np.testing.assert_allclose(found, expected, atol=1e-14)
+
+
+def test_the_gradient_of_the_soft_loss_is_its_slope(scale: Scale, kind: Any) -> None:
+    raw = _raw(scale).requires_grad_()
+    shares, reading = _shares(scale), likelihood(scale)
+    assert torch.autograd.gradcheck(lambda r: reading.soft_loss(r, shares, kind), raw)
+
+
+def test_the_cross_entropy_to_one_answer_is_its_loss(scale: Scale) -> None:
+    reading, raw, answers = likelihood(scale), _raw(scale), _answers(scale)
+    soft = reading.soft_loss(raw, torch.from_numpy(scale.one_hot(answers)))
+    if isinstance(scale, Interval):  # the mass of the answer's bin, not a density
+        masses = reading.distribution(raw)[np.arange(N), scale.bins(answers)]
+        np.testing.assert_allclose(soft, -masses.log())
+    else:
+        answer = torch.from_numpy(reading.target(answers))
+        answer = answer.double() if answer.is_floating_point() else answer
+        np.testing.assert_allclose(soft, reading.loss(raw, answer))
+
+
+def test_on_a_fine_grid_masses_are_densities_times_the_bins_width() -> None:
+    scale = Interval(0, 10, n_bins=2000)
+    reading, raw = likelihood(scale), _raw(scale) / 2
+    answers = scale.from_unit(scale.grid[scale.bins(_answers(scale))])  # in the middle of bins
+    density = reading.loss(raw, torch.from_numpy(scale.to_unit(answers)))
+    soft = reading.soft_loss(raw, torch.from_numpy(scale.one_hot(answers)))
+    inside = (scale.bins(answers) > 0) & (scale.bins(answers) < 1999)
+    np.testing.assert_allclose(soft[inside], density[inside] - np.log(2 / 2000), atol=1e-3)
+
+
+def test_soft_multi_label_losses_are_means_over_yes_and_no() -> None:
+    scale = SCALES["multi-label"]
+    raw, shares = _raw(scale), _shares(scale)
+    found = likelihood(scale).soft_loss(raw, shares, "kl")
+    yes = raw.sigmoid().numpy()
+    each = rel_entr(shares.numpy(), yes) + rel_entr(1 - shares.numpy(), 1 - yes)
+    np.testing.assert_allclose(found, each.mean(axis=1))
+
+
+def test_ratings_far_from_what_was_predicted_still_pull(kind: Any) -> None:
+    reading = likelihood(Interval(0, 10))
+    raw = torch.tensor([[-1.0, -4.0], [1.0, -4.0]], requires_grad=True)  # spread .018
+    far = torch.eye(20)[[19, 0]]
+    loss = reading.soft_loss(raw, far, kind)
+    loss.sum().backward()  # type: ignore[no-untyped-call]
+    assert torch.isfinite(loss).all() and raw.grad is not None and torch.isfinite(raw.grad).all()
+    if kind in ("ce", "kl"):  # those that look at the answer's own mass, e^-5450 here
+        expected = -norm.logsf(1.9 / np.exp(-4))
+        np.testing.assert_allclose(loss.detach(), expected, rtol=1e-5)
+        assert raw.grad[0, 0] < 0 < raw.grad[1, 0]
+
+
+def test_two_bins_are_enough_of_a_grid() -> None:
+    scale = Interval(0, 1, n_bins=2)
+    raw = torch.tensor([[0.3, -1.0]], dtype=torch.float64)
+    masses = likelihood(scale).log_masses(raw).exp()
+    np.testing.assert_allclose(masses, likelihood(scale).distribution(raw))

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import ClassVar, Literal
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import torch
@@ -90,8 +90,8 @@ class LabelAndUncertainty(TrainedMethod):
 
     The multi-task model of Han et al. (2017). `Prediction.disagreement` holds what it expects, 0
     to 1; the distribution says how sure the model is of the label, as that of `Single` does.
-    Disagreement is learned from items with two answers or more. Prefer `SoftLabel` to know not
-    only how much people disagree but what they say.
+    Disagreement is learned from items with two answers or more, and nan where there are none.
+    Prefer `SoftLabel` to know not only how much people disagree but what they say.
 
     Args:
         label: "consensus" of the annotators (majority, median or mean, by scale) or "gold".
@@ -114,6 +114,7 @@ class LabelAndUncertainty(TrainedMethod):
     dropout: float = 0.5
     training: Training = Training(epochs=10)
     name: ClassVar[str] = "label-and-uncertainty"
+    disputable_: dict[str, bool] = field(init=False, repr=False)  # items have several answers
 
     def network(self, sizes: Sizes) -> Network:
         return _UncertainNet(sizes, self.hidden, self.dropout)
@@ -145,9 +146,11 @@ class LabelAndUncertainty(TrainedMethod):
         return np.r_[likelihood(labels.scale).start(labels.answer, labels.weight), mean]
 
     def _fit(self, corpus: Corpus, validation: Corpus | None) -> None:
+        asked = self.learned_.questions
+        self.disputable_ = {q: bool((corpus[q].per_item() >= 2).any()) for q in asked}
         super()._fit(corpus, validation)
-        for question in self.learned_.questions:
-            if not (corpus[question].per_item() >= 2).any():
+        for question, learned in self.disputable_.items():
+            if not learned:
                 self.notes_.append(
                     f"no item has two answers to {question!r}: there is no disagreement to learn"
                 )
@@ -165,6 +168,8 @@ class LabelAndUncertainty(TrainedMethod):
     def _read(self, question: str, raw: Tensor) -> Answers:
         label = super()._read(question, raw[:, :-1])
         expected = raw[:, -1].double().clamp(0, 1).cpu().numpy()
+        if not self.disputable_[question]:
+            expected = np.full_like(expected, np.nan)
         return _Uncertain(label.distribution, label.value, expected)
 
     def _predictions(
@@ -182,7 +187,14 @@ class LabelAndUncertainty(TrainedMethod):
             told[question] = replace(prediction, disagreement=answers.disagreement)
         return Predictions(told, made.method, made.corpus)
 
-    # ---- checks ----
+    # ---- saving, and checks ----
+
+    def _config(self) -> dict[str, Any]:
+        return super()._config() | {"disputable": self.disputable_}
+
+    def _restore(self, weights: dict[str, np.ndarray], config: dict[str, Any]) -> None:
+        self.disputable_ = config["disputable"]
+        super()._restore(weights, config)
 
     def _check(self, corpus: Corpus, question: str) -> None:
         super()._check(corpus, question)

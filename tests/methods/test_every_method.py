@@ -1,0 +1,218 @@
+"""Every method goes the whole way on every scale and on everything that an encoder reads.
+
+One small corpus has a question of each scale, an item that nobody answered and one that shows
+nothing. A new method or encoder is tested by being listed in METHODS or ENCODERS.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dissensus as ds
+from dissensus import Corpus
+from dissensus.contents import Contents, Kind
+from dissensus.encoders import ENCODERS, TextEncoder
+from dissensus.methods import METHODS, method
+from dissensus.methods.base import Method
+from dissensus.metrics import scores
+from dissensus.training import Training
+from tests.crowds import SCALES, feature_crowd
+
+N_ITEMS = 10
+QUICK = Training(epochs=1, batch_size=4, device="cpu")
+
+
+# ---- what is shown ----
+
+
+def _vectors(seed: int) -> np.ndarray:
+    return np.random.default_rng(seed).normal(size=6).astype(np.float32)
+
+
+def _sequence(seed: int) -> np.ndarray:
+    return np.random.default_rng(seed).normal(size=(2 + seed % 3, 6)).astype(np.float32)
+
+
+def _text(seed: int) -> str:
+    words = np.random.default_rng(seed).choice(["so", "good", "bad", "!"], size=3 + seed % 4)
+    return " ".join(words)
+
+
+def _picture(seed: int) -> bytes:
+    image = pytest.importorskip("PIL.Image")
+    pixels = np.random.default_rng(seed).integers(0, 256, size=(24, 24, 3), dtype=np.uint8)
+    image.fromarray(pixels).save(buffer := io.BytesIO(), "PNG")
+    return buffer.getvalue()
+
+
+def _clip(seed: int) -> bytes:
+    soundfile = pytest.importorskip("soundfile")
+    seconds = np.arange(int(16000 * (0.3 + 0.02 * seed))) / 16000
+    wave = 0.5 * np.sin(2 * np.pi * (200 + 40 * seed) * seconds)
+    soundfile.write(buffer := io.BytesIO(), wave, 16000, format="WAV")
+    return buffer.getvalue()
+
+
+def _film(seed: int) -> bytes:
+    av = pytest.importorskip("av")
+    generator = np.random.default_rng(seed)
+    with av.open(buffer := io.BytesIO(), "w", format="mp4") as container:
+        stream = container.add_stream("mpeg4", rate=5)
+        stream.width = stream.height = 32
+        stream.pix_fmt = "yuv420p"
+        for _ in range(4 + seed % 2):
+            pixels = generator.integers(0, 256, size=(32, 32, 3), dtype=np.uint8)
+            container.mux(stream.encode(av.VideoFrame.from_ndarray(pixels, format="rgb24")))
+        container.mux(stream.encode())
+    return buffer.getvalue()
+
+
+@dataclass(frozen=True)
+class Modality:
+    kind: Kind
+    made: Callable[[int], Any]  # a content from a seed
+    encoder: str
+    tune: str | int = "nothing"
+
+
+def _modalities() -> dict[str, Modality]:
+    """By name; "tiny" is a folder with a small random BERT."""
+    found = {
+        "features": Modality("features", _vectors, "features"),
+        "sequences": Modality("features", _sequence, "features"),
+        "text": Modality("text", _text, "tiny"),
+        "text, tuned": Modality("text", _text, "tiny", "all"),
+    }
+    media: dict[Kind, Callable[[int], Any]] = {"image": _picture, "audio": _clip, "video": _film}
+    for kind, made in media.items():
+        for name in filter(None, ENCODERS[kind]):
+            found[f"{kind} {name}"] = Modality(kind, made, name)
+            if name != "features":  # which has no network
+                found[f"{kind} {name}, tuned"] = Modality(kind, made, name, 1)
+    return found
+
+
+MODALITIES = _modalities()
+
+
+@pytest.fixture(scope="module")
+def tiny(tmp_path_factory: pytest.TempPathFactory) -> str:
+    import torch
+    from transformers import AutoModel, BertConfig, BertTokenizer
+
+    folder = tmp_path_factory.mktemp("bert")
+    words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "so", "good", "bad", "!"]
+    (folder / "vocab.txt").write_text("\n".join(words))
+    config = BertConfig(
+        vocab_size=len(words),
+        hidden_size=8,
+        num_hidden_layers=2,
+        num_attention_heads=2,
+        intermediate_size=16,
+    )
+    torch.manual_seed(0)
+    AutoModel.from_config(config).save_pretrained(folder / "tiny")  # type: ignore[no-untyped-call]
+    BertTokenizer(vocab=str(folder / "vocab.txt")).save_pretrained(folder / "tiny")
+    return str(folder / "tiny")
+
+
+def _shown(modality: Modality) -> list[Any]:
+    """What each item shows; the first and the second the same, the last one nothing."""
+    made = [modality.made(seed) for seed in range(N_ITEMS - 2)]
+    return [made[0], *made, None]
+
+
+def _corpus(modality: Modality) -> Corpus:
+    """Four questions, one of each scale; nobody answered item 4."""
+    crowds = {kind: feature_crowd(kind, N_ITEMS, 3) for kind in SCALES}
+    asked = {kind: crowd["q"].take(crowd["q"].item != 4) for kind, crowd in crowds.items()}
+    shown = Contents.distinct(modality.kind, _shown(modality))
+    items = crowds["nominal"].items
+    return Corpus.build("small", items, asked, contents={"shown": shown})
+
+
+def _method(name: str, modality: Modality, tiny: str) -> Method:
+    made = method(name)()
+    if "encoder" not in made.get_params():
+        return made
+    reader = tiny if modality.encoder == "tiny" else modality.encoder
+    return made.set_params(encoder=reader, tune=modality.tune, training=QUICK)
+
+
+def _cases() -> list[tuple[str, str]]:
+    """The floors look at nothing: features will do."""
+    return [
+        (name, modality)
+        for name in METHODS
+        for modality in MODALITIES
+        if modality == "features" or "encoder" in method(name)().get_params()
+    ]
+
+
+# ---- the whole way ----
+
+
+@pytest.mark.parametrize(("name", "shown"), _cases())
+def test_fit_predict_evaluate_save_and_load(
+    name: str, shown: str, tiny: str, tmp_path: Path
+) -> None:
+    modality = MODALITIES[shown]
+    corpus = _corpus(modality)
+    fitted = _method(name, modality, tiny).fit(corpus)
+    said = fitted.predict(corpus)
+    assert list(said) == list(SCALES)
+    for question, prediction in said.items():
+        assert prediction.distribution.shape == (N_ITEMS, SCALES[question].n_columns)
+        assert np.isfinite(prediction.distribution).all()
+        found = scores(prediction, corpus[question])
+        leading = "Wasserstein" if question == "interval" else "cross-entropy"
+        assert np.isfinite(found[leading])
+
+    fitted.save(tmp_path / "model")
+    said.save(tmp_path / "said")
+    loaded = ds.load(tmp_path / "model")
+    assert loaded.get_params() == fitted.get_params()
+    _assert_same(said, loaded.predict(corpus))
+    _assert_same(said, ds.Predictions.load(tmp_path / "said"))
+
+    together = loaded.predict(corpus, consensus="all")
+    raw = loaded.predict({"shown": _shown(modality)})  # contents that belong to no corpus
+    for question in SCALES:
+        np.testing.assert_allclose(
+            raw[question].distribution, together[question].distribution, atol=1e-5
+        )
+
+
+def _assert_same(mine: ds.Predictions, others: ds.Predictions) -> None:
+    for question in SCALES:
+        np.testing.assert_array_equal(mine[question].distribution, others[question].distribution)
+        np.testing.assert_array_equal(mine[question].consensus, others[question].consensus)
+
+
+def test_what_an_encoder_reads_is_tried(tiny: str) -> None:
+    """No kind of content that has an encoder is left out above."""
+    tried = {modality.kind for modality in MODALITIES.values()}
+    assert tried == {kind for kind, encoders in ENCODERS.items() if encoders}
+
+
+@pytest.mark.parametrize("name", [n for n in METHODS if "encoder" in method(n)().get_params()])
+def test_tuning_moves_the_encoder(name: str, tiny: str) -> None:
+    corpus = _corpus(MODALITIES["text"])
+    frozen, tuned = (
+        _method(name, MODALITIES[shown], tiny).fit(corpus)._weights()
+        for shown in ("text", "text, tuned")
+    )
+    assert not any(key.startswith("encoders.") for key in frozen)
+    before = TextEncoder(tiny).network.state_dict()
+    changed = [
+        not np.array_equal(tuned[f"encoders.0.{key}"], value.numpy())
+        for key, value in before.items()
+    ]
+    assert np.mean(changed) > 0.5  # not the pooler, nor words that do not occur
