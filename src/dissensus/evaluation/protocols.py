@@ -1,0 +1,279 @@
+"""What is learned from and what is tested on: official parts, k folds, k folds repeated.
+
+A protocol gives folds, the same ones whenever it is asked with the same seed. Items that belong
+together (`Corpus.units`) are never on two sides of a fold of ours.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from dissensus.annotations import Annotations
+from dissensus.corpus import Corpus
+from dissensus.errors import DataError, listed
+from dissensus.scales import Interval, MultiLabel, Nominal, Ordinal, as_numbers
+
+N_BINS = 5  # of equally many items, into which ratings are cut to balance folds
+
+
+@dataclass(frozen=True, eq=False)
+class Fold:
+    """Items to learn from and items to test on, as codes of the corpus.
+
+    `run` counts the repetitions of a protocol: the folds of one run test every item once.
+    """
+
+    name: str
+    train: np.ndarray  # (n_train,) sorted codes
+    test: np.ndarray  # (n_test,)
+    validation: np.ndarray | None = None  # to choose the best epoch on, where a split names it
+    run: int = 0
+    notes: tuple[str, ...] = ()  # a line each on what is wanting
+
+    def parts(self, corpus: Corpus) -> tuple[Corpus, Corpus, Corpus | None]:
+        """The corpora to learn from, to test on and, if there is one, to validate on."""
+        validation = None if self.validation is None else corpus.select(items=self.validation)
+        return corpus.select(items=self.train), corpus.select(items=self.test), validation
+
+
+def official(
+    corpus: Corpus, scheme: str = "official", test: str | None = None, by: str | None = None
+) -> list[Fold]:
+    """The folds of a split that the corpus came with.
+
+    A split into train, dev and test is one fold, with dev to validate on; where there is no test
+    part, dev is tested. A scheme without a part "train" is one of ready-made folds: each is
+    tested once, the next one validates.
+
+    Args:
+        test: the part to test on, where another is wanted.
+        by: what belongs together, as in `Corpus.units`, to say where the split cuts through it.
+
+    Example:
+        >>> asked = Annotations.from_rows([(f"t{k}", "ann", "yes") for k in range(4)])
+        >>> parts = {"official": ["train", "train", "dev", "test"]}
+        >>> corpus = Corpus.build("mine", asked.items, {"q": asked}, splits=parts)
+        >>> [fold.test.tolist() for fold in official(corpus)]
+        [[3]]
+    """
+    parts = corpus.parts(scheme)
+    if not parts:
+        raise DataError(
+            f"{corpus.name}: no split {scheme!r}; there is {listed(corpus.splits) or 'none'}; "
+            "use k folds"
+        )
+    if "train" not in parts:
+        folds = _ready_made(corpus, scheme, parts)
+    else:
+        folds = [_train_and_test(corpus, scheme, parts, test)]
+    return [_said(corpus, fold, by, corpus.questions) for fold in folds]
+
+
+def k_fold(
+    corpus: Corpus, k: int = 5, seed: int = 0, by: str | None = None, stratify: str | None = None
+) -> list[Fold]:
+    """k folds of about equally many items; each is tested once and learned from otherwise.
+
+    Args:
+        by: what belongs together, as in `Corpus.units`: the grouping attribute or the content.
+        stratify: a question; every fold gets about the same share of each value as the items'
+            majority (of ratings: of each fifth of the means; of sets: of each value chosen).
+            Groups are dealt out, the largest first, each to the fold that has least of its values.
+
+    Example:
+        >>> rows = [(f"t{k}", "ann", "yes" if k < 4 else "no") for k in range(8)]
+        >>> asked = Annotations.from_rows(rows)
+        >>> corpus = Corpus.build("mine", asked.items, {"q": asked})
+        >>> [len(fold.test) for fold in k_fold(corpus, k=4, stratify="q")]
+        [2, 2, 2, 2]
+    """
+    return repeated(corpus, k, 1, seed, by, stratify)
+
+
+def repeated(
+    corpus: Corpus,
+    k: int = 5,
+    times: int = 2,
+    seed: int = 0,
+    by: str | None = None,
+    stratify: str | None = None,
+) -> list[Fold]:
+    """`k_fold` several times, dealt out differently; the first time is `k_fold` itself."""
+    if times < 1:
+        raise DataError(f"folds are dealt out at least once, found {times}")
+    units = np.unique(corpus.units(by), return_inverse=True)[1].reshape(-1)
+    n_units = int(units.max(initial=-1)) + 1
+    _check_k(corpus, k, n_units)
+    strata = _strata(corpus, stratify)
+    counts = np.zeros((n_units, strata.shape[1]))
+    np.add.at(counts, units, strata)
+    questions = corpus.questions if stratify is None else [stratify]
+    folds = []
+    for run in range(times):
+        dealt = _dealt(counts, np.bincount(units, minlength=n_units), k, [seed, run])[units]
+        for number in range(k):
+            again = f"run {run + 1}, " if times > 1 else ""
+            inside = dealt == number
+            name = f"{again}fold {number + 1}"
+            fold = Fold(name, np.flatnonzero(~inside), np.flatnonzero(inside), run=run)
+            folds.append(_said(corpus, fold, by, questions))
+    return folds
+
+
+def nested(
+    corpus: Corpus,
+    fold: Fold,
+    k: int = 5,
+    seed: int = 0,
+    by: str | None = None,
+    stratify: str | None = None,
+) -> list[Fold]:
+    """k folds of a fold's training items, to choose settings on without a look at its test."""
+    inner = k_fold(corpus.select(items=fold.train), k, seed, by, stratify)
+    return [
+        replace(
+            part,
+            name=f"{fold.name}, inner {part.name}",
+            train=fold.train[part.train],
+            test=fold.train[part.test],
+            run=fold.run,
+        )
+        for part in inner
+    ]
+
+
+# ---- official parts ----
+
+
+def _train_and_test(corpus: Corpus, scheme: str, parts: list[str], test: str | None) -> Fold:
+    others = [part for part in parts if part != "train"]
+    if not others:
+        raise DataError(f"{corpus.name}: split {scheme!r} has only a part 'train'; use k folds")
+    if test is not None and test not in others:
+        raise DataError(f"{corpus.name}: no part {test!r} to test on; there is {listed(others)}")
+    tested = test or next((part for part in ("test", "dev", "validation") if part in others), None)
+    if tested is None:
+        raise DataError(f"{corpus.name}: which part is the test? There is {listed(others)}")
+    held = [part for part in ("dev", "validation") if part in others and part != tested]
+    train, inside = corpus.in_part("train", scheme), corpus.in_part(tested, scheme)
+    validation = corpus.in_part(held[0], scheme) if held else None
+    return Fold(
+        f"{scheme}: {tested}",
+        np.flatnonzero(train),
+        np.flatnonzero(inside),
+        None if validation is None else np.flatnonzero(validation),
+    )
+
+
+def _ready_made(corpus: Corpus, scheme: str, parts: list[str]) -> list[Fold]:
+    numbers = as_numbers(parts)
+    if numbers is not None:  # "10" comes after "9"
+        parts = [part for _, part in sorted(zip(numbers, parts, strict=True))]
+    if len(parts) < 3:
+        raise DataError(
+            f"{corpus.name}: split {scheme!r} has neither a part 'train' nor three folds; "
+            f"there is {listed(parts)}"
+        )
+    inside = {part: corpus.in_part(part, scheme) for part in parts}
+    anywhere = np.logical_or.reduce(list(inside.values()))
+    folds = []
+    for number, part in enumerate(parts):
+        held = inside[parts[(number + 1) % len(parts)]]
+        masks = anywhere & ~inside[part] & ~held, inside[part], held
+        train, test, validation = (np.flatnonzero(mask) for mask in masks)
+        folds.append(Fold(f"{scheme}: {part}", train, test, validation))
+    return folds
+
+
+# ---- dealing out ----
+
+
+def _check_k(corpus: Corpus, k: int, n_units: int) -> None:
+    if k < 2:
+        raise DataError(f"cross-validation has at least 2 folds, found {k}")
+    if k > n_units:
+        alone = "" if n_units == corpus.n_items else ", or split by 'item'"
+        raise DataError(
+            f"{corpus.name}: {corpus.n_items} items in {n_units} groups cannot be dealt out to "
+            f"{k} folds; ask for at most {n_units}{alone}"
+        )
+
+
+def _strata(corpus: Corpus, question: str | None) -> np.ndarray:
+    """What is balanced: (n_items, n_strata), the last for items that nobody answered."""
+    if question is None:
+        return np.ones((corpus.n_items, 1))
+    asked = corpus[question]
+    values = _majority(asked)
+    return np.column_stack([values, ~values.any(axis=1)]).astype(float)
+
+
+def _majority(asked: Annotations) -> np.ndarray:
+    """Each item's majority value, (n_items, n_values), or fifth of the mean ratings."""
+    label = asked.consensus(ties="first")
+    if isinstance(asked.scale, Interval):
+        edges = np.quantile(label.answer, np.arange(1, N_BINS) / N_BINS) if label.n_rows else []
+        shown = np.eye(N_BINS, dtype=bool)[np.searchsorted(edges, label.answer, side="right")]
+    else:
+        shown = asked.scale.one_hot(label.answer).astype(bool)
+    found = np.zeros((asked.n_items, shown.shape[1]), dtype=bool)
+    found[label.item] = shown
+    return found
+
+
+def _dealt(counts: np.ndarray, sizes: np.ndarray, k: int, seed: list[int]) -> np.ndarray:
+    """The fold of each unit: the largest first, each to the fold with least of its values.
+
+    Values weigh by how rare they are; of folds that tie the one with fewest items takes it.
+    """
+    generator = np.random.default_rng(seed)
+    shuffled = generator.permutation(len(counts))
+    order = shuffled[np.argsort(-sizes[shuffled], kind="stable")]
+    weight = 1 / np.maximum(counts.sum(axis=0), 1)
+    held, filled = np.zeros((k, counts.shape[1])), np.zeros(k)
+    fold = np.zeros(len(counts), dtype=np.int64)
+    for unit in order:
+        cost = held @ (counts[unit] * weight)
+        best = np.flatnonzero(cost <= cost.min() + 1e-12)
+        fold[unit] = chosen = best[filled[best].argmin()]
+        held[chosen] += counts[unit]
+        filled[chosen] += sizes[unit]
+    return fold
+
+
+# ---- what is wanting ----
+
+
+def _said(corpus: Corpus, fold: Fold, by: str | None, questions: Iterable[str]) -> Fold:
+    """The fold with notes: groups that are cut, values that a side lacks."""
+    notes = [*_cut(corpus, fold, by)]
+    for question in questions:
+        notes += _lacking(corpus[question], fold, question)
+    return replace(fold, notes=tuple(notes))
+
+
+def _cut(corpus: Corpus, fold: Fold, by: str | None) -> list[str]:
+    units = corpus.units(by)
+    shared = int(np.isin(units[fold.test], units[fold.train]).sum())
+    what = by or corpus.group or "content"
+    if not shared:
+        return []
+    return [f"{shared} of {len(fold.test)} test items share their {what} with training items"]
+
+
+def _lacking(asked: Annotations, fold: Fold, question: str) -> list[str]:
+    """Values that are the majority of some item, but of none on a side."""
+    scale = asked.scale
+    if not isinstance(scale, Nominal | Ordinal | MultiLabel):
+        return []
+    majority = _majority(asked)
+    notes = []
+    for side, codes in (("training", fold.train), ("test", fold.test)):
+        gone = majority.any(axis=0) & ~majority[codes].any(axis=0)
+        if gone.any():
+            values = listed([scale.values[code] for code in np.flatnonzero(gone)])
+            notes.append(f"{question}: no {side} item has the majority {values}")
+    return notes

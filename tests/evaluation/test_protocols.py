@@ -1,0 +1,269 @@
+"""Folds: nothing that belongs together is cut, values are balanced, what is wanting is said."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dissensus import Annotations, Corpus, Interval, MultiLabel, Nominal, datasets
+from dissensus.errors import DataError
+from dissensus.evaluation.protocols import Fold, k_fold, nested, official, repeated
+from tests.crowds import feature_crowd
+
+
+def crowd(n_items: int = 90, n_groups: int | None = 30, rare: int = 12) -> Corpus:
+    """One answer an item, `rare` of them "c"; groups of unequal size."""
+    generator = np.random.default_rng(0)
+    answer = np.where(np.arange(n_items) < rare, "c", generator.choice(["a", "b"], n_items))
+    asked = Annotations.from_rows([(f"t{k}", "ann", str(v)) for k, v in enumerate(answer)])
+    facts: dict[str, Any] = {}
+    if n_groups is not None:
+        of_group = np.sort(generator.integers(n_groups, size=n_items))
+        facts = {"item_attributes": {"talk": of_group}, "group": "talk"}
+    return Corpus.build("made-up", asked.items, {"q": asked}, **facts)
+
+
+def dealt(folds: list[Fold], n_items: int) -> np.ndarray:
+    """The fold that tests each item; every item exactly once."""
+    found = np.full(n_items, -1)
+    for number, fold in enumerate(folds):
+        assert (found[fold.test] == -1).all()
+        found[fold.test] = number
+        assert np.array_equal(np.sort(np.concatenate([fold.train, fold.test])), np.arange(n_items))
+    assert (found >= 0).all()
+    return found
+
+
+@pytest.mark.parametrize("stratify", [None, "q"])
+@pytest.mark.parametrize("k", [2, 5, 7])
+def test_every_item_is_tested_once_and_no_group_is_cut(k: int, stratify: str | None) -> None:
+    corpus = crowd()
+    found = dealt(k_fold(corpus, k, stratify=stratify), 90)
+    units = corpus.units()
+    assert all(len(set(found[units == unit])) == 1 for unit in np.unique(units))
+    largest = np.bincount(units).max()
+    assert np.ptp(np.bincount(found)) <= largest + 1
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_values_are_balanced(seed: int) -> None:
+    corpus = crowd(203, None, rare=13)
+    answers = np.array(corpus["q"].answers())
+    found = dealt(k_fold(corpus, 5, seed, by="item", stratify="q"), 203)
+    for value in "abc":
+        assert np.ptp(np.bincount(found[answers == value], minlength=5)) <= 1
+    assert np.ptp(np.bincount(found)) <= 3
+    plain = [dealt(k_fold(corpus, 5, seed, by="item"), 203)[answers == "c"] for seed in range(9)]
+    assert max(np.ptp(np.bincount(rare, minlength=5)) for rare in plain) > 1
+
+
+def test_groups_are_balanced_by_their_values() -> None:
+    corpus = crowd(600, 120, rare=90)
+    answers = np.array(corpus["q"].answers())
+    found = dealt(k_fold(corpus, 5, stratify="q"), 600)
+    shares = [np.bincount(found[answers == value], minlength=5) for value in "abc"]
+    assert all(np.ptp(share) <= 8 for share in shares)
+
+
+@pytest.mark.parametrize("kind", ["nominal", "ordinal", "interval", "multi-label"])
+def test_every_scale_can_be_balanced(kind: str) -> None:
+    corpus = feature_crowd(kind, n_items=100)
+    found = dealt(k_fold(corpus, 4, stratify="q"), 100)
+    label = corpus["q"].consensus(ties="first")
+    if kind == "interval":
+        means = [label.answer[found == fold].mean() for fold in range(4)]
+        assert np.ptp(means) < 0.5 * label.answer.std()
+    assert np.ptp(np.bincount(found)) <= (10 if kind == "multi-label" else 3)
+
+
+def test_the_same_seed_deals_out_the_same_folds() -> None:
+    corpus = crowd()
+    first, again, other = (k_fold(corpus, 5, seed) for seed in (1, 1, 2))
+    assert all(np.array_equal(a.test, b.test) for a, b in zip(first, again, strict=True))
+    assert not all(np.array_equal(a.test, b.test) for a, b in zip(first, other, strict=True))
+
+
+def test_repetitions_differ_and_begin_with_k_fold() -> None:
+    corpus = crowd()
+    folds = repeated(corpus, 3, 2, seed=5)
+    assert [fold.name for fold in folds] == [
+        f"run {run}, fold {fold}" for run in (1, 2) for fold in (1, 2, 3)
+    ]
+    assert [fold.run for fold in folds] == [0, 0, 0, 1, 1, 1]
+    once = dealt(k_fold(corpus, 3, seed=5), 90)
+    assert np.array_equal(dealt(folds[:3], 90), once)
+    assert not np.array_equal(dealt(folds[3:], 90), once)
+
+
+def test_inner_folds_stay_within_training() -> None:
+    corpus = crowd()
+    outer = k_fold(corpus, 3)[1]
+    inner = nested(corpus, outer, 4)
+    assert inner[0].name == "fold 2, inner fold 1"
+    tested = np.sort(np.concatenate([fold.test for fold in inner]))
+    assert np.array_equal(tested, outer.train)
+    units = corpus.units()
+    for fold in inner:
+        assert not np.isin(fold.train, outer.test).any()
+        assert not np.isin(units[fold.test], units[fold.train]).any()
+
+
+def test_parts_are_corpora() -> None:
+    corpus = crowd()
+    fold = k_fold(corpus, 3)[0]
+    train, test, validation = fold.parts(corpus)
+    assert (train.n_items, test.n_items) == (len(fold.train), len(fold.test))
+    assert list(test.items) == [corpus.items[code] for code in fold.test]
+    assert validation is None
+
+
+# ---- official splits ----
+
+
+def with_split(
+    parts: list[str | None], scheme: str = "official", talk: list[str] | None = None
+) -> Corpus:
+    rows = [(f"t{k}", "ann", "ab"[k % 2]) for k in range(len(parts))]
+    asked = Annotations.from_rows(rows)
+    facts: dict[str, Any] = {"splits": {scheme: parts}}
+    if talk is not None:
+        facts |= {"item_attributes": {"talk": talk}, "group": "talk"}
+    return Corpus.build("made-up", asked.items, {"q": asked}, **facts)
+
+
+def test_the_test_part_is_tested_and_dev_validates() -> None:
+    corpus = with_split(["train", "test", "dev", "train", None, "test"])
+    (fold,) = official(corpus)
+    assert (fold.train.tolist(), fold.test.tolist()) == ([0, 3], [1, 5])
+    assert fold.validation is not None and fold.validation.tolist() == [2]
+    assert fold.name == "official: test"
+    train, test, validation = fold.parts(corpus)
+    assert validation is not None and (train.n_items, test.n_items, validation.n_items) == (2, 2, 1)
+
+
+def test_without_a_test_part_dev_is_tested() -> None:
+    (fold,) = official(with_split(["train", "dev", "dev", "train"]))
+    assert (fold.test.tolist(), fold.validation) == ([1, 2], None)
+    (other,) = official(with_split(["train", "dev", "hard", "train"]), test="hard")
+    assert other.test.tolist() == [2]
+
+
+def test_ready_made_folds_are_each_tested_once() -> None:
+    corpus = with_split([str(k % 11) for k in range(33)], "fold11")
+    folds = official(corpus, "fold11")
+    assert [fold.name for fold in folds[8:]] == ["fold11: 8", "fold11: 9", "fold11: 10"]
+    for number, fold in enumerate(folds):
+        assert fold.test.tolist() == [number, number + 11, number + 22]
+        following = (number + 1) % 11
+        assert fold.validation is not None
+        assert fold.validation.tolist() == [following, following + 11, following + 22]
+        assert len(fold.train) == 27
+
+
+def test_an_official_split_that_cuts_groups_says_so() -> None:
+    corpus = with_split(["train", "test", "train", "test"], talk=["x", "x", "y", "y"])
+    (fold,) = official(corpus)
+    assert fold.notes == (
+        "2 of 2 test items share their talk with training items",
+        "q: no training item has the majority 'b'",
+        "q: no test item has the majority 'a'",
+    )
+    (by_item,) = official(corpus, by="item")
+    assert by_item.notes[0].startswith("q: ")
+
+
+def test_a_fold_without_a_value_is_said() -> None:
+    corpus = crowd(60, None, rare=2)
+    notes = [note for fold in k_fold(corpus, 5, by="item", stratify="q") for note in fold.notes]
+    assert notes == ["q: no test item has the majority 'c'"] * 3
+    alone = crowd(60, None, rare=1)
+    (note,) = {n for f in k_fold(alone, 3, by="item") for n in f.notes if "training" in n}
+    assert note == "q: no training item has the majority 'c'"
+
+
+def test_items_that_nobody_answered_are_dealt_out_too() -> None:
+    asked = Annotations.from_rows([("t0", "ann", "a"), ("t1", "ann", "b")], Nominal(("a", "b")))
+    corpus = Corpus.build("made-up", [f"t{k}" for k in range(10)], {"q": asked})
+    found = dealt(k_fold(corpus, 2, stratify="q"), 10)
+    assert np.bincount(found).tolist() == [5, 5]
+    none = Annotations.from_rows([("t0", "ann", 1)], Interval(0, 1)).take(np.zeros(0, np.int64))
+    empty = Corpus.build("made-up", [f"t{k}" for k in range(10)], {"q": none})
+    assert np.bincount(dealt(k_fold(empty, 2, stratify="q"), 10)).tolist() == [5, 5]
+
+
+def test_a_set_counts_with_each_of_its_values() -> None:
+    rows = [(f"t{k}", "ann", ["joy", "fear"] if k < 4 else ["joy"]) for k in range(12)]
+    asked = Annotations.from_rows(rows, MultiLabel(("joy", "fear", "anger")))
+    corpus = Corpus.build("made-up", asked.items, {"q": asked})
+    found = dealt(k_fold(corpus, 4, stratify="q"), 12)
+    assert np.bincount(found[:4], minlength=4).tolist() == [1, 1, 1, 1]
+
+
+# ---- bad input ----
+
+
+def test_more_folds_than_groups() -> None:
+    corpus = crowd(20, 4)
+    n = len(np.unique(corpus.units()))
+    with pytest.raises(DataError) as caught:
+        k_fold(corpus, 9)
+    assert str(caught.value) == (
+        f"made-up: 20 items in {n} groups cannot be dealt out to 9 folds; ask for at most {n}, or "
+        "split by 'item'"
+    )
+    with pytest.raises(DataError) as caught:
+        k_fold(crowd(5, None, rare=1), 9)
+    assert str(caught.value).endswith("ask for at most 5")
+
+
+@pytest.mark.parametrize(
+    ("corpus", "options", "message"),
+    [
+        (with_split(["train"] * 3), {}, "split 'official' has only a part 'train'; use k folds"),
+        (crowd(), {}, "no split 'official'; there is none; use k folds"),
+        (
+            with_split(["train", "dev"]),
+            {"test": "hard"},
+            "no part 'hard' to test on; there is 'dev'",
+        ),
+        (with_split(["train", "x", "y"]), {}, "which part is the test? There is 'x', 'y'"),
+        (
+            with_split(["x", "y"]),
+            {},
+            "split 'official' has neither a part 'train' nor three folds; there is 'x', 'y'",
+        ),
+    ],
+)
+def test_splits_that_cannot_be_used(corpus: Corpus, options: dict[str, str], message: str) -> None:
+    with pytest.raises(DataError) as caught:
+        official(corpus, **options)
+    assert str(caught.value) == f"made-up: {message}"
+
+
+def test_numbers_that_make_no_sense() -> None:
+    with pytest.raises(DataError) as caught:
+        k_fold(crowd(), 1)
+    assert str(caught.value) == "cross-validation has at least 2 folds, found 1"
+    with pytest.raises(DataError) as caught:
+        repeated(crowd(), 3, 0)
+    assert str(caught.value) == "folds are dealt out at least once, found 0"
+    with pytest.raises(DataError) as caught:
+        k_fold(crowd(), 3, stratify="mood")
+    assert str(caught.value) == "made-up: no question 'mood'; it has 'q'"
+
+
+# ---- real corpora ----
+
+
+@pytest.mark.data
+def test_real_corpora(data_folder: Path) -> None:
+    abuse = datasets.load(data_folder / "lewidi2023", "ConvAbuse")
+    (fold,) = official(abuse.select(questions=["abusive"]))
+    assert fold.notes == ("284 of 812 test items share their conversation with training items",)
+    assert [note for fold in k_fold(abuse, 5, stratify="abusive") for note in fold.notes] == []
+    stems = datasets.load(data_folder / "stemming")
+    folds = official(stems, "fold10")
+    assert len(folds) == 10 and sum(len(fold.test) for fold in folds) == 6679
