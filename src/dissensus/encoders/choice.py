@@ -26,15 +26,23 @@ ENCODERS: dict[Kind, dict[str, tuple[str, str]]] = {
         "characters": ("characters", "CharactersEncoder"),
         "": ("text", "TextEncoder"),
     },
-    "image": {"features": ("features", "FeaturesEncoder")},
+    "image": {
+        "efficientnet-lite0": ("image", "ImageEncoder"),
+        "features": ("features", "FeaturesEncoder"),
+        "": ("image", "ImageEncoder"),
+    },
     "audio": {"whisper-tiny": ("speech", "SpeechEncoder"), "": ("speech", "SpeechEncoder")},
-    "video": {},
+    "video": {
+        "efficientnet-lite0": ("video", "VideoEncoder"),
+        "": ("video", "VideoEncoder"),
+    },
     "features": {"features": ("features", "FeaturesEncoder")},
 }
 DEFAULTS: dict[Kind, str] = {
     "text": "minilm",
-    "image": "features",
+    "image": "efficientnet-lite0",
     "audio": "whisper-tiny",
+    "video": "efficientnet-lite0",
     "features": "features",
 }
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -10,6 +9,7 @@ import numpy as np
 
 from dissensus.contents import Contents, Kind
 from dissensus.encoders.base import Encoder
+from dissensus.encoders.pictures import picture
 from dissensus.encoders.store import Store
 from dissensus.errors import DataError
 from dissensus.progress import progress
@@ -56,16 +56,10 @@ def _one_width(lengths: Any) -> int:
 
 
 def _pixels(contents: Contents) -> np.ndarray:
-    from PIL import Image, UnidentifiedImageError
-
     pictures: list[np.ndarray] = []
     with progress("decoding pictures", len(contents)) as advance:
         for code in range(len(contents)):
-            try:
-                with Image.open(io.BytesIO(contents.bytes_of(code))) as image:
-                    pixels = np.asarray(image.convert("RGB"), dtype=np.float32) / 255
-            except (UnidentifiedImageError, OSError) as error:
-                raise DataError(f"picture {code} cannot be read: {error}") from None
+            pixels = np.asarray(picture(contents, code).image, dtype=np.float32) / 255
             if pictures and pixels.shape != pictures[0].shape:
                 raise DataError(
                     f"picture {code} is {pixels.shape[0]} x {pixels.shape[1]}, the first is "

