@@ -1,0 +1,208 @@
+"""One fit of a comparison: what was set and tried, how it scored, and on which items how."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+from urllib.parse import quote
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from dissensus.errors import DataError
+from dissensus.folders import read_json, read_table, reading, write_json, write_table, writing
+from dissensus.names import Names
+
+Status = Literal["ok", "failed", "diverged"]
+ITEM_TYPES = {
+    "question": pa.string(),
+    "metric": pa.string(),
+    "item": pa.string(),
+    "score": pa.float64(),
+}
+STATUSES = ("ok", "failed", "diverged")
+
+
+class Key(NamedTuple):
+    """Which fit of a comparison it is."""
+
+    method: str
+    seed: int
+    fold: str
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """A method fitted with one seed on one fold, and how it scored; kept also where it failed.
+
+    Example:
+        >>> fit = Fit("prior", 0, "fold 1", scores={"hate": {"accuracy": 0.9}})
+        >>> fit.key.method, fit.status, fit.score("hate", "accuracy")
+        ('prior', 'ok', 0.9)
+    """
+
+    method: str
+    seed: int
+    fold: str
+    run: int = 0  # which repetition the fold belongs to
+    status: Status = "ok"
+    reason: str = ""  # of a failure or divergence
+    settings: dict[str, Any] = field(default_factory=dict)  # those chosen
+    tried: list[dict[str, Any]] = field(default_factory=list)  # every setting, with its score
+    scores: dict[str, dict[str, float]] = field(default_factory=dict)  # question -> metric
+    notes: tuple[str, ...] = ()
+    seconds: float = math.nan
+    items: Any = None  # Arrow table of question, metric, item, score; see `item_table`
+
+    def __post_init__(self) -> None:
+        if self.status not in STATUSES:
+            raise DataError(f"a fit is ok, failed or diverged, not {self.status!r}")
+        if self.status != "ok" and not self.reason:
+            raise DataError(f"{self.method}, seed {self.seed}, {self.fold}: why {self.status}?")
+        if self.items is None:
+            object.__setattr__(self, "items", item_table({}))
+
+    @property
+    def key(self) -> Key:
+        return Key(self.method, self.seed, self.fold)
+
+    def score(self, question: str, metric: str) -> float:
+        """A figure of the fit; nan where it has none."""
+        return self.scores.get(question, {}).get(metric, math.nan)
+
+    def rows(self, question: str, metric: str) -> Any:
+        """The scores of single items on one metric, a table of item and score."""
+        asked = pc.and_(
+            pc.equal(self.items["question"], question), pc.equal(self.items["metric"], metric)
+        )
+        return self.items.filter(asked).select(["item", "score"])
+
+    # ---- a folder for each ----
+
+    def save(self, folder: str | Path) -> None:
+        """Write the fit into a folder of fits, as a folder of its own, whole or not at all."""
+        with writing(Path(folder) / folder_name(self.key), "fit") as own:
+            write_table(own / "items.parquet", _columns(self.items))
+            write_json(own, "fit", plain(self.to_dict() | {"seconds": self.seconds}))
+
+    @classmethod
+    def load(cls, folder: str | Path) -> Fit:
+        """Read the folder of one fit."""
+        content = read_json(folder, "fit")
+        with reading(Path(folder)):
+            fit = cls.from_dict(content)
+            return replace(fit, items=read_table(Path(folder) / "items.parquet"))
+
+    def to_dict(self) -> dict[str, Any]:
+        """What is known but for the items' scores and the time it took."""
+        content = {key: value for key, value in vars(self).items() if key not in _APART}
+        return content | {"notes": list(self.notes), "item_scores": self.items.num_rows}
+
+    @classmethod
+    def from_dict(cls, content: Mapping[str, Any]) -> Fit:
+        """Read back what `to_dict` gave, after it was written as JSON."""
+        known = {name: content[name] for name in _KNOWN}
+        scores = {
+            question: {metric: number(score) for metric, score in found.items()}
+            for question, found in content["scores"].items()
+        }
+        seconds = number(content.get("seconds"))
+        notes = tuple(content["notes"])
+        return cls(**known, scores=scores, notes=notes, seconds=seconds)
+
+
+_APART = ("items", "seconds")
+_KNOWN = ("method", "seed", "fold", "run", "status", "reason", "settings", "tried")
+
+
+def fits_in(folder: str | Path) -> Iterator[Fit]:
+    """Every fit that was saved into a folder, by name; one that was not finished is not there."""
+    for path in sorted(Path(folder).glob("*@*@*/fit.json")):
+        yield Fit.load(path.parent)
+
+
+def keys_in(folder: str | Path) -> set[str]:
+    """The folder names of the fits that are done: `folder_name(key)` is among them or not."""
+    return {path.parent.name for path in Path(folder).glob("*@*@*/fit.json")}
+
+
+def folder_name(key: Key) -> str:
+    """The name of a fit's folder, different for different fits.
+
+    Example:
+        >>> folder_name(Key("soft-label", 3, "run 1, fold 2"))
+        'soft-label@3@run%201%2C%20fold%202'
+    """
+    method, fold = (quote(part, safe="") for part in (key.method, key.fold))
+    return f"{method}@{key.seed}@{fold}"
+
+
+def item_table(scores: Mapping[str, Mapping[str, tuple[Names, np.ndarray]]]) -> Any:
+    """Scores of single items as a table: question -> metric -> (items, a score each).
+
+    Example:
+        >>> item_table({"hate": {"accuracy": (Names(["t1", "t2"]), np.array([1, 0]))}}).num_rows
+        2
+    """
+    parts: list[list[Any]] = [[], [], [], []]
+    for question, found in scores.items():
+        for metric, (items, values) in found.items():
+            if len(items) != len(values):
+                raise DataError(f"{metric}: {len(values)} scores of {len(items)} items")
+            n = len(items)
+            parts[0].append(pa.repeat(question, n))
+            parts[1].append(pa.repeat(metric, n))
+            parts[2].append(items.array.cast(pa.string()))
+            parts[3].append(pa.array(np.asarray(values, dtype=float)))
+    columns = [
+        pa.chunked_array(chunks, type=kind)
+        for chunks, kind in zip(parts, ITEM_TYPES.values(), strict=True)
+    ]
+    return pa.table(columns, names=list(ITEM_TYPES)).combine_chunks()
+
+
+def plain(value: Any) -> Any:
+    """A value for JSON that is the same text each time: keys sorted, nan null, inf a word.
+
+    Example:
+        >>> plain({"b": float("nan"), "a": (np.float64(1.5), float("inf"))})
+        {'a': [1.5, 'inf'], 'b': None}
+    """
+    if isinstance(value, Mapping):
+        return {str(key): plain(value[key]) for key in sorted(value, key=str)}
+    if isinstance(value, np.ndarray):
+        return plain(value.tolist())
+    if isinstance(value, list | tuple | set | frozenset):
+        members = sorted(value, key=str) if isinstance(value, set | frozenset) else value
+        return [plain(member) for member in members]
+    if isinstance(value, np.generic):
+        return plain(value.item())
+    if isinstance(value, float) and not math.isfinite(value):
+        return None if math.isnan(value) else str(value)
+    if value is None or isinstance(value, str | int | float):
+        return value
+    return str(value)
+
+
+def number(value: Any) -> float:
+    """A number that `plain` wrote."""
+    return math.nan if value is None else float(value)
+
+
+def _columns(table: Any) -> dict[str, Any]:
+    return {name: table[name] for name in table.column_names}
+
+
+def in_order(fits: Sequence[Fit], methods: Sequence[str], folds: Sequence[str]) -> list[Fit]:
+    """Fits by method, seed and fold, whatever order they ended in; each only once."""
+    place = [{name: at for at, name in enumerate(names)} for names in (methods, folds)]
+    for fit in fits:
+        if fit.method not in place[0] or fit.fold not in place[1]:
+            raise DataError(f"{fit.method} on {fit.fold!r} is no fit of this comparison")
+    if len({fit.key for fit in fits}) < len(fits):
+        raise DataError("a method was fitted twice with one seed on one fold")
+    return sorted(fits, key=lambda fit: (place[0][fit.method], fit.seed, place[1][fit.fold]))

@@ -1,0 +1,255 @@
+"""Results: written and read back, the same bytes each time, refused where they are not ours."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from dissensus import Names
+from dissensus.errors import DataError
+from dissensus.evaluation.fit import Fit, Key, fits_in, folder_name, item_table, keys_in, plain
+from dissensus.evaluation.protocols import k_fold
+from dissensus.evaluation.results import Results, code_commit, here
+from tests.evaluation.comparisons import METHODS, comparison, corpus, diverged, fit
+
+# ---- one fit ----
+
+
+def test_a_fit_is_read_back(tmp_path: Path) -> None:
+    crowd = corpus()
+    fold = k_fold(crowd, 2)[0]
+    made = fit(crowd, "single", 1, fold)
+    made.save(tmp_path)
+    read = Fit.load(tmp_path / folder_name(made.key))
+    assert read.to_dict() == made.to_dict() and read.seconds == made.seconds
+    assert read.items.equals(made.items)
+    assert read.score("hate", "accuracy") == made.scores["hate"]["accuracy"]
+    assert np.isnan(read.score("hate", "TVD"))
+
+
+def test_fits_are_written_one_by_one_and_found_again(tmp_path: Path) -> None:
+    crowd = corpus()
+    first, second = k_fold(crowd, 2)
+    assert keys_in(tmp_path / "fits") == set()
+    fit(crowd, "single", 0, first).save(tmp_path / "fits")
+    diverged("single", 0, second).save(tmp_path / "fits")
+    (tmp_path / "fits" / ".single@1@fold%201.x").mkdir()  # one that was killed
+    assert keys_in(tmp_path / "fits") == {"single@0@fold%201", "single@0@fold%202"}
+    assert [(f.status, f.reason) for f in fits_in(tmp_path / "fits")] == [
+        ("ok", ""),
+        ("diverged", "loss is nan in epoch 3"),
+    ]
+    assert folder_name(Key("single", 0, "fold 1")) in keys_in(tmp_path / "fits")
+
+
+def test_different_fits_have_different_folders() -> None:
+    keys = [Key("a@1", 0, "b"), Key("a", 1, "0@b"), Key("a/b", 0, "c"), Key("a", 0, "b/c")]
+    assert len({folder_name(key) for key in keys}) == 4
+    assert not any("/" in folder_name(key) for key in keys)
+
+
+def test_undefined_and_infinite_scores_are_kept(tmp_path: Path) -> None:
+    made = Fit("single", 0, "fold 1", scores={"q": {"CCC": float("nan"), "KL": float("inf")}})
+    made.save(tmp_path)
+    read = Fit.load(tmp_path / "single@0@fold%201")
+    assert np.isnan(read.score("q", "CCC")) and read.score("q", "KL") == np.inf
+    text = (tmp_path / "single@0@fold%201" / "fit.json").read_text()
+    assert '"CCC": null' in text and "NaN" not in text
+
+
+def test_a_fit_that_ended_badly_says_why() -> None:
+    with pytest.raises(DataError) as caught:
+        Fit("single", 0, "fold 1", status="failed")
+    assert str(caught.value) == "single, seed 0, fold 1: why failed?"
+    with pytest.raises(DataError) as caught:
+        Fit("single", 0, "fold 1", status="good")  # type: ignore[arg-type]
+    assert str(caught.value) == "a fit is ok, failed or diverged, not 'good'"
+
+
+def test_scores_of_other_items_are_refused() -> None:
+    with pytest.raises(DataError) as caught:
+        item_table({"q": {"TVD": (Names(["a"]), np.zeros(2))}})
+    assert str(caught.value) == "TVD: 2 scores of 1 items"
+
+
+def test_what_json_cannot_hold_becomes_what_it_can() -> None:
+    value = {"b": {3, 1}, "a": np.arange(2), "c": np.bool_(True), "d": Path("x"), 1: None}
+    assert json.dumps(plain(value)) == '{"1": null, "a": [0, 1], "b": [1, 3], "c": true, "d": "x"}'
+
+
+# ---- the whole ----
+
+
+def test_results_are_read_back(tmp_path: Path) -> None:
+    made = comparison(broken=True)
+    made.save(tmp_path / "out")
+    read = Results.load(tmp_path / "out")
+    assert read.equals(made) and made.equals(read)
+    assert read.about == made.about and read.when == made.when
+    assert [f.seconds for f in read.fits if f.status == "ok"] == [
+        f.seconds for f in made.fits if f.status == "ok"
+    ]
+    assert read.counts("soft_label") == {"ok": 5, "failed": 0, "diverged": 1}
+
+
+def test_the_front_page_holds_what_is_needed_to_find_it_again(tmp_path: Path) -> None:
+    comparison().save(tmp_path / "out")
+    front = json.loads((tmp_path / "out" / "results.json").read_text())
+    assert front["format"] == 1
+    about = front["about"]
+    assert about["command"] == "dissensus compare crowd/ --seeds 3" and about["commit"] == "abc123"
+    assert about["left_out"] == {"annotator-heads": "nobody knows who answered"}
+    assert front["when"]["date"] == "2026-01-01 00:00"
+    assert front["fits"][0]["tried"][1]["settings"] == {"learning_rate": 0.01}
+    assert front["folds"][0] == {"name": "fold 1", "notes": [], "run": 0, "test": 60, "train": 60}
+
+
+def test_the_same_results_are_the_same_bytes_whatever_order_fits_ended_in(tmp_path: Path) -> None:
+    made = comparison()
+    folds = k_fold(corpus(), 2)
+    shuffled = [made.fits[k] for k in np.random.default_rng(0).permutation(len(made.fits))]
+    again = Results.assemble(made.about, folds, shuffled, when=made.when)
+    later = replace(made, when={"date": "2027-01-01 00:00", "machine": "another"})
+    for name, results in (("one", made), ("two", again), ("three", later)):
+        results.save(tmp_path / name)
+    for file in ("results.json", "items.parquet"):
+        texts = [(tmp_path / name / file).read_bytes() for name in ("one", "two", "three")]
+        assert texts[0] == texts[1]
+        assert (texts[0] == texts[2]) == (file == "items.parquet")
+    assert made.equals(later)
+    Results.load(tmp_path / "one").save(tmp_path / "one")
+    for file in ("results.json", "items.parquet"):
+        assert (tmp_path / "one" / file).read_bytes() == (tmp_path / "two" / file).read_bytes()
+
+
+def test_fits_written_one_by_one_make_the_same_results(tmp_path: Path) -> None:
+    made = comparison(broken=True)
+    for one in made.fits[::-1]:
+        one.save(tmp_path / "out" / "fits")
+    gathered = Results.assemble(
+        made.about, k_fold(corpus(), 2), fits_in(tmp_path / "out" / "fits"), when=made.when
+    )
+    gathered.save(tmp_path / "out")  # beside the fits, which stay
+    made.save(tmp_path / "direct")
+    assert gathered.equals(made)
+    for file in ("results.json", "items.parquet"):
+        assert (tmp_path / "out" / file).read_bytes() == (tmp_path / "direct" / file).read_bytes()
+    assert len(keys_in(tmp_path / "out" / "fits")) == len(made.fits)
+
+
+def test_another_figure_or_item_score_is_another_result() -> None:
+    made = comparison()
+    one = made.fits[0]
+    other = replace(one, scores={"hate": {"accuracy": 0.1}})
+    assert not made.equals(replace(made, fits=(other, *made.fits[1:])))
+    items = item_table({"hate": {"accuracy": (Names(["t1"]), np.ones(1))}})
+    assert not made.equals(replace(made, fits=(replace(one, items=items), *made.fits[1:])))
+    slower = replace(one, seconds=99.0)
+    assert made.equals(replace(made, fits=(slower, *made.fits[1:])))
+
+
+def test_groups_are_kept(tmp_path: Path) -> None:
+    made = replace(comparison(), groups={"t1": "x", "t0": "x"})
+    made.save(tmp_path / "out")
+    assert Results.load(tmp_path / "out").groups == {"t0": "x", "t1": "x"}
+    comparison().save(tmp_path / "out")
+    assert Results.load(tmp_path / "out").groups == {}
+    assert sorted(p.name for p in (tmp_path / "out").iterdir()) == ["items.parquet", "results.json"]
+
+
+def test_no_fits_at_all(tmp_path: Path) -> None:
+    made = comparison(methods=())
+    made.save(tmp_path / "out")
+    assert Results.load(tmp_path / "out").equals(made)
+
+
+# ---- runs ----
+
+
+def test_a_run_gathers_its_folds() -> None:
+    made = comparison()
+    runs = made.runs("hate", "accuracy", "single")
+    assert runs.keys == [(0, 0), (1, 0), (2, 0)] and runs.scores.shape == (3, 120)
+    assert not np.isnan(runs.scores).any()
+    by_fold = [f.score("hate", "accuracy") for f in made.of("single") if f.seed == 1]
+    assert runs.scores[1].mean() == pytest.approx(np.mean(by_fold))
+
+
+def test_a_fit_that_diverged_leaves_nan() -> None:
+    runs = comparison(broken=True).runs("hate", "accuracy", "soft_label")
+    assert np.isnan(runs.scores).sum(axis=1).tolist() == [0, 0, 60]
+
+
+def test_one_seed_counts_in_every_run() -> None:
+    made = comparison()
+    prior, single = (made.runs("hate", "accuracy", method) for method in METHODS[:2])
+    assert prior.one_seed and prior.keys == [(0, 0)]
+    spread = prior.on(single.keys, single.items)
+    assert spread.shape == (3, 120) and (spread == spread[0]).all()
+    elsewhere = single.on([(9, 9)], single.items)
+    assert np.isnan(elsewhere).all()
+
+
+# ---- bad input ----
+
+
+def test_another_format_number_is_refused(tmp_path: Path) -> None:
+    comparison().save(tmp_path / "out")
+    front = tmp_path / "out" / "results.json"
+    front.write_text(front.read_text().replace('"format": 1', '"format": 7'))
+    with pytest.raises(DataError) as caught:
+        Results.load(tmp_path / "out")
+    assert str(caught.value) == (
+        f"{front}: format number 7, this version reads 1; "
+        "read it with the version of dissensus that wrote it"
+    )
+
+
+def test_a_folder_of_something_else_is_not_written_into(tmp_path: Path) -> None:
+    (tmp_path / "thesis.tex").write_text("x")
+    with pytest.raises(DataError) as caught:
+        comparison().save(tmp_path)
+    assert str(caught.value) == (
+        f"{tmp_path}: exists and is no results folder of ours; choose another name"
+    )
+    with pytest.raises(DataError) as caught:
+        comparison().save(tmp_path / "thesis.tex")
+    assert str(caught.value) == (
+        f"{tmp_path / 'thesis.tex'}: is a file; results are a folder, choose another name"
+    )
+
+
+def test_damaged_results_are_refused_in_one_line(tmp_path: Path) -> None:
+    made = comparison()
+    made.save(tmp_path / "out")
+    short = comparison(n_seeds=1)
+    short.save(tmp_path / "short")
+    (tmp_path / "short" / "items.parquet").replace(tmp_path / "out" / "items.parquet")
+    with pytest.raises(DataError) as caught:
+        Results.load(tmp_path / "out")
+    rows = sum(f.items.num_rows for f in short.fits)
+    assert str(caught.value) == (
+        f"{tmp_path / 'out'}: damaged ({rows} scores of items, not those of the fits); "
+        "make the folder again"
+    )
+
+
+def test_fits_of_another_comparison_and_fits_made_twice_are_refused() -> None:
+    made = comparison()
+    folds = k_fold(corpus(), 2)
+    stranger = replace(made.fits[0], method="guess")
+    with pytest.raises(DataError) as caught:
+        Results.assemble(made.about, folds, [stranger])
+    assert str(caught.value) == "guess on 'fold 1' is no fit of this comparison"
+    with pytest.raises(DataError) as caught:
+        Results.assemble(made.about, folds, [made.fits[0], made.fits[0]])
+    assert str(caught.value) == "a method was fitted twice with one seed on one fold"
+
+
+def test_when_and_where_and_which_code() -> None:
+    assert sorted(here()) == ["date", "machine"]
+    assert code_commit()
