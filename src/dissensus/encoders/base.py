@@ -17,6 +17,8 @@ from dissensus.encoders.store import Store
 from dissensus.errors import ModelError
 from dissensus.progress import progress
 
+ON_GPU = 4  # times as many units in a batch
+
 
 class Encoder(ABC):
     """Turns contents into sequences of vectors. A frozen one is run once and cached on disk."""
@@ -55,7 +57,7 @@ class EncoderNetwork(nn.Module):
 class NeuralEncoder(Encoder):
     """An encoder with a network: frozen here, or trained as a part of another one."""
 
-    units_per_batch: ClassVar[int]
+    units_per_batch: ClassVar[int]  # on a CPU
 
     @abstractmethod
     def prepare(self, contents: Contents) -> Prepared:
@@ -101,10 +103,11 @@ class NeuralEncoder(Encoder):
 
     def _batches(self, lengths: np.ndarray) -> list[np.ndarray]:
         """Contents of like length together, so that little is padded; the longest first."""
+        n_units = self.units_per_batch * (ON_GPU if torch.cuda.is_available() else 1)
         order = np.argsort(-lengths, kind="stable")
         batches, first = [], 0
         while first < len(order):
-            size = max(1, self.units_per_batch // max(1, int(lengths[order[first]])))
+            size = max(1, n_units // max(1, int(lengths[order[first]])))
             batches.append(order[first : first + size])
             first += size
         return batches
