@@ -57,7 +57,7 @@ class TextEncoder(NeuralEncoder):
     name: str = "minilm"
     max_length: int = 256
     kinds: ClassVar[tuple[Kind, ...]] = ("text",)
-    units_per_batch: ClassVar[int] = 4096
+    units_per_batch: ClassVar[int] = 1024  # 4,096 took a tenth longer on a CPU
 
     @property
     def identity(self) -> str:
