@@ -1,28 +1,61 @@
-"""Which method is better, and how sure is that? `Corpus -> folds`, `scores -> Difference`.
+"""Which method is better, and how sure is that? `Corpus -> folds`, `scores -> Difference`,
+`fits -> Results -> table`.
 
 Protocols say what is learned and what is tested, tests of significance whether a difference would
-stay with other items and other seeds.
+stay with other items and other seeds; results are kept so that they can be found again.
 """
 
 from __future__ import annotations
 
 from dissensus.evaluation import resampling
+from dissensus.evaluation.comparing import compared
 from dissensus.evaluation.difference import Difference, corrected, holm
+from dissensus.evaluation.fit import Fit, fits_in, folder_name, item_table, keys_in
 from dissensus.evaluation.hierarchical import hierarchical
+from dissensus.evaluation.item_scores import item_scores
 from dissensus.evaluation.of_statistics import statistic_over_both, statistic_over_items
+from dissensus.evaluation.plot import intervals
+from dissensus.evaluation.protocols import Fold, k_fold, nested, official, repeated
 from dissensus.evaluation.published import published
+from dissensus.evaluation.rendering import FORMATS, to_csv, to_latex, to_markdown, to_text
+from dissensus.evaluation.results import About, Results, code_commit, here
 from dissensus.evaluation.significance import over_both, over_items, over_seeds
+from dissensus.evaluation.tables import Table, table
 
 __all__ = [
+    "FORMATS",
+    "About",
     "Difference",
+    "Fit",
+    "Fold",
+    "Results",
+    "Table",
+    "code_commit",
+    "compared",
     "corrected",
+    "fits_in",
+    "folder_name",
+    "here",
     "hierarchical",
     "holm",
+    "intervals",
+    "item_scores",
+    "item_table",
+    "k_fold",
+    "keys_in",
+    "nested",
+    "official",
     "over_both",
     "over_items",
     "over_seeds",
     "published",
+    "repeated",
     "resampling",
     "statistic_over_both",
     "statistic_over_items",
+    "table",
+    "to_csv",
+    "to_latex",
+    "to_markdown",
+    "to_text",
 ]

@@ -40,8 +40,8 @@ class Pairs:
         ran = ~np.isnan(apart).all(axis=1) if apart.size else np.ones(len(apart), bool)
         defined = ~np.isnan(apart[ran]).any(axis=0)
         notes = (
-            *_left_out(int((~ran).sum()), len(ran), "run"),
-            *_left_out(int((~defined).sum()) if ran.any() else 0, len(defined), "item"),
+            *left_out(~ran, "run"),
+            *(left_out(~defined, "item") if ran.any() else ()),
         )
         return cls(apart[ran][:, defined], group_codes(codes[defined], int(defined.sum())), notes)
 
@@ -120,7 +120,8 @@ def group_codes(groups: np.ndarray | None, n_items: int) -> np.ndarray:
     return np.unique(given, return_inverse=True)[1].reshape(-1)
 
 
-def _left_out(number: int, of: int, what: str) -> tuple[str, ...]:
-    if not number:
+def left_out(gone: np.ndarray, what: str) -> tuple[str, ...]:
+    """A note on how many of them are left out, if any."""
+    if not gone.any():
         return ()
-    return (f"{number} of {of} {what}s left out: no score of one method",)
+    return (f"{int(gone.sum())} of {len(gone)} {what}s left out: no score of one method",)

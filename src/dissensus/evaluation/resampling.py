@@ -232,3 +232,8 @@ def _pearson(moments: Moments) -> np.ndarray:
     varied = (np.minimum(spread_x, spread_y) > 1e-12) & (n >= 2)
     below = np.sqrt(np.maximum(spread_x * spread_y, 0))
     return np.where(varied, _divided(together, below), np.nan)
+
+
+def nothing(n_items: int, n_runs: int) -> Sums:
+    """A score of 0 in every run: what a score by itself is compared with."""
+    return Sums(np.zeros((n_items, n_runs)), lambda sums: sums)

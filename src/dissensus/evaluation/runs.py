@@ -57,10 +57,11 @@ class Runs:
 
 
 def shared_runs(first: Runs, second: Runs) -> tuple[list[RunKey], Any]:
-    """The runs and items that two methods are compared on: those of the one with more seeds, and
-    items that both have a score of."""
-    keys = second.keys if first.one_seed and not second.one_seed else first.keys
-    if not (first.one_seed or second.one_seed):
+    """The runs that two methods are compared on, those of the one with more seeds where the other
+    has one, and the items of either."""
+    if first.one_seed or second.one_seed:
+        keys = second.keys if first.one_seed and not second.one_seed else first.keys
+    else:
         keys = sorted(set(first.keys) & set(second.keys))
-    both = pc.is_in(first.items, value_set=second.items)
-    return list(keys), first.items.filter(both)
+    further = second.items.filter(pc.invert(pc.is_in(second.items, value_set=first.items)))
+    return list(keys), pa.concat_arrays([first.items, further])

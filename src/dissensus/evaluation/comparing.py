@@ -1,0 +1,155 @@
+"""Two methods of one Results, compared by the test that their fits allow."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from dissensus.evaluation.difference import Difference
+from dissensus.evaluation.item_scores import parts_of, statistic
+from dissensus.evaluation.of_statistics import statistic_over_both, statistic_over_items
+from dissensus.evaluation.pairing import left_out
+from dissensus.evaluation.resampling import Statistic, nothing
+from dissensus.evaluation.results import Results
+from dissensus.evaluation.runs import RunKey, Runs, shared_runs
+from dissensus.evaluation.significance import over_both, over_items, over_seeds
+
+Parts = dict[str, np.ndarray]  # what items add to a metric, (n_runs, n_items) each
+
+
+def compared(
+    results: Results,
+    question: str,
+    metric: str,
+    first: str,
+    second: str | None = None,
+    *,
+    resamples: int = 2000,
+    seed: int = 0,
+    level: float = 0.95,
+) -> Difference:
+    """How much better the first method scores than the second; left out, the score by itself.
+
+    Over seeds and items where the metric is made of items and there are several runs (seeds or
+    repetitions); over items where there is one run; over runs, or the folds of the one run, where
+    the metric is not made of items. Items of one group are drawn together.
+    """
+    sides = _Sides.of(results, question, metric, first, second)
+    if sides is None:
+        return _over_fits(results, question, metric, first, second, level)
+    known: dict[str, Any] = {"groups": sides.groups(results), "level": level}
+    drawing = known | {"resamples": resamples, "seed": seed}
+    if parts_of(metric) != (metric,):
+        test = statistic_over_both if sides.n_runs > 1 else statistic_over_items
+        found = test(*sides.statistics(metric), **drawing)
+    elif sides.n_runs > 1:
+        found = over_both(sides.first[metric], sides.second[metric], **known)
+    else:
+        found = over_items(sides.first[metric], sides.second[metric], **drawing)
+    return replace(found, notes=(*sides.notes, *found.notes))
+
+
+@dataclass(frozen=True, eq=False)
+class _Sides:
+    """What items add to a metric in both methods, where both are defined."""
+
+    first: Parts
+    second: Parts  # zeros where the first is looked at by itself
+    items: Any  # (n_items,) Arrow strings
+    alone: bool
+    notes: tuple[str, ...]
+
+    @classmethod
+    def of(
+        cls, results: Results, question: str, metric: str, first: str, second: str | None
+    ) -> _Sides | None:
+        """None where the metric is not made of items, or a method has no score of any."""
+        names = parts_of(metric)
+        mine = {name: results.runs(question, name, first) for name in names}
+        other = first if second is None else second
+        theirs = {name: results.runs(question, name, other) for name in names}
+        if not all(len(runs.items) for runs in (*mine.values(), *theirs.values())):
+            return None
+        keys, items = shared_runs(mine[names[0]], theirs[names[0]])
+        whole = _whole(results, keys, [first] if second is None else [first, second])
+        said: tuple[str, ...] = ()
+        if 0 < len(whole) < len(keys):
+            gone = len(keys) - len(whole)
+            said = (f"{gone} of {len(keys)} runs left out: a fit did not end well",)
+            keys = whole
+        sides = [{name: side[name].on(keys, items) for name in names} for side in (mine, theirs)]
+        undefined = np.logical_or.reduce([np.isnan(p) for side in sides for p in side.values()])
+        ran = ~undefined.all(axis=1)
+        kept = ~undefined[ran].any(axis=0)
+        a, b = ({n: part[ran][:, kept] for n, part in side.items()} for side in sides)
+        if second is None:
+            b = {name: np.zeros_like(part) for name, part in a.items()}
+        said += (*left_out(~ran, "run"), *(left_out(~kept, "item") if ran.any() else ()))
+        return cls(a, b, items.filter(kept), second is None, said)
+
+    @property
+    def n_runs(self) -> int:
+        return len(next(iter(self.first.values())))
+
+    def groups(self, results: Results) -> np.ndarray | None:
+        """Which items belong together; one without a group stands alone."""
+        if not results.groups:
+            return None
+        names = self.items.to_pylist()
+        return np.array([results.groups.get(name, f"\0{name}") for name in names], dtype=str)
+
+    def statistics(self, metric: str) -> tuple[Statistic, Statistic]:
+        """How both methods score on weighted items."""
+        a, b = statistic(metric, self.first), statistic(metric, self.second)
+        assert a is not None and b is not None, metric
+        return a, nothing(a.n_items, self.n_runs) if self.alone else b
+
+
+def _whole(results: Results, keys: list[RunKey], methods: list[str]) -> list[RunKey]:
+    """The runs all of whose fits ended well; a method with one seed has it in every run."""
+    bad: set[RunKey] = set()
+    for method in methods:
+        fits = results.of(method)
+        broken = {(fit.seed, fit.run) for fit in fits if fit.status != "ok"}
+        if len({fit.seed for fit in fits}) == 1:
+            broken = {key for key in keys if key[1] in {run for _, run in broken}}
+        bad |= broken
+    return [key for key in keys if key not in bad]
+
+
+def _over_fits(
+    results: Results, question: str, metric: str, first: str, second: str | None, level: float
+) -> Difference:
+    """Over runs, each the mean of its folds; where there is one run, over its folds."""
+    mine = _figures(results, question, metric, first)
+    theirs = mine if second is None else _figures(results, question, metric, second)
+    keys, folds = shared_runs(mine, theirs)
+    a = mine.on(keys, folds)
+    b = np.zeros_like(a) if second is None else theirs.on(keys, folds)
+    of_run = np.array([fold["run"] for fold in results.folds])
+    inside = np.array([of_run == run for _, run in keys]).reshape(
+        len(keys), -1
+    )  # (n_runs, n_folds)
+    if len(keys) != 1:
+        means = [np.where(inside, side, 0).sum(axis=1) / inside.sum(axis=1) for side in (a, b)]
+        return over_seeds(means[0], means[1], level=level)
+    sizes = [fold["test"] / fold["train"] for fold in results.folds if fold["run"] == keys[0][1]]
+    if len(sizes) == 1:
+        return over_seeds(a[:, inside[0]][0], b[:, inside[0]][0], level=level)
+    overlap = float(np.mean(sizes))
+    found = over_seeds(a[0, inside[0]], b[0, inside[0]], test_to_train=overlap, level=level)
+    return replace(found, test="folds", notes=(*found.notes, "over the folds of one run"))
+
+
+def _figures(results: Results, question: str, metric: str, method: str) -> Runs:
+    """The figures of a method's fits: a row for each run, a column for each fold."""
+    names = [fold["name"] for fold in results.folds]
+    keys = sorted({(fit.seed, fit.run) for fit in results.of(method)})
+    scores = np.full((len(keys), len(names)), np.nan)
+    for fit in results.of(method):
+        at = keys.index((fit.seed, fit.run)), names.index(fit.fold)
+        scores[at] = fit.score(question, metric)
+    return Runs(keys, pa.array(names, pa.string()), scores)

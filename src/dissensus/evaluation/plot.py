@@ -1,0 +1,185 @@
+"""Results as a picture: an interval for each method and metric, with the floors drawn in."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from xml.sax.saxutils import escape
+
+from dissensus.draw import PALETTE
+from dissensus.evaluation.tables import Cell, Row, Table, higher_is_better
+
+PANEL = 250  # width of a metric's panel, in pixels, as all below
+GAP = 28  # between panels
+EDGE = 20
+LINE = 26  # height of a method's line
+LETTER = 8.2  # width of a letter, rather too much
+ACROSS = 4  # panels side by side
+HEAD = 40  # for the title of the picture
+TITLE, AXIS = 44, 34  # above and below a panel's lines
+INK, QUIET, RULE = "#222222", "#6b6b6b", "#dddddd"
+DASHES = ("", "6 3", "2 3", "8 3 2 3")
+_UNPRINTABLE = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+@dataclass(frozen=True)
+class Axis:
+    """Values from left to right within a panel."""
+
+    low: float
+    high: float
+    left: float
+
+    @classmethod
+    def over(cls, values: Sequence[float], left: float) -> Axis:
+        """An axis that holds the values with some air around them."""
+        known = [value for value in values if math.isfinite(value)] or [0.0]
+        span = max(known) - min(known) or abs(known[0]) or 1.0
+        return cls(min(known) - 0.06 * span, max(known) + 0.06 * span, left)
+
+    def at(self, value: float) -> float:
+        return self.left + PANEL * (value - self.low) / (self.high - self.low)
+
+    def ticks(self) -> list[float]:
+        """Three to seven round numbers."""
+        rough = (self.high - self.low) / 6
+        size = 10 ** math.floor(math.log10(rough))
+        step = next(size * factor for factor in (1, 2, 2.5, 5, 10) if size * factor >= rough)
+        first = math.ceil(self.low / step)
+        return [n * step for n in range(first, math.floor(self.high / step) + 1)]
+
+
+def intervals(table: Table) -> str:
+    """The means of every method with their intervals, a panel for each metric, as SVG text.
+
+    The best mean is a full dot; what differs from the reference after Holm's correction has a
+    dagger. Floors are dashed lines through the panel, methods and plain figures alike. The picture
+    is plain SVG on white and needs nothing from the network.
+    """
+    rows = [row for row in table.rows if not row.floor]
+    floors = [row for row in table.rows if row.floor]
+    metrics = [m for m in table.metrics if any(m in row.cells for row in rows)]
+    names = EDGE + 14 + LETTER * max([len(row.name) for row in rows] + [8])
+    block = TITLE + LINE * len(rows) + AXIS
+    n_blocks = max(1, -(-len(metrics) // ACROSS))
+    width = names + (PANEL + GAP) * max(min(len(metrics), ACROSS), 1) + EDGE
+    legend = HEAD + block * n_blocks + 18
+    height = legend + 20 * len(floors) + EDGE
+    shapes = [_text(EDGE, 26, f"{table.corpus}: {table.question}", weight="bold", size=15)]
+    for number, metric in enumerate(metrics):
+        down, across = divmod(number, ACROSS)
+        top = HEAD + block * down + TITLE
+        if not across:
+            shapes += _names(rows, names - 14, top)
+        shapes += _panel(metric, rows, floors, names + across * (PANEL + GAP), top)
+    shapes += _legend(floors, table.reference, legend)
+    return "\n".join(
+        [
+            f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" height="{height:.0f}" '
+            f'viewBox="0 0 {width:.0f} {height:.0f}" font-family="DejaVu Sans, Helvetica, Arial, '
+            'sans-serif">',
+            f'<rect width="{width:.0f}" height="{height:.0f}" fill="#ffffff"/>',
+            *shapes,
+            "</svg>\n",
+        ]
+    )
+
+
+def _names(rows: Sequence[Row], right: float, top: float) -> list[str]:
+    return [
+        _text(right, top + LINE * (at + 0.5) + 4, row.name, anchor="end")
+        for at, row in enumerate(rows)
+    ]
+
+
+def _panel(
+    metric: str, rows: Sequence[Row], floors: Sequence[Row], left: float, top: float
+) -> list[str]:
+    below = top + LINE * len(rows)
+    cells = [row.cells.get(metric) for row in rows]
+    lines = [row.cells.get(metric) for row in floors]
+    known = [cell for cell in (*cells, *lines) if cell is not None]
+    axis = Axis.over([v for c in known for v in (c.mean, c.low, c.high)], left)
+    better = "higher is better" if higher_is_better(metric) else "lower is better"
+    shapes = [
+        _text(left, top - 20, metric, weight="bold"),
+        _text(left, top - 6, better, size=11, fill=QUIET),
+    ]
+    for tick in axis.ticks():
+        shapes.append(_line(axis.at(tick), top, axis.at(tick), below, RULE))
+        shapes.append(_text(axis.at(tick), below + 16, f"{tick:.4g}", 11, QUIET, "middle"))
+    shapes.append(_line(left, below, left + PANEL, below, QUIET))
+    for number, floor in enumerate(lines):
+        if floor is not None and math.isfinite(floor.mean):
+            colour, dash = _dashed(number)
+            x = axis.at(floor.mean)
+            shapes.append(_line(x, top, x, below, colour, 1.6, dash))
+    for at, cell in enumerate(cells):
+        y = top + LINE * (at + 0.5)
+        shapes += (
+            [_text(left + 4, y + 4, "no score", 11, QUIET)]
+            if cell is None
+            else _mark(cell, axis, y)
+        )
+    return shapes
+
+
+def _mark(cell: Cell, axis: Axis, y: float) -> list[str]:
+    """A dot with its interval."""
+    shapes = []
+    if math.isfinite(cell.low) and math.isfinite(cell.high):
+        ends = axis.at(cell.low), axis.at(cell.high)
+        shapes.append(_line(ends[0], y, ends[1], y, INK, 1.8))
+        shapes += [_line(end, y - 4, end, y + 4, INK, 1.8) for end in ends]
+    x, fill = axis.at(cell.mean), INK if cell.best else "#ffffff"
+    shapes.append(
+        f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4.5" fill="{fill}" stroke="{INK}" '
+        'stroke-width="1.8"/>'
+    )
+    if cell.told_apart:
+        shapes.append(_text(x, y - 7, "†", 12, INK, "middle"))
+    return shapes
+
+
+def _legend(floors: Sequence[Row], reference: str | None, top: float) -> list[str]:
+    apart = "" if reference is None else f"; †: differs from {reference}, p < 0.05 after Holm"
+    shapes = [_text(EDGE, top, f"Mean and 95 % interval; full dot: best mean{apart}", 12, QUIET)]
+    for number, row in enumerate(floors):
+        y = top + 20 * (number + 1)
+        colour, dash = _dashed(number)
+        shapes.append(_line(EDGE, y - 4, EDGE + 34, y - 4, colour, 1.6, dash))
+        shapes.append(_text(EDGE + 42, y, row.name, 12))
+    return shapes
+
+
+def _dashed(number: int) -> tuple[str, str]:
+    """A colour and dashes for a floor; never one plain line, which an interval is."""
+    return PALETTE[number % len(PALETTE)], DASHES[1 + number % (len(DASHES) - 1)]
+
+
+def _text(
+    x: float,
+    y: float,
+    text: str,
+    size: int = 13,
+    fill: str = INK,
+    anchor: str = "start",
+    weight: str = "normal",
+) -> str:
+    shown = escape(_UNPRINTABLE.sub("\ufffd", text))
+    return (
+        f'<text x="{x:.1f}" y="{y:.1f}" font-size="{size}" fill="{fill}" text-anchor="{anchor}" '
+        f'font-weight="{weight}">{shown}</text>'
+    )
+
+
+def _line(
+    x1: float, y1: float, x2: float, y2: float, colour: str, width: float = 1, dash: str = ""
+) -> str:
+    dashed = f' stroke-dasharray="{dash}"' if dash else ""
+    return (
+        f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" stroke="{colour}" '
+        f'stroke-width="{width}"{dashed}/>'
+    )

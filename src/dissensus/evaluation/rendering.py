@@ -1,0 +1,240 @@
+"""A table of results as text, Markdown, LaTeX or CSV."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+import re
+from collections.abc import Callable, Sequence
+
+from dissensus.evaluation.difference import Difference, p_text
+from dissensus.evaluation.tables import ALPHA, Cell, Table, higher_is_better
+
+LATEX = {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    **{sign: f"\\{sign}" for sign in "&%$#_{}"},
+}
+SIGNS = {"±": r"$\pm$", "†": r"$^\dagger$", "↑": r"$\uparrow$", "↓": r"$\downarrow$", "<": "$<$"}
+NUMBER = re.compile(r"(?<![\w.])([+-]\d+\.\d+)")
+COLUMNS = (
+    "corpus", "question", "method", "kind", "metric", "mean", "sd over fits", "low", "high",
+    "fits", "best", "reference", "difference", "difference low", "difference high", "p",
+    "p (Holm)", "test", "notes",
+)  # fmt: skip
+
+
+def to_text(table: Table, digits: int = 3) -> str:
+    """Plain lines; the best is marked with *, what differs from the reference with +."""
+    cells = [
+        [row.name, *(_marked(row.cells.get(m), digits, "*", "+") for m in table.metrics)]
+        for row in table.rows
+    ]
+    n_methods = sum(not row.floor for row in table.rows)
+    lines = _aligned([_header(table), *cells])
+    ruled = [lines[0], "-" * len(lines[0]), *lines[1 : n_methods + 1]]
+    if n_methods < len(table.rows):
+        ruled += ["-" * len(lines[0]), *lines[n_methods + 1 :]]
+    blocks = ["\n".join(line.rstrip() for line in ruled)]
+    if table.reference is not None:
+        shown = _aligned(_differences(table, digits))
+        blocks.append(
+            "\n".join([f"Difference from {table.reference}", *(line.rstrip() for line in shown)])
+        )
+    return "\n\n".join([*blocks, "\n".join(_closing(table, "*", "+"))]) + "\n"
+
+
+def to_markdown(table: Table, digits: int = 3) -> str:
+    """Markdown tables; the best is bold, what differs from the reference has a dagger."""
+    header = _header(table)
+    lines = [_pipes(header), _pipes(["---"] + ["--:"] * len(table.metrics))]
+    for row in table.rows:
+        name = f"*{_safe(row.name)}*" if row.floor else _safe(row.name)
+        found = [_bold(row.cells.get(m), digits, "**{}**", "†") for m in table.metrics]
+        lines.append(_pipes([name, *found]))
+    if table.reference is not None:
+        first, *rest = _differences(table, digits)
+        lines += ["", f"Difference from {_safe(table.reference)}:", "", _pipes(first)]
+        lines += [_pipes(["---"] + ["--:"] * (len(first) - 1))]
+        lines += [_pipes([_safe(name), *cells]) for name, *cells in rest]
+    *closing, command = _closing(table, "bold", "†")
+    return "\n".join([*lines, "", *(f"{_safe(line)}  " for line in closing), f"`{command}`"]) + "\n"
+
+
+def to_latex(table: Table, digits: int = 3) -> str:
+    """A `tabular` with booktabs rules, one more for the differences, and what they mean as
+    comments; names are escaped."""
+    floors = [row for row in table.rows if row.floor]
+    methods = [row for row in table.rows if not row.floor]
+    sections = [
+        [
+            [
+                row.name,
+                *(_bold(row.cells.get(m), digits, "\\textbf{{{}}}", "†") for m in table.metrics),
+            ]
+            for row in rows
+        ]
+        for rows in (methods, floors)
+    ]
+    lines = _tabular([[_header(table)], *sections])
+    if table.reference is not None:
+        first, *rest = _differences(table, digits)
+        lines += ["", *_tabular([[[f"minus {table.reference}", *first[1:]]], rest])]
+    return "\n".join([*lines, *(f"% {line}" for line in _closing(table, "bold", "dagger"))]) + "\n"
+
+
+def _tabular(sections: Sequence[Sequence[Sequence[str]]]) -> list[str]:
+    """Rows of cells with a rule between sections."""
+    width = len(sections[0][0])
+    lines = [f"\\begin{{tabular}}{{l{'r' * (width - 1)}}}", "\\toprule"]
+    for number, section in enumerate(part for part in sections if part):
+        lines += ["\\midrule"] if number else []
+        lines += [f"{' & '.join(map(_latex, row))} \\\\" for row in section]
+    return [*lines, "\\bottomrule", "\\end{tabular}"]
+
+
+def _latex(cell: str) -> str:
+    """A cell whose name is escaped and whose signs are LaTeX's; bold stays as it is."""
+    bold = cell.startswith("\\textbf{")
+    mean, rest = cell.removeprefix("\\textbf{").split("}", 1) if bold else ("", cell)
+    shown = "".join(SIGNS.get(sign, sign) for sign in escaped(rest))
+    mean, shown = (NUMBER.sub(r"$\1$", part) for part in (mean, shown))
+    return f"\\textbf{{{mean}}}{shown}" if bold else shown
+
+
+def to_csv(table: Table) -> str:
+    """One line for each method and metric, with every figure unrounded."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(COLUMNS)
+    for row in table.rows:
+        for metric, cell in row.cells.items():
+            kind = "floor" if row.floor else "method"
+            known = [table.corpus, table.question, row.name, kind, metric]
+            figures = [cell.mean, cell.spread, cell.low, cell.high]
+            writer.writerow(
+                [*known, *map(_exact, figures), cell.n_fits or "", "yes" if cell.best else ""]
+                + _against(cell.against, table.reference)
+            )
+    return text.getvalue()
+
+
+FORMATS: dict[str, Callable[[Table], str]] = {
+    "text": to_text,
+    "markdown": to_markdown,
+    "latex": to_latex,
+    "csv": to_csv,
+}
+
+
+def escaped(text: str) -> str:
+    """A text for LaTeX.
+
+    Example:
+        >>> print(escaped("soft_label & 50 %"))
+        soft\\_label \\& 50 \\%
+    """
+    return "".join(LATEX.get(sign, sign) for sign in text)
+
+
+# ---- cells ----
+
+
+def _header(table: Table) -> list[str]:
+    arrows = ["↑" if higher_is_better(metric) else "↓" for metric in table.metrics]
+    return [
+        table.question,
+        *(f"{m} {arrow}" for m, arrow in zip(table.metrics, arrows, strict=True)),
+    ]
+
+
+def figure(cell: Cell, digits: int = 3) -> str:
+    """Mean, spread over fits and interval, as far as they are known.
+
+    Example:
+        >>> figure(Cell(0.8123, 0.0102, 0.79, 0.834)), figure(Cell(0.5))
+        ('0.812 ± 0.010 [0.790, 0.834]', '0.500')
+    """
+    spread = "" if math.isnan(cell.spread) else f" ± {cell.spread:.{digits}f}"
+    ends = "" if math.isnan(cell.low) else f" [{cell.low:.{digits}f}, {cell.high:.{digits}f}]"
+    return f"{cell.mean:.{digits}f}{spread}{ends}"
+
+
+def _marked(cell: Cell | None, digits: int, best: str, apart: str) -> str:
+    if cell is None:
+        return "-"
+    return figure(cell, digits) + (best if cell.best else "") + (apart if cell.told_apart else "")
+
+
+def _bold(cell: Cell | None, digits: int, bold: str, apart: str) -> str:
+    if cell is None:
+        return "-"
+    mean, _, rest = figure(cell, digits).partition(" ")
+    mark = apart if cell.told_apart else ""
+    return f"{bold.format(mean) if cell.best else mean}{mark}{' ' if rest else ''}{rest}"
+
+
+def _differences(table: Table, digits: int) -> list[list[str]]:
+    """The table of differences from the reference: effect with interval first, p second."""
+    rows = [["", *table.metrics]]
+    for row in table.rows:
+        found = [row.cells[m].against if m in row.cells else None for m in table.metrics]
+        if any(difference is not None for difference in found):
+            rows.append([row.name, *(_difference(each, digits) for each in found)])
+    return rows
+
+
+def _difference(found: Difference | None, digits: int) -> str:
+    if found is None or math.isnan(found.effect):
+        return "-"
+    ends = "" if math.isnan(found.low) else f" [{found.low:+.{digits}f}, {found.high:+.{digits}f}]"
+    p = "" if math.isnan(found.p) else f", p {p_text(found.adjusted)}"
+    return f"{found.effect:+.{digits}f}{ends}{p}"
+
+
+def _against(found: Difference | None, reference: str | None) -> list[str]:
+    if found is None:
+        return [""] * 8
+    figures = found.effect, found.low, found.high, found.p, found.adjusted
+    said = "; ".join([*found.notes, *([found.reason] if found.reason else [])])
+    return [reference or "", *map(_exact, figures), found.test, said]
+
+
+def _exact(value: float) -> str:
+    return "" if math.isnan(value) else repr(value)
+
+
+# ---- lines ----
+
+
+def _closing(table: Table, best: str, apart: str) -> list[str]:
+    lines = [f"Mean ± sd over fits [95 % interval]; {best}: best mean, floors aside."]
+    if table.reference is not None:
+        lines.append(
+            f"{apart}: differs from {table.reference} (p < {ALPHA:g} after Holm's correction over "
+            f"{table.n_comparisons} comparisons)."
+        )
+    return [*lines, *table.notes, table.command]
+
+
+def _aligned(cells: Sequence[Sequence[str]]) -> list[str]:
+    """Cells in columns, the first to the left, the others to the right."""
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    return [
+        "  ".join(
+            cell.ljust(width) if at == 0 else cell.rjust(width)
+            for at, (cell, width) in enumerate(zip(row, widths, strict=True))
+        )
+        for row in cells
+    ]
+
+
+def _pipes(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _safe(text: str) -> str:
+    """A name for Markdown: no sign of it means anything."""
+    return "".join(f"\\{sign}" if sign in "\\`*_[]<>|" else sign for sign in text)

@@ -1,0 +1,104 @@
+"""The picture of intervals: everything is where it should be."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from xml.etree import ElementTree
+
+import pytest
+
+from dissensus.evaluation.plot import HEAD, LINE, PANEL, TITLE, Axis, intervals
+from dissensus.evaluation.tables import Cell, Row, Table, table
+from tests.evaluation.comparisons import comparison
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def drawn(table: Table) -> ElementTree.Element:
+    return ElementTree.fromstring(intervals(table))
+
+
+def texts(picture: ElementTree.Element) -> list[str]:
+    return ["".join(node.itertext()) for node in picture.iter(f"{SVG}text")]
+
+
+@pytest.fixture(scope="module")
+def made() -> Table:
+    return table(comparison(n_seeds=5), reference="single", resamples=200)
+
+
+def test_it_is_a_picture_on_white_that_names_everything(made: Table) -> None:
+    picture = drawn(made)
+    shown = texts(picture)
+    wanted = ["made-up: hate", "single", "soft_label", "prior", "perfect prediction", "noise floor"]
+    assert [text for text in (*wanted, *made.metrics) if text not in shown] == []
+    assert picture.find(f"{SVG}rect").get("fill") == "#ffffff"  # type: ignore[union-attr]
+    assert "http" not in intervals(made).replace("http://www.w3.org/2000/svg", "")
+
+
+def test_dots_lie_within_their_interval_at_their_method(made: Table) -> None:
+    dots = list(drawn(made).iter(f"{SVG}circle"))
+    assert len(dots) == 8  # two methods, four metrics
+    ys = [TITLE + HEAD + LINE * (at + 0.5) for at in (0, 1)]
+    assert [float(dot.get("cy", "")) for dot in dots] == ys * 4
+    solid = [dot for dot in dots if dot.get("fill") != "#ffffff"]
+    assert len(solid) == 4  # one best for each metric
+    bars = [
+        line
+        for line in drawn(made).iter(f"{SVG}line")
+        if line.get("y1") == line.get("y2") and float(line.get("y1", "")) in ys
+    ]
+    assert len(bars) == 8
+    for dot, bar in zip(dots, bars, strict=True):
+        assert float(bar.get("x1", "")) < float(dot.get("cx", "")) < float(bar.get("x2", ""))
+
+
+def test_floors_are_dashed_lines_at_their_value(made: Table) -> None:
+    dashed = [n for n in drawn(made).iter(f"{SVG}line") if n.get("stroke-dasharray")]
+    upright = [line for line in dashed if line.get("x1") == line.get("x2")]
+    assert len(upright) == 6  # the prior on four metrics, one figure on two
+    assert len(dashed) - len(upright) == 3  # the legend
+
+
+def test_nothing_leaves_the_picture(made: Table) -> None:
+    picture = drawn(made)
+    width, height = (float(picture.get(side, "")) for side in ("width", "height"))
+    for node in picture.iter():
+        for name in ("x", "x1", "x2", "cx"):
+            assert 0 <= float(node.get(name, "0")) <= width
+        for name in ("y", "y1", "y2", "cy"):
+            assert 0 <= float(node.get(name, "0")) <= height
+
+
+def test_panels_wrap() -> None:
+    cells = {name: Cell(0.5, 0.1, 0.4, 0.6) for name in
+             ("TVD", "JSD", "KL", "CCC", "accuracy", "cosine")}  # fmt: skip
+    wide = Table("c", "q", tuple(cells), (Row("a", cells),), None, 0, (), "x")
+    narrow = replace(wide, metrics=("TVD", "JSD", "KL", "CCC"))
+    sizes = [
+        {side: float(drawn(t).get(side, "")) for side in ("width", "height")}
+        for t in (narrow, wide)
+    ]
+    assert sizes[0]["width"] == sizes[1]["width"] and sizes[0]["height"] < sizes[1]["height"]
+
+
+def test_a_method_without_a_score_and_strange_names() -> None:
+    rows = (
+        Row("<a & b>\x00", {"TVD": Cell(0.5)}),
+        Row("none", {}),
+        Row("nan", {"TVD": Cell(float("nan"))}, floor=True),
+    )
+    shown = texts(drawn(Table("c", "q", ("TVD", "KL"), rows, None, 0, (), "x")))
+    assert "<a & b>\ufffd" in shown and "no score" in shown and "KL" not in shown
+
+
+@pytest.mark.parametrize(
+    "values", [[0.0, 1.0], [0.8123, 0.8125], [-3.0, 2000.0], [0.5], [0.0], [float("nan")]]
+)
+def test_an_axis_has_a_few_round_ticks_inside(values: list[float]) -> None:
+    axis = Axis.over(values, 100)
+    ticks = axis.ticks()
+    assert 2 <= len(ticks) <= 7
+    assert all(axis.low <= tick <= axis.high for tick in ticks)
+    assert axis.at(axis.low) == pytest.approx(100)
+    assert axis.at(axis.high) == pytest.approx(100 + PANEL)

@@ -1,0 +1,237 @@
+"""Tables: figures, floors, marks and the corrected comparison; rendered in four ways."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from dissensus.errors import DataError
+from dissensus.evaluation.comparing import compared
+from dissensus.evaluation.difference import holm
+from dissensus.evaluation.rendering import FORMATS, escaped, to_csv, to_latex, to_markdown, to_text
+from dissensus.evaluation.tables import Cell, Row, Table, table
+from tests.evaluation.comparisons import comparison
+
+
+@pytest.fixture(scope="module")
+def made() -> Table:
+    return table(comparison(n_seeds=5), reference="single", resamples=300)
+
+
+def test_methods_come_first_and_floors_last(made: Table) -> None:
+    assert [(row.name, row.floor) for row in made.rows] == [
+        ("single", False),
+        ("soft_label", False),
+        ("prior", True),
+        ("perfect prediction", True),
+        ("noise floor", True),
+    ]
+    assert made["noise floor"].cells == {"DIC": Cell(0.9)}
+    with pytest.raises(KeyError):
+        made["nobody"]
+
+
+def test_a_cell_holds_mean_spread_and_interval(made: Table) -> None:
+    results = comparison(n_seeds=5)
+    cell = made["single"].cells["accuracy"]
+    figures = [fit.score("hate", "accuracy") for fit in results.of("single")]
+    assert cell.mean == pytest.approx(np.mean(figures))  # the folds are equally large
+    assert cell.spread == pytest.approx(np.std(figures, ddof=1))
+    alone = compared(results, "hate", "accuracy", "single")
+    assert (cell.low, cell.high, cell.n_fits) == (alone.low, alone.high, 10)
+    assert made["single"].cells["DIC"].low < made["single"].cells["DIC"].mean
+
+
+def test_the_best_is_marked_among_methods_that_are_no_floors(made: Table) -> None:
+    best = {m: [row.name for row in made.rows if m in row.cells and row.cells[m].best]
+            for m in made.metrics}  # fmt: skip
+    assert best == {
+        "cross-entropy": ["soft_label"],
+        "accuracy": ["soft_label"],
+        "macro-F1": ["soft_label"],
+        "DIC": ["single"],
+    }
+
+
+def test_methods_that_tie_are_both_best() -> None:
+    results = comparison(methods=("single", "soft_label"))
+    copied = [replace(f, method="soft_label") for f in results.of("single")]
+    tied = replace(results, fits=(*results.of("single"), *copied))
+    found = table(tied, metrics=["accuracy"], reference="single")
+    assert [row.cells["accuracy"].best for row in found.rows] == [True, True]
+    against = found["soft_label"].cells["accuracy"].against
+    assert against is not None and (against.p, against.adjusted) == (1, 1)
+    assert "soft_label (accuracy): identical scores on all 120 items" in found.notes
+
+
+def test_p_is_corrected_over_all_comparisons_of_the_table(made: Table) -> None:
+    found = [
+        cell.against for row in made.rows for cell in row.cells.values() if cell.against is not None
+    ]
+    assert len(found) == made.n_comparisons == 8
+    assert [f.adjusted for f in found] == pytest.approx(holm([f.p for f in found]).tolist())
+    assert all(cell.against is None for cell in made["single"].cells.values())
+
+
+def test_without_a_reference_nothing_is_compared() -> None:
+    found = table(comparison(), metrics=["accuracy"])
+    assert (found.reference, found.n_comparisons) == (None, 0)
+    assert "Difference" not in to_text(found)
+
+
+def test_what_was_left_out_or_ended_badly_is_said() -> None:
+    found = table(comparison(broken=True), metrics=["accuracy"], reference="single")
+    assert found.notes == (
+        "annotator-heads left out: nobody knows who answered",
+        "soft_label: 1 of 6 fits diverged ('loss is nan in epoch 3')",
+        "soft_label (accuracy): 1 of 3 runs left out: a fit did not end well",
+    )
+
+
+def test_one_fit_has_neither_spread_nor_interval_over_seeds() -> None:
+    found = table(comparison(n_seeds=1, k=2), metrics=["DIC"])
+    cell = found["single"].cells["DIC"]
+    assert cell.n_fits == 2 and not np.isnan(cell.spread)
+    results = comparison(n_seeds=1, k=2)
+    first = replace(results, fits=results.fits[:1], folds=results.folds[:1])
+    lone = table(first, metrics=["DIC"])["prior"].cells["DIC"]
+    assert np.isnan([lone.spread, lone.low, lone.high]).all() and lone.mean > 0
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"question": "love"}, "no question 'love' in the results; there is 'hate'"),
+        (
+            {"metrics": ["TVD"]},
+            "no metric 'TVD' in the results; there is 'cross-entropy', 'accuracy', 'macro-F1', "
+            "'DIC'",
+        ),
+        (
+            {"reference": "best"},
+            "no method 'best' in the results; there is 'prior', 'single', 'soft_label'",
+        ),
+    ],
+)
+def test_what_is_not_there(options: dict[str, str], message: str) -> None:
+    with pytest.raises(DataError) as caught:
+        table(comparison(), **options)  # type: ignore[arg-type]
+    assert str(caught.value) == message
+
+
+# ---- rendering ----
+
+
+SMALL = Table(
+    "made-up",
+    "hate",
+    ("TVD", "accuracy"),
+    (
+        Row(
+            "soft_label",
+            {"TVD": Cell(-0.25, 0.01, -0.3, -0.2, 6, best=True), "accuracy": Cell(0.5)},
+        ),
+        Row("50 % & more", {"accuracy": Cell(0.4)}, floor=True),
+    ),
+    None,
+    0,
+    ("a note on soft_label",),
+    "dissensus compare crowd/",
+)
+
+
+def test_text() -> None:
+    assert to_text(SMALL).splitlines() == [
+        "hate                                    TVD ↓  accuracy ↑",
+        "---------------------------------------------------------",
+        "soft_label   -0.250 ± 0.010 [-0.300, -0.200]*       0.500",
+        "---------------------------------------------------------",
+        "50 % & more                                 -       0.400",
+        "",
+        "Mean ± sd over fits [95 % interval]; *: best mean, floors aside.",
+        "a note on soft_label",
+        "dissensus compare crowd/",
+    ]
+
+
+def test_markdown() -> None:
+    assert (
+        to_markdown(SMALL)
+        == r"""| hate | TVD ↓ | accuracy ↑ |
+| --- | --: | --: |
+| soft\_label | **-0.250** ± 0.010 [-0.300, -0.200] | 0.500 |
+| *50 % & more* | - | 0.400 |
+
+Mean ± sd over fits \[95 % interval\]; bold: best mean, floors aside.  
+a note on soft\_label  
+`dissensus compare crowd/`
+"""
+    )
+
+
+def test_latex_is_escaped() -> None:
+    assert (
+        to_latex(SMALL)
+        == r"""\begin{tabular}{lrr}
+\toprule
+hate & TVD $\downarrow$ & accuracy $\uparrow$ \\
+\midrule
+soft\_label & \textbf{$-0.250$} $\pm$ 0.010 [$-0.300$, $-0.200$] & 0.500 \\
+\midrule
+50 \% \& more & - & 0.400 \\
+\bottomrule
+\end{tabular}
+% Mean ± sd over fits [95 % interval]; bold: best mean, floors aside.
+% a note on soft_label
+% dissensus compare crowd/
+"""
+    )
+
+
+def test_every_sign_that_means_something_to_latex_is_escaped() -> None:
+    assert escaped(r"a\b{c}#$%&_^~") == (
+        r"a\textbackslash{}b\{c\}\#\$\%\&\_\textasciicircum{}\textasciitilde{}"
+    )
+
+
+def test_csv_holds_every_figure_unrounded(made: Table) -> None:
+    rows = list(csv.DictReader(io.StringIO(to_csv(made))))
+    assert len(rows) == sum(len(row.cells) for row in made.rows)
+    found = next(r for r in rows if (r["method"], r["metric"]) == ("soft_label", "accuracy"))
+    cell = made["soft_label"].cells["accuracy"]
+    assert cell.against is not None
+    assert [float(found[c]) for c in ("mean", "sd over fits", "low", "high", "difference")] == [
+        cell.mean,
+        cell.spread,
+        cell.low,
+        cell.high,
+        cell.against.effect,
+    ]
+    assert (found["p (Holm)"], found["test"]) == (repr(cell.against.adjusted), "seeds and items")
+    floor = next(r for r in rows if r["method"] == "perfect prediction")
+    assert (floor["kind"], floor["mean"], floor["low"], floor["p"]) == ("floor", "0.0", "", "")
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_every_format_names_every_method_and_how_to_find_it_again(name: str, made: Table) -> None:
+    text = FORMATS[name](made)
+    plain = text.replace("\\_", "_")
+    assert all(row.name in plain for row in made.rows)
+    assert text.endswith("\n")
+    if name != "csv":
+        assert "dissensus compare crowd/ --seeds 3" in text
+        shown = re.findall(r"Holm's correction over 8 comparisons", text)
+        assert len(shown) == 1
+
+
+def test_differences_lead_with_the_effect(made: Table) -> None:
+    found = made["prior"].cells["accuracy"].against
+    assert found is not None
+    cell = f"{found.effect:+.3f} [{found.low:+.3f}, {found.high:+.3f}], p "
+    assert cell in to_text(made) and cell in to_markdown(made)
+    assert f"${found.effect:+.3f}$ [${found.low:+.3f}$" in to_latex(made)
