@@ -88,11 +88,10 @@ class TextEncoder(NeuralEncoder):
     def load(self) -> EncoderNetwork:
         from transformers import AutoModel
 
-        return _TextNetwork(
-            hub.loaded(
-                self.name, lambda: AutoModel.from_pretrained(self._source, use_safetensors=True)
-            )
+        model = hub.loaded(
+            self.name, lambda: AutoModel.from_pretrained(self._source, use_safetensors=True)
         )
+        return _TextNetwork(model.float())
 
     def prepare(self, contents: Contents) -> Prepared:
         together = pa.types.is_list(contents.values.type)

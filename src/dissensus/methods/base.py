@@ -142,13 +142,14 @@ class Method(ABC):
         return self
 
     def _aligned(self, validation: Corpus) -> Corpus:
-        """The validation corpus with the codes of training; strangers' answers are left out."""
+        """The validation corpus with the codes of training; strangers' answers are left out,
+        where it matters who answers."""
         questions, everyone = self.learned_.questions, self.learned_.annotators
         validation.check_questions(questions)
         for question, scale in questions.items():
             if validation[question].scale != scale:
                 raise DataError(f"{validation.name}: {question!r} has another scale than training")
-        if validation.annotators == everyone:
+        if validation.annotators == everyone or not self.individual:
             return validation
         known = validation.select(annotators=everyone.find(validation.annotators) >= 0)
         asked = {q: known[q].on(known.items, everyone) for q in questions}

