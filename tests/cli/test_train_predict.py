@@ -125,7 +125,20 @@ def test_hs_brexit_by_its_official_split(run: Run, data_folder: Path, tmp_path: 
         (("--split", "dev"), "Error: crowd: no part 'dev'; there is no official split"),
         (("--set", "epochs"), "Error: --set takes name=value, found 'epochs'"),
         (("--hold-out", "2"), "Error: test_share lies between 0 and 1, found 2.0"),
-        ((), "Error: crowd: encoder 'minilm' reads nothing of {'x': 'features'}"),
+        (
+            ("--encoder", "minilm"),
+            "Error: crowd: encoder 'minilm' reads nothing of {'x': 'features'}",
+        ),
+        (("--encoder", "y=features"), "Error: crowd: no role 'y'; there are 'x'"),
+        (
+            ("--encoder", "x=features:size=3"),
+            "Error: encoder 'features' has no option 'size'; it has none",
+        ),
+        (
+            ("--encoder", "x=features,x=auto"),
+            "Error: encoder: one name for each role is wanted, found two for one role in "
+            "'x=features,x=auto'",
+        ),
     ],
 )
 def test_what_cannot_be_trained(
@@ -183,7 +196,7 @@ def test_convert_does_not_write_over_what_is_not_ours(
 
 
 @pytest.mark.slow
-def test_ctrl_c_ends_in_one_line_and_writes_nothing(crowd: Path, tmp_path: Path) -> None:
+def test_ctrl_c_ends_in_one_line_and_keeps_what_was_trained(crowd: Path, tmp_path: Path) -> None:
     command = [sys.executable, "-c", "from dissensus.cli import main; main()"]
     typed = ["train", str(crowd), "-o", str(tmp_path / "model"), "--encoder", "features"]
     process = subprocess.Popen(
@@ -199,5 +212,7 @@ def test_ctrl_c_ends_in_one_line_and_writes_nothing(crowd: Path, tmp_path: Path)
     time.sleep(3)  # into the first epochs
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=60)
-    assert (process.returncode, out, err) == (130, "", "Stopped.\n")
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["crowd"]
+    kept = tmp_path / "model.unfinished"
+    line = f"Stopped; {kept} holds the training so far, --resume goes on with it.\n"
+    assert (process.returncode, out, err) == (130, "", line)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["crowd", kept.name]

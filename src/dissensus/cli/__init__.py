@@ -55,8 +55,8 @@ def _stoppable(command: Callable[..., Any]) -> Callable[..., Any]:
     def run(*arguments: Any, **options: Any) -> Any:
         try:
             return command(*arguments, **options)
-        except KeyboardInterrupt:
-            fail("Stopped.", 130)
+        except KeyboardInterrupt as stop:
+            fail(f"Stopped; {stop}." if stop.args else "Stopped.", 130)
 
     return run
 

@@ -25,7 +25,10 @@ def train(
     method: Annotated[str, typer.Option(help="Method to train.")] = "annotator-heads",
     encoder: Annotated[
         str | None,
-        typer.Option(help="What reads the contents: minilm, features, a folder or a hub name."),
+        typer.Option(
+            help="What reads the contents: minilm, a folder, a hub name; or by role, as in "
+            "text=minilm,speech=whisper-tiny."
+        ),
     ] = None,
     question: console.Question = None,
     split: Annotated[
@@ -67,9 +70,8 @@ def train(
     try:
         fitted.fit(part, question or None, held, note, checkpoint=unfinished)
     except KeyboardInterrupt:
-        if unfinished.exists():
-            console.say(f"{unfinished}: the training so far; --resume goes on with it")
-        raise
+        kept = f"{unfinished} holds the training so far, --resume goes on with it"
+        raise KeyboardInterrupt(*[kept] if unfinished.exists() else []) from None
     for decided in fitted.notes_:
         console.say(decided)
     fitted.save(output)

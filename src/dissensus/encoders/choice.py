@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import functools
 import importlib
+import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import Field, dataclass, fields
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from dissensus.contents import Contents, Kind
 from dissensus.corpus import Corpus
+from dissensus.encoders import hub
 from dissensus.encoders.base import Encoder
 from dissensus.encoders.cache import cached_store
 from dissensus.encoders.store import Store
@@ -73,18 +76,54 @@ def encoder(name: str, kind: Kind) -> Encoder:
 
     Args:
         name: one of ours, "auto" for the kind's default, "words:PATH" for a file of word vectors,
-            a folder that holds a transformers model, or a model's name on the hub.
+            a folder that holds a transformers model, or a model's name on the hub; its options
+            stand behind it, as in "minilm:max_length=64".
     """
     ours = ENCODERS[kind]
-    name = DEFAULTS.get(kind, name) if name == "auto" else name
-    if _entry(name) not in ours and ("" not in ours or _belongs_elsewhere(name)):
+    plain, options = _parted(name)
+    plain = DEFAULTS[kind] if plain == "auto" else plain
+    if _entry(plain) not in ours and ("" not in ours or _is_ours(plain)):
         known = [known for known in ours if known]
-        raise ModelError(f"no encoder {name!r} reads {kind}; there are {listed(known) or 'none'}")
-    module, cls = ours.get(_entry(name)) or ours[""]
+        raise ModelError(f"no encoder {plain!r} reads {kind}; there are {listed(known)}")
+    module, cls = ours.get(_entry(plain)) or ours[""]
     found = getattr(importlib.import_module(f"dissensus.encoders.{module}"), cls)
-    alone = name in ("features", "characters")
-    made: Encoder = found() if alone else found(name.removeprefix("words:"))
+    known_options = {field.name: field for field in fields(found)}
+    named = (plain.removeprefix("words:"),) if known_options.pop("name", None) else ()
+    made: Encoder = found(*named, **_read_options(plain, options, known_options))
     return made
+
+
+def _parted(name: str) -> tuple[str, dict[str, str]]:
+    """A name, and the options behind it.
+
+    Example:
+        >>> _parted("minilm:max_length=64"), _parted("words:glove.txt")
+        (('minilm', {'max_length': '64'}), ('words:glove.txt', {}))
+    """
+    found = re.fullmatch(r"(.*?)((?::\w+=[^:=]*)*)", name, re.DOTALL)
+    assert found is not None  # it matches whatever there is
+    return found[1], dict(option.split("=") for option in found[2].split(":")[1:])
+
+
+def _read_options(
+    name: str, options: Mapping[str, str], known: Mapping[str, Field[Any]]
+) -> dict[str, float]:
+    """Options as numbers, as the encoder's fields say."""
+    read = {}
+    for option, text in options.items():
+        if option not in known:
+            raise ModelError(
+                f"encoder {name!r} has no option {option!r}; it has {listed(known) or 'none'}"
+            )
+        whole = known[option].type != "float"
+        try:
+            read[option] = int(text) if whole else float(text)
+        except ValueError:
+            read[option] = 0
+        if not read[option] > 0:
+            kind = "whole number" if whole else "number"
+            raise ModelError(f"encoder {name!r}: {option} is a {kind} above 0, found {text!r}")
+    return read
 
 
 def _entry(name: str) -> str:
@@ -92,8 +131,8 @@ def _entry(name: str) -> str:
     return "words:" if name.startswith("words:") else name
 
 
-def _belongs_elsewhere(name: str) -> bool:
-    """Whether it is the name of one of our encoders, for another kind."""
+def _is_ours(name: str) -> bool:
+    """Whether it is the name of one of our encoders, for one kind or another."""
     return any(_entry(name) in names for names in ENCODERS.values())
 
 
@@ -102,21 +141,30 @@ def readings(corpus: Corpus, name: str | Mapping[str, str]) -> dict[str, Reading
 
     Args:
         name: one encoder for all roles it can read ("auto": each role's default), or a name for
-            each role; "premise+hypothesis" are texts that are read together.
+            each role; "premise+hypothesis" are texts that are read together. Of a corpus with
+            several kinds of contents, a model by folder or hub name reads the kind it is made for.
     """
     if isinstance(name, Mapping):
         return {role: _reading(corpus, role, of_role) for role, of_role in name.items()}
-    found = {}
-    for role, held in corpus.contents.items():
-        ours = ENCODERS[held.kind]
-        if name == "auto" or _entry(name) in ours or ("" in ours and not _belongs_elsewhere(name)):
-            found[role] = _reading(corpus, role, name)
+    held_kinds = {role: held.kind for role, held in corpus.contents.items()}
+    kinds = _kinds(name, set(held_kinds.values()))
+    found = {role: _reading(corpus, role, name) for role in held_kinds if held_kinds[role] in kinds}
     if not found:
-        held_kinds = {role: held.kind for role, held in corpus.contents.items()}
         raise ModelError(
             f"{corpus.name}: encoder {name!r} reads nothing of {held_kinds or 'no contents'}"
         )
     return found
+
+
+def _kinds(name: str, held: set[Kind]) -> set[Kind]:
+    """Those of the kinds that are there which the encoder of this name reads."""
+    plain = _parted(name)[0]
+    if plain == "auto":
+        return held
+    if _is_ours(plain):
+        return {kind for kind in held if _entry(plain) in ENCODERS[kind]}
+    able = {kind for kind in held if "" in ENCODERS[kind]}
+    return able & set(hub.kinds(plain)) if len(able) > 1 else able
 
 
 def _reading(corpus: Corpus, roles: str, name: str) -> Reading:

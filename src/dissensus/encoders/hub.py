@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 from torch import nn
 
+from dissensus.contents import Kind
 from dissensus.errors import InstallError, ModelError
 
 T = TypeVar("T")
@@ -28,6 +29,23 @@ def loaded(name: str, load: Callable[[], T]) -> T:
             "docs/encoders.md), a folder that holds a transformers model, or a model of a hub that "
             "can be reached"
         ) from None
+
+
+def kinds(name: str) -> tuple[Kind, ...]:
+    """What a model is made to read, by the type that its configuration names."""
+    from transformers import (
+        FEATURE_EXTRACTOR_MAPPING,
+        IMAGE_PROCESSOR_MAPPING,
+        TOKENIZER_MAPPING,
+        AutoConfig,
+    )
+
+    of_model = type(loaded(name, lambda: AutoConfig.from_pretrained(name)))
+    if of_model in FEATURE_EXTRACTOR_MAPPING:
+        return ("audio",)
+    if of_model in TOKENIZER_MAPPING and of_model not in IMAGE_PROCESSOR_MAPPING:
+        return ("text",)
+    return ("image", "video")
 
 
 def revision(source: str, network: Callable[[], Any]) -> str:

@@ -16,7 +16,9 @@ from dissensus.contents import Contents, Kind
 from dissensus.encoders import hub
 from dissensus.encoders.base import EncoderNetwork, NeuralEncoder
 from dissensus.encoders.prepared import Prepared
-from dissensus.errors import InstallError
+from dissensus.errors import InstallError, ModelError
+
+SHORTEST = 8  # tokens: the model's own marks need room
 
 
 class _TextNetwork(EncoderNetwork):
@@ -51,13 +53,20 @@ class TextEncoder(NeuralEncoder):
 
     Args:
         name: "minilm" (all-MiniLM-L6-v2, 384 wide), a folder, or a name on the hub.
-        max_length: tokens that are read; the rest is cut off, from the longest text first.
+        max_length: tokens that are read, if the model can read as many; the rest is cut off, from
+            the longest text first.
     """
 
     name: str = "minilm"
     max_length: int = 256
     kinds: ClassVar[tuple[Kind, ...]] = ("text",)
     units_per_batch: ClassVar[int] = 1024  # 4,096 took a tenth longer on a CPU
+
+    def __post_init__(self) -> None:
+        if self.max_length < SHORTEST:
+            raise ModelError(
+                f"max_length: at least {SHORTEST} tokens are wanted, found {self.max_length}"
+            )
 
     @property
     def identity(self) -> str:
@@ -130,7 +139,16 @@ class TextEncoder(NeuralEncoder):
                 [parts[0] for parts in texts],
                 [self._between.join(parts[1:]) for parts in texts],
             ]
-        return self._tokenizer(*given, truncation=True, max_length=self.max_length)
+        return self._tokenizer(*given, truncation=True, max_length=self._length)
+
+    @cached_property
+    def _length(self) -> int:
+        """Tokens that are read: no more than the model has positions for."""
+        model: Any = self.network.model
+        n_positions = getattr(model.config, "max_position_embeddings", None) or self.max_length
+        first = getattr(getattr(model, "embeddings", None), "padding_idx", None)
+        unused = 0 if first is None else first + 1  # RoBERTa counts from behind its padding
+        return int(min(self.max_length, n_positions - unused, self._tokenizer.model_max_length))
 
 
 def _in_second(found: Any) -> np.ndarray:

@@ -1,9 +1,10 @@
-"""Settings as users type them: `hidden=64,64`, `training.epochs=10`, `common=false`."""
+"""Settings as users type them: `hidden=64,64`, `training.epochs=10`, `encoder=text=minilm`."""
 
 from __future__ import annotations
 
 import dataclasses
 import json
+import re
 from collections.abc import Iterable
 from typing import Any
 
@@ -20,7 +21,9 @@ def configured(cls: type[Method], settings: Iterable[tuple[str, str]]) -> Method
         if outer not in known:
             there = listed(known, 20) or "none"
             raise ModelError(f"{method.name} has no setting {name!r}; it has {there}")
-        if not inner:
+        if name == "encoder":
+            value = encoder_setting(text)
+        elif not inner:
             value = _value(name, text, known[outer])
         else:
             fields = _fields(known[outer])
@@ -31,6 +34,27 @@ def configured(cls: type[Method], settings: Iterable[tuple[str, str]]) -> Method
             value = dataclasses.replace(known[outer], **changed)
         method.set_params(**{outer: value})
     return method
+
+
+def encoder_setting(text: str) -> str | dict[str, str]:
+    """One encoder for everything, or an encoder by role.
+
+    Example:
+        >>> encoder_setting("minilm:max_length=64")
+        'minilm:max_length=64'
+        >>> encoder_setting("speech=whisper-tiny:seconds=10,premise+hypothesis=minilm")
+        {'speech': 'whisper-tiny:seconds=10', 'premise+hypothesis': 'minilm'}
+    """
+    role = r"[^,:=/\\]+="  # a folder or an option's name has other signs before it
+    if not re.match(role, text):
+        return text
+    pairs = [part.split("=", 1) for part in re.split(rf",(?={role})", text)]
+    by_role = {role.strip(): name.strip() for role, name in pairs}
+    empty = [role for role, name in by_role.items() if not name]
+    if len(by_role) < len(pairs) or empty:
+        what = f"none for {listed(empty)}" if empty else "two for one role"
+        raise ModelError(f"encoder: one name for each role is wanted, found {what} in {text!r}")
+    return by_role
 
 
 def _fields(value: Any) -> dict[str, Any]:
