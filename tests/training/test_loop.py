@@ -64,7 +64,7 @@ def test_the_loop_steps_as_a_plain_one_does() -> None:
 def test_weights_average_rows_and_a_zero_weight_is_not_there() -> None:
     examples = _examples()
     cut = (np.arange(4), np.arange(16), np.repeat(np.arange(4), 4), np.ones(4, np.float32))
-    batch = examples.batch(*cut, 0)
+    batch = examples.batch(*cut)
     network = _Line()
     network.weight.data += 0.1
     whole = _square(network(batch), batch)
@@ -85,7 +85,7 @@ def test_with_a_validation_corpus_the_best_epoch_is_kept() -> None:
     assert log.best_epoch == 1 + int(np.argmin(log.validation))
     assert len(log.validation) <= log.best_epoch + 4
     cut = (np.arange(8), np.arange(32), np.repeat(np.arange(8), 4), np.ones(8, np.float32))
-    kept = total_loss(network, (ROW_LOSS,), other.batch(*cut, 0)).item()
+    kept = total_loss(network, (ROW_LOSS,), other.batch(*cut)).item()
     assert kept == pytest.approx(min(log.validation), rel=1e-5)
 
 

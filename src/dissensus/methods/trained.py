@@ -20,6 +20,7 @@ from dissensus.errors import ModelError, listed
 from dissensus.methods.base import Answers, Method
 from dissensus.metrics import METRICS, metric_name, scores
 from dissensus.networks.likelihoods import likelihood
+from dissensus.networks.noise import numbered
 from dissensus.scales import Interval
 from dissensus.training import Examples, Loss, Network, Sizes, Training, fit
 from dissensus.training.checkpoint import Checkpoint
@@ -199,12 +200,13 @@ class TrainedMethod(Method):
             torch.manual_seed(self.init_seed)
             network = self.network(self.sizes_)
         if self.tune == "nothing":
-            return network
+            return numbered(network)
         encoders = {r: e for r, e in self._encoders().items() if isinstance(e, NeuralEncoder)}
         if not encoders:
             raise ModelError(f"nothing to tune: {self.encoder!r} has no network")
         trained = {reader: reader.trainable(self._blocks()) for reader in encoders.values()}
-        return Tuned(network, {r: trained[reader] for r, reader in encoders.items()}, self.pools)
+        by_role = {r: trained[reader] for r, reader in encoders.items()}
+        return numbered(Tuned(network, by_role, self.pools))
 
     def _encoders(self) -> dict[str, Encoder]:
         """What reads each role."""

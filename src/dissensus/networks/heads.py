@@ -10,6 +10,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from dissensus.networks.likelihoods import Likelihood
+from dissensus.networks.noise import Dropout
 
 
 class Trunk(nn.Module):
@@ -23,9 +24,9 @@ class Trunk(nn.Module):
         self.roles = tuple(roles)
         self.register_buffer("mean", torch.zeros(width))
         self.register_buffer("spread", torch.ones(width))
-        layers: list[nn.Module] = [nn.Dropout(dropout)]
+        layers: list[nn.Module] = [Dropout(dropout)]
         for size in hidden:
-            layers += [nn.Linear(width, size), nn.ReLU(), nn.Dropout(dropout)]
+            layers += [nn.Linear(width, size), nn.ReLU(), Dropout(dropout)]
             width = size
         self.layers = nn.Sequential(*layers)
         self.width = width
@@ -42,6 +43,8 @@ class Trunk(nn.Module):
         return features
 
     def _joined(self, pooled: dict[str, Tensor]) -> Tensor:
+        if len(self.roles) == 1:
+            return pooled[self.roles[0]]
         return torch.cat([pooled[role] for role in self.roles], dim=-1)
 
 
@@ -56,6 +59,8 @@ class Head(nn.Module):
         nn.init.normal_(self.weight, std=0.02)
 
     def forward(self, features: Tensor) -> Tensor:
+        if not self.n_constants:
+            return F.linear(features, self.weight, self.bias)
         return F.pad(F.linear(features, self.weight), (0, self.n_constants)) + self.bias
 
 
@@ -93,7 +98,8 @@ class AnnotatorHeads(nn.Module):
     def forward(self, features: Tensor, item: Tensor, annotator: Tensor) -> Tensor:
         """Raw outputs of the pairs (item, annotator), (n_pairs, n_outputs + n_constants)."""
         own = torch.einsum("pow,pw->po", self.weight[annotator], features[item])
-        raw = F.pad(own, (0, self.n_constants)) + self.bias[annotator]
+        raw = F.pad(own, (0, self.n_constants)) if self.n_constants else own
+        raw = raw + self.bias[annotator]
         return raw if self.common is None else raw + self.common(features)[item]
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from torch import Tensor, nn
 
 from dissensus.encoders import Inputs, Sequence
+from dissensus.networks.noise import drawing
 from dissensus.scales import Scale
 
 
@@ -48,7 +49,7 @@ class Batch:
     focus: dict[str, Tensor]  # role -> (n_items, n_axes, 2) what is asked about, nan: the whole
     rows: Rows
     targets: dict[str, Tensor]  # (n_items, ...) each, made once before the loop
-    step: Tensor  # (), how many batches came before
+    noise: Tensor  # (), the key that this step's dropout is drawn from
 
 
 @dataclass(eq=False)
@@ -73,7 +74,8 @@ class Network(nn.Module):
         return []
 
     def __call__(self, batch: Batch) -> Outputs:
-        outputs: Outputs = super().__call__(batch)
+        with drawing(batch.noise):
+            outputs: Outputs = super().__call__(batch)
         return outputs
 
 

@@ -68,5 +68,5 @@ def _sequence(
 def batches(examples: Examples, items: np.ndarray, size: int) -> Iterator[tuple[Batch, np.ndarray]]:
     """Batches in order, to predict with, each with the numbers of its rows in the table."""
     everything = Training(batch_size=size, max_rows_per_item=1 << 40)
-    for step, cut in enumerate(cuts(examples, items, everything, None)):
-        yield examples.batch(*cut, step), cut.rows
+    for cut in cuts(examples, items, everything, None):
+        yield examples.batch(*cut), cut.rows

@@ -158,15 +158,24 @@ class Examples:
             "answer": {q: tensor(a) for q, a in self.table.answer.items()},
             "weight": {q: tensor(w) for q, w in self.table.weight.items()},
         }
+        nothing = torch.zeros(0, dtype=torch.int64, device=self.device)
+        self._nobody = {"annotators": nothing, "rows": Rows(nothing, nothing, {}, {})}
+        self._no_noise = torch.zeros((), dtype=torch.int64, device=self.device)
 
     def batch(
-        self, items: np.ndarray, rows: np.ndarray, owner: np.ndarray, share: np.ndarray, step: int
+        self,
+        items: np.ndarray,
+        rows: np.ndarray,
+        owner: np.ndarray,
+        share: np.ndarray,
+        noise: Tensor | None = None,
     ) -> Batch:
-        """Cut a batch: item codes, row numbers, and the item (by position) of each row."""
+        """Cut a batch: item codes, row numbers, and the item (by position) of each row.
+
+        Args:
+            noise: what dropout is drawn from, in training.
+        """
         at = torch.from_numpy(items).to(self.device)
-        row = torch.from_numpy(rows).to(self.device)
-        who = self._rows["annotator"][row]
-        annotators, local = torch.unique(who, return_inverse=True)
         inputs, sequence, content = {}, {}, {}
         for role, store in self.stores.items():
             distinct, content[role] = self._distinct(role, items)
@@ -177,21 +186,31 @@ class Examples:
         return Batch(
             items=at,
             share=torch.from_numpy(share).to(self.device),
-            annotators=annotators,
             pooled={role: v[self.entry[role][at]] for role, v in self.pooled.items()},
             inputs=inputs,
             sequence=sequence,
             content=content,
             focus={role: focus[at] for role, focus in self.focus.items()},
-            rows=Rows(
+            targets={name: values[at] for name, values in self.targets.items()},
+            noise=self._no_noise if noise is None else noise.to(self.device),
+            **self._people(rows, owner),
+        )
+
+    def _people(self, rows: np.ndarray, owner: np.ndarray) -> dict[str, Any]:
+        """The rows of a batch, and its distinct annotators."""
+        if not len(rows) and not self._rows["answer"]:
+            return self._nobody
+        row = torch.from_numpy(rows).to(self.device)
+        annotators, local = torch.unique(self._rows["annotator"][row], return_inverse=True)
+        return {
+            "annotators": annotators,
+            "rows": Rows(
                 torch.from_numpy(owner).to(self.device),
                 local,
                 {q: answer[row] for q, answer in self._rows["answer"].items()},
                 {q: weight[row] for q, weight in self._rows["weight"].items()},
             ),
-            targets={name: values[at] for name, values in self.targets.items()},
-            step=torch.tensor(step, device=self.device),
-        )
+        }
 
     def _distinct(self, role: str, items: np.ndarray) -> tuple[np.ndarray, Tensor]:
         """The distinct contents of these items, and which of them each shows, -1 none."""

@@ -14,6 +14,7 @@ import torch
 from torch import Tensor
 
 from dissensus.errors import ModelError
+from dissensus.networks.noise import noise_key
 from dissensus.progress import Advance, progress
 from dissensus.training.batch import Batch, Loss, Network
 from dissensus.training.checkpoint import Checkpoint
@@ -122,7 +123,7 @@ class Run:
         advance(0, f"epoch {self.epoch}, loss {loss:.4f}")
 
     def _one_batch(self, cut: Cut) -> None:
-        batch = self.examples.batch(*cut, self.step)
+        batch = self.examples.batch(*cut)
         together = [self.losses]
         if self.training.losses == "interleaved":
             together = [(loss,) for loss in self.losses]
@@ -130,6 +131,7 @@ class Run:
             rate = self.schedule.rate(self.step)
             for group, highest in zip(self.optimiser.param_groups, self.highest, strict=True):
                 group["lr"] = highest * rate
+            batch.noise = noise_key(self.training.seed, self.step).to(batch.noise.device)
             self.optimiser.zero_grad()
             loss = self._loss(losses, batch)
             loss.backward()  # type: ignore[no-untyped-call]
@@ -265,7 +267,7 @@ def mean_loss(
     sums = np.zeros((len(losses), 2))
     with torch.inference_mode():
         for cut in cuts(examples, np.arange(examples.n_items), training, None):
-            batch = examples.batch(*cut, 0)
+            batch = examples.batch(*cut)
             outputs = network(batch)
             for number, loss in enumerate(losses):
                 value, weight = _summed(loss, loss.function(outputs, batch), batch)

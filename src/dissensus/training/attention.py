@@ -1,0 +1,58 @@
+"""Attention of transformers' models with counted dropout, so that a step depends on its key."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from torch import Tensor, nn
+
+from dissensus.networks.noise import dropped
+
+NAME = "dissensus"
+
+
+def attend(
+    module: Any,
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    attention_mask: Tensor | None,
+    scaling: float | None = None,
+    dropout: float = 0.0,
+    **_: Any,
+) -> tuple[Tensor, Tensor]:
+    """Scaled dot products, softmax, dropout, mean: (n, heads, length, width) each.
+
+    Args:
+        attention_mask: added to the scores.
+    """
+    scaling = query.shape[-1] ** -0.5 if scaling is None else scaling
+    weights = (query @ key.transpose(-1, -2)) * scaling
+    if attention_mask is not None:
+        weights = weights + attention_mask
+    weights = weights.softmax(dim=-1)
+    spread = dropped(weights, dropout, module.number) if dropout else weights
+    return (spread @ value).transpose(1, 2).contiguous(), weights
+
+
+def count_attention(network: nn.Module) -> None:
+    """Let every transformer inside draw its attention's dropout from the key of the step.
+
+    A model whose heads share keys, or that cannot change how it attends, is left as it is; it
+    draws from torch's own generator.
+    """
+    from transformers import AttentionInterface, PreTrainedModel
+    from transformers.masking_utils import AttentionMaskInterface, eager_mask
+
+    AttentionInterface.register(NAME, attend)
+    AttentionMaskInterface.register(NAME, eager_mask)
+    for model in network.modules():
+        if not isinstance(model, PreTrainedModel) or any(
+            getattr(part, "num_key_value_groups", 1) > 1 for part in model.modules()
+        ):
+            continue
+        for part in model.modules():
+            if "Attention" in type(part).__name__:
+                part.number = 0  # type: ignore[assignment]  # see noise.numbered
+        if getattr(model.config, "_attn_implementation", None) == "sdpa":
+            model.set_attn_implementation(NAME)

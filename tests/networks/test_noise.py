@@ -1,0 +1,74 @@
+"""Dropout from a key: what it drops, and what its masks depend on."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor, nn
+
+from dissensus.networks.noise import Dropout, counted, drawing, dropped, noise_key, numbered
+
+ONES = torch.ones(200, 500)
+
+
+def _mask(seed: int, step: int, number: int = 1, share: float = 0.5) -> Tensor:
+    with drawing(noise_key(seed, step)):
+        return dropped(ONES, share, number)
+
+
+@pytest.mark.parametrize("share", [0.1, 0.5, 0.9])
+def test_the_share_is_dropped_and_the_rest_scaled_up(share: float) -> None:
+    found = _mask(0, 0, share=share)
+    spread = np.sqrt(share * (1 - share) / found.numel())
+    assert (found == 0).double().mean().item() == pytest.approx(share, abs=4 * spread)
+    torch.testing.assert_close(found[found > 0], torch.full_like(found[found > 0], 1 / (1 - share)))
+
+
+def test_masks_of_seeds_steps_layers_and_places_have_nothing_in_common() -> None:
+    """Agreement of two fair coins thrown 100,000 times is a half, within four spreads."""
+    masks = [_mask(s, t, n) > 0 for s in (0, 1, 2**31) for t in (0, 1, 7) for n in (1, 2)]
+    for first in range(len(masks)):
+        for second in range(first):
+            same = (masks[first] == masks[second]).double().mean().item()
+            assert same == pytest.approx(0.5, abs=4 * 0.5 / np.sqrt(ONES.numel()))
+    flat = masks[0].reshape(-1)
+    for lag in (1, 2, 3, 8, 64, 500, 1000):
+        same = (flat[lag:] == flat[:-lag]).double().mean().item()
+        assert same == pytest.approx(0.5, abs=4 * 0.5 / np.sqrt(ONES.numel()))
+    for way in (0, 1):  # rows and columns are dropped evenly
+        shares = masks[0].double().mean(dim=way)
+        expected = 0.25 / masks[0].shape[way]
+        assert shares.var().item() == pytest.approx(expected, rel=0.35)
+
+
+def test_the_same_key_gives_the_same_mask_and_torch_has_no_say() -> None:
+    torch.manual_seed(0)
+    first = _mask(3, 4)
+    torch.manual_seed(1)
+    torch.testing.assert_close(first, _mask(3, 4))
+
+
+def test_members_side_by_side_draw_as_they_would_alone() -> None:
+    seeds = torch.tensor([3, 4, 5])
+
+    def draw(key: Tensor) -> Tensor:
+        with drawing(key):
+            return dropped(ONES, 0.3, 2)
+
+    together = torch.vmap(draw)(noise_key(seeds, 6))
+    for seed, found in zip(seeds.tolist(), together, strict=True):
+        torch.testing.assert_close(found, _mask(seed, 6, 2, 0.3))
+
+
+def test_without_training_or_share_nothing_is_dropped() -> None:
+    assert Dropout(0.5).eval()(ONES) is ONES and Dropout(0.0)(ONES) is ONES
+    with pytest.raises(RuntimeError, match="dropout needs a key"):
+        Dropout(0.5)(ONES)
+
+
+def test_torch_dropouts_are_replaced_and_numbered() -> None:
+    inner = nn.Sequential(nn.Linear(2, 2), nn.Dropout(0.2))
+    network = numbered(counted(nn.Sequential(inner, nn.Dropout(0.4))))
+    found = [part for part in network.modules() if isinstance(part, Dropout)]
+    assert [(part.p, part.number) for part in found] == [(0.2, 1), (0.4, 2)]
