@@ -8,7 +8,7 @@ from dissensus.annotations import Annotations
 from dissensus.metrics import accuracy, macro_f1, micro_f1, weighted_f1
 from dissensus.names import Names
 from dissensus.prediction import Prediction
-from dissensus.scales import Nominal, Ordinal, Scale
+from dissensus.scales import MultiLabel, Nominal, Ordinal, Scale
 from tests.metrics.crowds import SCALES, people, perfect, predicted
 
 
@@ -37,6 +37,22 @@ def test_equals_scikit_learn(kind: str) -> None:
         ):
             expected = f1_score(truth, answer, average=average, zero_division=0)
             assert metric(prediction, annotations) == pytest.approx(expected)
+
+
+def test_sets_equal_scikit_learn_too() -> None:
+    scale = SCALES["multi-label"]
+    assert isinstance(scale, MultiLabel)
+    for seed in range(20):
+        annotations, prediction = people(scale, seed), predicted(scale, seed)
+        truth, answer = (scale.one_hot(np.array(side)) for side in labels(prediction, annotations))
+        assert accuracy(prediction, annotations) == pytest.approx(accuracy_score(truth, answer))
+        expected = f1_score(truth, answer, average="micro", zero_division=0)
+        assert micro_f1(prediction, annotations) == pytest.approx(expected)
+        expected = f1_score(truth, answer, average="weighted", zero_division=0)
+        assert weighted_f1(prediction, annotations) == pytest.approx(expected)
+        occur = (truth + answer).any(axis=0)
+        expected = f1_score(truth[:, occur], answer[:, occur], average="macro", zero_division=0)
+        assert macro_f1(prediction, annotations) == pytest.approx(expected)
 
 
 def test_values_that_never_occur_do_not_count() -> None:

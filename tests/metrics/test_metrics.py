@@ -99,7 +99,7 @@ def test_tables_lead_with_the_soft_metrics_of_the_scale() -> None:
         "annotator error",
     ]
     assert names("interval") == ["CCC", "Wasserstein", "annotator CCC", "annotator error"]
-    assert names("multi-label") == ["cross-entropy"]
+    assert names("multi-label") == ["cross-entropy", "macro-F1", "accuracy"]
 
 
 def test_scores_are_the_metrics_one_by_one() -> None:

@@ -7,15 +7,19 @@ import numpy as np
 from dissensus.annotations import Annotations
 from dissensus.metrics.matching import labels, mean, require
 from dissensus.prediction import Prediction
+from dissensus.scales import MultiLabel
+
+SETS_TOO = ("nominal", "ordinal", "multi-label")
 
 
 def accuracy(prediction: Prediction, annotations: Annotations) -> float:
     """The share of items whose predicted consensus is the people's.
 
-    The people's is the most frequent value (nominal) or the median level (ordinal); where
-    several tie, the first of them on the scale. Gold labels may stand for people: their values
-    that the prediction's scale does not have are never right. nan where no predicted item has
-    answers.
+    The people's is the most frequent value (nominal), the median level (ordinal), or the set of
+    values that more than half of them chose (multi-label, where the whole set must be right);
+    where several tie, the first of them on the scale. Gold labels may stand for people: their
+    values that the prediction's scale does not have are never right. nan where no predicted item
+    has answers.
 
     Example:
         >>> from dissensus import Names, Nominal
@@ -26,7 +30,7 @@ def accuracy(prediction: Prediction, annotations: Annotations) -> float:
         >>> accuracy(always_no, people)
         0.5
     """
-    require(prediction, "accuracy", "nominal", "ordinal")
+    require(prediction, "accuracy", *SETS_TOO)
     truth, predicted = labels(prediction, annotations)
     return mean(truth == predicted)
 
@@ -38,19 +42,19 @@ def macro_f1(prediction: Prediction, annotations: Annotations) -> float:
     nobody chose and the method never predicts does not count. What the people's consensus is,
     and how ties are broken, is as in `accuracy`. nan where no predicted item has answers.
     """
-    require(prediction, "macro-F1", "nominal", "ordinal")
-    each, occurring, _ = _f1_by_value(*labels(prediction, annotations))
-    return mean(each[occurring > 0])
+    require(prediction, "macro-F1", *SETS_TOO)
+    right, occurring, _ = _by_value(prediction, annotations)
+    return mean((2 * right / np.maximum(occurring, 1))[occurring > 0])
 
 
 def micro_f1(prediction: Prediction, annotations: Annotations) -> float:
-    """F1 of all items together: with one value per item the same as `accuracy`.
+    """F1 of all items and values together: with one value per item the same as `accuracy`.
 
     Against gold labels it is the hard score of LeWiDi 2023.
     """
-    require(prediction, "micro-F1", "nominal", "ordinal")
-    truth, predicted = labels(prediction, annotations)
-    return mean(truth == predicted)
+    require(prediction, "micro-F1", *SETS_TOO)
+    right, occurring, _ = _by_value(prediction, annotations)
+    return float(2 * right.sum() / occurring.sum()) if occurring.any() else float("nan")
 
 
 def weighted_f1(prediction: Prediction, annotations: Annotations) -> float:
@@ -58,17 +62,22 @@ def weighted_f1(prediction: Prediction, annotations: Annotations) -> float:
 
     As `macro_f1`, but a rare value counts little. nan where no predicted item has answers.
     """
-    require(prediction, "weighted F1", "nominal", "ordinal")
-    each, _, true = _f1_by_value(*labels(prediction, annotations))
+    require(prediction, "weighted F1", *SETS_TOO)
+    right, occurring, true = _by_value(prediction, annotations)
+    each = 2 * right / np.maximum(occurring, 1)
     return float(each @ true / true.sum()) if true.any() else float("nan")
 
 
-def _f1_by_value(
-    truth: np.ndarray, predicted: np.ndarray
+def _by_value(
+    prediction: Prediction, annotations: Annotations
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """F1 of each value (0 of one that never occurs), how often it occurs, and as the truth."""
+    """How often each value is right, occurs (as truth and as prediction), and is the truth."""
+    truth, predicted = labels(prediction, annotations)
+    if isinstance(prediction.scale, MultiLabel):
+        true_sets, sets = (prediction.scale.one_hot(masks) for masks in (truth, predicted))
+        true = true_sets.sum(axis=0)
+        return (true_sets * sets).sum(axis=0), true + sets.sum(axis=0), true
     size = int(max(truth.max(initial=-1), predicted.max(initial=-1))) + 1
     right = np.bincount(truth[truth == predicted], minlength=size)
     true = np.bincount(truth, minlength=size)
-    occurring = true + np.bincount(predicted, minlength=size)
-    return 2 * right / np.maximum(occurring, 1), occurring, true
+    return right, true + np.bincount(predicted, minlength=size), true

@@ -37,7 +37,7 @@ from dissensus.metrics.distances import (
     tvd,
     wasserstein,
 )
-from dissensus.metrics.hard import accuracy, macro_f1, micro_f1, weighted_f1
+from dissensus.metrics.hard import SETS_TOO, accuracy, macro_f1, micro_f1, weighted_f1
 from dissensus.metrics.lewidi import (
     lewidi2023_cross_entropy,
     lewidi2025_perspectivist,
@@ -64,7 +64,7 @@ GENG = ("Chebyshev", "Clark", "Canberra", "KL", "cosine", "intersection")  # Gen
 
 
 def _label(function: Function, meaning: str, *, short: bool = False) -> Metric:
-    return Metric(function, LABELS, "items", True, meaning, gold=True, short=short)
+    return Metric(function, SETS_TOO, "items", True, meaning, gold=True, short=short)
 
 
 def _near(
