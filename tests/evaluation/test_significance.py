@@ -213,23 +213,37 @@ def test_runs_that_tie_and_runs_left_out_are_said() -> None:
 # ---- over both ----
 
 
-def test_over_both_is_the_two_way_analysis_of_variance() -> None:
-    first, second = scores(np.random.default_rng(2), 4, 60, better=0.5)
-    apart = first - second
+def components(apart: np.ndarray) -> tuple[float, float]:
+    """What seeds and what items add to the variance of the mean, by two-way analysis."""
+    n_runs, n_items = apart.shape
     of_runs, of_items = apart.mean(axis=1), apart.mean(axis=0)
     left = apart - of_runs[:, None] - of_items + apart.mean()
-    squares = (
-        60 * of_runs.var(ddof=1),
-        4 * of_items.var(ddof=1),
-        (left**2).sum() / (3 * 59),
-    )
-    variance = (squares[0] + squares[1] - squares[2]) / (4 * 60)
-    shared = (squares[1] - squares[2]) / (4 * 60)
-    free = variance**2 / ((squares[0] / 240) ** 2 / 3 + shared**2 / 59)
+    noise = (left**2).sum() / ((n_runs - 1) * (n_items - 1))
+    shared = n_runs * of_items.var(ddof=1) - noise
+    return of_runs.var(ddof=1) / n_runs, shared / (n_runs * n_items)
+
+
+def test_over_both_is_two_way_analysis_and_the_sum_of_two_t() -> None:
+    """Behrens-Fisher: each component's error is a t variable of its own, drawn here."""
+    first, second = scores(np.random.default_rng(2), 4, 60, better=0.5)
+    of_seeds, of_items = components(first - second)
+    generator = np.random.default_rng(0)
+    drawn = np.sqrt(of_seeds) * generator.standard_t(3, 400_000)
+    drawn += np.sqrt(of_items) * generator.standard_t(59, 400_000)
     found = over_both(first, second)
-    t = apart.mean() / np.sqrt(variance)
-    assert found.p == pytest.approx(2 * stats.t.sf(abs(t), free))
-    assert found.high - found.effect == pytest.approx(stats.t.ppf(0.975, free) * np.sqrt(variance))
+    expected = (np.abs(drawn) >= abs(found.effect)).mean()
+    assert found.p == pytest.approx(expected, abs=4 * np.sqrt(expected / 400_000))
+    reach = np.quantile(np.abs(drawn), 0.95)
+    assert found.high - found.effect == pytest.approx(reach, rel=0.01)
+    assert found.effect - found.low == pytest.approx(found.high - found.effect)
+
+
+@pytest.mark.parametrize("n_runs", [2, 3, 6])
+def test_where_items_make_no_difference_it_is_the_test_over_seeds(n_runs: int) -> None:
+    runs = np.random.default_rng(n_runs).normal(0.1, 0.1, n_runs)
+    first = np.repeat(runs[:, None], 100, axis=1)
+    both, seeds = over_both(first, np.zeros_like(first)), over_seeds(runs, np.zeros(n_runs))
+    assert (both.p, both.low, both.high) == pytest.approx((seeds.p, seeds.low, seeds.high))
 
 
 def test_seeds_that_change_nothing_leave_the_test_over_items() -> None:
@@ -295,7 +309,7 @@ def test_levels_hold_where_nothing_differs_and_fail_where_half_is_left_out() -> 
     generator = np.random.default_rng(11)
     false = {"both": 0, "items": 0}
     for _ in range(200):
-        first, second = scores(generator, 4, 600, seed_spread=0.2)
+        first, second = scores(generator, 3, 600, seed_spread=0.2)
         false["both"] += over_both(first, second).p < 0.05
         false["items"] += over_items(first, second, resamples=299).p < 0.05
     assert false["both"] <= 200 * 0.05 + 4 * np.sqrt(200 * 0.05 * 0.95)

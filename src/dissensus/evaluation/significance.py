@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from scipy.special import stdtr, stdtrit
+from scipy.special import gammaincinv, ndtr, stdtr, stdtrit
 
 from dissensus.errors import DataError
 from dissensus.evaluation.difference import Difference
@@ -48,8 +48,8 @@ def over_items(
         +0.333 [-0.093, +0.760], p = 0.073
 
     Reference: Efron and Tibshirani (1993), An Introduction to the Bootstrap, sections 12.5 and
-    16.4; Hall (1988), doi:10.1214/aos/1176350933, on symmetric intervals; p as in Davison and
-    Hinkley (1997), Bootstrap Methods and their Application, section 4.2.
+    16.4; Hall (1988), On symmetric bootstrap confidence intervals; p as in Davison and Hinkley
+    (1997), Bootstrap Methods and their Application, section 4.2.
     """
     check_level(level)
     check_resamples(resamples)
@@ -129,10 +129,12 @@ def over_both(
 ) -> Difference:
     """Seeds and items crossed: would other seeds, on other items, differ?
 
-    The variance of the difference is that of its mean over runs plus the covariance that runs
-    share because they meet the same items: the analysis that radiology makes of several readers
-    who read the same cases. It keeps its level with three seeds, where drawing three seeds anew
-    (`hierarchical`) cannot. In cross-validation the training parts are taken as they are.
+    The difference varies with the seeds, which its spread over runs tells, and with the items,
+    which the covariance of runs tells that meet the same items: the analysis that radiology makes
+    of several readers who read the same cases. Both are estimates, the first from few runs; what
+    follows is the Behrens-Fisher distribution, which keeps its level with two or three seeds, where
+    drawing these anew (`hierarchical`) or one number of degrees of freedom (Satterthwaite) does
+    not. In cross-validation the training parts are taken as they are.
 
     Args:
         first: scores, (n_runs, n_items), one row for each seed.
@@ -143,11 +145,11 @@ def over_both(
         >>> generator = np.random.default_rng(0)
         >>> hard = generator.normal(size=200)
         >>> print(over_both(*(hard + generator.normal(mean, 1, (3, 200)) for mean in (0.4, 0))))
-        +0.368 [+0.207, +0.529], p = 0.007
+        +0.368 [+0.182, +0.554], p = 0.013
 
-    Reference: Obuchowski and Rockette (1995), doi:10.1080/03610919508813243; Hillis (2007),
-    doi:10.1002/sim.2532, on the degrees of freedom, to which those of the items are added here
-    (Satterthwaite).
+    Reference: Obuchowski and Rockette (1995), doi:10.1080/03610919508813243, and Hillis (2007),
+    doi:10.1002/sim.2532, on readers and cases; Fisher (1935), The fiducial argument in statistical
+    inference; Tsui and Weerahandi (1989), doi:10.1080/01621459.1989.10478810.
     """
     check_level(level)
     pairs = Pairs.of(first, second, groups)
@@ -172,9 +174,11 @@ def crossed(begun: Difference, scores: np.ndarray, covariance: np.ndarray) -> Di
     variance = of_seeds + of_items
     if variance <= 1e-24 * float(np.abs(scores).max()) ** 2:
         return begun.undefined("every item and seed differs by the same: no spread")
-    free = variance**2 / (of_seeds**2 / (n_runs - 1) + of_items**2 / (begun.n_groups - 1))
     same = ("seeds make no difference",) if of_seeds <= 1e-24 * variance else ()
-    return begun.answered(*_student(begun.effect, variance, free, begun.level), *same)
+    errors = _errors(of_seeds, n_runs - 1, of_items, begun.n_groups - 1)
+    p = _beyond(abs(begun.effect), errors)
+    reach = _reach(begun.level, errors)
+    return begun.answered(begun.effect - reach, begun.effect + reach, p, *same)
 
 
 def percentiles(values: np.ndarray, level: float) -> tuple[float, float]:
@@ -196,6 +200,40 @@ def _student(
     error = math.sqrt(variance)
     reach = float(stdtrit(free, (1 + level) / 2)) * error
     return effect - reach, effect + reach, float(2 * stdtr(free, -abs(effect) / error))
+
+
+_Errors = tuple[np.ndarray, np.ndarray]  # standard errors that may be, and their shares
+
+
+def _errors(first: float, first_free: float, second: float, second_free: float) -> _Errors:
+    """What the standard error may be, given two variances with their degrees of freedom.
+
+    A variance that was estimated as v with f degrees of freedom may be f v / chi squared. Places
+    are even on a normal axis, where the sum of a smooth function is its integral to many digits.
+    """
+    variances, shares = [], []
+    for variance, free, step in ((first, first_free, 0.1), (second, second_free, 0.5)):
+        place = np.arange(-7, 7 + step / 2, step)
+        chi_squared = 2 * gammaincinv(free / 2, ndtr(place))
+        variances.append(variance * free / chi_squared)
+        shares.append(np.exp(-(place**2) / 2) / np.exp(-(place**2) / 2).sum())
+    return np.sqrt(np.add.outer(*variances)).ravel(), np.multiply.outer(*shares).ravel()
+
+
+def _beyond(effect: float, errors: _Errors) -> float:
+    """How probable an effect at least as large on either side is."""
+    return float(2 * ndtr(-effect / errors[0]) @ errors[1])
+
+
+def _reach(level: float, errors: _Errors) -> float:
+    """The effect beyond which 1 - level lies, found by halving."""
+    low, high = 0.0, float(errors[0].min())
+    while _beyond(high, errors) > 1 - level:
+        low, high = high, 2 * high
+    for _ in range(50):
+        middle = (low + high) / 2
+        low, high = (middle, high) if _beyond(middle, errors) > 1 - level else (low, middle)
+    return high
 
 
 def _columns(centred: np.ndarray, sizes: np.ndarray) -> np.ndarray:
