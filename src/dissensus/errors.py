@@ -20,6 +20,10 @@ class InstallError(DissensusError):
     """A package or a pretrained encoder that is needed is not installed."""
 
 
+class Unfinished(DissensusError):
+    """The time given was over before everything was done; the same call goes on."""
+
+
 def listed(values: object, most: int = 8) -> str:
     """Values for a message: the first few, and how many more there are.
 

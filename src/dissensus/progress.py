@@ -5,7 +5,10 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Protocol
+
+_hidden = ContextVar("hidden", default=False)
 
 
 class Advance(Protocol):
@@ -15,9 +18,25 @@ class Advance(Protocol):
 
 
 @contextmanager
-def progress(what: str, total: int) -> Iterator[Advance]:
-    """Give a function `advance(steps, note)` that moves the bar; drawn on a terminal only."""
-    if not sys.stderr.isatty():
+def hidden() -> Iterator[None]:
+    """Draw no bars inside."""
+    token = _hidden.set(True)
+    try:
+        yield
+    finally:
+        _hidden.reset(token)
+
+
+@contextmanager
+def progress(what: str, total: int, *, clock: bool = True) -> Iterator[Advance]:
+    """Give a function `advance(steps, note)` that moves the bar; drawn on a terminal only.
+
+    Args:
+        clock: whether the time left is shown, as the last seconds' steps suggest; where a step
+            takes longer than that the note can say it better. Of bars inside one another only
+            the outermost is drawn.
+    """
+    if _hidden.get() or not sys.stderr.isatty():
         yield _nowhere
         return
     from rich.console import Console
@@ -33,10 +52,11 @@ def progress(what: str, total: int) -> Iterator[Advance]:
         TextColumn("{task.description}"),
         BarColumn(),
         MofNCompleteColumn(),
-        TimeRemainingColumn(),
+        *([TimeRemainingColumn()] if clock else []),
         TextColumn("{task.fields[note]}"),
     )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+    shown = Progress(*columns, console=Console(stderr=True), transient=True)
+    with hidden(), shown as bar:
         task = bar.add_task(what, total=total, note="")
 
         def advance(steps: int, note: str = "") -> None:

@@ -9,6 +9,7 @@ import numpy as np
 from torch import Tensor
 
 from dissensus.corpus import Corpus
+from dissensus.methods.choices import TRUNK_CHOICES, Choices
 from dissensus.methods.losses import answer_losses
 from dissensus.methods.trained import TrainedMethod
 from dissensus.networks import heads
@@ -71,6 +72,7 @@ class AnnotatorHeads(TrainedMethod):
     dropout: float = 0.5
     training: Training = Training(epochs=20)
     name: ClassVar[str] = "annotator-heads"
+    choices: ClassVar[Choices] = TRUNK_CHOICES
     individual: ClassVar[bool] = True
     needs_rows: ClassVar[bool] = True
 

@@ -28,6 +28,7 @@ from dissensus.methods.asking import (
     own_pairs,
     trained_codes,
 )
+from dissensus.methods.choices import Choices
 from dissensus.names import Names
 from dissensus.prediction import ByAnnotator, Prediction, Predictions
 from dissensus.scales import Interval, Scale, scale_from_dict
@@ -69,6 +70,7 @@ class Method(ABC):
 
     name: ClassVar[str]
     individual: ClassVar[bool] = False
+    choices: ClassVar[Choices] = {}  # setting, dotted -> values to try
     learned_: Learned = dataclasses.field(init=False, repr=False)
     notes_: list[str] = dataclasses.field(init=False, repr=False, default_factory=list)
     _checkpoint: Path | None = dataclasses.field(init=False, repr=False, default=None)
@@ -123,12 +125,7 @@ class Method(ABC):
             checkpoint: a folder for the state of a long training; one that was stopped goes on
                 from there, with the same end. It is removed when the training is over.
         """
-        asked = (questions,) if isinstance(questions, str) else tuple(questions or corpus.questions)
-        corpus.check_questions(asked)
-        if not asked:
-            raise DataError(f"{corpus.name}: there is no question to learn")
-        for question in asked:
-            self._check(corpus, question)
+        asked = self.check(corpus, questions)
         self.learned_ = Learned(
             corpus.name,
             {question: corpus[question].scale for question in asked},
@@ -140,6 +137,18 @@ class Method(ABC):
         self._checkpoint = None if checkpoint is None else Path(checkpoint)
         self._fit(corpus, None if validation is None else self._aligned(validation))
         return self
+
+    def check(
+        self, corpus: Corpus, questions: Sequence[str] | str | None = None
+    ) -> tuple[str, ...]:
+        """Refuse questions that cannot be learned from the corpus; the questions, if all can."""
+        asked = (questions,) if isinstance(questions, str) else tuple(questions or corpus.questions)
+        corpus.check_questions(asked)
+        if not asked:
+            raise DataError(f"{corpus.name}: there is no question to learn")
+        for question in asked:
+            self._check(corpus, question)
+        return asked
 
     def _aligned(self, validation: Corpus) -> Corpus:
         """The validation corpus with the codes of training; strangers' answers are left out,

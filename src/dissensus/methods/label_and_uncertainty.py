@@ -15,6 +15,7 @@ from dissensus.corpus import Corpus
 from dissensus.errors import ModelError
 from dissensus.methods.asking import Pairs
 from dissensus.methods.base import Answers
+from dissensus.methods.choices import PROBE_CHOICES, Choices
 from dissensus.methods.labels import Label, check_labels, item_labels, label_targets
 from dissensus.methods.losses import item_weight, label_losses
 from dissensus.methods.shared_net import SharedNet
@@ -114,6 +115,7 @@ class LabelAndUncertainty(TrainedMethod):
     dropout: float = 0.5
     training: Training = Training(epochs=10)
     name: ClassVar[str] = "label-and-uncertainty"
+    choices: ClassVar[Choices] = PROBE_CHOICES
     disputable_: dict[str, bool] = field(init=False, repr=False)  # items have several answers
 
     def network(self, sizes: Sizes) -> Network:

@@ -8,6 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from dissensus.corpus import Corpus
+from dissensus.methods.choices import PROBE_CHOICES, Choices
 from dissensus.methods.losses import repeated_losses
 from dissensus.methods.shared_net import SharedNet
 from dissensus.methods.trained import TrainedMethod
@@ -35,6 +36,7 @@ class RepeatedLabel(TrainedMethod):
     dropout: float = 0.5
     training: Training = Training(epochs=10)
     name: ClassVar[str] = "repeated-label"
+    choices: ClassVar[Choices] = PROBE_CHOICES
     needs_rows: ClassVar[bool] = True
 
     def network(self, sizes: Sizes) -> Network:

@@ -10,6 +10,7 @@ import numpy as np
 from dissensus.annotations import Annotations, Ties
 from dissensus.corpus import Corpus
 from dissensus.errors import ModelError
+from dissensus.methods.choices import PROBE_CHOICES, Choices
 from dissensus.methods.labels import Label, check_labels, item_labels, label_targets
 from dissensus.methods.losses import label_losses
 from dissensus.methods.shared_net import SharedNet
@@ -41,6 +42,7 @@ class Single(TrainedMethod):
     dropout: float = 0.5
     training: Training = Training(epochs=10)
     name: ClassVar[str] = "single"
+    choices: ClassVar[Choices] = PROBE_CHOICES
 
     def network(self, sizes: Sizes) -> Network:
         return SharedNet(sizes, self.hidden, self.dropout)

@@ -10,6 +10,7 @@ import numpy as np
 from dissensus.aggregation import AGGREGATORS
 from dissensus.corpus import Corpus
 from dissensus.errors import ModelError, listed
+from dissensus.methods.choices import PROBE_CHOICES, Choices
 from dissensus.methods.losses import soft_losses
 from dissensus.methods.shared_net import SharedNet
 from dissensus.methods.trained import TrainedMethod
@@ -47,6 +48,7 @@ class SoftLabel(TrainedMethod):
     dropout: float = 0.5
     training: Training = Training(epochs=10)
     name: ClassVar[str] = "soft-label"
+    choices: ClassVar[Choices] = PROBE_CHOICES
 
     def network(self, sizes: Sizes) -> Network:
         return SharedNet(sizes, self.hidden, self.dropout)

@@ -1,0 +1,17 @@
+"""The values of settings that are tried where they are chosen, not given."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+Choices = Mapping[str, tuple[Any, ...]]  # setting, dotted for those of training -> values
+
+TRAINING_CHOICES: Choices = {
+    "training.learning_rate": (1e-4, 3e-4, 1e-3, 3e-3, 1e-2),
+    "training.epochs": (5, 10, 20, 40),
+    "training.weight_decay": (0.0, 0.01, 0.1),
+    "dropout": (0.0, 0.2, 0.5),
+}
+PROBE_CHOICES: Choices = {**TRAINING_CHOICES, "hidden": ((), (64,), (256,))}
+TRUNK_CHOICES: Choices = {**TRAINING_CHOICES, "hidden": ((32,), (64,), (256,))}
