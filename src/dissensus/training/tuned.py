@@ -28,7 +28,7 @@ class Tuned(Network):
         shared = [counted(found) for found in dict.fromkeys(encoders.values())]
         self.encoders = nn.ModuleList(shared)
         count_attention(self.encoders)
-        self.number = {role: shared.index(of_role) for role, of_role in encoders.items()}
+        self.which = {role: shared.index(of_role) for role, of_role in encoders.items()}
         self.pool = pool
 
     def forward(self, batch: Batch) -> Outputs:
@@ -38,7 +38,7 @@ class Tuned(Network):
         """The batch with vectors in the place of what the encoders read."""
         sequence, pooled = dict(batch.sequence), dict(batch.pooled)
         for role, inputs in batch.inputs.items():
-            vectors = self.encoders[self.number[role]](inputs.units, inputs.lengths)
+            vectors = self.encoders[self.which[role]](inputs.units, inputs.lengths)
             vectors = vectors[:, : inputs.places.shape[1]].float()
             at = torch.arange(vectors.shape[1], device=vectors.device)
             cut = Sequence(vectors, at < inputs.n_positions[:, None], inputs.places)
