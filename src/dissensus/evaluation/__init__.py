@@ -8,6 +8,7 @@ stay with other items and other seeds; results are kept so that they can be foun
 from __future__ import annotations
 
 from dissensus.evaluation import resampling
+from dissensus.evaluation.compare import compare
 from dissensus.evaluation.comparing import compared
 from dissensus.evaluation.difference import Difference, corrected, holm
 from dissensus.evaluation.fit import Fit, fits_in, folder_name, item_table, keys_in
@@ -20,7 +21,7 @@ from dissensus.evaluation.published import published
 from dissensus.evaluation.rendering import FORMATS, to_csv, to_latex, to_markdown, to_text
 from dissensus.evaluation.results import About, Results, code_commit, here
 from dissensus.evaluation.significance import over_both, over_items, over_seeds
-from dissensus.evaluation.tables import Table, table
+from dissensus.evaluation.tables import Table, table, tables
 
 __all__ = [
     "FORMATS",
@@ -31,6 +32,7 @@ __all__ = [
     "Results",
     "Table",
     "code_commit",
+    "compare",
     "compared",
     "corrected",
     "fits_in",
@@ -54,6 +56,7 @@ __all__ = [
     "statistic_over_both",
     "statistic_over_items",
     "table",
+    "tables",
     "to_csv",
     "to_latex",
     "to_markdown",

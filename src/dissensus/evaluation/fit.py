@@ -121,13 +121,13 @@ _KNOWN = ("method", "seed", "fold", "run", "status", "reason", "settings", "trie
 
 def fits_in(folder: str | Path) -> Iterator[Fit]:
     """Every fit that was saved into a folder, by name; one that was not finished is not there."""
-    for path in sorted(Path(folder).glob("*@*@*/fit.json")):
+    for path in sorted(Path(folder).glob("[!.]*@*@*/fit.json")):
         yield Fit.load(path.parent)
 
 
 def keys_in(folder: str | Path) -> set[str]:
     """The folder names of the fits that are done: `folder_name(key)` is among them or not."""
-    return {path.parent.name for path in Path(folder).glob("*@*@*/fit.json")}
+    return {path.parent.name for path in Path(folder).glob("[!.]*@*@*/fit.json")}
 
 
 def folder_name(key: Key) -> str:

@@ -95,7 +95,7 @@ class Results:
         """Write `results.json` and Parquet beside it; all but date, machine and times is the same
         text each time. A folder that holds something else is refused."""
         folder = Path(path)
-        _check_ours(folder)
+        check_ours(folder)
         try:
             folder.mkdir(parents=True, exist_ok=True)
             with tempfile.TemporaryDirectory(prefix=".results.", dir=folder) as temporary:
@@ -161,7 +161,7 @@ def _fold_facts(fold: Fold) -> dict[str, Any]:
     return {"name": fold.name, "run": fold.run, "notes": list(fold.notes)} | sizes
 
 
-def _check_ours(folder: Path) -> None:
+def check_ours(folder: Path) -> None:
     """Refuse to write among files that are not ours."""
     if not folder.exists():
         return

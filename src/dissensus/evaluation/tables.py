@@ -84,14 +84,51 @@ def table(
             corrected over all methods and metrics of the table.
         resamples: draws of items, where an interval or p needs them; `seed` decides which.
     """
-    question = results.about.questions[0] if question is None else question
-    shown = tuple(results.about.metrics if metrics is None else metrics)
-    _check("question", [question], results.about.questions)
-    _check("metric", shown, results.about.metrics)
-    _check("method", [] if reference is None else [reference], results.about.methods)
+    asked = results.about.questions[:1] if question is None else [question]
     drawing: dict[str, Any] = {"resamples": resamples, "seed": seed}
-    rows = [_row(results, question, shown, m, reference, drawing) for m in results.about.methods]
-    rows = _best(_holm(rows), shown)
+    return tables(results, asked, metrics, reference, **drawing)[0]
+
+
+def tables(
+    results: Results,
+    questions: Sequence[str] | None = None,
+    metrics: Sequence[str] | None = None,
+    reference: str | None = None,
+    *,
+    resamples: int = 2000,
+    seed: int = 0,
+) -> list[Table]:
+    """A table for each question, as `table` makes one; p is corrected over all of them together.
+
+    Metrics that no fit has a figure of are not shown, unless they are asked for.
+    """
+    about = results.about
+    asked = list(about.questions if questions is None else questions)
+    _check("question", asked, about.questions)
+    _check("metric", metrics or [], about.metrics)
+    _check("method", [] if reference is None else [reference], about.methods)
+    drawing: dict[str, Any] = {"resamples": resamples, "seed": seed}
+    shown = {q: tuple(metrics) if metrics else _scored(results, q) for q in asked}
+    rows = [_row(results, q, shown[q], m, reference, drawing) for q in asked for m in about.methods]
+    rows = _holm(rows)
+    against = [c.against for row in rows for c in row.cells.values() if c.against]
+    n_comparisons = sum(not math.isnan(found.p) for found in against)
+    n = len(about.methods)
+    return [
+        _table(results, q, shown[q], rows[at * n : (at + 1) * n], reference, n_comparisons)
+        for at, q in enumerate(asked)
+    ]
+
+
+def _table(
+    results: Results,
+    question: str,
+    shown: tuple[str, ...],
+    rows: list[Row],
+    reference: str | None,
+    n_comparisons: int,
+) -> Table:
+    rows = _best(rows, shown)
     made = [(row.name, m, c.against) for row in rows for m, c in row.cells.items() if c.against]
     return Table(
         results.about.corpus,
@@ -103,10 +140,18 @@ def table(
             *_figures(results, question, shown),
         ),
         reference,
-        sum(not math.isnan(found.p) for _, _, found in made),
+        n_comparisons,
         (*results.about.notes, *_said(results), *_doubts(made)),
         results.about.command,
     )
+
+
+def _scored(results: Results, question: str) -> tuple[str, ...]:
+    """The metrics that some fit has a figure of; all if there is none at all."""
+    every = results.about.metrics
+    found = {m for fit in results.fits for m, score in fit.scores.get(question, {}).items()
+             if not math.isnan(score)}  # fmt: skip
+    return tuple(metric for metric in every if metric in found) or every
 
 
 def higher_is_better(metric: str) -> bool:

@@ -1,0 +1,329 @@
+"""Methods x seeds x folds -> Results: fitted in several processes, kept as they end, resumed."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from dissensus.corpus import Corpus
+from dissensus.errors import DataError, DissensusError, Unfinished, listed
+from dissensus.evaluation.fit import Fit, Key
+from dissensus.evaluation.floors import floors, metrics_for, with_gold
+from dissensus.evaluation.identity import facts_of
+from dissensus.evaluation.place import Place, occupied
+from dissensus.evaluation.protocols import Fold
+from dissensus.evaluation.results import About, Results, code_commit
+from dissensus.evaluation.task import Task
+from dissensus.evaluation.trials import drawn
+from dissensus.evaluation.workers import fits_apart, fits_here
+from dissensus.methods import method as method_class
+from dissensus.methods.base import Method
+from dissensus.methods.choices import Choices
+from dissensus.progress import progress
+
+NOTES = 5  # on folds that are shown
+
+
+def compare(
+    corpus: Corpus,
+    methods: Sequence[str] | Mapping[str, Method],
+    *,
+    folds: Sequence[Fold],
+    out: str | Path,
+    seeds: int | Sequence[int] = 3,
+    questions: Sequence[str] | None = None,
+    metrics: Sequence[str] | None = None,
+    trials: int = 0,
+    inner_folds: int = 3,
+    choices: Mapping[str, Choices] | None = None,
+    by: str | None = None,
+    processes: int | None = None,
+    budget: float | None = None,
+    protocol: Mapping[str, Any] | None = None,
+    command: str = "",
+    notes: Sequence[str] = (),
+) -> Results:
+    """Fit methods on the same folds with the same seeds, and keep how each scored on each item.
+
+    Every fit is saved into `out` as it ends. The same call goes on where it was stopped, however
+    that was, and ends with the same results but for times; another one into the same folder is
+    refused. A fit that fails or diverges is kept as such. A method that cannot learn from the
+    corpus is left out with the reason.
+
+    Args:
+        methods: names, or methods with their settings by any names.
+        folds: what is learned and tested, as `k_fold`, `repeated` and `official` give them.
+        seeds: how many (0, 1, ...) or which; a method that draws nothing is fitted with the first.
+        questions: learned together; all if left out.
+        metrics: those that tables show, and DIC, if left out.
+        trials: settings tried for each fit of a method that has choices, its own among them; each
+            is scored by the leading metric on `inner_folds` folds of the training part, and the
+            best is fitted to all of it. 0: the methods as they are.
+        choices: what to draw settings from, by method; left out, the methods' own `choices`.
+        by: what belongs together, as in `Corpus.units`, in inner folds and in tests.
+        processes: at work at once; left out, as many as there are processors. Figures are the
+            same. A script that asks for more than one needs `if __name__ == "__main__":`.
+        budget: seconds after which no new fit begins; if some are missing then, Unfinished says
+            how many.
+        protocol: where the folds come from, to be kept with the results.
+        command: that finds the same again, likewise.
+
+    Example:
+        >>> import tempfile
+        >>> from dissensus import simulate
+        >>> from dissensus.evaluation import compare, k_fold, table
+        >>> corpus = simulate.text(n_items=100)
+        >>> with tempfile.TemporaryDirectory() as out:
+        ...     results = compare(corpus, ["prior", "annotator-majority"], processes=1,
+        ...                       folds=k_fold(corpus, 2), metrics=["annotator accuracy"], out=out)
+        >>> len(results.fits), results.about.seeds
+        (4, (0, 1, 2))
+        >>> [row.name for row in table(results).rows if "annotator accuracy" in row.cells]
+        ['prior', 'annotator-majority']
+    """
+    deadline = None if budget is None else time.monotonic() + budget
+    corpus = corpus.select(questions=tuple(questions or corpus.questions))
+    requested = _methods(methods)
+    _check_folds(folds)
+    with occupied(out) as place:
+        learnable, left_out = _learnable(corpus, requested, folds[0])
+        own = {name: method.choices for name, method in requested.items()}
+        task = Task(
+            tuple(corpus.questions),
+            metrics_for(corpus, tuple(corpus.questions), folds, metrics),
+            learnable,
+            tuple(folds),
+            _seeds(seeds),
+            trials,
+            inner_folds,
+            own | dict(choices or {}),
+            by,
+            place.unfinished,
+        )
+        _check_trials(task)
+        facts = facts_of(corpus, task, requested, protocol or {})
+        command, commit = place.begin(facts, command or _call(corpus, requested), code_commit())
+        n_missing = _run(place, corpus, task, processes, deadline)
+        if n_missing:
+            n = len(task.keys())
+            raise Unfinished(
+                f"the time is over: {n - n_missing} of {n} fits are done, {n_missing} are missing; "
+                "the same again goes on with them"
+            )
+        about = About(
+            corpus.name,
+            task.questions,
+            with_gold(corpus, task.questions, task.metrics),
+            tuple(learnable),
+            task.seeds,
+            command,
+            commit,
+            dict(protocol or {}) | _search(task),
+            left_out,
+            floors(corpus, task.questions, task.metrics, task.folds),
+            (*notes, *_fold_notes(folds), *_several(commit)),
+        )
+        fits = place.load(task.keys())
+        results = Results.assemble(about, folds, fits, _groups(corpus, folds, by))
+        results.save(out)
+    return results
+
+
+# ---- before anything runs ----
+
+
+def _methods(given: Sequence[str] | Mapping[str, Method]) -> dict[str, Method]:
+    if isinstance(given, Mapping):
+        made = dict(given)
+    else:
+        names = [given] if isinstance(given, str) else list(given)
+        made = {name: method_class(name)() for name in names}
+        if len(made) < len(names):
+            raise DataError(f"a method stands twice among {listed(names, 40)}")
+    if not made:
+        raise DataError("there is no method to compare; name some")
+    return made
+
+
+def _seeds(given: int | Sequence[int]) -> tuple[int, ...]:
+    seeds = tuple(range(given)) if isinstance(given, int) else tuple(dict.fromkeys(given))
+    if not seeds or min(seeds) < 0:
+        raise DataError(f"seeds are whole numbers from 0, at least one; found {given}")
+    return seeds
+
+
+def _check_folds(folds: Sequence[Fold]) -> None:
+    if not folds:
+        raise DataError("there are no folds to learn from and to test on")
+    names = [fold.name for fold in folds]
+    if len(set(names)) < len(names):
+        raise DataError(f"folds of one name: {listed(sorted(names), 20)}")
+
+
+def _check_trials(task: Task) -> None:
+    if task.trials < 0 or task.inner_folds < 2:
+        raise DataError(
+            f"settings are tried 0 times or more, on 2 inner folds or more; found {task.trials} "
+            f"and {task.inner_folds}"
+        )
+    for name, method in task.methods.items():
+        if task.trials and task.choices.get(name):
+            drawn(method, task.choices[name], task.trials, task.seeds[0])
+
+
+def _learnable(
+    corpus: Corpus, requested: Mapping[str, Method], fold: Fold
+) -> tuple[dict[str, Method], dict[str, str]]:
+    """The methods that can learn from the first training part, and why others cannot."""
+    from dissensus.encoders import readings
+
+    train, _, _ = fold.parts(corpus)
+    learnable, left_out = {}, {}
+    for name, method in requested.items():
+        try:
+            method.check(train)
+            if hasattr(method, "encoder"):
+                readings(train, method.encoder)
+        except DissensusError as error:
+            left_out[name] = str(error)
+        else:
+            learnable[name] = method
+    if not learnable:
+        reasons = "; ".join(f"{name}: {why}" for name, why in left_out.items())
+        raise DataError(f"no method can learn from {corpus.name}: {reasons}")
+    return learnable, left_out
+
+
+# ---- running ----
+
+
+def _run(
+    place: Place, corpus: Corpus, task: Task, processes: int | None, deadline: float | None
+) -> int:
+    """Fit what is missing, as far as the time goes; how many are missing then."""
+    keys = task.keys()
+    missing = place.missing(keys)
+    if missing:
+        _encode(corpus, [task.methods[name] for name in dict.fromkeys(k.method for k in missing)])
+    n = min(_processors() if processes is None else processes, len(missing))
+    if n < 0 or processes == 0:
+        raise DataError(f"at least one process is needed, found {processes}")
+    begun = _until(deadline, missing)
+    if n > 1:
+        corpus.save(place.corpus)
+        fits = fits_apart(task, place.corpus, begun, n)
+    else:
+        fits = fits_here(task, corpus, begun)
+    left = _Left(missing, max(n, 1))
+    with progress("fitting", len(keys), clock=False) as advance, closing(fits):
+        advance(len(keys) - len(missing), left.words())
+        for fit in fits:
+            place.keep(fit)
+            left.ended(fit)
+            advance(1, left.words())
+    place.clean()
+    return len(left.keys)
+
+
+def _processors() -> int:
+    try:
+        return len(os.sched_getaffinity(0))
+    except AttributeError:  # not on every system
+        return os.cpu_count() or 1
+
+
+def _until(deadline: float | None, keys: Sequence[Key]) -> Iterator[Key]:
+    """Keys, until the time is over."""
+    for key in keys:
+        if deadline is not None and time.monotonic() >= deadline:
+            return
+        yield key
+
+
+def _encode(corpus: Corpus, methods: Sequence[Method]) -> None:
+    """Fill the feature cache once, before several processes would all do it."""
+    from dissensus.encoders import readings
+
+    names = {}
+    for method in methods:
+        if hasattr(method, "encoder") and getattr(method, "tune", "nothing") == "nothing":
+            names[json.dumps(method.encoder, sort_keys=True)] = method.encoder
+    for name in names.values():
+        for reading in readings(corpus, name).values():
+            if reading.encoder.cached:
+                reading.store()
+
+
+@dataclass
+class _Left:
+    """What is still to be done, and how long that may take."""
+
+    keys: list[Key]
+    processes: int
+    seconds: dict[str, list[float]] = field(default_factory=dict)  # of fits, by method
+
+    def ended(self, fit: Fit) -> None:
+        self.keys = [key for key in self.keys if key != fit.key]
+        self.seconds.setdefault(fit.method, []).append(fit.seconds)
+
+    def words(self) -> str:
+        """The time left, for people; empty while nothing is known."""
+        known = {name: float(np.nanmean(took)) for name, took in self.seconds.items()}
+        if not known or not self.keys:
+            return ""
+        typical = float(np.mean(list(known.values())))
+        seconds = sum(known.get(key.method, typical) for key in self.keys) / self.processes
+        return f"about {duration(seconds)} left"
+
+
+def duration(seconds: float) -> str:
+    """A time for people.
+
+    Example:
+        >>> duration(42), duration(600), duration(9000)
+        ('42 s', '10 min', '2.5 h')
+    """
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+
+
+# ---- what is kept with the fits ----
+
+
+def _groups(corpus: Corpus, folds: Sequence[Fold], by: str | None) -> dict[str, str]:
+    """The group of every tested item that is not alone in it."""
+    units = corpus.units(by)
+    tested = np.unique(np.concatenate([fold.test for fold in folds]))
+    _, code, size = np.unique(units[tested], return_inverse=True, return_counts=True)
+    together = size[code.reshape(-1)] > 1
+    names = corpus.items.take(tested[together])
+    return dict(zip(names, (str(unit) for unit in units[tested[together]]), strict=True))
+
+
+def _search(task: Task) -> dict[str, Any]:
+    return {"trials": task.trials, "inner folds": task.inner_folds} if task.trials else {}
+
+
+def _fold_notes(folds: Sequence[Fold]) -> list[str]:
+    """What is wanting in folds."""
+    notes = [f"{fold.name}: {note}" for fold in folds for note in fold.notes]
+    more = len(notes) - NOTES
+    return notes[:NOTES] + ([f"and {more} more notes on folds"] if more > 0 else [])
+
+
+def _several(commits: str) -> list[str]:
+    n = commits.count(",") + 1
+    return [f"fitted by {n} versions of the code: {commits}"] if n > 1 else []
+
+
+def _call(corpus: Corpus, methods: Mapping[str, Method]) -> str:
+    return f"dissensus.evaluation.compare({corpus.name!r}, {list(methods)!r}, ...)"

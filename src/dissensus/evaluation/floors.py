@@ -1,0 +1,97 @@
+"""Figures that no method has to be fitted for, and which metrics a comparison looks at."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from dissensus.annotations import Annotations
+from dissensus.corpus import Corpus
+from dissensus.errors import DataError
+from dissensus.evaluation.protocols import Fold
+from dissensus.metrics import METRICS, bounds, dic_floor, metric_name
+
+DIC = ("DIC", "DIC, normalised")
+Floors = dict[str, dict[str, dict[str, float]]]  # question -> metric -> floor -> figure
+
+
+def metrics_for(
+    corpus: Corpus, questions: Sequence[str], folds: Sequence[Fold], asked: Sequence[str] | None
+) -> tuple[str, ...]:
+    """The metrics to compute: those asked for, else those that tables show and DIC, normalised.
+
+    One that fits none of the questions is refused.
+    """
+    known = {question: corpus[question] for question in questions}
+    if asked:
+        named = [metric_name(name) for name in asked]
+        idle = [name for name in named if not any(_applies(name, a) for a in known.values())]
+        if idle:
+            kinds = ", ".join(sorted({a.scale.kind for a in known.values()}))
+            raise DataError(f"{corpus.name}: {idle[0]!r} is not for these {kinds} answers")
+        return tuple(name for name in METRICS if name in named)
+    first = folds[0].parts(corpus)[1]
+    dic = any(_has_dic(first[question]) for question in questions)
+    return tuple(
+        name
+        for name, metric in METRICS.items()
+        if (metric.short and any(_applies(name, a) for a in known.values()))
+        or (dic and name == "DIC, normalised")
+    )
+
+
+def with_gold(corpus: Corpus, questions: Sequence[str], metrics: Sequence[str]) -> tuple[str, ...]:
+    """The metrics, and after them those that are also held against labels from elsewhere."""
+    kinds = {corpus.gold[question].scale.kind for question in questions if question in corpus.gold}
+    gold = [m for m in metrics if METRICS[m].gold and kinds & set(METRICS[m].scales)]
+    return (*metrics, *(f"{name} (gold)" for name in gold))
+
+
+def floors(
+    corpus: Corpus, questions: Sequence[str], metrics: Sequence[str], folds: Sequence[Fold]
+) -> Floors:
+    """What a perfect prediction scores on all test items, and the DIC that noise alone makes."""
+    found: Floors = {}
+    for question in questions:
+        asked = corpus[question]
+        tested = np.unique(np.concatenate([fold.test for fold in folds]))
+        soft = [name for name in metrics if METRICS[name].soft]
+        perfect = bounds(soft, asked, asked.items.take(tested)) if soft else {}
+        by_metric = {
+            name: {"perfect prediction": bound.perfect}
+            for name, bound in perfect.items()
+            if not math.isnan(bound.perfect)
+        }
+        if any(name in metrics for name in DIC) and _names_labels(asked):
+            by_metric |= _noise(corpus, question, metrics, folds)
+        found[question] = by_metric
+    return found
+
+
+def _noise(
+    corpus: Corpus, question: str, metrics: Sequence[str], folds: Sequence[Fold]
+) -> dict[str, dict[str, float]]:
+    """The noise floor of DIC, the mean over folds, as DIC itself is."""
+    each = [dic_floor(fold.parts(corpus)[1][question]) for fold in folds]
+    means = np.mean([[dic.value, dic.normalised] for dic in each], axis=0)
+    return {
+        name: {"noise floor": float(mean)}
+        for name, mean in zip(DIC, means, strict=True)
+        if name in metrics and not math.isnan(mean)
+    }
+
+
+def _applies(name: str, asked: Annotations) -> bool:
+    metric = METRICS[name]
+    known = metric.needs == "items" or (metric.needs != "members" and asked.annotator is not None)
+    return asked.scale.kind in metric.scales and known
+
+
+def _has_dic(asked: Annotations) -> bool:
+    return _names_labels(asked) and dic_floor(asked, n_splits=1).pairs > 0
+
+
+def _names_labels(asked: Annotations) -> bool:
+    return asked.annotator is not None and asked.scale.kind in ("nominal", "ordinal")

@@ -1,0 +1,86 @@
+"""What tells a comparison from others: its corpus, folds, methods and settings."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from dissensus.annotations import Annotations
+from dissensus.corpus import Corpus
+from dissensus.evaluation.fit import plain
+from dissensus.evaluation.protocols import Fold
+from dissensus.evaluation.task import Task
+from dissensus.methods.variants import settings_of
+
+
+def facts_of(
+    corpus: Corpus, task: Task, requested: Mapping[str, Any], protocol: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Everything that decides what a comparison finds, by names that people understand.
+
+    Args:
+        requested: the methods asked for by name, those too that are left out.
+    """
+    facts: dict[str, Any] = {
+        "corpus": corpus.name,
+        "questions": task.questions,
+        "metrics": task.metrics,
+        "methods": list(requested),
+        "seeds": task.seeds,
+        "protocol": dict(protocol),
+        "trials": task.trials,
+    }
+    for name, method in requested.items():
+        facts |= {f"{name}'s {key}": value for key, value in settings_of(method).items()}
+        if task.trials:
+            choices = task.choices.get(name, {}).items()
+            facts |= {f"{name}'s choices of {key}": values for key, values in choices}
+    if task.trials:
+        facts |= {"inner folds": task.inner_folds, "groups by": task.by}
+    return facts | {"data": data_digest(corpus), "folds": folds_digest(task.folds)}
+
+
+def data_digest(corpus: Corpus) -> str:
+    """A hash of what methods learn from and are judged by."""
+    from dissensus.encoders.cache import content_keys
+
+    digest = hashlib.sha256()
+    for part in ("\n".join(corpus.items), "\n".join(corpus.annotators), corpus.group):
+        digest.update(f"{part}\0".encode())
+    for kind, held in (("asked", corpus.questions), ("gold", corpus.gold)):
+        for question, answers in sorted(held.items()):
+            digest.update(f"{kind} {question}\0".encode())
+            _add_answers(digest, answers)
+    for role, contents in sorted(corpus.contents.items()):
+        digest.update(f"{role} {contents.kind}\0".encode())
+        digest.update(content_keys(contents).tobytes())
+        digest.update(corpus.content[role].astype(np.int64).tobytes())
+    if corpus.focus is not None:
+        digest.update(f"{corpus.focus.role}\0".encode())
+        for ends in (corpus.focus.start, corpus.focus.stop):
+            digest.update(np.ascontiguousarray(ends, dtype=float).tobytes())
+    return digest.hexdigest()
+
+
+def _add_answers(digest: Any, annotations: Annotations) -> None:
+    digest.update(json.dumps(plain(annotations.scale.to_dict())).encode())
+    for column in (annotations.item, annotations.annotator, annotations.answer, annotations.count):
+        if column is not None:
+            digest.update(np.ascontiguousarray(column, dtype=float).tobytes())
+        digest.update(b"\0")
+
+
+def folds_digest(folds: Sequence[Fold]) -> str:
+    """A hash of which items are learned from and tested on."""
+    digest = hashlib.sha256()
+    for fold in folds:
+        digest.update(f"{fold.name} {fold.run}\0".encode())
+        for codes in (fold.train, fold.test, fold.validation):
+            if codes is not None:
+                digest.update(codes.astype(np.int64).tobytes())
+            digest.update(b"\0")
+    return digest.hexdigest()

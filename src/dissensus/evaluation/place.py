@@ -1,0 +1,148 @@
+"""The folder that a comparison is kept in: one at a time, and always the same one.
+
+`comparison.json` says what is compared, `fits` holds the fits that ended, `unfinished` what is
+known of others; `results.json` and Parquet come at the end. Each file appears whole or not at all,
+so that a comparison can be killed anywhere and goes on.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from dissensus.errors import DataError
+from dissensus.evaluation.fit import Fit, Key, folder_name, keys_in, plain
+from dissensus.evaluation.results import check_ours
+from dissensus.folders import read_json, write_json
+
+FRONT = "comparison"
+
+
+@dataclass(frozen=True)
+class Place:
+    """A folder that this process alone writes to."""
+
+    folder: Path
+
+    @property
+    def fits(self) -> Path:
+        return self.folder / "fits"
+
+    @property
+    def unfinished(self) -> Path:
+        return self.folder / "unfinished"
+
+    @property
+    def corpus(self) -> Path:
+        """Where worker processes read the corpus from."""
+        return self.folder / ".corpus"
+
+    # ---- what is compared ----
+
+    def begin(self, facts: Mapping[str, Any], command: str, commit: str) -> tuple[str, str]:
+        """The command and commits that it was begun with; another comparison is refused."""
+        known: dict[str, Any] = {"facts": plain(facts), "command": command, "commits": [commit]}
+        if (self.folder / f"{FRONT}.json").exists():
+            kept = read_json(self.folder, FRONT)
+            self._check_same(kept["facts"], known["facts"])
+            if commit in kept["commits"]:
+                return kept["command"], ", ".join(kept["commits"])
+            known |= {"command": kept["command"], "commits": [*kept["commits"], commit]}
+        elif keys_in(self.fits):
+            raise DataError(
+                f"{self.folder}: holds fits, but {FRONT}.json is missing, which says of what; "
+                "choose another folder"
+            )
+        self._write(known)
+        return known["command"], ", ".join(known["commits"])
+
+    def _check_same(self, there: Mapping[str, Any], here: Mapping[str, Any]) -> None:
+        differing = [name for name in {**there, **here} if there.get(name) != here.get(name)]
+        if not differing:
+            return
+        said = "; ".join(_differs(name, there.get(name), here.get(name)) for name in differing[:3])
+        more = f"; and {len(differing) - 3} more" if len(differing) > 3 else ""
+        raise DataError(
+            f"{self.folder}: holds another comparison: {said}{more}. Give the command that it was "
+            "begun with to go on, or another folder"
+        )
+
+    def _write(self, content: dict[str, Any]) -> None:
+        with tempfile.TemporaryDirectory(prefix=".new.", dir=self.folder) as temporary:
+            write_json(Path(temporary), FRONT, content)
+            os.replace(Path(temporary) / f"{FRONT}.json", self.folder / f"{FRONT}.json")
+
+    # ---- fits ----
+
+    def missing(self, keys: Iterable[Key]) -> list[Key]:
+        """Those that are not done yet."""
+        done = keys_in(self.fits)
+        return [key for key in keys if folder_name(key) not in done]
+
+    def keep(self, fit: Fit) -> None:
+        """Save a fit; what was known of it on the way is not needed any more."""
+        fit.save(self.fits)
+        shutil.rmtree(self.unfinished / folder_name(fit.key), ignore_errors=True)
+
+    def load(self, keys: Iterable[Key]) -> list[Fit]:
+        return [Fit.load(self.fits / folder_name(key)) for key in keys]
+
+    def clean(self) -> None:
+        """Take away what killed processes left half-written."""
+        for left in (*self.folder.glob(".new.*"), *self.folder.glob(".results.*")):
+            shutil.rmtree(left, ignore_errors=True)
+        for left in (*self.fits.glob(".*"), *self.folder.glob(f"{self.corpus.name}*")):
+            shutil.rmtree(left, ignore_errors=True)
+
+
+def _differs(name: str, there: Any, here: Any) -> str:
+    short = [repr(value) for value in (there, here)]
+    if name in ("data", "folds") or max(map(len, short)) > 80:
+        return f"{name} differ"
+    return f"{name}: {short[0]} there, {short[1]} here"
+
+
+@contextmanager
+def occupied(path: str | Path) -> Iterator[Place]:
+    """The folder for this process alone; another one at work in it is an error.
+
+    The system itself takes the lock from a process that dies, so no lock is ever stale. Where
+    there are no such locks (Windows) nothing is checked.
+    """
+    folder = Path(path)
+    check_ours(folder)
+    place = Place(folder)
+    try:
+        place.fits.mkdir(parents=True, exist_ok=True)
+        handle = os.open(folder / ".lock", os.O_RDWR | os.O_CREAT, 0o644)
+    except OSError as error:
+        raise DataError(f"{folder}: cannot be written ({error.strerror})") from None
+    try:
+        _lock(folder, handle)
+        place.clean()
+        yield place
+    finally:
+        os.close(handle)
+
+
+def _lock(folder: Path, handle: int) -> None:
+    try:
+        import fcntl
+    except ImportError:
+        return
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        owner = os.read(handle, 20).decode(errors="replace").strip() or "unknown"
+        raise DataError(
+            f"{folder}: another comparison is running in it (process {owner}); wait for it, or "
+            "choose another folder"
+        ) from None
+    os.ftruncate(handle, 0)
+    os.pwrite(handle, f"{os.getpid()}\n".encode(), 0)

@@ -1,0 +1,206 @@
+"""Fits in worker processes, or here: each with one thread, so that figures are the same anywhere.
+
+A worker is a fresh process (spawn) that reads the corpus from a folder, is sent keys and sends
+fits back. One that dies takes only its fit with it, and all of them die with their parent.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import sys
+import threading
+from collections import deque
+from collections.abc import Generator, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from multiprocessing.connection import Connection, wait
+from pathlib import Path
+from typing import Any
+
+from dissensus.corpus import Corpus
+from dissensus.errors import ModelError
+from dissensus.evaluation.fit import Fit, Key
+from dissensus.evaluation.task import Task, fitted
+from dissensus.progress import hidden
+
+READY = "ready"
+ATTEMPTS = 2  # a fit whose process died is begun once more
+
+
+def fits_here(task: Task, corpus: Corpus, keys: Iterable[Key]) -> Generator[Fit]:
+    """The fits of these keys, one after another in this process."""
+    for key in keys:
+        with one_thread():
+            fit = fitted(task, corpus, key)
+        yield fit
+
+
+def fits_apart(task: Task, folder: Path, keys: Iterable[Key], processes: int) -> Generator[Fit]:
+    """The fits of these keys in any order, from worker processes that read the corpus's folder.
+
+    A key is taken from the iterable when a process is free for it.
+    """
+    queue = _Queue(iter(keys))
+    workers: list[_Worker] = []
+    try:
+        while len(workers) < processes and (key := queue.next()) is not None:
+            workers.append(_Worker.begun(task, folder, key))
+        while workers:
+            for worker in _reporting(workers):
+                told = worker.told()
+                if told == READY:
+                    worker.ready = True
+                    continue
+                if told is None:  # it died
+                    workers.remove(worker)
+                    fit = queue.died(worker, task)
+                    if (key := queue.next()) is not None:
+                        workers.append(_Worker.begun(task, folder, key))
+                    if fit is not None:
+                        yield fit
+                    continue
+                worker.key = queue.next()
+                if not worker.asked():
+                    workers.remove(worker)
+                yield told
+    finally:
+        for worker in workers:
+            worker.end()
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Arithmetic in one thread: sums come out the same however many there could be."""
+    from threadpoolctl import threadpool_limits
+
+    torch: Any = sys.modules.get("torch")
+    before = torch.get_num_threads() if torch else 0
+    if torch:
+        torch.set_num_threads(1)
+    try:
+        with threadpool_limits(limits=1):
+            yield
+    finally:
+        if torch:
+            torch.set_num_threads(before)
+
+
+# ---- in the parent ----
+
+
+@dataclass
+class _Queue:
+    """Keys to be done, and those again whose process died."""
+
+    keys: Iterator[Key]
+    again: deque[Key] = field(default_factory=deque)
+    attempts: dict[Key, int] = field(default_factory=dict)
+
+    def next(self) -> Key | None:
+        return self.again.popleft() if self.again else next(self.keys, None)
+
+    def died(self, worker: _Worker, task: Task) -> Fit | None:
+        """Put the key of a dead process back; give up after some attempts."""
+        code = worker.end()
+        key = worker.key
+        if not worker.ready:
+            raise ModelError(
+                f"a worker process ended before it began (exit code {code}); a script that calls "
+                "compare needs `if __name__ == '__main__':` around it, or processes=1"
+            )
+        if key is None:
+            return None
+        self.attempts[key] = self.attempts.get(key, 0) + 1
+        if self.attempts[key] < ATTEMPTS:
+            self.again.append(key)
+            return None
+        how = f"signal {-code}" if code is not None and code < 0 else f"exit code {code}"
+        why = f"its process died {ATTEMPTS} times ({how}); too little memory, perhaps"
+        return Fit(*key, run=task.fold(key.fold).run, status="failed", reason=why)
+
+
+@dataclass(eq=False)
+class _Worker:
+    process: Any
+    connection: Connection[Any, Any]
+    key: Key | None
+    ready: bool = False
+
+    @classmethod
+    def begun(cls, task: Task, folder: Path, key: Key) -> _Worker:
+        """A new process at work on a key."""
+        context = multiprocessing.get_context("spawn")
+        mine, theirs = context.Pipe()
+        process = context.Process(target=_work, args=(theirs, task, folder), daemon=True)
+        with _deaf():
+            process.start()
+        theirs.close()
+        worker = cls(process, mine, key)
+        worker.asked()
+        return worker
+
+    def asked(self) -> bool:
+        """Send the key; without one, or where nobody is there any more, the process ends."""
+        with suppress(OSError):
+            self.connection.send(self.key)
+        if self.key is None:
+            self.process.join()
+            self.connection.close()
+        return self.key is not None
+
+    def told(self) -> Any:
+        """What it says, a fit or that it is ready; None if it died."""
+        try:
+            return self.connection.recv()
+        except (EOFError, OSError):
+            return None
+
+    def end(self) -> int | None:
+        """Make sure that the process is gone."""
+        self.process.kill()
+        self.process.join()
+        self.connection.close()
+        code: int | None = self.process.exitcode
+        return code
+
+
+def _reporting(workers: list[_Worker]) -> list[_Worker]:
+    """Those that have something to say, or died."""
+    heard = wait([worker.connection for worker in workers])
+    return [worker for worker in workers if worker.connection in heard]
+
+
+@contextmanager
+def _deaf() -> Iterator[None]:
+    """What is started inside does not hear Ctrl-C; its parent does, and ends it."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+# ---- in a worker ----
+
+
+def _work(connection: Connection[Any, Any], task: Task, folder: Path) -> None:
+    """Read the corpus, then fit whatever key is sent, until there is none."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    corpus = Corpus.load(folder)
+    connection.send(READY)
+    with hidden(), one_thread(), suppress(EOFError, OSError):
+        while (key := connection.recv()) is not None:
+            connection.send(fitted(task, corpus, key))
+
+
+def _end_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
