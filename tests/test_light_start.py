@@ -9,7 +9,17 @@ import sys
 import pytest
 
 HEAVY = ("torch", "transformers", "sklearn", "scipy.stats", "pandas", "numba")
-COMMANDS = ("describe", "agreement", "convert", "simulate", "train", "predict", "evaluate", "cache")
+COMMANDS = (
+    "describe",
+    "agreement",
+    "convert",
+    "simulate",
+    "train",
+    "predict",
+    "evaluate",
+    "compare",
+    "cache",
+)
 
 
 def loaded_by(program: str) -> list[str]:

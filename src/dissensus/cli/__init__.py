@@ -17,6 +17,7 @@ from dissensus import __version__
 from dissensus.cli.aggregate import aggregate
 from dissensus.cli.agreement import agreement
 from dissensus.cli.cache import cache
+from dissensus.cli.compare import compare
 from dissensus.cli.console import fail
 from dissensus.cli.convert import convert
 from dissensus.cli.describe import describe
@@ -35,6 +36,7 @@ COMMANDS: dict[str, Callable[..., Any]] = {
     "train": train,
     "predict": predict,
     "evaluate": evaluate,
+    "compare": compare,
     "cache": cache,
 }
 

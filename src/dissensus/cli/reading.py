@@ -21,6 +21,10 @@ File = Annotated[
     Path,
     typer.Argument(help="A table, an export, a folder of ours or a known corpus's folder."),
 ]
+OptionalFile = Annotated[
+    Path | None,
+    typer.Argument(help="A table, an export, a folder of ours or a known corpus's folder."),
+]
 CorpusName = Annotated[
     str | None, typer.Option("--corpus", help="Which corpus of a folder that holds several.")
 ]
@@ -70,6 +74,18 @@ class Reading:
     encoding: Encoding = None
     merge_variants: MergeVariants = False
 
+    def words(self) -> list[str]:
+        """What the user typed of it, as words of a command line."""
+        words = [str(self.file)]
+        for given in fields(self)[1:]:
+            value, option = getattr(self, given.name), f"--{given.name.replace('_', '-')}"
+            if value is True:
+                words.append(option)
+            elif value:
+                for part in value if isinstance(value, list) else [value]:
+                    words += [option, str(part)]
+        return words
+
     def read(self) -> Corpus:
         """Read FILE, and say on stderr, in a line each, what was recognised."""
         from dissensus import datasets
@@ -85,20 +101,28 @@ class Reading:
 
 
 def reads_corpus(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command FILE and its options in the place of its parameter `reading`."""
+    """Give a command FILE and its options in the place of its parameter `reading`.
+
+    Where that may be None, FILE may be left out.
+    """
     hints = typing.get_type_hints(command, include_extras=True)
     of_reading = typing.get_type_hints(Reading, include_extras=True)
     parameters = []
     for parameter in inspect.signature(command).parameters.values():
         if parameter.name == "reading":
+            optional = parameter.default is None
             for given in inspect.signature(Reading).parameters.values():
-                parameters.append(given.replace(annotation=of_reading[given.name]))
+                made = given.replace(annotation=of_reading[given.name])
+                if given.name == "file" and optional:
+                    made = made.replace(annotation=OptionalFile, default=None)
+                parameters.append(made)
         else:
             parameters.append(parameter.replace(annotation=hints[parameter.name]))
 
     @functools.wraps(command)
     def run(**given: typing.Any) -> None:
-        reading = Reading(**{field.name: given.pop(field.name) for field in fields(Reading)})
+        of_file = {field.name: given.pop(field.name) for field in fields(Reading)}
+        reading = None if of_file["file"] is None else Reading(**of_file)
         command(reading=reading, **given)
 
     keyword = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in parameters]

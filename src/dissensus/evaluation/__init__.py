@@ -8,8 +8,8 @@ stay with other items and other seeds; results are kept so that they can be foun
 from __future__ import annotations
 
 from dissensus.evaluation import resampling
-from dissensus.evaluation.compare import compare
 from dissensus.evaluation.comparing import compared
+from dissensus.evaluation.comparison import compare
 from dissensus.evaluation.difference import Difference, corrected, holm
 from dissensus.evaluation.fit import Fit, fits_in, folder_name, item_table, keys_in
 from dissensus.evaluation.hierarchical import hierarchical

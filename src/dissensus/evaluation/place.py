@@ -102,8 +102,10 @@ class Place:
 
 
 def _differs(name: str, there: Any, here: Any) -> str:
+    if name in ("data", "folds"):
+        return {"data": "answers or contents differ", "folds": "folds hold other items"}[name]
     short = [repr(value) for value in (there, here)]
-    if name in ("data", "folds") or max(map(len, short)) > 80:
+    if max(map(len, short)) > 80:
         return f"{name} differ"
     return f"{name}: {short[0]} there, {short[1]} here"
 

@@ -1,0 +1,224 @@
+"""dissensus compare: which method is better on FILE, and how sure is that."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from dissensus.cli import console
+from dissensus.cli.contenders import contenders, dealt
+from dissensus.cli.reading import Reading, reads_corpus
+from dissensus.errors import DataError, Unfinished
+
+if TYPE_CHECKING:
+    from dissensus.corpus import Corpus
+    from dissensus.evaluation import Fold, Results, Table
+    from dissensus.methods.base import Method
+
+UNFINISHED = 3  # the exit code where a budget was too small
+UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
+FLOORS = ("prior", "annotator-majority")
+
+
+@reads_corpus
+def compare(
+    reading: Reading | None = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("-o", "--output", help="Folder for fits and results; one goes on in it."),
+    ] = None,
+    methods: Annotated[
+        str | None,
+        typer.Option(help="Methods with commas between; all that can learn from FILE if left out."),
+    ] = None,
+    protocol: Annotated[
+        str | None,
+        typer.Option(
+            help="official, k-fold or repeated; the official split if there is one, else k-fold."
+        ),
+    ] = None,
+    folds: Annotated[int, typer.Option(help="Folds of k-fold and repeated.")] = 5,
+    times: Annotated[int, typer.Option(help="How often `repeated` deals folds out.")] = 2,
+    by: Annotated[
+        str | None,
+        typer.Option(help="What stays on one side: content, item or an item attribute."),
+    ] = None,
+    scheme: Annotated[str, typer.Option(help="Which split of the corpus is official.")] = (
+        "official"
+    ),
+    test: Annotated[
+        str | None, typer.Option(help="Part of the official split to test on; test, else dev.")
+    ] = None,
+    seeds: Annotated[int, typer.Option(help="How many seeds each method is fitted with.")] = 3,
+    trials: Annotated[
+        int,
+        typer.Option(help="Settings to try for each fit, within its training part; 0: defaults."),
+    ] = 0,
+    question: console.Question = None,
+    metric: Annotated[
+        list[str] | None,
+        typer.Option(help="Metric to compute, as docs/metrics.md names it; repeatable."),
+    ] = None,
+    encoder: Annotated[
+        str | None, typer.Option(help="What reads the contents, as in `dissensus train`.")
+    ] = None,
+    set_: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set", help="A setting, name=value, or of one method, method:name=value; repeatable."
+        ),
+    ] = None,
+    processes: Annotated[
+        int | None, typer.Option(help="Processes at once; one for each processor if left out.")
+    ] = None,
+    budget: Annotated[
+        str | None, typer.Option(help="Time after which no new fit begins, such as 90s, 10m, 2h.")
+    ] = None,
+    show: Annotated[
+        Path | None, typer.Option(help="Show the results of a folder; nothing is run.")
+    ] = None,
+    reference: Annotated[
+        str | None, typer.Option(help="Method that every other one is compared with.")
+    ] = None,
+    style: Annotated[
+        str, typer.Option("--as", help="How tables are written: text, markdown, latex or csv.")
+    ] = "text",
+    plot: Annotated[Path | None, typer.Option(help="Also draw the intervals here, as SVG.")] = None,
+) -> None:
+    """Compare methods on FILE: folds x seeds, with intervals and corrected tests.
+
+    Every fit is kept in OUT as it ends, and the same command goes on where it was stopped. Settings
+    given with --set are not tried otherwise. `dissensus compare --show OUT` shows results again.
+    """
+    from dissensus.evaluation import FORMATS, Results
+
+    if style not in FORMATS:
+        raise DataError(f"--as: no style {style!r}; there are {', '.join(FORMATS)}")
+    if show is not None:
+        if reading is not None or output is not None:
+            raise DataError("--show shows what was found; leave FILE and -o out")
+        results = Results.load(show)
+    elif reading is None or output is None:
+        raise DataError("name FILE and a folder with -o, or --show a folder of results")
+    else:
+        from dissensus.methods import METHODS
+
+        names = list(METHODS) if methods is None else _split(methods)
+        corpus = _asked(reading, question)
+        made, choices = contenders(names, encoder, set_ or [])
+        parts, known, line = dealt(corpus, protocol, folds, times, by, scheme, test)
+        console.say(line)
+        words = [*reading.words(), "--methods", ",".join(names), "--protocol", known["kind"]]
+        if known["kind"] != "official":
+            words += ["--folds", folds, *(["--times", times] * (known["kind"] == "repeated"))]
+        else:
+            words += ["--scheme", scheme, *(["--test", test] if test else [])]
+        words += ["--seeds", seeds, "--trials", trials]
+        several = {"--question": question, "--metric": metric, "--set": set_}
+        words += [
+            w for option, values in several.items() for v in values or [] for w in (option, v)
+        ]
+        for option, value in {"--by": by, "--encoder": encoder}.items():
+            words += [option, value] if value else []
+        command = shlex.join(["dissensus", "compare", *map(str, words), "-o", str(output)])
+        given: dict[str, Any] = {"seeds": seeds, "trials": trials, "choices": choices, "by": by}
+        given |= {"metrics": metric, "protocol": known, "notes": (line,), "command": command}
+        results = _run(corpus, made, parts, output, processes, _seconds(budget), given)
+    _print(results, question, metric, reference, style, plot)
+
+
+def _run(
+    corpus: Corpus,
+    methods: dict[str, Method],
+    folds: list[Fold],
+    output: Path,
+    processes: int | None,
+    budget: float | None,
+    given: dict[str, Any],
+) -> Results:
+    from dissensus import evaluation
+
+    try:
+        return evaluation.compare(
+            corpus, methods, folds=folds, out=output, processes=processes, budget=budget, **given
+        )
+    except Unfinished as over:
+        console.fail(f"{output}: {over}", UNFINISHED)
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(f"{output} holds what is done, the same command goes on") from None
+
+
+def _asked(reading: Reading, questions: list[str] | None) -> Corpus:
+    corpus = reading.read()
+    return corpus.select(questions=questions) if questions else corpus
+
+
+def _split(text: str) -> list[str]:
+    """Names with commas between, each once."""
+    names = [name.strip() for name in text.split(",") if name.strip()]
+    if not names:
+        raise DataError("--methods: no method is named")
+    return list(dict.fromkeys(names))
+
+
+def _seconds(text: str | None) -> float | None:
+    """A time in seconds.
+
+    Example:
+        >>> _seconds("90"), _seconds("10m"), _seconds("1h30m")
+        (90.0, 600.0, 5400.0)
+    """
+    if text is None:
+        return None
+    parts = re.findall(r"(\d+(?:\.\d+)?)\s*([smhd]?)", text.strip())
+    spelled = re.fullmatch(r"(\d+(\.\d+)?\s*[smhd]?\s*)+", text.strip())
+    if not spelled:
+        raise DataError(f"--budget is a time such as 90s, 10m or 1h30m, found {text!r}")
+    return sum(float(n) * UNITS[unit or "s"] for n, unit in parts)
+
+
+# ---- showing ----
+
+
+def _print(
+    results: Results,
+    questions: list[str] | None,
+    metrics: list[str] | None,
+    reference: str | None,
+    style: str,
+    plot: Path | None,
+) -> None:
+    from dissensus.evaluation import FORMATS, tables
+    from dissensus.metrics import metric_name
+
+    named = [metric_name(name) for name in metrics] if metrics else None
+    against = reference or _reference(results.about.methods)
+    made = tables(results, questions or None, named, against)
+    print("\n".join(FORMATS[style](shown) for shown in made), end="")
+    if plot is not None:
+        _draw(made, plot)
+
+
+def _reference(methods: tuple[str, ...]) -> str | None:
+    """What methods are compared with unasked: `single`, else the first that is no floor."""
+    if len(methods) < 2:
+        return None
+    return next((m for m in ("single", *methods) if m in methods and m not in FLOORS), methods[0])
+
+
+def _draw(made: list[Table], plot: Path) -> None:
+    """A picture for each question; of several, its name stands in the file's."""
+    from dissensus.evaluation import intervals
+
+    for shown in made:
+        alone = len(made) == 1
+        path = plot if alone else plot.with_name(f"{plot.stem}-{shown.question}{plot.suffix}")
+        try:
+            path.write_text(intervals(shown), encoding="utf-8")
+        except OSError as error:
+            raise DataError(f"{path}: cannot be written ({error.strerror})") from None
+        console.say(f"{path}: drawn")
