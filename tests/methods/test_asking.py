@@ -120,8 +120,18 @@ def test_raw_contents_are_answered_by_everyone() -> None:
     heads = AnnotatorHeads(encoder="features", training=QUICK).fit(feature_crowd())
     found = heads.predict({"x": list(features)})["q"]
     assert found.by_annotator is not None and len(found.by_annotator) == 8
-    with pytest.raises(DataError, match="give a list of texts for each role; the model reads no"):
+    np.testing.assert_array_equal(heads.predict(features)["q"].distribution, found.distribution)
+    with pytest.raises(DataError) as caught:
         heads.predict(["so good!"])
+    assert str(caught.value) == (
+        "'x': arrays of numbers are wanted, or None where there is nothing (could not convert "
+        "string to float: 'so good!')"
+    )
+    with pytest.raises(DataError) as caught:
+        heads.predict("so good!")
+    assert str(caught.value) == (
+        "give a list of contents for each role; the model reads 'x' (features)"
+    )
 
 
 def test_contents_of_another_kind_are_refused(heads: AnnotatorHeads) -> None:

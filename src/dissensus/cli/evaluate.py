@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from dissensus.corpus import Corpus
     from dissensus.metrics import Bounds, Dic
     from dissensus.prediction import Prediction, Predictions
+    from dissensus.scales import Scale
 
 BESIDE = 2  # methods with which the bounds still fit beside them in 80 columns
 
@@ -156,6 +158,23 @@ def _check(folder: Path, answers: Predictions, corpus: Corpus, questions: list[s
                 f"{folder}: {len(strange)} of {len(items)} predicted items are not in "
                 f"{corpus.name}: {listed(strange, 3)}; evaluate on what was predicted"
             )
+        _check_scale(folder, question, answers[question].scale, corpus)
+
+
+def _check_scale(folder: Path, question: str, learned: Scale, corpus: Corpus) -> None:
+    """Refuse answers that the model could not have given."""
+    try:
+        corpus[question].to(learned)
+    except DataError as error:
+        reason = re.sub(r"^row \d+: ", "", str(error))
+        values = getattr(corpus[question].scale, "values", ())
+        every = [*getattr(learned, "values", ())]
+        every += [value for value in values if value not in every]
+        example = f", as in --scale {learned.kind}:{','.join(map(str, every))}" if values else ""
+        raise DataError(
+            f"{folder}: {question!r} was learned on another scale than {corpus.name} answers it "
+            f"on ({reason}); say all values when training{example}"
+        ) from None
 
 
 def _labels(folders: list[Path], loaded: list[Predictions]) -> list[str]:

@@ -3,12 +3,34 @@
 from __future__ import annotations
 
 import hashlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
+import typer
+
+from dissensus.cli.console import say
 from dissensus.errors import DataError
 
 if TYPE_CHECKING:
     from dissensus.corpus import Corpus
+    from dissensus.methods.base import Method
+
+SkipBad = Annotated[
+    bool,
+    typer.Option("--skip-bad", help="Leave out items whose contents cannot be read, and say so."),
+]
+
+
+def readable(method: Method, corpus: Corpus) -> Corpus:
+    """The corpus without items whose contents the method cannot read, with a line to say so."""
+    read = method.reads(corpus)
+    if not read:
+        return corpus
+    from dissensus.encoders import without_unreadable
+
+    left, lines = without_unreadable(corpus, read)
+    for line in lines:
+        say(line)
+    return left
 
 
 def to_learn(

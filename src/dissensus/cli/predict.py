@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from dissensus.cli import console
-from dissensus.cli.parts import to_judge
+from dissensus.cli.parts import SkipBad, readable, to_judge
 from dissensus.cli.reading import Reading, reads_corpus
 
 
@@ -38,6 +38,7 @@ def predict(
             "--same-annotators", help="FILE is another corpus, but its annotators are the same."
         ),
     ] = False,
+    skip_bad: SkipBad = False,
 ) -> None:
     """Predict what each annotator, and all of them together, would answer to the items of FILE.
 
@@ -50,6 +51,8 @@ def predict(
     whole = reading.read()
     part, line = to_judge(whole, split, fitted.learned_.corpus, fitted.learned_.part)
     console.say(line)
+    if skip_bad:
+        part = readable(fitted, part)
     asked = annotators if annotators in ("own", "all") else annotators.split(",")
     predictions = fitted.predict(
         part,

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from dissensus.cli import console
-from dissensus.cli.parts import to_learn
+from dissensus.cli.parts import SkipBad, readable, to_learn
 from dissensus.cli.reading import Reading, reads_corpus
 from dissensus.errors import DataError
 
@@ -47,6 +47,7 @@ def train(
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on with a training that was stopped.")
     ] = False,
+    skip_bad: SkipBad = False,
     set_: Settings = None,
 ) -> None:
     """Train a method on FILE and write the model as a folder.
@@ -66,6 +67,8 @@ def train(
     part, note, line = to_learn(whole, split, hold_out, seed)
     console.say(line)
     held = None if validation is None else whole.part(validation)
+    if skip_bad:
+        part, held = readable(fitted, part), held and readable(fitted, held)
     unfinished = _unfinished(output, resume)
     try:
         fitted.fit(part, question or None, held, note, checkpoint=unfinished)

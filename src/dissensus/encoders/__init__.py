@@ -6,10 +6,13 @@ from dissensus.encoders.base import Encoder, EncoderNetwork, NeuralEncoder
 from dissensus.encoders.choice import DEFAULTS, ENCODERS, Reading, encode, encoder, readings
 from dissensus.encoders.features import FeaturesEncoder
 from dissensus.encoders.prepared import Inputs, Prepared
+from dissensus.encoders.preparing import ByBatch, prepared
+from dissensus.encoders.skipping import without_unreadable
 from dissensus.encoders.store import Sequence, Store
 from dissensus.encoders.text import TextEncoder
 
 __all__ = [
+    "ByBatch",
     "DEFAULTS",
     "ENCODERS",
     "Encoder",
@@ -24,5 +27,7 @@ __all__ = [
     "TextEncoder",
     "encode",
     "encoder",
+    "prepared",
     "readings",
+    "without_unreadable",
 ]

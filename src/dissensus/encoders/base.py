@@ -36,6 +36,10 @@ class Encoder(ABC):
     def encode(self, contents: Contents) -> Store:
         """One sequence per content, in order."""
 
+    def missed(self, contents: Contents) -> str | None:
+        """A line for people on what of the contents it does not know, if anything."""
+        return None
+
 
 class EncoderNetwork(nn.Module):
     """The network of an encoder: units of contents in, a vector per position out."""

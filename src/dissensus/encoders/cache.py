@@ -103,7 +103,7 @@ def size(text: str) -> int:
 def cached_store(encoder: Encoder, contents: Contents) -> Store:
     """What `encoder` makes of `contents`; only what was never encoded is computed."""
     limit = cache_limit()
-    folder = cache_folder() / hashlib.sha256(encoder.identity.encode()).hexdigest()[:24]
+    folder = _folder_of(encoder)
     keys = content_keys(contents)
     pieces = list(_pieces(folder, keys))
     known = np.concatenate([keys[:0], *(piece.keys for piece in pieces)])
@@ -118,6 +118,17 @@ def cached_store(encoder: Encoder, contents: Contents) -> Store:
         pieces.append(_kept(folder, encoder, keys[codes], store))
         trim(limit, in_use=[piece.folder for piece in pieces])
     return _gathered(folder, keys, pieces)
+
+
+def is_cached(encoder: Encoder, contents: Contents) -> np.ndarray:
+    """Which of the contents the encoder has read before, (n_contents,) booleans."""
+    keys = content_keys(contents)
+    pieces = _pieces(_folder_of(encoder), keys)
+    return np.isin(keys, np.concatenate([keys[:0], *(piece.keys for piece in pieces)]))
+
+
+def _folder_of(encoder: Encoder) -> Path:
+    return cache_folder() / hashlib.sha256(encoder.identity.encode()).hexdigest()[:24]
 
 
 def _pieces(folder: Path, keys: np.ndarray) -> Iterator[Piece]:

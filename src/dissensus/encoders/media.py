@@ -9,7 +9,13 @@ from dissensus.encoders.base import Encoder, NeuralEncoder
 from dissensus.errors import DataError
 from dissensus.progress import progress
 
-NOUNS: dict[Kind, str] = {"image": "picture", "audio": "recording", "video": "video"}
+NOUNS: dict[Kind, str] = {
+    "text": "text",
+    "image": "picture",
+    "audio": "recording",
+    "video": "video",
+    "features": "feature array",
+}
 
 
 class Unreadable(DataError):
@@ -23,8 +29,7 @@ class Unreadable(DataError):
     def __init__(self, contents: Contents, code: int, reason: str) -> None:
         self.code, self.reason = int(code), reason
         value = contents[self.code]
-        noun = NOUNS.get(contents.kind, contents.kind)
-        name = value if isinstance(value, str) else f"{noun} {self.code}"
+        name = value if isinstance(value, str) else f"{NOUNS[contents.kind]} {self.code}"
         super().__init__(f"{name} cannot be read: {reason}; leave it out with --skip-bad")
 
     def among(self, contents: Contents, codes: np.ndarray) -> Unreadable:

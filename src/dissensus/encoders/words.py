@@ -22,7 +22,7 @@ import pyarrow.csv as csv
 from dissensus.contents import Contents
 from dissensus.encoders.base import EncoderNetwork
 from dissensus.encoders.tables import TableEncoder, TableNetwork
-from dissensus.errors import DataError
+from dissensus.errors import DataError, listed
 
 ENDINGS = (".txt", ".vec", ".gz")
 LINES = 4096  # read at once
@@ -103,6 +103,13 @@ class WordsEncoder(TableEncoder):
             for number, first, last in self._pieces(text, 0, _patterns())
             if number == self.nothing
         )
+
+    def missed(self, contents: Contents) -> str | None:
+        unknown = self.unknown(contents)
+        if not unknown:
+            return None
+        often = listed([word for word, _ in unknown.most_common()], 5)
+        return f"{unknown.total()} words have no vector in {self._path.name}: {often}"
 
     def _pieces(
         self, text: str, start: int, patterns: tuple[re.Pattern[str], ...]

@@ -5,13 +5,15 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
+import os
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
+import pyarrow as pa
 from safetensors import SafetensorError
 from safetensors.numpy import load_file, save_file
 
@@ -33,7 +35,10 @@ from dissensus.names import Names
 from dissensus.prediction import ByAnnotator, Prediction, Predictions
 from dissensus.scales import Interval, Scale, scale_from_dict
 
-Source = Corpus | Sequence[str] | Mapping[str, Sequence[str]]
+if TYPE_CHECKING:
+    from dissensus.encoders import Reading
+
+Source = Corpus | Sequence[Any] | np.ndarray | Mapping[str, Sequence[Any] | np.ndarray]
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,6 +113,10 @@ class Method(ABC):
 
     # ---- what everyone calls ----
 
+    def reads(self, corpus: Corpus) -> dict[str, Reading]:
+        """What the method reads of a corpus, by role; nothing, if it only looks at answers."""
+        return {}
+
     def fit(
         self,
         corpus: Corpus,
@@ -177,7 +186,8 @@ class Method(ABC):
         """Answer every question learned, for every item of the source.
 
         Args:
-            source: a corpus, a list of texts, or a list for each role.
+            source: a corpus; a list of contents (texts; paths or bytes of pictures, recordings and
+                videos; arrays) where the model reads one role; or a list for each role.
             annotators: whose answers are wanted: "own", of those who answered the item in the
                 source; "all" that were learned; a list of names; or (item, annotator) pairs.
                 For raw contents "own" means nothing, and is "all".
@@ -303,24 +313,26 @@ class Method(ABC):
             means[question] = Answers(share, value)
         return means
 
-    def _corpus_of(self, source: Sequence[str] | Mapping[str, Sequence[str]]) -> Corpus:
+    def _roles(self) -> list[str]:
+        """The roles that are read; those that were shown, where contents are not looked at."""
+        return list(self.learned_.roles)
+
+    def _corpus_of(self, source: Source) -> Corpus:
         """Raw contents as a corpus without answers."""
-        texts = [role for role, kind in self.learned_.roles.items() if kind == "text"]
+        assert not isinstance(source, Corpus)
+        roles, kinds = self._roles(), self.learned_.roles
         if not isinstance(source, Mapping):
-            if isinstance(source, str) or len(texts) != 1:
-                shown = listed(texts) or "no texts"
-                raise DataError(f"give a list of texts for each role; the model reads {shown}")
-            source = {texts[0]: source}
+            if isinstance(source, (str, bytes)) or len(roles) != 1:
+                shown = ", ".join(f"{role!r} ({kinds[role]})" for role in roles) or "nothing"
+                raise DataError(f"give a list of contents for each role; the model reads {shown}")
+            source = {roles[0]: source}
         lengths = {len(values) for values in source.values()}
-        if len(lengths) != 1 or any(role not in self.learned_.roles for role in source):
+        if len(lengths) != 1 or any(role not in kinds for role in source):
             raise DataError(
                 f"give one list for each role, all of one length; the model knows the roles "
-                f"{listed(self.learned_.roles)}"
+                f"{listed(kinds)}"
             )
-        contents = {
-            role: Contents.distinct(self.learned_.roles[role], list(values))  # type: ignore[arg-type]
-            for role, values in source.items()
-        }
+        contents = {role: _contents(role, kinds[role], values) for role, values in source.items()}
         return Corpus.build("contents", Names.range(lengths.pop()), {}, contents=contents)
 
     # ---- scikit-learn's manners ----
@@ -427,6 +439,19 @@ def load_model(path: str | Path, cls: type[Method], config: dict[str, Any]) -> M
     except (KeyError, TypeError, RuntimeError, SafetensorError) as error:
         reason = str(error).splitlines()[0]
         raise ModelError(f"{path}: a model of another version ({reason}); train again") from None
+
+
+def _contents(role: str, kind: Any, values: Any) -> tuple[Contents, np.ndarray]:
+    """Raw contents of one role; a path may be a string or a Path."""
+    plain = [os.fspath(value) if isinstance(value, os.PathLike) else value for value in values]
+    try:
+        return Contents.distinct(kind, plain)
+    except (pa.ArrowException, TypeError, ValueError) as error:
+        wanted = {"text": "texts", "features": "arrays of numbers"}
+        raise DataError(
+            f"{role!r}: {wanted.get(kind, 'paths, or bytes of files')} are wanted, or None where "
+            f"there is nothing ({str(error).splitlines()[0]})"
+        ) from None
 
 
 def _coded(pairs: Pairs, code: np.ndarray) -> list[Pairs]:

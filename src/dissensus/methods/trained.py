@@ -31,6 +31,7 @@ from dissensus.training.loop import Judge, mean_loss
 from dissensus.training.tuned import Tuned
 
 ITEMS_AT_ONCE = 1024
+ROWS_AT_ONCE = 1 << 15
 TUNED_AT_ONCE = 64  # items, where an encoder runs too
 ITEMS_TO_SEE = 1024  # to standardise what an encoder makes that learns too
 
@@ -41,7 +42,8 @@ class TrainedMethod(Method):
 
     Args:
         encoder: what turns contents into vectors: a name ("auto": the default for each kind of
-            content), or a name for each role; "premise+hypothesis" are texts read together.
+            content), or a name for each role; "premise+hypothesis" are texts read together, and
+            "minilm:max_length=64" has options.
         tune: what of the encoder learns too: "nothing", "all", or how many of its last blocks.
         training: how the network is trained.
         init_seed: of the network's first weights.
@@ -55,7 +57,10 @@ class TrainedMethod(Method):
     network_: Network = dataclasses.field(init=False, repr=False)
     sizes_: Sizes = dataclasses.field(init=False, repr=False)
     log_: Log = dataclasses.field(init=False, repr=False)
-    _held: tuple[Corpus, Examples] | None = dataclasses.field(init=False, repr=False, default=None)
+    _held: tuple[Corpus, Examples, list[str]] | None = dataclasses.field(
+        init=False, repr=False, default=None
+    )
+    _identities: dict[str, str] = dataclasses.field(init=False, repr=False, default_factory=dict)
     pools: ClassVar[bool] = True  # whether the network takes one vector per item and role
     needs_rows: ClassVar[bool] = False  # whether the losses look at annotators' own answers
 
@@ -85,10 +90,9 @@ class TrainedMethod(Method):
 
     def _fit(self, corpus: Corpus, validation: Corpus | None) -> None:
         questions = self.learned_.questions
-        self._held = None
+        self._held, self._identities = None, {}
         read = readings(corpus, self.encoder)
         examples = self._examples(corpus, read)
-        self._note(corpus, examples)
         self.sizes_ = Sizes(
             questions,
             len(self.learned_.annotators),
@@ -96,6 +100,12 @@ class TrainedMethod(Method):
             {question: self.start(corpus, question) for question in questions},
         )
         learned = self.learns(corpus)
+        self.notes_ += self._notes(corpus, examples, read)
+        if len(learned) < corpus.n_items:
+            self.notes_.append(
+                f"{corpus.n_items - len(learned)} of {corpus.n_items} items have no answer or "
+                "label to learn from"
+            )
         self.network_ = self._made().to(examples.device)
         self.network_.prepare(self._shown(examples, learned))
         self.log_ = fit(
@@ -235,7 +245,8 @@ class TrainedMethod(Method):
         found: dict[str, list[Tensor]] = {question: [] for question in self.learned_.questions}
         examples = self._asked(corpus, table)
         with torch.inference_mode():
-            for batch, _ in batches(examples, np.arange(corpus.n_items), ITEMS_AT_ONCE):
+            size = min(ITEMS_AT_ONCE, self._most_items())
+            for batch, _ in batches(examples, np.arange(corpus.n_items), size):
                 for question, raw in self.network_(batch).items.items():
                     found[question].append(raw)
         return {q: self._read(q, torch.cat(parts)) for q, parts in found.items()}
@@ -249,51 +260,73 @@ class TrainedMethod(Method):
         examples = self._asked(corpus, table)
         per_item = max(1, int(np.bincount(item).max()))
         with torch.inference_mode():
-            for batch, _ in batches(examples, np.unique(item), max(1, (1 << 15) // per_item)):
+            size = min(max(1, ROWS_AT_ONCE // per_item), self._most_items())
+            for batch, _ in batches(examples, np.unique(item), size):
                 for question, raw in self.network_(batch).rows.items():
                     found[question].append(raw)
         back = np.argsort(order, kind="stable")
         return {q: self._read(q, torch.cat(parts)).take(back) for q, parts in found.items()}
+
+    def _most_items(self) -> int:
+        """How many items are predicted at once, at most."""
+        return TUNED_AT_ONCE if isinstance(self.network_, Tuned) else ROWS_AT_ONCE
 
     def _asked(self, corpus: Corpus, table: Table) -> Examples:
         """Examples to predict on; the last corpus's vectors are kept for the next question."""
         held = self._held
         if held is None or held[0] is not corpus:
             self.network_.to(self.training.where())
-            held = corpus, self._laid_out(corpus, self._read_as(corpus), table)
-            self._held = held
-            self._check_widths(corpus, held[1])
-            self._note(corpus, held[1])
+            read = self._read_as(corpus)
+            examples = self._laid_out(corpus, read, table)
+            self._check_widths(corpus, examples)
+            held = self._held = corpus, examples, self._notes(corpus, examples, read)
+        self.notes_ += [note for note in held[2] if note not in self.notes_]
         return dataclasses.replace(held[1], table=table)
 
-    def _note(self, corpus: Corpus, examples: Examples) -> None:
-        read = {part for role in examples.roles for part in (role, *role.split("+"))}
-        unread = [role for role in corpus.contents if role not in read]
-        if unread:
-            self.notes_.append(f"{self.encoder!r} does not read {listed(unread)}")
+    def _notes(self, corpus: Corpus, examples: Examples, read: dict[str, Reading]) -> list[str]:
+        """What of the corpus is not read as it stands."""
+        roles = {part for role in examples.roles for part in (role, *role.split("+"))}
+        unread = [role for role in corpus.contents if role not in roles]
+        notes = [f"{self.encoder!r} does not read {listed(unread)}"] if unread else []
         if examples.unfocused:
-            self.notes_.append(
+            notes.append(
                 f"{examples.unfocused} items have a focus that overlaps nothing the encoder "
                 "reads; their whole content is taken"
             )
         if examples.n_cut:
-            self.notes_.append(
+            notes.append(
                 f"{examples.n_cut} contents are longer than the encoder reads; their ends are not "
                 "seen"
             )
+        of_roles = [reading.encoder.missed(reading.contents) for reading in read.values()]
+        return notes + [note for note in of_roles if note]
+
+    def reads(self, corpus: Corpus) -> dict[str, Reading]:
+        return self._read_as(corpus) if hasattr(self, "sizes_") else readings(corpus, self.encoder)
+
+    def _roles(self) -> list[str]:
+        """What is read, each role by itself."""
+        return [part for role in self.sizes_.widths for part in role.split("+")]
 
     def _read_as(self, corpus: Corpus) -> dict[str, Reading]:
         """What was read in training, of another corpus."""
-        roles = [part for role in self.sizes_.widths for part in role.split("+")]
+        roles = self._roles()
         if any(role not in corpus.contents for role in roles):
             raise ModelError(
                 f"{corpus.name}: the model reads {listed(roles)}, the corpus shows "
                 f"{listed(corpus.contents) or 'nothing'}"
             )
         name = self.encoder
-        return readings(
-            corpus, {r: name if isinstance(name, str) else name[r] for r in self.sizes_.widths}
-        )
+        names = {r: name if isinstance(name, str) else name[r] for r in self.sizes_.widths}
+        read = readings(corpus, names)
+        for role, reading in read.items():
+            identity = reading.encoder.identity
+            if self._identities.get(role, identity) != identity:
+                raise ModelError(
+                    f"encoder {names[role]!r} of {role!r} is not the one of training: it has other "
+                    "weights, or reads in another way; bring the former one back, or train again"
+                )
+        return read
 
     def _check_widths(self, corpus: Corpus, examples: Examples) -> None:
         for role, width in self.sizes_.widths.items():
@@ -321,11 +354,13 @@ class TrainedMethod(Method):
     def _restore(self, weights: dict[str, np.ndarray], config: dict[str, Any]) -> None:
         people = len(self.learned_.annotators)
         self.sizes_ = Sizes(self.learned_.questions, people, config["widths"])
+        self._identities = config["encoders"]
         self.network_ = self._made().eval()
         self.network_.load_state_dict({name: torch.from_numpy(v) for name, v in weights.items()})
 
     def _config(self) -> dict[str, Any]:
-        return super()._config() | {"widths": self.sizes_.widths}
+        encoders = {role: reader.identity for role, reader in self._encoders().items()}
+        return super()._config() | {"widths": self.sizes_.widths, "encoders": encoders}
 
     @classmethod
     def _settings(cls, settings: dict[str, Any]) -> dict[str, Any]:

