@@ -31,7 +31,7 @@ class ByBatch:
 
 
 def prepared(
-    encoder: NeuralEncoder, contents: Contents, at_once: int = AT_ONCE
+    encoder: NeuralEncoder, contents: Contents, at_once: int | None = None
 ) -> Prepared | ByBatch:
     """Contents as the encoder's network reads them.
 
@@ -39,9 +39,10 @@ def prepared(
     begins, not in the midst of it.
 
     Args:
-        at_once: bytes; contents that take more are read again for every batch, and kept as they
-            are (compressed, or on disk) in between.
+        at_once: bytes (AT_ONCE, if left out); contents that take more are read again for every
+            batch, and kept as they are (compressed, or on disk) in between.
     """
+    at_once = AT_ONCE if at_once is None else at_once
     if not len(contents):
         raise ModelError("no contents to encode")
     parts: list[Prepared] = []

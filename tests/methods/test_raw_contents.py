@@ -1,0 +1,164 @@
+"""A model asked about texts, pictures and recordings that are in no corpus, or in another one."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dissensus import Annotations, Corpus, Names, Nominal, Predictions
+from dissensus.contents import Contents, Kind
+from dissensus.errors import DataError, ModelError
+from dissensus.methods.annotator_heads import AnnotatorHeads
+from dissensus.training import Training
+from tests.tiny import tiny_bert, tiny_vit
+
+N = 6
+QUICK = Training(epochs=3, batch_size=3, device="cpu")
+PEOPLE = ("ann", "bob", "cy")
+
+
+def contents_of(kind: str) -> list[Any]:
+    if kind == "text":
+        return [" ".join(["so", "good", "bad"][k % 3] for _ in range(k + 1)) for k in range(N)]
+    generator = np.random.default_rng(0)
+    made = []
+    for k in range(N):
+        if kind == "image":
+            image = pytest.importorskip("PIL.Image")
+            pixels = generator.integers(0, 256, size=(16, 16, 3), dtype=np.uint8)
+            image.fromarray(pixels).save(buffer := io.BytesIO(), "PNG")
+        else:
+            soundfile = pytest.importorskip("soundfile")
+            wave = np.sin(np.arange(3200) * (0.05 + 0.02 * k)) / 2
+            soundfile.write(buffer := io.BytesIO(), wave, 16000, format="WAV")
+        made.append(buffer.getvalue())
+    return made
+
+
+def corpus_of(kind: Kind, contents: list[Any], people: tuple[str, ...], name: str) -> Corpus:
+    """Everyone answers every item."""
+    n = len(contents)
+    asked = Annotations.from_arrays(
+        np.repeat(np.arange(n), len(people)),
+        np.tile(np.arange(len(people)), n),
+        np.random.default_rng(1).integers(0, 2, size=n * len(people)),
+        Nominal(("no", "yes")),
+        items=Names.range(n),
+        annotators=Names(people),
+    )
+    shown = {"shown": Contents.distinct(kind, contents)}
+    return Corpus.build(name, Names.range(n), {"q": asked}, contents=shown)
+
+
+class Asked:
+    """A fitted model and what it was shown."""
+
+    def __init__(self, kind: Kind, encoder: str) -> None:
+        self.kind: Kind = kind
+        self.shown = contents_of(kind)
+        self.corpus = corpus_of(kind, self.shown, PEOPLE, "mine")
+        self.model = AnnotatorHeads(encoder=encoder, training=QUICK).fit(self.corpus)
+
+    def other(self, people: tuple[str, ...]) -> Corpus:
+        return corpus_of(self.kind, self.shown[:2], people, "theirs")
+
+
+@pytest.fixture(scope="module", params=["text", "image", "audio"])
+def asked(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Asked:
+    folder = tmp_path_factory.mktemp("models")
+    encoders = {"text": tiny_bert, "image": tiny_vit}
+    made = encoders.get(request.param)
+    return Asked(request.param, made(folder / "tiny") if made else "whisper-tiny")
+
+
+def distribution(said: Predictions) -> np.ndarray:
+    return said["q"].distribution
+
+
+def by_annotator(said: Predictions) -> np.ndarray:
+    people = said["q"].by_annotator
+    assert people is not None and people.distribution is not None
+    return people.distribution
+
+
+# ---- raw contents ----
+
+
+def test_a_list_is_answered_by_everyone(asked: Asked) -> None:
+    raw = asked.model.predict(asked.shown)
+    whole = asked.model.predict(asked.corpus, annotators="all", consensus="all")
+    np.testing.assert_allclose(distribution(raw), distribution(whole), atol=1e-6)
+    people = raw["q"].by_annotator
+    assert people is not None and len(people) == N * len(PEOPLE)
+    assert tuple(people.annotators) == PEOPLE
+    by_role = asked.model.predict({"shown": asked.shown[::-1]})
+    np.testing.assert_allclose(distribution(by_role)[::-1], distribution(raw), atol=1e-6)
+
+
+def test_files_are_named_by_their_paths(asked: Asked, tmp_path: Path) -> None:
+    if asked.kind == "text":
+        pytest.skip("a text is no file")
+    paths = [tmp_path / f"{k}.bin" for k in range(N)]
+    for path, data in zip(paths, asked.shown, strict=True):
+        path.write_bytes(data)
+    expected = distribution(asked.model.predict(asked.shown))
+    for named in (paths, [str(path) for path in paths]):
+        np.testing.assert_allclose(distribution(asked.model.predict(named)), expected, atol=1e-6)
+    gone = tmp_path / "gone.bin"
+    with pytest.raises(DataError) as caught:
+        asked.model.predict([gone])
+    assert str(caught.value) == f"{gone}: No such file or directory; is the media folder there?"
+    with pytest.raises(DataError) as caught:
+        asked.model.predict([asked.shown[0], str(paths[0]), 3])
+    assert str(caught.value).startswith(
+        "'shown': paths, or bytes of files are wanted, or None where there is nothing ("
+    )
+
+
+def test_roles_and_lengths_that_do_not_fit(asked: Asked) -> None:
+    with pytest.raises(DataError) as caught:
+        asked.model.predict({"seen": asked.shown})
+    assert str(caught.value) == (
+        "give one list for each role, all of one length; the model knows the roles 'shown'"
+    )
+    elsewhere = Corpus.build("theirs", Names.range(1), {})
+    with pytest.raises(ModelError) as raised:
+        asked.model.predict(elsewhere)
+    assert str(raised.value) == "theirs: the model reads 'shown', the corpus shows nothing"
+
+
+# ---- annotators that training never saw, and those of another corpus ----
+
+
+def test_strangers_by_name(asked: Asked) -> None:
+    with pytest.raises(DataError) as caught:
+        asked.model.predict(asked.corpus, annotators=["ann", "zoe"])
+    assert str(caught.value) == (
+        "the model never saw annotator 'zoe'; ask with unknown='mean' or 'drop' (--unknown mean)"
+    )
+    whole = asked.model.predict(asked.corpus, consensus="all")
+    mean = asked.model.predict(asked.corpus, annotators=["zoe"], unknown="mean")
+    np.testing.assert_allclose(by_annotator(mean), distribution(whole), atol=1e-6)
+    dropped = asked.model.predict(asked.corpus, annotators=["ann", "zoe"], unknown="drop")
+    assert len(by_annotator(dropped)) == N
+
+
+def test_another_corpus_has_other_people_unless_told(asked: Asked) -> None:
+    other = asked.other(("ann", "bob"))
+    with pytest.raises(DataError) as caught:
+        asked.model.predict(other)
+    assert str(caught.value) == (
+        "the model never saw annotator 'ann', 'bob' (it learned from 'mine', not 'theirs': if "
+        "these are the same people, say same_annotators=True or --same-annotators); ask with "
+        "unknown='mean' or 'drop' (--unknown mean)"
+    )
+    everyone = asked.model.predict(asked.shown[:2])
+    strangers = asked.model.predict(other, unknown="mean")
+    np.testing.assert_allclose(distribution(strangers), distribution(everyone), atol=1e-6)
+    same = asked.model.predict(other, same_annotators=True)
+    mine = asked.model.predict(asked.corpus, annotators=["ann", "bob"])
+    np.testing.assert_allclose(by_annotator(same), by_annotator(mine)[:4], atol=1e-6)
