@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import math
 import os
+import shutil
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
@@ -230,6 +232,8 @@ def _run(
             left.ended(fit)
             advance(1, left.words())
     place.clean()
+    if not left.keys:
+        shutil.rmtree(place.unfinished, ignore_errors=True)
     return len(left.keys)
 
 
@@ -272,11 +276,12 @@ class _Left:
 
     def ended(self, fit: Fit) -> None:
         self.keys = [key for key in self.keys if key != fit.key]
-        self.seconds.setdefault(fit.method, []).append(fit.seconds)
+        if not math.isnan(fit.seconds):  # nobody knows how long a dead process took
+            self.seconds.setdefault(fit.method, []).append(fit.seconds)
 
     def words(self) -> str:
         """The time left, for people; empty while nothing is known."""
-        known = {name: float(np.nanmean(took)) for name, took in self.seconds.items()}
+        known = {name: float(np.mean(took)) for name, took in self.seconds.items()}
         if not known or not self.keys:
             return ""
         typical = float(np.mean(list(known.values())))

@@ -1,0 +1,81 @@
+"""Methods that fail, die or dawdle, as a comparison meets them in real life."""
+
+from __future__ import annotations
+
+import os
+import signal
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+import numpy as np
+
+from dissensus import Corpus
+from dissensus.methods.base import Answers
+from dissensus.methods.choices import Choices
+from dissensus.methods.prior import Prior
+
+
+@dataclass(eq=False)
+class Broken(Prior):
+    """Fails with one seed, and otherwise answers as the prior."""
+
+    seed: int = 0
+    bad_seed: int = 1
+    name: ClassVar[str] = "broken"
+
+    def _fit(self, corpus: Corpus, validation: Corpus | None) -> None:
+        if self.seed == self.bad_seed:
+            raise RuntimeError("no luck\nand more")
+        super()._fit(corpus, validation)
+
+
+@dataclass(eq=False)
+class Dying(Prior):
+    """Is killed in the middle, as for want of memory: the first `times` times."""
+
+    tally: str = ""  # a file that counts
+    times: int = 1
+    name: ClassVar[str] = "dying"
+
+    def _fit(self, corpus: Corpus, validation: Corpus | None) -> None:
+        path = Path(self.tally)
+        begun = int(path.read_text()) if path.exists() else 0
+        path.write_text(str(begun + 1))
+        if begun < self.times:
+            os.kill(os.getpid(), signal.SIGKILL)
+        super()._fit(corpus, validation)
+
+
+@dataclass(eq=False)
+class Nowhere(Prior):
+    """Answers nan to everything."""
+
+    name: ClassVar[str] = "nowhere"
+
+    def _of_items(self, corpus: Corpus) -> dict[str, Answers]:
+        found = super()._of_items(corpus)
+        return {q: Answers(np.full_like(a.distribution, np.nan), a.value) for q, a in found.items()}
+
+
+@dataclass(eq=False)
+class Blended(Prior):
+    """The prior with some of an even distribution; how much can be chosen."""
+
+    even: float = 0.5
+    seed: int = 0
+    stop_at: int = 0  # the fit that Ctrl-C hits, where they are counted
+    tally: str = ""
+    name: ClassVar[str] = "blended"
+    choices: ClassVar[Choices] = {"even": (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)}
+
+    def _fit(self, corpus: Corpus, validation: Corpus | None) -> None:
+        if self.tally:
+            path = Path(self.tally)
+            begun = 1 + (int(path.read_text()) if path.exists() else 0)
+            path.write_text(str(begun))
+            if begun == self.stop_at:
+                raise KeyboardInterrupt
+        super()._fit(corpus, validation)
+        for question, prior in self.prior_.items():
+            self.prior_[question] = (1 - self.even) * prior + self.even / len(prior)
