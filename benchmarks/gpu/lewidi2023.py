@@ -2,18 +2,22 @@
 
     make gpu-kit RUN=lewidi2023
     python benchmarks/gpu/lewidi2023.py choose OUT      settings, by cross-validation on train
-    python benchmarks/gpu/lewidi2023.py judge OUT       five seeds, the development part, once
+    python benchmarks/gpu/lewidi2023.py judge OUT       five seeds, on the development part
+    python benchmarks/gpu/lewidi2023.py keep OUT        into benchmarks/results
+    python benchmarks/gpu/lewidi2023.py show            the table, from the kept results
 
-Both write what they found into OUT (JSON), every setting that was tried among it.
+The first two write what they found into OUT, every setting that was tried among it.
 """
 
 from __future__ import annotations
 
 import argparse
+import datetime
 import itertools
 import json
 import multiprocessing
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +25,12 @@ import numpy as np
 
 NAMES = ("HS-Brexit", "ConvAbuse", "MD-Agreement")
 KIT = Path("gpu-kit/lewidi2023")
+RESULTS = Path(__file__).parents[1] / "results" / "lewidi2023.json"
+NOTES = [
+    "The development parts were judged twice: first with settings from the first of the two grids "
+    "(fine-tuned .290, .233, .516; frozen .307, .234, .577), then with those from both.",
+    "HS-Brexit's was also scored ten times with default settings while methods were written.",
+]
 QUESTIONS = {"HS-Brexit": "hate", "ConvAbuse": "abusive", "MD-Agreement": "offensive"}
 TURNS = "prev_agent+prev_user+agent+user"
 FOLDS = 4
@@ -162,14 +172,95 @@ def best(done: list[dict[str, Any]], name: str, tune: bool) -> dict[str, Any]:
     return chosen
 
 
+def keep(out: Path) -> None:
+    """Every setting tried with its score, and every judged fit with that of each item."""
+    tried: dict[str, dict[str, Any]] = {}
+    for job in _lines(out / "choose.jsonl"):
+        key = json.dumps([job["corpus"], job["settings"]], sort_keys=True)
+        row = tried.setdefault(
+            key, {"corpus": job["corpus"], "settings": job["settings"], "folds": []}
+        )
+        row["folds"].append(round(job.get("cross_entropy", float("nan")), 5))
+    judged = [
+        {name: job[name] for name in ("corpus", "settings", "seed", "seconds")}
+        | {"items": [round(score, 4) for score in job["items"]]}
+        for job in _lines(out / "judge.jsonl")
+    ]
+    about = {
+        "command": "python benchmarks/gpu/lewidi2023.py judge OUT",
+        "date": datetime.date.today().isoformat(),
+        "machine": "one H200, 14 processes",
+        "seeds": list(SEEDS),
+        "notes": NOTES,
+    }
+    content = about | {"tried": list(tried.values()), "judged": judged}
+    RESULTS.write_text(json.dumps(content) + "\n")
+
+
+def _lines(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+def show() -> None:
+    """Cross-entropy of the chosen settings, and how sure the difference is."""
+    from dissensus.evaluation import corrected, over_both, over_items
+
+    kept = json.loads(RESULTS.read_text())
+    rows = {}
+    for name in NAMES:
+        for how, wanted in HOW.items():
+            found = [row for row in kept["tried"] if row["corpus"] == name and wanted(row)]
+            if not found:
+                continue
+            chosen = min(found, key=lambda row: float(np.mean(row["folds"])))
+            fits = [
+                fit
+                for fit in kept["judged"]
+                if fit["corpus"] == name and fit["settings"] == chosen["settings"]
+            ]
+            rows[name, how] = np.array([fit["items"] for fit in fits]), chosen, len(found)
+    print(f"{'':14}{'':26}{'trials':>7}{'folds':>8}{'dev':>8}{'sd':>7}  settings")
+    for (name, how), (items, chosen, n) in rows.items():
+        means = items.mean(axis=1) if len(items) else np.array([float("nan")])
+        print(
+            f"{name:14}{how:26}{n:7}{np.mean(chosen['folds']):8.4f}{means.mean():8.4f}"
+            f"{means.std(ddof=1) if len(means) > 1 else 0:7.4f}  {json.dumps(chosen['settings'])}"
+        )
+    pairs = [(name, "fine-tuned", how) for name, how in rows if how != "fine-tuned"]
+    pairs = [pair for pair in pairs if len(rows[pair[0], pair[2]][0])]
+    for test in (over_items, over_both):
+        found_all = [test(rows[name, one][0], rows[name, other][0]) for name, one, other in pairs]
+        for (name, one, other), difference in zip(pairs, corrected(found_all), strict=True):
+            print(f"{name}: {one} - {other}: {difference} (over {difference.test})")
+    for note in kept["notes"]:
+        print(note)
+
+
+def _together(row: dict[str, Any]) -> bool:
+    return "together" in row["settings"]
+
+
+def _tuned(row: dict[str, Any]) -> bool:
+    return bool(row["settings"]["tune"] != "nothing")
+
+
+HOW: dict[str, Callable[[dict[str, Any]], bool]] = {
+    "fine-tuned": _tuned,
+    "frozen": lambda row: not _tuned(row),
+    "frozen, read together": lambda row: not _tuned(row) and _together(row),
+}
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("stage", choices=("choose", "judge"))
-    parser.add_argument("out", type=Path)
+    parser.add_argument("stage", choices=("choose", "judge", "keep", "show"))
+    parser.add_argument("out", type=Path, nargs="?", default=Path("lewidi2023"))
     parser.add_argument("--processes", type=int, default=8)
     parser.add_argument("--corpora", default=",".join(NAMES))
     parser.add_argument("--limit", type=int)
     given = parser.parse_args()
+    if given.stage in ("keep", "show"):
+        return keep(given.out) if given.stage == "keep" else show()
     names = given.corpora.split(",")
     jobs = [
         {"corpus": name, "settings": settings, "seed": 0, "fold": fold}
