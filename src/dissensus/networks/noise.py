@@ -16,6 +16,7 @@ from torch import Tensor, nn
 
 _GOLDEN = 0x9E3779B97F4A7C15 - (1 << 64)  # of splitmix64, as signed 64-bit numbers
 _MIXING = 0xBF58476D1CE4E5B9 - (1 << 64)
+_STEPS = (_GOLDEN, 0xD1B54A32D192ED03 - (1 << 64), 0x2545F4914F6CDD1D, 0x5851F42D4C957F2D)
 Module = TypeVar("Module", bound=nn.Module)
 _key: ContextVar[Tensor | None] = ContextVar("noise", default=None)
 
@@ -52,11 +53,21 @@ def dropped(values: Tensor, share: float, number: int) -> Tensor:
     key = _key.get()
     if key is None:
         raise RuntimeError("dropout needs a key; call the network within noise.drawing(key)")
-    start = _mixed(key + number)
-    drawn = (torch.arange(values.numel(), device=values.device) + start) * _GOLDEN
+    drawn = _places(values) + _mixed(key + number)
     drawn = (drawn ^ (drawn >> 32)) * _MIXING
-    kept = (drawn >= int(share * (1 << 64)) - (1 << 63)).view(values.shape)
+    kept = drawn >= int(share * (1 << 64)) - (1 << 63)
     return values * kept * (1 / (1 - share))
+
+
+def _places(values: Tensor) -> Tensor:
+    """A number for each place, the same whatever stands behind it: padding changes no mask."""
+    places: Tensor | None = None
+    for axis, step in zip(reversed(range(values.dim())), _STEPS, strict=False):
+        along = torch.arange(values.shape[axis], device=values.device) * step
+        along = along.view(-1, *[1] * (values.dim() - 1 - axis))
+        places = along if places is None else places + along
+    assert places is not None
+    return places
 
 
 class Dropout(nn.Module):

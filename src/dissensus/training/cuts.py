@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -21,10 +22,33 @@ class Cut(NamedTuple):
     share: np.ndarray  # (n_items,) the share of the item's rows that is here
 
 
-def cuts(
+@dataclass(frozen=True, eq=False)
+class Epoch:
+    """An epoch laid out: pieces of items in the order in which they come, with their rows."""
+
+    items: np.ndarray  # (n_pieces,) codes
+    share: np.ndarray  # (n_pieces,) the share of the item's rows that each piece has
+    rows: np.ndarray  # (n_rows,) numbers in the table
+    starts: np.ndarray  # (n_pieces + 1,) where each piece's rows begin
+    batch_size: int
+
+    def __len__(self) -> int:
+        return -(-len(self.items) // self.batch_size)
+
+    def cut(self, number: int) -> Cut:
+        """A batch of it."""
+        first = number * self.batch_size
+        last = min(first + self.batch_size, len(self.items))
+        starts = self.starts[first : last + 1]
+        owner = np.repeat(np.arange(last - first), np.diff(starts))
+        rows = self.rows[starts[0] : starts[-1]]
+        return Cut(self.items[first:last], rows, owner, self.share[first:last])
+
+
+def epoch(
     examples: Examples, learned: np.ndarray, training: Training, order: np.random.Generator | None
-) -> Iterator[Cut]:
-    """An epoch. Every row of the learned items occurs once, in the generator's order, if any.
+) -> Epoch:
+    """Every row of the learned items occurs once, in the generator's order, if any.
 
     An item with more than `max_rows_per_item` rows is cut into pieces, its rows shuffled first,
     and the pieces land in any batch.
@@ -40,14 +64,25 @@ def cuts(
     n = last - first
     start = first[item] + n[item] * nth // pieces[item]
     stop = first[item] + n[item] * (nth + 1) // pieces[item]
-    share = (1.0 / pieces[item]).astype(np.float32)
     sequence = _sequence(examples, learned[item], training, order)
-    for begin in range(0, len(sequence), training.batch_size):
-        chosen = sequence[begin : begin + training.batch_size]
-        lengths = stop[chosen] - start[chosen]
-        owner = np.repeat(np.arange(len(chosen)), lengths)
-        within = np.arange(len(owner)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-        yield Cut(learned[item[chosen]], rows[start[chosen][owner] + within], owner, share[chosen])
+    lengths = (stop - start)[sequence]
+    starts = np.r_[0, np.cumsum(lengths)]
+    within = np.arange(starts[-1]) - np.repeat(starts[:-1], lengths)
+    return Epoch(
+        learned[item[sequence]],
+        (1.0 / pieces[item]).astype(np.float32)[sequence],
+        rows[np.repeat(start[sequence], lengths) + within],
+        starts,
+        training.batch_size,
+    )
+
+
+def cuts(
+    examples: Examples, learned: np.ndarray, training: Training, order: np.random.Generator | None
+) -> Iterator[Cut]:
+    """The batches of an epoch, one after another."""
+    laid_out = epoch(examples, learned, training, order)
+    return (laid_out.cut(number) for number in range(len(laid_out)))
 
 
 def _sequence(

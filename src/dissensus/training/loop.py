@@ -18,7 +18,7 @@ from dissensus.networks.noise import noise_key
 from dissensus.progress import Advance, progress
 from dissensus.training.batch import Batch, Loss, Network
 from dissensus.training.checkpoint import Checkpoint
-from dissensus.training.cuts import Cut, cuts
+from dissensus.training.cuts import Cut, cuts, epoch
 from dissensus.training.examples import Examples
 from dissensus.training.log import Log
 from dissensus.training.settings import Schedule, Training
@@ -49,21 +49,7 @@ def fit(
         checkpoint: where states are kept; a training that was stopped goes on from there, and
             ends with the same weights.
     """
-    run = Run(network, losses, examples, training, judge, learned)
-    with torch.random.fork_rng(devices=_gpus(examples.device)):
-        torch.manual_seed(training.seed)
-        if checkpoint is not None:
-            run.restore(checkpoint)
-        try:
-            run.all_epochs(checkpoint)
-        except KeyboardInterrupt:
-            if checkpoint is not None:
-                run.save(checkpoint)
-            raise
-        except RuntimeError as error:
-            raise _explained(error, training) from error
-    run.finish()
-    return run.log
+    return Run(network, losses, examples, training, judge, learned).train(checkpoint)
 
 
 @dataclass
@@ -89,7 +75,7 @@ class Run:
         self.highest = [group["lr"] for group in self.optimiser.param_groups]
         self.order = np.random.default_rng(training.seed)
         self.order_before = self.order.bit_generator.state  # before the present epoch
-        self.n_batches = sum(1 for _ in cuts(self.examples, self.learned, training, None))
+        self.n_batches = len(epoch(self.examples, self.learned, training, None))
         self.steps_per_batch = len(self.losses) if training.losses == "interleaved" else 1
         n_steps = training.epochs * self.n_batches * self.steps_per_batch
         self.schedule = Schedule(training, n_steps)
@@ -100,26 +86,43 @@ class Run:
 
     # ---- the loop ----
 
+    def train(self, checkpoint: Checkpoint | None = None) -> Log:
+        """From the beginning, or from where it was stopped, to the end."""
+        with torch.random.fork_rng(devices=_gpus(self.examples.device)):
+            torch.manual_seed(self.training.seed)
+            if checkpoint is not None:
+                self.restore(checkpoint)
+            try:
+                self.all_epochs(checkpoint)
+            except KeyboardInterrupt:
+                if checkpoint is not None:
+                    self.save(checkpoint)
+                raise
+            except RuntimeError as error:
+                raise _explained(error, self.training) from error
+        self.finish()
+        return self.log
+
     def all_epochs(self, checkpoint: Checkpoint | None) -> None:
         total = self.training.epochs * self.n_batches
         with progress("training", total) as advance:
             advance(self.epoch * self.n_batches + self.done)
-            while self.epoch < self.training.epochs and not self._gave_up():
+            while not self.over:
                 self._one_epoch(checkpoint, advance)
                 if checkpoint is not None and checkpoint.due:
                     self.save(checkpoint)
 
     def _one_epoch(self, checkpoint: Checkpoint | None, advance: Advance) -> None:
         self.network.train()
-        epoch = cuts(self.examples, self.learned, self.training, self.order)
-        for cut in itertools.islice(epoch, self.done, None):
+        batches = cuts(self.examples, self.learned, self.training, self.order)
+        for cut in itertools.islice(batches, self.done, None):
             self._one_batch(cut)
             self.done += 1
             advance(1)
             if checkpoint is not None and checkpoint.due and self.done < self.n_batches:
                 self.save(checkpoint)
         loss = float(self.sum) / max(self.n_batches * self.steps_per_batch, 1)
-        self._end_epoch(loss)
+        self.end_epoch(loss)
         advance(0, f"epoch {self.epoch}, loss {loss:.4f}")
 
     def _one_batch(self, cut: Cut) -> None:
@@ -146,7 +149,7 @@ class Run:
         with torch.autocast(self.examples.device.type, dtype=torch.bfloat16):
             return total_loss(self.network, losses, batch)
 
-    def _end_epoch(self, loss: float) -> None:
+    def end_epoch(self, loss: float) -> None:
         self.epoch, self.done = self.epoch + 1, 0
         if not math.isfinite(loss):
             raise ModelError(
@@ -173,11 +176,15 @@ class Run:
             self.log.best_epoch = self.epoch
             self.best = {k: v.detach().clone() for k, v in self.network.state_dict().items()}
 
-    def _gave_up(self) -> bool:
+    @property
+    def over(self) -> bool:
+        """Whether all epochs are made, or patience is at an end."""
+        if self.epoch >= self.training.epochs:
+            return True
         patience = self.training.patience
-        if not patience or self.judge is None or not self.epoch:
+        if not patience or not self.best:
             return False
-        return self.epoch - self.log.best_epoch >= patience and bool(self.best)
+        return self.epoch - self.log.best_epoch >= patience
 
     def finish(self) -> None:
         """Take the best epoch, if one was chosen."""
