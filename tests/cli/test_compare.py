@@ -1,0 +1,275 @@
+"""Comparing methods as a user types it; stopped, killed, gone on with, and shown again."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dissensus import Corpus
+from dissensus.evaluation import Results
+from dissensus.methods import METHODS
+from tests.cli.conftest import Run
+from tests.crowds import anonymous, feature_crowd
+
+DISSENSUS = [sys.executable, "-c", "from dissensus.cli import main; main()"]
+HERE = ("--seeds", "2", "--processes", "1")
+QUICK = ("--set", "training.epochs=2", *HERE)
+
+
+@pytest.fixture
+def crowd(tmp_path: Path) -> Path:
+    feature_crowd(n_items=40).save(tmp_path / "crowd")
+    return tmp_path / "crowd"
+
+
+def typed(crowd: Path, out: Path, *more: object) -> list[object]:
+    return ["compare", crowd, "--methods", "prior,single", "--folds", 2, *QUICK, "-o", out, *more]
+
+
+def found(out: Path) -> tuple[dict[str, Any], bytes]:
+    """Everything that must be the same each time."""
+    front = json.loads((out / "results.json").read_text())
+    front["when"] = front["about"]["commit"] = None
+    notes = front["about"]["notes"]  # on another commit too, if somebody works on the code
+    front["about"]["notes"] = [note for note in notes if not note.startswith("fitted by")]
+    return front, (out / "items.parquet").read_bytes()
+
+
+def test_a_table_with_floors_differences_and_the_command(
+    run: Run, crowd: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    ended = run(*typed(crowd, out))
+    assert (ended.code, ended.err) == (0, "2 folds of 40 items\n")
+    lines = ended.out.splitlines()
+    assert lines[0].split() == [
+        "q", "cross-entropy", "↓", "macro-F1", "↑", "accuracy", "↑", "annotator", "accuracy", "↑",
+    ]  # fmt: skip
+    starts = [line.split("  ")[0] for line in lines]
+    assert [s for s in starts if s in ("single", "prior", "perfect prediction")] == [
+        "single", "prior", "perfect prediction", "prior",
+    ]  # fmt: skip
+    assert "Difference from single" in lines
+    assert lines[-1] == (
+        f"dissensus compare {crowd} --methods prior,single --protocol k-fold --folds 2 --seeds 2 "
+        f"--trials 0 --set training.epochs=2 -o {out}"
+    )
+
+
+def test_a_stranger_rebuilds_the_table(run: Run, crowd: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    first = run(*typed(crowd, out))
+    before = found(out)
+    for path in sorted(out.rglob("*"), reverse=True):
+        path.rmdir() if path.is_dir() else path.unlink()
+    again = run(*shlex.split(first.out.splitlines()[-1])[1:])
+    assert again == first and found(out) == before
+    (out / "results.json").unlink()  # the fits are still there
+    assert run(*typed(crowd, out)) == first and found(out) == before
+
+
+def test_results_are_shown_again_in_every_style(run: Run, crowd: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    ran = run(*typed(crowd, out))
+    assert run("compare", "--show", out).out == ran.out
+    picture = tmp_path / "picture.svg"
+    shown = run("compare", "--show", out, "--as", "markdown", "--plot", picture)
+    assert shown.out.startswith("| q | cross-entropy ↓ |")
+    assert shown.err == f"{picture}: drawn\n" and picture.read_text().startswith("<svg")
+    latex = run("compare", "--show", out, "--as", "latex", "--metric", "accuracy")
+    assert latex.out.startswith("\\begin{tabular}{lr}")
+    csv = run("compare", "--show", out, "--as", "csv", "--reference", "prior").out.splitlines()
+    assert csv[1].startswith("made-up,q,single,method,cross-entropy,") and ",prior," in csv[1]
+
+
+def test_unasked_every_method_that_can_learn(run: Run, tmp_path: Path) -> None:
+    anonymous(feature_crowd(n_items=40)).save(tmp_path / "votes")
+    ended = run("compare", tmp_path / "votes", "--folds", 2, *QUICK, "-o", tmp_path / "out")
+    assert ended.code == 0
+    about = Results.load(tmp_path / "out").about
+    assert {*about.methods, *about.left_out} == set(METHODS)
+    assert about.methods[:2] == ("prior", "single") and "annotator-majority" in about.left_out
+    assert (
+        "annotator-majority left out: annotator-majority needs to know who answered; these "
+        "answers are anonymous"
+    ) in ended.out.splitlines()
+
+
+@pytest.mark.parametrize(("parts", "tested"), [(("dev", "test"), "test"), (("dev",), "dev")])
+def test_the_official_split_where_there_is_one(
+    run: Run, tmp_path: Path, parts: tuple[str, ...], tested: str
+) -> None:
+    crowd = feature_crowd(n_items=40)
+    split = np.array(["train"] * 20 + [parts[0]] * 10 + [parts[-1]] * 10)
+    contents = {role: (held, crowd.content[role]) for role, held in crowd.contents.items()}
+    Corpus.build(
+        "parted", crowd.items, crowd.questions, contents=contents, splits={"official": split}
+    ).save(tmp_path / "crowd")
+    out = tmp_path / "out"
+    ended = run("compare", tmp_path / "crowd", "--methods", "prior", *HERE, "-o", out)
+    held = "; 10 to choose the epoch on" if tested == "test" else ""
+    n = 10 if tested == "test" else 20
+    assert ended.err == f"official: {tested}: training on 20 items, testing on {n}{held}\n"
+    about = Results.load(out).about
+    assert about.protocol == {"kind": "official", "scheme": "official", "test": tested}
+    asked = run(
+        "compare", tmp_path / "crowd", "--methods", "prior", "--protocol", "repeated",
+        "--folds", 2, "--times", 3, *HERE, "-o", tmp_path / "other",
+    )  # fmt: skip
+    assert asked.err == "2 folds of 40 items, dealt out 3 times\n"
+
+
+def test_settings_of_one_method_and_of_all(run: Run, crowd: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    more = ("--methods", "prior,single,soft-label", "--set", "soft-label:loss=jsd", "--trials", 3)
+    assert run(*typed(crowd, out, *more)).code == 0
+    results = Results.load(out)
+    assert {fit.settings["loss"] for fit in results.of("soft-label")} == {"jsd"}
+    for fit in (*results.of("single"), *results.of("soft-label")):
+        assert len(fit.tried) == 3 and fit.settings["training.epochs"] == 2
+        assert all("training.epochs" not in one["settings"] for one in fit.tried)
+
+
+def test_bad_input(run: Run, crowd: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+
+    def refused(*arguments: object) -> str:
+        ended = run(*arguments)
+        assert ended.code == 1 and ended.out == ""
+        return ended.err.splitlines()[-1]
+
+    assert refused("compare") == (
+        "Error: name FILE and a folder with -o, or --show a folder of results"
+    )
+    assert refused("compare", crowd, "--show", out) == (
+        "Error: --show shows what was found; leave FILE and -o out"
+    )
+    assert refused("compare", "--show", out) == (
+        f"Error: {out}: no results folder of ours: results.json is missing"
+    )
+    assert refused(*typed(crowd, out, "--budget", "soon")) == (
+        "Error: --budget is a time such as 90s, 10m or 1h30m, found 'soon'"
+    )
+    assert refused(*typed(crowd, out, "--as", "word")) == (
+        "Error: --as: no style 'word'; there are text, markdown, latex, csv"
+    )
+    assert refused(*typed(crowd, out, "--protocol", "luck")) == (
+        "Error: --protocol: no protocol 'luck'; there are official, k-fold, repeated"
+    )
+    assert refused(*typed(crowd, out, "--set", "height=2")) == (
+        "Error: --set height: none of 'prior', 'single' has this setting"
+    )
+    assert refused(*typed(crowd, out, "--set", "soft-label:loss=kl")) == (
+        "Error: --set soft-label:loss=kl: 'soft-label' is not compared; there are 'prior', 'single'"
+    )
+    assert refused(*typed(crowd, out, "--set", "height")) == (
+        "Error: --set takes name=value, or method:name=value, found 'height'"
+    )
+    assert not out.exists()
+    assert run(*typed(crowd, out, "--budget", "0s")).code == 3
+    assert refused(*typed(crowd, out, "--seeds", 3)) == (
+        f"Error: {out}: holds another comparison: seeds: [0, 1] there, [0, 1, 2] here. Give the "
+        "command that it was begun with to go on, or another folder"
+    )
+
+
+def test_a_budget_that_is_too_small(run: Run, crowd: Path, tmp_path: Path) -> None:
+    ended = run(*typed(crowd, tmp_path / "out", "--budget", "0s"))
+    assert (ended.code, ended.err.splitlines()[-1]) == (
+        3,
+        f"{tmp_path / 'out'}: the time is over: 0 of 6 fits are done, 6 are missing; the same "
+        "again goes on with them",
+    )
+    assert run(*typed(crowd, tmp_path / "out")).code == 0
+
+
+# ---- real processes ----
+
+LONG = (
+    "compare ../crowd --methods prior,single --folds 2 --seeds 2 --set training.epochs=150 "
+    "--processes 2 -o out"
+).split()
+
+
+def begun(folder: Path) -> subprocess.Popen[str]:
+    folder.mkdir(exist_ok=True)
+    return subprocess.Popen(
+        [*DISSENSUS, *LONG],
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+
+
+def until_done(process: subprocess.Popen[str], out: Path, n: int) -> None:
+    """Wait until this many fits are kept."""
+    for _ in range(1200):
+        if len(list((out / "fits").glob("[!.]*"))) >= n or process.poll() is not None:
+            break
+        time.sleep(0.05)
+    assert process.poll() is None, process.communicate()
+
+
+def gone(group: int, seconds: float) -> bool:
+    """Whether no process of the group is left within this time."""
+    for _ in range(int(seconds * 20)):
+        try:
+            os.killpg(group, 0)
+        except ProcessLookupError:
+            return True
+        time.sleep(0.05)
+    return False
+
+
+@pytest.mark.slow
+def test_killed_twice_it_ends_as_if_it_had_never_been(crowd: Path, tmp_path: Path) -> None:
+    out = tmp_path / "killed" / "out"
+    for n in (1, 3):
+        process = begun(tmp_path / "killed")
+        until_done(process, out, n)
+        os.kill(process.pid, signal.SIGKILL)  # its workers have to notice by themselves
+        process.communicate()
+        assert gone(process.pid, 10)
+        assert not (out / "results.json").exists()
+    for name in ("killed", "whole"):
+        process = begun(tmp_path / name)
+        shown, err = process.communicate(timeout=120)
+        assert (process.returncode, err) == (0, "2 folds of 40 items\n")
+    assert found(out) == found(tmp_path / "whole" / "out")
+    assert sorted(p.name for p in out.iterdir()) == [
+        ".lock", "comparison.json", "fits", "items.parquet", "results.json",
+    ]  # fmt: skip
+
+
+@pytest.mark.slow
+def test_ctrl_c_ends_all_processes_in_one_line(crowd: Path, tmp_path: Path) -> None:
+    process = begun(tmp_path / "stopped")
+    until_done(process, tmp_path / "stopped" / "out", 1)
+    second = subprocess.run(
+        [*DISSENSUS, *LONG], cwd=tmp_path / "stopped", capture_output=True, text=True
+    )
+    assert (second.returncode, second.stderr.splitlines()[-1]) == (
+        1,
+        f"Error: out: another comparison is running in it (process {process.pid}); wait for it, "
+        "or choose another folder",
+    )
+    os.killpg(process.pid, signal.SIGINT)  # as a terminal sends it, to all of them
+    shown, err = process.communicate(timeout=10)
+    assert (process.returncode, shown, err.splitlines()[1:]) == (
+        130,
+        "",
+        ["Stopped; out holds what is done, the same command goes on."],
+    )
+    assert gone(process.pid, 5)
