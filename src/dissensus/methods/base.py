@@ -134,6 +134,18 @@ class Method(ABC):
             checkpoint: a folder for the state of a long training; one that was stopped goes on
                 from there, with the same end. It is removed when the training is over.
         """
+        self._begin(corpus, questions, part)
+        self._checkpoint = None if checkpoint is None else Path(checkpoint)
+        self._fit(corpus, None if validation is None else self._aligned(validation))
+        return self
+
+    def _begin(
+        self,
+        corpus: Corpus,
+        questions: Sequence[str] | str | None,
+        part: Mapping[str, Any] | None,
+    ) -> None:
+        """Note what is going to be learned."""
         asked = self.check(corpus, questions)
         self.learned_ = Learned(
             corpus.name,
@@ -143,9 +155,6 @@ class Method(ABC):
             dict(part or {}),
         )
         self.notes_ = []
-        self._checkpoint = None if checkpoint is None else Path(checkpoint)
-        self._fit(corpus, None if validation is None else self._aligned(validation))
-        return self
 
     def check(
         self, corpus: Corpus, questions: Sequence[str] | str | None = None

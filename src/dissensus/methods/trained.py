@@ -22,13 +22,15 @@ from dissensus.metrics import METRICS, metric_name, scores
 from dissensus.networks.likelihoods import likelihood
 from dissensus.networks.noise import numbered
 from dissensus.scales import Interval
-from dissensus.training import Examples, Loss, Network, Sizes, Training, fit
+from dissensus.training import Examples, Loss, Network, Sizes, Training
 from dissensus.training.checkpoint import Checkpoint
 from dissensus.training.cuts import batches
 from dissensus.training.examples import Table
 from dissensus.training.log import Log
-from dissensus.training.loop import Judge, mean_loss
+from dissensus.training.loop import Judge, Run, mean_loss
 from dissensus.training.tuned import Tuned
+
+LaidOut = dict[tuple[int, str], Examples]  # by corpus and by how it is read
 
 ITEMS_AT_ONCE = 1024
 ROWS_AT_ONCE = 1 << 15
@@ -89,10 +91,22 @@ class TrainedMethod(Method):
     # ---- what the base asks for ----
 
     def _fit(self, corpus: Corpus, validation: Corpus | None) -> None:
+        run = self._run(corpus, validation)
+        self.log_ = run.train(self._kept_state(corpus, run.learned))
+        self.network_.eval()
+
+    def _run(
+        self, corpus: Corpus, validation: Corpus | None, laid_out: LaidOut | None = None
+    ) -> Run:
+        """A network and everything that it learns from, about to be trained.
+
+        Args:
+            laid_out: what other methods have laid out of the same corpora, to be shared.
+        """
         questions = self.learned_.questions
         self._held, self._identities = None, {}
         read = readings(corpus, self.encoder)
-        examples = self._examples(corpus, read)
+        examples = self._shared(corpus, read, laid_out)
         self.sizes_ = Sizes(
             questions,
             len(self.learned_.annotators),
@@ -108,16 +122,9 @@ class TrainedMethod(Method):
             )
         self.network_ = self._made().to(examples.device)
         self.network_.prepare(self._shown(examples, learned))
-        self.log_ = fit(
-            self.network_,
-            self.losses(self.sizes_),
-            examples,
-            self.training,
-            None if validation is None else self._judge(validation),
-            self._kept_state(corpus, learned),
-            learned=learned,
-        )
-        self.network_.eval()
+        judge = None if validation is None else self._judge(validation)
+        losses = self.losses(self.sizes_)
+        return Run(self.network_, losses, examples, self.training, judge, learned)
 
     def _judge(self, validation: Corpus) -> Judge:
         """How an epoch is judged: by the loss on the validation corpus, or by a metric."""
@@ -170,6 +177,24 @@ class TrainedMethod(Method):
     def _write_more(self, folder: Path) -> None:
         if hasattr(self, "log_"):
             self.log_.write(folder / "log.csv")
+
+    def _shared(
+        self, corpus: Corpus, read: dict[str, Reading], laid_out: LaidOut | None
+    ) -> Examples:
+        """The examples of a corpus, from those of another method of the kind if it has them."""
+        if laid_out is None:
+            return self._examples(corpus, read)
+        how = repr(
+            (type(self), self.encoder, self.tune, self.learned_.questions, self.training.device)
+        )
+        if (id(corpus), how) not in laid_out:
+            laid_out[id(corpus), how] = self._examples(corpus, read)
+        found = laid_out[id(corpus), how]
+        targets = {name: torch.from_numpy(held) for name, held in self.targets(corpus).items()}
+        if all(torch.equal(held.cpu(), targets[name]) for name, held in found.targets.items()):
+            return found
+        moved = {name: held.to(found.device) for name, held in targets.items()}
+        return dataclasses.replace(found, targets=moved)
 
     def _examples(self, corpus: Corpus, read: dict[str, Reading]) -> Examples:
         if self.needs_rows:

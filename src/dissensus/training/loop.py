@@ -16,7 +16,7 @@ from torch import Tensor
 from dissensus.errors import ModelError
 from dissensus.networks.noise import noise_key
 from dissensus.progress import Advance, progress
-from dissensus.training.batch import Batch, Loss, Network
+from dissensus.training.batch import Batch, Loss, Network, Outputs
 from dissensus.training.checkpoint import Checkpoint
 from dissensus.training.cuts import Cut, cuts, epoch
 from dissensus.training.examples import Examples
@@ -79,7 +79,7 @@ class Run:
         self.steps_per_batch = len(self.losses) if training.losses == "interleaved" else 1
         n_steps = training.epochs * self.n_batches * self.steps_per_batch
         self.schedule = Schedule(training, n_steps)
-        self.sum = torch.zeros((), device=self.examples.device)  # of the epoch's losses
+        self.sum = torch.zeros((), dtype=torch.float64, device=self.examples.device)  # of losses
         self.log.best_epoch = training.epochs
         self.log.chosen_by = self.judge.name if self.judge else "loss"
         self.began = time.monotonic()
@@ -122,7 +122,7 @@ class Run:
             if checkpoint is not None and checkpoint.due and self.done < self.n_batches:
                 self.save(checkpoint)
         loss = float(self.sum) / max(self.n_batches * self.steps_per_batch, 1)
-        self.end_epoch(loss)
+        self.end_epoch(loss, self.optimiser.param_groups[0]["lr"])
         advance(0, f"epoch {self.epoch}, loss {loss:.4f}")
 
     def _one_batch(self, cut: Cut) -> None:
@@ -149,7 +149,8 @@ class Run:
         with torch.autocast(self.examples.device.type, dtype=torch.bfloat16):
             return total_loss(self.network, losses, batch)
 
-    def end_epoch(self, loss: float) -> None:
+    def end_epoch(self, loss: float, rate: float) -> None:
+        """Note an epoch's mean loss and last learning rate; judge it, if it is to be judged."""
         self.epoch, self.done = self.epoch + 1, 0
         if not math.isfinite(loss):
             raise ModelError(
@@ -159,7 +160,7 @@ class Run:
         self.sum.zero_()
         self.order_before = self.order.bit_generator.state
         self.log.train.append(loss)
-        self.log.rate.append(self.optimiser.param_groups[0]["lr"])
+        self.log.rate.append(rate)
         self.log.seconds.append(time.monotonic() - self.began)
         if self.judge is not None:
             self._judge(self.judge)
@@ -246,7 +247,9 @@ class Run:
         self.optimiser.load_state_dict({"state": state, "param_groups": now["param_groups"]})
 
 
-def total_loss(network: Network, losses: tuple[Loss, ...], batch: Batch) -> Tensor:
+def total_loss(
+    network: Callable[[Batch], Outputs], losses: tuple[Loss, ...], batch: Batch
+) -> Tensor:
     """The sum of the losses of a batch; over rows and items, weighted means."""
     outputs = network(batch)
     total = torch.zeros((), device=batch.items.device)

@@ -1,0 +1,84 @@
+"""Many fits as one: seeds, folds and members of one architecture are trained side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from dissensus.corpus import Corpus
+from dissensus.errors import DissensusError
+from dissensus.methods.base import Method
+from dissensus.methods.trained import LaidOut, TrainedMethod
+from dissensus.training.loop import Run
+from dissensus.training.stack import train_all
+
+
+@dataclass(frozen=True, eq=False)
+class Job:
+    """A fit to be made."""
+
+    method: Method
+    corpus: Corpus
+    questions: Sequence[str] | str | None = None
+    validation: Corpus | None = None
+
+
+def fit_many(jobs: Sequence[Job], *, stack: bool | None = None) -> list[Method]:
+    """Fit every job's method; those of one architecture train side by side.
+
+    The methods end as they would one by one, but for rounding. The first error ends it all; see
+    `try_many`.
+
+    Args:
+        stack: None stacks where it is possible; False fits one after another.
+
+    Example:
+        >>> from dissensus import Annotations, Corpus
+        >>> from dissensus.contents import Contents
+        >>> from dissensus.methods import Single
+        >>> people = Annotations.from_rows([("t1", "ann", "yes"), ("t2", "ann", "no")])
+        >>> shown = Contents.distinct("features", [[1.0, 0.0], [0.0, 1.0]])
+        >>> corpus = Corpus.build("two", people.items, {"q": people}, contents={"x": shown})
+        >>> jobs = [Job(Single(init_seed=seed), corpus) for seed in range(3)]
+        >>> [fitted.init_seed for fitted in fit_many(jobs)]
+        [0, 1, 2]
+    """
+    for error in try_many(jobs, stack=stack):
+        if error is not None:
+            raise error
+    return [job.method for job in jobs]
+
+
+def try_many(jobs: Sequence[Job], *, stack: bool | None = None) -> list[DissensusError | None]:
+    """As `fit_many`, but a job that fails leaves the others alone: each one's error, if any."""
+    errors: list[DissensusError | None] = [None] * len(jobs)
+    runs: dict[int, Run] = {}
+    laid_out: LaidOut = {}
+    for number, job in enumerate(jobs):
+        try:
+            run = _begun(job, laid_out)
+        except DissensusError as error:
+            errors[number] = error
+            continue
+        if run is not None:
+            runs[number] = run
+    numbers = list(runs)
+    for at, found in train_all(list(runs.values()), stack).items():
+        errors[numbers[at]] = found
+    for number, run in runs.items():
+        method = jobs[number].method
+        assert isinstance(method, TrainedMethod)
+        method.log_ = run.log
+        method.network_.eval()
+    return errors
+
+
+def _begun(job: Job, laid_out: LaidOut) -> Run | None:
+    """The training of a job about to begin; a method without one is fitted at once."""
+    method = job.method
+    if not isinstance(method, TrainedMethod):
+        method.fit(job.corpus, job.questions, job.validation)
+        return None
+    method._begin(job.corpus, job.questions, None)
+    validation = None if job.validation is None else method._aligned(job.validation)
+    return method._run(job.corpus, validation, laid_out)

@@ -1,0 +1,204 @@
+"""The examples of several trainings on one device, from which all their batches are cut at once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from dissensus.encoders import Inputs, Prepared
+from dissensus.training.batch import Batch, Rows
+from dissensus.training.cuts import Epoch
+from dissensus.training.examples import Examples
+
+
+@dataclass(eq=False)
+class Cuts:
+    """An epoch of all members, padded: (n_steps, n_members, ...) each.
+
+    What is padding has a share (items) or a weight (rows) of 0.
+    """
+
+    items: Tensor  # numbers among the items of all examples
+    share: Tensor
+    rows: Tensor  # numbers among the rows of all examples
+    owner: Tensor
+    there: Tensor  # 1 for a row, 0 for padding
+    contents: dict[str, Tensor]  # role -> codes of distinct contents
+    content: dict[str, Tensor]  # role -> the position of each item's, -1 none
+
+    def tensors(self) -> list[Tensor]:
+        made = [self.items, self.share, self.rows, self.owner, self.there]
+        return [*made, *self.contents.values(), *self.content.values()]
+
+
+class Resident:
+    """Distinct examples, one after another in the same tables.
+
+    Args:
+        examples: of each member; members may share one.
+    """
+
+    def __init__(self, examples: Sequence[Examples]) -> None:
+        self.distinct = list({id(found): found for found in examples}.values())
+        number = {id(found): n for n, found in enumerate(self.distinct)}
+        self.number = [number[id(found)] for found in examples]  # of each member
+        first = self.distinct[0]
+        self.device = first.device
+        self.item_start = _starts([found.n_items for found in self.distinct])
+        self.row_start = _starts([len(found.table.item) for found in self.distinct])
+        self.pooled = {r: torch.cat([f.pooled[r] for f in self.distinct]) for r in first.pooled}
+        self.entry = {r: self._shifted([f.entry[r] for f in self.distinct], r) for r in first.entry}
+        self.targets = {t: torch.cat([f.targets[t] for f in self.distinct]) for t in first.targets}
+        self.focus = {r: torch.cat([f.focus[r] for f in self.distinct]) for r in first.focus}
+        rows = [found._rows for found in self.distinct]
+        self.annotator = torch.cat([found["annotator"] for found in rows])
+        self.answer = {q: torch.cat([f["answer"][q] for f in rows]) for q in rows[0]["answer"]}
+        self.weight = {q: torch.cat([f["weight"][q] for f in rows]) for q in rows[0]["weight"]}
+        n_annotators = int(self.annotator.max()) + 1 if len(self.annotator) else 0
+        self.annotators = torch.arange(n_annotators, device=self.device)
+        self.inputs = {role: self._inputs(role) for role in first.prepared}
+        self.content_start = {
+            role: _starts([len(found.prepared[role].cut) for found in self.distinct])
+            for role in first.prepared
+        }
+
+    @staticmethod
+    def fits(examples: Examples) -> bool:
+        """Whether all that a batch needs can stay on the device."""
+        texts = all(isinstance(held, Prepared) for held in examples.prepared.values())
+        return not examples.stores and texts
+
+    def _shifted(self, parts: list[Tensor], role: str) -> Tensor:
+        starts = _starts([len(found.pooled[role]) for found in self.distinct])
+        return torch.cat([part + start for part, start in zip(parts, starts, strict=True)])
+
+    def _inputs(self, role: str) -> Inputs:
+        """All contents padded to the longest one."""
+        held = [found.prepared[role] for found in self.distinct]
+        joined = Prepared.joined([part for part in held if isinstance(part, Prepared)])
+        return joined.inputs(np.arange(len(joined))).to(self.device)
+
+    # ---- an epoch ----
+
+    def cuts(self, epochs: Sequence[Epoch | None]) -> Cuts:
+        """The epoch of each member, padded to the longest; None for one that is over."""
+        n_steps = max(len(found) for found in epochs if found is not None)
+        parts = [self._padded(m, found, n_steps) for m, found in enumerate(epochs)]
+        return Cuts(
+            **{name: self._stacked([part[name] for part in parts]) for name in _NAMES},
+            contents={r: self._stacked([p["contents", r] for p in parts]) for r in self.inputs},
+            content={r: self._stacked([p["content", r] for p in parts]) for r in self.inputs},
+        )
+
+    def _padded(self, member: int, found: Epoch | None, n_steps: int) -> dict[Any, np.ndarray]:
+        number = self.number[member]
+        if found is None:
+            nothing = np.zeros((n_steps, 1), np.int64)
+            parts: dict[Any, np.ndarray] = dict.fromkeys(_NAMES, nothing)
+            for role in self.inputs:
+                parts["contents", role] = parts["content", role] = nothing
+            return parts
+        size = found.batch_size
+        items = _filled(found.items, n_steps * size).reshape(n_steps, size)
+        share = _filled(found.share, n_steps * size).reshape(n_steps, size)
+        parts = {"items": items + self.item_start[number] * (share > 0), "share": share}
+        parts |= self._padded_rows(number, found, n_steps)
+        for role in self.inputs:
+            codes = self.distinct[number].content[role][items].astype(np.int64)
+            codes[share == 0] = -1
+            contents, at = _distinct(codes)
+            parts["contents", role] = contents + self.content_start[role][number]
+            parts["content", role] = at
+        return parts
+
+    def _padded_rows(self, number: int, found: Epoch, n_steps: int) -> dict[Any, np.ndarray]:
+        edges = np.minimum(np.arange(n_steps + 1) * found.batch_size, len(found.items))
+        starts = found.starts[edges]  # of each step's rows
+        n_rows = np.diff(starts)
+        step = np.repeat(np.arange(n_steps), n_rows)
+        at = np.arange(len(found.rows)) - starts[step]
+        piece = np.repeat(np.arange(len(found.items)), np.diff(found.starts))
+        width = max(1, int(n_rows.max(initial=0)))
+        made = {name: np.zeros((n_steps, width), np.int64) for name in ("rows", "owner", "there")}
+        made["rows"][step, at] = found.rows + self.row_start[number]
+        made["owner"][step, at] = piece - edges[step]
+        made["there"][step, at] = 1
+        return dict(made)
+
+    def _stacked(self, parts: list[np.ndarray]) -> Tensor:
+        width = max(part.shape[1] for part in parts)
+        padded = np.stack(
+            [np.pad(part, ((0, 0), (0, width - part.shape[1]))) for part in parts], axis=1
+        )
+        return torch.from_numpy(padded).to(self.device)
+
+    # ---- a batch ----
+
+    def batch(self, cuts: Cuts, step: int | Tensor, noise: Tensor, longest: int | None) -> Batch:
+        """The batches of all members at a step, one axis more than a single one.
+
+        Args:
+            noise: the members' keys, (n_members,).
+            longest: units of a content that are read, at least as many as any has here.
+        """
+        items, share, rows = cuts.items[step], cuts.share[step], cuts.rows[step]
+        there = cuts.there[step]
+        members = len(items)
+        inputs = {}
+        for role, held in self.inputs.items():
+            codes = cuts.contents[role][step]
+            inputs[role] = Inputs(
+                held.units[codes][:, :, :longest],
+                held.lengths[codes],
+                held.n_positions[codes],
+                held.places[codes][:, :, :longest],
+            )
+        return Batch(
+            items=items,
+            share=share.to(torch.float32),
+            annotators=self.annotators.expand(members, -1),
+            pooled={role: held[self.entry[role][items]] for role, held in self.pooled.items()},
+            inputs=inputs,
+            sequence={},
+            content={role: at[step] for role, at in cuts.content.items()},
+            focus={role: held[items] for role, held in self.focus.items()},
+            rows=Rows(
+                cuts.owner[step],
+                self.annotator[rows] if len(self.annotator) else rows,
+                {question: held[rows] for question, held in self.answer.items()},
+                {question: held[rows] * there for question, held in self.weight.items()},
+            ),
+            targets={name: held[items] for name, held in self.targets.items()},
+            noise=noise,
+        )
+
+
+_NAMES: tuple[Any, ...] = ("items", "share", "rows", "owner", "there")
+
+
+def _starts(lengths: list[int]) -> np.ndarray:
+    return np.cumsum([0, *lengths])[:-1]
+
+
+def _filled(values: np.ndarray, length: int) -> np.ndarray:
+    """The values, and zeros behind them."""
+    filled = np.zeros(length, values.dtype)
+    filled[: len(values)] = values
+    return filled
+
+
+def _distinct(codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The distinct codes of each step, padded with the first, and the position of each; -1 none."""
+    found = [np.unique(row[row >= 0]) for row in codes]
+    width = max(1, *(len(row) for row in found))
+    contents = np.zeros((len(codes), width), np.int64)
+    at = np.full(codes.shape, -1)
+    for step, (row, distinct) in enumerate(zip(codes, found, strict=True)):
+        contents[step, : len(distinct)] = distinct
+        at[step] = np.where(row >= 0, np.searchsorted(distinct, row), -1)
+    return contents, at

@@ -1,0 +1,369 @@
+"""Many trainings of one architecture as one: networks side by side under vmap.
+
+Each member has its own data, order, first weights, optimiser state, learning rate, clip and stop;
+together they end where each would end by itself.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.func import functional_call, grad_and_value, vmap
+from torch.utils import _pytree
+
+from dissensus.encoders import Inputs
+from dissensus.encoders import Sequence as Vectors
+from dissensus.errors import ModelError
+from dissensus.networks.noise import noise_key
+from dissensus.progress import progress
+from dissensus.training.batch import Batch, Outputs, Rows
+from dissensus.training.cuts import Epoch, epoch
+from dissensus.training.loop import Run, total_loss
+from dissensus.training.resident import Cuts, Resident
+
+BETAS, EPSILON, MOMENTUM = (0.9, 0.999), 1e-8, 0.9  # as torch has them
+SEVERAL = (  # settings of training that each member may have its own of
+    *("seed", "learning_rate", "encoder_learning_rate", "weight_decay", "warm_up", "clip"),
+    *("schedule", "plateau", "patience", "epochs", "choose_by", "save_every"),
+)
+PYTREES = (Batch, Rows, Inputs, Vectors)
+
+
+def stackable(run: Run) -> bool:
+    """Whether a training can be one of several side by side."""
+    whole = any(loss.weight is None for loss in run.losses)  # padding would count
+    return run.training.losses == "summed" and not whole and Resident.fits(run.examples)
+
+
+def alike(run: Run) -> tuple[Any, ...]:
+    """What trainings must share to be stacked: all but what each member may have its own of."""
+    settings = {k: v for k, v in vars(run.training).items() if k not in SEVERAL}
+    shapes = tuple((k, tuple(v.shape), v.dtype) for k, v in run.network.state_dict().items())
+    learning = tuple(p.requires_grad for p in run.network.parameters())
+    tables = tuple(sorted(run.examples.targets)), tuple(sorted(run.examples._rows["answer"]))
+    names = tuple(loss.name for loss in run.losses)
+    return (
+        type(run.network),
+        repr(run.network),
+        tuple(settings.items()),
+        shapes,
+        learning,
+        tables,
+        names,
+    )
+
+
+@dataclass(eq=False)
+class Stack:
+    """Trainings that are alike, under way together.
+
+    A member that diverges stops; its error is kept in `errors`, and the others go on.
+
+    Args:
+        graph: capture a step as a CUDA graph; by itself on a GPU, where the step is the same
+            throughout.
+    """
+
+    runs: list[Run]
+    graph: bool | None = None
+    errors: dict[int, ModelError] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for kind in PYTREES:
+            _as_pytree(kind)
+        self.network = self.runs[0].network
+        self.losses = self.runs[0].losses
+        self.training = self.runs[0].training
+        self.resident = Resident([run.examples for run in self.runs])
+        self.device = self.resident.device
+        self._gather()
+        self._count = torch.zeros(len(self.runs), device=self.device, dtype=torch.float64)
+        if self.graph is None:
+            self.graph = self.device.type == "cuda" and not self.resident.inputs
+
+    def _gather(self) -> None:
+        """All members' weights in one table, (n_members, n_weights): new ones first."""
+        networks = [run.network for run in self.runs]
+        slow = {id(parameter) for parameter in self.network.pretrained()}
+        named = [(n, p) for n, p in self.network.named_parameters() if p.requires_grad]
+        named = sorted(named, key=lambda entry: id(entry[1]) in slow)
+        self.names = [name for name, _ in named]
+        self.shapes = [parameter.shape for _, parameter in named]
+        self.n_new = sum(p.numel() for _, p in named if id(p) not in slow)
+        tables = [dict(network.named_parameters()) for network in networks]
+        self.flat = torch.stack(
+            [torch.cat([table[n].detach().reshape(-1) for n in self.names]) for table in tables]
+        )
+        self.moments = [torch.zeros_like(self.flat) for _ in range(2)]
+        states = [network.state_dict() for network in networks]
+        fixed = [name for name in states[0] if name not in set(self.names)]
+        first = states[0]
+        equal = {n: all(torch.equal(first[n], state[n]) for state in states[1:]) for n in fixed}
+        self.shared = {name: first[name] for name in fixed if equal[name]}
+        self.own = {
+            name: torch.stack([state[name] for state in states])
+            for name in fixed
+            if not equal[name]
+        }
+
+    def _views(self) -> dict[str, Tensor]:
+        """The table as named weights, (n_members, ...) each."""
+        views, start = {}, 0
+        for name, shape in zip(self.names, self.shapes, strict=True):
+            size = math.prod(shape)
+            views[name] = self.flat[:, start : start + size].view(len(self.flat), *shape)
+            start += size
+        return views
+
+    # ---- the loop ----
+
+    def train(self) -> None:
+        """All members to their ends."""
+        self.network.train()
+        longest = max(run.training.epochs for run in self.runs)
+        with progress(f"training {len(self.runs)} networks", longest) as advance:
+            while any(self._going(member) for member in range(len(self.runs))):
+                self._one_epoch()
+                advance(1)
+        self._scatter(range(len(self.runs)))
+        for run in self.runs:
+            run.finish()
+
+    def _going(self, member: int) -> bool:
+        return member not in self.errors and not self.runs[member].over
+
+    def _one_epoch(self) -> None:
+        going = [self._going(member) for member in range(len(self.runs))]
+        epochs = [
+            epoch(run.examples, run.learned, run.training, run.order) if on else None
+            for run, on in zip(self.runs, going, strict=True)
+        ]
+        self.network.train()
+        sums = self._steps(epochs).tolist()
+        judged = [m for m, on in enumerate(going) if on and self.runs[m].judge is not None]
+        self._scatter(judged)
+        for member, found in enumerate(epochs):
+            if found is not None:
+                self._end_epoch(member, len(found), sums[member])
+
+    def _end_epoch(self, member: int, n_steps: int, total: float) -> None:
+        run = self.runs[member]
+        run.step += n_steps
+        try:
+            run.end_epoch(total / max(n_steps, 1), self._rate(run, run.step - 1))
+        except ModelError as error:
+            self.errors[member] = error
+
+    def _rate(self, run: Run, step: int) -> float:
+        return run.highest[0] * run.schedule.rate(step)
+
+    def _steps(self, epochs: list[Epoch | None]) -> Tensor:
+        """Make the steps of an epoch; the sum of each member's losses."""
+        cuts = self.resident.cuts(epochs)
+        plan = self._plan(epochs, len(cuts.items))
+        sums = torch.zeros(len(self.runs), device=self.device, dtype=torch.float64)
+        if self.graph:
+            self._replay(cuts, plan, sums)
+        else:
+            lengths = self._lengths(cuts)
+            for step in range(len(cuts.items)):
+                sums += self._step(cuts, plan, step, lengths[step])
+        return sums
+
+    def _plan(self, epochs: list[Epoch | None], n_steps: int) -> dict[str, Tensor]:
+        """What each member's steps have of their own, (n_steps, n_members) each."""
+        alive = np.zeros((n_steps, len(self.runs)), bool)
+        rates = np.zeros((n_steps, 2, len(self.runs)))
+        for member, (run, found) in enumerate(zip(self.runs, epochs, strict=True)):
+            n = 0 if found is None else len(found)
+            alive[:n, member] = True
+            shares = np.array([run.schedule.rate(run.step + step) for step in range(n)])
+            rates[:n, 0, member] = shares * run.highest[0]
+            rates[:n, 1, member] = shares * run.highest[-1]
+        seeds = torch.tensor([run.training.seed for run in self.runs])
+        first = torch.tensor([run.step for run in self.runs])
+        noise = noise_key(seeds, first + torch.arange(n_steps)[:, None])
+        plan = {"alive": torch.from_numpy(alive), "rates": torch.from_numpy(rates), "noise": noise}
+        return {name: held.to(self.device) for name, held in plan.items()}
+
+    def _lengths(self, cuts: Cuts) -> list[int | None]:
+        """Units of the longest content at each step."""
+        if not self.resident.inputs:
+            return [None] * len(cuts.items)
+        longest = [
+            held.lengths[cuts.contents[role]].flatten(1).max(dim=1).values
+            for role, held in self.resident.inputs.items()
+        ]
+        return [int(n) for n in torch.stack(longest).max(dim=0).values.tolist()]
+
+    def _step(
+        self, cuts: Cuts, plan: dict[str, Tensor], step: int | Tensor, longest: int | None
+    ) -> Tensor:
+        """One step of every member that is alive; their losses, 0 of the others."""
+        batch = self.resident.batch(cuts, step, plan["noise"][step], longest)
+        gradients, losses = vmap(
+            grad_and_value(self._loss), in_dims=(0, 0, None, 0), randomness="different"
+        )(self._views(), self.own, self.shared, batch)
+        flat = torch.cat([gradients[name].flatten(1) for name in self.names], dim=1)
+        alive = plan["alive"][step]
+        self._update(flat, alive, plan["rates"][step].to(flat.dtype))
+        return torch.where(alive, losses, 0).double()
+
+    def _loss(
+        self,
+        weights: dict[str, Tensor],
+        own: dict[str, Tensor],
+        shared: dict[str, Tensor],
+        batch: Batch,
+    ) -> Tensor:
+        def network(batch: Batch) -> Outputs:
+            outputs: Outputs = functional_call(self.network, (weights, own, shared), (batch,))
+            return outputs
+
+        if self.training.precision == "fp32":
+            return total_loss(network, self.losses, batch)
+        with torch.autocast(self.device.type, dtype=torch.bfloat16):
+            return total_loss(network, self.losses, batch)
+
+    # ---- the optimiser ----
+
+    def _update(self, gradient: Tensor, alive: Tensor, rates: Tensor) -> None:
+        """Clip and step, as torch's optimisers do, each member by itself.
+
+        Args:
+            rates: of new and of pretrained weights, (2, n_members).
+        """
+        clip = self._of_members("clip", gradient.dtype)
+        gradient = gradient * (clip / (gradient.norm(dim=1) + 1e-6)).clamp(max=1)[:, None]
+        self._count += alive
+        for first, last, rate in ((0, self.n_new, rates[0]), (self.n_new, None, rates[1])):
+            self._update_part(slice(first, last), gradient[:, first:last], alive[:, None], rate)
+
+    def _update_part(self, part: slice, gradient: Tensor, alive: Tensor, rate: Tensor) -> None:
+        if not gradient.shape[1]:
+            return
+        weights, rate = self.flat[:, part], rate[:, None]
+        decay = self._of_members("weight_decay", gradient.dtype)[:, None]
+        if self.training.optimiser == "adamw":
+            stepped = weights * (1 - rate * decay)
+        else:
+            stepped, gradient = weights, gradient + decay * weights
+        moments = [moment[:, part] for moment in self.moments]
+        if self.training.optimiser == "sgd":
+            new = [moments[0] * MOMENTUM + gradient]
+            stepped = stepped - rate * new[0]
+        else:
+            new = [
+                torch.lerp(moments[0], gradient, 1 - BETAS[0]),
+                moments[1] * BETAS[1] + (1 - BETAS[1]) * gradient * gradient,
+            ]
+            count = self._count.to(gradient.dtype).clamp(min=1)[:, None]
+            missing, missing_square = (1 - beta**count for beta in BETAS)
+            spread = new[1].sqrt() / missing_square.sqrt() + EPSILON
+            stepped = stepped - rate / missing * new[0] / spread
+        for held, found in zip([weights, *moments], [stepped, *new], strict=False):
+            held.copy_(torch.where(alive, found, held))
+
+    def _of_members(self, setting: str, dtype: torch.dtype) -> Tensor:
+        """A setting of training that each member has its own of, (n_members,)."""
+        if setting not in self._settings:
+            values = [getattr(run.training, setting) for run in self.runs]
+            self._settings[setting] = torch.tensor(values, device=self.device, dtype=dtype)
+        return self._settings[setting]
+
+    _settings: dict[str, Tensor] = field(default_factory=dict)
+
+    # ---- back into the networks ----
+
+    def _scatter(self, members: Sequence[int] | range) -> None:
+        views = self._views()
+        with torch.no_grad():
+            for member in members:
+                for name, parameter in self.runs[member].network.named_parameters():
+                    if name in views:
+                        parameter.copy_(views[name][member])
+
+    # ---- a CUDA graph ----
+
+    def _replay(self, cuts: Cuts, plan: dict[str, Tensor], sums: Tensor) -> None:
+        """The steps of an epoch from a captured one; captured again where shapes have changed."""
+        shapes = [tuple(held.shape) for held in (*cuts.tensors(), *plan.values())]
+        if getattr(self, "_shapes", None) != shapes:
+            self._capture(cuts, plan)
+            self._shapes = shapes
+        else:
+            for held, new in zip(self._cuts.tensors(), cuts.tensors(), strict=True):
+                held.copy_(new)
+            for name, held in self._planned.items():
+                held.copy_(plan[name])
+        self._at.zero_()
+        self._sums.zero_()
+        for _ in range(len(cuts.items)):
+            self._captured.replay()
+        sums += self._sums
+
+    def _capture(self, cuts: Cuts, plan: dict[str, Tensor]) -> None:
+        self._cuts, self._planned = cuts, plan
+        self._at = torch.zeros((), dtype=torch.int64, device=self.device)
+        self._sums = torch.zeros(len(self.runs), device=self.device, dtype=torch.float64)
+        before = [held.clone() for held in (self.flat, *self.moments, self._count)]
+        side = torch.cuda.Stream()  # type: ignore[no-untyped-call]
+        side.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(side):
+            for _ in range(3):
+                self._at.zero_()
+                self._captured_step()
+        torch.cuda.current_stream().wait_stream(side)
+        self._captured = torch.cuda.CUDAGraph()
+        self._at.zero_()
+        with torch.cuda.graph(self._captured):
+            self._captured_step()
+        for held, old in zip((self.flat, *self.moments, self._count), before, strict=True):
+            held.copy_(old)
+
+    def _captured_step(self) -> None:
+        self._sums += self._step(self._cuts, self._planned, self._at, None)
+        self._at += 1
+
+
+def _as_pytree(kind: type) -> None:
+    """Let vmap look into a dataclass of ours."""
+    if kind not in _pytree.SUPPORTED_NODES:
+        _pytree.register_dataclass(kind)
+
+
+def train_all(runs: Sequence[Run], stack: bool | None = None) -> dict[int, ModelError]:
+    """Train all, those that are alike side by side; the errors of those that diverged.
+
+    Args:
+        stack: None stacks where it is possible and pays; False trains one after another.
+    """
+    errors: dict[int, ModelError] = {}
+    for group in _groups(runs, stack):
+        if len(group) > 1:
+            stacked = Stack([runs[number] for number in group])
+            stacked.train()
+            errors |= {group[member]: error for member, error in stacked.errors.items()}
+            continue
+        try:
+            runs[group[0]].train()
+        except ModelError as error:
+            errors[group[0]] = error
+    return errors
+
+
+def _groups(runs: Sequence[Run], stack: bool | None) -> Iterator[list[int]]:
+    """Numbers of runs that can be stacked, together; all others alone."""
+    together: dict[tuple[Any, ...], list[int]] = {}
+    for number, run in enumerate(runs):
+        if stack is False or not stackable(run):
+            yield [number]
+        else:
+            together.setdefault(alike(run), []).append(number)
+    yield from together.values()

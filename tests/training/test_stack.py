@@ -1,0 +1,187 @@
+"""Networks trained side by side end as they do one by one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from dissensus.corpus import Corpus
+from dissensus.errors import ModelError
+from dissensus.methods import AnnotatorHeads, RepeatedLabel, Single, SoftLabel
+from dissensus.methods.trained import TrainedMethod
+from dissensus.training import Training
+from dissensus.training.loop import Judge, Run
+from dissensus.training.stack import Stack, alike, stackable, train_all
+from tests.crowds import feature_crowd
+
+
+def run_of(method: TrainedMethod, corpus: Corpus) -> Run:
+    """A training in float64, about to begin."""
+    method._begin(corpus, None, None)
+    run = method._run(corpus, None)
+    network = run.network.double()
+    examples = run.examples
+    pooled = {role: held.double() for role, held in examples.pooled.items()}
+    targets = {
+        name: held.double() if held.is_floating_point() else held
+        for name, held in examples.targets.items()
+    }
+    answer = {
+        question: held.astype(np.float64) if held.dtype == np.float32 else held
+        for question, held in examples.table.answer.items()
+    }
+    table = replace(examples.table, answer=answer)
+    examples = replace(examples, pooled=pooled, targets=targets, table=table)
+    return Run(network, run.losses, examples, run.training, run.judge, run.learned)
+
+
+def weights_of(runs: list[Run]) -> list[dict[str, np.ndarray]]:
+    return [
+        {name: held.numpy().copy() for name, held in run.network.state_dict().items()}
+        for run in runs
+    ]
+
+
+def assert_same(make: Callable[[], list[Run]], tolerance: float = 1e-10) -> list[Run]:
+    alone = make()
+    for run in alone:
+        run.train()
+    together = make()
+    assert len({alike(run) for run in together}) == 1 and all(map(stackable, together))
+    stack = Stack(together)
+    stack.train()
+    assert not stack.errors
+    for one, other in zip(weights_of(alone), weights_of(together), strict=True):
+        for name, held in one.items():
+            np.testing.assert_allclose(other[name], held, rtol=0, atol=tolerance, err_msg=name)
+    for single, stacked in zip(alone, together, strict=True):
+        assert stacked.log.train == pytest.approx(single.log.train, abs=1e-9)
+        assert stacked.log.rate == pytest.approx(single.log.rate, rel=1e-12)
+        assert stacked.log.best_epoch == single.log.best_epoch
+        assert stacked.log.validation == pytest.approx(single.log.validation, abs=1e-9)
+    return together
+
+
+METHODS: dict[str, Any] = {
+    "single": Single,
+    "soft-label": SoftLabel,
+    "repeated-label": RepeatedLabel,
+    "annotator-heads": AnnotatorHeads,
+}
+
+
+@pytest.mark.parametrize("optimiser", ["adamw", "adam", "sgd"])
+@pytest.mark.parametrize("name", METHODS)
+def test_seeds_side_by_side_are_seeds_one_by_one(name: str, optimiser: str) -> None:
+    """Four epochs of five batches, 20 steps; dropout and all."""
+    crowd = feature_crowd("nominal", n_items=37)
+
+    def make() -> list[Run]:
+        return [
+            run_of(
+                METHODS[name](
+                    encoder="features",
+                    hidden=(6,),
+                    dropout=0.4,
+                    init_seed=seed,
+                    training=Training(epochs=4, batch_size=8, seed=seed, optimiser=optimiser),  # type: ignore[arg-type]
+                ),
+                crowd,
+            )
+            for seed in range(3)
+        ]
+
+    assert_same(make)
+
+
+@pytest.mark.parametrize("kind", ["ordinal", "interval", "multi-label"])
+@pytest.mark.parametrize("name", ["single", "annotator-heads"])
+def test_every_scale(name: str, kind: str) -> None:
+    crowd = feature_crowd(kind, n_items=30)
+
+    def make() -> list[Run]:
+        training = Training(epochs=3, batch_size=8)
+        return [
+            run_of(METHODS[name](encoder="features", init_seed=seed, training=training), crowd)
+            for seed in range(2)
+        ]
+
+    assert_same(make)
+
+
+@pytest.mark.parametrize("name", ["single", "annotator-heads"])
+def test_other_folds_rates_clips_stops_and_plateaus_for_each(name: str) -> None:
+    """Corpora of unequal size, so that members make unequal numbers of steps."""
+    whole = feature_crowd("nominal", n_items=60)
+    folds = [whole.select(items=np.arange(60) % 4 != fold) for fold in (0, 1)]
+    folds.append(whole.select(items=np.arange(60) < 21))
+    settings = [
+        {"learning_rate": 0.02, "clip": 0.05, "epochs": 6, "schedule": "plateau", "plateau": 1},
+        {"learning_rate": 0.001, "clip": 5.0, "epochs": 4, "weight_decay": 0.3, "warm_up": 0.5},
+        {"learning_rate": 0.3, "epochs": 9, "patience": 2, "schedule": "constant"},
+    ]
+
+    def make() -> list[Run]:
+        runs = []
+        for number, (fold, own) in enumerate(zip(folds, settings, strict=True)):
+            training = Training(batch_size=8, seed=number, **own)  # type: ignore[arg-type]
+            method = METHODS[name](encoder="features", init_seed=number, training=training)
+            run = run_of(method, fold)
+            figures = iter([3.0, 2.0, 2.5, 2.6, 2.7, 1.0, 1.0, 1.0, 1.0])
+            judge = Judge("made up", lambda figures=figures: next(figures), False)  # type: ignore[misc]
+            runs.append(Run(run.network, run.losses, run.examples, training, judge, run.learned))
+        return runs
+
+    together = assert_same(make)
+    assert [len(run.log.train) for run in together] == [6, 4, 4]
+
+
+def test_items_with_very_many_answers() -> None:
+    crowd = feature_crowd("nominal", n_items=12, n_annotators=20)
+
+    def make() -> list[Run]:
+        training = Training(epochs=3, batch_size=4, max_rows_per_item=7)
+        method = AnnotatorHeads(encoder="features", training=training)
+        return [run_of(replace(method, init_seed=seed), crowd) for seed in range(2)]
+
+    assert_same(make)
+
+
+def test_one_that_diverges_leaves_the_others_alone() -> None:
+    crowd = feature_crowd("interval")
+    rates = (1e-3, 1e30, 2e-3)
+    runs = [
+        run_of(
+            AnnotatorHeads(encoder="features", training=Training(epochs=3, learning_rate=r)), crowd
+        )
+        for r in rates
+    ]
+    errors = train_all(runs)
+    assert list(errors) == [1] and isinstance(errors[1], ModelError)
+    assert "training diverged in epoch" in str(errors[1])
+    alone = run_of(
+        AnnotatorHeads(encoder="features", training=Training(epochs=3, learning_rate=2e-3)), crowd
+    )
+    alone.train()
+    assert runs[2].log.train == pytest.approx(alone.log.train, abs=1e-9)
+
+
+def test_what_is_not_alike_is_not_stacked() -> None:
+    crowd = feature_crowd()
+    runs = [
+        run_of(Single(encoder="features", hidden=hidden, training=Training(epochs=1)), crowd)
+        for hidden in ((), (4,), (4,))
+    ]
+    assert alike(runs[0]) != alike(runs[1]) and alike(runs[1]) == alike(runs[2])
+    interleaved = run_of(
+        Single(encoder="features", training=Training(epochs=1, losses="interleaved")), crowd
+    )
+    assert not stackable(interleaved)
+    assert train_all([*runs, interleaved]) == {}
+    assert all(len(run.log.train) == 1 for run in [*runs, interleaved])
+    assert torch.isfinite(runs[0].network.state_dict()["head_0.weight"]).all()
