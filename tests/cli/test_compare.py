@@ -122,6 +122,7 @@ def test_the_official_split_where_there_is_one(
     assert ended.err == f"official: {tested}: training on 20 items, testing on {n}{held}\n"
     about = Results.load(out).about
     assert about.protocol == {"kind": "official", "scheme": "official", "test": tested}
+    assert f" --protocol official --scheme official --test {tested} " in about.command
     asked = run(
         "compare", tmp_path / "crowd", "--methods", "prior", "--protocol", "repeated",
         "--folds", 2, "--times", 3, *HERE, "-o", tmp_path / "other",
@@ -189,6 +190,13 @@ def test_a_budget_that_is_too_small(run: Run, crowd: Path, tmp_path: Path) -> No
         3,
         f"{tmp_path / 'out'}: the time is over: 0 of 6 fits are done, 6 are missing; the same "
         "again goes on with them",
+    )
+    shown = run("compare", "--show", tmp_path / "out")
+    assert (shown.code, shown.err) == (
+        1,
+        f"Error: {tmp_path / 'out'}: the comparison is not finished; go on with: dissensus compare "
+        f"{crowd} --methods prior,single --protocol k-fold --folds 2 --seeds 2 --trials 0 --set "
+        f"training.epochs=2 -o {tmp_path / 'out'}\n",
     )
     assert run(*typed(crowd, tmp_path / "out")).code == 0
 

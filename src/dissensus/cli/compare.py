@@ -94,14 +94,14 @@ def compare(
     Every fit is kept in OUT as it ends, and the same command goes on where it was stopped. Settings
     given with --set are not tried otherwise. `dissensus compare --show OUT` shows results again.
     """
-    from dissensus.evaluation import FORMATS, Results
+    from dissensus.evaluation import FORMATS
 
     if style not in FORMATS:
         raise DataError(f"--as: no style {style!r}; there are {', '.join(FORMATS)}")
     if show is not None:
         if reading is not None or output is not None:
             raise DataError("--show shows what was found; leave FILE and -o out")
-        results = Results.load(show)
+        results = _kept(show)
     elif reading is None or output is None:
         raise DataError("name FILE and a folder with -o, or --show a folder of results")
     else:
@@ -116,7 +116,7 @@ def compare(
         if known["kind"] != "official":
             words += ["--folds", folds, *(["--times", times] * (known["kind"] == "repeated"))]
         else:
-            words += ["--scheme", scheme, *(["--test", test] if test else [])]
+            words += ["--scheme", scheme, *(["--test", known["test"]] if len(parts) == 1 else [])]
         words += ["--seeds", seeds, "--trials", trials]
         several = {"--question": question, "--metric": metric, "--set": set_}
         words += [
@@ -182,6 +182,17 @@ def _seconds(text: str | None) -> float | None:
 
 
 # ---- showing ----
+
+
+def _kept(folder: Path) -> Results:
+    """The results of a folder; of a comparison that is not finished, how to go on."""
+    from dissensus.evaluation import Results
+    from dissensus.folders import read_json
+
+    if not (folder / "results.json").exists() and (folder / "comparison.json").exists():
+        command = read_json(folder, "comparison")["command"]
+        raise DataError(f"{folder}: the comparison is not finished; go on with: {command}")
+    return Results.load(folder)
 
 
 def _print(
