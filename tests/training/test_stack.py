@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
 
+from dissensus import Annotations, Names, Nominal
+from dissensus.contents import Contents
 from dissensus.corpus import Corpus
 from dissensus.errors import ModelError
 from dissensus.methods import AnnotatorHeads, RepeatedLabel, Single, SoftLabel
@@ -18,6 +21,7 @@ from dissensus.training import Training
 from dissensus.training.loop import Judge, Run
 from dissensus.training.stack import Stack, alike, stackable, train_all
 from tests.crowds import feature_crowd
+from tests.tiny import WORDS, tiny_bert
 
 
 def run_of(method: TrainedMethod, corpus: Corpus) -> Run:
@@ -185,3 +189,45 @@ def test_what_is_not_alike_is_not_stacked() -> None:
     assert train_all([*runs, interleaved]) == {}
     assert all(len(run.log.train) == 1 for run in [*runs, interleaved])
     assert torch.isfinite(runs[0].network.state_dict()["head_0.weight"]).all()
+
+
+def _texts(n_items: int, seed: int) -> Corpus:
+    """Texts of unequal length, some of them shown twice, with two annotators' answers."""
+    generator = np.random.default_rng(seed)
+    texts = [
+        " ".join(generator.choice(WORDS[5:], generator.integers(1, 9))) for _ in range(n_items)
+    ]
+    items = Names.range(n_items)
+    asked = Annotations.from_arrays(
+        np.repeat(np.arange(n_items), 2),
+        np.tile([0, 1], n_items),
+        generator.integers(0, 3, 2 * n_items),
+        Nominal(("a", "b", "c")),
+        items=items,
+    )
+    shown = Contents.distinct("text", [*texts[:-4], *texts[:4]])
+    return Corpus.build("texts", items, {"q": asked}, contents={"text": shown})
+
+
+@pytest.mark.parametrize("tune", ["all", 1])
+@pytest.mark.parametrize("name", ["single", "annotator-heads"])
+def test_fine_tuned_transformers_too(tmp_path: Path, name: str, tune: str | int) -> None:
+    folder = tiny_bert(tmp_path / "bert", dropout=0.3)
+    folds = [_texts(26, 0), _texts(26, 0), _texts(19, 1)]
+
+    def make() -> list[Run]:
+        training = Training(epochs=4, batch_size=6, encoder_learning_rate=1e-3, learning_rate=0.01)
+        return [
+            run_of(
+                METHODS[name](
+                    encoder=folder,
+                    tune=tune,
+                    init_seed=seed,
+                    training=replace(training, seed=seed, clip=(1.0, 0.1, 1.0)[seed]),
+                ),
+                fold,
+            )
+            for seed, fold in enumerate(folds)
+        ]
+
+    assert_same(make)

@@ -63,3 +63,10 @@ def layers(model: nn.Module) -> list[nn.Module]:
     if not lists:
         raise ModelError(f"{type(model).__name__} has no list of layers to train a part of")
     return max(lists, key=len)
+
+
+def without_pooler(model: Any) -> Any:
+    """The model without its own pooling, which we do not read, and which must not be trained."""
+    if isinstance(getattr(model, "pooler", None), nn.Module):
+        model.pooler = None
+    return model

@@ -193,7 +193,7 @@ class ImageEncoder(NeuralEncoder):
         model = getattr(model, "vision_model", model).float()  # CLIP has one for texts too
         patch = getattr(model.config, "patch_size", 1)
         _check_multiple(look.size, patch if isinstance(patch, int) else 1)
-        return _HubNetwork(model, look)
+        return _HubNetwork(hub.without_pooler(model), look)
 
     def _lite(self, size: int) -> nn.Module:
         try:

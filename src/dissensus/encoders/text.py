@@ -100,7 +100,7 @@ class TextEncoder(NeuralEncoder):
         model = hub.loaded(
             self.name, lambda: AutoModel.from_pretrained(self._source, use_safetensors=True)
         )
-        return _TextNetwork(model.float())
+        return _TextNetwork(hub.without_pooler(model.float()))
 
     def prepare(self, contents: Contents) -> Prepared:
         together = pa.types.is_list(contents.values.type)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import torch
 from torch import Tensor, nn
 
 from dissensus.networks.noise import dropped
@@ -35,6 +36,23 @@ def attend(
     return (spread @ value).transpose(1, 2).contiguous(), weights
 
 
+def mask_of(**given: Any) -> Tensor | None:
+    """What is added to the scores: nothing, or very little where there is only padding.
+
+    transformers' own looks into the mask to see whether it is needed, which a network among
+    others side by side cannot.
+    """
+    from transformers.masking_utils import bidirectional_mask_function, eager_mask
+
+    padding = given.get("attention_mask")
+    plain = given.get("mask_function") is bidirectional_mask_function
+    if not plain or padding is None or padding.dim() != 2:
+        return eager_mask(**given | {"allow_is_bidirectional_skip": False})
+    kind = given.get("dtype", torch.float32)
+    there = padding.to(kind)[:, None, None, :]
+    return (1 - there) * torch.finfo(kind).min
+
+
 def count_attention(network: nn.Module) -> None:
     """Let every transformer inside draw its attention's dropout from the key of the step.
 
@@ -42,10 +60,10 @@ def count_attention(network: nn.Module) -> None:
     draws from torch's own generator.
     """
     from transformers import AttentionInterface, PreTrainedModel
-    from transformers.masking_utils import AttentionMaskInterface, eager_mask
+    from transformers.masking_utils import AttentionMaskInterface
 
     AttentionInterface.register(NAME, attend)
-    AttentionMaskInterface.register(NAME, eager_mask)
+    AttentionMaskInterface.register(NAME, mask_of)
     for model in network.modules():
         if not isinstance(model, PreTrainedModel) or any(
             getattr(part, "num_key_value_groups", 1) > 1 for part in model.modules()
