@@ -24,6 +24,7 @@ from dissensus.methods.base import Method
 from dissensus.metrics import scores
 from dissensus.training import Training
 from tests.crowds import SCALES, feature_crowd
+from tests.tiny import tiny_bert
 
 N_ITEMS = 10
 QUICK = Training(epochs=1, batch_size=4, device="cpu")
@@ -104,23 +105,7 @@ MODALITIES = _modalities()
 
 @pytest.fixture(scope="module")
 def tiny(tmp_path_factory: pytest.TempPathFactory) -> str:
-    import torch
-    from transformers import AutoModel, BertConfig, BertTokenizer
-
-    folder = tmp_path_factory.mktemp("bert")
-    words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "so", "good", "bad", "!"]
-    (folder / "vocab.txt").write_text("\n".join(words))
-    config = BertConfig(
-        vocab_size=len(words),
-        hidden_size=8,
-        num_hidden_layers=2,
-        num_attention_heads=2,
-        intermediate_size=16,
-    )
-    torch.manual_seed(0)
-    AutoModel.from_config(config).save_pretrained(folder / "tiny")  # type: ignore[no-untyped-call]
-    BertTokenizer(vocab=str(folder / "vocab.txt")).save_pretrained(folder / "tiny")
-    return str(folder / "tiny")
+    return tiny_bert(tmp_path_factory.mktemp("bert") / "tiny")
 
 
 def _shown(modality: Modality) -> list[Any]:

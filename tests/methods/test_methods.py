@@ -64,7 +64,7 @@ def test_heads_learn_two_questions_at_once() -> None:
         {"v": rated["q"], "class": named["q"]},
         contents={"x": (rated.contents["x"], rated.content["x"])},
     )
-    fitted = AnnotatorHeads(encoder="features", training=Training(epochs=30)).fit(corpus)
+    fitted = AnnotatorHeads(encoder="features", training=Training(epochs=80)).fit(corpus)
     predictions = fitted.predict(corpus)
     assert list(predictions) == ["v", "class"]
     joint = predictions.joint("v", "class")
