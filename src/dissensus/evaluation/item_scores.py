@@ -1,7 +1,7 @@
 """What each item adds to a metric: scores whose mean is the metric, or the labels it is made of.
 
-A test over items needs them. Metrics per annotator and DIC are not sums over items; they are
-compared over seeds.
+A test over items needs them. Metrics per annotator and DIC are not sums over items; they, and F1 of
+sets, are compared over seeds.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from dissensus.metrics.matching import common_items, labels, matching_once, shar
 from dissensus.metrics.soft import SMALLEST
 from dissensus.names import Names
 from dissensus.prediction import Prediction
-from dissensus.scales import Interval
+from dissensus.scales import Interval, MultiLabel
 
 PEOPLE, PREDICTED = "people's consensus", "predicted consensus"  # beside the metrics, per item
 Each = Callable[[np.ndarray, np.ndarray], np.ndarray]  # shares of people and prediction -> scores
@@ -63,6 +63,7 @@ BY_LABELS: dict[str, Callable[[np.ndarray, np.ndarray], resampling.Statistic]] =
     "CCC": resampling.concordance,
 }
 RIGHT = ("accuracy", "micro-F1")
+NOT_OF_SETS = ("macro-F1", "micro-F1")  # whose values of one item count one by one there
 
 
 def item_scores(
@@ -112,6 +113,8 @@ def parts_of(metric: str) -> tuple[str, ...]:
 def _of_metric(
     metric: str, prediction: Prediction, annotations: Annotations
 ) -> dict[str, np.ndarray]:
+    if isinstance(prediction.scale, MultiLabel) and metric in NOT_OF_SETS:
+        return {}
     if metric in BY_SHARES:
         each = BY_SHARES[metric](*shares(prediction, annotations))
         return {metric: each.reshape(len(each), -1).mean(axis=1)}  # of sets also over values
