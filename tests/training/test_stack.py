@@ -41,7 +41,7 @@ def run_of(method: TrainedMethod, corpus: Corpus) -> Run:
     }
     table = replace(examples.table, answer=answer)
     examples = replace(examples, pooled=pooled, targets=targets, table=table)
-    return Run(network, run.losses, examples, run.training, run.judge, run.learned)
+    return Run(network, run.losses, examples, run.training, run.judge, run.learned, run.kind)
 
 
 def weights_of(runs: list[Run]) -> list[dict[str, np.ndarray]]:
@@ -138,7 +138,9 @@ def test_other_folds_rates_clips_stops_and_plateaus_for_each(name: str) -> None:
             run = run_of(method, fold)
             figures = iter([3.0, 2.0, 2.5, 2.6, 2.7, 1.0, 1.0, 1.0, 1.0])
             judge = Judge("made up", lambda figures=figures: next(figures), False)  # type: ignore[misc]
-            runs.append(Run(run.network, run.losses, run.examples, training, judge, run.learned))
+            runs.append(
+                Run(run.network, run.losses, run.examples, training, judge, run.learned, run.kind)
+            )
         return runs
 
     together = assert_same(make)
@@ -182,6 +184,8 @@ def test_what_is_not_alike_is_not_stacked() -> None:
         for hidden in ((), (4,), (4,))
     ]
     assert alike(runs[0]) != alike(runs[1]) and alike(runs[1]) == alike(runs[2])
+    soft = run_of(SoftLabel(encoder="features", training=Training(epochs=1)), crowd)
+    assert alike(soft) != alike(runs[0])  # the same network, another loss
     interleaved = run_of(
         Single(encoder="features", training=Training(epochs=1, losses="interleaved")), crowd
     )

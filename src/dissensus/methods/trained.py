@@ -124,7 +124,10 @@ class TrainedMethod(Method):
         self.network_.prepare(self._shown(examples, learned))
         judge = None if validation is None else self._judge(validation)
         losses = self.losses(self.sizes_)
-        return Run(self.network_, losses, examples, self.training, judge, learned)
+        own = ("training", "init_seed")  # of each of several trainings of one kind
+        settings = {k: v for k, v in self.get_params().items() if k not in own}
+        kind = repr((self.name, questions, settings))
+        return Run(self.network_, losses, examples, self.training, judge, learned, kind)
 
     def _judge(self, validation: Corpus) -> Judge:
         """How an epoch is judged: by the loss on the validation corpus, or by a metric."""

@@ -62,6 +62,7 @@ class Run:
     training: Training
     judge: Judge | None
     learned: np.ndarray
+    kind: str = ""  # runs of one kind have the same losses
     log: Log = field(default_factory=Log)
     best: dict[str, Tensor] = field(default_factory=dict)
     epoch: int = 0  # epochs that are over
