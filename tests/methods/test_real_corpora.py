@@ -33,7 +33,7 @@ def test_single_on_words_in_their_tweets(
 
     monkeypatch.setattr(TextEncoder, "encode", counting)
     train, dev = corpus.part("train"), corpus.part("dev")
-    training = Training(epochs=3, batch_size=128, learning_rate=3e-3)
+    training = Training(epochs=6, batch_size=128, learning_rate=3e-3)
     fitted = Single(training=training).fit(train)
     assert sum(encoded) == len(train.contents["text"]) < 911  # a tweet once, not a word
     on_dev = scores(fitted.predict(dev)["tag"], dev["tag"], dev.gold["tag"])
@@ -47,7 +47,9 @@ def test_heads_on_two_questions_of_spoken_sentences(data_folder: Path) -> None:
     train, test = corpus.split(0.2)
     assert not set(_speakers(train)) & set(_speakers(test))
     questions = ("accuracy", "fluency")
-    fitted = AnnotatorHeads(training=Training(epochs=5)).fit(train, questions)
+    heads = AnnotatorHeads(encoder="minilm", training=Training(epochs=5))  # not the sound: minutes
+    fitted = heads.fit(train, questions)
+    assert fitted.notes_ == ["'minilm' does not read 'speech'"]
     predictions = fitted.predict(test)
     joint = predictions.joint(*questions)
     assert len(joint["accuracy"]) == 5 * test.n_items
@@ -90,7 +92,9 @@ def test_conversations_are_read_turn_by_turn(data_folder: Path) -> None:
     train, dev = corpus.part("train"), corpus.part("dev")
     train, dev = train.select(items=np.arange(400)), dev.select(items=np.arange(150))
     questions = ("abusive", "severity")
-    fitted = AnnotatorHeads(training=Training(epochs=5)).fit(train, questions)
+    heads = AnnotatorHeads(encoder="minilm", training=Training(epochs=5))  # not the sound: minutes
+    fitted = heads.fit(train, questions)
+    assert fitted.notes_ == ["'minilm' does not read 'speech'"]
     assert fitted.sizes_.widths == dict.fromkeys(("prev_agent", "prev_user", "agent", "user"), 384)
     predictions, floor = fitted.predict(dev), Prior().fit(train, questions).predict(dev)
     for question in questions:
