@@ -146,12 +146,12 @@ class Resident:
             noise: the members' keys, (n_members,).
             longest: units of a content that are read, at least as many as any has here.
         """
-        items, share, rows = cuts.items[step], cuts.share[step], cuts.rows[step]
-        there = cuts.there[step]
+        items, share = at_step(cuts.items, step), at_step(cuts.share, step)
+        rows, there = at_step(cuts.rows, step), at_step(cuts.there, step)
         members = len(items)
         inputs = {}
         for role, held in self.inputs.items():
-            codes = cuts.contents[role][step]
+            codes = at_step(cuts.contents[role], step)
             inputs[role] = Inputs(
                 held.units[codes][:, :, :longest],
                 held.lengths[codes],
@@ -165,10 +165,10 @@ class Resident:
             pooled={role: held[self.entry[role][items]] for role, held in self.pooled.items()},
             inputs=inputs,
             sequence={},
-            content={role: at[step] for role, at in cuts.content.items()},
+            content={role: at_step(held, step) for role, held in cuts.content.items()},
             focus={role: held[items] for role, held in self.focus.items()},
             rows=Rows(
-                cuts.owner[step],
+                at_step(cuts.owner, step),
                 self.annotator[rows] if len(self.annotator) else rows,
                 {question: held[rows] for question, held in self.answer.items()},
                 {question: held[rows] * there for question, held in self.weight.items()},
@@ -176,6 +176,13 @@ class Resident:
             targets={name: held[items] for name, held in self.targets.items()},
             noise=noise,
         )
+
+
+def at_step(values: Tensor, step: int | Tensor) -> Tensor:
+    """values[step], without waiting for the device to say what the step is."""
+    if isinstance(step, int):
+        return values[step]
+    return values.index_select(0, step.view(1)).squeeze(0)
 
 
 _NAMES: tuple[Any, ...] = ("items", "share", "rows", "owner", "there")

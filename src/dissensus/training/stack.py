@@ -25,7 +25,7 @@ from dissensus.progress import progress
 from dissensus.training.batch import Batch, Outputs, Rows
 from dissensus.training.cuts import Epoch, epoch
 from dissensus.training.loop import Run, total_loss
-from dissensus.training.resident import Cuts, Resident
+from dissensus.training.resident import Cuts, Resident, at_step
 
 BETAS, EPSILON, MOMENTUM = (0.9, 0.999), 1e-8, 0.9  # as torch has them
 SEVERAL = (  # settings of training that each member may have its own of
@@ -196,13 +196,13 @@ class Stack:
         self, cuts: Cuts, plan: dict[str, Tensor], step: int | Tensor, longest: int | None
     ) -> Tensor:
         """One step of every member that is alive; their losses, 0 of the others."""
-        batch = self.resident.batch(cuts, step, plan["noise"][step], longest)
+        batch = self.resident.batch(cuts, step, at_step(plan["noise"], step), longest)
         gradients, losses = vmap(
             grad_and_value(self._loss), in_dims=(0, 0, None, 0), randomness="different"
         )(self._views(), self.own, self.shared, batch)
         flat = torch.cat([gradients[name].flatten(1) for name in self.names], dim=1)
-        alive = plan["alive"][step]
-        self._update(flat, alive, plan["rates"][step].to(flat.dtype))
+        alive = at_step(plan["alive"], step)
+        self._update(flat, alive, at_step(plan["rates"], step).to(flat.dtype))
         return torch.where(alive, losses, 0).double()
 
     def _loss(
