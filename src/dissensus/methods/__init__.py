@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from dissensus.methods.annotator_majority import AnnotatorMajority
     from dissensus.methods.base import Method
     from dissensus.methods.label_and_uncertainty import LabelAndUncertainty
+    from dissensus.methods.many import Job, fit_many, try_many
     from dissensus.methods.prior import Prior
     from dissensus.methods.repeated_label import RepeatedLabel
     from dissensus.methods.single import Single
@@ -26,13 +27,16 @@ __all__ = [
     "METHODS",
     "AnnotatorHeads",
     "AnnotatorMajority",
+    "Job",
     "LabelAndUncertainty",
     "Prior",
     "RepeatedLabel",
     "Single",
     "SoftLabel",
+    "fit_many",
     "load",
     "method",
+    "try_many",
 ]
 
 METHODS: dict[str, tuple[str, str]] = {
@@ -64,6 +68,8 @@ def load(path: str | Path) -> Method:
 
 
 def __getattr__(name: str) -> Any:
+    if name in ("Job", "fit_many", "try_many"):
+        return getattr(importlib.import_module("dissensus.methods.many"), name)
     for of_method, (_, attribute) in METHODS.items():
         if attribute == name:
             return method(of_method)
