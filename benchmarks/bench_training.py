@@ -27,6 +27,7 @@ from torch.nn import functional as F
 from dissensus import Annotations, Corpus, Names, Nominal
 from dissensus.contents import Contents
 from dissensus.encoders import TextEncoder
+from dissensus.evaluation import code_commit
 from dissensus.methods import Single
 from dissensus.training import Training
 
@@ -149,6 +150,7 @@ def main(arguments: list[str] | None = None) -> None:
         return
     about = {
         "command": "python benchmarks/bench_training.py",
+        "commit": code_commit(),
         "date": datetime.date.today().isoformat(),
         "machine": f"{platform.machine()}, one thread",
         "seeds": [0],

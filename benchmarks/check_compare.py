@@ -22,6 +22,8 @@ import time
 from pathlib import Path
 from typing import Any
 
+from dissensus.evaluation import code_commit
+
 RESULTS = Path(__file__).parent / "results" / "compare.json"
 PROGRAM = str(Path(sys.executable).with_name("dissensus"))
 TIMES = ("when", "seconds")  # what may differ
@@ -51,20 +53,22 @@ def finished(process: subprocess.Popen[str]) -> str:
 def killed(options: list[str], out: Path, seconds: float) -> int:
     """Begin a comparison and kill it, with its workers; how many fits are done."""
     process = compare(options, out)
-    done = len(list((out / "fits").glob("*"))) if out.exists() else 0
+    done = len(list((out / "fits").glob("[!.]*"))) if out.exists() else 0
     deadline = time.monotonic() + 600
     while process.poll() is None and time.monotonic() < deadline:
-        if len(list((out / "fits").glob("*"))) >= done + 2:
+        if len(list((out / "fits").glob("[!.]*"))) >= done + 2:
             break
         time.sleep(0.1)
     time.sleep(seconds)
+    if process.poll() is not None:
+        sys.exit(f"{options}: was over before it could be killed")
     for child in subprocess.run(
         ["pgrep", "-P", str(process.pid)], capture_output=True, text=True
     ).stdout.split():
         subprocess.run(["kill", "-9", child])
     process.kill()
     process.communicate()
-    return len(list((out / "fits").glob("*")))
+    return len(list((out / "fits").glob("[!.]*")))
 
 
 def plain(content: Any) -> Any:
@@ -78,8 +82,8 @@ def same(one: Path, other: Path) -> bool:
     front = [json.loads((out / "results.json").read_text()) for out in (one, other)]
     for content in front:
         content["about"].pop("command", None)  # it names the folder
-    items = [(out / "items.parquet").read_bytes() for out in (one, other)]
-    return bool(plain(front[0]) == plain(front[1]) and items[0] == items[1])
+    tables = [{p.name: p.read_bytes() for p in out.glob("*.parquet")} for out in (one, other)]
+    return bool(plain(front[0]) == plain(front[1]) and tables[0] == tables[1] and tables[0])
 
 
 def run(data: Path) -> dict[str, Any]:
@@ -121,11 +125,15 @@ def main() -> None:
         sys.exit("DISSENSUS_DATA does not say where the corpora are")
     about = {
         "command": "python benchmarks/check_compare.py",
+        "commit": code_commit(),
         "date": datetime.date.today().isoformat(),
         "machine": f"{platform.machine()}, {os.cpu_count()} cores",
         "seeds": "5, 3 and 2, from 0",
     }
-    RESULTS.write_text(json.dumps(about | {"comparisons": run(Path(data))}, indent=1) + "\n")
+    found = run(Path(data))
+    RESULTS.write_text(json.dumps(about | {"comparisons": found}, indent=1) + "\n")
+    if not all(of_corpus["same"] for of_corpus in found.values()):
+        sys.exit("a comparison that was killed ended otherwise")
 
 
 if __name__ == "__main__":

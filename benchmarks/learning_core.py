@@ -21,6 +21,8 @@ import time
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from dissensus.evaluation import code_commit
+
 RESULTS = Path(__file__).parent / "results" / "learning_core.json"
 METHODS = (
     "prior",
@@ -101,13 +103,11 @@ def show(kept: dict[str, Any]) -> None:
     for row in kept["rows"]:
         judged = row["evaluate"]
         print(f"\n{row['corpus'] or row['folder']}: {row['question']}")
-        first = True
+        occurring = dict.fromkeys(n for result in judged["results"] for n in result["scores"])
+        names = [n for n in occurring if any(n in shown for shown in SHOWN.values())]
+        print(f"  {'':22}" + "".join(f"{name:>20}" for name in names))
         for result in judged["results"]:
             scores = result["scores"]
-            names = [n for n in scores if any(n in shown for shown in SHOWN.values())]
-            if first:
-                print(f"  {'':22}" + "".join(f"{name:>20}" for name in names))
-                first = False
             figures = "".join(
                 f"{'-' if scores.get(name) is None else format(scores[name], '.3f'):>20}"
                 for name in names
@@ -134,6 +134,7 @@ def main() -> None:
             kept["rows"].append(run(case, Path(data)))
             kept |= {
                 "command": "python benchmarks/learning_core.py",
+                "commit": code_commit(),
                 "date": datetime.date.today().isoformat(),
                 "machine": f"{platform.machine()}, {os.cpu_count()} cores",
                 "seeds": [0],

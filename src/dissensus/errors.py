@@ -16,6 +16,10 @@ class ModelError(DissensusError):
     """A model cannot be fitted, saved, loaded or asked in this way."""
 
 
+class CheckpointError(ModelError):
+    """A state of a training cannot be gone on with: damaged, or of other data or settings."""
+
+
 class InstallError(DissensusError):
     """A package or a pretrained encoder that is needed is not installed."""
 

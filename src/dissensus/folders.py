@@ -27,10 +27,7 @@ def writing(path: str | Path, kind: str) -> Iterator[Path]:
     An existing folder is replaced only if it is empty or one of the same kind.
     """
     target = Path(path)
-    if target.exists() and not _replaceable(target, kind):
-        raise DataError(
-            f"{target}: exists and is no {_word(kind)} folder of ours; choose another name"
-        )
+    check_free(target, kind)
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         temporary = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
@@ -41,6 +38,14 @@ def writing(path: str | Path, kind: str) -> Iterator[Path]:
         _replace(temporary, target)
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
+
+
+def check_free(target: Path, kind: str) -> None:
+    """Refuse a folder that holds something else, before work is done that would end there."""
+    if target.exists() and not _replaceable(target, kind):
+        raise DataError(
+            f"{target}: exists and is no {_word(kind)} folder of ours; choose another name"
+        )
 
 
 def _word(kind: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -263,3 +264,26 @@ def _vectors(corpus: Corpus) -> np.ndarray:
     from dissensus.encoders import FeaturesEncoder
 
     return FeaturesEncoder().encode(corpus.contents["x"]).vectors[corpus.content["x"]]
+
+
+@pytest.mark.parametrize(
+    "settings", [{"dropout": 1.0}, {"dropout": -0.5}, {"dropout": 1.5}, {"hidden": (-3,)}], ids=str
+)
+def test_networks_that_cannot_be_are_refused(settings: dict[str, Any]) -> None:
+    message = "^dropout lies from 0 to below 1 and hidden layers are 1 wide or more, found "
+    with pytest.raises(ModelError, match=message):
+        Single(encoder="features", **settings).fit(feature_crowd())
+
+
+def test_a_validation_part_without_answers_is_refused() -> None:
+    strangers = feature_crowd().select(annotators=np.zeros(4, bool))
+    with pytest.raises(DataError, match="nobody whom training knows answered anything in the val"):
+        AnnotatorHeads(encoder="features").fit(feature_crowd(), validation=strangers)
+
+
+def test_a_batch_in_which_nothing_is_shown() -> None:
+    contents = Contents.distinct("text", ["so good", None, "so bad"])
+    people = Annotations.from_rows([("a", "x", "yes"), ("b", "x", "no"), ("c", "x", "no")])
+    corpus = Corpus.build("some", people.items, {"q": people}, contents={"text": contents})
+    method = Single(encoder="characters", tune="all", training=Training(batch_size=1, epochs=1))
+    assert np.isfinite(method.fit(corpus).predict(corpus)["q"].distribution).all()

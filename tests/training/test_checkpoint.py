@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -32,17 +33,17 @@ def _weights(method: Method) -> dict[str, np.ndarray]:
     return method._weights()
 
 
-def _stop_after(n: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Interrupt the training in the middle of its n-th batch."""
-    done = Run._one_batch
+def _stop_after(n: int, monkeypatch: pytest.MonkeyPatch, of: str = "_one_batch") -> None:
+    """Ctrl-C in the middle of the n-th batch (or of the n-th time that an epoch is judged)."""
+    done = getattr(Run, of)
     seen = iter(range(1, 10_000))
 
-    def interrupted(run: Run, cut: object) -> None:
+    def interrupted(run: Run, given: object) -> None:
         if next(seen) == n:
-            raise KeyboardInterrupt
-        done(run, cut)  # type: ignore[arg-type]
+            signal.raise_signal(signal.SIGINT)
+        done(run, given)
 
-    monkeypatch.setattr(Run, "_one_batch", interrupted)
+    monkeypatch.setattr(Run, of, interrupted)
 
 
 @pytest.mark.parametrize("n", [1, 2, 6, 9, 24])
@@ -64,7 +65,46 @@ def test_stopped_anywhere_the_end_is_the_same_to_the_bit(
         np.testing.assert_array_equal(_weights(resumed)[name], weights, err_msg=name)
     assert resumed.log_.train == whole.log_.train
     assert resumed.log_.validation == whole.log_.validation
+    resumed.forget_checkpoint()
     assert not (tmp_path / "c").exists()
+
+
+def test_stopped_while_an_epoch_is_judged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    train, held = feature_crowd().split(0.2, seed=0)
+    whole = _method().fit(train, validation=held)
+    with monkeypatch.context() as patch:
+        _stop_after(2, patch, "_judge")
+        with pytest.raises(KeyboardInterrupt):
+            _method().fit(train, validation=held, checkpoint=tmp_path / "c")
+    resumed = _method().fit(train, validation=held, checkpoint=tmp_path / "c")
+    assert resumed.log_.validation == whole.log_.validation and len(whole.log_.validation) == 4
+    resumed.save(tmp_path / "model")
+    for name, weights in _weights(whole).items():
+        np.testing.assert_array_equal(_weights(resumed)[name], weights, err_msg=name)
+
+
+def test_a_second_ctrl_c_does_not_wait_and_spoils_no_state(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    crowd = feature_crowd()
+    whole = _method().fit(crowd)
+    done = Run._one_batch
+    seen = iter(range(10_000))
+
+    def impatient(run: Run, cut: Any) -> None:
+        if next(seen) == 9:
+            run.step += 1  # half made
+            signal.raise_signal(signal.SIGINT)
+            signal.raise_signal(signal.SIGINT)
+        done(run, cut)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Run, "_one_batch", impatient)
+        with pytest.raises(KeyboardInterrupt):
+            _method().fit(crowd, checkpoint=tmp_path / "c")
+    resumed = _method().fit(crowd, checkpoint=tmp_path / "c")
+    for name, weights in _weights(whole).items():
+        np.testing.assert_array_equal(_weights(resumed)[name], weights, err_msg=name)
 
 
 def test_a_state_of_another_training_is_refused(
@@ -80,6 +120,10 @@ def test_a_state_of_another_training_is_refused(
         _method(learning_rate=0.1).fit(crowd, checkpoint=tmp_path / "c")
     with pytest.raises(ModelError, match=message):
         _method().fit(feature_crowd(seed=5), checkpoint=tmp_path / "c")
+    other = feature_crowd()
+    other.content["x"][0] = 5  # the same answers to something else
+    with pytest.raises(ModelError, match=message):
+        _method().fit(other, checkpoint=tmp_path / "c")
 
 
 def test_a_damaged_state_is_refused_in_one_line(tmp_path: Path) -> None:

@@ -97,6 +97,8 @@ def test_divergence_is_an_error_in_one_line() -> None:
 
 
 def test_settings_out_of_range_are_refused() -> None:
+    with pytest.raises(ModelError, match="out of range: seed = -1, patience = 0"):
+        Training(seed=-1, patience=0)
     message = "training settings out of range: epochs = 0, learning_rate = -1"
     with pytest.raises(ModelError, match=message):
         Training(epochs=0, learning_rate=-1)
@@ -150,7 +152,7 @@ def test_on_a_plateau_the_rate_is_halved() -> None:
     judge = Judge("made up", lambda: next(figures), False)
     log = fit(network, (ROW_LOSS,), _examples(), training, judge, learned=np.arange(24))
     assert log.rate == pytest.approx([1e-3] * 4 + [5e-4] * 3 + [2.5e-4])
-    assert (log.best_epoch, log.chosen_by) == (8, "made up")
+    assert (log.best_epoch, log.chosen_by) == (5, "made up")
 
 
 def test_a_figure_whose_highest_is_best() -> None:

@@ -14,8 +14,17 @@ import torch
 from dissensus import Annotations, Names, Nominal
 from dissensus.contents import Contents
 from dissensus.corpus import Corpus
+from dissensus.encoders import Prepared
 from dissensus.errors import ModelError
-from dissensus.methods import AnnotatorHeads, RepeatedLabel, Single, SoftLabel
+from dissensus.methods import (
+    AnnotatorHeads,
+    Job,
+    LabelAndUncertainty,
+    RepeatedLabel,
+    Single,
+    SoftLabel,
+    fit_many,
+)
 from dissensus.methods.trained import TrainedMethod
 from dissensus.training import Training
 from dissensus.training.loop import Judge, Run
@@ -235,3 +244,26 @@ def test_fine_tuned_transformers_too(tmp_path: Path, name: str, tune: str | int)
         ]
 
     assert_same(make)
+
+
+def test_label_and_uncertainty_predicts_after_fitting_many() -> None:
+    crowd = feature_crowd("nominal")
+    jobs = [Job(LabelAndUncertainty(encoder="features", init_seed=s), crowd) for s in (0, 1)]
+    for fitted in fit_many(jobs):
+        assert fitted.predict(crowd)["q"].disagreement is not None
+
+
+def test_pictures_are_not_stacked() -> None:
+    """One unit becomes many positions there, so that no table of units serves both."""
+    pictures = Prepared(
+        np.zeros((3, 3, 8, 8), np.uint8),
+        np.arange(4),
+        np.zeros((48, 2, 2), np.float32),
+        np.arange(4) * 16,
+        np.zeros(3, bool),
+    )
+    assert not pictures.unit_by_unit
+    run = run_of(Single(encoder="features", training=Training(epochs=1)), feature_crowd())
+    held = replace(run.examples, prepared={"x": pictures})
+    assert stackable(run)
+    assert not stackable(replace(run, examples=held))

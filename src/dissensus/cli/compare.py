@@ -11,6 +11,7 @@ import typer
 
 from dissensus.cli import console
 from dissensus.cli.contenders import contenders, dealt
+from dissensus.cli.parts import SkipBad, readable
 from dissensus.cli.reading import Reading, reads_corpus
 from dissensus.errors import DataError, Unfinished
 
@@ -72,6 +73,7 @@ def compare(
             "--set", help="A setting, name=value, or of one method, method:name=value; repeatable."
         ),
     ] = None,
+    skip_bad: SkipBad = False,
     processes: Annotated[
         int | None, typer.Option(help="Processes at once; one for each processor if left out.")
     ] = None,
@@ -110,6 +112,8 @@ def compare(
         names = list(METHODS) if methods is None else _split(methods)
         corpus = _asked(reading, question)
         made, choices = contenders(names, encoder, set_ or [])
+        for method in made.values() if skip_bad else ():
+            corpus = readable(method, corpus)
         parts, known, line = dealt(corpus, protocol, folds, times, by, scheme, test)
         console.say(line)
         words = [*reading.words(), "--methods", ",".join(names), "--protocol", known["kind"]]
@@ -124,6 +128,7 @@ def compare(
         ]
         for option, value in {"--by": by, "--encoder": encoder}.items():
             words += [option, value] if value else []
+        words += ["--skip-bad"] * skip_bad
         command = shlex.join(["dissensus", "compare", *map(str, words), "-o", str(output)])
         given: dict[str, Any] = {"seeds": seeds, "trials": trials, "choices": choices, "by": by}
         given |= {"metrics": metric, "protocol": known, "notes": (line,), "command": command}

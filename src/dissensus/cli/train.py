@@ -11,6 +11,7 @@ from dissensus.cli import console
 from dissensus.cli.parts import SkipBad, readable, to_learn
 from dissensus.cli.reading import Reading, reads_corpus
 from dissensus.errors import DataError
+from dissensus.folders import check_free
 
 Settings = Annotated[
     list[str] | None,
@@ -69,6 +70,7 @@ def train(
     held = None if validation is None else whole.part(validation)
     if skip_bad:
         part, held = readable(fitted, part), held and readable(fitted, held)
+    check_free(output, "config")
     unfinished = _unfinished(output, resume)
     try:
         fitted.fit(part, question or None, held, note, checkpoint=unfinished)
@@ -78,6 +80,7 @@ def train(
     for decided in fitted.notes_:
         console.say(decided)
     fitted.save(output)
+    fitted.forget_checkpoint()
     questions = ", ".join(fitted.learned_.questions)
     console.say(f"{output}: {method} for {questions}")
 

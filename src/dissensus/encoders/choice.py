@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import importlib
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import Field, dataclass, fields
@@ -120,7 +121,7 @@ def _read_options(
             read[option] = int(text) if whole else float(text)
         except ValueError:
             read[option] = 0
-        if not read[option] > 0:
+        if not 0 < read[option] < math.inf:
             kind = "whole number" if whole else "number"
             raise ModelError(f"encoder {name!r}: {option} is a {kind} above 0, found {text!r}")
     return read

@@ -27,6 +27,11 @@ class Prepared:
     def __len__(self) -> int:
         return len(self.offsets) - 1
 
+    @property
+    def unit_by_unit(self) -> bool:
+        """Whether each unit becomes one position, as tokens do."""
+        return bool(np.array_equal(self.offsets, self.place_offsets))
+
     def inputs(self, codes: np.ndarray) -> Inputs:
         """The contents at these codes as one padded batch of torch tensors."""
         units, lengths = _padded(self.units, self.offsets, codes)

@@ -193,7 +193,8 @@ def _learnable(
         try:
             method.check(train)
             if hasattr(method, "encoder"):
-                readings(train, method.encoder)
+                for reading in readings(train, method.encoder).values():
+                    _ = reading.encoder.identity  # it is installed
         except DissensusError as error:
             left_out[name] = str(error)
         else:

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from dissensus.annotations import Annotations
 from dissensus.corpus import Corpus
-from dissensus.evaluation.fit import plain
+from dissensus.encoders.digest import data_digest
 from dissensus.evaluation.protocols import Fold
 from dissensus.evaluation.task import Task
 from dissensus.methods.variants import settings_of
@@ -42,36 +40,6 @@ def facts_of(
     if task.trials:
         facts |= {"inner folds": task.inner_folds, "groups by": task.by}
     return facts | {"data": data_digest(corpus), "folds": folds_digest(task.folds)}
-
-
-def data_digest(corpus: Corpus) -> str:
-    """A hash of what methods learn from and are judged by."""
-    from dissensus.encoders.cache import content_keys
-
-    digest = hashlib.sha256()
-    for part in ("\n".join(corpus.items), "\n".join(corpus.annotators), corpus.group):
-        digest.update(f"{part}\0".encode())
-    for kind, held in (("asked", corpus.questions), ("gold", corpus.gold)):
-        for question, answers in sorted(held.items()):
-            digest.update(f"{kind} {question}\0".encode())
-            _add_answers(digest, answers)
-    for role, contents in sorted(corpus.contents.items()):
-        digest.update(f"{role} {contents.kind}\0".encode())
-        digest.update(content_keys(contents).tobytes())
-        digest.update(corpus.content[role].astype(np.int64).tobytes())
-    if corpus.focus is not None:
-        digest.update(f"{corpus.focus.role}\0".encode())
-        for ends in (corpus.focus.start, corpus.focus.stop):
-            digest.update(np.ascontiguousarray(ends, dtype=float).tobytes())
-    return digest.hexdigest()
-
-
-def _add_answers(digest: Any, annotations: Annotations) -> None:
-    digest.update(json.dumps(plain(annotations.scale.to_dict())).encode())
-    for column in (annotations.item, annotations.annotator, annotations.answer, annotations.count):
-        if column is not None:
-            digest.update(np.ascontiguousarray(column, dtype=float).tobytes())
-        digest.update(b"\0")
 
 
 def folds_digest(folds: Sequence[Fold]) -> str:

@@ -138,7 +138,11 @@ def code_commit() -> str:
     from importlib.metadata import PackageNotFoundError, version
 
     folder = Path(__file__).parent
-    asked = [["git", "rev-parse", "HEAD"], ["git", "status", "--porcelain", "--", str(folder)]]
+    asked = [
+        ["git", "rev-parse", "HEAD"],
+        ["git", "status", "--porcelain", "--", str(folder)],
+        ["git", "ls-files", "--error-unmatch", __file__],  # installed inside somebody's clone
+    ]
     try:
         done = [subprocess.run(c, cwd=folder, capture_output=True, text=True) for c in asked]
         if not any(run.returncode for run in done):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -14,7 +15,7 @@ import numpy as np
 
 from dissensus.annotations import Annotations
 from dissensus.corpus import Corpus
-from dissensus.errors import DissensusError, ModelError
+from dissensus.errors import CheckpointError, DissensusError, ModelError
 from dissensus.evaluation.fit import Fit, Key, Status, folder_name, item_table, plain
 from dissensus.evaluation.item_scores import item_scores, parts_of
 from dissensus.evaluation.protocols import Fold, nested
@@ -76,11 +77,16 @@ def fitted(task: Task, corpus: Corpus, key: Key) -> Fit:
         fit = replace(fit, settings=plain(settings_of(method)))
         train, test, validation = fold.parts(corpus)
         checkpoint = task.state(key) / "training"
-        method.fit(train, task.questions, validation, checkpoint=checkpoint)
+        try:
+            method.fit(train, task.questions, validation, checkpoint=checkpoint)
+        except CheckpointError:  # of an earlier version of the code
+            shutil.rmtree(checkpoint, ignore_errors=True)
+            method.fit(train, task.questions, validation, checkpoint=checkpoint)
         learning = method.notes_
         said = method.predict(test)
         notes = tuple(dict.fromkeys([*learning, *method.notes_]))
         fit = replace(_judged(fit, task, said, test), notes=notes)
+        method.forget_checkpoint()
     except Exception as error:
         status, reason = _why(error)
         fit = replace(fit, status=status, reason=reason)

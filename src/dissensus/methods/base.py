@@ -6,6 +6,7 @@ import dataclasses
 import hashlib
 import json
 import os
+import shutil
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -132,12 +133,18 @@ class Method(ABC):
             validation: to choose the best epoch on, where there are epochs.
             part: a note on which part of a larger corpus this is, kept with the model.
             checkpoint: a folder for the state of a long training; one that was stopped goes on
-                from there, with the same end. It is removed when the training is over.
+                from there, with the same end. `forget_checkpoint` removes it afterwards.
         """
         self._begin(corpus, questions, part)
         self._checkpoint = None if checkpoint is None else Path(checkpoint)
         self._fit(corpus, None if validation is None else self._aligned(validation))
         return self
+
+    def forget_checkpoint(self) -> None:
+        """Remove the state of the training, once the model is safe."""
+        if self._checkpoint is not None:
+            shutil.rmtree(self._checkpoint, ignore_errors=True)
+            self._checkpoint = None
 
     def _begin(
         self,

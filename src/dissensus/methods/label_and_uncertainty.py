@@ -19,11 +19,12 @@ from dissensus.methods.choices import PROBE_CHOICES, Choices
 from dissensus.methods.labels import Label, check_labels, item_labels, label_targets
 from dissensus.methods.losses import item_weight, label_losses
 from dissensus.methods.shared_net import SharedNet
-from dissensus.methods.trained import TrainedMethod
+from dissensus.methods.trained import LaidOut, TrainedMethod
 from dissensus.networks.likelihoods import likelihood
 from dissensus.prediction import Predictions
 from dissensus.scales import Interval, MultiLabel
 from dissensus.training import Batch, Loss, Network, Outputs, Sizes, Training
+from dissensus.training.loop import Run
 
 Measure = Literal["entropy", "minority"]
 
@@ -147,15 +148,18 @@ class LabelAndUncertainty(TrainedMethod):
         mean = known.mean() if known.size else 0.0
         return np.r_[likelihood(labels.scale).start(labels.answer, labels.weight), mean]
 
-    def _fit(self, corpus: Corpus, validation: Corpus | None) -> None:
+    def _run(
+        self, corpus: Corpus, validation: Corpus | None, laid_out: LaidOut | None = None
+    ) -> Run:
         asked = self.learned_.questions
         self.disputable_ = {q: bool((corpus[q].per_item() >= 2).any()) for q in asked}
-        super()._fit(corpus, validation)
+        run = super()._run(corpus, validation, laid_out)
         for question, learned in self.disputable_.items():
             if not learned:
                 self.notes_.append(
                     f"no item has two answers to {question!r}: there is no disagreement to learn"
                 )
+        return run
 
     def _disagreement_loss(self, question: str) -> Loss:
         target, times = f"{question}.disagreement", self.uncertainty_weight

@@ -8,7 +8,7 @@ import json
 from abc import abstractmethod
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
@@ -16,7 +16,8 @@ from torch import Tensor
 
 from dissensus.corpus import Corpus
 from dissensus.encoders import Encoder, NeuralEncoder, Reading, encoder, readings
-from dissensus.errors import ModelError, listed
+from dissensus.encoders.digest import data_digest
+from dissensus.errors import DataError, ModelError, listed
 from dissensus.methods.base import Answers, Method
 from dissensus.metrics import METRICS, metric_name, scores
 from dissensus.networks.likelihoods import likelihood
@@ -92,7 +93,7 @@ class TrainedMethod(Method):
 
     def _fit(self, corpus: Corpus, validation: Corpus | None) -> None:
         run = self._run(corpus, validation)
-        self.log_ = run.train(self._kept_state(corpus, run.learned))
+        self.log_ = run.train(self._kept_state(corpus, validation))
         self.network_.eval()
 
     def _run(
@@ -123,6 +124,8 @@ class TrainedMethod(Method):
         self.network_ = self._made().to(examples.device)
         self.network_.prepare(self._shown(examples, learned))
         judge = None if validation is None else self._judge(validation)
+        if judge is None and (self.training.patience or self.training.choose_by != "loss"):
+            self.notes_.append("without a validation corpus all epochs are made, and the last kept")
         losses = self.losses(self.sizes_)
         own = ("training", "init_seed")  # of each of several trainings of one kind
         settings = {k: v for k, v in self.get_params().items() if k not in own}
@@ -131,6 +134,11 @@ class TrainedMethod(Method):
 
     def _judge(self, validation: Corpus) -> Judge:
         """How an epoch is judged: by the loss on the validation corpus, or by a metric."""
+        if not any(validation[question].n_rows for question in self.learned_.questions):
+            raise DataError(
+                f"{validation.name}: nobody whom training knows answered anything in the "
+                "validation part; there is nothing to choose an epoch by"
+            )
         if self.training.choose_by == "loss":
             examples = self._examples(validation, self._read_as(validation))
             losses = self.losses(self.sizes_)
@@ -158,24 +166,16 @@ class TrainedMethod(Method):
         found = {q: scores(said[q], corpus[q], metrics=[metric]) for q in self.learned_.questions}
         return [figure for by_name in found.values() for figure in by_name.values()]
 
-    def _kept_state(self, corpus: Corpus, learned: np.ndarray) -> Checkpoint | None:
+    def _kept_state(self, corpus: Corpus, validation: Corpus | None) -> Checkpoint | None:
         """Where the training's state is kept, and what tells it from any other training."""
         if self._checkpoint is None:
             return None
         config = self._config()
         config["settings"]["training"].pop("save_every")
         digest = hashlib.sha256(json.dumps(config, sort_keys=True).encode())
-        digest.update(learned.tobytes())
-        for question in self.learned_.questions:
-            asked = corpus[question]
-            digest.update(asked.item.tobytes() + asked.answer.tobytes())
+        for held in (corpus, validation):
+            digest.update(b"none" if held is None else data_digest(held).encode())
         return Checkpoint(self._checkpoint, digest.hexdigest(), self.training.save_every)
-
-    def fit(self, *arguments: Any, **options: Any) -> Self:
-        super().fit(*arguments, **options)
-        if self._checkpoint is not None:
-            Checkpoint(self._checkpoint, "").remove()
-        return self
 
     def _write_more(self, folder: Path) -> None:
         if hasattr(self, "log_"):

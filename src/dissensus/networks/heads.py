@@ -9,6 +9,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from dissensus.errors import ModelError
 from dissensus.networks.likelihoods import Likelihood
 from dissensus.networks.noise import Dropout
 
@@ -21,6 +22,11 @@ class Trunk(nn.Module):
 
     def __init__(self, roles: Sequence[str], width: int, hidden: Sequence[int], dropout: float):
         super().__init__()
+        if not 0 <= dropout < 1 or any(size < 1 for size in hidden):
+            raise ModelError(
+                f"dropout lies from 0 to below 1 and hidden layers are 1 wide or more, found "
+                f"{dropout} and {tuple(hidden)}"
+            )
         self.roles = tuple(roles)
         self.register_buffer("mean", torch.zeros(width))
         self.register_buffer("spread", torch.ones(width))

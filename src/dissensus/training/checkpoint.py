@@ -17,7 +17,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor
 
-from dissensus.errors import ModelError
+from dissensus.errors import CheckpointError
 
 FORMAT = "1"
 STATE = "state.safetensors"
@@ -65,25 +65,17 @@ class Checkpoint:
                 facts = file.metadata() or {}
                 tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
         except (SafetensorError, OSError) as error:
-            raise ModelError(
+            raise CheckpointError(
                 f"{self.path}: cannot be read ({error}); remove {self.folder} and train again"
             ) from None
         if facts.get("format") != FORMAT:
-            raise ModelError(
+            raise CheckpointError(
                 f"{self.path}: a state of another version of dissensus; remove {self.folder} and "
                 "train again"
             )
         if facts.get("of") != self.of:
-            raise ModelError(
+            raise CheckpointError(
                 f"{self.folder}: belongs to a training with other data or settings; give the same "
                 "ones to go on, or remove it and train again"
             )
         return tensors, json.loads(facts["state"])
-
-    def remove(self) -> None:
-        """The training is over."""
-        if self.folder.is_dir():
-            for name in (STATE, "state.new"):
-                (self.folder / name).unlink(missing_ok=True)
-            if not any(self.folder.iterdir()):
-                self.folder.rmdir()

@@ -226,6 +226,8 @@ class Examples:
         distinct, at = np.unique(codes[codes >= 0], return_inverse=True)
         positions = np.full(len(codes), -1)
         positions[codes >= 0] = at
+        if not distinct.size:  # an encoder needs something to read
+            distinct = np.zeros(1, np.int64)
         return distinct, torch.from_numpy(positions).to(self.device)
 
 

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import itertools
 import math
+import signal
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
+from types import FrameType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -68,6 +72,7 @@ class Run:
     epoch: int = 0  # epochs that are over
     done: int = 0  # batches of the present epoch that are over
     step: int = 0  # steps of the optimiser
+    steady: bool = True  # between two batches, where its state is whole
 
     def __post_init__(self) -> None:
         training = self.training
@@ -89,41 +94,55 @@ class Run:
 
     def train(self, checkpoint: Checkpoint | None = None) -> Log:
         """From the beginning, or from where it was stopped, to the end."""
-        with torch.random.fork_rng(devices=_gpus(self.examples.device)):
+        with torch.random.fork_rng(devices=gpus(self.examples.device)):
             torch.manual_seed(self.training.seed)
             if checkpoint is not None:
                 self.restore(checkpoint)
             try:
-                self.all_epochs(checkpoint)
+                with interrupts() as asked:
+                    self.all_epochs(checkpoint, asked)
             except KeyboardInterrupt:
-                if checkpoint is not None:
+                if checkpoint is not None and self.steady:
                     self.save(checkpoint)
                 raise
             except RuntimeError as error:
-                raise _explained(error, self.training) from error
+                raise explained(error, self.training) from error
         self.finish()
         return self.log
 
-    def all_epochs(self, checkpoint: Checkpoint | None) -> None:
+    def all_epochs(self, checkpoint: Checkpoint | None, asked: Callable[[], bool]) -> None:
+        """Make the epochs that are missing.
+
+        Args:
+            asked: whether somebody has asked to stop.
+        """
         total = self.training.epochs * self.n_batches
         with progress("training", total) as advance:
             advance(self.epoch * self.n_batches + self.done)
             while not self.over:
-                self._one_epoch(checkpoint, advance)
+                self._one_epoch(checkpoint, advance, asked)
+                _stop_if(asked)
                 if checkpoint is not None and checkpoint.due:
                     self.save(checkpoint)
 
-    def _one_epoch(self, checkpoint: Checkpoint | None, advance: Advance) -> None:
+    def _one_epoch(
+        self, checkpoint: Checkpoint | None, advance: Advance, asked: Callable[[], bool]
+    ) -> None:
         self.network.train()
         batches = cuts(self.examples, self.learned, self.training, self.order)
         for cut in itertools.islice(batches, self.done, None):
+            self.steady = False
             self._one_batch(cut)
             self.done += 1
+            self.steady = True
+            _stop_if(asked)
             advance(1)
             if checkpoint is not None and checkpoint.due and self.done < self.n_batches:
                 self.save(checkpoint)
         loss = float(self.sum) / max(self.n_batches * self.steps_per_batch, 1)
+        self.steady = False
         self.end_epoch(loss, self.optimiser.param_groups[0]["lr"])
+        self.steady = True
         advance(0, f"epoch {self.epoch}, loss {loss:.4f}")
 
     def _one_batch(self, cut: Cut) -> None:
@@ -174,7 +193,7 @@ class Run:
         lower = -figure if judge.highest else figure
         seen = [-f if judge.highest else f for f in self.log.validation]
         self.schedule.see(math.inf if math.isnan(lower) else lower)
-        if lower <= np.nanmin([*seen, math.inf]):
+        if lower < np.nanmin([*seen[:-1], math.inf]):
             self.log.best_epoch = self.epoch
             self.best = {k: v.detach().clone() for k, v in self.network.state_dict().items()}
 
@@ -248,6 +267,35 @@ class Run:
         self.optimiser.load_state_dict({"state": state, "param_groups": now["param_groups"]})
 
 
+@contextmanager
+def interrupts() -> Iterator[Callable[[], bool]]:
+    """Within the block Ctrl-C waits until it is asked for, so that no batch is left half made.
+
+    A second one does not wait.
+    """
+    before = signal.getsignal(signal.SIGINT)
+    if threading.current_thread() is not threading.main_thread() or before is signal.SIG_IGN:
+        yield lambda: False
+        return
+    seen: list[int] = []
+
+    def note(number: int, frame: FrameType | None) -> None:
+        if seen:
+            raise KeyboardInterrupt
+        seen.append(number)
+
+    signal.signal(signal.SIGINT, note)
+    try:
+        yield lambda: bool(seen)
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _stop_if(asked: Callable[[], bool]) -> None:
+    if asked():
+        raise KeyboardInterrupt
+
+
 def total_loss(
     network: Callable[[Batch], Outputs], losses: tuple[Loss, ...], batch: Batch
 ) -> Tensor:
@@ -290,7 +338,7 @@ def _under(prefix: str, tensors: dict[str, Tensor]) -> dict[str, Tensor]:
     return {k.removeprefix(prefix): v for k, v in tensors.items() if k.startswith(prefix)}
 
 
-def _explained(error: RuntimeError, training: Training) -> Exception:
+def explained(error: RuntimeError, training: Training) -> Exception:
     """Too little memory is told with what to do about it; anything else stays as it is."""
     text = str(error)
     if not any(sign in text for sign in ("out of memory", "not enough memory", "can't allocate")):
@@ -302,5 +350,5 @@ def _explained(error: RuntimeError, training: Training) -> Exception:
     )
 
 
-def _gpus(device: torch.device) -> list[torch.device]:
+def gpus(device: torch.device) -> list[torch.device]:
     return [device] if device.type == "cuda" else []

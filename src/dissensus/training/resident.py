@@ -70,8 +70,9 @@ class Resident:
     @staticmethod
     def fits(examples: Examples) -> bool:
         """Whether all that a batch needs can stay on the device."""
-        texts = all(isinstance(held, Prepared) for held in examples.prepared.values())
-        return not examples.stores and texts
+        held = examples.prepared.values()
+        whole = all(isinstance(of_role, Prepared) and of_role.unit_by_unit for of_role in held)
+        return not examples.stores and whole
 
     def _shifted(self, parts: list[Tensor], role: str) -> Tensor:
         starts = _starts([len(found.pooled[role]) for found in self.distinct])

@@ -73,7 +73,8 @@ class Training:
         wrong = [name for name in counts if getattr(self, name) < 1]
         above = ("learning_rate", "encoder_learning_rate", "clip")
         wrong += [name for name in above if not getattr(self, name) > 0]
-        wrong += [n for n in ("weight_decay", "warm_up") if not getattr(self, n) >= 0]
+        wrong += [n for n in ("weight_decay", "warm_up", "seed") if not getattr(self, n) >= 0]
+        wrong += ["patience"] if self.patience is not None and self.patience < 1 else []
         if wrong:
             found = ", ".join(f"{name} = {getattr(self, name)}" for name in wrong)
             raise ModelError(f"training settings out of range: {found}")

@@ -24,7 +24,7 @@ from dissensus.networks.noise import noise_key
 from dissensus.progress import progress
 from dissensus.training.batch import Batch, Outputs, Rows
 from dissensus.training.cuts import Epoch, epoch
-from dissensus.training.loop import Run, total_loss
+from dissensus.training.loop import Run, explained, gpus, total_loss
 from dissensus.training.resident import Cuts, Resident, at_step
 
 BETAS, EPSILON, MOMENTUM = (0.9, 0.999), 1e-8, 0.9  # as torch has them
@@ -115,15 +115,23 @@ class Stack:
 
     def train(self) -> None:
         """All members to their ends."""
+        with torch.random.fork_rng(devices=gpus(self.device)):
+            torch.manual_seed(self.training.seed)
+            try:
+                self._all_epochs()
+            except RuntimeError as error:
+                raise explained(error, self.training) from error
+        self._scatter(range(len(self.runs)))
+        for run in self.runs:
+            run.finish()
+
+    def _all_epochs(self) -> None:
         self.network.train()
         longest = max(run.training.epochs for run in self.runs)
         with progress(f"training {len(self.runs)} networks", longest) as advance:
             while any(self._going(member) for member in range(len(self.runs))):
                 self._one_epoch()
                 advance(1)
-        self._scatter(range(len(self.runs)))
-        for run in self.runs:
-            run.finish()
 
     def _going(self, member: int) -> bool:
         return member not in self.errors and not self.runs[member].over
@@ -332,7 +340,7 @@ def train_all(runs: Sequence[Run], stack: bool | None = None) -> dict[int, Model
     """Train all, those that are alike side by side; the errors of those that diverged.
 
     Args:
-        stack: None stacks where it is possible and pays; False trains one after another.
+        stack: None stacks where it is possible; False trains one after another.
     """
     errors: dict[int, ModelError] = {}
     for group in _groups(runs, stack):
