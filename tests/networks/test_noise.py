@@ -56,7 +56,7 @@ def test_members_side_by_side_draw_as_they_would_alone() -> None:
         with drawing(key):
             return dropped(ONES, 0.3, 2)
 
-    together = torch.vmap(draw)(noise_key(seeds, 6))
+    together = torch.vmap(draw)(torch.as_tensor(noise_key(seeds, 6)))
     for seed, found in zip(seeds.tolist(), together, strict=True):
         torch.testing.assert_close(found, _mask(seed, 6, 2, 0.3))
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import lru_cache
 from typing import TypeVar
 
 import torch
@@ -18,24 +19,32 @@ _GOLDEN = 0x9E3779B97F4A7C15 - (1 << 64)  # of splitmix64, as signed 64-bit numb
 _MIXING = 0xBF58476D1CE4E5B9 - (1 << 64)
 _STEPS = (_GOLDEN, 0xD1B54A32D192ED03 - (1 << 64), 0x2545F4914F6CDD1D, 0x5851F42D4C957F2D)
 Module = TypeVar("Module", bound=nn.Module)
-_key: ContextVar[Tensor | None] = ContextVar("noise", default=None)
+Key = int | Tensor  # a whole number, or those of several members
+_key: ContextVar[Key | None] = ContextVar("noise", default=None)
+KEPT = 1 << 20  # numbers of places that are kept, at most
 
 
-def noise_key(seed: int | Tensor, step: int | Tensor) -> Tensor:
+def noise_key(seed: Key, step: Key) -> Key:
     """The key of a step's noise; of many steps or members at once from tensors of int64."""
-    seeds, steps = torch.as_tensor(seed), torch.as_tensor(step)
-    return _mixed(_mixed(seeds + 1) + steps)
+    return _mixed(_mixed(seed + 1) + step)
 
 
-def _mixed(number: Tensor) -> Tensor:
+def _mixed(number: Key) -> Key:
     """Another 64-bit number that looks like none of its neighbours."""
-    number = number * _GOLDEN
-    number = (number ^ (number >> 32)) * _MIXING
+    number = _wrapped(number * _GOLDEN)
+    number = _wrapped((number ^ (number >> 32)) * _MIXING)
     return number ^ (number >> 29)
 
 
+def _wrapped(number: Key) -> Key:
+    """A whole number as 64 bits hold it, which tensors do by themselves."""
+    if isinstance(number, Tensor):
+        return number
+    return (number + (1 << 63)) % (1 << 64) - (1 << 63)
+
+
 @contextmanager
-def drawing(key: Tensor) -> Iterator[None]:
+def drawing(key: Key) -> Iterator[None]:
     """Within the block, dropout draws its masks from this key."""
     before = _key.set(key)
     try:
@@ -53,21 +62,26 @@ def dropped(values: Tensor, share: float, number: int) -> Tensor:
     key = _key.get()
     if key is None:
         raise RuntimeError("dropout needs a key; call the network within noise.drawing(key)")
-    drawn = _places(values) + _mixed(key + number)
+    kept_ones = values.device.type == "cpu" and values.numel() <= KEPT
+    places = (_kept_places if kept_ones else _places)(values.shape, values.device)
+    drawn = places + _mixed(_wrapped(key + number))
     drawn = (drawn ^ (drawn >> 32)) * _MIXING
     kept = drawn >= int(share * (1 << 64)) - (1 << 63)
-    return values * kept * (1 / (1 - share))
+    return values * (kept.to(values.dtype) * (1 / (1 - share)))
 
 
-def _places(values: Tensor) -> Tensor:
+def _places(shape: torch.Size, device: torch.device) -> Tensor:
     """A number for each place, the same whatever stands behind it: padding changes no mask."""
     places: Tensor | None = None
-    for axis, step in zip(reversed(range(values.dim())), _STEPS, strict=False):
-        along = torch.arange(values.shape[axis], device=values.device) * step
-        along = along.view(-1, *[1] * (values.dim() - 1 - axis))
+    for axis, step in zip(reversed(range(len(shape))), _STEPS, strict=False):
+        along = torch.arange(shape[axis], device=device) * step
+        along = along.view(-1, *[1] * (len(shape) - 1 - axis))
         places = along if places is None else places + along
     assert places is not None
     return places
+
+
+_kept_places = lru_cache(maxsize=16)(_places)
 
 
 class Dropout(nn.Module):

@@ -11,7 +11,7 @@ import numpy as np
 from torch import Tensor, nn
 
 from dissensus.encoders import Inputs, Sequence
-from dissensus.networks.noise import drawing
+from dissensus.networks.noise import Key, drawing
 from dissensus.scales import Scale
 
 
@@ -49,7 +49,7 @@ class Batch:
     focus: dict[str, Tensor]  # role -> (n_items, n_axes, 2) what is asked about, nan: the whole
     rows: Rows
     targets: dict[str, Tensor]  # (n_items, ...) each, made once before the loop
-    noise: Tensor  # (), the key that this step's dropout is drawn from
+    noise: Key  # the key that this step's dropout is drawn from
 
 
 @dataclass(eq=False)

@@ -22,6 +22,7 @@ from dissensus.encoders import (
     prepared,
 )
 from dissensus.networks.likelihoods import likelihood
+from dissensus.networks.noise import Key
 from dissensus.training.batch import Batch, Rows
 
 
@@ -168,7 +169,6 @@ class Examples:
         }
         nothing = torch.zeros(0, dtype=torch.int64, device=self.device)
         self._nobody = {"annotators": nothing, "rows": Rows(nothing, nothing, {}, {})}
-        self._no_noise = torch.zeros((), dtype=torch.int64, device=self.device)
 
     def batch(
         self,
@@ -176,7 +176,7 @@ class Examples:
         rows: np.ndarray,
         owner: np.ndarray,
         share: np.ndarray,
-        noise: Tensor | None = None,
+        noise: Key = 0,
     ) -> Batch:
         """Cut a batch: item codes, row numbers, and the item (by position) of each row.
 
@@ -200,7 +200,7 @@ class Examples:
             content=content,
             focus={role: focus[at] for role, focus in self.focus.items()},
             targets={name: values[at] for name, values in self.targets.items()},
-            noise=self._no_noise if noise is None else noise.to(self.device),
+            noise=noise,
             **self._people(rows, owner),
         )
 

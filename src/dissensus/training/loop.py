@@ -154,7 +154,7 @@ class Run:
             rate = self.schedule.rate(self.step)
             for group, highest in zip(self.optimiser.param_groups, self.highest, strict=True):
                 group["lr"] = highest * rate
-            batch.noise = noise_key(self.training.seed, self.step).to(batch.noise.device)
+            batch.noise = noise_key(self.training.seed, self.step)
             self.optimiser.zero_grad()
             loss = self._loss(losses, batch)
             loss.backward()  # type: ignore[no-untyped-call]

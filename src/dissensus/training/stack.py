@@ -186,7 +186,7 @@ class Stack:
             rates[:n, 1, member] = shares * run.highest[-1]
         seeds = torch.tensor([run.training.seed for run in self.runs])
         first = torch.tensor([run.step for run in self.runs])
-        noise = noise_key(seeds, first + torch.arange(n_steps)[:, None])
+        noise = torch.as_tensor(noise_key(seeds, first + torch.arange(n_steps)[:, None]))
         plan = {"alive": torch.from_numpy(alive), "rates": torch.from_numpy(rates), "noise": noise}
         return {name: held.to(self.device) for name, held in plan.items()}
 
