@@ -148,6 +148,19 @@ def test_the_encoder_moves_at_its_own_rate(tiny: str, rate: float) -> None:
     assert furthest == pytest.approx(rate, rel=0.02)
 
 
+def test_the_first_blocks_move_least(tiny: str) -> None:
+    once = dataclasses.replace(
+        PLAIN, epochs=1, encoder_learning_rate=1e-3, layer_decay=0.5, weight_decay=0.0
+    )
+    method = Single(encoder=tiny, tune="all", training=once).fit(corpus_of(text=texts(1)))
+    furthest: dict[str, float] = {}
+    for name, far in moved(method, tiny).items():
+        block = name.split("layer.")[1][0] if "layer." in name else "before"
+        furthest[block] = max(far, furthest.get(block, 0.0))
+    rates = {"before": 2.5e-4, "0": 5e-4, "1": 1e-3}
+    assert furthest == pytest.approx(rates, rel=0.02)
+
+
 def test_only_the_last_block_moves(tiny: str) -> None:
     method = Single(encoder=tiny, tune=1, training=PLAIN).fit(corpus_of(text=texts(1)))
     went = {name for name, far in moved(method, tiny).items() if far > 0}

@@ -229,7 +229,13 @@ def test_fine_tuned_transformers_too(tmp_path: Path, name: str, tune: str | int)
     folds = [_texts(26, 0), _texts(26, 0), _texts(19, 1)]
 
     def make() -> list[Run]:
-        training = Training(epochs=4, batch_size=6, encoder_learning_rate=1e-3, learning_rate=0.01)
+        training = Training(
+            epochs=4,
+            batch_size=6,
+            encoder_learning_rate=1e-3,
+            layer_decay=0.5,
+            learning_rate=0.01,
+        )
         return [
             run_of(
                 METHODS[name](

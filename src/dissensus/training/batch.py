@@ -69,9 +69,10 @@ class Network(nn.Module):
     def prepare(self, pooled: dict[str, Tensor]) -> None:
         """See the vectors of training once before the loop, to standardise them for instance."""
 
-    def pretrained(self) -> list[nn.Parameter]:
-        """The parameters that are no longer new, and learn at the encoder's own rate."""
-        return []
+    def pretrained(self) -> dict[nn.Parameter, int]:
+        """The parameters that are no longer new, and learn at the encoder's own rate; and how many
+        of the encoder's blocks come behind each."""
+        return {}
 
     def __call__(self, batch: Batch) -> Outputs:
         with drawing(batch.noise):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -33,6 +34,8 @@ class Training:
         optimiser: "adamw", "adam" or "sgd" (momentum .9).
         learning_rate: the highest; after `warm_up` it follows the schedule.
         encoder_learning_rate: the highest for an encoder that learns too.
+        layer_decay: how much of the rate of the next block a block of the encoder learns at, so
+            that its first ones change least.
         schedule: "cosine" or "linear" down to 0, "constant", or "plateau": halved whenever
             `plateau` epochs brought no better validation figure (or training loss).
         weight_decay: the optimiser's.
@@ -54,6 +57,7 @@ class Training:
     optimiser: Literal["adamw", "adam", "sgd"] = "adamw"
     learning_rate: float = 1e-3
     encoder_learning_rate: float = 5e-5
+    layer_decay: float = 1.0
     schedule: Literal["cosine", "linear", "plateau", "constant"] = "cosine"
     plateau: int = 2
     weight_decay: float = 0.01
@@ -71,7 +75,7 @@ class Training:
     def __post_init__(self) -> None:
         counts = ("epochs", "batch_size", "max_rows_per_item", "plateau")
         wrong = [name for name in counts if getattr(self, name) < 1]
-        above = ("learning_rate", "encoder_learning_rate", "clip")
+        above = ("learning_rate", "encoder_learning_rate", "layer_decay", "clip")
         wrong += [name for name in above if not getattr(self, name) > 0]
         wrong += [n for n in ("weight_decay", "warm_up", "seed") if not getattr(self, n) >= 0]
         wrong += ["patience"] if self.patience is not None and self.patience < 1 else []
@@ -92,13 +96,19 @@ class Training:
             raise ModelError("training.device is cuda, but there is no GPU that torch can use")
         return torch.device(self.device)
 
-    def optimise(self, parameters: list[nn.Parameter], slow: list[nn.Parameter]) -> Any:
-        """The optimiser of new parameters and of pretrained, slow ones."""
-        known = {id(parameter) for parameter in slow}
-        new = [parameter for parameter in parameters if id(parameter) not in known]
+    def optimise(self, parameters: list[nn.Parameter], slow: Mapping[nn.Parameter, int]) -> Any:
+        """The optimiser of new parameters and of pretrained, slow ones.
+
+        Args:
+            slow: how many of the encoder's blocks come behind each.
+        """
+        new = [parameter for parameter in parameters if parameter not in slow]
         groups: list[dict[str, Any]] = [{"params": new, "lr": self.learning_rate}]
-        if slow:
-            groups.append({"params": slow, "lr": self.encoder_learning_rate})
+        by_rate: dict[float, list[nn.Parameter]] = {}
+        for parameter, behind in slow.items():
+            rate = self.encoder_learning_rate * self.layer_decay**behind
+            by_rate.setdefault(rate, []).append(parameter)
+        groups += [{"params": held, "lr": rate} for rate, held in by_rate.items()]
         common: dict[str, Any] = {"weight_decay": self.weight_decay, "fused": True}
         if self.optimiser == "sgd":
             return torch.optim.SGD(groups, momentum=0.9, **common)

@@ -78,14 +78,15 @@ class Stack:
             self.graph = self.device.type == "cuda" and not self.resident.inputs
 
     def _gather(self) -> None:
-        """All members' weights in one table, (n_members, n_weights): new ones first."""
+        """All members' weights in one table, (n_members, n_weights), by their learning rates."""
         networks = [run.network for run in self.runs]
-        slow = {id(parameter) for parameter in self.network.pretrained()}
+        groups = [group["params"] for group in self.runs[0].optimiser.param_groups]
+        group_of = {held: number for number, group in enumerate(groups) for held in group}
         named = [(n, p) for n, p in self.network.named_parameters() if p.requires_grad]
-        named = sorted(named, key=lambda entry: id(entry[1]) in slow)
+        named = sorted(named, key=lambda entry: group_of[entry[1]])
         self.names = [name for name, _ in named]
         self.shapes = [parameter.shape for _, parameter in named]
-        self.n_new = sum(p.numel() for _, p in named if id(p) not in slow)
+        self.ends = np.cumsum([sum(held.numel() for held in group) for group in groups]).tolist()
         tables = [dict(network.named_parameters()) for network in networks]
         self.flat = torch.stack(
             [torch.cat([table[n].detach().reshape(-1) for n in self.names]) for table in tables]
@@ -177,13 +178,12 @@ class Stack:
     def _plan(self, epochs: list[Epoch | None], n_steps: int) -> dict[str, Tensor]:
         """What each member's steps have of their own, (n_steps, n_members) each."""
         alive = np.zeros((n_steps, len(self.runs)), bool)
-        rates = np.zeros((n_steps, 2, len(self.runs)))
+        rates = np.zeros((n_steps, len(self.ends), len(self.runs)))
         for member, (run, found) in enumerate(zip(self.runs, epochs, strict=True)):
             n = 0 if found is None else len(found)
             alive[:n, member] = True
             shares = np.array([run.schedule.rate(run.step + step) for step in range(n)])
-            rates[:n, 0, member] = shares * run.highest[0]
-            rates[:n, 1, member] = shares * run.highest[-1]
+            rates[:n, :, member] = shares[:, None] * run.highest
         seeds = torch.tensor([run.training.seed for run in self.runs])
         first = torch.tensor([run.step for run in self.runs])
         noise = torch.as_tensor(noise_key(seeds, first + torch.arange(n_steps)[:, None]))
@@ -235,12 +235,12 @@ class Stack:
         """Clip and step, as torch's optimisers do, each member by itself.
 
         Args:
-            rates: of new and of pretrained weights, (2, n_members).
+            rates: of each group of weights, (n_groups, n_members).
         """
         clip = self._of_members("clip", gradient.dtype)
         gradient = gradient * (clip / (gradient.norm(dim=1) + 1e-6)).clamp(max=1)[:, None]
         self._count += alive
-        for first, last, rate in ((0, self.n_new, rates[0]), (self.n_new, None, rates[1])):
+        for first, last, rate in zip([0, *self.ends[:-1]], self.ends, rates, strict=True):
             self._update_part(slice(first, last), gradient[:, first:last], alive[:, None], rate)
 
     def _update_part(self, part: slice, gradient: Tensor, alive: Tensor, rate: Tensor) -> None:

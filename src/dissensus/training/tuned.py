@@ -51,8 +51,15 @@ class Tuned(Network):
     def prepare(self, pooled: dict[str, Tensor]) -> None:
         self.inner.prepare(pooled)
 
-    def pretrained(self) -> list[nn.Parameter]:
-        return [p for p in self.encoders.parameters() if p.requires_grad]
+    def pretrained(self) -> dict[nn.Parameter, int]:
+        depth: dict[nn.Parameter, int] = {}
+        for encoder in self.encoders:
+            assert isinstance(encoder, EncoderNetwork)
+            blocks = encoder.blocks
+            depth |= dict.fromkeys(encoder.parameters(), len(blocks))
+            for behind, block in enumerate(reversed(blocks)):
+                depth |= dict.fromkeys(block.parameters(), behind)
+        return {parameter: behind for parameter, behind in depth.items() if parameter.requires_grad}
 
 
 def pooled_by_item(sequence: Sequence, content: Tensor, focus: Tensor | None) -> Tensor:
