@@ -20,6 +20,12 @@ class CheckpointError(ModelError):
     """A state of a training cannot be gone on with: damaged, or of other data or settings."""
 
 
+class ProcessLost(ModelError):
+    """Another process of the same training is gone, so that this one cannot go on."""
+
+    code = 3  # exit code of a process that leaves it to others to say why
+
+
 class InstallError(DissensusError):
     """A package or a pretrained encoder that is needed is not installed."""
 

@@ -6,6 +6,9 @@ import json
 import os
 import sys
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
@@ -19,9 +22,23 @@ Question = Annotated[
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
 
 
+_quiet = ContextVar("quiet", default=False)
+
+
 def say(line: str) -> None:
     """A line for people, on stderr, so that stdout stays for results."""
-    print(line, file=sys.stderr, flush=True)
+    if not _quiet.get():
+        print(line, file=sys.stderr, flush=True)
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Say nothing inside: another process does."""
+    token = _quiet.set(True)
+    try:
+        yield
+    finally:
+        _quiet.reset(token)
 
 
 def print_json(content: Any) -> None:

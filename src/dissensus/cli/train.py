@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from dissensus.cli import console
+from dissensus.cli.launching import among_others, launched, to_launch
 from dissensus.cli.parts import SkipBad, readable, to_learn
 from dissensus.cli.reading import Reading, reads_corpus
 from dissensus.errors import DataError
 from dissensus.folders import check_free
+
+if TYPE_CHECKING:
+    from dissensus.methods.base import Method
 
 Settings = Annotated[
     list[str] | None,
@@ -48,14 +54,45 @@ def train(
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on with a training that was stopped.")
     ] = False,
+    devices: Annotated[
+        int | None,
+        typer.Option(min=1, help="Processes to train in: one on each GPU, or on the CPU."),
+    ] = None,
     skip_bad: SkipBad = False,
     set_: Settings = None,
 ) -> None:
     """Train a method on FILE and write the model as a folder.
 
     Where FILE has an official split, its training part is used. Settings of the method are given
-    with --set, for instance --set hidden=64 --set training.epochs=20.
+    with --set, for instance --set hidden=64 --set training.epochs=20. Several processes
+    (--devices, or a line of torchrun's) share each batch and end with the same model.
     """
+    unfinished = output.with_name(f"{output.name}.unfinished")
+    if to_launch(devices):
+        with _telling(unfinished):
+            raise typer.Exit(launched(devices))
+    with among_others() as leads:
+        fitted = _configured(method, encoder, seed, set_ or [])
+        whole = reading.read()
+        part, note, line = to_learn(whole, split, hold_out, seed)
+        console.say(line)
+        held = None if validation is None else whole.part(validation)
+        if skip_bad:
+            part, held = readable(fitted, part), held and readable(fitted, held)
+        check_free(output, "config")
+        _check_unfinished(unfinished, resume)
+        with _telling(unfinished):
+            fitted.fit(part, question or None, held, note, checkpoint=unfinished)
+        for decided in fitted.notes_:
+            console.say(decided)
+        if leads:
+            fitted.save(output)
+            fitted.forget_checkpoint()
+        questions = ", ".join(fitted.learned_.questions)
+        console.say(f"{output}: {method} for {questions}")
+
+
+def _configured(method: str, encoder: str | None, seed: int, settings: list[str]) -> Method:
     from dissensus.methods import method as method_class
     from dissensus.methods.settings import configured
 
@@ -63,31 +100,21 @@ def train(
     common = {"init_seed": str(seed), "training.seed": str(seed), "encoder": encoder}
     known = cls().get_params()  # the floors have neither seeds nor an encoder
     typed = [(k, v) for k, v in common.items() if v is not None and k.split(".")[0] in known]
-    fitted = configured(cls, typed + [_setting(text) for text in set_ or []])
-    whole = reading.read()
-    part, note, line = to_learn(whole, split, hold_out, seed)
-    console.say(line)
-    held = None if validation is None else whole.part(validation)
-    if skip_bad:
-        part, held = readable(fitted, part), held and readable(fitted, held)
-    check_free(output, "config")
-    unfinished = _unfinished(output, resume)
+    return configured(cls, typed + [_setting(text) for text in settings])
+
+
+@contextmanager
+def _telling(unfinished: Path) -> Iterator[None]:
+    """Whoever stops the training is told where its state is kept."""
     try:
-        fitted.fit(part, question or None, held, note, checkpoint=unfinished)
+        yield
     except KeyboardInterrupt:
         kept = f"{unfinished} holds the training so far, --resume goes on with it"
         raise KeyboardInterrupt(*[kept] if unfinished.exists() else []) from None
-    for decided in fitted.notes_:
-        console.say(decided)
-    fitted.save(output)
-    fitted.forget_checkpoint()
-    questions = ", ".join(fitted.learned_.questions)
-    console.say(f"{output}: {method} for {questions}")
 
 
-def _unfinished(output: Path, resume: bool) -> Path:
-    """The folder beside the model that holds the state of its training."""
-    folder = output.with_name(f"{output.name}.unfinished")
+def _check_unfinished(folder: Path, resume: bool) -> None:
+    """The folder beside the model that holds the state of its training is there to go on with."""
     if folder.exists() and not resume:
         raise DataError(
             f"{folder}: holds a training that was stopped; go on with --resume, or remove it to "
@@ -95,7 +122,6 @@ def _unfinished(output: Path, resume: bool) -> Path:
         )
     if resume and not folder.exists():
         console.say("there is no training to go on with; beginning one")
-    return folder
 
 
 def _setting(text: str) -> tuple[str, str]:

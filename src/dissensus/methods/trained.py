@@ -29,6 +29,7 @@ from dissensus.training.cuts import batches
 from dissensus.training.examples import Table
 from dissensus.training.log import Log
 from dissensus.training.loop import Judge, Run, mean_loss
+from dissensus.training.processes import present
 from dissensus.training.tuned import Tuned
 
 LaidOut = dict[tuple[int, str], Examples]  # by corpus and by how it is read
@@ -92,6 +93,7 @@ class TrainedMethod(Method):
     # ---- what the base asks for ----
 
     def _fit(self, corpus: Corpus, validation: Corpus | None) -> None:
+        present().check(self.training.where())
         run = self._run(corpus, validation)
         self.log_ = run.train(self._kept_state(corpus, validation))
         self.network_.eval()
@@ -214,9 +216,10 @@ class TrainedMethod(Method):
         targets: dict[str, np.ndarray] | None = None,
     ) -> Examples:
         tuned, device = self.tune != "nothing", self.training.where()
-        return Examples.of_corpus(
-            corpus, read, table, targets, pool=self.pools, tuned=tuned, device=device
-        )
+        with present().first_alone():
+            return Examples.of_corpus(
+                corpus, read, table, targets, pool=self.pools, tuned=tuned, device=device
+            )
 
     def _shown(self, examples: Examples, learned: np.ndarray) -> dict[str, Tensor]:
         """The pooled vectors of training, as the network first sees them; a sample of those that

@@ -21,6 +21,7 @@ _STEPS = (_GOLDEN, 0xD1B54A32D192ED03 - (1 << 64), 0x2545F4914F6CDD1D, 0x5851F42
 Module = TypeVar("Module", bound=nn.Module)
 Key = int | Tensor  # a whole number, or those of several members
 _key: ContextVar[Key | None] = ContextVar("noise", default=None)
+_at: ContextVar[Tensor | None] = ContextVar("at", default=None)
 KEPT = 1 << 20  # numbers of places that are kept, at most
 
 
@@ -53,6 +54,17 @@ def drawing(key: Key) -> Iterator[None]:
         _key.reset(before)
 
 
+@contextmanager
+def standing(at: Tensor | None) -> Iterator[None]:
+    """Within the block, what dropout is applied to stands at these positions of a whole batch, of
+    which other processes have the rest; None: it is the whole."""
+    before = _at.set(at)
+    try:
+        yield
+    finally:
+        _at.reset(before)
+
+
 def dropped(values: Tensor, share: float, number: int) -> Tensor:
     """Values with a share of them at zero, the rest scaled up; as dropout does.
 
@@ -62,23 +74,39 @@ def dropped(values: Tensor, share: float, number: int) -> Tensor:
     key = _key.get()
     if key is None:
         raise RuntimeError("dropout needs a key; call the network within noise.drawing(key)")
-    kept_ones = values.device.type == "cpu" and values.numel() <= KEPT
-    places = (_kept_places if kept_ones else _places)(values.shape, values.device)
+    at = _at.get()
+    kept_ones = values.device.type == "cpu" and values.numel() <= KEPT and at is None
+    places = (_kept_places if kept_ones else _places)(values.shape, values.device, at)
     drawn = places + _mixed(_wrapped(key + number))
     drawn = (drawn ^ (drawn >> 32)) * _MIXING
     kept = drawn >= int(share * (1 << 64)) - (1 << 63)
     return values * (kept.to(values.dtype) * (1 / (1 - share)))
 
 
-def _places(shape: torch.Size, device: torch.device) -> Tensor:
+def _places(shape: torch.Size, device: torch.device, at: Tensor | None = None) -> Tensor:
     """A number for each place, the same whatever stands behind it: padding changes no mask."""
     places: Tensor | None = None
     for axis, step in zip(reversed(range(len(shape))), _STEPS, strict=False):
-        along = torch.arange(shape[axis], device=device) * step
-        along = along.view(-1, *[1] * (len(shape) - 1 - axis))
+        along = torch.arange(shape[axis], device=device)
+        if at is not None and axis == 0:
+            along = _stood(at, shape[0])
+        along = (along * step).view(-1, *[1] * (len(shape) - 1 - axis))
         places = along if places is None else places + along
     assert places is not None
     return places
+
+
+def _stood(at: Tensor, n: int) -> Tensor:
+    """The positions of n things of which as many as there may be belong to each position."""
+    each = n // max(1, len(at))
+    if each * len(at) != n:
+        raise RuntimeError(
+            f"dropout of {n} things in a part of a batch that has {len(at)}; say where they stand "
+            "in the whole one with noise.standing"
+        )
+    if each == 1:
+        return at
+    return (at[:, None] * each + torch.arange(each, device=at.device)).reshape(-1)
 
 
 _kept_places = lru_cache(maxsize=16)(_places)

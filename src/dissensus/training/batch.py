@@ -11,7 +11,7 @@ import numpy as np
 from torch import Tensor, nn
 
 from dissensus.encoders import Inputs, Sequence
-from dissensus.networks.noise import Key, drawing
+from dissensus.networks.noise import Key, drawing, standing
 from dissensus.scales import Scale
 
 
@@ -50,6 +50,8 @@ class Batch:
     rows: Rows
     targets: dict[str, Tensor]  # (n_items, ...) each, made once before the loop
     noise: Key  # the key that this step's dropout is drawn from
+    # of a part of a batch, where its "items", "rows" and "content.ROLE" stand in the whole one
+    places: dict[str, Tensor] = field(default_factory=dict)
 
 
 @dataclass(eq=False)
@@ -75,7 +77,7 @@ class Network(nn.Module):
         return {}
 
     def __call__(self, batch: Batch) -> Outputs:
-        with drawing(batch.noise):
+        with drawing(batch.noise), standing(batch.places.get("items")):
             outputs: Outputs = super().__call__(batch)
         return outputs
 
@@ -84,8 +86,9 @@ class Network(nn.Module):
 class Loss:
     """A pure function of outputs and batch.
 
-    Over rows or items it gives a vector, which the loop weighs and averages; over the batch it
-    gives one number.
+    Over rows or items it gives a vector, each number from its own row or item, which the loop
+    weighs and averages. Over the batch it gives one number; where several processes train, it sees
+    all outputs, and the whole batch but for what was shown (`inputs` and `sequence`).
     """
 
     name: str

@@ -177,20 +177,22 @@ class Examples:
         owner: np.ndarray,
         share: np.ndarray,
         noise: Key = 0,
+        shown: bool = True,
     ) -> Batch:
         """Cut a batch: item codes, row numbers, and the item (by position) of each row.
 
         Args:
             noise: what dropout is drawn from, in training.
+            shown: False leaves out the contents themselves.
         """
         at = torch.from_numpy(items).to(self.device)
         inputs, sequence, content = {}, {}, {}
-        for role, store in self.stores.items():
-            distinct, content[role] = self._distinct(role, items)
-            sequence[role] = _moved(store.sequence(distinct), self.device)
-        for role, ready in self.prepared.items():
-            distinct, content[role] = self._distinct(role, items)
-            inputs[role] = ready.inputs(distinct).to(self.device)
+        for role in (*self.stores, *self.prepared):
+            distinct, content[role] = self.distinct(role, items)
+            if shown and role in self.stores:
+                sequence[role] = _moved(self.stores[role].sequence(distinct), self.device)
+            elif shown:
+                inputs[role] = self.prepared[role].inputs(distinct).to(self.device)
         return Batch(
             items=at,
             share=torch.from_numpy(share).to(self.device),
@@ -220,7 +222,7 @@ class Examples:
             ),
         }
 
-    def _distinct(self, role: str, items: np.ndarray) -> tuple[np.ndarray, Tensor]:
+    def distinct(self, role: str, items: np.ndarray) -> tuple[np.ndarray, Tensor]:
         """The distinct contents of these items, and which of them each shows, -1 none."""
         codes = self.content[role][items]
         distinct, at = np.unique(codes[codes >= 0], return_inverse=True)

@@ -25,6 +25,7 @@ from dissensus.training.checkpoint import Checkpoint
 from dissensus.training.cuts import Cut, cuts, epoch
 from dissensus.training.examples import Examples
 from dissensus.training.log import Log
+from dissensus.training.processes import Part, Processes, present
 from dissensus.training.settings import Schedule, Training
 
 
@@ -73,6 +74,7 @@ class Run:
     done: int = 0  # batches of the present epoch that are over
     step: int = 0  # steps of the optimiser
     steady: bool = True  # between two batches, where its state is whole
+    processes: Processes = field(default_factory=present)
 
     def __post_init__(self) -> None:
         training = self.training
@@ -98,12 +100,14 @@ class Run:
             torch.manual_seed(self.training.seed)
             if checkpoint is not None:
                 self.restore(checkpoint)
+            self.processes.spread(self.network)
+            kept = checkpoint if self.processes.leads else None
             try:
                 with interrupts() as asked:
-                    self.all_epochs(checkpoint, asked)
+                    self.all_epochs(kept, lambda: self.processes.any(asked()))
             except KeyboardInterrupt:
-                if checkpoint is not None and self.steady:
-                    self.save(checkpoint)
+                if kept is not None and self.steady:
+                    self.save(kept)
                 raise
             except RuntimeError as error:
                 raise explained(error, self.training) from error
@@ -146,7 +150,7 @@ class Run:
         advance(0, f"epoch {self.epoch}, loss {loss:.4f}")
 
     def _one_batch(self, cut: Cut) -> None:
-        batch = self.examples.batch(*cut)
+        batch = self.processes.batch(self.examples, cut)
         together = [self.losses]
         if self.training.losses == "interleaved":
             together = [(loss,) for loss in self.losses]
@@ -158,9 +162,9 @@ class Run:
             self.optimiser.zero_grad()
             loss = self._loss(losses, batch)
             loss.backward()  # type: ignore[no-untyped-call]
+            self.sum += self.processes.add_up(self.parameters, loss)
             torch.nn.utils.clip_grad_norm_(self.parameters, self.training.clip)
             self.optimiser.step()
-            self.sum += loss.detach()
             self.step += 1
 
     def _loss(self, losses: tuple[Loss, ...], batch: Batch) -> Tensor:
@@ -188,7 +192,7 @@ class Run:
             self.schedule.see(loss)
 
     def _judge(self, judge: Judge) -> None:
-        figure = judge.figure()
+        figure = self.processes.told(judge.figure)
         self.log.validation.append(figure)
         lower = -figure if judge.highest else figure
         seen = [-f if judge.highest else f for f in self.log.validation]
@@ -299,8 +303,13 @@ def _stop_if(asked: Callable[[], bool]) -> None:
 def total_loss(
     network: Callable[[Batch], Outputs], losses: tuple[Loss, ...], batch: Batch
 ) -> Tensor:
-    """The sum of the losses of a batch; over rows and items, weighted means."""
+    """The sum of the losses of a batch; over rows and items, weighted means.
+
+    Of one process's part of a batch, its share of that sum.
+    """
     outputs = network(batch)
+    if isinstance(batch, Part):
+        return batch.loss(outputs, losses)
     total = torch.zeros((), device=batch.items.device)
     for loss in losses:
         value, weight = _summed(loss, loss.function(outputs, batch), batch)

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from dissensus.encoders import EncoderNetwork, Sequence
-from dissensus.networks.noise import counted
+from dissensus.networks.noise import counted, standing
 from dissensus.training.attention import count_attention
 from dissensus.training.batch import Batch, Network, Outputs
 
@@ -38,7 +38,8 @@ class Tuned(Network):
         """The batch with vectors in the place of what the encoders read."""
         sequence, pooled = dict(batch.sequence), dict(batch.pooled)
         for role, inputs in batch.inputs.items():
-            vectors = self.encoders[self.which[role]](inputs.units, inputs.lengths)
+            with standing(batch.places.get(f"content.{role}")):
+                vectors = self.encoders[self.which[role]](inputs.units, inputs.lengths)
             vectors = vectors[:, : inputs.places.shape[1]].float()
             at = torch.arange(vectors.shape[1], device=vectors.device)
             cut = Sequence(vectors, at < inputs.n_positions[:, None], inputs.places)

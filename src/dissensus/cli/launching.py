@@ -1,0 +1,190 @@
+"""Starting the processes of one training, and ending all of them together."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext, suppress
+from dataclasses import dataclass, field
+from typing import TypeGuard
+
+from dissensus.cli.console import quiet
+from dissensus.errors import DataError, ModelError, ProcessLost
+
+LAUNCHED = "DISSENSUS_LAUNCHED"  # in the environment of processes that were started here
+STOPPED = 130  # exit code after Ctrl-C, of which the first process speaks
+SPOKEN = (1, 2, STOPPED)  # exit codes of a process that has said what there was to say
+SECONDS_TO_BEGIN = 1.0  # within which a process may not yet know what to do on Ctrl-C
+SECONDS_TO_END = 8.0  # after Ctrl-C, or after another process has failed
+LOOK_EVERY = 0.05  # seconds
+# a Ctrl-C before the command has begun ends it without a word
+START = (
+    f"import os, signal; signal.signal(signal.SIGINT, lambda *_: os._exit({ProcessLost.code})); "
+    "from dissensus.cli import main; main()"
+)
+
+
+def to_launch(devices: int | None) -> TypeGuard[int]:
+    """Whether processes are to be started here; not by one of them, nor where torchrun does."""
+    running = int(os.environ.get("WORLD_SIZE", "1"))
+    if devices is not None and running not in (1, devices):
+        raise DataError(
+            f"--devices {devices} among the {running} processes of torchrun; leave one of them out"
+        )
+    return devices is not None and devices > 1 and running == 1
+
+
+def launched(n: int) -> int:
+    """Run the present command line in n processes; the exit code.
+
+    They end together, and one of them says why. KeyboardInterrupt where after Ctrl-C none did.
+    """
+    group, port = _Group(), _free_port()
+    try:
+        for rank in range(n):
+            group.processes.append(_started(rank, n, port))
+        group.wait()
+    except KeyboardInterrupt:
+        return group.stopped()
+    finally:
+        group.kill()
+    return group.code()
+
+
+@dataclass
+class _Group:
+    processes: list[subprocess.Popen[bytes]] = field(default_factory=list)
+    failed: list[int] = field(default_factory=list)  # in the order in which they did
+    began: float = field(default_factory=time.monotonic)
+
+    def wait(self, seconds: float = float("inf")) -> None:
+        """Until all have ended, or one has failed and the others had time to end."""
+        last = time.monotonic() + seconds
+        while any(process.poll() is None for process in self.processes):
+            if time.monotonic() > last:
+                return
+            if self._look() and last == float("inf"):
+                last = time.monotonic() + SECONDS_TO_END
+            time.sleep(LOOK_EVERY)
+        self._look()
+
+    def _look(self) -> bool:
+        """Whether one has failed."""
+        for rank, process in enumerate(self.processes):
+            if process.poll() and rank not in self.failed:
+                self.failed.append(rank)
+        return bool(self.failed)
+
+    def stopped(self) -> int:
+        """After Ctrl-C: the first process keeps its state and says so, if there is time."""
+        if time.monotonic() - self.began > SECONDS_TO_BEGIN:
+            with suppress(KeyboardInterrupt):  # a second one does not wait
+                for process in self.processes:
+                    process.send_signal(signal.SIGINT)
+                self.wait(SECONDS_TO_END)
+        self.kill()
+        if not self.processes or self.processes[0].returncode != STOPPED:
+            raise KeyboardInterrupt
+        return STOPPED
+
+    def kill(self) -> None:
+        """Make sure that all are gone."""
+        for process in self.processes:
+            process.kill()
+            process.wait()
+            assert process.stdin is not None
+            process.stdin.close()
+
+    def code(self) -> int:
+        """The exit code of the process that failed first, with a line if it said nothing."""
+        if not self.failed:
+            return 0
+        codes = {rank: self.processes[rank].returncode for rank in self.failed}
+        if STOPPED in codes.values() and codes.get(0) != STOPPED:
+            raise KeyboardInterrupt
+        causes = [rank for rank in self.failed if codes[rank] != ProcessLost.code]
+        if not causes:
+            raise ModelError("the processes have lost one another; --resume goes on")
+        code = codes[causes[0]]
+        if code in SPOKEN:
+            return code
+        how = f"was killed by signal {-code}" if code < 0 else f"ended with exit code {code}"
+        raise ModelError(
+            f"process {causes[0] + 1} of {len(self.processes)} {how}, and the others with it; too "
+            "little memory, perhaps"
+        )
+
+
+def _started(rank: int, n: int, port: int) -> subprocess.Popen[bytes]:
+    """A process of n; it is told by the end of its stdin that its parent is gone."""
+    given = {
+        "RANK": rank,
+        "LOCAL_RANK": rank,
+        "WORLD_SIZE": n,
+        "LOCAL_WORLD_SIZE": n,
+        "MASTER_ADDR": "127.0.0.1",
+        "MASTER_PORT": port,
+        LAUNCHED: 1,
+    }
+    usual = {"OMP_NUM_THREADS": max(1, (os.cpu_count() or 1) // n), "TORCH_CPP_LOG_LEVEL": "ERROR"}
+    environment = {name: str(value) for name, value in usual.items()} | os.environ
+    environment |= {name: str(value) for name, value in given.items()}
+    from_here = [] if sys.path[0] in ("", os.getcwd()) else ["-P"]  # modules, as this process does
+    return subprocess.Popen(
+        [sys.executable, *from_here, "-c", START, *sys.argv[1:]],
+        env=environment,
+        stdin=subprocess.PIPE,
+        start_new_session=True,  # the terminal's Ctrl-C reaches the parent alone
+    )
+
+
+def _free_port() -> int:
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return int(found.getsockname()[1])
+
+
+# ---- in a process that was started ----
+
+
+@contextmanager
+def among_others() -> Iterator[bool]:
+    """Within the block, a command is that of all processes which were started for it.
+
+    Gives whether this one leads, or is the only one; the others say nothing and write nothing.
+    """
+    if "WORLD_SIZE" not in os.environ:
+        yield True
+        return
+    mine = LAUNCHED in os.environ
+    if mine:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        threading.Thread(target=_end_with_parent, daemon=True).start()
+    with _silent_on_ctrl_c():
+        from dissensus.training.processes import joined
+
+    with joined(watched=mine) as processes, nullcontext() if processes.leads else quiet():
+        yield processes.leads
+
+
+@contextmanager
+def _silent_on_ctrl_c() -> Iterator[None]:
+    """The first process alone speaks of it."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        if os.environ.get("RANK", "0") == "0":
+            raise
+        raise SystemExit(STOPPED) from None
+
+
+def _end_with_parent() -> None:
+    while os.read(0, 1):
+        pass
+    os._exit(ProcessLost.code)

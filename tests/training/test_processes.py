@@ -1,0 +1,208 @@
+"""Two processes, or three, end where one does: in the same weights."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor
+
+from dissensus import Annotations, Nominal
+from dissensus.contents import Contents
+from dissensus.corpus import Corpus
+from dissensus.errors import ModelError
+from dissensus.methods import AnnotatorHeads, LabelAndUncertainty, Single
+from dissensus.networks.noise import drawing, dropped, standing
+from dissensus.training import Batch, Loss, Outputs, Training
+from dissensus.training.checkpoint import STATE, Checkpoint
+from dissensus.training.loop import Judge, Run, mean_loss
+from dissensus.training.processes import Processes, joined, present
+from tests.crowds import feature_crowd, thinned
+from tests.tiny import WORDS, tiny_bert
+from tests.training.test_stack import run_of
+
+ROOT = Path(__file__).parents[2]
+TRAINING = Training(epochs=4, batch_size=8, learning_rate=0.02, device="cpu")  # 20 steps
+
+
+def _crowd(kind: str) -> Corpus:
+    """33 items, so that the last batch has one; from no answer to four each."""
+    whole = thinned(feature_crowd(kind, n_items=40, seed=2))
+    answered = np.flatnonzero(whole["q"].per_item() > 0)
+    assert len(answered) >= 33 and len(set(whole["q"].per_item().tolist())) > 3
+    return whole.select(items=np.isin(np.arange(40), answered[:33]))
+
+
+def _concordance(outputs: Outputs, batch: Batch) -> Tensor:
+    """1 - CCC of all items of a batch."""
+    said, target = outputs.items["q"][:, 0], batch.targets["q"]
+    apart = (said.mean() - target.mean()) ** 2
+    together = ((said - said.mean()) * (target - target.mean())).mean()
+    spread = said.var(correction=0) + target.var(correction=0)
+    return 1 - 2 * together / (spread + apart + 1e-6)
+
+
+def _annotator_means(outputs: Outputs, batch: Batch) -> Tensor:
+    """Every annotator's mean squared error, and the mean of that over annotators."""
+    squared = (outputs.rows["q"][:, 0] - batch.rows.answer["q"]) ** 2
+    empty = squared.new_zeros(len(batch.annotators))
+    sums = empty.index_add(0, batch.rows.annotator, squared)
+    return (sums / empty.index_add(0, batch.rows.annotator, torch.ones_like(squared))).mean()
+
+
+def _heads(kind: str = "nominal", training: Training = TRAINING) -> Run:
+    method = AnnotatorHeads("features", hidden=(6,), dropout=0.4, training=training)
+    return run_of(method, _crowd(kind))
+
+
+def _single(training: Training = TRAINING) -> Run:
+    method = Single("features", hidden=(6,), dropout=0.4, training=training)
+    return run_of(method, _crowd("interval"))
+
+
+def _with_losses(run: Run, *losses: Loss) -> Run:
+    return Run(run.network, losses, run.examples, run.training, run.judge, run.learned)
+
+
+def _judged() -> Run:
+    run = _heads("ordinal", replace(TRAINING, epochs=9, schedule="plateau", plateau=1, patience=2))
+    judge = Judge(
+        "loss", lambda: mean_loss(run.network, run.losses, run.examples, run.training), True
+    )
+    return Run(run.network, run.losses, run.examples, run.training, judge, run.learned)
+
+
+def _interleaved() -> Run:
+    """Each loss has a head of its own, which the other's step leaves alone."""
+    training = replace(TRAINING, losses="interleaved", epochs=2)
+    return run_of(LabelAndUncertainty("features", training=training), _crowd("nominal"))
+
+
+CASES: dict[str, Callable[[], Run]] = {
+    "rows": _heads,
+    "multi-label": lambda: _heads("multi-label", replace(TRAINING, optimiser="sgd", epochs=2)),
+    "concordance": lambda: _with_losses(_single(), Loss("q", "batch", _concordance)),
+    "means": lambda: _with_losses(_heads("interval"), Loss("q", "batch", _annotator_means)),
+    "both": lambda: _with_losses(run := _single(), *run.losses, Loss("c", "batch", _concordance)),
+    "judged": _judged,
+    "interleaved": _interleaved,
+}
+
+
+def _tuned() -> Run:
+    """A tiny BERT that learns too; most texts occur several times, in several batches' parts."""
+    generator = np.random.default_rng(0)
+    texts = [" ".join(generator.choice(WORDS[5:], size=n)) for n in (1, 2, 3, 4, 5, 6, 7)]
+    shown = generator.integers(7, size=21)
+    rows = np.repeat(np.arange(21), 2)
+    answers = generator.integers(2, size=42)
+    asked = Annotations.from_arrays(rows, np.tile([0, 1], 21), answers, Nominal(("no", "yes")))
+    contents = {"text": Contents.distinct("text", [texts[code] for code in shown])}
+    corpus = Corpus.build("texts", asked.items, {"q": asked}, contents=contents)
+    training = Training(epochs=2, batch_size=5, encoder_learning_rate=0.01, device="cpu")
+    method = AnnotatorHeads(os.environ["TINY"], tune="all", training=training)
+    return run_of(method, corpus)
+
+
+def _figures(run: Run) -> dict[str, np.ndarray]:
+    run.train()
+    held = {name: value.detach().numpy().copy() for name, value in run.network.state_dict().items()}
+    log = {"log.train": run.log.train, "log.validation": run.log.validation, "log.rate": run.log.rate}
+    return held | {name: np.array(value) for name, value in log.items()}
+
+
+SCRIPT = """
+import sys
+import numpy as np, torch
+from dissensus.training.processes import joined
+from tests.training import test_processes as tests
+torch.set_num_threads(1)
+with joined() as processes:
+    for name in sys.argv[2:]:
+        figures = tests._figures((tests.CASES | {"tuned": tests._tuned})[name]())
+        np.savez(f"{sys.argv[1]}/{name}-{processes.rank}.npz", **figures)
+"""
+
+
+def in_processes(
+    n: int, script: str, *arguments: object, port: int | None = None
+) -> list[subprocess.CompletedProcess[str]]:
+    """How n processes ended that torchrun could have started."""
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        port = found.getsockname()[1]
+    started = []
+    for rank in range(n):
+        ours = {"RANK": rank, "WORLD_SIZE": n, "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port}
+        path = os.pathsep.join([str(ROOT), str(ROOT / "src"), os.environ.get("PYTHONPATH", "")])
+        environment = os.environ | {k: str(v) for k, v in ours.items()} | {"PYTHONPATH": path}
+        command = [sys.executable, "-c", script, *map(str, arguments)]
+        started.append(
+            subprocess.Popen(command, env=environment, stdout=-1, stderr=-1, text=True, cwd=ROOT)
+        )
+    said = [process.communicate(timeout=500) for process in started]
+    return [
+        subprocess.CompletedProcess(process.args, process.returncode, *of)
+        for process, of in zip(started, said, strict=True)
+    ]
+
+
+def _assert_same(folder: Path, n: int, cases: list[str]) -> None:
+    for ended in in_processes(n, SCRIPT, folder, *cases):
+        assert (ended.returncode, ended.stderr) == (0, "")
+    for name in cases:
+        alone = _figures((CASES | {"tuned": _tuned})[name]())
+        for rank in range(n):
+            together = np.load(folder / f"{name}-{rank}.npz")
+            assert set(together) == set(alone)
+            for part, value in alone.items():
+                says = f"{name}: {part} in process {rank}"
+                np.testing.assert_allclose(together[part], value, rtol=0, atol=1e-8, err_msg=says)
+
+
+def test_two_processes_end_where_one_does(tmp_path: Path) -> None:
+    """20 steps in float64: ragged rows, CCC, per-annotator means, dropout, a batch of one item."""
+    _assert_same(tmp_path, 2, list(CASES))
+
+
+@pytest.mark.slow
+def test_three_processes_and_an_encoder_that_learns(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Masks of texts that several processes show are those of one; two parts may be empty."""
+    monkeypatch.setenv("TINY", tiny_bert(tmp_path / "bert", dropout=0.3))
+    _assert_same(tmp_path, 3, ["rows", "means", "tuned"])
+
+
+STOPPED = """
+import signal, sys
+import numpy as np
+from dissensus.training.checkpoint import Checkpoint
+from dissensus.training.loop import Run
+from dissensus.training.processes import joined
+from tests.training.test_processes import _judged
+folder, stop_at, out = sys.argv[1], int(sys.argv[2]), sys.argv[3]
+done, seen = Run._one_batch, iter(range(1, 10_000))
+with joined() as processes:
+    def interrupted(run, cut):
+        if next(seen) == stop_at and not processes.leads:
+            signal.raise_signal(signal.SIGINT)  # heard by one, it stops both after the same batch
+        done(run, cut)
+    Run._one_batch = interrupted
+    run = _judged()
+    try:
+        run.train(Checkpoint(folder, "this", 0))
+        np.savez(out, **{k: v.numpy() for k, v in run.network.state_dict().items()})
+    except KeyboardInterrupt:
+        print(run.epoch, run.done)
+"""
