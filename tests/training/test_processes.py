@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import os
-import signal
 import socket
 import subprocess
 import sys
@@ -114,11 +112,14 @@ def _tuned() -> Run:
     return run_of(method, corpus)
 
 
+def run_weights(run: Run) -> dict[str, np.ndarray]:
+    return {name: value.numpy().copy() for name, value in run.network.state_dict().items()}
+
+
 def _figures(run: Run) -> dict[str, np.ndarray]:
-    run.train()
-    held = {name: value.detach().numpy().copy() for name, value in run.network.state_dict().items()}
-    log = {"log.train": run.log.train, "log.validation": run.log.validation, "log.rate": run.log.rate}
-    return held | {name: np.array(value) for name, value in log.items()}
+    log = run.train()
+    told = {"train": log.train, "validation": log.validation, "rate": log.rate}
+    return run_weights(run) | {f"log.{name}": np.array(value) for name, value in told.items()}
 
 
 SCRIPT = """
@@ -134,9 +135,7 @@ with joined() as processes:
 """
 
 
-def in_processes(
-    n: int, script: str, *arguments: object, port: int | None = None
-) -> list[subprocess.CompletedProcess[str]]:
+def in_processes(n: int, script: str, *arguments: object) -> list[subprocess.CompletedProcess[str]]:
     """How n processes ended that torchrun could have started."""
     with socket.socket() as found:
         found.bind(("127.0.0.1", 0))
@@ -186,12 +185,13 @@ def test_three_processes_and_an_encoder_that_learns(
 
 STOPPED = """
 import signal, sys
+from pathlib import Path
 import numpy as np
 from dissensus.training.checkpoint import Checkpoint
 from dissensus.training.loop import Run
 from dissensus.training.processes import joined
-from tests.training.test_processes import _judged
-folder, stop_at, out = sys.argv[1], int(sys.argv[2]), sys.argv[3]
+from tests.training.test_processes import _judged, run_weights
+folder, stop_at, out = Path(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
 done, seen = Run._one_batch, iter(range(1, 10_000))
 with joined() as processes:
     def interrupted(run, cut):
@@ -202,7 +202,94 @@ with joined() as processes:
     run = _judged()
     try:
         run.train(Checkpoint(folder, "this", 0))
-        np.savez(out, **{k: v.numpy() for k, v in run.network.state_dict().items()})
+        np.savez(f"{out}-{processes.rank}", **run_weights(run))
     except KeyboardInterrupt:
         print(run.epoch, run.done)
 """
+
+
+def test_stopped_in_one_process_both_stop_and_any_number_goes_on(tmp_path: Path) -> None:
+    whole, alone = _judged(), _judged()
+    whole.train()
+    for ended in in_processes(2, STOPPED, tmp_path / "c", 7, tmp_path / "two"):
+        assert (ended.returncode, ended.stdout, ended.stderr) == (0, "1 2\n", "")
+    assert [path.name for path in (tmp_path / "c").iterdir()] == [STATE]
+    alone.train(Checkpoint(tmp_path / "c", "this", 1e9))
+    for ended in in_processes(2, STOPPED, tmp_path / "c", 10_000, tmp_path / "two"):
+        assert (ended.returncode, ended.stdout, ended.stderr) == (0, "", "")
+    for name, value in run_weights(whole).items():
+        np.testing.assert_allclose(run_weights(alone)[name], value, rtol=0, atol=1e-8)
+        for rank in range(2):
+            together = np.load(tmp_path / f"two-{rank}.npz")[name]
+            np.testing.assert_allclose(together, value, rtol=0, atol=1e-8, err_msg=name)
+
+
+ONCE = """
+import sys
+from dissensus import Corpus
+from dissensus.encoders.text import TextEncoder
+from dissensus.errors import ModelError
+from dissensus.methods import Single
+from dissensus.training import Training
+from dissensus.training.processes import joined
+encode = TextEncoder.encode
+def told(self, contents):
+    print("encoded", len(contents))
+    return encode(self, contents)
+TextEncoder.encode = told
+with joined() as processes:
+    Single(sys.argv[2], training=Training(epochs=1)).fit(Corpus.load(sys.argv[1]))
+    raise ModelError(f"said by one of {processes.n}")
+"""
+
+
+def test_texts_are_encoded_in_the_first_process_and_an_error_is_raised_in_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DISSENSUS_CACHE", str(tmp_path / "cache"))
+    rows = [("1", "ann", "a"), ("2", "ann", "b"), ("3", "bob", "a"), ("4", "bob", "b")]
+    asked = Annotations.from_rows(rows)
+    contents = {"text": Contents.distinct("text", ["so good", "bad", "so bad", "good !"])}
+    Corpus.build("texts", asked.items, {"q": asked}, contents=contents).save(tmp_path / "corpus")
+    bert = tiny_bert(tmp_path / "bert")
+    first, second = in_processes(2, ONCE, tmp_path / "corpus", bert)
+    assert (first.stdout, second.stdout) == ("encoded 4\n", "")
+    assert sorted([first.returncode, second.returncode]) == [1, 3]
+    (loud,) = [ended.stderr for ended in (first, second) if ended.returncode == 1]
+    (silent,) = [ended.stderr for ended in (first, second) if ended.returncode == 3]
+    assert loud.endswith("ModelError: said by one of 2\n") and silent == ""
+
+
+def test_without_others_there_is_one_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WORLD_SIZE", "1")
+    monkeypatch.setenv("RANK", "0")
+    with joined() as processes:
+        assert processes == present() == Processes()
+
+
+def test_more_processes_than_gpus_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
+    Processes(2).check(torch.device("cpu"))
+    Processes(1).check(torch.device("cuda"))
+    message = (
+        "^4 processes train on as many GPUs, torch sees 1; start fewer, or train on the CPU with "
+        "--set training.device=cpu$"
+    )
+    with pytest.raises(ModelError, match=message):
+        Processes(4).check(torch.device("cuda"))
+
+
+def test_dropout_of_a_part_is_that_of_the_whole() -> None:
+    ones = torch.ones(10, 3, 8)
+    with drawing(7):
+        whole = dropped(ones, 0.5, 1)
+        with standing(torch.tensor([2, 7, 9])):
+            part = dropped(ones[:3], 0.5, 1)
+            pairs = dropped(ones[:6], 0.5, 1)  # two things for each, as frames of clips
+            with pytest.raises(
+                RuntimeError, match="dropout of 4 things in a part of a batch that has 3; "
+            ):
+                dropped(ones[:4], 0.5, 1)
+        every_second = dropped(torch.ones(20, 3, 8), 0.5, 1)
+    assert torch.equal(part, whole[[2, 7, 9]])
+    assert torch.equal(pairs, every_second[[4, 5, 14, 15, 18, 19]])
