@@ -21,6 +21,7 @@ from dissensus.scales import (
     Scale,
     as_numbers,
     infer_scale,
+    most_probable,
     parse_scale,
     scale_from_dict,
     sorted_values,
@@ -109,6 +110,18 @@ def test_encoding_takes_lists_arrays_and_arrow(example: tuple[Scale, list[Any]])
 
 
 # ---- nominal ----
+
+
+def test_the_most_probable_by_a_plain_loop() -> None:
+    generator = np.random.default_rng(0)
+    votes = generator.integers(0, 4, (500, 3)) + 0.5
+    noise = 1 + generator.uniform(-1e-12, 1e-12, votes.shape)
+    found = most_probable(votes / votes.sum(axis=1, keepdims=True) * noise)
+    for row, column in zip(votes.tolist(), found.tolist(), strict=True):
+        assert column == row.index(max(row))  # as if the noise were not there
+    assert (np.sort(votes)[:, -1] == np.sort(votes)[:, -2]).sum() > 100
+    apart = np.array([[0.3, 0.3 * (1 + 1e-8), 0.4 - 3e-9], [0.5, 0.5 * (1 + 1e-8), 0]])
+    assert most_probable(apart).tolist() == [2, 1]
 
 
 def test_nominal_consensus_is_the_most_probable_and_the_first_that_ties() -> None:

@@ -102,6 +102,19 @@ def test_the_order_of_rows_does_not_matter(aggregator: Aggregator) -> None:
     np.testing.assert_allclose(aggregator.fit(shuffled).distribution_, first, atol=1e-9)
 
 
+def test_the_order_of_rows_does_not_break_ties(aggregator: Aggregator) -> None:
+    generator = np.random.default_rng(2)
+    for seed in range(5):
+        annotations = _for(aggregator) if seed == 0 else votes(30, 4, seed, share=1.0)[1]
+        if annotations.scale.kind not in aggregator.scales:
+            continue
+        first = aggregator.fit(annotations).consensus_.answer
+        for _ in range(3):
+            order = generator.permutation(annotations.n_rows)
+            again = aggregator.fit(annotations.take(order)).consensus_.answer
+            np.testing.assert_allclose(again, first, atol=1e-9)
+
+
 def test_an_item_nobody_answered_has_no_consensus(aggregator: Aggregator) -> None:
     annotations = _for(aggregator)
     kept = annotations.take(annotations.item != 5)
@@ -225,6 +238,36 @@ def test_dawid_skene_as_crowd_kit(iterations: int) -> None:
 
 
 @_PEER
+@pytest.mark.parametrize("seed", range(4))
+def test_dawid_skene_as_crowd_kit_where_annotators_answered_little(seed: int) -> None:
+    """Most annotators never gave some of the values, and never saw others."""
+    from crowdkit.aggregation import DawidSkene as Peer
+
+    generator = np.random.default_rng(seed)
+    truth = generator.integers(0, 6, 80)
+    item, annotator = np.nonzero(generator.random((80, 30)) < 0.1)
+    answer = np.where(generator.random(len(item)) < 0.6, truth[item], item % 6)
+    annotations = Annotations.from_arrays(item, annotator, answer, Nominal(tuple("abcdef")))
+    found = DawidSkene(iterations=20, tolerance=0).fit(annotations)
+    peer = Peer(n_iter=20, tol=-np.inf).fit(_frame(annotations))
+    assert peer.probas_ is not None
+    expected = peer.probas_.sort_index()[list(range(6))].to_numpy()
+    there = annotations.per_item() > 0
+    np.testing.assert_allclose(found.distribution_[there], expected, atol=1e-6)
+
+
+def test_what_an_annotator_never_answers() -> None:
+    rows = [("1", "p", "a"), ("1", "q", "a"), ("2", "p", "a"), ("2", "q", "b"), ("2", "r", "b")]
+    annotations = Annotations.from_rows(rows, Nominal(VALUES))
+    found = DawidSkene().fit(annotations).confusion_
+    np.testing.assert_allclose(found.sum(axis=2), 1)
+    np.testing.assert_allclose(found[0], [[1, 0, 0]] * 3)  # p says "a" whatever is true
+    smoothed = DawidSkene(smoothing=1).fit(annotations).confusion_
+    assert (smoothed > 0).all()
+    np.testing.assert_allclose(smoothed.sum(axis=2), 1)
+
+
+@_PEER
 @pytest.mark.parametrize("iterations", [1, 7, 40])
 def test_one_coin_as_crowd_kit(iterations: int) -> None:
     from crowdkit.aggregation import OneCoinDawidSkene as Peer
@@ -261,16 +304,54 @@ def test_dawid_skene_by_a_plain_loop() -> None:
     assert found.log_likelihood_[-1] == pytest.approx(likelihood)
 
 
-@pytest.mark.parametrize("name", ["dawid-skene", "one-coin", "glad"])
-def test_the_likelihood_never_falls(name: str) -> None:
+@pytest.mark.parametrize("name", ["dawid-skene", "one-coin", "glad", "mace"])
+def test_what_is_maximised_never_falls(name: str) -> None:
     fitted = AGGREGATORS[name]().fit(votes(300, 15)[1])
-    trace = fitted.objective_ if isinstance(fitted, Glad) else fitted.log_likelihood_  # type: ignore[attr-defined]
+    trace = getattr(fitted, "objective_", None) or fitted.log_likelihood_  # type: ignore[attr-defined]
+    trace = trace[name == "mace" :]  # a random start is not yet a distribution over parameters
     assert len(trace) > 3 and (np.diff(trace) > -1e-8).all()
 
 
 def test_it_stops_when_nothing_changes() -> None:
     fitted = DawidSkene(iterations=1000, tolerance=1e-4).fit(votes()[1])
     assert 1 < fitted.n_iterations_ < 1000
+
+
+@_PEER
+@pytest.mark.parametrize("variational", [True, False])
+def test_mace_from_the_same_start_as_crowd_kit(
+    variational: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from crowdkit.aggregation import MACE as Peer
+
+    class Start:  # crowd-kit draws everything anew from its seed
+        def uniform(self, low: float, high: float, size: tuple[int, int]) -> np.ndarray:
+            return np.random.RandomState(3).uniform(low, high, size)
+
+    made = votes(200, 12)[1]
+    # numbered by first appearance, since crowd-kit mixes annotators and values up otherwise
+    who, answer = pd.factorize(made.who(""))[0], pd.factorize(made.answer)[0]
+    annotations = Annotations.from_arrays(made.item, who, answer, made.scale)
+    peer = Peer(n_restarts=1, n_iter=50, method="vb" if variational else "em", random_state=3).fit(
+        _frame(annotations)
+    )
+    assert peer.probas_ is not None
+    monkeypatch.setattr(np.random, "default_rng", lambda seed: Start())
+    found = Mace(iterations=51, restarts=1, variational=variational).fit(annotations)
+    expected = peer.probas_.sort_index()[[0, 1, 2]].to_numpy()
+    np.testing.assert_allclose(found.distribution_, expected, atol=1e-9)
+
+
+def test_divergence_by_integration() -> None:
+    from scipy.integrate import quad
+    from scipy.stats import beta
+
+    from dissensus.aggregation.mace import _divergence
+
+    drawn, prior = beta(3.5, 1.7), beta(0.5, 0.8)
+    expected = quad(lambda x: drawn.pdf(x) * (drawn.logpdf(x) - prior.logpdf(x)), 0, 1)[0]
+    found = _divergence(np.array([[3.5, 1.7]] * 2), np.array([[0.5, 0.8]] * 2))
+    assert found == pytest.approx(2 * expected)
 
 
 @_PEER

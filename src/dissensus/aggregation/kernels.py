@@ -85,15 +85,27 @@ def vote(first, last, offsets, cell, known, posterior, table, mass):  # type: ig
 
 @_compiled
 def confusion(counts, smoothing, least, found):  # type: ignore[no-untyped-def]
-    """Counts (n_annotators, answered, true) as shares of what is answered, into `found`."""
+    """Counts (n_annotators, answered, true) as shares of what is answered, into `found`.
+
+    Without smoothing an annotator answers only what they ever answered: where nothing is counted
+    for a true value, these answers are alike, and one who always says the same says nothing.
+    """
     people, n_values = counts.shape[0], counts.shape[1]
+    given = np.empty(n_values, np.bool_)
     for who in range(people):
+        for said in range(n_values):
+            given[said] = smoothing > 0 or counts[who, said].sum() > 0
+        if not given.any():
+            given[:] = True
         for k in range(n_values):
             total = 0.0
             for said in range(n_values):
-                total += max(counts[who, said, k] + smoothing, least)
+                found[who, said, k] = 0.0
+                if given[said]:
+                    found[who, said, k] = max(counts[who, said, k] + smoothing, least)
+                total += found[who, said, k]
             for said in range(n_values):
-                found[who, said, k] = max(counts[who, said, k] + smoothing, least) / total
+                found[who, said, k] /= total
 
 
 @_compiled

@@ -10,13 +10,17 @@ import numpy as np
 from dissensus.aggregation.em import TINY, HiddenTruth
 from dissensus.aggregation.rows import Expected, Rows
 
+LEARNED = ("competence_", "habit_", "counts_", "log_likelihood_", "objective_", "n_iterations_")
+KNOWING, HABIT = 0.5, 10.0  # the paper's priors: answers of each kind, before any was given
+
 
 @dataclass(eq=False)
 class Mace(HiddenTruth):
     """With some probability an annotator gives the true value, else one of their habit.
 
-    `competence_` is (n_annotators,), `habit_` (n_annotators, n_values). The best of several
-    random starts is kept.
+    `competence_` is (n_annotators,), `habit_` (n_annotators, n_values). Of several random starts
+    the one with the highest `objective_` is kept: the log-likelihood or, with the priors, the
+    bound on the evidence that variational Bayes raises.
 
     Args:
         restarts: random starts, each with a seed of its own.
@@ -35,7 +39,11 @@ class Mace(HiddenTruth):
     competence_: np.ndarray = field(init=False, repr=False)
     habit_: np.ndarray = field(init=False, repr=False)
     counts_: np.ndarray = field(init=False, repr=False)  # (n_annotators, known or habit, n_values)
+    objective_: list[float] = field(init=False, repr=False)  # after each iteration
     _n: np.ndarray = field(init=False, repr=False)
+    _earlier: np.ndarray = field(init=False, repr=False)  # of the history, shaped as counts_
+    _cost: float = field(init=False, repr=False)  # of what was learned, against the priors
+    _guessing: np.ndarray = field(init=False, repr=False)  # (n_annotators,) of not knowing
     _generator: np.random.Generator = field(init=False, repr=False)
 
     def _learn(self, rows: Rows, posterior: np.ndarray) -> None:
@@ -43,10 +51,9 @@ class Mace(HiddenTruth):
         for start in range(max(1, self.restarts)):
             self._generator = np.random.default_rng((self.seed, start))
             super()._learn(rows, posterior)
-            if best is None or self.log_likelihood_[-1] > best[0]:
-                names = ("competence_", "habit_", "counts_", "log_likelihood_", "n_iterations_")
-                kept = {name: getattr(self, name) for name in names}
-                best = self.log_likelihood_[-1], kept, posterior.copy()
+            if best is None or self.objective_[-1] > best[0]:
+                kept = {name: getattr(self, name) for name in LEARNED}
+                best = self.objective_[-1], kept, posterior.copy()
         assert best is not None
         for name, value in best[1].items():
             setattr(self, name, value)
@@ -60,42 +67,61 @@ class Mace(HiddenTruth):
         people, n_values = rows.n_annotators, rows.n_values
         self.prior_ = np.full(n_values, 1 / n_values)
         self._n = voted.counts.sum(axis=1).reshape(people, n_values)
-        share = self._generator.uniform(1, 2.5, (people, 2))
-        self.competence_ = share[:, 1] / share.sum(axis=1)
+        self._earlier = self._from_history(np.zeros((people, 2, n_values)), "counts_")
+        self._cost, self.objective_ = 0.0, []
+        share = _normalised(self._generator.uniform(1, 2.5, (people, 2)))
+        self._guessing, self.competence_ = share.T
         self.habit_ = _normalised(self._generator.uniform(1, 2.5, (people, n_values)))
 
     def _pass(self, rows: Rows, posterior: np.ndarray) -> tuple[float, float]:
         from dissensus.aggregation.kernels import expect_own
 
-        guess = ((1 - self.competence_)[:, None] * self.habit_).clip(TINY)
+        guess = (self._guessing[:, None] * self.habit_).clip(TINY)
         knows = self.competence_[:, None]  # guess is (n_annotators, n_values)
         ratio = (1 + knows / guess).reshape(-1, 1)
         found = rows.expected(expect_own, ratio, self.prior_, self._known, posterior, self._watch)
         known = found.counts.reshape(guess.shape) * knows / (guess + knows)  # of what was right
-        self.counts_ = np.stack([known, self._n - known], axis=1)
-        self.counts_ += self._from_history(np.zeros_like(self.counts_), "counts_")
+        self.counts_ = np.stack([known, self._n - known], axis=1) + self._earlier
+        likelihood = found.likelihood + float((self._n * np.log(guess)).sum())
+        self.objective_.append(likelihood - self._cost)
         self._maximise()
-        return found.likelihood + float((self._n * np.log(guess)).sum()), found.change
+        return likelihood, found.change
 
     def _maximise(self) -> None:
-        known, habit = self.counts_[:, 0].sum(axis=1), self.counts_[:, 1]
-        either = np.stack([habit.sum(axis=1), known], axis=1)
+        either, habit = _kinds(self.counts_)
         if self.variational:
-            self.competence_ = _variational(either, 0.5)[:, 1]
-            self.habit_ = _variational(habit, 10.0)
+            earlier = _kinds(self._earlier)
+            self._guessing, self.competence_ = _variational(either + KNOWING).T
+            self.habit_ = _variational(habit + HABIT)
+            self._cost = _divergence(either + KNOWING, earlier[0] + KNOWING)
+            self._cost += _divergence(habit + HABIT, earlier[1] + HABIT)
         else:
             little = 0.01 / habit.shape[1]
-            self.competence_ = _normalised(either + little)[:, 1]
+            self._guessing, self.competence_ = _normalised(either + little).T
             self.habit_ = _normalised(habit + little)
+
+
+def _kinds(counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Answers out of habit and known ones, (n_annotators, 2); those of habit by value."""
+    habit = counts[:, 1]
+    return np.stack([habit.sum(axis=1), counts[:, 0].sum(axis=1)], axis=1), habit
 
 
 def _normalised(counts: np.ndarray) -> np.ndarray:
     return counts / counts.sum(axis=1, keepdims=True)
 
 
-def _variational(counts: np.ndarray, prior: float) -> np.ndarray:
-    """The geometric mean of a Dirichlet with these counts; it sums to less than 1."""
+def _variational(drawn: np.ndarray) -> np.ndarray:
+    """The geometric means of Dirichlets with these counts; each sums to less than 1."""
     from scipy.special import digamma
 
-    drawn = counts + prior
     return np.exp(digamma(drawn) - digamma(drawn.sum(axis=1, keepdims=True)))
+
+
+def _divergence(drawn: np.ndarray, prior: np.ndarray) -> float:
+    """Kullback-Leibler divergence of Dirichlets from their priors, summed over annotators."""
+    from scipy.special import gammaln
+
+    sizes = gammaln(drawn.sum(axis=1)) - gammaln(prior.sum(axis=1))
+    each = gammaln(prior) - gammaln(drawn) + (drawn - prior) * np.log(_variational(drawn))
+    return float(sizes.sum() + each.sum())

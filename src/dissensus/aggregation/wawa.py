@@ -10,6 +10,7 @@ import numpy as np
 from dissensus.aggregation.base import Aggregator
 from dissensus.aggregation.votes import weighted_vote
 from dissensus.annotations import Annotations
+from dissensus.scales import most_probable
 
 
 @dataclass(eq=False)
@@ -30,7 +31,7 @@ class Wawa(Aggregator):
 
 def agreement_with(annotations: Annotations, distribution: np.ndarray) -> np.ndarray:
     """The share of each annotator's answers that are the most probable ones, (n_annotators,)."""
-    label = np.nan_to_num(distribution).argmax(axis=1)  # (n_items,)
+    label = most_probable(distribution)  # (n_items,)
     who = annotations.who("agreement with the majority")
     same = (annotations.answer == label[annotations.item]).astype(float)
     n = np.bincount(who, minlength=annotations.n_annotators).astype(float)
