@@ -178,9 +178,12 @@ def main(arguments: list[str] | None = None) -> None:
             alone = {"ours": [measured("ours", "dawid-skene", size, 0)]}
             rows.append({"method": "dawid-skene", "labels": size, "runs": alone})
             show(rows[-1])
+    from dissensus.evaluation import code_commit  # not for the fits: it loads torch
+
     RESULTS.parent.mkdir(exist_ok=True)
     about = {
         "command": "python benchmarks/bench_aggregation.py --full",
+        "commit": code_commit(),
         "date": datetime.date.today().isoformat(),
         "machine": f"{platform.machine()}, {os.cpu_count()} cores",
         "seeds": list(range(given.runs)),

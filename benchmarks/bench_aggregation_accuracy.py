@@ -266,7 +266,7 @@ def main(arguments: list[str] | None = None) -> None:
             for made in part(given):
                 rows.append(about | made)
                 print(shown(rows[-1]), flush=True)
-        keep(when, rows)
+            keep(when, rows)
 
 
 def keep(when: dict[str, Any], rows: list[dict[str, Any]]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -40,6 +41,21 @@ def test_a_row_for_every_item(run: Run, table: Path) -> None:
     ]
     assert float(rows[2]["share.yes"]) == 0.5
     assert ended.err.splitlines()[-1] == "label: majority of 3 items; 1.0000 of 3 gold labels"
+
+
+def test_rows_as_json(run: Run, table: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out.csv"
+    ended = run("aggregate", table, "--json", "-o", out)
+    rows = json.loads(ended.out)
+    assert rows[2] == {
+        "question": "label",
+        "item": "t3",
+        "answer": "no",
+        "answers": 2,
+        "share.no": 0.5,
+        "share.yes": 0.5,
+    }
+    assert len(rows) == len(list(csv.DictReader(io.StringIO(out.read_text())))) == 3
 
 
 @pytest.mark.parametrize("method", ["dawid-skene", "one-coin", "mace", "glad", "wawa"])

@@ -39,6 +39,7 @@ def aggregate(
         Path | None,
         typer.Option(help="Also write what was learned of each annotator here, as a table."),
     ] = None,
+    json: console.Json = False,
 ) -> None:
     """Aggregate the answers in FILE: a row per item with one answer and its distribution."""
     from dissensus.aggregation import AGGREGATORS
@@ -50,7 +51,10 @@ def aggregate(
     corpus.check_questions(asked)
     fitted = {name: _fitted(method, corpus, name, use_gold) for name in asked}
     rows = [_rows(corpus[name], found, name) for name, found in fitted.items()]
-    _write(rows, output)
+    if json:
+        console.print_json([record for table in rows for record in _records(table)])
+    if output is not None or not json:
+        _write(rows, output)
     if people is not None:
         _write([_people(corpus, found, name) for name, found in fitted.items()], people)
     for name, found in fitted.items():
@@ -102,6 +106,11 @@ def _rows(annotations: Annotations, found: Aggregator, question: str) -> dict[st
     for column, name in enumerate(names):
         columns[f"share.{name}"] = found.distribution_[item, column].tolist()
     return columns
+
+
+def _records(columns: dict[str, Any]) -> list[dict[str, Any]]:
+    """The same row by row, each with the columns' names."""
+    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
 
 def _people(corpus: Corpus, found: Aggregator, question: str) -> dict[str, Any]:
