@@ -95,11 +95,11 @@ class Processes:
         with _collective():
             dist.all_reduce(flat)
         found, start = flat[1 : len(parameters) + 1].tolist(), len(parameters) + 1
-        for parameter, anywhere in zip(parameters, found, strict=True):
+        for parameter, held, anywhere in zip(parameters, gradients, found, strict=True):
             if anywhere:
-                summed = flat[start : start + parameter.numel()].view_as(parameter)
-                parameter.grad = summed.to(parameter.dtype)
-            start += parameter.numel()
+                held.copy_(flat[start : start + held.numel()].view(held.shape))
+                parameter.grad = held
+            start += held.numel()
         return flat[0]
 
     # ---- what they agree on ----
@@ -108,8 +108,10 @@ class Processes:
         """Give everybody the first process's weights."""
         if self.n > 1:
             for held in network.state_dict().values():
+                whole = held.contiguous()  # a picture network's weights may lie in another order
                 with _collective():
-                    dist.broadcast(held, 0)
+                    dist.broadcast(whole, 0)
+                held.copy_(whole)
 
     def told(self, figure: Callable[[], float]) -> float:
         """A figure that the first process finds, alone, and tells the others."""
