@@ -208,6 +208,7 @@ with joined() as processes:
 """
 
 
+@pytest.mark.slow
 def test_stopped_in_one_process_both_stop_and_any_number_goes_on(tmp_path: Path) -> None:
     whole, alone = _judged(), _judged()
     whole.train()
