@@ -9,7 +9,7 @@ DEMO := demo
 METHODS := prior annotator-majority single annotator-heads
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test test-all check bench gpu-kit docs
+.PHONY: help install demo test test-all check bench glove gpu-kit docs
 
 help:
 	@echo "make install    .venv with every version that constraints.txt pins"
@@ -18,6 +18,7 @@ help:
 	@echo "make test-all   the tests, and then the slow ones"
 	@echo "make check      ruff, mypy, and the version in CHANGELOG.md"
 	@echo "make bench      what takes how long"
+	@echo "make glove      word vectors for the words of the corpora, into ./glove"
 	@echo "make gpu-kit RUN=name   what a run of benchmarks/gpu needs, into ./gpu-kit"
 	@echo "make docs       write the tables of options anew, run every example of the docs"
 
@@ -56,6 +57,9 @@ check: $(STAMP)
 
 bench: $(STAMP)
 	$(BIN)/python benchmarks/run.py
+
+glove: $(STAMP)
+	$(BIN)/python benchmarks/glove.py
 
 gpu-kit: $(STAMP)
 	$(BIN)/python benchmarks/gpu/kit.py $(RUN)

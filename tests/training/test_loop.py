@@ -243,3 +243,25 @@ def test_too_little_memory_says_which_batch_to_try() -> None:
     training = Training(batch_size=24)
     with pytest.raises(ModelError, match="out of memory with 24 items in a batch; try --set train"):
         fit(_Line(), (Loss("b", "batch", hungry),), _examples(), training, learned=np.arange(24))
+
+
+def test_without_shuffling_every_epoch_is_as_the_corpus_stands() -> None:
+    examples = _examples()
+    training = Training(batch_size=5, shuffle=False, max_rows_per_item=3)
+    order = np.random.default_rng(0)
+    for _ in range(2):
+        found = list(cuts(examples, np.arange(2, 24), training, order))
+        items = np.concatenate([cut.items for cut in found])
+        assert items.tolist() == np.repeat(np.arange(2, 24), 2).tolist()  # four rows: two pieces
+        assert np.concatenate([cut.rows for cut in found]).tolist() == list(range(8, 96))
+
+
+def test_no_clip_leaves_gradients_as_they_are() -> None:
+    ends = []
+    for clip in (np.inf, 1e12, 1e-3):
+        network = _Line()
+        training = Training(epochs=2, batch_size=6, optimiser="sgd", clip=clip)
+        fit(network, (ROW_LOSS,), _examples(), training, learned=np.arange(24))
+        ends.append(network.weight.detach().numpy())
+    np.testing.assert_array_equal(ends[0], ends[1])
+    assert np.abs(ends[0] - ends[2]).max() > 1e-3

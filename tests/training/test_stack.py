@@ -23,6 +23,7 @@ from dissensus.methods import (
     RepeatedLabel,
     Single,
     SoftLabel,
+    SoftLabelMtl,
     fit_many,
 )
 from dissensus.methods.trained import TrainedMethod
@@ -84,6 +85,7 @@ METHODS: dict[str, Any] = {
     "single": Single,
     "soft-label": SoftLabel,
     "repeated-label": RepeatedLabel,
+    "soft-label-mtl": SoftLabelMtl,
     "annotator-heads": AnnotatorHeads,
 }
 

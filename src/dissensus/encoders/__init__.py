@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dissensus.encoders.base import Encoder, EncoderNetwork, NeuralEncoder
+from dissensus.encoders.base import Encoder, EncoderNetwork, NeuralEncoder, UntrainedEncoder
 from dissensus.encoders.choice import DEFAULTS, ENCODERS, Reading, encode, encoder, readings
 from dissensus.encoders.features import FeaturesEncoder
 from dissensus.encoders.prepared import Inputs, Prepared
@@ -25,6 +25,7 @@ __all__ = [
     "Sequence",
     "Store",
     "TextEncoder",
+    "UntrainedEncoder",
     "encode",
     "encoder",
     "prepared",

@@ -45,6 +45,8 @@ class EncoderNetwork(nn.Module):
     """The network of an encoder: units of contents in, a vector per position out."""
 
     width: int
+    pretrained: ClassVar[bool] = True  # else it learns as fast as what is new
+    stackable: ClassVar[bool] = True  # whether vmap runs it
 
     @abstractmethod
     def forward(self, units: Tensor, lengths: Tensor) -> Tensor:
@@ -56,6 +58,9 @@ class EncoderNetwork(nn.Module):
     @abstractmethod
     def blocks(self) -> list[nn.Module]:
         """Its layers, the first one first; what is in none of them comes before them."""
+
+    def initialise(self) -> None:
+        """Draw anew what is not pretrained, from torch's generator; nothing of most networks."""
 
 
 class NeuralEncoder(Encoder):
@@ -115,3 +120,30 @@ class NeuralEncoder(Encoder):
             batches.append(order[first : first + size])
             first += size
         return batches
+
+
+class UntrainedEncoder(NeuralEncoder):
+    """An encoder that has learned nothing yet, and learns with a method or not at all."""
+
+    cached: ClassVar[bool] = False
+    called: ClassVar[str]  # by its name, in errors
+
+    @abstractmethod
+    def made(self) -> EncoderNetwork:
+        """The network, with any first weights."""
+
+    def load(self) -> EncoderNetwork:
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(0)
+            return self.made()
+
+    def trainable(self, n_blocks: int | None = None) -> EncoderNetwork:
+        if n_blocks is not None:
+            raise ModelError(f"encoder {self.called!r} is trained as a whole: tune=all")
+        return super().trainable()
+
+    def encode(self, contents: Contents) -> Store:
+        raise ModelError(
+            f"encoder {self.called!r} has learned nothing yet, its vectors would mean nothing; "
+            "let it learn with a method: tune=all"
+        )

@@ -14,6 +14,7 @@ from dissensus.encoders.tables import TableEncoder, TableNetwork
 
 OWN = 256  # code points below have a row of their own: ASCII and Latin-1
 SHARED = 256  # rows that all others share
+N_CHARACTERS = OWN + SHARED
 WIDTH = 64
 
 
@@ -47,13 +48,13 @@ class CharactersEncoder(TableEncoder):
         return units, np.stack([at, at + 1], axis=1)
 
     def load(self) -> EncoderNetwork:
-        return TableNetwork(_first_values())
+        return TableNetwork(first_values())
 
 
-def _first_values() -> np.ndarray:
+def first_values() -> np.ndarray:
     """Uniform numbers with variance 1 / width, from a hash: no generator's next version changes
     them."""
-    size = (OWN + SHARED) * WIDTH
+    size = N_CHARACTERS * WIDTH
     drawn = np.frombuffer(hashlib.shake_256(b"characters").digest(2 * size), np.dtype("<u2"))
     uniform = (drawn.astype(np.float32) + 0.5) / 2**15 - 1  # from -1 to 1
     return uniform.reshape(-1, WIDTH) * np.float32(np.sqrt(3 / WIDTH))

@@ -21,13 +21,15 @@ from dissensus.encoders.cache import cached_store
 from dissensus.encoders.store import Store
 from dissensus.errors import ModelError, listed
 
-# by kind of content, then by name: the module and class; "words:" is followed by a path; "" is
-# any other name, a folder or a model of the hub
+# by kind of content, then by name: the module and class; what ends in ":" is followed by a path;
+# "" is any other name, a folder or a model of the hub
 ENCODERS: dict[Kind, dict[str, tuple[str, str]]] = {
     "text": {
         "minilm": ("text", "TextEncoder"),
         "words:": ("words", "WordsEncoder"),
         "characters": ("characters", "CharactersEncoder"),
+        "tagger:": ("tagger", "TaggerEncoder"),
+        "character-cnn": ("character_cnn", "CharacterCnnEncoder"),
         "": ("text", "TextEncoder"),
     },
     "image": {
@@ -76,9 +78,9 @@ def encoder(name: str, kind: Kind) -> Encoder:
     """The encoder of this name for contents of this kind.
 
     Args:
-        name: one of ours, "auto" for the kind's default, "words:PATH" for a file of word vectors,
-            a folder that holds a transformers model, or a model's name on the hub; its options
-            stand behind it, as in "minilm:max_length=64".
+        name: one of ours, "auto" for the kind's default, "words:PATH" or "tagger:PATH" for a file
+            of word vectors, a folder that holds a transformers model, or a model's name on the
+            hub; its options stand behind it, as in "minilm:max_length=64".
     """
     ours = ENCODERS[kind]
     plain, options = _parted(name)
@@ -89,7 +91,8 @@ def encoder(name: str, kind: Kind) -> Encoder:
     module, cls = ours.get(_entry(plain)) or ours[""]
     found = getattr(importlib.import_module(f"dissensus.encoders.{module}"), cls)
     known_options = {field.name: field for field in fields(found)}
-    named = (plain.removeprefix("words:"),) if known_options.pop("name", None) else ()
+    path = plain.removeprefix(_entry(plain)) if _entry(plain).endswith(":") else plain
+    named = (path,) if known_options.pop("name", None) else ()
     made: Encoder = found(*named, **_read_options(plain, options, known_options))
     return made
 
@@ -108,14 +111,17 @@ def _parted(name: str) -> tuple[str, dict[str, str]]:
 
 def _read_options(
     name: str, options: Mapping[str, str], known: Mapping[str, Field[Any]]
-) -> dict[str, float]:
-    """Options as numbers, as the encoder's fields say."""
-    read = {}
+) -> dict[str, Any]:
+    """Options as numbers or words, as the encoder's fields say."""
+    read: dict[str, Any] = {}
     for option, text in options.items():
         if option not in known:
             raise ModelError(
                 f"encoder {name!r} has no option {option!r}; it has {listed(known) or 'none'}"
             )
+        if known[option].type == "str":
+            read[option] = text  # the encoder says which words it knows
+            continue
         whole = known[option].type != "float"
         try:
             read[option] = int(text) if whole else float(text)
@@ -129,7 +135,7 @@ def _read_options(
 
 def _entry(name: str) -> str:
     """The entry that a name belongs to: "words:" for "words:glove.txt"."""
-    return "words:" if name.startswith("words:") else name
+    return next((entry for entry in ("words:", "tagger:") if name.startswith(entry)), name)
 
 
 def _is_ours(name: str) -> bool:

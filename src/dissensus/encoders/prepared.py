@@ -32,6 +32,11 @@ class Prepared:
         """Whether each unit becomes one position, as tokens do."""
         return bool(np.array_equal(self.offsets, self.place_offsets))
 
+    @property
+    def one_position(self) -> bool:
+        """Whether each content becomes one position, whatever it is made of."""
+        return bool((np.diff(self.place_offsets) == 1).all())
+
     def inputs(self, codes: np.ndarray) -> Inputs:
         """The contents at these codes as one padded batch of torch tensors."""
         units, lengths = _padded(self.units, self.offsets, codes)

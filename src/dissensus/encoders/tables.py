@@ -46,12 +46,12 @@ class TableEncoder(NeuralEncoder):
 
     @property
     @abstractmethod
-    def nothing(self) -> int:
+    def nothing(self) -> int | np.ndarray:
         """The unit of a text that has none."""
 
     @abstractmethod
     def pieces(self, text: str) -> tuple[np.ndarray, np.ndarray]:
-        """The units of a text, (n_units,), and their places in characters, (n_units, 2)."""
+        """The units of a text, (n_units, ...), and their places in characters, (n_units, 2)."""
 
     def prepare(self, contents: Contents) -> Prepared:
         together = pa.types.is_list(contents.values.type)
@@ -59,11 +59,12 @@ class TableEncoder(NeuralEncoder):
         found = [read(value) for value in contents.values.to_pylist()]
         lengths = np.array([len(units) for units, _ in found], dtype=np.int64)
         offsets = np.r_[0, np.cumsum(lengths.clip(max=self.max_length))]
-        none = np.zeros((0, 2 if together else 1, 2), np.float32)
+        nothing = np.zeros((0, *np.shape(self.nothing)), np.int32)
+        nowhere = np.zeros((0, 2 if together else 1, 2), np.float32)
         return Prepared(
-            np.concatenate([np.zeros(0, np.int32), *(u[: self.max_length] for u, _ in found)]),
+            np.concatenate([nothing, *(units[: self.max_length] for units, _ in found)]),
             offsets,
-            np.concatenate([none, *(places[: self.max_length] for _, places in found)]),
+            np.concatenate([nowhere, *(places[: self.max_length] for _, places in found)]),
             offsets,
             lengths > self.max_length,
         )

@@ -81,10 +81,15 @@ class WordsEncoder(TableEncoder):
 
     @property
     def nothing(self) -> int:
-        return len(self._file[1]) - 1
+        return len(self.table) - 1
+
+    @property
+    def table(self) -> np.ndarray:
+        """The vectors of the file, (n_words + 1, width); the last row is for unknown words."""
+        return self._file[1]
 
     def load(self) -> EncoderNetwork:
-        return TableNetwork(self._file[1])
+        return TableNetwork(self.table)
 
     def pieces(self, text: str) -> tuple[np.ndarray, np.ndarray]:
         found = list(self._pieces(text, 0, _patterns()))
@@ -105,7 +110,10 @@ class WordsEncoder(TableEncoder):
         )
 
     def missed(self, contents: Contents) -> str | None:
-        unknown = self.unknown(contents)
+        return self.said(self.unknown(contents))
+
+    def said(self, unknown: Counter[str]) -> str | None:
+        """A line for people on words without a vector, if there are any."""
         if not unknown:
             return None
         often = listed([word for word, _ in unknown.most_common()], 5)
@@ -116,13 +124,14 @@ class WordsEncoder(TableEncoder):
     ) -> Iterator[tuple[int, int, int]]:
         """Number and place of each piece by the first pattern; what is unknown, by the next."""
         for match in patterns[0].finditer(text):
-            number = self._number(match[0])
+            number = self.number(match[0])
             if number == self.nothing and len(patterns) > 1:
                 yield from self._pieces(match[0], start + match.start(), patterns[1:])
             else:
                 yield number, start + match.start(), start + match.end()
 
-    def _number(self, word: str) -> int:
+    def number(self, word: str) -> int:
+        """The line of a word in the file, or the row of unknown ones."""
         numbers = self._file[0]
         if word in numbers:
             return numbers[word]

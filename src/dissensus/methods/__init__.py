@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from dissensus.methods.repeated_label import RepeatedLabel
     from dissensus.methods.single import Single
     from dissensus.methods.soft_label import SoftLabel
+    from dissensus.methods.soft_label_mtl import SoftLabelMtl
 
 __all__ = [
     "METHODS",
@@ -33,6 +34,7 @@ __all__ = [
     "RepeatedLabel",
     "Single",
     "SoftLabel",
+    "SoftLabelMtl",
     "fit_many",
     "load",
     "method",
@@ -44,6 +46,7 @@ METHODS: dict[str, tuple[str, str]] = {
     "annotator-majority": ("annotator_majority", "AnnotatorMajority"),
     "single": ("single", "Single"),
     "soft-label": ("soft_label", "SoftLabel"),
+    "soft-label-mtl": ("soft_label_mtl", "SoftLabelMtl"),
     "repeated-label": ("repeated_label", "RepeatedLabel"),
     "label-and-uncertainty": ("label_and_uncertainty", "LabelAndUncertainty"),
     "annotator-heads": ("annotator_heads", "AnnotatorHeads"),

@@ -16,7 +16,7 @@ from dissensus.errors import ModelError
 from dissensus.methods.asking import Pairs
 from dissensus.methods.base import Answers
 from dissensus.methods.choices import PROBE_CHOICES, Choices
-from dissensus.methods.labels import Label, check_labels, item_labels, label_targets
+from dissensus.methods.labels import check_labels, item_labels, label_targets
 from dissensus.methods.losses import item_weight, label_losses
 from dissensus.methods.shared_net import SharedNet
 from dissensus.methods.trained import LaidOut, TrainedMethod
@@ -67,7 +67,7 @@ class _UncertainNet(Network):
         super().__init__()
         labels = {question: start[:-1] for question, start in sizes.start.items()}
         self.labels = SharedNet(replace(sizes, start=labels), hidden, dropout)
-        self.questions = self.labels.questions
+        self.questions = self.labels.tasks
         for number, question in enumerate(self.questions):
             head = nn.Linear(self.labels.trunk.width, 1)
             nn.init.normal_(head.weight, std=0.02)
@@ -96,7 +96,8 @@ class LabelAndUncertainty(TrainedMethod):
     Prefer `SoftLabel` to know not only how much people disagree but what they say.
 
     Args:
-        label: "consensus" of the annotators (majority, median or mean, by scale) or "gold".
+        label: "consensus" of the annotators (majority, median or mean, by scale), "gold", or an
+            aggregator's: "dawid-skene", "mace", ...
         ties: which of several majority labels is taken; "drop" does without such labels.
         measure: of disagreement: "entropy" of the answers as a share of the highest possible, or
             "minority", the share of people outside the majority; of ratings always the standard
@@ -108,7 +109,7 @@ class LabelAndUncertainty(TrainedMethod):
     10.1145/3123266.3123383; on categories as in SeedBERT's comparison, arXiv 2211.13196.
     """
 
-    label: Label = "consensus"
+    label: str = "consensus"
     ties: Ties = "first"
     measure: Measure = "entropy"
     uncertainty_weight: float = 1.0

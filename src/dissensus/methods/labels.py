@@ -1,26 +1,34 @@
-"""One label per item: the consensus of its annotators, or gold."""
+"""One label per item: the consensus of its annotators, an aggregator's, or gold."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal
 
 import numpy as np
 
+from dissensus.aggregation import AGGREGATORS
 from dissensus.annotations import Annotations, Ties
 from dissensus.corpus import Corpus
-from dissensus.errors import DataError
+from dissensus.errors import DataError, listed
 from dissensus.networks.likelihoods import likelihood
 
-Label = Literal["consensus", "gold"]
 
+def item_labels(corpus: Corpus, question: str, label: str, ties: Ties, seed: int) -> Annotations:
+    """The label of each item that has one, as annotations without annotators.
 
-def item_labels(corpus: Corpus, question: str, label: Label, ties: Ties, seed: int) -> Annotations:
-    """The label of each item that has one, as annotations without annotators."""
+    Args:
+        label: "consensus", "gold", or the name of an aggregator.
+        ties: what "consensus" does with them.
+    """
     if label == "consensus":
         return corpus[question].consensus(ties, seed)
+    if label in AGGREGATORS:
+        return AGGREGATORS[label]().fit(corpus[question]).consensus_
     if label != "gold":
-        raise DataError(f"a label is the 'consensus' or 'gold', not {label!r}")
+        raise DataError(
+            f"a label is the 'consensus', 'gold', or an aggregator's ({listed(AGGREGATORS, 20)}), "
+            f"not {label!r}"
+        )
     if question not in corpus.gold:
         raise DataError(f"{corpus.name}: no gold label for {question!r}")
     return corpus.gold[question].to(corpus[question].scale)

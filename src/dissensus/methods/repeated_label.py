@@ -10,7 +10,7 @@ import numpy as np
 from dissensus.corpus import Corpus
 from dissensus.methods.choices import PROBE_CHOICES, Choices
 from dissensus.methods.losses import repeated_losses
-from dissensus.methods.shared_net import SharedNet
+from dissensus.methods.shared_net import Branch, SharedNet
 from dissensus.methods.trained import TrainedMethod
 from dissensus.networks.likelihoods import likelihood
 from dissensus.training import Loss, Network, Sizes, Training
@@ -27,12 +27,15 @@ class RepeatedLabel(TrainedMethod):
 
     Args:
         hidden: widths of hidden layers over the pooled features; none is a linear probe.
+        branch: "output", or "attention" for the network of Fornaciari et al. (2021): attention
+            blocks over the pooled features, instead of hidden layers.
 
     Reference: Kurniawan, Mistica, Baldwin & Lau (2026), Training and Evaluating with Human Label
     Variation, doi 10.1162/coli.a.578.
     """
 
     hidden: tuple[int, ...] = ()
+    branch: Branch = "output"
     dropout: float = 0.5
     training: Training = Training(epochs=10)
     name: ClassVar[str] = "repeated-label"
@@ -40,7 +43,7 @@ class RepeatedLabel(TrainedMethod):
     needs_rows: ClassVar[bool] = True
 
     def network(self, sizes: Sizes) -> Network:
-        return SharedNet(sizes, self.hidden, self.dropout)
+        return SharedNet(sizes, self.hidden, self.dropout, self.branch)
 
     def losses(self, sizes: Sizes) -> tuple[Loss, ...]:
         return repeated_losses(sizes)

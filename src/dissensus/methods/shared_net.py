@@ -2,26 +2,56 @@
 
 from __future__ import annotations
 
-from torch import Tensor
+from collections.abc import Mapping
+from typing import Literal, get_args
 
+import torch
+from torch import Tensor, nn
+
+from dissensus.errors import ModelError
+from dissensus.networks.attention_block import AttentionBlock
 from dissensus.networks.heads import Head, Trunk
 from dissensus.networks.likelihoods import likelihood
+from dissensus.networks.noise import Dropout
 from dissensus.training import Batch, Network, Outputs, Sizes
+
+Branch = Literal["output", "attention"]
 
 
 class SharedNet(Network):
-    """One head per question over a trunk that they share, per item."""
+    """One head per question over a trunk that they share, per item.
 
-    def __init__(self, sizes: Sizes, hidden: tuple[int, ...], dropout: float) -> None:
+    Args:
+        branch: what each task has of its own: its "output" layer, or "attention" too, as the
+            network of Fornaciari et al. (2021): a shared attention block over the pooled vectors
+            as they are, then for each task a block and two linear layers.
+        tasks: name -> question; several may answer one question, each in its own way. If left
+            out, there is one for each question.
+    """
+
+    def __init__(
+        self,
+        sizes: Sizes,
+        hidden: tuple[int, ...],
+        dropout: float,
+        branch: Branch = "output",
+        tasks: Mapping[str, str] | None = None,
+    ) -> None:
         super().__init__()
-        self.trunk = Trunk(list(sizes.widths), sum(sizes.widths.values()), hidden, dropout)
-        self.questions = tuple(sizes.scales)
-        for number, (question, scale) in enumerate(sizes.scales.items()):
-            head = Head(self.trunk.width, likelihood(scale), sizes.start.get(question))
+        self.tasks = tuple(tasks or sizes.scales)
+        self.trunk = _trunk(sizes, hidden, dropout, branch)
+        for number, task in enumerate(self.tasks):
+            question = tasks[task] if tasks else task
+            head: nn.Module
+            if branch == "attention":
+                head = _attentive_head(sizes, question, self.trunk.width, dropout)
+            else:
+                head = _head(sizes, question, self.trunk.width)
             self.add_module(f"head_{number}", head)
 
     def prepare(self, pooled: dict[str, Tensor]) -> None:
-        self.trunk.standardise(pooled)
+        if isinstance(self.trunk, Trunk):
+            self.trunk.standardise(pooled)
 
     def forward(self, batch: Batch) -> Outputs:
         return Outputs(items=self.answers(self.trunk(batch.pooled)))
@@ -29,6 +59,46 @@ class SharedNet(Network):
     def answers(self, features: Tensor) -> dict[str, Tensor]:
         """What the heads make of features (n_items, width)."""
         return {
-            question: self.get_submodule(f"head_{number}")(features)
-            for number, question in enumerate(self.questions)
+            task: self.get_submodule(f"head_{number}")(features)
+            for number, task in enumerate(self.tasks)
         }
+
+
+class _AttentiveTrunk(nn.Module):
+    """Pooled vectors of all roles, as they are, through an attention block."""
+
+    def __init__(self, widths: Mapping[str, int], dropout: float) -> None:
+        super().__init__()
+        self.roles = tuple(widths)
+        self.width = sum(widths.values())
+        self.block = AttentionBlock(self.width, dropout=dropout)
+        self.dropout = Dropout(dropout)
+
+    def forward(self, pooled: dict[str, Tensor]) -> Tensor:
+        joined = torch.cat([pooled[role] for role in self.roles], dim=-1)
+        features: Tensor = self.dropout(self.block(joined))
+        return features
+
+
+def _trunk(
+    sizes: Sizes, hidden: tuple[int, ...], dropout: float, branch: Branch
+) -> Trunk | _AttentiveTrunk:
+    if branch not in get_args(Branch):
+        raise ModelError(f"branch is {' or '.join(map(repr, get_args(Branch)))}, not {branch!r}")
+    plain = Trunk(list(sizes.widths), sum(sizes.widths.values()), hidden, dropout)
+    if branch == "output":
+        return plain
+    if hidden:
+        raise ModelError(f"hidden layers belong to branch 'output', found {hidden}")
+    return _AttentiveTrunk(sizes.widths, dropout)
+
+
+def _head(sizes: Sizes, question: str, width: int) -> Head:
+    return Head(width, likelihood(sizes.scales[question]), sizes.start.get(question))
+
+
+def _attentive_head(sizes: Sizes, question: str, width: int, dropout: float) -> nn.Module:
+    """A task's own block, then two linear layers with nothing between them."""
+    half = width // 2
+    block = AttentionBlock(width, dropout=dropout)
+    return nn.Sequential(block, nn.Linear(width, half), _head(sizes, question, half))

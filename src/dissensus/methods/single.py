@@ -11,9 +11,9 @@ from dissensus.annotations import Annotations, Ties
 from dissensus.corpus import Corpus
 from dissensus.errors import ModelError
 from dissensus.methods.choices import PROBE_CHOICES, Choices
-from dissensus.methods.labels import Label, check_labels, item_labels, label_targets
+from dissensus.methods.labels import check_labels, item_labels, label_targets
 from dissensus.methods.losses import label_losses
-from dissensus.methods.shared_net import SharedNet
+from dissensus.methods.shared_net import Branch, SharedNet
 from dissensus.methods.trained import TrainedMethod
 from dissensus.networks.likelihoods import likelihood
 from dissensus.scales import Interval
@@ -28,24 +28,28 @@ class Single(TrainedMethod):
     `SoftLabel` to know how many would say what, and `AnnotatorHeads` to know who.
 
     Args:
-        label: "consensus" of the annotators (majority, median or mean, by scale) or "gold".
+        label: "consensus" of the annotators (majority, median or mean, by scale), "gold", or an
+            aggregator's: "dawid-skene", "mace", ...
         ties: which of several majority labels is taken; "drop" leaves such items out.
         label_smoothing: the share of each label that is spread evenly over all values (of a set:
             over yes and no), so that the model is never quite sure; not for ratings.
         hidden: widths of hidden layers over the pooled features; none is a linear probe.
+        branch: "output", or "attention" for the network of Fornaciari et al. (2021): attention
+            blocks over the pooled features, instead of hidden layers.
     """
 
-    label: Label = "consensus"
+    label: str = "consensus"
     ties: Ties = "first"
     label_smoothing: float = 0.0
     hidden: tuple[int, ...] = ()
+    branch: Branch = "output"
     dropout: float = 0.5
     training: Training = Training(epochs=10)
     name: ClassVar[str] = "single"
     choices: ClassVar[Choices] = PROBE_CHOICES
 
     def network(self, sizes: Sizes) -> Network:
-        return SharedNet(sizes, self.hidden, self.dropout)
+        return SharedNet(sizes, self.hidden, self.dropout, self.branch)
 
     def losses(self, sizes: Sizes) -> tuple[Loss, ...]:
         return label_losses(sizes, self.label_smoothing)
@@ -63,7 +67,7 @@ class Single(TrainedMethod):
         return likelihood(labels.scale).start(labels.answer, labels.weight)
 
     def _check(self, corpus: Corpus, question: str) -> None:
-        if self.label == "consensus":
+        if self.label != "gold":
             super()._check(corpus, question)
         check_labels(corpus, question, self._labels(corpus, question))
         if not 0 <= self.label_smoothing < 1:

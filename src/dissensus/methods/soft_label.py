@@ -12,7 +12,7 @@ from dissensus.corpus import Corpus
 from dissensus.errors import ModelError, listed
 from dissensus.methods.choices import PROBE_CHOICES, Choices
 from dissensus.methods.losses import soft_losses
-from dissensus.methods.shared_net import SharedNet
+from dissensus.methods.shared_net import Branch, SharedNet
 from dissensus.methods.trained import TrainedMethod
 from dissensus.networks.divergences import DIVERGENCES, Divergence
 from dissensus.networks.likelihoods import likelihood
@@ -36,6 +36,8 @@ class SoftLabel(TrainedMethod):
             who gave each answer; "softmax-vote" (Fornaciari et al. 2021); "dawid-skene", ...
         weighted: whether an item counts as often as it was answered, instead of once.
         hidden: widths of hidden layers over the pooled features; none is a linear probe.
+        branch: "output", or "attention" for the network of Fornaciari et al. (2021): attention
+            blocks over the pooled features, instead of hidden layers.
 
     Reference: Geng (2016), Label Distribution Learning, doi 10.1109/TKDE.2016.2545658; Uma et al.
     (2021), doi 10.1613/jair.1.12752.
@@ -45,13 +47,14 @@ class SoftLabel(TrainedMethod):
     target: str = "soft-vote"
     weighted: bool = False
     hidden: tuple[int, ...] = ()
+    branch: Branch = "output"
     dropout: float = 0.5
     training: Training = Training(epochs=10)
     name: ClassVar[str] = "soft-label"
     choices: ClassVar[Choices] = PROBE_CHOICES
 
     def network(self, sizes: Sizes) -> Network:
-        return SharedNet(sizes, self.hidden, self.dropout)
+        return SharedNet(sizes, self.hidden, self.dropout, self.branch)
 
     def losses(self, sizes: Sizes) -> tuple[Loss, ...]:
         return soft_losses(sizes, self.loss)

@@ -15,7 +15,14 @@ import torch
 from torch import Tensor
 
 from dissensus.corpus import Corpus
-from dissensus.encoders import Encoder, NeuralEncoder, Reading, encoder, readings
+from dissensus.encoders import (
+    Encoder,
+    EncoderNetwork,
+    NeuralEncoder,
+    Reading,
+    encoder,
+    readings,
+)
 from dissensus.encoders.digest import data_digest
 from dissensus.errors import DataError, ModelError, listed
 from dissensus.methods.base import Answers, Method
@@ -90,6 +97,10 @@ class TrainedMethod(Method):
     def start(self, corpus: Corpus, question: str) -> np.ndarray:
         """The biases that the heads start from."""
 
+    def output(self, question: str) -> str:
+        """The output of the network that the answer for items is read from."""
+        return question
+
     # ---- what the base asks for ----
 
     def _fit(self, corpus: Corpus, validation: Corpus | None) -> None:
@@ -124,7 +135,8 @@ class TrainedMethod(Method):
                 "label to learn from"
             )
         self.network_ = self._made().to(examples.device)
-        self.network_.prepare(self._shown(examples, learned))
+        if not isinstance(self.network_, Tuned) or self.network_.learned_before:
+            self.network_.prepare(self._shown(examples, learned))
         judge = None if validation is None else self._judge(validation)
         if judge is None and (self.training.patience or self.training.choose_by != "loss"):
             self.notes_.append("without a validation corpus all epochs are made, and the last kept")
@@ -240,14 +252,20 @@ class TrainedMethod(Method):
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(self.init_seed)
             network = self.network(self.sizes_)
-        if self.tune == "nothing":
-            return numbered(network)
+            if self.tune == "nothing":
+                return numbered(network)
+            return numbered(Tuned(network, self._trained_encoders(), self.pools))
+
+    def _trained_encoders(self) -> dict[str, EncoderNetwork]:
+        """The network that reads each role and learns; roles of one encoder share it."""
         encoders = {r: e for r, e in self._encoders().items() if isinstance(e, NeuralEncoder)}
         if not encoders:
             raise ModelError(f"nothing to tune: {self.encoder!r} has no network")
-        trained = {reader: reader.trainable(self._blocks()) for reader in encoders.values()}
-        by_role = {r: trained[reader] for r, reader in encoders.items()}
-        return numbered(Tuned(network, by_role, self.pools))
+        trained = {}
+        for reader in dict.fromkeys(encoders.values()):
+            trained[reader] = reader.trainable(self._blocks())
+            trained[reader].initialise()
+        return {role: trained[reader] for role, reader in encoders.items()}
 
     def _encoders(self) -> dict[str, Encoder]:
         """What reads each role."""
@@ -278,8 +296,9 @@ class TrainedMethod(Method):
         with torch.inference_mode():
             size = min(ITEMS_AT_ONCE, self._most_items())
             for batch, _ in batches(examples, np.arange(corpus.n_items), size):
-                for question, raw in self.network_(batch).items.items():
-                    found[question].append(raw)
+                outputs = self.network_(batch).items
+                for question, parts in found.items():
+                    parts.append(outputs[self.output(question)])
         return {q: self._read(q, torch.cat(parts)) for q, parts in found.items()}
 
     def _of_pairs(

@@ -50,9 +50,11 @@ def epoch(
 ) -> Epoch:
     """Every row of the learned items occurs once, in the generator's order, if any.
 
+    Without a generator, and in a training that does not shuffle, they come as they stand there.
     An item with more than `max_rows_per_item` rows is cut into pieces, its rows shuffled first,
     and the pieces land in any batch.
     """
+    order = order if training.shuffle else None
     first, last = examples.offsets[learned], examples.offsets[learned + 1]
     pieces = np.maximum(1, -(-(last - first) // training.max_rows_per_item))
     item = np.repeat(np.arange(len(learned)), pieces)

@@ -71,7 +71,10 @@ class Resident:
     def fits(examples: Examples) -> bool:
         """Whether all that a batch needs can stay on the device."""
         held = examples.prepared.values()
-        whole = all(isinstance(of_role, Prepared) and of_role.unit_by_unit for of_role in held)
+        whole = all(
+            isinstance(of_role, Prepared) and (of_role.unit_by_unit or of_role.one_position)
+            for of_role in held
+        )
         return not examples.stores and whole
 
     def _shifted(self, parts: list[Tensor], role: str) -> Tensor:

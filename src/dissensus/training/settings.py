@@ -31,6 +31,8 @@ class Training:
         batch_size: items per step.
         batch_by: "item": any items make up a batch; "content": those that show the same content
             stand in one batch as far as they fit, so that a long content is encoded once.
+        shuffle: whether items come in another order in every epoch, or always as they stand in
+            the corpus.
         optimiser: "adamw", "adam" or "sgd" (momentum .9).
         learning_rate: the highest; after `warm_up` it follows the schedule.
         encoder_learning_rate: the highest for an encoder that learns too.
@@ -40,7 +42,7 @@ class Training:
             `plateau` epochs brought no better validation figure (or training loss).
         weight_decay: the optimiser's.
         warm_up: the share of steps over which the rate rises.
-        clip: the largest norm of a gradient.
+        clip: the largest norm of a gradient; inf for none.
         choose_by: what is judged on the validation corpus: "loss", or the name of a metric.
         patience: epochs without a better figure before it stops early.
         losses: a method's losses "summed", or "interleaved" with a step each.
@@ -54,6 +56,7 @@ class Training:
     epochs: int = 30
     batch_size: int = 32
     batch_by: Literal["item", "content"] = "item"
+    shuffle: bool = True
     optimiser: Literal["adamw", "adam", "sgd"] = "adamw"
     learning_rate: float = 1e-3
     encoder_learning_rate: float = 5e-5

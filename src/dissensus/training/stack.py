@@ -38,7 +38,9 @@ PYTREES = (Batch, Rows, Inputs, Vectors)
 def stackable(run: Run) -> bool:
     """Whether a training can be one of several side by side."""
     whole = any(loss.weight is None for loss in run.losses)  # padding would count
-    return run.training.losses == "summed" and not whole and Resident.fits(run.examples)
+    able = all(getattr(part, "stackable", True) for part in run.network.modules())
+    summed = run.training.losses == "summed" and not whole
+    return able and summed and Resident.fits(run.examples)
 
 
 def alike(run: Run) -> tuple[Any, ...]:

@@ -54,13 +54,25 @@ class Tuned(Network):
 
     def pretrained(self) -> dict[nn.Parameter, int]:
         depth: dict[nn.Parameter, int] = {}
-        for encoder in self.encoders:
-            assert isinstance(encoder, EncoderNetwork)
+        for encoder in self.networks:
+            if not encoder.pretrained:
+                continue
             blocks = encoder.blocks
             depth |= dict.fromkeys(encoder.parameters(), len(blocks))
             for behind, block in enumerate(reversed(blocks)):
                 depth |= dict.fromkeys(block.parameters(), behind)
         return {parameter: behind for parameter, behind in depth.items() if parameter.requires_grad}
+
+    @property
+    def networks(self) -> list[EncoderNetwork]:
+        """The encoders, each once."""
+        return [found for found in self.encoders if isinstance(found, EncoderNetwork)]
+
+    @property
+    def learned_before(self) -> bool:
+        """Whether all that reads for it is pretrained: what vectors are like before the first
+        step says nothing about later ones otherwise."""
+        return all(found.pretrained for found in self.networks)
 
 
 def pooled_by_item(sequence: Sequence, content: Tensor, focus: Tensor | None) -> Tensor:

@@ -1,0 +1,144 @@
+"""Soft labels as a second task: the label of each item, and beside it how people answered."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar, Literal, get_args
+
+import numpy as np
+from torch import Tensor
+
+from dissensus.aggregation import AGGREGATORS
+from dissensus.annotations import Annotations, Ties
+from dissensus.corpus import Corpus
+from dissensus.errors import ModelError, listed
+from dissensus.methods.choices import PROBE_CHOICES, Choices
+from dissensus.methods.labels import check_labels, item_labels, label_targets
+from dissensus.methods.losses import item_weight, label_losses
+from dissensus.methods.shared_net import Branch, SharedNet
+from dissensus.methods.trained import TrainedMethod
+from dissensus.networks.likelihoods import likelihood
+from dissensus.scales import Interval, MultiLabel, Scale
+from dissensus.training import Batch, Loss, Network, Outputs, Sizes, Training
+
+SoftLoss = Literal["kl", "inverse-kl", "ce", "none"]
+Answer = Literal["label", "soft"]
+
+
+@dataclass(eq=False)
+class SoftLabelMtl(TrainedMethod):
+    """Learns the label of each item, and as a second task the distribution of answers to it.
+
+    What the second task learns keeps the shared layers from being too sure where people were
+    not. An item with a label only, or with answers only, is learned from all the same. Prefer
+    `Single` without people's answers, `SoftLabel` where their distribution is all that is wanted.
+
+    Args:
+        label: of the main task: "gold", "consensus" of the annotators (majority, median or mean,
+            by scale), or an aggregator's: "dawid-skene", "mace", ...
+        target: the aggregator whose distribution the second task learns. Ratings and sets, of
+            which nobody counts votes, are learned as "soft-vote" instead of "softmax-vote".
+        soft_loss: how far the second task is from its target, in bits: "kl", "inverse-kl", "ce";
+            it is added to the label's loss. "none": there is no second task (the paper's STL).
+        branch: what each task has of its own: its "output" layer, or "attention", too.
+        answer: which task answers in a prediction, the "label" or the "soft" one; it may be set
+            after the fit.
+        ties: which of several majority labels is taken; "drop" does without such labels.
+        hidden: widths of hidden layers over the pooled features; none is a linear probe.
+        dropout: also within the attention blocks; .1 in the paper.
+
+    Reference: Fornaciari, Uma, Paun, Plank, Hovy & Poesio (2021), Beyond Black & White, doi
+    10.18653/v1/2021.naacl-main.204.
+    """
+
+    label: str = "consensus"
+    target: str = "softmax-vote"
+    soft_loss: SoftLoss = "kl"
+    branch: Branch = "output"
+    answer: Answer = "label"
+    ties: Ties = "first"
+    hidden: tuple[int, ...] = ()
+    dropout: float = 0.5
+    training: Training = Training(epochs=10)
+    name: ClassVar[str] = "soft-label-mtl"
+    choices: ClassVar[Choices] = PROBE_CHOICES
+
+    def network(self, sizes: Sizes) -> Network:
+        tasks = {question: question for question in sizes.scales}
+        if self.soft_loss != "none":
+            tasks |= {_soft(question): question for question in sizes.scales}
+        return SharedNet(sizes, self.hidden, self.dropout, self.branch, tasks)
+
+    def losses(self, sizes: Sizes) -> tuple[Loss, ...]:
+        labels = label_losses(sizes)
+        if self.soft_loss == "none":
+            return labels
+        return (*labels, *(self._soft_loss(q, scale) for q, scale in sizes.scales.items()))
+
+    def _soft_loss(self, question: str, scale: Scale) -> Loss:
+        reading, kind, task = likelihood(scale), self.soft_loss, _soft(question)
+        assert kind != "none"
+
+        def loss(outputs: Outputs, batch: Batch) -> Tensor:
+            nats = reading.soft_loss(outputs.items[task], batch.targets[task], kind)
+            return nats / math.log(2)
+
+        return Loss(task, "item", loss, weight=lambda batch: item_weight(task, batch))
+
+    def targets(self, corpus: Corpus) -> dict[str, np.ndarray]:
+        labels = {question: self._labels(corpus, question) for question in self.learned_.questions}
+        made = label_targets(labels, corpus.n_items)
+        for question in self.learned_.questions if self.soft_loss != "none" else ():
+            task, answered = _soft(question), corpus[question].per_item() > 0
+            made[task] = self._distribution(corpus[question]).astype(np.float32)
+            made[f"{task}.weight"] = answered.astype(np.float32)
+        return made
+
+    def _distribution(self, asked: Annotations) -> np.ndarray:
+        """What the second task learns, (n_items, n_columns); zeros without answers."""
+        if not asked.n_rows:
+            return np.zeros((asked.n_items, asked.scale.n_columns))
+        uncounted = isinstance(asked.scale, Interval | MultiLabel)
+        target = "soft-vote" if uncounted and self.target == "softmax-vote" else self.target
+        return np.nan_to_num(AGGREGATORS[target]().fit(asked).distribution_)
+
+    def learns(self, corpus: Corpus) -> np.ndarray:
+        asked = self.learned_.questions
+        found = [self._labels(corpus, question).item for question in asked]
+        if self.soft_loss != "none":
+            found += [corpus[question].item for question in asked]
+        return np.unique(np.concatenate(found).astype(np.int64))
+
+    def start(self, corpus: Corpus, question: str) -> np.ndarray:
+        labels = self._labels(corpus, question)
+        return likelihood(labels.scale).start(labels.answer, labels.weight)
+
+    def output(self, question: str) -> str:
+        if self.answer not in get_args(Answer):
+            raise ModelError(f"answer is 'label' or 'soft', not {self.answer!r}")
+        if self.answer == "label":
+            return question
+        if self.soft_loss == "none":
+            raise ModelError("soft_loss is 'none': there is no second task to answer")
+        return _soft(question)
+
+    def _check(self, corpus: Corpus, question: str) -> None:
+        if self.soft_loss not in get_args(SoftLoss):
+            raise ModelError(
+                f"no soft_loss {self.soft_loss!r}; there are {listed(get_args(SoftLoss))}"
+            )
+        if self.target not in AGGREGATORS:
+            raise ModelError(f"no target {self.target!r}; there are {listed(AGGREGATORS, 20)}")
+        if self.label != "gold" or self.soft_loss != "none":
+            super()._check(corpus, question)
+        self.output(question)
+        check_labels(corpus, question, self._labels(corpus, question))
+
+    def _labels(self, corpus: Corpus, question: str) -> Annotations:
+        return item_labels(corpus, question, self.label, self.ties, self.training.seed)
+
+
+def _soft(question: str) -> str:
+    """The name of a question's second task."""
+    return f"{question}.soft"

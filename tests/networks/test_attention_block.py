@@ -1,0 +1,93 @@
+"""The attention block against torch's own attention over one position."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, cast
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor, nn
+
+from dissensus.errors import ModelError
+from dissensus.networks.attention_block import AttentionBlock, Norm
+from dissensus.networks.noise import drawing, noise_key, numbered
+
+WIDTH, HEADS = 8, 2
+
+
+def _norm(vectors: Tensor, norm: Norm) -> Tensor:
+    mean, spread = vectors.mean(-1, keepdim=True), vectors.std(-1, correction=1, keepdim=True)
+    return norm.scale * (vectors - mean) / (spread + 1e-6) + norm.shift
+
+
+def _attention(value: nn.Linear, joined: nn.Linear) -> nn.MultiheadAttention:
+    """torch's, with these weights, and any for queries and keys."""
+    made = nn.MultiheadAttention(WIDTH, HEADS, batch_first=True, dtype=torch.float64).eval()
+    with torch.no_grad():
+        made.in_proj_weight[2 * WIDTH :] = value.weight
+        made.in_proj_bias[2 * WIDTH :] = value.bias
+        made.out_proj.load_state_dict(joined.state_dict())
+    return made
+
+
+def _plain(block: AttentionBlock, vectors: Tensor) -> Tensor:
+    """A pre-norm transformer encoder over sequences of one position, layer by layer."""
+    position = torch.tensor([0.0, 1.0] * (WIDTH // 2), dtype=torch.float64)
+    sequence = (vectors * math.sqrt(WIDTH) + position).unsqueeze(1)  # (n, 1, width)
+    *layers, last = cast(Any, block.layers)
+    for layer in layers:
+        attention = _attention(layer.value, layer.joined)
+        seen = _norm(sequence, layer.before_attention)
+        sequence = sequence + attention(seen, seen, seen)[0]
+        inner = layer.inner(_norm(sequence, layer.before_inner)).clamp(min=0)
+        sequence = sequence + layer.outer(inner)
+    assert isinstance(last, Norm)
+    return _norm(sequence, last)[:, 0]
+
+
+def _block(**settings: Any) -> AttentionBlock:
+    torch.manual_seed(0)
+    block = AttentionBlock(WIDTH, layers=3, heads=HEADS, inner=20, **settings).double()
+    for parameter in block.parameters():
+        nn.init.normal_(parameter, std=0.5)
+    return numbered(block)
+
+
+def test_it_is_a_transformer_encoder_over_one_position() -> None:
+    block = _block().eval()
+    vectors = torch.randn(5, WIDTH, dtype=torch.float64)
+    torch.testing.assert_close(block(vectors), _plain(block, vectors))
+
+
+def test_dropout_leaves_out_whole_heads_of_the_attention() -> None:
+    """With weights that pass values on as they are, a head of an item is there or is not."""
+    block = _block(dropout=0.5)
+    layer: Any = block.layers[0]
+    layer.after_attention.p = 0.0
+    with torch.no_grad():
+        for linear in (layer.value, layer.joined):
+            nn.init.eye_(linear.weight)
+            nn.init.zeros_(linear.bias)
+    vectors = torch.randn(400, WIDTH, dtype=torch.float64)
+    with drawing(noise_key(0, 0)):
+        found = layer._attended(vectors)
+    times = (found / vectors).view(400, HEADS, -1)
+    assert (times.amax(2) - times.amin(2)).abs().max() < 1e-12
+    assert set(np.unique(times.detach().numpy().round(6))) == {0.0, 2.0}
+    assert float((times == 0).double().mean()) == pytest.approx(0.5, abs=0.08)
+
+
+def test_the_norm_of_a_vector() -> None:
+    found = Norm(4)(torch.tensor([[1.0, 2.0, 3.0, 4.0]]))
+    expected = (np.arange(4) - 1.5) / np.std([1, 2, 3, 4], ddof=1)
+    np.testing.assert_allclose(found[0].detach(), expected, rtol=1e-5)
+
+
+def test_heads_divide_the_width() -> None:
+    with pytest.raises(ModelError) as caught:
+        AttentionBlock(7)
+    assert str(caught.value) == (
+        "an attention block with 2 heads reads vectors whose width they divide evenly, found 7"
+    )
