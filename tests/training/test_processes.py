@@ -21,7 +21,7 @@ from dissensus.corpus import Corpus
 from dissensus.errors import ModelError
 from dissensus.methods import AnnotatorHeads, LabelAndUncertainty, Single
 from dissensus.networks.noise import drawing, dropped, standing
-from dissensus.training import Batch, Loss, Outputs, Training
+from dissensus.training import Batch, Loss, Outputs, Training, sparse
 from dissensus.training.checkpoint import STATE, Checkpoint
 from dissensus.training.loop import Judge, Run, mean_loss
 from dissensus.training.processes import Processes, joined, present
@@ -86,6 +86,17 @@ def _interleaved() -> Run:
     return run_of(LabelAndUncertainty("features", training=training), _crowd("nominal"))
 
 
+def _by_rows() -> Run:
+    """Only the batch's rows of the heads are stepped, and only their gradients summed."""
+    before, sparse.LARGE = sparse.LARGE, 1
+    try:
+        run = _heads("interval", replace(TRAINING, weight_decay=0.1))
+    finally:
+        sparse.LARGE = before
+    assert len(run.tables.tables) == 2
+    return run
+
+
 CASES: dict[str, Callable[[], Run]] = {
     "rows": _heads,
     "multi-label": lambda: _heads("multi-label", replace(TRAINING, optimiser="sgd", epochs=2)),
@@ -93,6 +104,7 @@ CASES: dict[str, Callable[[], Run]] = {
     "means": lambda: _with_losses(_heads("interval"), Loss("q", "batch", _annotator_means)),
     "both": lambda: _with_losses(run := _single(), *run.losses, Loss("c", "batch", _concordance)),
     "judged": _judged,
+    "by rows": _by_rows,
     "interleaved": _interleaved,
 }
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from torch import Tensor
+from torch import Tensor, nn
 
 from dissensus.corpus import Corpus
 from dissensus.methods.choices import TRUNK_CHOICES, Choices
@@ -37,6 +37,10 @@ class _HeadsNet(Network):
 
     def prepare(self, pooled: dict[str, Tensor]) -> None:
         self.trunk.standardise(pooled)
+
+    def tables(self) -> list[nn.Parameter]:
+        of_questions = [part for part in self.children() if isinstance(part, heads.AnnotatorHeads)]
+        return [table for part in of_questions for table in (part.weight, part.bias)]
 
     def forward(self, batch: Batch) -> Outputs:
         features = self.trunk(batch.pooled)  # (n_items, width)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import numpy as np
+import torch
 from torch import Tensor, nn
 
 from dissensus.encoders import Inputs, Sequence
@@ -65,6 +66,8 @@ class Outputs:
 class Network(nn.Module):
     """A network has one door."""
 
+    rows: Tensor | None = None  # codes of those whom its tables hold, if not everybody's
+
     @abstractmethod
     def forward(self, batch: Batch) -> Outputs: ...
 
@@ -76,7 +79,18 @@ class Network(nn.Module):
         of the encoder's blocks come behind each."""
         return {}
 
+    def tables(self) -> list[nn.Parameter]:
+        """The parameters with a row per annotator, if they are read at `batch.annotators` alone.
+
+        While a step is made they may hold the rows of some annotators only (see
+        `training.sparse`), and `batch.annotators` are positions among these.
+        """
+        return []
+
     def __call__(self, batch: Batch) -> Outputs:
+        if self.rows is not None:
+            at = torch.searchsorted(self.rows, batch.annotators)
+            batch = replace(batch, annotators=at)
         with drawing(batch.noise), standing(batch.places.get("items")):
             outputs: Outputs = super().__call__(batch)
         return outputs

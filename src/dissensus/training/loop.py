@@ -27,6 +27,7 @@ from dissensus.training.examples import Examples
 from dissensus.training.log import Log
 from dissensus.training.processes import Part, Processes, present
 from dissensus.training.settings import Schedule, Training
+from dissensus.training.sparse import Tables
 
 
 class Judge(NamedTuple):
@@ -78,7 +79,10 @@ class Run:
 
     def __post_init__(self) -> None:
         training = self.training
-        self.parameters = [p for p in self.network.parameters() if p.requires_grad]
+        self.tables = Tables.of(self.network, training, self.examples.device)
+        by_rows = {id(table) for table in self.tables.tables}
+        learning = [p for p in self.network.parameters() if p.requires_grad]
+        self.parameters = [p for p in learning if id(p) not in by_rows]
         self.optimiser = training.optimise(self.parameters, self.network.pretrained())
         self.highest = [group["lr"] for group in self.optimiser.param_groups]
         self.order = np.random.default_rng(training.seed)
@@ -145,6 +149,7 @@ class Run:
                 self.save(checkpoint)
         loss = float(self.sum) / max(self.n_batches * self.steps_per_batch, 1)
         self.steady = False
+        self.tables.catch_up()
         self.end_epoch(loss, self.optimiser.param_groups[0]["lr"])
         self.steady = True
         advance(0, f"epoch {self.epoch}, loss {loss:.4f}")
@@ -160,11 +165,14 @@ class Run:
                 group["lr"] = highest * rate
             batch.noise = noise_key(self.training.seed, self.step)
             self.optimiser.zero_grad()
-            loss = self._loss(losses, batch)
-            loss.backward()  # type: ignore[no-untyped-call]
-            self.sum += self.processes.add_up(self.parameters, loss)
-            torch.nn.utils.clip_grad_norm_(self.parameters, self.training.clip)
+            with self.tables.rows_of(batch) as rows:
+                loss = self._loss(losses, batch)
+                loss.backward()  # type: ignore[no-untyped-call]
+            learning = [*self.parameters, *rows]
+            self.sum += self.processes.add_up(learning, loss)
+            torch.nn.utils.clip_grad_norm_(learning, self.training.clip)
             self.optimiser.step()
+            self.tables.step(rows, self.highest[0] * rate)
             self.step += 1
 
     def _loss(self, losses: tuple[Loss, ...], batch: Batch) -> Tensor:
@@ -225,6 +233,7 @@ class Run:
             for name, value in held.items():
                 if value is not None:
                     tensors[f"optimiser.{number}.{name}"] = value
+        tensors |= {f"tables.{k}": v for k, v in self.tables.state().items()}
         tensors["sum"] = self.sum
         tensors["random.cpu"] = torch.get_rng_state()
         if self.examples.device.type == "cuda":
@@ -252,6 +261,7 @@ class Run:
         self.network.load_state_dict(_under("network.", tensors))
         self.best = {k: v.to(self.examples.device) for k, v in _under("best.", tensors).items()}
         self._restore_optimiser(_under("optimiser.", tensors))
+        self.tables.restore(_under("tables.", tensors))
         self.sum.copy_(tensors["sum"])
         self.epoch, self.done, self.step = facts["epoch"], facts["done"], facts["step"]
         self.order.bit_generator.state = self.order_before = facts["order"]

@@ -12,6 +12,7 @@ from torch import nn
 
 from dissensus.errors import ModelError
 
+BETAS, EPSILON, MOMENTUM = (0.9, 0.999), 1e-8, 0.9  # of the optimisers, as torch has them
 CHOICES = {
     "optimiser": ("adamw", "adam", "sgd"),
     "schedule": ("cosine", "linear", "plateau", "constant"),
@@ -114,7 +115,7 @@ class Training:
         groups += [{"params": held, "lr": rate} for rate, held in by_rate.items()]
         common: dict[str, Any] = {"weight_decay": self.weight_decay, "fused": True}
         if self.optimiser == "sgd":
-            return torch.optim.SGD(groups, momentum=0.9, **common)
+            return torch.optim.SGD(groups, momentum=MOMENTUM, **common)
         kind = torch.optim.AdamW if self.optimiser == "adamw" else torch.optim.Adam
         return kind(groups, **common)
 

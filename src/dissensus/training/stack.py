@@ -26,8 +26,8 @@ from dissensus.training.batch import Batch, Outputs, Rows
 from dissensus.training.cuts import Epoch, epoch
 from dissensus.training.loop import Run, explained, gpus, total_loss
 from dissensus.training.resident import Cuts, Resident, at_step
+from dissensus.training.settings import BETAS, EPSILON, MOMENTUM
 
-BETAS, EPSILON, MOMENTUM = (0.9, 0.999), 1e-8, 0.9  # as torch has them
 SEVERAL = (  # settings of training that each member may have its own of
     *("seed", "learning_rate", "encoder_learning_rate", "weight_decay", "warm_up", "clip"),
     *("schedule", "plateau", "patience", "epochs", "choose_by", "save_every"),
@@ -39,8 +39,9 @@ def stackable(run: Run) -> bool:
     """Whether a training can be one of several side by side."""
     whole = any(loss.weight is None for loss in run.losses)  # padding would count
     able = all(getattr(part, "stackable", True) for part in run.network.modules())
+    by_rows = bool(run.tables.tables)  # a stack would step every row of every member
     summed = run.training.losses == "summed" and not whole
-    return able and summed and Resident.fits(run.examples)
+    return able and summed and not by_rows and Resident.fits(run.examples)
 
 
 def alike(run: Run) -> tuple[Any, ...]:

@@ -52,6 +52,9 @@ class Tuned(Network):
     def prepare(self, pooled: dict[str, Tensor]) -> None:
         self.inner.prepare(pooled)
 
+    def tables(self) -> list[nn.Parameter]:
+        return self.inner.tables()
+
     def pretrained(self) -> dict[nn.Parameter, int]:
         depth: dict[nn.Parameter, int] = {}
         for encoder in self.networks:

@@ -1,0 +1,116 @@
+"""Steps of single rows of a table, compiled; see `sparse` for what they compute and why.
+
+Tables and moments are (n_annotators, width), written in place at the rows `codes`. Numbers that
+enter the arithmetic come in the tables' own precision, so that loops run several columns at once.
+
+Steps without a gradient are (7,): a 2 x 2 matrix, the shares that are left of two moments, and a
+number that belongs to the row's last step and stays as it is.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numba
+import numpy as np
+
+_compiled: Any = numba.njit(nogil=True, cache=True, error_model="numpy")
+BLOCK = 256  # steps whose products are kept up to date at every step
+
+
+@_compiled
+def _followed_by(after, before):  # type: ignore[no-untyped-def]
+    """Go on from missed steps through those after them; written into `before`."""
+    a, b, c, d = before[:4]
+    before[0] = after[0] * a + after[1] * c
+    before[1] = after[0] * b + after[1] * d
+    before[2] = after[2] * a + after[3] * c
+    before[3] = after[2] * b + after[3] * d
+    before[4] *= after[4]
+    before[5] *= after[5]
+
+
+@_compiled
+def note_step(since, begin, now, missed, nothing):  # type: ignore[no-untyped-def]
+    """Note the now-th step; where the present block begins from now on.
+
+    `since[s]` holds all steps after the s-th, up to the last one if s is in the present block,
+    and up to the block's beginning if it is older.
+    """
+    for before in range(begin, now):
+        _followed_by(missed, since[before])
+    since[now] = nothing
+    if now - begin < BLOCK:
+        return begin
+    for before in range(begin):
+        _followed_by(since[begin], since[before])
+    return now
+
+
+@_compiled
+def write_missed(since, begin, last, found):  # type: ignore[no-untyped-def]
+    """Write all steps after the last one of each row, (n_rows, 7)."""
+    for row in range(len(last)):
+        found[row] = since[last[row]]
+        if last[row] < begin:
+            _followed_by(since[begin], found[row])
+
+
+@_compiled
+def catch_up_momentum(codes, missed, table, momentum, rows):  # type: ignore[no-untyped-def]
+    """(table, momentum) as they are after the missed steps, (n_rows, 7); the table's in `rows`."""
+    for number in range(len(codes)):
+        row = codes[number]
+        a, b, c, d = missed[number, :4]
+        for column in range(table.shape[1]):
+            weight, moved = table[row, column], momentum[row, column]
+            rows[number, column] = table[row, column] = a * weight + b * moved
+            momentum[row, column] = c * weight + d * moved
+
+
+@_compiled
+def step_momentum(codes, gradient, table, momentum, settings):  # type: ignore[no-untyped-def]
+    """A step of torch's SGD; settings: rate, weight decay, momentum."""
+    rate, decay, kept = settings
+    for number in range(len(codes)):
+        row = codes[number]
+        for column in range(table.shape[1]):
+            slope = gradient[number, column] + decay * table[row, column]
+            moved = kept * momentum[row, column] + slope
+            momentum[row, column] = moved
+            table[row, column] -= rate * moved
+
+
+@_compiled
+def catch_up_adam(  # type: ignore[no-untyped-def]
+    codes, missed, table, first, second, epsilon, rows
+):
+    """(table, first, second) as they are after the missed steps; the table's rows in `rows`."""
+    for number in range(len(codes)):
+        row = codes[number]
+        kept, drift = missed[number, :2]
+        left, left_square, correction = missed[number, 4:]
+        for column in range(table.shape[1]):
+            mean, square = first[row, column], second[row, column]
+            direction = mean / (np.sqrt(square) * correction + epsilon[0])
+            rows[number, column] = kept * table[row, column] + drift * direction
+            table[row, column] = rows[number, column]
+            first[row, column] = left * mean
+            second[row, column] = left_square * square
+
+
+@_compiled
+def step_adam(codes, gradient, table, first, second, settings):  # type: ignore[no-untyped-def]
+    """A step of torch's AdamW; settings: what is left of the weight, corrected rate, what is left
+    of both moments and what is new of them, the spread's correction, epsilon."""
+    kept, rate, left, new, left_square, new_square, correction, epsilon = settings
+    for number in range(len(codes)):
+        row = codes[number]
+        for column in range(table.shape[1]):
+            slope = gradient[number, column]
+            mean = left * first[row, column] + new * slope
+            square = left_square * second[row, column] + new_square * slope * slope
+            first[row, column] = mean
+            second[row, column] = square
+            direction = mean / (np.sqrt(square) * correction + epsilon)
+            table[row, column] = kept * table[row, column] - rate * direction

@@ -1,0 +1,357 @@
+"""Rows that are stepped by themselves end where steps of the whole table bring them."""
+
+from __future__ import annotations
+
+import copy
+import signal
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor, nn
+
+from dissensus import Annotations, Corpus, Interval, Names, Nominal
+from dissensus.contents import Contents
+from dissensus.methods import AnnotatorHeads, Job, Single, fit_many
+from dissensus.scales import Scale
+from dissensus.training import Batch, Network, Outputs, Rows, Training, kernels, sparse
+from dissensus.training.loop import Run
+from dissensus.training.sparse import AdamW, Momentum, Rule, Tables
+from dissensus.training.stack import stackable
+from tests.training.test_stack import run_of, weights_of
+
+N_ANNOTATORS, N_STEPS = 40, 60
+
+
+class _Net(Network):
+    """A table of slopes, one of shifts, and a line that everyone shares."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        generator = torch.Generator().manual_seed(0)
+        self.slope = nn.Parameter(torch.randn(N_ANNOTATORS, 2, 3, generator=generator).double())
+        self.shift = nn.Parameter(torch.randn(N_ANNOTATORS, 2, generator=generator).double())
+        self.common = nn.Parameter(torch.randn(3, generator=generator).double())
+
+    def tables(self) -> list[nn.Parameter]:
+        return [self.slope, self.shift]
+
+    def forward(self, batch: Batch) -> Outputs:
+        who, shown = batch.annotators[batch.rows.annotator], batch.pooled["x"][batch.rows.item]
+        own = torch.einsum("pow,pw->po", self.slope[who], shown) + self.shift[who]
+        return Outputs(rows={"q": own + (shown @ self.common)[:, None]})
+
+
+def _batch(step: int) -> Batch:
+    """Two of ten annotators who are always there, and now and then another: most miss for long."""
+    generator = np.random.default_rng(step)
+    who = np.r_[generator.choice(10, 2), generator.integers(10, N_ANNOTATORS, step % 3)]
+    annotators, local = np.unique(who, return_inverse=True)
+    shown, answer = generator.normal(size=(4, 3)), generator.normal(size=(len(who), 2))
+    item = torch.from_numpy(generator.integers(0, 4, len(who)))
+    rows = Rows(item, torch.from_numpy(local), {"q": torch.from_numpy(answer)}, {})
+    nothing: dict[str, Any] = {"inputs": {}, "sequence": {}, "content": {}, "focus": {}}
+    return Batch(
+        torch.arange(4),
+        torch.ones(4),
+        torch.from_numpy(annotators),
+        {"x": torch.from_numpy(shown)},
+        rows=rows,
+        targets={},
+        noise=0,
+        **nothing,
+    )
+
+
+def _loss(network: Network, batch: Batch) -> Tensor:
+    """Not linear, so that gradients depend on where weights are."""
+    return (network(batch).rows["q"] - batch.rows.answer["q"]).square().log1p().sum()
+
+
+def _rate(step: int) -> float:
+    return 0.05 * (1.1 + np.cos(step / 9))
+
+
+def _dense(optimiser: Any, network: _Net, steps: range = range(N_STEPS)) -> None:
+    for step in steps:
+        optimiser.param_groups[0]["lr"] = _rate(step)
+        optimiser.zero_grad()
+        _loss(network, _batch(step)).backward()  # type: ignore[no-untyped-call]
+        nn.utils.clip_grad_norm_(network.parameters(), 1.0)
+        optimiser.step()
+
+
+def _by_rows(tables: Tables, optimiser: Any, network: _Net, steps: range = range(N_STEPS)) -> None:
+    """As the loop does it; the shared line by torch's own optimiser."""
+    for step in steps:
+        optimiser.param_groups[0]["lr"] = _rate(step)
+        optimiser.zero_grad()
+        batch = _batch(step)
+        with tables.rows_of(batch) as rows:
+            _loss(network, batch).backward()  # type: ignore[no-untyped-call]
+        nn.utils.clip_grad_norm_([network.common, *rows], 1.0)
+        optimiser.step()
+        tables.step(rows, _rate(step))
+
+
+RULES: dict[str, tuple[Rule, Any, dict[str, Any]]] = {
+    "sgd": (Momentum(0.0), torch.optim.SGD, {"momentum": 0.9}),
+    "sgd, decay": (Momentum(0.3), torch.optim.SGD, {"momentum": 0.9, "weight_decay": 0.3}),
+    "adam": (AdamW(0.0), torch.optim.Adam, {}),
+    "adamw, decay": (AdamW(0.3), torch.optim.AdamW, {"weight_decay": 0.3}),
+}
+
+
+def _difference(rule: Rule, kind: Any, settings: dict[str, Any]) -> float:
+    """The largest between dense steps and steps of rows, of tables and of what is shared."""
+    dense, network = _Net(), _Net()
+    _dense(kind(dense.parameters(), lr=1.0, **settings), dense)
+    tables = Tables(network, network.tables(), rule)
+    _by_rows(tables, kind([network.common], lr=1.0, **settings), network)
+    behind = (network.slope - dense.slope).abs().max().item()
+    assert behind > 1e-3  # before it has caught up
+    tables.catch_up()
+    pairs = zip(dense.parameters(), network.parameters(), strict=True)
+    return max((one - other).abs().max().item() for one, other in pairs)
+
+
+@pytest.mark.parametrize("block", [5, 256])
+@pytest.mark.parametrize("name", ["sgd", "sgd, decay"])
+def test_momentum_is_exact(name: str, block: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    if block != kernels.BLOCK:
+        python = {
+            n: getattr(kernels, n).py_func for n in ("note_step", "write_missed", "_followed_by")
+        }
+        for function, body in python.items():  # compiled code has the block's length built in
+            monkeypatch.setattr(kernels, function, body)
+        monkeypatch.setattr(kernels, "BLOCK", block)
+    assert _difference(*RULES[name]) < 1e-10
+
+
+@pytest.mark.parametrize("name", ["adam", "adamw, decay"])
+def test_adam_is_exact_up_to_epsilon(name: str) -> None:
+    """Steps are 0.1 long here, gradients a million times epsilon; without epsilon it is exact."""
+    rule, kind, settings = RULES[name]
+    assert isinstance(rule, AdamW)
+    tiny = 1e-30
+    assert _difference(rule, kind, settings) < 1e-6
+    assert (
+        _difference(AdamW(rule.weight_decay, epsilon=tiny), kind, settings | {"eps": tiny}) < 1e-10
+    )
+
+
+@pytest.mark.parametrize("first", [3, 100, 2000])
+@pytest.mark.parametrize("gradient", [1e-9, 1e-7, 1e-4])
+def test_adam_is_off_by_the_stated_share_at_most(first: int, gradient: float) -> None:
+    """One weight, a gradient at each of the first steps, then an absence, step by step."""
+    beta_square, epsilon, rate = 0.999, 1e-8, 0.01
+    weight = nn.Parameter(torch.zeros(1, 1, dtype=torch.float64))
+    optimiser = torch.optim.AdamW([weight], lr=rate, weight_decay=0.0)
+    for _ in range(first):
+        weight.grad = torch.full_like(weight, gradient)
+        optimiser.step()
+    state = {k: v.clone() for k, v in optimiser.state[weight].items()}
+    rule, begun = AdamW(0.0), weight.item()
+    spread = (state["exp_avg_sq"] / (1 - beta_square**first)).sqrt().item()
+    product, allowed, moved = np.eye(2), 0.0, 0.0
+    for step in range(first + 1, first + 121):
+        weight.grad = torch.zeros_like(weight)
+        before = weight.item()
+        optimiser.step()
+        product = rule.missed(rate, step)[:4].reshape(2, 2) @ product
+        longest = np.sqrt((1 + (step - first) / first) / beta_square ** (step - first)) - 1
+        allowed += abs(weight.item() - before) * epsilon / (spread + epsilon) * longest
+        moved += abs(weight.item() - before)
+    direction = state["exp_avg"].item() / (spread + epsilon)
+    caught_up = product[0] @ [begun, direction]
+    assert abs(caught_up - weight.item()) <= allowed * (1 + 1e-9) + 1e-14
+    if first >= 100:
+        assert allowed <= 0.06 * moved * epsilon / (spread + epsilon) * (1 + 1e-9)
+    if first == 2000:
+        assert abs(caught_up - weight.item()) <= 0.006 * moved
+
+
+def test_moments_and_weights_of_nobody_are_left_in_order() -> None:
+    """Annotators who never come decay with all others, and have no direction to drift along."""
+    network = _Net()
+    first = network.slope.detach().clone()
+    tables = Tables(network, network.tables(), AdamW(0.3))
+    _by_rows(tables, torch.optim.SGD([network.common], lr=1.0), network, range(20))
+    seen = {int(a) for step in range(20) for a in _batch(step).annotators}
+    never = [a for a in range(N_ANNOTATORS) if a not in seen]
+    tables.catch_up()
+    kept = float(np.prod([1 - _rate(step) * 0.3 for step in range(20)]))
+    assert never
+    torch.testing.assert_close(network.slope[never], first[never] * kept)
+    assert all(not moment[never].any() for moments in tables.moments for moment in moments)
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_a_state_goes_on_to_the_bit(name: str) -> None:
+    rule, kind, settings = RULES[name]
+    whole, resumed = _Net(), _Net()
+    tables, optimiser = (
+        Tables(whole, whole.tables(), rule),
+        kind([whole.common], lr=1.0, **settings),
+    )
+    _by_rows(tables, optimiser, whole, range(30))
+    resumed.load_state_dict(whole.state_dict())
+    again = Tables(resumed, resumed.tables(), rule)
+    again.restore({name: held.clone() for name, held in tables.state().items()})
+    other = kind([resumed.common], lr=1.0, **settings)
+    other.load_state_dict(copy.deepcopy(optimiser.state_dict()))
+    _by_rows(tables, optimiser, whole, range(30, N_STEPS))
+    _by_rows(again, other, resumed, range(30, N_STEPS))
+    tables.catch_up()
+    again.catch_up()
+    for one, two in zip(whole.parameters(), resumed.parameters(), strict=True):
+        assert torch.equal(one, two)
+
+
+def test_an_error_leaves_the_whole_tables_in_the_network() -> None:
+    network = _Net()
+    tables, batch = Tables(network, network.tables(), Momentum(0.0)), _batch(0)
+    with pytest.raises(RuntimeError, match="on purpose"), tables.rows_of(batch):
+        assert len(network.slope) == len(batch.annotators)
+        assert len(network.state_dict()["slope"]) == N_ANNOTATORS
+        raise RuntimeError("on purpose")
+    assert len(network.slope) == N_ANNOTATORS and network.rows is None
+
+
+# ---- in the loop ----
+
+
+def _crowd(scale: Scale | None = None, n_items: int = 90, n_annotators: int = 120) -> Corpus:
+    """As jester5k in small: most people rate a few items, some rate many."""
+    generator = np.random.default_rng(0)
+    features = generator.normal(size=(n_items, 6)).astype(np.float32)
+    often = 1 / np.arange(1, n_annotators + 1)
+    who = np.concatenate(
+        [generator.choice(n_annotators, 5, False, often / often.sum()) for _ in range(n_items)]
+    )
+    item = np.repeat(np.arange(n_items), 5)
+    place = features[item, 0] + np.sin(who) + 0.3 * generator.normal(size=len(item))
+    scale = scale or Interval(-10, 10)
+    answer = (place > 0).astype(np.int64) if isinstance(scale, Nominal) else 2 * place
+    asked = Annotations.from_arrays(
+        item, who, answer, scale, items=Names.range(n_items), annotators=Names.range(n_annotators)
+    )
+    shown = Contents.distinct("features", features)
+    return Corpus.build("jokes", asked.items, {"q": asked}, contents={"x": shown})
+
+
+def _method(**settings: Any) -> AnnotatorHeads:
+    given: dict[str, Any] = {"epochs": 4, "batch_size": 6, "device": "cpu"} | settings
+    training = Training(**given)
+    return AnnotatorHeads(encoder="features", hidden=(5,), dropout=0.3, training=training)
+
+
+@pytest.fixture
+def by_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Any table is large."""
+    monkeypatch.setattr(sparse, "LARGE", 1)
+
+
+SETTINGS: list[dict[str, Any]] = [
+    {"optimiser": "sgd", "learning_rate": 0.1, "weight_decay": 0.0},
+    {"optimiser": "sgd", "learning_rate": 0.1, "weight_decay": 0.05, "schedule": "linear"},
+    {"optimiser": "adamw", "learning_rate": 0.01, "weight_decay": 0.1},
+    {"optimiser": "adam", "learning_rate": 0.01, "weight_decay": 0.0, "schedule": "constant"},
+]
+
+
+@pytest.mark.parametrize("settings", SETTINGS)
+@pytest.mark.parametrize("scale", [Interval(-10, 10), Nominal(("no", "yes"))])
+def test_annotator_heads_end_the_same(
+    settings: dict[str, Any], scale: Scale, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Four epochs of 15 batches, 60 steps, in float64.
+
+    Some weights have gradients of 1e-5 early on; for AdamW 3e-3 of a step is allowed.
+    """
+    dense = run_of(_method(**settings), _crowd(scale))
+    monkeypatch.setattr(sparse, "LARGE", 1)
+    by_rows = run_of(_method(**settings), _crowd(scale))
+    assert not dense.tables.tables and len(by_rows.tables.tables) == 2
+    assert stackable(dense) and not stackable(by_rows)
+    for run in (dense, by_rows):
+        run.train()
+    tolerance = 1e-10 if settings["optimiser"] == "sgd" else 3e-3 * settings["learning_rate"]
+    one, other = weights_of([dense, by_rows])
+    for name, held in one.items():
+        np.testing.assert_allclose(other[name], held, rtol=0, atol=tolerance, err_msg=name)
+    assert by_rows.log.train == pytest.approx(dense.log.train, abs=tolerance)
+
+
+@pytest.mark.usefixtures("by_rows")
+@pytest.mark.parametrize("optimiser", ["sgd", "adamw"])
+@pytest.mark.parametrize("n", [1, 7, 12, 22])  # of 12 batches an epoch
+def test_stopped_anywhere_the_end_is_the_same_to_the_bit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, optimiser: str, n: int
+) -> None:
+    train, held = _crowd().split(0.2, seed=0)
+    settings = {"optimiser": optimiser, "save_every": 0}
+    whole = _method(**settings).fit(train, validation=held)
+    done, seen = Run._one_batch, iter(range(1, 10_000))
+
+    def interrupted(run: Run, cut: Any) -> None:
+        if next(seen) == n:
+            signal.raise_signal(signal.SIGINT)
+        done(run, cut)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Run, "_one_batch", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            _method(**settings).fit(train, validation=held, checkpoint=tmp_path / "c")
+    resumed = _method(**settings).fit(train, validation=held, checkpoint=tmp_path / "c")
+    for name, weights in whole._weights().items():
+        np.testing.assert_array_equal(resumed._weights()[name], weights, err_msg=name)
+    assert resumed.log_.validation == whole.log_.validation
+
+
+def test_an_epoch_is_judged_and_kept_with_all_rows_up_to_date(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    train, held = _crowd().split(0.2, seed=0)
+    settings = {"optimiser": "sgd", "learning_rate": 0.02, "schedule": "constant"}
+    dense = _method(**settings).fit(train, validation=held)
+    monkeypatch.setattr(sparse, "LARGE", 1)
+    by_rows = _method(**settings).fit(train, validation=held)
+    assert by_rows.log_.validation == pytest.approx(dense.log_.validation, rel=1e-4)
+    assert by_rows.log_.best_epoch == dense.log_.best_epoch
+    for name, weights in dense._weights().items():
+        np.testing.assert_allclose(by_rows._weights()[name], weights, atol=1e-4, err_msg=name)
+
+
+@pytest.mark.usefixtures("by_rows")
+def test_several_fits_of_large_tables_are_made_one_after_another() -> None:
+    corpus = _crowd()
+    alone = [_method(seed=seed).fit(corpus) for seed in range(2)]
+    together = fit_many([Job(_method(seed=seed), corpus) for seed in range(2)])
+    for one, other in zip(alone, together, strict=True):
+        for name, weights in one._weights().items():
+            np.testing.assert_array_equal(other._weights()[name], weights, err_msg=name)
+
+
+def test_by_size_and_where_there_is_a_closed_form(monkeypatch: pytest.MonkeyPatch) -> None:
+    network = _Net()
+
+    def found(**settings: Any) -> int:
+        return len(Tables.of(network, Training(**settings), torch.device("cpu")).tables)
+
+    assert found() == 0
+    monkeypatch.setattr(sparse, "LARGE", N_ANNOTATORS * 8)
+    assert found() == 2 and found(optimiser="sgd") == 2
+    assert found(optimiser="adam") == 0 and found(optimiser="adam", weight_decay=0) == 2
+    assert found(losses="interleaved") == 0
+    assert not Tables.of(network, Training(), torch.device("cuda")).tables
+    monkeypatch.setattr(sparse, "LARGE", N_ANNOTATORS * 8 + 1)
+    assert found() == 0
+
+
+@pytest.mark.usefixtures("by_rows")
+def test_methods_without_tables_train_as_before() -> None:
+    run = run_of(Single(encoder="features"), _crowd(Nominal(("no", "yes"))))
+    assert not run.tables.tables and not run.tables.state()
