@@ -3,7 +3,15 @@
 from __future__ import annotations
 
 from dissensus.encoders.base import Encoder, EncoderNetwork, NeuralEncoder, UntrainedEncoder
-from dissensus.encoders.choice import DEFAULTS, ENCODERS, Reading, encode, encoder, readings
+from dissensus.encoders.choice import (
+    DEFAULTS,
+    ENCODERS,
+    Reading,
+    encode,
+    encoder,
+    readings,
+    roles_of,
+)
 from dissensus.encoders.features import FeaturesEncoder
 from dissensus.encoders.prepared import Inputs, Prepared
 from dissensus.encoders.preparing import ByBatch, prepared
@@ -30,5 +38,6 @@ __all__ = [
     "encoder",
     "prepared",
     "readings",
+    "roles_of",
     "without_unreadable",
 ]

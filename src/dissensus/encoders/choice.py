@@ -6,7 +6,7 @@ import functools
 import importlib
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import Field, dataclass, fields
 from typing import Any
 
@@ -30,6 +30,7 @@ ENCODERS: dict[Kind, dict[str, tuple[str, str]]] = {
         "characters": ("characters", "CharactersEncoder"),
         "tagger:": ("tagger", "TaggerEncoder"),
         "character-cnn": ("character_cnn", "CharacterCnnEncoder"),
+        "spelling": ("spelling", "SpellingEncoder"),
         "": ("text", "TextEncoder"),
     },
     "image": {
@@ -44,6 +45,7 @@ ENCODERS: dict[Kind, dict[str, tuple[str, str]]] = {
     },
     "features": {"features": ("features", "FeaturesEncoder")},
 }
+BESIDE = "&"  # between the names of encoders that read one role
 DEFAULTS: dict[Kind, str] = {
     "text": "minilm",
     "image": "efficientnet-lite0",
@@ -150,17 +152,48 @@ def readings(corpus: Corpus, name: str | Mapping[str, str]) -> dict[str, Reading
         name: one encoder for all roles it can read ("auto": each role's default), or a name for
             each role; "premise+hypothesis" are texts that are read together. Of a corpus with
             several kinds of contents, a model by folder or hub name reads the kind it is made for.
+            "minilm&spelling" are two encoders for one role; what the second one reads of "text"
+            has the key "text&spelling".
     """
     if isinstance(name, Mapping):
-        return {role: _reading(corpus, role, of_role) for role, of_role in name.items()}
+        return {
+            key: _reading(corpus, role, one)
+            for role, of_role in name.items()
+            for key, one in _beside(role, of_role)
+        }
     held_kinds = {role: held.kind for role, held in corpus.contents.items()}
-    kinds = _kinds(name, set(held_kinds.values()))
-    found = {role: _reading(corpus, role, name) for role in held_kinds if held_kinds[role] in kinds}
+    kinds = set(held_kinds.values())
+    for one in name.split(BESIDE):
+        kinds &= _kinds(one, set(held_kinds.values()))
+    of_roles = {role: name for role, kind in held_kinds.items() if kind in kinds}
+    found = readings(corpus, of_roles)
     if not found:
         raise ModelError(
             f"{corpus.name}: encoder {name!r} reads nothing of {held_kinds or 'no contents'}"
         )
     return found
+
+
+def _beside(role: str, name: str) -> list[tuple[str, str]]:
+    """The keys of all that read a role, and their names.
+
+    Example:
+        >>> _beside("text", "minilm&spelling:channels=8")
+        [('text', 'minilm'), ('text&spelling:channels=8', 'spelling:channels=8')]
+    """
+    first, *others = name.split(BESIDE)
+    return [(role, first), *((f"{role}{BESIDE}{one}", one) for one in others)]
+
+
+def roles_of(key: str, known: Container[str]) -> list[str]:
+    """The roles that are read under a key.
+
+    Example:
+        >>> roles_of("premise+hypothesis&spelling", {"premise", "hypothesis"})
+        ['premise', 'hypothesis']
+    """
+    plain = key if key in known else key.split(BESIDE)[0]
+    return [plain] if plain in known else plain.split("+")
 
 
 def _kinds(name: str, held: set[Kind]) -> set[Kind]:

@@ -22,7 +22,9 @@ from dissensus.encoders import (
     Reading,
     encoder,
     readings,
+    roles_of,
 )
+from dissensus.encoders.choice import BESIDE
 from dissensus.encoders.digest import data_digest
 from dissensus.errors import DataError, ModelError, listed
 from dissensus.methods.base import Answers, Method
@@ -268,15 +270,19 @@ class TrainedMethod(Method):
         return {role: trained[reader] for role, reader in encoders.items()}
 
     def _encoders(self) -> dict[str, Encoder]:
-        """What reads each role."""
-        roles, name = self.learned_.roles, self.encoder
-        return {
-            role: encoder(
-                name if isinstance(name, str) else name[role],
-                roles.get(role, "text"),  # texts read together
-            )
-            for role in self.sizes_.widths
-        }
+        """What reads each role, and what stands beside it."""
+        kinds = self.learned_.roles
+        found = {}
+        for key in self.sizes_.widths:
+            roles = roles_of(key, kinds)
+            name = self._named("+".join(roles))
+            one = name.split(BESIDE)[0] if key == "+".join(roles) else key.split(BESIDE, 1)[1]
+            found[key] = encoder(one, kinds[roles[0]])
+        return found
+
+    def _named(self, role: str) -> str:
+        """The name of what reads a role, or several roles together."""
+        return self.encoder if isinstance(self.encoder, str) else self.encoder[role]
 
     def _blocks(self) -> int | None:
         """How many of the encoder's last blocks learn; all of it if None."""
@@ -335,7 +341,7 @@ class TrainedMethod(Method):
 
     def _notes(self, corpus: Corpus, examples: Examples, read: dict[str, Reading]) -> list[str]:
         """What of the corpus is not read as it stands."""
-        roles = {part for role in examples.roles for part in (role, *role.split("+"))}
+        roles = {role for key in examples.roles for role in roles_of(key, corpus.contents)}
         unread = [role for role in corpus.contents if role not in roles]
         notes = [f"{self.encoder!r} does not read {listed(unread)}"] if unread else []
         if examples.unfocused:
@@ -356,7 +362,8 @@ class TrainedMethod(Method):
 
     def _roles(self) -> list[str]:
         """What is read, each role by itself."""
-        return [part for role in self.sizes_.widths for part in role.split("+")]
+        keys, known = self.sizes_.widths, self.learned_.roles
+        return list(dict.fromkeys(role for key in keys for role in roles_of(key, known)))
 
     def _read_as(self, corpus: Corpus) -> dict[str, Reading]:
         """What was read in training, of another corpus."""
@@ -366,12 +373,14 @@ class TrainedMethod(Method):
                 f"{corpus.name}: the model reads {listed(roles)}, the corpus shows "
                 f"{listed(corpus.contents) or 'nothing'}"
             )
-        name = self.encoder
-        names = {r: name if isinstance(name, str) else name[r] for r in self.sizes_.widths}
+        known = self.learned_.roles
+        together = ["+".join(roles_of(key, known)) for key in self.sizes_.widths]
+        names = {role: self._named(role) for role in together}
         read = readings(corpus, names)
-        for role, reading in read.items():
+        for key, reading in read.items():
             identity = reading.encoder.identity
-            if self._identities.get(role, identity) != identity:
+            if self._identities.get(key, identity) != identity:
+                role = "+".join(roles_of(key, known))
                 raise ModelError(
                     f"encoder {names[role]!r} of {role!r} is not the one of training: it has other "
                     "weights, or reads in another way; bring the former one back, or train again"

@@ -20,6 +20,7 @@ from dissensus.encoders import (
     Sequence,
     Store,
     prepared,
+    roles_of,
 )
 from dissensus.networks.likelihoods import likelihood
 from dissensus.networks.noise import Key
@@ -148,7 +149,7 @@ class Examples:
         self.unfocused += unfocused
 
     def _set_focus(self, corpus: Corpus, role: str) -> None:
-        if corpus.focus is not None and corpus.focus.role == role:
+        if corpus.focus is not None and [corpus.focus.role] == roles_of(role, corpus.contents):
             both = np.stack([corpus.focus.start, corpus.focus.stop], axis=2)
             self.focus[role] = torch.from_numpy(both.astype(np.float32)).to(self.device)
 
@@ -243,7 +244,7 @@ def _pooled(
     """One vector per entry, each item's entry, and how many foci overlap no position."""
     codes = content.astype(np.int64)
     nothing = np.zeros((1, store.width), np.float32)  # for items that do not show this role
-    if corpus.focus is None or corpus.focus.role != role:
+    if corpus.focus is None or [corpus.focus.role] != roles_of(role, corpus.contents):
         return np.concatenate([store.pooled(), nothing]), np.where(codes < 0, len(store), codes), 0
     shown = np.flatnonzero(codes >= 0)
     focus = corpus.focus.take(shown)
