@@ -62,6 +62,18 @@ class Task:
         """The folder for what is known of a fit that is under way."""
         return self.unfinished / folder_name(key)
 
+    # ---- for worker processes ----
+
+    def opened(self, folder: Path) -> Corpus:
+        return Corpus.load(folder)
+
+    def done(self, opened: Corpus, key: Key) -> Fit:
+        return fitted(self, opened, key)
+
+    def died(self, key: Key, why: str) -> Fit:
+        run = self.fold(key.fold).run
+        return Fit(*key, run=run, status="failed", reason=why)
+
 
 def fitted(task: Task, corpus: Corpus, key: Key) -> Fit:
     """The fit of this key; whatever goes wrong is kept in it."""

@@ -17,27 +17,41 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
-from dissensus.corpus import Corpus
 from dissensus.errors import ModelError
-from dissensus.evaluation.fit import Fit, Key
-from dissensus.evaluation.task import Task, fitted
+from dissensus.evaluation.fit import Key
 from dissensus.progress import hidden
 
 READY = "ready"
 ATTEMPTS = 2  # a fit whose process died is begun once more
 
 
-def fits_here(task: Task, corpus: Corpus, keys: Iterable[Key]) -> Generator[Fit]:
+class Work(Protocol):
+    """What is done for keys: everything that decides how fits end, but for what a folder holds."""
+
+    def opened(self, folder: Path) -> Any:
+        """What every process reads once."""
+        ...
+
+    def done(self, opened: Any, key: Key) -> Any:
+        """The fit of a key; whatever goes wrong is kept in it."""
+        ...
+
+    def died(self, key: Key, why: str) -> Any:
+        """The fit of a key whose process does not live to tell."""
+        ...
+
+
+def fits_here(task: Work, opened: Any, keys: Iterable[Key]) -> Generator[Any]:
     """The fits of these keys, one after another in this process."""
     for key in keys:
         with one_thread():
-            fit = fitted(task, corpus, key)
+            fit = task.done(opened, key)
         yield fit
 
 
-def fits_apart(task: Task, folder: Path, keys: Iterable[Key], processes: int) -> Generator[Fit]:
+def fits_apart(task: Work, folder: Path, keys: Iterable[Key], processes: int) -> Generator[Any]:
     """The fits of these keys in any order, from worker processes that read the corpus's folder.
 
     A key is taken from the iterable when a process is free for it.
@@ -101,7 +115,7 @@ class _Queue:
     def next(self) -> Key | None:
         return self.again.popleft() if self.again else next(self.keys, None)
 
-    def died(self, worker: _Worker, task: Task) -> Fit | None:
+    def died(self, worker: _Worker, task: Work) -> Any:
         """Put the key of a dead process back; give up after some attempts."""
         code = worker.end()
         key = worker.key
@@ -118,7 +132,7 @@ class _Queue:
             return None
         how = f"signal {-code}" if code is not None and code < 0 else f"exit code {code}"
         why = f"its process died {ATTEMPTS} times ({how}); too little memory, perhaps"
-        return Fit(*key, run=task.fold(key.fold).run, status="failed", reason=why)
+        return task.died(key, why)
 
 
 @dataclass(eq=False)
@@ -129,7 +143,7 @@ class _Worker:
     ready: bool = False
 
     @classmethod
-    def begun(cls, task: Task, folder: Path, key: Key) -> _Worker:
+    def begun(cls, task: Work, folder: Path, key: Key) -> _Worker:
         """A new process at work on a key."""
         context = multiprocessing.get_context("spawn")
         mine, theirs = context.Pipe()
@@ -188,15 +202,15 @@ def _deaf() -> Iterator[None]:
 # ---- in a worker ----
 
 
-def _work(connection: Connection[Any, Any], task: Task, folder: Path) -> None:
-    """Read the corpus, then fit whatever key is sent, until there is none."""
+def _work(connection: Connection[Any, Any], task: Work, folder: Path) -> None:
+    """Read the folder, then fit whatever key is sent, until there is none."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
-    corpus = Corpus.load(folder)
+    opened = task.opened(folder)
     connection.send(READY)
     with hidden(), one_thread(), suppress(EOFError, OSError):
         while (key := connection.recv()) is not None:
-            connection.send(fitted(task, corpus, key))
+            connection.send(task.done(opened, key))
 
 
 def _end_with_parent() -> None:

@@ -205,7 +205,8 @@ class Run:
         lower = -figure if judge.highest else figure
         seen = [-f if judge.highest else f for f in self.log.validation]
         self.schedule.see(math.inf if math.isnan(lower) else lower)
-        if lower < np.nanmin([*seen[:-1], math.inf]):
+        best = np.nanmin([*seen[:-1], math.inf])
+        if lower < best or (lower == best and self.training.ties == "last"):
             self.log.best_epoch = self.epoch
             self.best = {k: v.detach().clone() for k, v in self.network.state_dict().items()}
 

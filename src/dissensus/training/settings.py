@@ -18,6 +18,7 @@ CHOICES = {
     "schedule": ("cosine", "linear", "plateau", "constant"),
     "precision": ("fp32", "bf16"),
     "batch_by": ("item", "content"),
+    "ties": ("first", "last"),
     "losses": ("summed", "interleaved"),
     "device": ("auto", "cpu", "cuda"),
 }
@@ -45,6 +46,7 @@ class Training:
         warm_up: the share of steps over which the rate rises.
         clip: the largest norm of a gradient; inf for none.
         choose_by: what is judged on the validation corpus: "loss", or the name of a metric.
+        ties: which of several epochs is kept that are equally good.
         patience: epochs without a better figure before it stops early.
         losses: a method's losses "summed", or "interleaved" with a step each.
         precision: "fp32", or "bf16" for the arithmetic of the network.
@@ -68,6 +70,7 @@ class Training:
     warm_up: float = 0.1
     clip: float = 1.0
     choose_by: str = "loss"
+    ties: Literal["first", "last"] = "first"
     patience: int | None = None
     losses: Literal["summed", "interleaved"] = "summed"
     precision: Literal["fp32", "bf16"] = "fp32"
