@@ -210,7 +210,8 @@ class TrainedMethod(Method):
             laid_out[id(corpus), how] = self._examples(corpus, read)
         found = laid_out[id(corpus), how]
         targets = {name: torch.from_numpy(held) for name, held in self.targets(corpus).items()}
-        if all(torch.equal(held.cpu(), targets[name]) for name, held in found.targets.items()):
+        alike = found.targets.keys() == targets.keys()
+        if alike and all(torch.equal(found.targets[n].cpu(), held) for n, held in targets.items()):
             return found
         moved = {name: held.to(found.device) for name, held in targets.items()}
         return dataclasses.replace(found, targets=moved)
