@@ -22,6 +22,7 @@ from dissensus.cli.console import fail
 from dissensus.cli.convert import convert
 from dissensus.cli.describe import describe
 from dissensus.cli.evaluate import evaluate
+from dissensus.cli.papers import papers
 from dissensus.cli.predict import predict
 from dissensus.cli.simulate import simulate
 from dissensus.cli.train import train
@@ -37,6 +38,7 @@ COMMANDS: dict[str, Callable[..., Any]] = {
     "predict": predict,
     "evaluate": evaluate,
     "compare": compare,
+    "papers": papers,
     "cache": cache,
 }
 

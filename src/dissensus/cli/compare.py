@@ -132,7 +132,7 @@ def compare(
         command = shlex.join(["dissensus", "compare", *map(str, words), "-o", str(output)])
         given: dict[str, Any] = {"seeds": seeds, "trials": trials, "choices": choices, "by": by}
         given |= {"metrics": metric, "protocol": known, "notes": (line,), "command": command}
-        results = _run(corpus, made, parts, output, processes, _seconds(budget), given)
+        results = _run(corpus, made, parts, output, processes, seconds(budget), given)
     _print(results, question, metric, reference, style, plot)
 
 
@@ -170,11 +170,11 @@ def _split(text: str) -> list[str]:
     return list(dict.fromkeys(names))
 
 
-def _seconds(text: str | None) -> float | None:
+def seconds(text: str | None, option: str = "--budget") -> float | None:
     """A time in seconds.
 
     Example:
-        >>> _seconds("90"), _seconds("10m"), _seconds("1h30m")
+        >>> seconds("90"), seconds("10m"), seconds("1h30m")
         (90.0, 600.0, 5400.0)
     """
     if text is None:
@@ -182,7 +182,7 @@ def _seconds(text: str | None) -> float | None:
     parts = re.findall(r"(\d+(?:\.\d+)?)\s*([smhd]?)", text.strip())
     spelled = re.fullmatch(r"(\d+(\.\d+)?\s*[smhd]?\s*)+", text.strip())
     if not spelled:
-        raise DataError(f"--budget is a time such as 90s, 10m or 1h30m, found {text!r}")
+        raise DataError(f"{option} is a time such as 90s, 10m or 1h30m, found {text!r}")
     return sum(float(n) * UNITS[unit or "s"] for n, unit in parts)
 
 

@@ -1,0 +1,32 @@
+"""Soft-label multi-task learning (Fornaciari et al. 2021): its tables, printed beside ours.
+
+`run` trains what is missing into a folder, `report` judges what is there, `shown` prints it.
+"""
+
+from __future__ import annotations
+
+from dissensus.papers.soft_labels.conditions import (
+    CONDITIONS,
+    CORPORA,
+    PRINTED,
+    SEEDS,
+    Condition,
+    named,
+)
+from dissensus.papers.soft_labels.judging import report, to_json
+from dissensus.papers.soft_labels.running import outcomes, run
+from dissensus.papers.soft_labels.showing import shown
+
+__all__ = [
+    "CONDITIONS",
+    "CORPORA",
+    "PRINTED",
+    "SEEDS",
+    "Condition",
+    "named",
+    "outcomes",
+    "report",
+    "run",
+    "shown",
+    "to_json",
+]

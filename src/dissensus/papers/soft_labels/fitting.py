@@ -1,0 +1,201 @@
+"""One model with one seed, trained on every fold of a condition as the paper trained it."""
+
+from __future__ import annotations
+
+import os
+import platform
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from dissensus.corpus import Corpus
+from dissensus.errors import DissensusError
+from dissensus.evaluation import Fold
+from dissensus.evaluation.fit import Key
+from dissensus.evaluation.resampling import macro_f1
+from dissensus.methods.trained import LaidOut, TrainedMethod
+from dissensus.methods.variants import seeded
+from dissensus.papers.soft_labels.conditions import CONDITIONS, Condition, folds, labels
+from dissensus.papers.soft_labels.outcome import Outcome, Trained, letters
+from dissensus.training import Examples
+from dissensus.training.cuts import cuts
+from dissensus.training.loop import Judge, Run, mean_loss
+from dissensus.training.stack import stackable, train_all
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """Everything that decides how trainings end, but for the corpora.
+
+    Args:
+        methods: condition -> model -> the method, without a seed.
+        stack: whether folds train side by side on a GPU, where they can.
+    """
+
+    methods: Mapping[str, Mapping[str, TrainedMethod]]
+    stack: bool = True
+
+    def opened(self, folder: Path) -> Opened:
+        return Opened({path.name: Corpus.load(path) for path in sorted(folder.iterdir())})
+
+    def done(self, opened: Opened, key: Key) -> Outcome:
+        """The outcome of a key; an error of the data or settings is kept in it."""
+        began, condition = time.monotonic(), CONDITIONS[key.fold]
+        method = self.methods[key.fold][key.method]
+        assert isinstance(method, TrainedMethod)
+        try:
+            with _quick():
+                trained = _trained(method, key.seed, condition, opened, self.stack)
+            reason = ""
+        except (DissensusError, RuntimeError) as error:
+            trained, reason = [], str(error).splitlines()[0]
+        return Outcome(*key, trained, machine(), time.monotonic() - began, reason)
+
+    def died(self, key: Key, why: str) -> Outcome:
+        return Outcome(*key, [], reason=why)
+
+
+@contextmanager
+def _quick() -> Iterator[None]:
+    """Products of matrices in TensorFloat-32, where there is a GPU."""
+    before = torch.backends.cuda.matmul.allow_tf32
+    torch.backends.cuda.matmul.allow_tf32 = True
+    try:
+        yield
+    finally:
+        torch.backends.cuda.matmul.allow_tf32 = before
+
+
+def machine() -> str:
+    """What trains here, for the record."""
+    if torch.cuda.is_available():
+        return f"{torch.cuda.get_device_name()}, torch {torch.__version__}"
+    return f"{platform.machine()}, {os.cpu_count()} cores, torch {torch.__version__}"
+
+
+@dataclass(eq=False)
+class Opened:
+    """The corpora, and what of one condition is laid out for all its trainings."""
+
+    corpora: dict[str, Corpus]
+    condition: str = ""
+    folds: list[Fold] = field(default_factory=list)
+    parts: list[tuple[Corpus, Corpus, Corpus]] = field(default_factory=list)  # train, test, dev
+    laid_out: LaidOut = field(default_factory=dict)
+
+    def turn_to(self, condition: Condition) -> None:
+        """Lay out another condition; the former is forgotten."""
+        if self.condition == condition.name:
+            return
+        corpus = self.corpora[condition.corpus]
+        self.condition, self.folds = condition.name, folds(corpus, condition)
+        self.laid_out, self.parts = {}, []
+        for fold in self.folds:
+            train, test, held = fold.parts(corpus)
+            assert held is not None
+            self.parts.append((train, test, held))
+
+
+def _trained(
+    method: TrainedMethod, seed: int, condition: Condition, opened: Opened, stack: bool
+) -> list[Trained]:
+    """Every fold: one after another where Adam goes on, else side by side where that is quick."""
+    opened.turn_to(condition)
+
+    def begun(number: int) -> _Training:
+        return _Training.begun(method, seed, condition, opened, number)
+
+    first = begun(0)
+    stack = stack and not condition.carried and first.run.examples.device.type == "cuda"
+    if stack and stackable(first.run):
+        together = [first, *map(begun, range(1, len(opened.folds)))]
+        for error in train_all([one.run for one in together]).values():
+            raise error
+        return [one.ended() for one in together]
+    found: list[Trained] = []
+    state: dict[str, Any] = {}
+    for number in range(len(opened.folds)):
+        one = begun(number) if number else first
+        if state:  # the same first weights, but the moments that Adam had after the last fold
+            one.run.optimiser.load_state_dict(state)
+        one.run.train()
+        state = one.run.optimiser.state_dict() if condition.carried else {}
+        found.append(one.ended())
+    return found
+
+
+@dataclass(eq=False)
+class _Training:
+    """A training about to begin, watched at the end of each epoch."""
+
+    method: TrainedMethod
+    question: str
+    fold: Fold
+    run: Run
+    test: Examples
+    held: Examples  # the development part
+    wanted: np.ndarray  # (n_held,) what an epoch is chosen by, -1 nothing
+    last: list[float] = field(default_factory=list)  # losses of the main task after all epochs
+    began: float = field(default_factory=time.monotonic)
+
+    @classmethod
+    def begun(
+        cls, method: TrainedMethod, seed: int, condition: Condition, opened: Opened, number: int
+    ) -> _Training:
+        train, test, held = opened.parts[number]
+        made = seeded(method, seed)
+        assert isinstance(made, TrainedMethod)
+        made._begin(train, condition.question, None)
+        run = made._run(train, None, opened.laid_out)
+        tested, judged = (
+            made._shared(part, made._read_as(part), opened.laid_out) for part in (test, held)
+        )
+        wanted = labels(held, condition.question, condition.chosen_by)
+        fold = opened.folds[number]
+        one = cls(made, condition.question, fold, run, tested, judged, wanted)
+        run.judge = Judge("macro-F1", one.figure, True)
+        run.log.chosen_by = "macro-F1"
+        return one
+
+    def figure(self) -> float:
+        """Macro-F1 on the development part; after the last epoch also the main task's losses."""
+        if self.run.epoch == self.run.training.epochs:
+            self.last = self._main_losses()
+        said, known = self._said(self.held), self.wanted >= 0
+        return float(macro_f1(self.wanted[known], said[known])(np.ones((1, known.sum())))[0, 0])
+
+    def _said(self, examples: Examples) -> np.ndarray:
+        """What the main task answers to these items, codes."""
+        network = self.run.network
+        network.eval()
+        found = []
+        with torch.inference_mode():
+            for cut in cuts(examples, np.arange(examples.n_items), self.run.training, None):
+                outputs = network(examples.batch(*cut)).items[self.question]
+                found.append(self.method._read(self.question, outputs).value)
+        return np.concatenate(found)
+
+    def _main_losses(self) -> list[float]:
+        """The main task's loss on the training and on the development part, without dropout."""
+        main = tuple(loss for loss in self.run.losses if loss.name == self.question)
+        both = self.run.examples, self.held
+        return [mean_loss(self.run.network, main, part, self.run.training) for part in both]
+
+    def ended(self) -> Trained:
+        """What came of it, with the weights of the chosen epoch."""
+        log = self.run.log
+        return Trained(
+            self.fold.name,
+            letters(self._said(self.test)),
+            log.best_epoch,
+            [round(figure, 6) for figure in log.validation],
+            [round(loss, 6) for loss in log.train],
+            {"chosen": self._main_losses(), "last": self.last},
+            time.monotonic() - self.began,
+        )

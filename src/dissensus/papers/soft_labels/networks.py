@@ -1,0 +1,86 @@
+"""The paper's networks and how it trained them, as settings of `soft-label-mtl`."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from dissensus.errors import DataError
+from dissensus.methods import SoftLabelMtl
+from dissensus.methods.settings import configured
+from dissensus.methods.soft_label_mtl import SoftLoss
+from dissensus.methods.trained import TrainedMethod
+from dissensus.methods.variants import changed, settings_of
+from dissensus.papers.soft_labels.conditions import STEMS, Condition
+from dissensus.training import Training
+
+LOSSES: dict[str, SoftLoss] = {"stl": "none", "kl": "kl", "inverse-kl": "inverse-kl", "ce": "ce"}
+TRAINING = Training(
+    epochs=10,
+    batch_size=1024,
+    shuffle=False,
+    optimiser="adam",
+    learning_rate=1e-3,
+    schedule="constant",
+    weight_decay=0.0,
+    warm_up=0.0,
+    clip=math.inf,
+    choose_by="macro-F1",
+    ties="last",
+)
+
+
+def methods(
+    condition: Condition, glove: str | Path | None, settings: Sequence[tuple[str, str]] = ()
+) -> dict[str, SoftLabelMtl]:
+    """STL and the three MTL models of a condition, without a seed.
+
+    Args:
+        settings: other ones, name and value as typed.
+    """
+    made = {}
+    for model, soft_loss in LOSSES.items():
+        plain = SoftLabelMtl(
+            encoder=_encoder(condition, glove, settings),
+            tune="all",
+            label=condition.label,
+            target="softmax-vote",
+            soft_loss=soft_loss,
+            branch="output" if condition.corpus == STEMS else "attention",
+            dropout=0.1,
+            training=TRAINING,
+        )
+        other = changed(plain, _typed(settings))
+        assert isinstance(other, SoftLabelMtl)
+        made[model] = other
+    return made
+
+
+def _encoder(
+    condition: Condition, glove: str | Path | None, settings: Sequence[tuple[str, str]]
+) -> str:
+    if condition.corpus == STEMS:
+        return "character-cnn"
+    if glove is not None:
+        return f"tagger:{glove}"
+    if any(name == "encoder" for name, _ in settings):
+        return "auto"
+    raise DataError(
+        f"{condition.name} reads words: name a file of vectors with --glove (make glove)"
+    )
+
+
+def _typed(settings: Sequence[tuple[str, str]]) -> dict[str, Any]:
+    """Settings that were typed, as values."""
+    known = settings_of(configured(SoftLabelMtl, list(settings)))
+    return {name: known[name] for name, _ in settings}
+
+
+def told(method: TrainedMethod) -> dict[str, Any]:
+    """A method's settings to be kept: whichever folder the word vectors lie in, and device."""
+    found = settings_of(method)
+    if isinstance(found["encoder"], str) and found["encoder"].startswith("tagger:"):
+        found["encoder"] = f"tagger:{Path(found['encoder'].partition(':')[2]).name}"
+    return {k: v for k, v in found.items() if k not in ("training.device", "training.save_every")}

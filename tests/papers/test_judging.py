@@ -1,0 +1,205 @@
+"""The report against direct reimplementations: pooled scores, the paper's test, cells, gaps."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.stats import mannwhitneyu, ttest_rel
+from sklearn.metrics import accuracy_score, f1_score
+
+from dissensus.errors import DataError
+from dissensus.evaluation import holm
+from dissensus.evaluation.place import occupied
+from dissensus.papers import paper
+from dissensus.papers.soft_labels import CONDITIONS, report, shown, to_json
+from dissensus.papers.soft_labels.conditions import with_automatic
+from dissensus.papers.soft_labels.items import Items
+from dissensus.papers.soft_labels.outcome import Outcome, Trained, letters
+from dissensus.papers.soft_labels.printed import CELLS, MODELS, TABLES
+from tests.papers.tiny import stems, tweets
+
+SHARE = {"stl": 0.70, "kl": 0.75, "inverse-kl": 0.95, "ce": 0.70}  # of right answers
+SEEDS = (1000, 2000, 3000, 4000, 5000)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Outcomes of two conditions, with answers that are right more or less often."""
+    out = tmp_path_factory.mktemp("papers") / "out"
+    generator = np.random.default_rng(0)
+    corpora = {"pos_tweets": with_automatic(tweets()), "stemming": stems()}
+    with occupied(out) as place:
+        place.begin({"paper": "soft-labels"}, "the command", "abc")
+        for name in ("pos-cv", "stemming-silver"):
+            condition = CONDITIONS[name]
+            items = Items.of(corpora[condition.corpus], condition, {})
+            items.keep(out)
+            for seed in SEEDS:
+                for model, share in SHARE.items():
+                    n_values = 12 if condition.corpus == "pos_tweets" else 2
+                    wrong = generator.integers(0, n_values, len(items.gold))
+                    right = generator.random(len(items.gold)) < share
+                    said = np.where(right, items.gold, wrong)
+                    ends = np.cumsum(list(items.folds.values()))[:-1]
+                    trained = [
+                        Trained(
+                            fold, letters(part), 2, [0.5, 0.6], [1.0, 0.9], _losses(generator), 1
+                        )
+                        for fold, part in zip(items.folds, np.split(said, ends), strict=True)
+                    ]
+                    Outcome(model, seed, name, trained, "a machine", 1.5).save(place.fits)
+    return out
+
+
+def _losses(generator: np.random.Generator) -> dict[str, list[float]]:
+    train, dev, last = generator.random(3)
+    return {"chosen": [train, train + dev], "last": [train, train + last]}
+
+
+@pytest.fixture(scope="module")
+def found(folder: Path) -> dict[str, Any]:
+    return report(folder)
+
+
+def answers(folder: Path, condition: str, model: str) -> np.ndarray:
+    """(n_runs, n_items)"""
+    every = [Outcome.load(folder / "fits" / f"{model}@{seed}@{condition}") for seed in SEEDS]
+    return np.stack([np.concatenate([fold.codes for fold in one.folds]) for one in every])
+
+
+def test_scores_are_scikit_learns_over_all_predictions(folder: Path, found: dict[str, Any]) -> None:
+    for condition, kinds in (("pos-cv", ["gold"]), ("stemming-silver", ["gold", "consensus"])):
+        items = Items.load(folder, condition)
+        for model in MODELS:
+            said = answers(folder, condition, model)
+            held = found["conditions"][condition]["models"][model]
+            assert list(held["pooled"]) == sorted(kinds)
+            for kind in kinds:
+                label = items.gold if kind == "gold" else items.consensus
+                pooled = np.tile(label, len(SEEDS)), said.ravel()
+                assert held["pooled"][kind] == {
+                    "accuracy": pytest.approx(accuracy_score(*pooled), abs=1e-6),
+                    "f1": pytest.approx(f1_score(*pooled, average="macro"), abs=1e-6),
+                }
+                for run, fit in zip(said, held["fits"], strict=True):
+                    f1 = f1_score(label, run, average="macro")
+                    assert fit["scores"][kind]["f1"] == pytest.approx(f1, abs=1e-6)
+
+
+def test_the_papers_bootstrap_against_a_direct_one(folder: Path, found: dict[str, Any]) -> None:
+    items = Items.load(folder, "pos-cv")
+    label = np.tile(items.gold, len(SEEDS))
+    generator = np.random.default_rng(7)
+    for model in ("kl", "ce"):
+        mine, theirs = (answers(folder, "pos-cv", m).ravel() for m in (model, "stl"))
+        tests = found["conditions"]["pos-cv"]["against"][model]["tests"]["gold"]["published"]
+
+        def lead(at: np.ndarray, score: Any, mine: Any = mine, theirs: Any = theirs) -> float:
+            return round(score(label[at], mine[at]) - score(label[at], theirs[at]), 4)
+
+        def f1(a: np.ndarray, b: np.ndarray) -> float:
+            return float(f1_score(a, b, average="macro", zero_division=0))
+
+        n = len(label)
+        for metric, score in (("accuracy", accuracy_score), ("f1", f1)):
+            whole = lead(np.arange(n), score)
+            drawn = [lead(generator.integers(0, n, int(n * 0.33)), score) for _ in range(400)]
+            expected = np.mean([one > 2 * whole + 1e-12 for one in drawn])
+            assert tests[metric] == pytest.approx(expected, abs=0.09)
+
+
+def test_cells_and_their_test_against_counting(folder: Path, found: dict[str, Any]) -> None:
+    items = Items.load(folder, "pos-cv")
+    mine, theirs = (answers(folder, "pos-cv", model) for model in ("ce", "stl"))
+    held: dict[str, list[float]] = {cell: [] for cell in CELLS}
+    for a, b in zip(mine, theirs, strict=True):
+        for at, gold in enumerate(items.gold):
+            right = a[at] == gold, b[at] == gold
+            cell = {
+                (True, True): "both right",
+                (False, True): "only STL right",
+                (True, False): "only MTL right",
+                (False, False): "both wrong",
+            }[right]
+            held[cell].append(items.measure[at])
+    cells = found["conditions"]["pos-cv"]["against"]["ce"]["cells"]
+    assert cells["n"] == {cell: len(values) for cell, values in held.items()}
+    for cell, values in held.items():
+        assert cells["mean"][cell] == pytest.approx(np.mean(values), abs=1e-5)
+    p = mannwhitneyu(held["only MTL right"], held["only STL right"]).pvalue
+    assert cells["mann_whitney"] == pytest.approx(p)
+
+
+def test_gaps_are_compared_over_seeds(folder: Path, found: dict[str, Any]) -> None:
+    gaps = {}
+    for model in ("kl", "stl"):
+        every = [Outcome.load(folder / "fits" / f"{model}@{seed}@pos-cv") for seed in SEEDS]
+        gaps[model] = [
+            np.mean([fold.main["last"][1] - fold.main["last"][0] for fold in one.folds])
+            for one in every
+        ]
+    gap = found["conditions"]["pos-cv"]["against"]["kl"]["gap"]["last"]
+    assert gap["effect"] == pytest.approx(np.mean(gaps["kl"]) - np.mean(gaps["stl"]))
+    assert gap["p"] == pytest.approx(ttest_rel(gaps["kl"], gaps["stl"]).pvalue)
+
+
+def test_every_comparison_is_corrected(found: dict[str, Any]) -> None:
+    every = [
+        test
+        for condition in found["conditions"].values()
+        for against in condition["against"].values()
+        for tests in against["tests"].values()
+        for test in tests["ours"].values()
+    ]
+    assert len(every) == 3 * 2 * 3
+    adjusted = holm([test["p"] for test in every])
+    np.testing.assert_allclose([test["adjusted"] for test in every], adjusted)
+
+
+def test_what_is_shown(found: dict[str, Any]) -> None:
+    text = shown(found)
+    lines = {line.split("  ")[1].strip(): line for line in text.splitlines() if "  MTL" in line[:6]}
+    assert "5 runs, seeds 1000, 2000, 3000" in text and "commit abc: the command" in text
+    of_inverse = [line for line in text.splitlines() if line.startswith("  MTL + KL inverse")][0]
+    ours = 100 * found["conditions"]["pos-cv"]["models"]["inverse-kl"]["pooled"]["gold"]["accuracy"]
+    assert f"{ours:.2f}**" in of_inverse and f"{ours - 86.55:+.2f}" in of_inverse
+    assert "MTL over STL: holds, +" in of_inverse
+    assert lines and "paper, MTL + Cross-Entropy        6.614" in text
+    assert "- MTL beats STL with gold labels (Table 1): holds in " in text
+    assert "- The soft-label task mitigates overfitting: at the chosen epoch" in text
+    assert "GloVe" not in text  # no tagger was trained
+
+
+def test_a_report_is_shown_from_its_file_alone(found: dict[str, Any], tmp_path: Path) -> None:
+    path = tmp_path / "kept.json"
+    path.write_text(to_json(found))
+    assert shown(report(path)) == shown(found)
+    path.write_text(json.dumps({"paper": "another"}))
+    with pytest.raises(DataError) as caught:
+        report(path)
+    assert str(caught.value) == f"{path}: no report on soft-labels; it was not written by us"
+
+
+def test_a_folder_without_outcomes(tmp_path: Path) -> None:
+    with occupied(tmp_path) as place:
+        place.begin({"paper": "soft-labels"}, "the command", "abc")
+    with pytest.raises(DataError) as caught:
+        report(tmp_path)
+    assert str(caught.value) == f"{tmp_path}: nothing is trained yet; go on with: the command"
+
+
+def test_printed_figures_are_those_of_the_paper() -> None:  # its text, tables 1 and 2
+    assert TABLES["pos-test"]["inverse-kl"] == (86.29, 75.04, "*", "")
+    assert TABLES["stemming"]["inverse-kl"] == (77.09, 58.41, "**", "*")
+    assert TABLES["pos-test-silver"]["inverse-kl"] == (79.16, 61.94, "**", "**")
+    assert all(list(held) == list(MODELS) for held in TABLES.values())
+
+
+def test_an_unknown_paper() -> None:
+    with pytest.raises(DataError) as caught:
+        paper("bert")
+    assert str(caught.value) == "no paper 'bert'; there is 'soft-labels'"
