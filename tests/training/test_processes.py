@@ -156,7 +156,8 @@ def in_processes(n: int, script: str, *arguments: object) -> list[subprocess.Com
     for rank in range(n):
         ours = {"RANK": rank, "WORLD_SIZE": n, "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port}
         path = os.pathsep.join([str(ROOT), str(ROOT / "src"), os.environ.get("PYTHONPATH", "")])
-        environment = os.environ | {k: str(v) for k, v in ours.items()} | {"PYTHONPATH": path}
+        ours |= {"PYTHONPATH": path, "TORCH_CPP_LOG_LEVEL": "ERROR"}
+        environment = os.environ | {k: str(v) for k, v in ours.items()}
         command = [sys.executable, "-c", script, *map(str, arguments)]
         started.append(
             subprocess.Popen(command, env=environment, stdout=-1, stderr=-1, text=True, cwd=ROOT)
@@ -256,7 +257,8 @@ with joined() as processes:
     pictures = torch.nn.Conv2d(2, 3, 2).to(memory_format=torch.channels_last)
     processes.spread(pictures)
     print(pictures.weight.sum().item())
-    Single(sys.argv[2], training=Training(epochs=1, precision="bf16")).fit(Corpus.load(sys.argv[1]))
+    training = Training(epochs=1, precision="bf16", device="cpu")
+    Single(sys.argv[2], training=training).fit(Corpus.load(sys.argv[1]))
     raise ModelError(f"said by one of {processes.n}")
 """
 
