@@ -60,9 +60,9 @@ def methods(
 
 def _encoder(
     condition: Condition, glove: str | Path | None, settings: Sequence[tuple[str, str]]
-) -> str:
+) -> str | dict[str, str]:
     if condition.corpus == STEMS:
-        return "character-cnn"
+        return {"word": "character-cnn", "stem": "character-cnn:copy=2"}  # a network for each
     if glove is not None:
         return f"tagger:{glove}"
     if any(name == "encoder" for name, _ in settings):
