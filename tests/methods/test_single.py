@@ -1,4 +1,4 @@
-"""Label smoothing of `single`."""
+"""Label smoothing of `single`, and what agreement does to its labels."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ import pytest
 import torch
 from torch.nn import functional as F
 
+from dissensus import Annotations, Corpus, Names
+from dissensus.contents import Contents
 from dissensus.errors import ModelError
 from dissensus.methods import Single
 from dissensus.methods.losses import label_losses
@@ -56,3 +58,56 @@ def test_smoothing_that_makes_no_sense() -> None:
     assert str(caught.value) == (
         "made-up: label smoothing spreads a label over values; 'q' has interval answers"
     )
+
+
+# ---- agreement ----
+
+
+def _shares() -> Corpus:
+    """Items on which 4, 3, 2 and 2 of 4 agree, and one with gold only."""
+    votes = [[0, 0, 0, 0], [1, 1, 1, 0], [2, 2, 0, 1], [0, 0, 1, 1]]
+    item = np.repeat(np.arange(4), 4)
+    asked = Annotations.from_arrays(
+        item, np.tile(np.arange(4), 4), np.ravel(votes), SCALES["nominal"], items=Names.range(5)
+    )
+    gold = Annotations.from_arrays(
+        np.arange(5), None, np.array([0, 1, 2, 0, 1]), SCALES["nominal"], items=Names.range(5)
+    )
+    shown = Contents.distinct("features", np.eye(5, dtype=np.float32))
+    return Corpus.build(
+        "shares", Names.range(5), {"q": asked}, contents={"x": shown}, gold={"q": gold}
+    )
+
+
+def _learned(**settings: Any) -> tuple[list[int], list[float]]:
+    """The items that are learned from, and what each counts."""
+    corpus = _shares()
+    method = Single(encoder="features", **settings)
+    method._begin(corpus, None, None)
+    weight = method.targets(corpus)["q.weight"]
+    return method.learns(corpus).tolist(), weight.tolist()
+
+
+def test_items_on_which_too_few_agree_are_left_out() -> None:
+    assert _learned(min_agreement=0.5) == ([0, 1, 2, 3], [1, 1, 1, 1, 0])
+    assert _learned(min_agreement=0.75) == ([0, 1], [1, 1, 0, 0, 0])
+    assert _learned(min_agreement=1.0) == ([0], [1, 0, 0, 0, 0])
+    assert _learned(min_agreement=0.75, label="gold") == ([0, 1, 4], [1, 1, 0, 0, 1])
+
+
+def test_items_count_as_much_as_people_agree() -> None:
+    assert _learned(weight_by_agreement=True) == ([0, 1, 2, 3], [1, 0.75, 0.5, 0.5, 0])
+    of_gold = _learned(weight_by_agreement=True, label="gold", min_agreement=0.6)
+    assert of_gold == ([0, 1, 4], [1, 0.75, 0, 0, 1])
+
+
+def test_agreement_that_makes_no_sense() -> None:
+    with pytest.raises(ModelError) as caught:
+        Single(encoder="features", min_agreement=1.2).fit(feature_crowd())
+    assert str(caught.value) == "min_agreement is a share from 0 to 1, found 1.2"
+    for settings in ({"min_agreement": 0.5}, {"weight_by_agreement": True}):
+        with pytest.raises(ModelError) as caught:
+            Single(encoder="features", **settings).fit(feature_crowd("interval"))
+        assert str(caught.value) == (
+            "made-up: agreement is the share of the most frequent answer; 'q' has interval answers"
+        )

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from dissensus.agreement import majority_share
 from dissensus.annotations import Annotations, Ties
 from dissensus.corpus import Corpus
 from dissensus.errors import ModelError
@@ -31,6 +32,9 @@ class Single(TrainedMethod):
         label: "consensus" of the annotators (majority, median or mean, by scale), "gold", or an
             aggregator's: "dawid-skene", "mace", ...
         ties: which of several majority labels is taken; "drop" leaves such items out.
+        min_agreement: items whose most frequent answer has a smaller share are not learned
+            from (Jamison & Gurevych 2015); not for ratings. Those nobody answered are, by gold.
+        weight_by_agreement: whether an item counts as much as this share, instead of 1.
         label_smoothing: the share of each label that is spread evenly over all values (of a set:
             over yes and no), so that the model is never quite sure; not for ratings.
         hidden: widths of hidden layers over the pooled features; none is a linear probe.
@@ -40,6 +44,8 @@ class Single(TrainedMethod):
 
     label: str = "consensus"
     ties: Ties = "first"
+    min_agreement: float = 0.0
+    weight_by_agreement: bool = False
     label_smoothing: float = 0.0
     hidden: tuple[int, ...] = ()
     branch: Branch = "output"
@@ -56,7 +62,10 @@ class Single(TrainedMethod):
 
     def targets(self, corpus: Corpus) -> dict[str, np.ndarray]:
         labels = {question: self._labels(corpus, question) for question in self.learned_.questions}
-        return label_targets(labels, corpus.n_items)
+        made = label_targets(labels, corpus.n_items)
+        for question in self.learned_.questions if self.weight_by_agreement else ():
+            made[f"{question}.weight"] *= _agreement(corpus[question]).astype(np.float32)
+        return made
 
     def learns(self, corpus: Corpus) -> np.ndarray:
         labelled = [self._labels(corpus, q).item for q in self.learned_.questions]
@@ -69,16 +78,33 @@ class Single(TrainedMethod):
     def _check(self, corpus: Corpus, question: str) -> None:
         if self.label != "gold":
             super()._check(corpus, question)
-        check_labels(corpus, question, self._labels(corpus, question))
+        rated = isinstance(corpus[question].scale, Interval)
+        if rated and (self.min_agreement or self.weight_by_agreement):
+            raise ModelError(
+                f"{corpus.name}: agreement is the share of the most frequent answer; {question!r} "
+                "has interval answers"
+            )
+        if not 0 <= self.min_agreement <= 1:
+            raise ModelError(f"min_agreement is a share from 0 to 1, found {self.min_agreement:g}")
         if not 0 <= self.label_smoothing < 1:
             raise ModelError(
                 f"label_smoothing is a share from 0 to below 1, found {self.label_smoothing:g}"
             )
-        if self.label_smoothing and isinstance(corpus[question].scale, Interval):
+        if self.label_smoothing and rated:
             raise ModelError(
                 f"{corpus.name}: label smoothing spreads a label over values; {question!r} has "
                 "interval answers"
             )
+        check_labels(corpus, question, self._labels(corpus, question))
 
     def _labels(self, corpus: Corpus, question: str) -> Annotations:
-        return item_labels(corpus, question, self.label, self.ties, self.training.seed)
+        labels = item_labels(corpus, question, self.label, self.ties, self.training.seed)
+        if not self.min_agreement:
+            return labels
+        agreed = _agreement(corpus[question])[labels.item]
+        return labels.take(agreed >= self.min_agreement)
+
+
+def _agreement(asked: Annotations) -> np.ndarray:
+    """The share of the most frequent answer to each item, (n_items,); 1 where there is none."""
+    return np.nan_to_num(majority_share(asked), nan=1.0)
