@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from types import SimpleNamespace
 from typing import Any
 
@@ -15,6 +16,7 @@ from dissensus.contents import Contents
 from dissensus.errors import ModelError
 from dissensus.methods import Single
 from dissensus.methods.losses import label_losses
+from dissensus.methods.single import confusions
 from dissensus.training import Outputs, Sizes, Training
 from tests.crowds import SCALES, feature_crowd
 
@@ -61,6 +63,46 @@ def test_smoothing_that_makes_no_sense() -> None:
 
 
 # ---- agreement ----
+
+
+def test_confusions_are_counted_over_ordered_pairs() -> None:
+    asked = feature_crowd(n_items=50)["q"]
+    counts = np.zeros((3, 3))
+    for item in range(50):
+        given = asked.answer[asked.item == item]
+        for first, second in itertools.permutations(given, 2):
+            counts[first, second] += 1 / (len(given) - 1)
+    expected = counts / counts.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(confusions(asked), expected)
+
+
+def test_a_mistake_that_people_make_counts_less() -> None:
+    crowd = feature_crowd(n_items=50)
+    method = Single(encoder="features", cost_sensitive=True)
+    method._begin(crowd, None, None)
+    made, shared = method.targets(crowd), confusions(crowd["q"])
+    raw = torch.randn(50, 3, dtype=torch.float64, generator=torch.manual_seed(0))
+    label, said = made["q"], raw.argmax(1).numpy()
+    plain = F.cross_entropy(raw, torch.from_numpy(label), reduction="none").numpy()
+    cost = np.where(said == label, 1, 1 - shared[label, said])
+    assert 0 < cost.min() < 0.9
+    batch: Any = SimpleNamespace(targets={k: torch.from_numpy(v) for k, v in made.items()})
+    loss = method.losses(Sizes({"q": SCALES["nominal"]}, 0, {}))[0]
+    found = loss.function(Outputs(items={"q": raw}), batch)
+    np.testing.assert_allclose(found, plain * cost, rtol=1e-6)
+
+
+def test_cost_sensitive_training_learns() -> None:
+    crowd = feature_crowd(n_items=200)
+    training = Training(epochs=20, learning_rate=0.02, device="cpu")
+    fitted = Single(encoder="features", cost_sensitive=True, training=training).fit(crowd)
+    said = fitted.predict(crowd)["q"].consensus
+    assert (said == crowd["q"].consensus().answer).mean() > 0.7
+    with pytest.raises(ModelError) as caught:
+        Single(encoder="features", cost_sensitive=True).fit(feature_crowd("multi-label"))
+    assert str(caught.value) == (
+        "made-up: mistakes cost by nominal and ordinal answers; 'q' has multi-label ones"
+    )
 
 
 def _shares() -> Corpus:

@@ -25,14 +25,16 @@ def repeated_losses(sizes: Sizes) -> tuple[Loss, ...]:
     return tuple(_repeated_loss(question, scale) for question, scale in sizes.scales.items())
 
 
-def label_losses(sizes: Sizes, smoothing: float = 0.0) -> tuple[Loss, ...]:
+def label_losses(sizes: Sizes, smoothing: float = 0.0, *, costs: bool = False) -> tuple[Loss, ...]:
     """For each question that of the item's one label, over items.
 
     Args:
         smoothing: the share of the label that is spread evenly over all values.
+        costs: whether it is multiplied by what it costs to answer as the network now would, which
+            stands in the targets under "QUESTION.cost", (n_items, n_values).
     """
     return tuple(
-        _label_loss(question, scale, smoothing) for question, scale in sizes.scales.items()
+        _label_loss(question, scale, smoothing, costs) for question, scale in sizes.scales.items()
     )
 
 
@@ -65,15 +67,18 @@ def _repeated_loss(question: str, scale: Scale) -> Loss:
     return Loss(question, "row", loss, weight=lambda batch: batch.rows.weight[question])
 
 
-def _label_loss(question: str, scale: Scale, smoothing: float) -> Loss:
+def _label_loss(question: str, scale: Scale, smoothing: float, costs: bool) -> Loss:
     reading = likelihood(scale)
 
     def loss(outputs: Outputs, batch: Batch) -> Tensor:
         raw = outputs.items[question][:, : reading.width]
-        plain = reading.loss(raw, batch.targets[question])
-        if not smoothing:
-            return plain
-        return (1 - smoothing) * plain + smoothing * _evenly(reading, scale, raw)
+        found = reading.loss(raw, batch.targets[question])
+        if smoothing:
+            found = (1 - smoothing) * found + smoothing * _evenly(reading, scale, raw)
+        if costs:
+            said = reading.value(raw).unsqueeze(1)
+            found = found * batch.targets[f"{question}.cost"].gather(1, said).squeeze(1)
+        return found
 
     return Loss(question, "item", loss, weight=lambda batch: item_weight(question, batch))
 

@@ -35,6 +35,8 @@ class Single(TrainedMethod):
         min_agreement: items whose most frequent answer has a smaller share are not learned
             from (Jamison & Gurevych 2015); not for ratings. Those nobody answered are, by gold.
         weight_by_agreement: whether an item counts as much as this share, instead of 1.
+        cost_sensitive: whether a mistake counts the less, the more often two annotators of an
+            item differ in the same way (Plank et al. 2014); nominal and ordinal answers.
         label_smoothing: the share of each label that is spread evenly over all values (of a set:
             over yes and no), so that the model is never quite sure; not for ratings.
         hidden: widths of hidden layers over the pooled features; none is a linear probe.
@@ -46,6 +48,7 @@ class Single(TrainedMethod):
     ties: Ties = "first"
     min_agreement: float = 0.0
     weight_by_agreement: bool = False
+    cost_sensitive: bool = False
     label_smoothing: float = 0.0
     hidden: tuple[int, ...] = ()
     branch: Branch = "output"
@@ -58,13 +61,17 @@ class Single(TrainedMethod):
         return SharedNet(sizes, self.hidden, self.dropout, self.branch)
 
     def losses(self, sizes: Sizes) -> tuple[Loss, ...]:
-        return label_losses(sizes, self.label_smoothing)
+        return label_losses(sizes, self.label_smoothing, costs=self.cost_sensitive)
 
     def targets(self, corpus: Corpus) -> dict[str, np.ndarray]:
         labels = {question: self._labels(corpus, question) for question in self.learned_.questions}
         made = label_targets(labels, corpus.n_items)
         for question in self.learned_.questions if self.weight_by_agreement else ():
             made[f"{question}.weight"] *= _agreement(corpus[question]).astype(np.float32)
+        for question in self.learned_.questions if self.cost_sensitive else ():
+            costs = 1 - confusions(corpus[question])  # (n_values, n_values)
+            np.fill_diagonal(costs, 1)
+            made[f"{question}.cost"] = costs[made[question]].astype(np.float32)
         return made
 
     def learns(self, corpus: Corpus) -> np.ndarray:
@@ -83,6 +90,11 @@ class Single(TrainedMethod):
             raise ModelError(
                 f"{corpus.name}: agreement is the share of the most frequent answer; {question!r} "
                 "has interval answers"
+            )
+        if self.cost_sensitive and corpus[question].scale.kind not in ("nominal", "ordinal"):
+            raise ModelError(
+                f"{corpus.name}: mistakes cost by nominal and ordinal answers; {question!r} has "
+                f"{corpus[question].scale.kind} ones"
             )
         if not 0 <= self.min_agreement <= 1:
             raise ModelError(f"min_agreement is a share from 0 to 1, found {self.min_agreement:g}")
@@ -103,6 +115,24 @@ class Single(TrainedMethod):
             return labels
         agreed = _agreement(corpus[question])[labels.item]
         return labels.take(agreed >= self.min_agreement)
+
+
+def confusions(annotations: Annotations) -> np.ndarray:
+    """How often the second of two annotators of an item says a value (column), where the first
+    says another or the same one (row), (n_values, n_values); 0 where nobody said the first.
+
+    Example:
+        >>> rows = [("t1", "ann", "yes"), ("t1", "bob", "no"), ("t2", "ann", "no"),
+        ...         ("t2", "bob", "no")]
+        >>> confusions(Annotations.from_rows(rows)).round(4).tolist()
+        [[0.6667, 0.3333], [1.0, 0.0]]
+    """
+    counts = annotations.counts()
+    several = counts[counts.sum(axis=1) >= 2].astype(float)  # (n_items, n_values)
+    weight = 1 / (several.sum(axis=1) - 1)
+    pairs = (several * weight[:, None]).T @ several
+    pairs -= np.diag(weight @ several)  # an annotator is not paired with himself
+    return pairs / np.where(pairs.any(axis=1), pairs.sum(axis=1), 1)[:, None]
 
 
 def _agreement(asked: Annotations) -> np.ndarray:
