@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
 import pytest
 import torch
@@ -222,6 +224,19 @@ def test_a_metric_chooses_the_epoch() -> None:
     assert log.validation[log.best_epoch - 1] == max(log.validation)
     again = annotator_accuracy(fitted.predict(held)["q"], held["q"])
     assert again == pytest.approx(max(log.validation))
+
+
+@pytest.mark.parametrize(("ties", "kept"), [("first", 2), ("last", 4)])
+def test_of_equally_good_epochs_the_first_or_the_last_is_kept(
+    ties: Literal["first", "last"], kept: int
+) -> None:
+    figures = iter([0.3, 0.5, float("nan"), 0.5, 0.4])
+    method = AnnotatorHeads(encoder="features", training=Training(epochs=5, ties=ties))
+    crowd = feature_crowd(n_items=30)
+    method._begin(crowd, "q", None)
+    run = method._run(crowd, None)
+    run.judge = Judge("figure", lambda: next(figures), True)
+    assert run.train().best_epoch == kept
 
 
 def test_a_metric_that_does_not_apply_is_refused() -> None:
