@@ -10,8 +10,9 @@ import pytest
 
 import dissensus as ds
 from dissensus import Annotations, Corpus, Interval, MultiLabel, Names, Nominal, Ordinal
+from dissensus.aggregation import AGGREGATORS
 from dissensus.contents import Contents
-from dissensus.errors import DataError, ModelError
+from dissensus.errors import DataError, ModelError, listed
 from dissensus.methods import LabelAndUncertainty, Single
 from dissensus.methods.label_and_uncertainty import disagreement
 from dissensus.scales import Scale
@@ -178,7 +179,12 @@ def test_settings_that_make_no_sense() -> None:
             "a measure of disagreement is 'entropy' or 'minority', not 'variance'",
         ),
         ({"uncertainty_weight": -1}, ModelError, "uncertainty_weight is 0 or more, not -1"),
-        ({"label": "silver"}, DataError, "a label is the 'consensus' or 'gold', not 'silver'"),
+        (
+            {"label": "silver"},
+            DataError,
+            "a label is the 'consensus', 'gold', or an aggregator's "
+            f"({listed(AGGREGATORS, 20)}), not 'silver'",
+        ),
         ({"label": "gold"}, DataError, "made-up: no gold label for 'q'"),
     ]
     for settings, error, message in cases:
