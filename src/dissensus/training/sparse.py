@@ -171,9 +171,6 @@ class Tables:
 
     Args:
         tables: parameters of the network, with one row per annotator.
-
-    Example:
-        >>> rows = Tables(network, network.tables(), Momentum(weight_decay=0.0))  # doctest: +SKIP
     """
 
     network: Network
@@ -219,8 +216,8 @@ class Tables:
             yield []
             return
         whole = batch.whole if isinstance(batch, Part) else batch
-        self.network.rows = whole.annotators
         rows = self._caught_up(whole.annotators.numpy())
+        self.network.rows = whole.annotators
         for (owner, name), of_table in zip(self._places, rows, strict=True):
             vars(owner)[name] = of_table  # found before the whole table, which stays in place
         try:
@@ -239,9 +236,9 @@ class Tables:
         codes = self._codes
         self.count, self.now = self.count + 1, self.now + 1
         for table, of_table in zip(self._flat, rows, strict=True):
-            if of_table.grad is not None:
-                gradient = of_table.grad.view(len(codes), -1).numpy()
-                self.rule.step(table, codes, gradient, rate, self.count)
+            found = torch.zeros_like(of_table) if of_table.grad is None else of_table.grad
+            gradient = found.detach().reshape(len(codes), -1).numpy()
+            self.rule.step(table, codes, gradient, rate, self.count)
         if self.now >= len(self._since):
             self._since = np.concatenate([self._since, np.empty_like(self._since)])
         missed, nothing = self.rule.missed(rate, self.count), self.rule.nothing(self.count)
