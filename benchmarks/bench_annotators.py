@@ -166,7 +166,7 @@ def main(arguments: list[str] | None = None) -> None:
     if given.quick:
         return
     about = {
-        "command": "python benchmarks/bench_annotators.py",
+        "command": f"python benchmarks/bench_annotators.py --runs {runs}",
         "commit": code_commit(),
         "date": datetime.date.today().isoformat(),
         "machine": f"{platform.machine()}, one thread, processor time",
