@@ -31,6 +31,8 @@ ENCODERS: dict[Kind, dict[str, tuple[str, str]]] = {
         "tagger:": ("tagger", "TaggerEncoder"),
         "character-cnn": ("character_cnn", "CharacterCnnEncoder"),
         "spelling": ("spelling", "SpellingEncoder"),
+        "word-forms": ("word_forms", "WordFormsEncoder"),
+        "word-forms:": ("word_forms", "WordFormsEncoder"),
         "": ("text", "TextEncoder"),
     },
     "image": {
@@ -45,6 +47,7 @@ ENCODERS: dict[Kind, dict[str, tuple[str, str]]] = {
     },
     "features": {"features": ("features", "FeaturesEncoder")},
 }
+WITH_PATH = ("words:", "tagger:", "word-forms:")
 BESIDE = "&"  # between the names of encoders that read one role
 DEFAULTS: dict[Kind, str] = {
     "text": "minilm",
@@ -80,8 +83,8 @@ def encoder(name: str, kind: Kind) -> Encoder:
     """The encoder of this name for contents of this kind.
 
     Args:
-        name: one of ours, "auto" for the kind's default, "words:PATH" or "tagger:PATH" for a file
-            of word vectors, a folder that holds a transformers model, or a model's name on the
+        name: one of ours, "auto" for the kind's default, "words:PATH", "tagger:PATH" or
+            "word-forms:PATH" for a file of word vectors, a folder that holds a transformers model, or a model's name on the
             hub; its options stand behind it, as in "minilm:max_length=64".
     """
     ours = ENCODERS[kind]
@@ -93,8 +96,11 @@ def encoder(name: str, kind: Kind) -> Encoder:
     module, cls = ours.get(_entry(plain)) or ours[""]
     found = getattr(importlib.import_module(f"dissensus.encoders.{module}"), cls)
     known_options = {field.name: field for field in fields(found)}
-    path = plain.removeprefix(_entry(plain)) if _entry(plain).endswith(":") else plain
-    named = (path,) if known_options.pop("name", None) else ()
+    with_path = _entry(plain).endswith(":")
+    path = plain.removeprefix(_entry(plain)) if with_path else plain
+    named = (path,) if with_path or "name" in known_options else ()
+    for field in ("name", "vectors"):  # what is typed as the name or behind it
+        known_options.pop(field, None)
     made: Encoder = found(*named, **_read_options(plain, options, known_options))
     return made
 
@@ -137,7 +143,7 @@ def _read_options(
 
 def _entry(name: str) -> str:
     """The entry that a name belongs to: "words:" for "words:glove.txt"."""
-    return next((entry for entry in ("words:", "tagger:") if name.startswith(entry)), name)
+    return next((entry for entry in WITH_PATH if name.startswith(entry)), name)
 
 
 def _is_ours(name: str) -> bool:

@@ -1,0 +1,377 @@
+"""Stemming pairs beyond the paper: is this the stem of the word? Judged one pair at a time.
+
+    python benchmarks/stemming_pairs.py GLOVE    runs what is missing (needs DISSENSUS_DATA)
+    python benchmarks/stemming_pairs.py --show   prints the kept results
+
+GLOVE is a text file of GloVe's 100 numbers a word, the most frequent word first. Accuracy against
+gold, pooled over all pairs, twice: in the paper's ten folds, which cut through words, and in ten
+folds of whole words. A fold is tested, the next one chooses settings, eight are learned from. No
+row but the one that says so sees a word's other pairs, how many there are, or `freq`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import base64
+import json
+import os
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.ensemble import HistGradientBoostingClassifier
+
+from dissensus import read
+from dissensus.corpus import Corpus
+from dissensus.encoders.vocabulary import Vocabulary
+from dissensus.encoders.word_forms import described
+from dissensus.evaluation import Difference, code_commit, here, over_items
+from dissensus.evaluation.protocols import Fold, k_fold, official
+from dissensus.methods import Job, fit_many, method
+from dissensus.training import Training
+
+RESULTS = Path(__file__).parent / "results" / "stemming_pairs.json"
+QUESTION = "is the stem"
+SEEDS = tuple(range(10))
+PROTOCOLS = ("fold10", "by word")
+PAPER = {"STL": (73.59, 71.34), "MTL, inverse KL": (77.09, 77.47)}  # trained on gold, on silver
+BASELINE = "nine string features, boosting"
+ENSEMBLE = ("all, boosting", "all, single")
+LEAVES, TREES, RATE = (8, 31), 150, 0.1  # of boosting; the next fold chooses leaves and trees
+DROPOUTS, HIDDEN = (0.2, 0.5), (128,)  # of networks; the next fold chooses dropout and epoch
+TRAINING = Training(epochs=12, batch_size=256, learning_rate=3e-3)
+VOTES = 0.3  # what votes count where gold counts for the rest
+
+Answer = Callable[["Data", Fold], np.ndarray]  # probabilities of yes, (n_seeds, n_test)
+
+
+class Data(NamedTuple):
+    """The corpus, and its pairs as numbers, (n_items, ...)."""
+
+    corpus: Corpus
+    gold: np.ndarray
+    share: np.ndarray  # of the votes that said yes
+    word: np.ndarray  # codes
+    plain: np.ndarray  # nine string features
+    strings: np.ndarray  # all of the encoder without word vectors
+    forms: np.ndarray  # all of it
+    encoder: str
+
+
+class Row(NamedTuple):
+    """A line of the table."""
+
+    name: str
+    learns: str
+    answer: Answer
+
+
+# ---- data ----
+
+
+def loaded(folder: Path, glove: Path) -> Data:
+    corpus = read(folder)
+    votes = corpus[QUESTION].counts()  # (n_items, 2)
+    word = np.unique(corpus.item_attributes["word"].to_numpy(False), return_inverse=True)[1]
+    strings, names = columns(corpus, None)
+    forms, _ = columns(corpus, Vocabulary.read(glove))
+    return Data(
+        corpus,
+        np.asarray(corpus.gold[QUESTION].answer),
+        votes[:, 1] / votes.sum(axis=1),
+        word,
+        strings[:, [names.index(name) for name in PLAIN]],
+        strings,
+        forms,
+        f"word-forms:{glove}",
+    )
+
+
+PLAIN = (
+    "letters of the word",
+    "letters of the form",
+    "common letters",
+    "common share",
+    "letters cut off",
+    "the same",
+    "the form is in capitals",  # DELETED
+    "the form has a blank",
+    "edits",
+)
+
+
+def columns(corpus: Corpus, vocabulary: Vocabulary | None) -> tuple[np.ndarray, list[str]]:
+    """What the encoder sees of each pair, pieces of text as codes in order of the alphabet: trees
+    need no more."""
+    roles = [corpus.contents[role].values.to_pylist() for role in ("word", "stem")]
+    codes = [corpus.content[role] for role in ("word", "stem")]
+    pairs = [[text[c] for c in code] for text, code in zip(roles, codes, strict=True)]
+    rows = [described(w, s, vocabulary) for w, s in zip(*pairs, strict=True)]
+    found = [np.array([row[name] for row in rows]) for name in rows[0]]
+    coded = [np.unique(c, return_inverse=True)[1] if c.dtype.kind == "U" else c for c in found]
+    return np.stack(coded, axis=1).astype(float), list(rows[0])
+
+
+def folds(corpus: Corpus, protocol: str) -> list[Fold]:
+    """Each with the next one to choose settings by."""
+    if protocol == "fold10":
+        return official(corpus, "fold10")
+    made = k_fold(corpus, 10, seed=0, by="word")
+    tests = [fold.test for fold in made]
+    following = [*tests[1:], tests[0]]
+    return [
+        replace(fold, train=np.setdiff1d(fold.train, after), validation=after)
+        for fold, after in zip(made, following, strict=True)
+    ]
+
+
+# ---- what answers ----
+
+
+def log_loss(yes: np.ndarray, target: np.ndarray) -> float:
+    yes = yes.clip(1e-6, 1 - 1e-6)
+    return float(-(target * np.log(yes) + (1 - target) * np.log(1 - yes)).mean())
+
+
+def boosted(features: np.ndarray, target: np.ndarray, fold: Fold) -> np.ndarray:
+    """Gradient boosting on shares of yes; leaves and trees by the next fold's log loss."""
+    trials = []
+    for leaves in LEAVES:
+        model = grown(features, target, fold, max_leaf_nodes=leaves)
+        stages = zip(
+            model.staged_predict_proba(features[fold.validation]),
+            model.staged_predict_proba(features[fold.test]),
+            strict=True,
+        )
+        for chosen, tested in stages:
+            trials.append((log_loss(chosen[:, 1], target[fold.validation]), tested[:, 1]))
+    return min(trials, key=lambda trial: trial[0])[1][None]
+
+
+def grown(features: np.ndarray, target: np.ndarray, fold: Fold, **settings: Any) -> Any:
+    """Each pair once as yes and once as no, as heavy as its target says."""
+    settings = {"max_iter": TREES, "learning_rate": RATE, "random_state": 0} | settings
+    known, yes = features[fold.train], target[fold.train]
+    weight = np.r_[yes, 1 - yes]
+    used = weight > 0
+    label = np.repeat([1, 0], len(yes))
+    model = HistGradientBoostingClassifier(early_stopping=False, **settings)
+    return model.fit(np.r_[known, known][used], label[used], sample_weight=weight[used])
+
+
+def baseline(data: Data, fold: Fold) -> np.ndarray:
+    model = grown(data.plain, data.gold, fold, max_iter=100, learning_rate=0.05)
+    yes: np.ndarray = model.predict_proba(data.plain[fold.test])[None, :, 1]
+    return yes
+
+
+def network(name: str, **settings: Any) -> Answer:
+    """One of our methods over the encoder, ten seeds; dropout by the next fold, with the first."""
+
+    def answer(data: Data, fold: Fold) -> np.ndarray:
+        def job(dropout: float, seed: int) -> Job:
+            made = method(name)(
+                encoder={"word+stem": data.encoder},
+                hidden=HIDDEN,
+                dropout=dropout,
+                init_seed=seed,
+                training=replace(TRAINING, seed=seed),
+                **settings,
+            )
+            return Job(made, train, QUESTION, validation)
+
+        train, test, validation = fold.parts(data.corpus)
+        target = data.gold if settings.get("label") == "gold" else data.share
+        trials = [job(dropout, SEEDS[0]) for dropout in DROPOUTS]
+        fit_many(trials)
+        losses = [log_loss(said(trial, validation), target[fold.validation]) for trial in trials]
+        best = int(np.argmin(losses))
+        others = [job(DROPOUTS[best], seed) for seed in SEEDS[1:]]
+        fit_many(others)
+        return np.stack([said(fitted, test) for fitted in [trials[best], *others]])
+
+    return answer
+
+
+def said(fitted: Job, corpus: Corpus | None) -> np.ndarray:
+    assert corpus is not None
+    distribution: np.ndarray = fitted.method.predict(corpus)[QUESTION].distribution
+    return distribution[:, 1]
+
+
+ROWS = (
+    Row(BASELINE, "gold", baseline),
+    Row("nine, chosen settings", "gold", lambda d, fold: boosted(d.plain, d.gold, fold)),
+    Row("strings, boosting", "gold", lambda d, fold: boosted(d.strings, d.gold, fold)),
+    Row("all, boosting", "gold", lambda d, fold: boosted(d.forms, d.gold, fold)),
+    Row(
+        "all, boosting, votes too",
+        "gold, votes",
+        lambda d, fold: boosted(d.forms, (1 - VOTES) * d.gold + VOTES * d.share, fold),
+    ),
+    Row("all, boosting on votes", "votes", lambda d, fold: boosted(d.forms, d.share, fold)),
+    Row("all, single", "gold", network("single", label="gold")),
+    Row("all, soft-label", "votes", network("soft-label")),
+)
+
+
+# ---- running, keeping ----
+
+
+def run(row: Row, protocol: str, data: Data) -> dict[str, Any]:
+    began, used = time.perf_counter(), time.process_time()
+    yes: np.ndarray | None = None
+    for fold in folds(data.corpus, protocol):
+        found = row.answer(data, fold)
+        yes = np.zeros((len(found), data.corpus.n_items)) if yes is None else yes
+        yes[:, fold.test] = found
+    assert yes is not None
+    return {
+        "row": row.name,
+        "protocol": protocol,
+        "learns": row.learns,
+        "accuracy": [round(float(a), 5) for a in ((yes > 0.5) == data.gold).mean(axis=1)],
+        "answers": [packed(np.packbits(seed > 0.5)) for seed in yes],
+        "mean": packed(np.round(yes.mean(axis=0) * 255).astype(np.uint8)),  # 0 to 255
+        "seconds": round(time.perf_counter() - began, 1),
+        "cpu_seconds": round(time.process_time() - used, 1),
+    }
+
+
+def packed(values: np.ndarray) -> str:
+    return base64.b64encode(values.tobytes()).decode()
+
+
+def unpacked(text: str) -> np.ndarray:
+    return np.frombuffer(base64.b64decode(text), np.uint8)
+
+
+def complete(kept: dict[str, Any], folder: Path, glove: Path) -> None:
+    data = loaded(folder, glove)
+    kept |= {"gold": packed(np.packbits(data.gold == 1)), "n_items": data.corpus.n_items}
+    kept |= {"word": packed(data.word.astype(np.uint16))}
+    for protocol in PROTOCOLS:
+        for row in ROWS:
+            if find(kept, row.name, protocol):
+                continue
+            kept["rows"].append(run(row, protocol, data))
+            print(line(kept, row.name, row.learns), f"({protocol} just now)", flush=True)
+            kept |= {"command": "python benchmarks/stemming_pairs.py GLOVE", **here()}
+            kept |= {"commit": code_commit(), "seeds": list(SEEDS), "settings": SETTINGS}
+            RESULTS.write_text(json.dumps(kept, indent=1) + "\n")
+
+
+SETTINGS = {
+    "boosting": {"max_leaf_nodes": LEAVES, "trees": f"1 to {TREES}", "learning_rate": RATE},
+    "baseline": {"max_leaf_nodes": 31, "trees": 100, "learning_rate": 0.05},
+    "networks": {"dropout": DROPOUTS, "hidden": HIDDEN, "training": TRAINING.__dict__},
+    "chosen by": "log loss on the next fold (votes, where only votes are learned), in each fold",
+    "votes too": VOTES,
+}
+
+
+# ---- showing ----
+
+
+def find(kept: dict[str, Any], row: str, protocol: str) -> dict[str, Any] | None:
+    wanted = (row, protocol)
+    return next((r for r in kept["rows"] if (r["row"], r["protocol"]) == wanted), None)
+
+
+def gold(kept: dict[str, Any]) -> np.ndarray:
+    return np.unpackbits(unpacked(kept["gold"]), count=kept["n_items"])
+
+
+def words(kept: dict[str, Any]) -> np.ndarray:
+    """A code per pair."""
+    return unpacked(kept["word"]).view(np.uint16).astype(np.int64)
+
+
+def right(kept: dict[str, Any], row: dict[str, Any]) -> np.ndarray:
+    """Whether each seed is right on each pair, (n_seeds, n_items)."""
+    truth = gold(kept)
+    answers = [np.unpackbits(unpacked(a), count=len(truth)) for a in row["answers"]]
+    return np.stack(answers) == truth
+
+
+def ensemble(kept: dict[str, Any], protocol: str) -> np.ndarray | None:
+    """Probabilities of boosting and of ten networks, each half."""
+    parts = [find(kept, name, protocol) for name in ENSEMBLE]
+    means = [unpacked(part["mean"]) / 255 for part in parts if part]
+    return np.mean(means, axis=0) if len(means) == len(parts) else None
+
+
+def best_of_each_word(kept: dict[str, Any], yes: np.ndarray) -> np.ndarray:
+    """Yes to the most probable pair of each word alone, the first of equals."""
+    word = words(kept)
+    order = np.lexsort((-yes, word))
+    first = order[np.r_[True, np.diff(word[order]) > 0]]
+    return np.isin(np.arange(len(yes)), first)
+
+
+def against(kept: dict[str, Any], scores: np.ndarray, protocol: str) -> Difference:
+    """The lead over the baseline, words drawn anew with all their pairs."""
+    other = find(kept, BASELINE, protocol)
+    assert other is not None
+    base = np.broadcast_to(right(kept, other), scores.shape)
+    return over_items(scores, base, groups=words(kept))
+
+
+def figures(kept: dict[str, Any], scores: np.ndarray | None, protocol: str) -> str:
+    if scores is None:
+        return f"{'-':>40}"
+    by_seed = 100 * scores.mean(axis=1)
+    spread = f" ± {by_seed.std(ddof=1):.2f}" if len(by_seed) > 1 else ""
+    found = against(kept, scores, protocol)
+    lead = f"{100 * found.effect:+.2f} [{100 * found.low:+.2f}, {100 * found.high:+.2f}]"
+    sure = "" if not found.effect else f" p {found.p:.4f}"
+    return f"{by_seed.mean():.2f}{spread}  {lead if found.effect else ''}{sure}".rjust(40)
+
+
+def line(kept: dict[str, Any], name: str, learns: str) -> str:
+    shown = []
+    for protocol in PROTOCOLS:
+        row = find(kept, name, protocol)
+        shown.append(figures(kept, right(kept, row) if row else None, protocol))
+    return f"{name:32}{learns:12}" + "".join(shown)
+
+
+def show(kept: dict[str, Any]) -> None:
+    truth = gold(kept)
+    print(f"accuracy, {len(truth)} pairs of {words(kept).max() + 1} words; lead over the baseline")
+    print(f"{'':44}{'fold10, cuts through words':>40}{'ten folds of whole words':>40}")
+    print(f"{'majority class':44}" + f"{100 * truth.mean():.2f}".rjust(40) * 2)
+    for name, (of_gold, of_silver) in PAPER.items():
+        print(f"{'paper, ' + name:32}{'gold':12}{of_gold:40}")
+        print(f"{'paper, ' + name:32}{'silver':12}{of_silver:40}")
+    for row in ROWS:
+        print(line(kept, row.name, row.learns))
+    members = [ensemble(kept, protocol) for protocol in PROTOCOLS]
+    mixed = [None if m is None else ((m > 0.5) == truth)[None] for m in members]
+    listed = [None if m is None else (best_of_each_word(kept, m) == truth)[None] for m in members]
+    for name, scores in (("ensemble of both", mixed), ("NOT PAIRWISE: one of each word", listed)):
+        both = zip(scores, PROTOCOLS, strict=True)
+        print(f"{name:32}{'gold':12}" + "".join(figures(kept, s, p) for s, p in both))
+    print("the last row sees a word's other pairs, of which exactly one is right: apart from all")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("glove", nargs="?", type=Path)
+    parser.add_argument("--show", action="store_true")
+    given = parser.parse_args()
+    kept = json.loads(RESULTS.read_text()) if RESULTS.exists() else {"rows": []}
+    if not given.show:
+        data = os.environ.get("DISSENSUS_DATA")
+        if not data or given.glove is None:
+            sys.exit("name a file of GloVe vectors, and the corpora's folder in DISSENSUS_DATA")
+        complete(kept, Path(data) / "stemming", given.glove)
+    show(kept)
+
+
+if __name__ == "__main__":
+    main()
