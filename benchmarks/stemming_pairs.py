@@ -42,7 +42,7 @@ PAPER = {"STL": (73.59, 71.34), "MTL, inverse KL": (77.09, 77.47)}  # trained on
 BASELINE = "nine string features, boosting"
 ENSEMBLE = ("all, boosting", "all, single")
 LEAVES, TREES, RATE = (8, 31), 150, 0.1  # of boosting; the next fold chooses leaves and trees
-DROPOUTS, HIDDEN = (0.2, 0.5), (128,)  # of networks; the next fold chooses dropout and epoch
+DROPOUT, HIDDEN = 0.3, (128,)  # of networks; the next fold chooses the epoch
 TRAINING = Training(epochs=12, batch_size=256, learning_rate=3e-3)
 VOTES = 0.3  # what votes count where gold counts for the rest
 
@@ -170,37 +170,25 @@ def baseline(data: Data, fold: Fold) -> np.ndarray:
 
 
 def network(name: str, **settings: Any) -> Answer:
-    """One of our methods over the encoder, ten seeds; dropout by the next fold, with the first."""
+    """One of our methods over the encoder, ten seeds; the epoch by the next fold's loss."""
 
     def answer(data: Data, fold: Fold) -> np.ndarray:
-        def job(dropout: float, seed: int) -> Job:
-            made = method(name)(
+        train, test, validation = fold.parts(data.corpus)
+        made = [
+            method(name)(
                 encoder={"word+stem": data.encoder},
                 hidden=HIDDEN,
-                dropout=dropout,
+                dropout=DROPOUT,
                 init_seed=seed,
                 training=replace(TRAINING, seed=seed),
                 **settings,
             )
-            return Job(made, train, QUESTION, validation)
-
-        train, test, validation = fold.parts(data.corpus)
-        target = data.gold if settings.get("label") == "gold" else data.share
-        trials = [job(dropout, SEEDS[0]) for dropout in DROPOUTS]
-        fit_many(trials)
-        losses = [log_loss(said(trial, validation), target[fold.validation]) for trial in trials]
-        best = int(np.argmin(losses))
-        others = [job(DROPOUTS[best], seed) for seed in SEEDS[1:]]
-        fit_many(others)
-        return np.stack([said(fitted, test) for fitted in [trials[best], *others]])
+            for seed in SEEDS
+        ]
+        fit_many([Job(one, train, QUESTION, validation) for one in made])
+        return np.stack([one.predict(test)[QUESTION].distribution[:, 1] for one in made])
 
     return answer
-
-
-def said(fitted: Job, corpus: Corpus | None) -> np.ndarray:
-    assert corpus is not None
-    distribution: np.ndarray = fitted.method.predict(corpus)[QUESTION].distribution
-    return distribution[:, 1]
 
 
 ROWS = (
@@ -250,25 +238,34 @@ def unpacked(text: str) -> np.ndarray:
     return np.frombuffer(base64.b64decode(text), np.uint8)
 
 
-def complete(kept: dict[str, Any], folder: Path, glove: Path) -> None:
+def complete(folder: Path, glove: Path, only: str | None) -> None:
     data = loaded(folder, glove)
-    kept |= {"gold": packed(np.packbits(data.gold == 1)), "n_items": data.corpus.n_items}
-    kept |= {"word": packed(data.word.astype(np.uint16))}
-    for protocol in PROTOCOLS:
-        for row in ROWS:
-            if find(kept, row.name, protocol):
-                continue
-            kept["rows"].append(run(row, protocol, data))
-            print(line(kept, row.name, row.learns), f"({protocol} just now)", flush=True)
-            kept |= {"command": "python benchmarks/stemming_pairs.py GLOVE", **here()}
-            kept |= {"commit": code_commit(), "seeds": list(SEEDS), "settings": SETTINGS}
-            RESULTS.write_text(json.dumps(kept, indent=1) + "\n")
+    for row in ROWS:
+        if only not in (None, row.name):
+            continue
+        for protocol in PROTOCOLS:
+            if find(kept(), row.name, protocol) is None:
+                keep(run(row, protocol, data), data)
+                print(row.name, protocol, kept()["rows"][-1]["accuracy"], flush=True)
+
+
+def kept() -> dict[str, Any]:
+    return json.loads(RESULTS.read_text()) if RESULTS.exists() else {"rows": []}
+
+
+def keep(row: dict[str, Any], data: Data) -> None:
+    """Beside what is kept by now: other rows may run at the same time."""
+    about = {"command": "python benchmarks/stemming_pairs.py GLOVE", "commit": code_commit()}
+    about |= {**here(), "seeds": list(SEEDS), "settings": SETTINGS, "n_items": data.corpus.n_items}
+    about |= {"gold": packed(np.packbits(data.gold == 1))}
+    about |= {"word": packed(data.word.astype(np.uint16))}
+    RESULTS.write_text(json.dumps({**about, "rows": [*kept()["rows"], row]}, indent=1) + "\n")
 
 
 SETTINGS = {
     "boosting": {"max_leaf_nodes": LEAVES, "trees": f"1 to {TREES}", "learning_rate": RATE},
     "baseline": {"max_leaf_nodes": 31, "trees": 100, "learning_rate": 0.05},
-    "networks": {"dropout": DROPOUTS, "hidden": HIDDEN, "training": TRAINING.__dict__},
+    "networks": {"dropout": DROPOUT, "hidden": HIDDEN, "training": TRAINING.__dict__},
     "chosen by": "log loss on the next fold (votes, where only votes are learned), in each fold",
     "votes too": VOTES,
 }
@@ -277,85 +274,89 @@ SETTINGS = {
 # ---- showing ----
 
 
-def find(kept: dict[str, Any], row: str, protocol: str) -> dict[str, Any] | None:
+def find(results: dict[str, Any], row: str, protocol: str) -> dict[str, Any] | None:
     wanted = (row, protocol)
-    return next((r for r in kept["rows"] if (r["row"], r["protocol"]) == wanted), None)
+    return next((r for r in results["rows"] if (r["row"], r["protocol"]) == wanted), None)
 
 
-def gold(kept: dict[str, Any]) -> np.ndarray:
-    return np.unpackbits(unpacked(kept["gold"]), count=kept["n_items"])
+def gold(results: dict[str, Any]) -> np.ndarray:
+    return np.unpackbits(unpacked(results["gold"]), count=results["n_items"])
 
 
-def words(kept: dict[str, Any]) -> np.ndarray:
+def words(results: dict[str, Any]) -> np.ndarray:
     """A code per pair."""
-    return unpacked(kept["word"]).view(np.uint16).astype(np.int64)
+    return unpacked(results["word"]).view(np.uint16).astype(np.int64)
 
 
-def right(kept: dict[str, Any], row: dict[str, Any]) -> np.ndarray:
+def right(results: dict[str, Any], row: dict[str, Any]) -> np.ndarray:
     """Whether each seed is right on each pair, (n_seeds, n_items)."""
-    truth = gold(kept)
+    truth = gold(results)
     answers = [np.unpackbits(unpacked(a), count=len(truth)) for a in row["answers"]]
     return np.stack(answers) == truth
 
 
-def ensemble(kept: dict[str, Any], protocol: str) -> np.ndarray | None:
+def ensemble(results: dict[str, Any], protocol: str) -> np.ndarray | None:
     """Probabilities of boosting and of ten networks, each half."""
-    parts = [find(kept, name, protocol) for name in ENSEMBLE]
+    parts = [find(results, name, protocol) for name in ENSEMBLE]
     means = [unpacked(part["mean"]) / 255 for part in parts if part]
     return np.mean(means, axis=0) if len(means) == len(parts) else None
 
 
-def best_of_each_word(kept: dict[str, Any], yes: np.ndarray) -> np.ndarray:
+def best_of_each_word(results: dict[str, Any], yes: np.ndarray) -> np.ndarray:
     """Yes to the most probable pair of each word alone, the first of equals."""
-    word = words(kept)
+    word = words(results)
     order = np.lexsort((-yes, word))
     first = order[np.r_[True, np.diff(word[order]) > 0]]
     return np.isin(np.arange(len(yes)), first)
 
 
-def against(kept: dict[str, Any], scores: np.ndarray, protocol: str) -> Difference:
+def against(results: dict[str, Any], scores: np.ndarray, protocol: str) -> Difference:
     """The lead over the baseline, words drawn anew with all their pairs."""
-    other = find(kept, BASELINE, protocol)
+    other = find(results, BASELINE, protocol)
     assert other is not None
-    base = np.broadcast_to(right(kept, other), scores.shape)
-    return over_items(scores, base, groups=words(kept))
+    base = np.broadcast_to(right(results, other), scores.shape)
+    return over_items(scores, base, groups=words(results))
 
 
-def figures(kept: dict[str, Any], scores: np.ndarray | None, protocol: str) -> str:
+def figures(results: dict[str, Any], scores: np.ndarray | None, protocol: str) -> str:
     if scores is None:
         return f"{'-':>40}"
     by_seed = 100 * scores.mean(axis=1)
     spread = f" ± {by_seed.std(ddof=1):.2f}" if len(by_seed) > 1 else ""
-    found = against(kept, scores, protocol)
+    found = against(results, scores, protocol)
     lead = f"{100 * found.effect:+.2f} [{100 * found.low:+.2f}, {100 * found.high:+.2f}]"
     sure = "" if not found.effect else f" p {found.p:.4f}"
     return f"{by_seed.mean():.2f}{spread}  {lead if found.effect else ''}{sure}".rjust(40)
 
 
-def line(kept: dict[str, Any], name: str, learns: str) -> str:
+def line(results: dict[str, Any], name: str, learns: str) -> str:
     shown = []
     for protocol in PROTOCOLS:
-        row = find(kept, name, protocol)
-        shown.append(figures(kept, right(kept, row) if row else None, protocol))
+        row = find(results, name, protocol)
+        shown.append(figures(results, right(results, row) if row else None, protocol))
     return f"{name:32}{learns:12}" + "".join(shown)
 
 
-def show(kept: dict[str, Any]) -> None:
-    truth = gold(kept)
-    print(f"accuracy, {len(truth)} pairs of {words(kept).max() + 1} words; lead over the baseline")
+def show(results: dict[str, Any]) -> None:
+    truth = gold(results)
+    print(
+        f"accuracy, {len(truth)} pairs of {words(results).max() + 1} words; lead over the baseline"
+    )
     print(f"{'':44}{'fold10, cuts through words':>40}{'ten folds of whole words':>40}")
     print(f"{'majority class':44}" + f"{100 * truth.mean():.2f}".rjust(40) * 2)
     for name, (of_gold, of_silver) in PAPER.items():
         print(f"{'paper, ' + name:32}{'gold':12}{of_gold:40}")
         print(f"{'paper, ' + name:32}{'silver':12}{of_silver:40}")
     for row in ROWS:
-        print(line(kept, row.name, row.learns))
-    members = [ensemble(kept, protocol) for protocol in PROTOCOLS]
+        print(line(results, row.name, row.learns))
+    members = [ensemble(results, protocol) for protocol in PROTOCOLS]
     mixed = [None if m is None else ((m > 0.5) == truth)[None] for m in members]
-    listed = [None if m is None else (best_of_each_word(kept, m) == truth)[None] for m in members]
+    listed = [
+        None if m is None else (best_of_each_word(results, m) == truth)[None] for m in members
+    ]
     for name, scores in (("ensemble of both", mixed), ("NOT PAIRWISE: one of each word", listed)):
         both = zip(scores, PROTOCOLS, strict=True)
-        print(f"{name:32}{'gold':12}" + "".join(figures(kept, s, p) for s, p in both))
+        print(f"{name:32}{'gold':12}" + "".join(figures(results, s, p) for s, p in both))
     print("the last row sees a word's other pairs, of which exactly one is right: apart from all")
 
 
@@ -363,14 +364,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("glove", nargs="?", type=Path)
     parser.add_argument("--show", action="store_true")
+    parser.add_argument("--only", choices=[row.name for row in ROWS])
     given = parser.parse_args()
-    kept = json.loads(RESULTS.read_text()) if RESULTS.exists() else {"rows": []}
     if not given.show:
         data = os.environ.get("DISSENSUS_DATA")
         if not data or given.glove is None:
             sys.exit("name a file of GloVe vectors, and the corpora's folder in DISSENSUS_DATA")
-        complete(kept, Path(data) / "stemming", given.glove)
-    show(kept)
+        complete(Path(data) / "stemming", given.glove, given.only)
+    show(kept())
 
 
 if __name__ == "__main__":
