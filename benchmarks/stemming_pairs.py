@@ -174,17 +174,14 @@ def network(name: str, **settings: Any) -> Answer:
 
     def answer(data: Data, fold: Fold) -> np.ndarray:
         train, test, validation = fold.parts(data.corpus)
-        made = [
-            method(name)(
-                encoder={"word+stem": data.encoder},
-                hidden=HIDDEN,
-                dropout=DROPOUT,
-                init_seed=seed,
-                training=replace(TRAINING, seed=seed),
-                **settings,
-            )
-            for seed in SEEDS
-        ]
+        common: dict[str, Any] = {
+            "encoder": {"word+stem": data.encoder},
+            "hidden": HIDDEN,
+            "dropout": DROPOUT,
+        } | settings
+        trainings = {seed: replace(TRAINING, seed=seed) for seed in SEEDS}
+        chosen: Any = method(name)
+        made = [chosen(**common, init_seed=s, training=t) for s, t in trainings.items()]
         fit_many([Job(one, train, QUESTION, validation) for one in made])
         return np.stack([one.predict(test)[QUESTION].distribution[:, 1] for one in made])
 
@@ -255,10 +252,16 @@ def kept() -> dict[str, Any]:
 
 def keep(row: dict[str, Any], data: Data) -> None:
     """Beside what is kept by now: other rows may run at the same time."""
-    about = {"command": "python benchmarks/stemming_pairs.py GLOVE", "commit": code_commit()}
-    about |= {**here(), "seeds": list(SEEDS), "settings": SETTINGS, "n_items": data.corpus.n_items}
-    about |= {"gold": packed(np.packbits(data.gold == 1))}
-    about |= {"word": packed(data.word.astype(np.uint16))}
+    about = {
+        "command": "python benchmarks/stemming_pairs.py GLOVE",
+        "commit": code_commit(),
+        **here(),
+        "seeds": list(SEEDS),
+        "settings": SETTINGS,
+        "n_items": data.corpus.n_items,
+        "gold": packed(np.packbits(data.gold == 1)),
+        "word": packed(data.word.astype(np.uint16)),
+    }
     RESULTS.write_text(json.dumps({**about, "rows": [*kept()["rows"], row]}, indent=1) + "\n")
 
 

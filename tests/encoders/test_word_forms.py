@@ -143,7 +143,7 @@ def test_rare_and_related_words(known: Vocabulary) -> None:
 def test_unknown_words_are_rarer_than_all_and_like_nothing(known: Vocabulary) -> None:
     found = described("walked", "walke", known)
     assert found["rarity of the form"] == pytest.approx(math.log(8))
-    assert math.isnan(float(found["likeness of the form"]))  # type: ignore[arg-type]
+    assert math.isnan(float(found["likeness of the form"]))
     assert not found["likeness of the form is known"]
     assert np.isfinite(vector(found)).all()
 

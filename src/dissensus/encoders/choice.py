@@ -84,8 +84,9 @@ def encoder(name: str, kind: Kind) -> Encoder:
 
     Args:
         name: one of ours, "auto" for the kind's default, "words:PATH", "tagger:PATH" or
-            "word-forms:PATH" for a file of word vectors, a folder that holds a transformers model, or a model's name on the
-            hub; its options stand behind it, as in "minilm:max_length=64".
+            "word-forms:PATH" for a file of word vectors, a folder that holds a transformers model,
+            or a model's name on the hub; its options stand behind it, as in
+            "minilm:max_length=64".
     """
     ours = ENCODERS[kind]
     plain, options = _parted(name)
