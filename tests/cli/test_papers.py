@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
+import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -42,6 +46,39 @@ def test_trained_gone_on_with_and_shown_again(run: Run, data: Path, tmp_path: Pa
     content = json.loads(run("papers", "soft-labels", "--show", out, "--json").out)
     assert sorted(content["conditions"]) == ["pos-test", "stemming-silver"]
     assert content["command"].startswith("dissensus papers soft-labels ")
+
+
+DISSENSUS = [sys.executable, "-c", "from dissensus.cli import main; main()"]
+
+
+@pytest.mark.slow
+def test_killed_and_gone_on_with_it_ends_the_same(data: Path, tmp_path: Path) -> None:
+    conditions = ("--conditions", "pos-cv,stemming-silver", "--runs", "1")
+
+    def begun(out: Path) -> subprocess.Popen[bytes]:
+        words = typed(data, out, *conditions)
+        return subprocess.Popen([*DISSENSUS, *map(str, words)], stdout=subprocess.DEVNULL)
+
+    killed = begun(tmp_path / "parts")
+    while not list((tmp_path / "parts").glob("fits/[!.]*/fit.json")):
+        assert killed.poll() is None
+        time.sleep(0.02)
+    killed.kill()
+    killed.wait()
+    assert len(list((tmp_path / "parts").glob("fits/[!.]*/fit.json"))) < 8
+    for out in ("parts", "whole"):
+        assert begun(tmp_path / out).wait() == 0
+    assert answers(tmp_path / "parts") == answers(tmp_path / "whole")
+
+
+def answers(out: Path) -> dict[str, Any]:
+    """What was answered and how trainings went, by model, seed and condition."""
+    found = {}
+    for path in sorted(out.glob("fits/*/fit.json")):
+        folds = json.loads(path.read_text())["folds"]
+        found[path.parent.name] = [{**fold, "seconds": None} for fold in folds]
+    assert len(found) == 8 and not list(out.glob("fits/.*"))
+    return found
 
 
 @pytest.mark.parametrize(
