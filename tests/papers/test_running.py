@@ -57,11 +57,8 @@ def test_the_papers_settings() -> None:
     assert (inverse.encoder, inverse.branch) == ("tagger:there/glove.txt", "attention")
     assert told(inverse)["encoder"] == "tagger:glove.txt"
     of_stems = methods(CONDITIONS["stemming"], None)["ce"]
-    assert (of_stems.encoder, of_stems.branch, of_stems.label) == (
-        "character-cnn",
-        "output",
-        "gold",
-    )
+    apart = {"word": "character-cnn", "stem": "character-cnn:copy=2"}  # a network each
+    assert (of_stems.encoder, of_stems.branch, of_stems.label) == (apart, "output", "gold")
     assert (TRAINING.epochs, TRAINING.batch_size, TRAINING.learning_rate) == (10, 1024, 1e-3)
     assert (TRAINING.optimiser, TRAINING.clip, TRAINING.shuffle) == ("adam", math.inf, False)
     assert (TRAINING.schedule, TRAINING.warm_up, TRAINING.weight_decay) == ("constant", 0, 0)
