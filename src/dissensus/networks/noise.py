@@ -78,9 +78,10 @@ def dropped(values: Tensor, share: float, number: int) -> Tensor:
     kept_ones = values.device.type == "cpu" and values.numel() <= KEPT and at is None
     places = (_kept_places if kept_ones else _places)(values.shape, values.device, at)
     drawn = places + _mixed(_wrapped(key + number))
-    drawn = (drawn ^ (drawn >> 32)) * _MIXING
+    drawn ^= drawn >> 32  # in place: these tables are large, and new memory is slow
+    drawn *= _MIXING
     kept = drawn >= int(share * (1 << 64)) - (1 << 63)
-    return values * (kept.to(values.dtype) * (1 / (1 - share)))
+    return values * kept.to(values.dtype).mul_(1 / (1 - share))
 
 
 def _places(shape: torch.Size, device: torch.device, at: Tensor | None = None) -> Tensor:

@@ -26,7 +26,7 @@ from dissensus.training.batch import Batch, Outputs, Rows
 from dissensus.training.cuts import Epoch, epoch
 from dissensus.training.loop import Run, explained, gpus, total_loss
 from dissensus.training.resident import Cuts, Resident, at_step
-from dissensus.training.settings import BETAS, EPSILON, MOMENTUM
+from dissensus.training.stacked_optimiser import stacked_optimiser
 
 SEVERAL = (  # settings of training that each member may have its own of
     *("seed", "learning_rate", "encoder_learning_rate", "weight_decay", "warm_up", "clip"),
@@ -76,7 +76,7 @@ class Stack:
         self.resident = Resident([run.examples for run in self.runs])
         self.device = self.resident.device
         self._gather()
-        self._count = torch.zeros(len(self.runs), device=self.device, dtype=torch.float64)
+        self.optimiser = stacked_optimiser(self.flat, [r.training for r in self.runs], self.ends)
         if self.graph is None:
             self.graph = self.device.type == "cuda" and not self.resident.inputs
 
@@ -94,7 +94,6 @@ class Stack:
         self.flat = torch.stack(
             [torch.cat([table[n].detach().reshape(-1) for n in self.names]) for table in tables]
         )
-        self.moments = [torch.zeros_like(self.flat) for _ in range(2)]
         states = [network.state_dict() for network in networks]
         fixed = [name for name in states[0] if name not in set(self.names)]
         first = states[0]
@@ -211,9 +210,9 @@ class Stack:
         gradients, losses = vmap(
             grad_and_value(self._loss), in_dims=(0, 0, None, 0), randomness="different"
         )(self._views(), self.own, self.shared, batch)
-        flat = torch.cat([gradients[name].flatten(1) for name in self.names], dim=1)
         alive = at_step(plan["alive"], step)
-        self._update(flat, alive, at_step(plan["rates"], step).to(flat.dtype))
+        found = [gradients[name].flatten(1) for name in self.names]
+        self.optimiser.step(found, alive, at_step(plan["rates"], step))
         return torch.where(alive, losses, 0).double()
 
     def _loss(
@@ -231,54 +230,6 @@ class Stack:
             return total_loss(network, self.losses, batch)
         with torch.autocast(self.device.type, dtype=torch.bfloat16):
             return total_loss(network, self.losses, batch)
-
-    # ---- the optimiser ----
-
-    def _update(self, gradient: Tensor, alive: Tensor, rates: Tensor) -> None:
-        """Clip and step, as torch's optimisers do, each member by itself.
-
-        Args:
-            rates: of each group of weights, (n_groups, n_members).
-        """
-        clip = self._of_members("clip", gradient.dtype)
-        gradient = gradient * (clip / (gradient.norm(dim=1) + 1e-6)).clamp(max=1)[:, None]
-        self._count += alive
-        for first, last, rate in zip([0, *self.ends[:-1]], self.ends, rates, strict=True):
-            self._update_part(slice(first, last), gradient[:, first:last], alive[:, None], rate)
-
-    def _update_part(self, part: slice, gradient: Tensor, alive: Tensor, rate: Tensor) -> None:
-        if not gradient.shape[1]:
-            return
-        weights, rate = self.flat[:, part], rate[:, None]
-        decay = self._of_members("weight_decay", gradient.dtype)[:, None]
-        if self.training.optimiser == "adamw":
-            stepped = weights * (1 - rate * decay)
-        else:
-            stepped, gradient = weights, gradient + decay * weights
-        moments = [moment[:, part] for moment in self.moments]
-        if self.training.optimiser == "sgd":
-            new = [moments[0] * MOMENTUM + gradient]
-            stepped = stepped - rate * new[0]
-        else:
-            new = [
-                torch.lerp(moments[0], gradient, 1 - BETAS[0]),
-                moments[1] * BETAS[1] + (1 - BETAS[1]) * gradient * gradient,
-            ]
-            count = self._count.to(gradient.dtype).clamp(min=1)[:, None]
-            missing, missing_square = (1 - beta**count for beta in BETAS)
-            spread = new[1].sqrt() / missing_square.sqrt() + EPSILON
-            stepped = stepped - rate / missing * new[0] / spread
-        for held, found in zip([weights, *moments], [stepped, *new], strict=False):
-            held.copy_(torch.where(alive, found, held))
-
-    def _of_members(self, setting: str, dtype: torch.dtype) -> Tensor:
-        """A setting of training that each member has its own of, (n_members,)."""
-        if setting not in self._settings:
-            values = [getattr(run.training, setting) for run in self.runs]
-            self._settings[setting] = torch.tensor(values, device=self.device, dtype=dtype)
-        return self._settings[setting]
-
-    _settings: dict[str, Tensor] = field(default_factory=dict)
 
     # ---- back into the networks ----
 
@@ -313,7 +264,8 @@ class Stack:
         self._cuts, self._planned = cuts, plan
         self._at = torch.zeros((), dtype=torch.int64, device=self.device)
         self._sums = torch.zeros(len(self.runs), device=self.device, dtype=torch.float64)
-        before = [held.clone() for held in (self.flat, *self.moments, self._count)]
+        state = (self.flat, *self.optimiser.state())
+        before = [held.clone() for held in state]
         side = torch.cuda.Stream()  # type: ignore[no-untyped-call]
         side.wait_stream(torch.cuda.current_stream())
         with torch.cuda.stream(side):
@@ -325,7 +277,7 @@ class Stack:
         self._at.zero_()
         with torch.cuda.graph(self._captured):
             self._captured_step()
-        for held, old in zip((self.flat, *self.moments, self._count), before, strict=True):
+        for held, old in zip(state, before, strict=True):
             held.copy_(old)
 
     def _captured_step(self) -> None:
