@@ -17,9 +17,10 @@ import numpy as np
 
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError, DissensusError, Unfinished, listed
-from dissensus.evaluation.fit import Fit, Key
+from dissensus.evaluation.fit import Fit, Job, Key
 from dissensus.evaluation.floors import floors, metrics_for, with_gold
 from dissensus.evaluation.identity import facts_of
+from dissensus.evaluation.jobs import jobs_of
 from dissensus.evaluation.place import Place, occupied
 from dissensus.evaluation.protocols import Fold
 from dissensus.evaluation.results import About, Results, code_commit
@@ -55,7 +56,8 @@ def compare(
 ) -> Results:
     """Fit methods on the same folds with the same seeds, and keep how each scored on each item.
 
-    Every fit is saved into `out` as it ends. The same call goes on where it was stopped, however
+    Fits that differ in seed and fold alone are trained side by side. Every fit is saved into `out`
+    as it ends. The same call goes on where it was stopped, however
     that was, and ends with the same results but for times; another one into the same folder is
     refused. A fit that fails or diverges is kept as such. A method that cannot learn from the
     corpus is left out with the reason.
@@ -71,8 +73,9 @@ def compare(
             best is fitted to all of it. 0: the methods as they are.
         choices: what to draw settings from, by method; left out, the methods' own `choices`.
         by: what belongs together, as in `Corpus.units`, in inner folds and in tests.
-        processes: at work at once; left out, as many as there are processors. Figures are the
-            same. A script that asks for more than one needs `if __name__ == "__main__":`.
+        processes: at work at once; left out, as many as there are processors, or two for a GPU.
+            Figures are the same. A script that asks for more than one needs
+            `if __name__ == "__main__":`.
         budget: seconds after which no new fit begins; if some are missing then, Unfinished says
             how many.
         protocol: where the folds come from, to be kept with the results.
@@ -216,10 +219,12 @@ def _run(
     missing = place.missing(keys)
     if missing:
         _encode(corpus, [task.methods[name] for name in dict.fromkeys(k.method for k in missing)])
-    n = min(_processors() if processes is None else processes, len(missing))
+    wanted = set(missing)
+    jobs = [job for job in jobs_of(task, corpus) if not wanted.isdisjoint(job)]
+    n = min(_processors(task) if processes is None else processes, len(jobs))
     if n < 0 or processes == 0:
         raise DataError(f"at least one process is needed, found {processes}")
-    begun = _until(deadline, missing)
+    begun = _until(deadline, jobs)
     if n > 1:
         corpus.save(place.corpus)
         fits = fits_apart(task, place.corpus, begun, n)
@@ -229,28 +234,33 @@ def _run(
     with progress("fitting", len(keys), clock=False) as advance, closing(fits):
         advance(len(keys) - len(missing), left.words())
         for fit in fits:
-            place.keep(fit)
-            left.ended(fit)
-            advance(1, left.words())
+            if fit.key in wanted:  # a job is done whole, also where some of it was kept before
+                place.keep(fit)
+                left.ended(fit)
+                advance(1, left.words())
     place.clean()
     if not left.keys:
         shutil.rmtree(place.unfinished, ignore_errors=True)
     return len(left.keys)
 
 
-def _processors() -> int:
+def _processors(task: Task) -> int:
+    """How many processes there are unasked: one for each processor; a GPU serves two."""
+    trainings = [getattr(method, "training", None) for method in task.methods.values()]
+    if any(training is not None and training.on_gpu for training in trainings):
+        return 2
     try:
         return len(os.sched_getaffinity(0))
     except AttributeError:  # not on every system
         return os.cpu_count() or 1
 
 
-def _until(deadline: float | None, keys: Sequence[Key]) -> Iterator[Key]:
-    """Keys, until the time is over."""
-    for key in keys:
+def _until(deadline: float | None, jobs: Sequence[Job]) -> Iterator[Job]:
+    """Jobs, until the time is over."""
+    for job in jobs:
         if deadline is not None and time.monotonic() >= deadline:
             return
-        yield key
+        yield job
 
 
 def _encode(corpus: Corpus, methods: Sequence[Method]) -> None:

@@ -35,6 +35,9 @@ class Key(NamedTuple):
     fold: str
 
 
+Job = tuple[Key, ...]  # fits that are made together
+
+
 @dataclass(frozen=True, eq=False)
 class Fit:
     """A method fitted with one seed on one fold, and how it scored; kept also where it failed.

@@ -1,4 +1,4 @@
-"""One fit of a comparison, from its key: choose settings, learn, answer the test, be judged."""
+"""Fits of a comparison, from their keys: choose settings, learn, answer the test, be judged."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ import numpy as np
 from dissensus.annotations import Annotations
 from dissensus.corpus import Corpus
 from dissensus.errors import CheckpointError, DissensusError, ModelError
-from dissensus.evaluation.fit import Fit, Key, Status, folder_name, item_table, plain
+from dissensus.evaluation.fit import Fit, Job, Key, Status, folder_name, item_table, plain
 from dissensus.evaluation.item_scores import item_scores, parts_of
 from dissensus.evaluation.protocols import Fold, nested
 from dissensus.evaluation.trials import best, drawn, leading_metric
@@ -28,6 +28,7 @@ from dissensus.names import Names
 from dissensus.prediction import Prediction, Predictions
 
 DIVERGED = "training diverged"
+AT_ONCE = 24  # fits of tried settings
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,6 +56,10 @@ class Task:
             if seed == self.seeds[0] or draws(method)
         ]
 
+    def searches(self, key: Key) -> bool:
+        """Whether settings are tried for a fit."""
+        return bool(self.trials and self.choices.get(key.method))
+
     def fold(self, name: str) -> Fold:
         return next(fold for fold in self.folds if fold.name == name)
 
@@ -67,42 +72,92 @@ class Task:
     def opened(self, folder: Path) -> Corpus:
         return Corpus.load(folder)
 
-    def done(self, opened: Corpus, key: Key) -> Fit:
-        return fitted(self, opened, key)
+    def done(self, opened: Corpus, job: Job) -> Iterator[Fit]:
+        return fits_of(self, opened, job)
 
     def died(self, key: Key, why: str) -> Fit:
         run = self.fold(key.fold).run
         return Fit(*key, run=run, status="failed", reason=why)
 
 
-def fitted(task: Task, corpus: Corpus, key: Key) -> Fit:
-    """The fit of this key; whatever goes wrong is kept in it."""
-    began, fold = time.monotonic(), task.fold(key.fold)
-    fit = Fit(key.method, key.seed, key.fold, fold.run)
+def fits_of(task: Task, corpus: Corpus, job: Job) -> Iterator[Fit]:
+    """The fits of a job, several side by side; whatever goes wrong with one is kept in it."""
+    if len(job) == 1:
+        yield _fitted(task, corpus, job[0])
+        return
+    from dissensus.methods import many
+
+    began = time.monotonic()
+    parts = {name: task.fold(name).parts(corpus) for name in {key.fold for key in job}}
+    methods = [seeded(task.methods[key.method], key.seed) for key in job]
+    asked = [
+        many.Job(method, parts[key.fold][0], task.questions, parts[key.fold][2])
+        for key, method in zip(job, methods, strict=True)
+    ]
+    errors = many.try_many(asked)
+    share = (time.monotonic() - began) / len(job)
+    reader: dict[str, Method] = {}  # of each fold's test part
+    for key, method, error in zip(job, methods, errors, strict=True):
+        began = time.monotonic()
+        fit = replace(_begun(task, key), settings=plain(settings_of(method)))
+        try:
+            if error is not None:
+                raise error
+            _share_reading(method, reader.setdefault(key.fold, method))
+            fit = _tested(fit, task, method, parts[key.fold][1])
+        except Exception as wrong:
+            fit = _marked(fit, wrong)
+        yield replace(fit, seconds=share + time.monotonic() - began)
+
+
+def _share_reading(method: Method, reader: Method) -> None:
+    """What one method has read of a test part serves the others of its kind."""
+    from dissensus.methods.trained import TrainedMethod
+
+    if isinstance(method, TrainedMethod) and isinstance(reader, TrainedMethod):
+        method.share_reading(reader)
+
+
+def _fitted(task: Task, corpus: Corpus, key: Key) -> Fit:
+    """One fit by itself; a long one goes on from where it was stopped."""
+    began, fit = time.monotonic(), _begun(task, key)
     try:
         method = seeded(task.methods[key.method], key.seed)
-        if task.trials and task.choices.get(key.method):
+        if task.searches(key):
             fit = replace(fit, tried=list(_tried(task, corpus, key, method)))
             settings = drawn(method, task.choices[key.method], task.trials, key.seed)
             scales = {question: corpus[question].scale for question in task.questions}
             method = changed(method, settings[best(fit.tried, scales)])
         fit = replace(fit, settings=plain(settings_of(method)))
-        train, test, validation = fold.parts(corpus)
+        train, test, validation = task.fold(key.fold).parts(corpus)
         checkpoint = task.state(key) / "training"
         try:
             method.fit(train, task.questions, validation, checkpoint=checkpoint)
         except CheckpointError:  # of an earlier version of the code
             shutil.rmtree(checkpoint, ignore_errors=True)
             method.fit(train, task.questions, validation, checkpoint=checkpoint)
-        learning = method.notes_
-        said = method.predict(test)
-        notes = tuple(dict.fromkeys([*learning, *method.notes_]))
-        fit = replace(_judged(fit, task, said, test), notes=notes)
+        fit = _tested(fit, task, method, test)
         method.forget_checkpoint()
     except Exception as error:
-        status, reason = _why(error)
-        fit = replace(fit, status=status, reason=reason)
+        fit = _marked(fit, error)
     return replace(fit, seconds=time.monotonic() - began)
+
+
+def _begun(task: Task, key: Key) -> Fit:
+    return Fit(key.method, key.seed, key.fold, task.fold(key.fold).run)
+
+
+def _tested(fit: Fit, task: Task, method: Method, test: Corpus) -> Fit:
+    """The fit with what the method says of the test part, and how it is judged."""
+    learning = method.notes_
+    said = method.predict(test)
+    notes = tuple(dict.fromkeys([*learning, *method.notes_]))
+    return replace(_judged(fit, task, said, test), notes=notes)
+
+
+def _marked(fit: Fit, error: Exception) -> Fit:
+    status, reason = _why(error)
+    return replace(fit, status=status, reason=reason)
 
 
 def _why(error: Exception) -> tuple[Status, str]:
@@ -124,41 +179,82 @@ def _tried(task: Task, corpus: Corpus, key: Key, method: Method) -> Iterator[dic
     again."""
     folds = nested(corpus, task.fold(key.fold), task.inner_folds, key.seed, task.by)
     settings = drawn(method, task.choices[key.method], task.trials, key.seed)
-    for at, chosen in enumerate(settings):
-        path = task.state(key) / f"trial-{at}.json"
-        if path.exists():
-            yield json.loads(path.read_text(encoding="utf-8"))
-            continue
-        scored = plain(_scored(task, corpus, changed(method, chosen), folds))
-        entry: dict[str, Any] = {"settings": plain(chosen), **scored}
-        path.parent.mkdir(parents=True, exist_ok=True)
-        new = path.with_suffix(".new")
-        new.write_text(json.dumps(entry), encoding="utf-8")
-        os.replace(new, path)
-        yield entry
+    parts = [fold.parts(corpus)[:2] for fold in folds]
+    size = max(1, AT_ONCE // len(folds)) if _stacks(method) else 1
+    for first in range(0, len(settings), size):
+        some = settings[first : first + size]
+        paths = [task.state(key) / f"trial-{first + at}.json" for at in range(len(some))]
+        if not all(path.exists() for path in paths):
+            variants = [changed(method, chosen) for chosen in some]
+            scored = _scored(task, corpus, variants, parts)
+            for path, chosen, found in zip(paths, some, scored, strict=True):
+                _keep(path, {"settings": plain(chosen), **plain(found)})
+        yield from (json.loads(path.read_text(encoding="utf-8")) for path in paths)
 
 
-def _scored(task: Task, corpus: Corpus, method: Method, folds: list[Fold]) -> dict[str, Any]:
-    """The mean of the leading metrics over inner folds, each fold's, and what went wrong."""
+def _stacks(method: Method) -> bool:
+    from dissensus.methods.many import worth_stacking
+
+    return worth_stacking(method)
+
+
+def _keep(path: Path, entry: dict[str, Any]) -> None:
+    """Write a file that is whole or not there."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    new = path.with_suffix(".new")
+    new.write_text(json.dumps(entry), encoding="utf-8")
+    os.replace(new, path)
+
+
+def _scored(
+    task: Task, corpus: Corpus, variants: list[Method], parts: list[tuple[Corpus, Corpus]]
+) -> Iterator[dict[str, Any]]:
+    """Of each variant the mean of the leading metrics over inner folds, each fold's, and what went
+    wrong; all of them are fitted at once."""
+    from dissensus.methods import many
+
     leading = {question: leading_metric(corpus[question].scale) for question in task.questions}
-    each: dict[str, list[float]] = {question: [] for question in leading}
-    reason = ""
-    try:
-        for fold in folds:
-            train, test, _ = fold.parts(corpus)
-            said = changed(method, {}).fit(train, task.questions).predict(test)
-            for question, metric in leading.items():
-                _check_numbers(question, said[question], test[question])
-                found = scores(said[question], test[question], metrics=[metric])
-                each[question].append(found[metric])
-    except Exception as error:
-        reason = ": ".join(_why(error))
-    missing = [np.nan] * len(folds)
-    by_fold = {q: {leading[q]: [*found, *missing][: len(folds)]} for q, found in each.items()}
+    methods = [[changed(method, {}) for _ in parts] for method in variants]
+    asked = [
+        many.Job(method, train, task.questions)
+        for of_folds in methods
+        for method, (train, _) in zip(of_folds, parts, strict=True)
+    ]
+    errors = iter(many.try_many(asked))
+    for of_folds in methods:
+        own = [next(errors) for _ in parts]
+        each: dict[str, list[float]] = {question: [] for question in leading}
+        reason = ""
+        try:
+            for method, error, (_, test) in zip(of_folds, own, parts, strict=True):
+                if error is not None:
+                    raise error
+                for question, figure in _leading(method, test, leading).items():
+                    each[question].append(figure)
+        except Exception as error:
+            reason = ": ".join(_why(error))
+        yield _means(each, leading, len(parts)) | {"reason": reason}
+
+
+def _leading(method: Method, test: Corpus, leading: Mapping[str, str]) -> dict[str, float]:
+    """The leading metric of each question."""
+    said, found = method.predict(test), {}
+    for question, metric in leading.items():
+        _check_numbers(question, said[question], test[question])
+        found[question] = scores(said[question], test[question], metrics=[metric])[metric]
+    return found
+
+
+def _means(
+    each: Mapping[str, list[float]], leading: Mapping[str, str], n_folds: int
+) -> dict[str, Any]:
+    """Scores by question and metric, nan where a fold has none; and each fold's."""
+    missing = [np.nan] * n_folds
+    by_fold = {q: {leading[q]: [*found, *missing][:n_folds]} for q, found in each.items()}
     means = {
         q: {m: float(np.mean(found)) for m, found in known.items()} for q, known in by_fold.items()
     }
-    return {"scores": means, "by_fold": by_fold, "reason": reason}
+    return {"scores": means, "by_fold": by_fold}
 
 
 # ---- judging ----

@@ -1,7 +1,7 @@
 """Fits in worker processes, or here: each with one thread, so that figures are the same anywhere.
 
-A worker is a fresh process (spawn) that reads the corpus from a folder, is sent keys and sends
-fits back. One that dies takes only its fit with it, and all of them die with their parent.
+A worker is a fresh process (spawn) that reads the corpus from a folder, is sent jobs and sends
+fits back. One that dies takes only its job with it, and all of them die with their parent.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from dissensus.errors import ModelError
-from dissensus.evaluation.fit import Key
+from dissensus.evaluation.fit import Job, Key
 from dissensus.progress import hidden
 
-READY = "ready"
+READY, DONE = "ready", "done"
 ATTEMPTS = 2  # a fit whose process died is begun once more
 
 
@@ -34,8 +34,8 @@ class Work(Protocol):
         """What every process reads once."""
         ...
 
-    def done(self, opened: Any, key: Key) -> Any:
-        """The fit of a key; whatever goes wrong is kept in it."""
+    def done(self, opened: Any, job: Job) -> Iterator[Any]:
+        """The fit of each key of a job, in order; whatever goes wrong is kept in it."""
         ...
 
     def died(self, key: Key, why: str) -> Any:
@@ -43,42 +43,42 @@ class Work(Protocol):
         ...
 
 
-def fits_here(task: Work, opened: Any, keys: Iterable[Key]) -> Generator[Any]:
-    """The fits of these keys, one after another in this process."""
-    for key in keys:
+def fits_here(task: Work, opened: Any, jobs: Iterable[Job]) -> Generator[Any]:
+    """The fits of these jobs, one job after another in this process."""
+    for job in jobs:
         with one_thread():
-            fit = task.done(opened, key)
-        yield fit
+            fits = list(task.done(opened, job))
+        yield from fits
 
 
-def fits_apart(task: Work, folder: Path, keys: Iterable[Key], processes: int) -> Generator[Any]:
-    """The fits of these keys in any order, from worker processes that read the corpus's folder.
+def fits_apart(task: Work, folder: Path, jobs: Iterable[Job], processes: int) -> Generator[Any]:
+    """The fits of these jobs in any order, from worker processes that read the corpus's folder.
 
-    A key is taken from the iterable when a process is free for it.
+    A job is taken from the iterable when a process is free for it.
     """
-    queue = _Queue(iter(keys))
+    queue = Queue(iter(jobs))
     workers: list[_Worker] = []
     try:
-        while len(workers) < processes and (key := queue.next()) is not None:
-            workers.append(_Worker.begun(task, folder, key))
+        while len(workers) < processes and (job := queue.next()) is not None:
+            workers.append(_Worker.begun(task, folder, job))
         while workers:
             for worker in _reporting(workers):
                 told = worker.told()
                 if told == READY:
                     worker.ready = True
-                    continue
-                if told is None:  # it died
+                elif told == DONE:
+                    worker.left = queue.next() or ()
+                    if not worker.asked():
+                        workers.remove(worker)
+                elif told is None:  # it died
                     workers.remove(worker)
-                    fit = queue.died(worker, task)
-                    if (key := queue.next()) is not None:
-                        workers.append(_Worker.begun(task, folder, key))
-                    if fit is not None:
-                        yield fit
-                    continue
-                worker.key = queue.next()
-                if not worker.asked():
-                    workers.remove(worker)
-                yield told
+                    how = worker.died()
+                    yield from queue.died(worker.left, task, how)
+                    if (job := queue.next()) is not None:
+                        workers.append(_Worker.begun(task, folder, job))
+                else:
+                    worker.left = worker.left[1:]  # they come in order
+                    yield told
     finally:
         for worker in workers:
             worker.end()
@@ -105,64 +105,66 @@ def one_thread() -> Iterator[None]:
 
 
 @dataclass
-class _Queue:
-    """Keys to be done, and those again whose process died."""
+class Queue:
+    """Jobs to be done, and what is left of those whose process died."""
 
-    keys: Iterator[Key]
-    again: deque[Key] = field(default_factory=deque)
+    jobs: Iterator[Job]
+    again: deque[Job] = field(default_factory=deque)
     attempts: dict[Key, int] = field(default_factory=dict)
 
-    def next(self) -> Key | None:
-        return self.again.popleft() if self.again else next(self.keys, None)
+    def next(self) -> Job | None:
+        return self.again.popleft() if self.again else next(self.jobs, None)
 
-    def died(self, worker: _Worker, task: Work) -> Any:
-        """Put the key of a dead process back; give up after some attempts."""
-        code = worker.end()
-        key = worker.key
-        if not worker.ready:
-            raise ModelError(
-                f"a worker process ended before it began (exit code {code}); a script that calls "
-                "compare needs `if __name__ == '__main__':` around it, or processes=1"
-            )
-        if key is None:
-            return None
-        self.attempts[key] = self.attempts.get(key, 0) + 1
-        if self.attempts[key] < ATTEMPTS:
-            self.again.append(key)
-            return None
-        how = f"signal {-code}" if code is not None and code < 0 else f"exit code {code}"
-        why = f"its process died {ATTEMPTS} times ({how}); too little memory, perhaps"
-        return task.died(key, why)
+    def died(self, left: Job, task: Work, how: str) -> Iterator[Any]:
+        """Put the fits of a dead process back, each by itself now; those that have had some
+        attempts are given up."""
+        for key in left:
+            self.attempts[key] = self.attempts.get(key, 0) + 1
+            if self.attempts[key] < ATTEMPTS:
+                self.again.append((key,))
+                continue
+            why = f"its process died {ATTEMPTS} times ({how}); too little memory, perhaps"
+            yield task.died(key, why)
 
 
 @dataclass(eq=False)
 class _Worker:
     process: Any
     connection: Connection[Any, Any]
-    key: Key | None
+    left: Job  # what it has still to send
     ready: bool = False
 
     @classmethod
-    def begun(cls, task: Work, folder: Path, key: Key) -> _Worker:
-        """A new process at work on a key."""
+    def begun(cls, task: Work, folder: Path, job: Job) -> _Worker:
+        """A new process at work on a job."""
         context = multiprocessing.get_context("spawn")
         mine, theirs = context.Pipe()
         process = context.Process(target=_work, args=(theirs, task, folder), daemon=True)
         with _deaf():
             process.start()
         theirs.close()
-        worker = cls(process, mine, key)
+        worker = cls(process, mine, job)
         worker.asked()
         return worker
 
     def asked(self) -> bool:
-        """Send the key; without one, or where nobody is there any more, the process ends."""
+        """Send the job; without one, or where nobody is there any more, the process ends."""
         with suppress(OSError):
-            self.connection.send(self.key)
-        if self.key is None:
+            self.connection.send(self.left)
+        if not self.left:
             self.process.join()
             self.connection.close()
-        return self.key is not None
+        return bool(self.left)
+
+    def died(self) -> str:
+        """How the process ended; an error if it never began."""
+        code = self.end()
+        if not self.ready:
+            raise ModelError(
+                f"a worker process ended before it began (exit code {code}); a script that calls "
+                "compare needs `if __name__ == '__main__':` around it, or processes=1"
+            )
+        return f"signal {-code}" if code is not None and code < 0 else f"exit code {code}"
 
     def told(self) -> Any:
         """What it says, a fit or that it is ready; None if it died."""
@@ -203,14 +205,16 @@ def _deaf() -> Iterator[None]:
 
 
 def _work(connection: Connection[Any, Any], task: Work, folder: Path) -> None:
-    """Read the folder, then fit whatever key is sent, until there is none."""
+    """Read the folder, then do whatever job is sent, until there is none."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
     opened = task.opened(folder)
     connection.send(READY)
     with hidden(), one_thread(), suppress(EOFError, OSError):
-        while (key := connection.recv()) is not None:
-            connection.send(task.done(opened, key))
+        while job := connection.recv():
+            for fit in task.done(opened, job):
+                connection.send(fit)
+            connection.send(DONE)
 
 
 def _end_with_parent() -> None:

@@ -6,11 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from dissensus.corpus import Corpus
-from dissensus.errors import DissensusError
 from dissensus.methods.base import Method
 from dissensus.methods.trained import LaidOut, TrainedMethod
 from dissensus.training.loop import Run
-from dissensus.training.stack import train_all
+from dissensus.training.stack import Unstacked, train_all
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,22 +48,30 @@ def fit_many(jobs: Sequence[Job], *, stack: bool | None = None) -> list[Method]:
     return [job.method for job in jobs]
 
 
-def try_many(jobs: Sequence[Job], *, stack: bool | None = None) -> list[DissensusError | None]:
-    """As `fit_many`, but a job that fails leaves the others alone: each one's error, if any."""
-    errors: list[DissensusError | None] = [None] * len(jobs)
+def try_many(jobs: Sequence[Job], *, stack: bool | None = None) -> list[Exception | None]:
+    """As `fit_many`, but a job that fails leaves the others alone: each one's error, if any.
+
+    Where several cannot be trained at once after all, for want of memory for instance, they are
+    trained one after another.
+    """
+    errors: list[Exception | None] = [None] * len(jobs)
     runs: dict[int, Run] = {}
     laid_out: LaidOut = {}
     for number, job in enumerate(jobs):
         try:
             run = _begun(job, laid_out)
-        except DissensusError as error:
+        except Exception as error:
             errors[number] = error
             continue
         if run is not None:
             runs[number] = run
     numbers = list(runs)
     for at, found in train_all(list(runs.values()), stack).items():
-        errors[numbers[at]] = found
+        number = numbers[at]
+        if isinstance(found, Unstacked):
+            runs[number], errors[number] = _alone(jobs[number], laid_out)
+        else:
+            errors[number] = found
     for number, run in runs.items():
         method = jobs[number].method
         assert isinstance(method, TrainedMethod)
@@ -82,3 +89,25 @@ def _begun(job: Job, laid_out: LaidOut) -> Run | None:
     method._begin(job.corpus, job.questions, None)
     validation = None if job.validation is None else method._aligned(job.validation)
     return method._run(job.corpus, validation, laid_out)
+
+
+def _alone(job: Job, laid_out: LaidOut) -> tuple[Run, Exception | None]:
+    """A training from its beginning to its end, and what went wrong."""
+    run = _begun(job, laid_out)
+    assert run is not None
+    try:
+        run.train()
+    except Exception as error:
+        return run, error
+    return run, None
+
+
+def worth_stacking(method: Method) -> bool:
+    """Whether fits of a method that differ in seeds and folds should be made together.
+
+    Encoders that learn too are faster side by side on a GPU only: on a CPU their arithmetic takes
+    all of the time, however it is arranged.
+    """
+    if not isinstance(method, TrainedMethod) or method.training.losses != "summed":
+        return False
+    return method.pools and (method.tune == "nothing" or method.training.on_gpu)

@@ -340,6 +340,10 @@ class TrainedMethod(Method):
         self.notes_ += [note for note in held[2] if note not in self.notes_]
         return dataclasses.replace(held[1], table=table)
 
+    def share_reading(self, other: TrainedMethod) -> None:
+        """Take over what a method of the same settings has read to predict, to answer it too."""
+        self._held = other._held
+
     def _notes(self, corpus: Corpus, examples: Examples, read: dict[str, Reading]) -> list[str]:
         """What of the corpus is not read as it stands."""
         roles = {role for key in examples.roles for role in roles_of(key, corpus.contents)}

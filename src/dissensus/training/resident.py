@@ -68,14 +68,16 @@ class Resident:
         }
 
     @staticmethod
-    def fits(examples: Examples) -> bool:
-        """Whether all that a batch needs can stay on the device."""
-        held = examples.prepared.values()
-        whole = all(
-            isinstance(of_role, Prepared) and (of_role.unit_by_unit or of_role.one_position)
-            for of_role in held
-        )
-        return not examples.stores and whole
+    def obstacle(examples: Examples) -> str:
+        """Why what a batch needs cannot all stay on the device; empty if it can."""
+        for role in examples.stores:
+            return f"sequences of {role!r} are cut batch by batch"
+        for role, held in examples.prepared.items():
+            if not isinstance(held, Prepared):
+                return f"contents of {role!r} are read batch by batch"
+            if not (held.unit_by_unit or held.one_position):
+                return f"positions of {role!r} are not its units, as those of pictures and speech"
+        return ""
 
     def _shifted(self, parts: list[Tensor], role: str) -> Tensor:
         starts = _starts([len(found.pooled[role]) for found in self.distinct])

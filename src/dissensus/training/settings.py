@@ -95,6 +95,11 @@ class Training:
                     f"training.{name} is one of {', '.join(known)}, not {getattr(self, name)!r}"
                 )
 
+    @property
+    def on_gpu(self) -> bool:
+        """Whether a GPU is wished for, and there is one."""
+        return self.device != "cpu" and torch.cuda.is_available()
+
     def where(self) -> torch.device:
         """The device to train on."""
         if self.device == "auto":

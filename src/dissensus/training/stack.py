@@ -35,13 +35,32 @@ SEVERAL = (  # settings of training that each member may have its own of
 PYTREES = (Batch, Rows, Inputs, Vectors)
 
 
+class Unstacked(Exception):
+    """Several trainings could not be made at once, as their stack's error (`cause`) says."""
+
+    def __init__(self, cause: Exception) -> None:
+        super().__init__(str(cause))
+        self.cause = cause
+
+
 def stackable(run: Run) -> bool:
     """Whether a training can be one of several side by side."""
-    whole = any(loss.weight is None for loss in run.losses)  # padding would count
-    able = all(getattr(part, "stackable", True) for part in run.network.modules())
-    by_rows = bool(run.tables.tables)  # a stack would step every row of every member
-    summed = run.training.losses == "summed" and not whole
-    return able and summed and not by_rows and Resident.fits(run.examples)
+    return not obstacle(run)
+
+
+def obstacle(run: Run) -> str:
+    """Why a training cannot be one of several side by side; empty if it can."""
+    if run.training.losses != "summed":
+        return "its losses are interleaved, with a step each"
+    whole = [loss.name for loss in run.losses if loss.weight is None]
+    if whole:
+        return f"loss {whole[0]!r} is over the whole batch, padding and all"
+    if run.tables.tables:  # a stack would step every row of every member
+        return "its tables of annotators are so large that it steps some of their rows only"
+    for part in run.network.modules():
+        if not getattr(part, "stackable", True):
+            return f"vmap cannot run {type(part).__name__}"
+    return Resident.obstacle(run.examples)
 
 
 def alike(run: Run) -> tuple[Any, ...]:
@@ -291,23 +310,27 @@ def _as_pytree(kind: type) -> None:
         _pytree.register_dataclass(kind)
 
 
-def train_all(runs: Sequence[Run], stack: bool | None = None) -> dict[int, ModelError]:
-    """Train all, those that are alike side by side; the errors of those that diverged.
+def train_all(runs: Sequence[Run], stack: bool | None = None) -> dict[int, Exception]:
+    """Train all, those that are alike side by side; the errors of those that failed.
+
+    Where a stack fails as a whole, each of its members has the error Unstacked: it has to be begun
+    anew, by itself.
 
     Args:
         stack: None stacks where it is possible; False trains one after another.
     """
-    errors: dict[int, ModelError] = {}
+    errors: dict[int, Exception] = {}
     for group in _groups(runs, stack):
-        if len(group) > 1:
-            stacked = Stack([runs[number] for number in group])
-            stacked.train()
-            errors |= {group[member]: error for member, error in stacked.errors.items()}
-            continue
         try:
-            runs[group[0]].train()
-        except ModelError as error:
-            errors[group[0]] = error
+            if len(group) > 1:
+                stacked = Stack([runs[number] for number in group])
+                stacked.train()
+                errors |= {group[member]: error for member, error in stacked.errors.items()}
+            else:
+                runs[group[0]].train()
+        except Exception as error:
+            found = Unstacked(error) if len(group) > 1 else error
+            errors |= dict.fromkeys(group, found)
     return errors
 
 

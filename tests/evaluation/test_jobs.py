@@ -1,0 +1,130 @@
+"""Fits that are trained side by side are the fits that are made one by one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+
+from dissensus import Corpus
+from dissensus.evaluation import Results, compare, jobs, k_fold
+from dissensus.evaluation.fit import Key
+from dissensus.evaluation.jobs import jobs_of
+from dissensus.evaluation.task import Task
+from dissensus.methods.annotator_heads import AnnotatorHeads
+from dissensus.methods.base import Method
+from dissensus.methods.prior import Prior
+from dissensus.methods.single import Single
+from dissensus.training import Training, stack
+from tests.crowds import feature_crowd
+
+QUICK = Training(epochs=3, batch_size=8, device="cpu")
+
+
+@dataclass(eq=False)
+class Unlucky(Single):
+    """Fails with one seed before it begins."""
+
+    name: ClassVar[str] = "unlucky"
+
+    def learns(self, corpus: Corpus) -> np.ndarray:
+        if self.init_seed == 1:
+            raise RuntimeError("no luck")
+        return super().learns(corpus)
+
+
+def task_of(crowd: Corpus, methods: dict[str, Method], **changes: Any) -> Task:
+    given: dict[str, Any] = {"seeds": (0, 1, 2), "trials": 0, "choices": {}}
+    given |= {"questions": ("q",), "metrics": ("accuracy",), "inner_folds": 2, "by": None}
+    given |= {"folds": tuple(k_fold(crowd, 2)), "unfinished": Path("unfinished")}
+    return Task(methods=methods, **(given | changes))
+
+
+def run(crowd: Corpus, out: Path, methods: dict[str, Method], **options: Any) -> Results:
+    given: dict[str, Any] = {"folds": k_fold(crowd, 2), "seeds": 3, "processes": 1}
+    return compare(crowd, methods, out=out, **(given | options))
+
+
+def test_seeds_and_folds_of_a_method_are_one_job(monkeypatch: pytest.MonkeyPatch) -> None:
+    crowd = feature_crowd(n_items=40)
+    methods: dict[str, Method] = {
+        "prior": Prior(),
+        "single": Single(training=QUICK),
+        "tuned": Single(training=QUICK, tune="all"),
+    }
+    made = jobs_of(task_of(crowd, methods), crowd)
+    assert [len(job) for job in made] == [1, 6, *[1] * 7]  # by when their first fit comes
+    assert made[1] == tuple(Key("single", s, f) for f in ("fold 1", "fold 2") for s in (0, 1, 2))
+    assert sorted(key for job in made for key in job) == sorted(task_of(crowd, methods).keys())
+    monkeypatch.setitem(jobs.MEMBERS, "cpu", 4)
+    assert [len(job) for job in jobs_of(task_of(crowd, methods), crowd)][1:3] == [3, 1]
+
+
+def test_long_trainings_and_chosen_settings_are_jobs_of_their_own() -> None:
+    crowd = feature_crowd(n_items=40)
+    long = {"long": Single(training=Training(epochs=10**6, device="cpu"))}
+    assert {len(job) for job in jobs_of(task_of(crowd, dict(long)), crowd)} == {1}
+    searched = {"single": Single(training=QUICK)}
+    choices = {"single": {"dropout": (0.0, 0.2)}}
+    task = task_of(crowd, dict(searched), trials=2, choices=choices)
+    assert {len(job) for job in jobs_of(task, crowd)} == {1}
+
+
+@pytest.mark.parametrize("trials", [0, 2])
+def test_together_they_find_what_they_find_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, trials: int
+) -> None:
+    crowd = feature_crowd(n_items=40)
+    methods: dict[str, Method] = {
+        "single": Single(training=QUICK, hidden=(4,)),
+        "annotator-heads": AnnotatorHeads(training=QUICK),
+        "unlucky": Unlucky(training=QUICK),
+        "wild": Single(training=Training(epochs=3, learning_rate=1e30, device="cpu"), hidden=(4,)),
+    }
+    together = run(crowd, tmp_path / "together", methods, trials=trials, inner_folds=2)
+    with monkeypatch.context() as patch:
+        patch.setitem(jobs.MEMBERS, "cpu", 1)
+        patch.setattr("dissensus.training.stack.stackable", lambda run: False)
+        alone = run(crowd, tmp_path / "alone", methods, trials=trials, inner_folds=2)
+    for one, other in zip(together.fits, alone.fits, strict=True):
+        assert one.key == other.key and one.notes == other.notes
+        assert (one.status, one.reason, one.settings) == (
+            other.status,
+            other.reason,
+            other.settings,
+        )
+        assert one.items.select(["metric", "item"]).equals(other.items.select(["metric", "item"]))
+        np.testing.assert_allclose(one.items["score"], other.items["score"], atol=1e-5)
+        assert len(one.tried) == len(other.tried) == trials
+        for mine, theirs in zip(one.tried, other.tried, strict=True):
+            assert (mine["settings"], mine["reason"]) == (theirs["settings"], theirs["reason"])
+            assert mine["scores"]["q"] == pytest.approx(theirs["scores"]["q"], abs=1e-5)
+    reasons = {fit.key: fit.reason for fit in together.of("unlucky") if fit.status == "failed"}
+    assert reasons == {
+        Key("unlucky", 1, "fold 1"): "RuntimeError: no luck",
+        Key("unlucky", 1, "fold 2"): "RuntimeError: no luck",
+    }
+    assert together.counts("single")["ok"] == 6
+    assert together.counts("wild")["diverged"] == (0 if trials else 6)  # another rate is chosen
+
+
+def test_what_cannot_be_trained_at_once_is_trained_one_by_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As where there is memory for one but not for all."""
+    crowd = feature_crowd(n_items=40)
+    methods: dict[str, Method] = {"single": Single(training=QUICK)}
+    before = run(crowd, tmp_path / "before", methods)
+
+    def full(self: stack.Stack) -> None:
+        self._one_epoch()
+        raise RuntimeError("DefaultCPUAllocator: can't allocate memory")
+
+    monkeypatch.setattr(stack.Stack, "_all_epochs", full)
+    after = run(crowd, tmp_path / "after", methods)
+    assert [fit.status for fit in after.fits] == ["ok"] * 6
+    for one, other in zip(before.fits, after.fits, strict=True):
+        np.testing.assert_allclose(one.items["score"], other.items["score"], atol=1e-5)
