@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 UNFINISHED = 3  # the exit code where a budget was too small
 UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
-FLOORS = ("prior", "annotator-majority")
 
 
 @reads_corpus
@@ -76,6 +75,10 @@ def compare(
     skip_bad: SkipBad = False,
     processes: Annotated[
         int | None, typer.Option(help="Processes at once; one for each processor if left out.")
+    ] = None,
+    cluster: Annotated[
+        str | None,
+        typer.Option(help="Address of a Dask scheduler whose workers make the fits."),
     ] = None,
     budget: Annotated[
         str | None, typer.Option(help="Time after which no new fit begins, such as 90s, 10m, 2h.")
@@ -132,7 +135,8 @@ def compare(
         command = shlex.join(["dissensus", "compare", *map(str, words), "-o", str(output)])
         given: dict[str, Any] = {"seeds": seeds, "trials": trials, "choices": choices, "by": by}
         given |= {"metrics": metric, "protocol": known, "notes": (line,), "command": command}
-        results = _run(corpus, made, parts, output, processes, seconds(budget), given)
+        where = {"processes": processes, "cluster": cluster, "budget": seconds(budget)}
+        results = _run(corpus, made, parts, output, given | where)
     _print(results, question, metric, reference, style, plot)
 
 
@@ -141,16 +145,12 @@ def _run(
     methods: dict[str, Method],
     folds: list[Fold],
     output: Path,
-    processes: int | None,
-    budget: float | None,
     given: dict[str, Any],
 ) -> Results:
     from dissensus import evaluation
 
     try:
-        return evaluation.compare(
-            corpus, methods, folds=folds, out=output, processes=processes, budget=budget, **given
-        )
+        return evaluation.compare(corpus, methods, folds=folds, out=output, **given)
     except Unfinished as over:
         console.fail(f"{output}: {over}", UNFINISHED)
     except KeyboardInterrupt:
@@ -221,6 +221,8 @@ def _print(
 
 def _reference(methods: tuple[str, ...]) -> str | None:
     """What methods are compared with unasked: `single`, else the first that is no floor."""
+    from dissensus.evaluation.tables import FLOORS
+
     if len(methods) < 2:
         return None
     return next((m for m in ("single", *methods) if m in methods and m not in FLOORS), methods[0])

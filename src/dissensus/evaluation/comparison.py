@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import math
 import os
 import shutil
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -17,6 +16,8 @@ import numpy as np
 
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError, DissensusError, Unfinished, listed
+from dissensus.evaluation.cluster import Cluster
+from dissensus.evaluation.features import encode
 from dissensus.evaluation.fit import Fit, Job, Key
 from dissensus.evaluation.floors import floors, metrics_for, with_gold
 from dissensus.evaluation.identity import facts_of
@@ -49,6 +50,7 @@ def compare(
     choices: Mapping[str, Choices] | None = None,
     by: str | None = None,
     processes: int | None = None,
+    cluster: str | None = None,
     budget: float | None = None,
     protocol: Mapping[str, Any] | None = None,
     command: str = "",
@@ -76,6 +78,8 @@ def compare(
         processes: at work at once; left out, as many as there are processors, or two for a GPU.
             Figures are the same. A script that asks for more than one needs
             `if __name__ == "__main__":`.
+        cluster: the address of a Dask scheduler whose workers make the fits, in the place of
+            processes here.
         budget: seconds after which no new fit begins; if some are missing then, Unfinished says
             how many.
         protocol: where the folds come from, to be kept with the results.
@@ -116,7 +120,7 @@ def compare(
         _check_trials(task)
         facts = facts_of(corpus, task, requested, protocol or {})
         command, commit = place.begin(facts, command or _call(corpus, requested), code_commit())
-        n_missing = _run(place, corpus, task, processes, deadline)
+        n_missing = _run(place, corpus, task, processes, cluster, deadline)
         if n_missing:
             n = len(task.keys())
             raise Unfinished(
@@ -212,26 +216,31 @@ def _learnable(
 
 
 def _run(
-    place: Place, corpus: Corpus, task: Task, processes: int | None, deadline: float | None
+    place: Place,
+    corpus: Corpus,
+    task: Task,
+    processes: int | None,
+    cluster: str | None,
+    deadline: float | None,
 ) -> int:
     """Fit what is missing, as far as the time goes; how many are missing then."""
     keys = task.keys()
     missing = place.missing(keys)
-    if missing:
-        _encode(corpus, [task.methods[name] for name in dict.fromkeys(k.method for k in missing)])
     wanted = set(missing)
     jobs = [job for job in jobs_of(task, corpus) if not wanted.isdisjoint(job)]
-    n = min(_processors(task) if processes is None else processes, len(jobs))
-    if n < 0 or processes == 0:
-        raise DataError(f"at least one process is needed, found {processes}")
     begun = _until(deadline, jobs)
-    if n > 1:
-        corpus.save(place.corpus)
-        fits = fits_apart(task, place.corpus, begun, n)
-    else:
-        fits = fits_here(task, corpus, begun)
-    left = _Left(missing, max(n, 1))
-    with progress("fitting", len(keys), clock=False) as advance, closing(fits):
+    if cluster is not None and processes is not None:
+        raise DataError("a cluster has its own processes; give an address or a number, not both")
+    with ExitStack() as stack:
+        if cluster is not None and jobs:
+            workers = stack.enter_context(closing(Cluster.at(cluster)))
+            corpus.save(place.corpus)
+            fits, n = workers.fits(task, place.corpus, begun), workers.n_workers
+        else:
+            fits, n = _fits_on_this_machine(place, corpus, task, jobs, begun, processes)
+        stack.enter_context(closing(fits))
+        left = _Left(missing, max(n, 1))
+        advance = stack.enter_context(progress("fitting", len(keys), clock=False))
         advance(len(keys) - len(missing), left.words())
         for fit in fits:
             if fit.key in wanted:  # a job is done whole, also where some of it was kept before
@@ -242,6 +251,25 @@ def _run(
     if not left.keys:
         shutil.rmtree(place.unfinished, ignore_errors=True)
     return len(left.keys)
+
+
+def _fits_on_this_machine(
+    place: Place,
+    corpus: Corpus,
+    task: Task,
+    jobs: Sequence[Job],
+    begun: Iterator[Job],
+    processes: int | None,
+) -> tuple[Generator[Fit], int]:
+    """The fits, from one process or from several, and from how many."""
+    encode(corpus, [task.methods[name] for name in dict.fromkeys(j[0].method for j in jobs)])
+    n = min(_processors(task) if processes is None else processes, len(jobs))
+    if n < 0 or processes == 0:
+        raise DataError(f"at least one process is needed, found {processes}")
+    if n < 2:
+        return fits_here(task, corpus, begun), n
+    corpus.save(place.corpus)
+    return fits_apart(task, place.corpus, begun, n), n
 
 
 def _processors(task: Task) -> int:
@@ -261,20 +289,6 @@ def _until(deadline: float | None, jobs: Sequence[Job]) -> Iterator[Job]:
         if deadline is not None and time.monotonic() >= deadline:
             return
         yield job
-
-
-def _encode(corpus: Corpus, methods: Sequence[Method]) -> None:
-    """Fill the feature cache once, before several processes would all do it."""
-    from dissensus.encoders import readings
-
-    names = {}
-    for method in methods:
-        if hasattr(method, "encoder") and getattr(method, "tune", "nothing") == "nothing":
-            names[json.dumps(method.encoder, sort_keys=True)] = method.encoder
-    for name in names.values():
-        for reading in readings(corpus, name).values():
-            if reading.encoder.cached:
-                reading.store()
 
 
 @dataclass

@@ -24,6 +24,7 @@ from dissensus.evaluation.fit import Job, Key
 from dissensus.progress import hidden
 
 READY, DONE = "ready", "done"
+MEMORY = "too little memory, perhaps"
 ATTEMPTS = 2  # a fit whose process died is begun once more
 
 
@@ -72,8 +73,8 @@ def fits_apart(task: Work, folder: Path, jobs: Iterable[Job], processes: int) ->
                         workers.remove(worker)
                 elif told is None:  # it died
                     workers.remove(worker)
-                    how = worker.died()
-                    yield from queue.died(worker.left, task, how)
+                    why = f"its process died {ATTEMPTS} times ({worker.died()}); {MEMORY}"
+                    yield from queue.died(worker.left, task, why)
                     if (job := queue.next()) is not None:
                         workers.append(_Worker.begun(task, folder, job))
                 else:
@@ -115,7 +116,7 @@ class Queue:
     def next(self) -> Job | None:
         return self.again.popleft() if self.again else next(self.jobs, None)
 
-    def died(self, left: Job, task: Work, how: str) -> Iterator[Any]:
+    def died(self, left: Job, task: Work, why: str) -> Iterator[Any]:
         """Put the fits of a dead process back, each by itself now; those that have had some
         attempts are given up."""
         for key in left:
@@ -123,7 +124,6 @@ class Queue:
             if self.attempts[key] < ATTEMPTS:
                 self.again.append((key,))
                 continue
-            why = f"its process died {ATTEMPTS} times ({how}); too little memory, perhaps"
             yield task.died(key, why)
 
 

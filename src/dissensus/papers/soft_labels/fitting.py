@@ -17,7 +17,7 @@ import torch
 from dissensus.corpus import Corpus
 from dissensus.errors import DissensusError
 from dissensus.evaluation import Fold
-from dissensus.evaluation.fit import Key
+from dissensus.evaluation.fit import Job, Key
 from dissensus.evaluation.resampling import macro_f1
 from dissensus.methods.trained import LaidOut, TrainedMethod
 from dissensus.methods.variants import seeded
@@ -44,7 +44,10 @@ class Task:
     def opened(self, folder: Path) -> Opened:
         return Opened({path.name: Corpus.load(path) for path in sorted(folder.iterdir())})
 
-    def done(self, opened: Opened, key: Key) -> Outcome:
+    def done(self, opened: Opened, job: Job) -> Iterator[Outcome]:
+        return (self._outcome(opened, key) for key in job)
+
+    def _outcome(self, opened: Opened, key: Key) -> Outcome:
         """The outcome of a key; an error of the data or settings is kept in it."""
         began, condition = time.monotonic(), CONDITIONS[key.fold]
         method = self.methods[key.fold][key.method]

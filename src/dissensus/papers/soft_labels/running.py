@@ -78,12 +78,13 @@ def run(
         if processes is not None and processes < 1:
             raise DataError(f"at least one process is needed, found {processes}")
         pace = _Pace.known(place, deadline)
+        jobs = ((key,) for key in pace.begun(missing))
         if n > 1:
             for name, corpus in ready.items():
                 corpus.save(place.corpus / name)
-            made = fits_apart(task, place.corpus, pace.begun(missing), n)
+            made = fits_apart(task, place.corpus, jobs, n)
         else:
-            made = fits_here(task, Opened(ready), pace.begun(missing))
+            made = fits_here(task, Opened(ready), jobs)
         left = _kept(place, made, pace, len(keys), len(missing))
     if left:
         done = len(keys) - left
