@@ -41,7 +41,7 @@ def corpora() -> dict[str, Corpus]:
 def trained(name: str, model: str, quick: list[tuple[str, str]], corpora: Any) -> Outcome:
     ready = {key: with_automatic(corpus) for key, corpus in corpora.items()}
     task = Task({name: methods(CONDITIONS[name], None, quick)})
-    outcome = task.done(Opened(ready), Key(model, 1000, name))
+    outcome = task.outcome(Opened(ready), Key(model, 1000, name))
     assert outcome.reason == ""
     return outcome
 
@@ -176,7 +176,7 @@ def test_what_was_stopped_goes_on_and_ends_the_same(
         "the time is over: 0 of 8 are done, 8 are missing; the same again goes on with them"
     )
     done: list[Key] = []
-    real = Task.done
+    real = Task.outcome
 
     def killed(self: Task, opened: Opened, key: Key) -> Outcome:
         if len(done) == 3:
@@ -185,7 +185,7 @@ def test_what_was_stopped_goes_on_and_ends_the_same(
         return real(self, opened, key)
 
     with monkeypatch.context() as patch:
-        patch.setattr(Task, "done", killed)
+        patch.setattr(Task, "outcome", killed)
         with pytest.raises(KeyboardInterrupt):
             run(corpora, asked, tmp_path / "parts", **given)
     assert len(outcomes(tmp_path / "parts")) == 3
@@ -217,12 +217,12 @@ def test_what_fails_is_said_and_the_rest_is_kept(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    real = Task.done
+    real = Task.outcome
 
     def fragile(self: Task, opened: Opened, key: Key) -> Outcome:
         return self.died(key, "no luck") if key.method == "kl" else real(self, opened, key)
 
-    monkeypatch.setattr(Task, "done", fragile)
+    monkeypatch.setattr(Task, "outcome", fragile)
     with pytest.raises(ModelError) as caught:
         run(corpora, [CONDITIONS["pos-test"]], tmp_path, runs=1, processes=1, settings=quick)
     assert str(caught.value) == (

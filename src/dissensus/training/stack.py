@@ -35,7 +35,7 @@ SEVERAL = (  # settings of training that each member may have its own of
 PYTREES = (Batch, Rows, Inputs, Vectors)
 
 
-class Unstacked(Exception):
+class Unstacked(ModelError):
     """Several trainings could not be made at once, as their stack's error (`cause`) says."""
 
     def __init__(self, cause: Exception) -> None:

@@ -45,9 +45,9 @@ class Task:
         return Opened({path.name: Corpus.load(path) for path in sorted(folder.iterdir())})
 
     def done(self, opened: Opened, job: Job) -> Iterator[Outcome]:
-        return (self._outcome(opened, key) for key in job)
+        return (self.outcome(opened, key) for key in job)
 
-    def _outcome(self, opened: Opened, key: Key) -> Outcome:
+    def outcome(self, opened: Opened, key: Key) -> Outcome:
         """The outcome of a key; an error of the data or settings is kept in it."""
         began, condition = time.monotonic(), CONDITIONS[key.fold]
         method = self.methods[key.fold][key.method]

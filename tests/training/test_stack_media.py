@@ -1,0 +1,80 @@
+"""Pictures and speech side by side: frozen they stack, and where they cannot there is a reason."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from dissensus import Annotations, Names, Nominal
+from dissensus.contents import Contents
+from dissensus.corpus import Corpus
+from dissensus.methods import Job, Single, fit_many
+from dissensus.methods.trained import TrainedMethod
+from dissensus.training import Training
+from dissensus.training.stack import obstacle
+from tests.encoders.test_speech import _file, _noise
+
+N_ITEMS = 6
+
+
+def _pictures() -> Any:
+    def png(seed: int) -> bytes:
+        pixels = np.random.default_rng(seed).integers(0, 255, (32, 32, 3), np.uint8)
+        data = io.BytesIO()
+        Image.fromarray(pixels).save(data, "PNG")
+        return data.getvalue()
+
+    return Contents.distinct("image", [png(seed) for seed in range(N_ITEMS)])
+
+
+def _clips() -> Any:
+    return Contents.distinct("audio", [_file(_noise(0.2, seed)) for seed in range(N_ITEMS)])
+
+
+SHOWN = {"image": _pictures, "speech": _clips}
+
+
+def _corpus(role: str) -> Corpus:
+    items = Names.range(N_ITEMS)
+    codes = np.arange(N_ITEMS)
+    asked = Annotations.from_arrays(
+        codes, np.zeros(N_ITEMS, np.int64), codes % 2, Nominal(("no", "yes")), items=items
+    )
+    return Corpus.build("shown", items, {"q": asked}, contents={role: SHOWN[role]()})
+
+
+def _jobs(corpus: Corpus, method: Single) -> list[Job]:
+    return [
+        Job(replace(method, init_seed=s, training=replace(method.training, seed=s)), corpus)
+        for s in (0, 1)
+    ]
+
+
+def _obstacle(method: TrainedMethod, corpus: Corpus) -> str:
+    method._begin(corpus, None, None)
+    return obstacle(method._run(corpus, None))
+
+
+@pytest.mark.parametrize("role", SHOWN)
+@pytest.mark.parametrize("tune", ["nothing", 1])
+def test_together_as_one_by_one(role: str, tune: str | int) -> None:
+    """Features are stacked; an encoder that learns is trained one by one, and says why."""
+    corpus = _corpus(role)
+    method = Single(tune=tune, training=Training(epochs=2, batch_size=4, device="cpu"))
+    together, alone = (
+        [
+            fitted.predict(corpus)["q"].distribution
+            for fitted in fit_many(_jobs(corpus, method), stack=way)
+        ]
+        for way in (None, False)
+    )
+    for one, other in zip(together, alone, strict=True):
+        np.testing.assert_allclose(one, other, atol=1e-5)
+    assert not np.allclose(together[0], together[1], atol=1e-5)
+    why = f"positions of {role!r} are not its units, as those of pictures and speech"
+    assert _obstacle(replace(method), corpus) == ("" if tune == "nothing" else why)
