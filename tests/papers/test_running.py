@@ -236,3 +236,6 @@ def test_wrong_numbers_are_refused(corpora: dict[str, Corpus], tmp_path: Path) -
     with pytest.raises(DataError) as caught:
         run(corpora, asked, tmp_path, runs=11)
     assert str(caught.value) == "the paper has 10 runs; ask for 1 to 10, not 11"
+    with pytest.raises(DataError) as caught:
+        run(corpora, asked, tmp_path, processes=0)
+    assert str(caught.value) == "at least one process is needed, found 0"

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from dissensus.errors import DataError
 from dissensus.evaluation.fit import Fit, Key, folder_name, keys_in, plain
@@ -22,6 +22,15 @@ from dissensus.evaluation.results import check_ours
 from dissensus.folders import read_json, write_json
 
 FRONT = "comparison"
+
+
+class Keepable(Protocol):
+    """A fit, or whatever else has a key and writes a folder of its own."""
+
+    @property
+    def key(self) -> Key: ...
+
+    def save(self, folder: str | Path) -> None: ...
 
 
 @dataclass(frozen=True)
@@ -85,7 +94,7 @@ class Place:
         done = keys_in(self.fits)
         return [key for key in keys if folder_name(key) not in done]
 
-    def keep(self, fit: Fit) -> None:
+    def keep(self, fit: Keepable) -> None:
         """Save a fit; what was known of it on the way is not needed any more."""
         fit.save(self.fits)
         shutil.rmtree(self.unfinished / folder_name(fit.key), ignore_errors=True)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 import os
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError, ModelError, Unfinished
@@ -22,6 +22,9 @@ from dissensus.papers.soft_labels.items import Items
 from dissensus.papers.soft_labels.outcome import Outcome
 from dissensus.papers.soft_labels.printed import MODELS
 from dissensus.progress import progress
+
+if TYPE_CHECKING:
+    from dissensus.papers.soft_labels.fitting import Task
 
 
 def run(
@@ -54,37 +57,27 @@ def run(
         stack: whether folds of stems train side by side on a GPU.
         command, commit: to be kept with the outcomes.
     """
-    from dissensus.papers.soft_labels.fitting import Opened, Task
+    from dissensus.papers.soft_labels.fitting import Task
     from dissensus.papers.soft_labels.networks import methods, told
 
     deadline = math.inf if time_limit is None else time.monotonic() + time_limit
-    if not 1 <= runs <= len(SEEDS):
-        raise DataError(f"the paper has {len(SEEDS)} runs; ask for 1 to {len(SEEDS)}, not {runs}")
+    _check(runs, processes)
     ready = {name: with_automatic(corpus) for name, corpus in corpora.items()}
     task = Task({c.name: methods(c, glove, settings) for c in conditions}, stack)
+    keys = [
+        Key(model, seed, condition.name)
+        for condition in conditions
+        for seed in SEEDS[:runs]
+        for model in MODELS
+    ]
     with occupied(out) as place:
         place.begin({"paper": "soft-labels"}, command, commit or code_commit())
         for condition in conditions:
             known = {model: told(method) for model, method in task.methods[condition.name].items()}
             Items.of(ready[condition.corpus], condition, known).keep(place.folder)
-        keys = [
-            Key(model, seed, condition.name)
-            for condition in conditions
-            for seed in SEEDS[:runs]
-            for model in MODELS
-        ]
         missing = place.missing(keys)
-        n = min(_processors() if processes is None else processes, len(missing))
-        if processes is not None and processes < 1:
-            raise DataError(f"at least one process is needed, found {processes}")
         pace = _Pace.known(place, deadline)
-        jobs = ((key,) for key in pace.begun(missing))
-        if n > 1:
-            for name, corpus in ready.items():
-                corpus.save(place.corpus / name)
-            made = fits_apart(task, place.corpus, jobs, n)
-        else:
-            made = fits_here(task, Opened(ready), jobs)
+        made = _begun(place, task, ready, pace.begun(missing), len(missing), processes)
         left = _kept(place, made, pace, len(keys), len(missing))
     if left:
         done = len(keys) - left
@@ -94,7 +87,34 @@ def run(
         )
 
 
-def _kept(place: Place, made: Any, pace: _Pace, total: int, missing: int) -> int:
+def _check(runs: int, processes: int | None) -> None:
+    if not 1 <= runs <= len(SEEDS):
+        raise DataError(f"the paper has {len(SEEDS)} runs; ask for 1 to {len(SEEDS)}, not {runs}")
+    if processes is not None and processes < 1:
+        raise DataError(f"at least one process is needed, found {processes}")
+
+
+def _begun(
+    place: Place,
+    task: Task,
+    corpora: Mapping[str, Corpus],
+    keys: Iterator[Key],
+    n_missing: int,
+    processes: int | None,
+) -> Generator[Outcome]:
+    """The outcomes of keys, here or from worker processes."""
+    from dissensus.papers.soft_labels.fitting import Opened
+
+    n = min(_processors() if processes is None else processes, n_missing)
+    jobs = ((key,) for key in keys)
+    if n < 2:
+        return fits_here(task, Opened(dict(corpora)), jobs)
+    for name, corpus in corpora.items():
+        corpus.save(place.corpus / name)
+    return fits_apart(task, place.corpus, jobs, n)
+
+
+def _kept(place: Place, made: Generator[Outcome], pace: _Pace, total: int, missing: int) -> int:
     """Keep what ends well; how many are missing then. What failed is said at the end."""
     failed: list[Outcome] = []
     with progress("training", total, clock=False) as advance, closing(made):
