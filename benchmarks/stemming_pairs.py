@@ -37,6 +37,7 @@ from dissensus.training import Training
 RESULTS = Path(__file__).parent / "results" / "stemming_pairs.json"
 QUESTION = "is the stem"
 SEEDS = tuple(range(10))
+RESAMPLES = 2000
 PROTOCOLS = ("fold10", "by word")
 PAPER = {"STL": (73.59, 71.34), "MTL, inverse KL": (77.09, 77.47)}  # trained on gold, on silver
 BASELINE = "nine string features, boosting"
@@ -323,7 +324,7 @@ def against(results: dict[str, Any], scores: np.ndarray, protocol: str) -> Diffe
     other = find(results, BASELINE, protocol)
     assert other is not None
     base = np.broadcast_to(right(results, other), scores.shape)
-    return over_items(scores, base, groups=words(results))
+    return over_items(scores, base, groups=words(results), resamples=RESAMPLES)
 
 
 def figures(results: dict[str, Any], scores: np.ndarray | None, protocol: str) -> str:
