@@ -45,7 +45,7 @@ LaidOut = dict[tuple[int, str], Examples]  # by corpus and by how it is read
 
 ITEMS_AT_ONCE = 1024
 ROWS_AT_ONCE = 1 << 15
-TUNED_AT_ONCE = 64  # items, where an encoder runs too
+TUNED_AT_ONCE = 64  # contents that are encoded, where an encoder runs too
 ITEMS_TO_SEE = 1024  # to standardise what an encoder makes that learns too
 
 
@@ -301,7 +301,7 @@ class TrainedMethod(Method):
         found: dict[str, list[Tensor]] = {question: [] for question in self.learned_.questions}
         examples = self._asked(corpus, table)
         with torch.inference_mode():
-            size = min(ITEMS_AT_ONCE, self._most_items())
+            size = min(ITEMS_AT_ONCE, self._most_items(examples))
             for batch, _ in batches(examples, np.arange(corpus.n_items), size):
                 outputs = self.network_(batch).items
                 for question, parts in found.items():
@@ -317,16 +317,19 @@ class TrainedMethod(Method):
         examples = self._asked(corpus, table)
         per_item = max(1, int(np.bincount(item).max()))
         with torch.inference_mode():
-            size = min(max(1, ROWS_AT_ONCE // per_item), self._most_items())
+            size = min(max(1, ROWS_AT_ONCE // per_item), self._most_items(examples))
             for batch, _ in batches(examples, np.unique(item), size):
                 for question, raw in self.network_(batch).rows.items():
                     found[question].append(raw)
         back = np.argsort(order, kind="stable")
         return {q: self._read(q, torch.cat(parts)).take(back) for q, parts in found.items()}
 
-    def _most_items(self) -> int:
-        """How many items are predicted at once, at most."""
-        return TUNED_AT_ONCE if isinstance(self.network_, Tuned) else ROWS_AT_ONCE
+    def _most_items(self, examples: Examples) -> int:
+        """How many items are predicted at once, at most; words that share a text, more of them."""
+        if not isinstance(self.network_, Tuned):
+            return ROWS_AT_ONCE
+        n_contents = [len(np.unique(examples.content[role])) for role in examples.prepared]
+        return TUNED_AT_ONCE * max(1, examples.n_items // max([1, *n_contents]))
 
     def _asked(self, corpus: Corpus, table: Table) -> Examples:
         """Examples to predict on; the last corpus's vectors are kept for the next question."""
