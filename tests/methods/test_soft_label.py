@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from dissensus.methods import Prior, Single, SoftLabel
 from dissensus.metrics import cross_entropy, tvd, wasserstein
 from dissensus.networks.divergences import DIVERGENCES
 from dissensus.training import Training
+from dissensus.training.stack import obstacle
 from tests.crowds import SCALES, anonymous, feature_crowd, thinned
 
 QUICK = Training(epochs=20, batch_size=16, learning_rate=0.02, device="cpu")
@@ -179,3 +181,64 @@ def test_a_target_that_the_answers_do_not_allow() -> None:
     assert str(caught.value) == expected
     with pytest.raises(DataError, match="^dawid-skene "):
         soft(target="dawid-skene").fit(anonymous(feature_crowd()))
+
+
+# ---- labels first ----
+
+
+def test_labels_are_learned_first_and_refined_by_votes() -> None:
+    """The first half is `single`, step by step; the second is what votes make of its weights."""
+    crowd = feature_crowd(n_items=64)
+    constant: dict[str, Any] = {"schedule": "constant", "warm_up": 0, "weight_decay": 0, "clip": 9}
+    quick = Training(epochs=4, batch_size=16, learning_rate=0.02, device="cpu", **constant)
+    both = soft(label_first="consensus", training=quick).fit(crowd)
+    single = Single(**SETTINGS | {"training": quick})
+    single.start = lambda corpus, question: SoftLabel.start(both, corpus, question)  # type: ignore[method-assign]
+    first = single.fit(crowd)
+    assert both.log_.train[:2] == pytest.approx(first.log_.train[:2])
+    assert both.log_.train[2:] != pytest.approx(first.log_.train[2:], rel=0.01)
+    longer = dataclasses.replace(quick, epochs=100)
+    refined = soft(label_first="consensus", training=longer).fit(crowd).predict(crowd)["q"]
+    plain = Single(**SETTINGS | {"training": longer}).fit(crowd).predict(crowd)["q"]
+    people = crowd["q"]
+    assert cross_entropy(refined, people) < 0.9 * cross_entropy(plain, people)
+
+
+def test_gold_labels_alone_are_learned_from_in_the_first_half() -> None:
+    crowd = feature_crowd(n_items=40)
+    labels = crowd["q"].consensus()
+    some = dataclasses.replace(crowd, gold={"q": labels})
+    asked = crowd["q"].take(crowd["q"].item < 20)
+    some = dataclasses.replace(some, questions={"q": asked})
+    method = soft(label_first="gold")
+    method._begin(some, None, None)
+    assert method.learns(some).tolist() == list(range(40))
+    made = method.targets(some)
+    assert made["q.label.weight"].tolist() == [1] * 40
+    assert made["q.weight"].tolist() == [1] * 20 + [0] * 20
+
+
+def test_an_epoch_is_chosen_by_what_is_learned_last() -> None:
+    crowd, held = feature_crowd(n_items=64), feature_crowd(n_items=64, seed=1)
+    fitted = soft(label_first="consensus").fit(crowd, validation=held)
+    plain = soft()
+    plain.network_, plain.sizes_, plain.learned_ = fitted.network_, fitted.sizes_, fitted.learned_
+    assert min(fitted.log_.validation) == pytest.approx(plain._judge(held).figure(), rel=1e-5)
+
+
+def test_half_of_one_epoch_is_refused() -> None:
+    with pytest.raises(ModelError) as caught:
+        soft(label_first="gold", training=Training(epochs=1)).fit(feature_crowd())
+    assert str(caught.value) == (
+        "label_first takes half of the epochs, of at least 2, with losses that are summed; found 1 "
+        "and 'summed'"
+    )
+    with pytest.raises(DataError) as refused:
+        soft(label_first="gold").fit(feature_crowd())
+    assert str(refused.value) == "made-up: no gold label for 'q'"
+
+
+def test_it_is_not_stacked() -> None:
+    method, crowd = soft(label_first="consensus"), feature_crowd(n_items=20)
+    method._begin(crowd, None, None)
+    assert obstacle(method._run(crowd, None)) == "its losses are minimised one after another"

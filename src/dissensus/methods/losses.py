@@ -25,16 +25,20 @@ def repeated_losses(sizes: Sizes) -> tuple[Loss, ...]:
     return tuple(_repeated_loss(question, scale) for question, scale in sizes.scales.items())
 
 
-def label_losses(sizes: Sizes, smoothing: float = 0.0, *, costs: bool = False) -> tuple[Loss, ...]:
+def label_losses(
+    sizes: Sizes, smoothing: float = 0.0, *, costs: bool = False, under: str = ""
+) -> tuple[Loss, ...]:
     """For each question that of the item's one label, over items.
 
     Args:
         smoothing: the share of the label that is spread evenly over all values.
         costs: whether it is multiplied by what it costs to answer as the network now would, which
             stands in the targets under "QUESTION.cost", (n_items, n_values).
+        under: what stands behind the question's name in that of the target.
     """
     return tuple(
-        _label_loss(question, scale, smoothing, costs) for question, scale in sizes.scales.items()
+        _label_loss(question, scale, smoothing, costs, f"{question}{under}")
+        for question, scale in sizes.scales.items()
     )
 
 
@@ -67,12 +71,12 @@ def _repeated_loss(question: str, scale: Scale) -> Loss:
     return Loss(question, "row", loss, weight=lambda batch: batch.rows.weight[question])
 
 
-def _label_loss(question: str, scale: Scale, smoothing: float, costs: bool) -> Loss:
+def _label_loss(question: str, scale: Scale, smoothing: float, costs: bool, target: str) -> Loss:
     reading = likelihood(scale)
 
     def loss(outputs: Outputs, batch: Batch) -> Tensor:
         raw = outputs.items[question][:, : reading.width]
-        found = reading.loss(raw, batch.targets[question])
+        found = reading.loss(raw, batch.targets[target])
         if smoothing:
             found = (1 - smoothing) * found + smoothing * _evenly(reading, scale, raw)
         if costs:
@@ -80,7 +84,7 @@ def _label_loss(question: str, scale: Scale, smoothing: float, costs: bool) -> L
             found = found * batch.targets[f"{question}.cost"].gather(1, said).squeeze(1)
         return found
 
-    return Loss(question, "item", loss, weight=lambda batch: item_weight(question, batch))
+    return Loss(target, "item", loss, weight=lambda batch: item_weight(target, batch))
 
 
 def _evenly(reading: Likelihood, scale: Scale, raw: Tensor) -> Tensor:

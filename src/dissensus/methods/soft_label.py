@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
 
 from dissensus.aggregation import AGGREGATORS
+from dissensus.annotations import Annotations
 from dissensus.corpus import Corpus
 from dissensus.errors import ModelError, listed
 from dissensus.methods.choices import PROBE_CHOICES, Choices
-from dissensus.methods.losses import soft_losses
+from dissensus.methods.labels import check_labels, item_labels, label_targets
+from dissensus.methods.losses import label_losses, soft_losses
 from dissensus.methods.shared_net import Branch, SharedNet
 from dissensus.methods.trained import TrainedMethod
 from dissensus.networks.divergences import DIVERGENCES, Divergence
 from dissensus.networks.likelihoods import likelihood
 from dissensus.training import Loss, Network, Sizes, Training
+
+LABEL = ".label"  # behind a question's name: what is learned first
 
 
 @dataclass(eq=False)
@@ -35,17 +39,22 @@ class SoftLabel(TrainedMethod):
         target: the aggregator whose distribution is learned: "soft-vote", the share of people
             who gave each answer; "softmax-vote" (Fornaciari et al. 2021); "dawid-skene", ...
         weighted: whether an item counts as often as it was answered, instead of once.
+        label_first: the label that is learned in the first half of the epochs, which the
+            distribution refines in the second (Lalor et al. 2017): "gold", "consensus" or an
+            aggregator's; "none" learns the distribution throughout.
         hidden: widths of hidden layers over the pooled features; none is a linear probe.
         branch: "output", or "attention" for the network of Fornaciari et al. (2021): attention
             blocks over the pooled features, instead of hidden layers.
 
     Reference: Geng (2016), Label Distribution Learning, doi 10.1109/TKDE.2016.2545658; Uma et al.
-    (2021), doi 10.1613/jair.1.12752.
+    (2021), doi 10.1613/jair.1.12752; Lalor, Wu & Yu (2017), Soft Label Memorization-Generalization
+    for Natural Language Inference, arXiv 1702.08563.
     """
 
     loss: Divergence = "ce"
     target: str = "soft-vote"
     weighted: bool = False
+    label_first: str = "none"
     hidden: tuple[int, ...] = ()
     branch: Branch = "output"
     dropout: float = 0.5
@@ -57,7 +66,13 @@ class SoftLabel(TrainedMethod):
         return SharedNet(sizes, self.hidden, self.dropout, self.branch)
 
     def losses(self, sizes: Sizes) -> tuple[Loss, ...]:
-        return soft_losses(sizes, self.loss)
+        soft = soft_losses(sizes, self.loss)
+        if self.label_first == "none":
+            return soft
+        return (
+            *(replace(loss, during=(0, 0.5)) for loss in label_losses(sizes, under=LABEL)),
+            *(replace(loss, during=(0.5, 1)) for loss in soft),
+        )
 
     def targets(self, corpus: Corpus) -> dict[str, np.ndarray]:
         made = {}
@@ -66,11 +81,22 @@ class SoftLabel(TrainedMethod):
             distribution = AGGREGATORS[self.target]().fit(corpus[question]).distribution_
             made[question] = np.where(n[:, None] > 0, distribution, 0).astype(np.float32)
             made[f"{question}.weight"] = (n if self.weighted else n > 0).astype(np.float32)
-        return made
+        labels = {f"{question}{LABEL}": given for question, given in self._labels(corpus).items()}
+        return made | label_targets(labels, corpus.n_items)
 
     def learns(self, corpus: Corpus) -> np.ndarray:
-        answered = [corpus[question].item for question in self.learned_.questions]
-        return np.unique(np.concatenate(answered)).astype(np.int64)
+        known = [corpus[question].item for question in self.learned_.questions]
+        known += [labels.item for labels in self._labels(corpus).values()]
+        return np.unique(np.concatenate(known)).astype(np.int64)
+
+    def _labels(self, corpus: Corpus) -> dict[str, Annotations]:
+        """What is learned first, of each question, if anything is."""
+        if self.label_first == "none":
+            return {}
+        return {
+            question: item_labels(corpus, question, self.label_first, "first", self.training.seed)
+            for question in self.learned_.questions
+        }
 
     def start(self, corpus: Corpus, question: str) -> np.ndarray:
         asked = corpus[question]
@@ -83,3 +109,12 @@ class SoftLabel(TrainedMethod):
             raise ModelError(f"no loss {self.loss!r}; there are {listed(DIVERGENCES)}")
         if self.target not in AGGREGATORS:
             raise ModelError(f"no target {self.target!r}; there are {listed(AGGREGATORS, 20)}")
+        if self.label_first == "none":
+            return
+        if self.training.epochs < 2 or self.training.losses != "summed":
+            raise ModelError(
+                "label_first takes half of the epochs, of at least 2, with losses that are summed; "
+                f"found {self.training.epochs} and {self.training.losses!r}"
+            )
+        labels = item_labels(corpus, question, self.label_first, "first", self.training.seed)
+        check_labels(corpus, question, labels)

@@ -157,7 +157,7 @@ class TrainedMethod(Method):
             )
         if self.training.choose_by == "loss":
             examples = self._examples(validation, self._read_as(validation))
-            losses = self.losses(self.sizes_)
+            losses = tuple(loss for loss in self.losses(self.sizes_) if loss.due(1))
             return Judge(
                 "loss", lambda: mean_loss(self.network_, losses, examples, self.training), False
             )

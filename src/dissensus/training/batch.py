@@ -103,9 +103,18 @@ class Loss:
     Over rows or items it gives a vector, each number from its own row or item, which the loop
     weighs and averages. Over the batch it gives one number; where several processes train, it sees
     all outputs, and the whole batch but for what was shown (`inputs` and `sequence`).
+
+    Args:
+        during: the part of the training in which it is minimised, from 0 to 1.
     """
 
     name: str
     over: Literal["row", "item", "batch"]
     function: Callable[[Outputs, Batch], Tensor]
     weight: Callable[[Batch], Tensor] | None = None  # needed over rows and items
+    during: tuple[float, float] = (0.0, 1.0)
+
+    def due(self, done: float) -> bool:
+        """Whether it is minimised when this share of the epochs is over; at 1: in the last."""
+        first, last = self.during
+        return first <= done and (done < last or last >= 1)

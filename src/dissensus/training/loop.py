@@ -156,9 +156,11 @@ class Run:
 
     def _one_batch(self, cut: Cut) -> None:
         batch = self.processes.batch(self.examples, cut)
-        together = [self.losses]
+        done = self.epoch / self.training.epochs
+        due = tuple(loss for loss in self.losses if loss.due(done))
+        together = [due]
         if self.training.losses == "interleaved":
-            together = [(loss,) for loss in self.losses]
+            together = [(loss,) for loss in due]
         for losses in together:
             rate = self.schedule.rate(self.step)
             for group, highest in zip(self.optimiser.param_groups, self.highest, strict=True):

@@ -52,6 +52,8 @@ def obstacle(run: Run) -> str:
     """Why a training cannot be one of several side by side; empty if it can."""
     if run.training.losses != "summed":
         return "its losses are interleaved, with a step each"
+    if not all(loss.due(0) and loss.due(1) for loss in run.losses):
+        return "its losses are minimised one after another"
     whole = [loss.name for loss in run.losses if loss.weight is None]
     if whole:
         return f"loss {whole[0]!r} is over the whole batch, padding and all"
