@@ -1,13 +1,15 @@
 """Fornaciari et al. (2021), ten seeds of every condition, on a GPU in pieces of some minutes.
 
-    make glove; make gpu-kit RUN=soft_labels
+    make glove; make gpu-kit RUN=soft_labels              with all that is kept so far
     python benchmarks/gpu/soft_labels.py run OUT --seconds 540 --processes 14
     cp OUT/soft_labels.tar.gz gpu-kit/soft_labels/        the next run goes on from there
     python benchmarks/gpu/soft_labels.py keep OUT/soft_labels.tar.gz      into benchmarks/results
     dissensus papers soft-labels --show benchmarks/results/soft_labels.json
 
 The same trainings as `dissensus papers soft-labels`; OUT gets one archive, written anew every
-minute, so that a run that is killed loses little.
+minute, so that a run that is killed loses little. Kept are the report, and the outcomes themselves
+as soft_labels.tar.xz: the answers of all runs to the same items, of which xz makes a third of what
+gzip does.
 """
 
 from __future__ import annotations
@@ -28,6 +30,7 @@ from typing import Any
 KIT = Path("gpu-kit/soft_labels")
 GLOVE = Path("glove/pos_tweets.txt")
 RESULTS = Path(__file__).parents[1] / "results" / "soft_labels.json"
+KEPT = RESULTS.with_suffix(".tar.xz")
 ARCHIVE, COMMIT = "soft_labels.tar.gz", "commit.txt"
 EVERY = 60  # seconds between two archives
 
@@ -43,6 +46,8 @@ def pack(folder: Path, data: Path) -> None:
         datasets.read(data / name).save(folder / name)
     shutil.copy(GLOVE, folder / GLOVE.name)
     (folder / COMMIT).write_text(code_commit(), encoding="utf-8")
+    if KEPT.exists():
+        shutil.copy(KEPT, folder / ARCHIVE)  # tarfile tells by the content how it is packed
 
 
 def run(out: Path, conditions: str | None, given: dict[str, Any], device: str) -> None:
@@ -86,12 +91,13 @@ def count(done: Path) -> None:
 
 
 def keep(archive: Path) -> None:
-    """Judge the outcomes of an archive, and write benchmarks/results/soft_labels.json."""
+    """Judge the outcomes of an archive; write both into benchmarks/results."""
     from dissensus.papers import soft_labels
 
     done = Path(tempfile.mkdtemp()) / "soft-labels"
     unpack(archive, done)
     RESULTS.write_text(soft_labels.to_json(soft_labels.report(done)), encoding="utf-8")
+    write_archive(done, KEPT)
     print(soft_labels.shown(soft_labels.report(RESULTS)))
 
 
@@ -127,12 +133,19 @@ def write_archive(folder: Path, archive: Path) -> None:
     """What is whole in the folder: names that begin with a dot are being written."""
     archive.parent.mkdir(parents=True, exist_ok=True)
     new = archive.with_suffix(".new")
-    with tarfile.open(new, "w:gz") as tar:
+    with tarfile.open(new, "w:xz" if archive.suffix == ".xz" else "w:gz") as tar:
         for path in sorted(folder.rglob("*.json")):
             inside = path.relative_to(folder)
             if not any(part.startswith(".") for part in inside.parts):
-                tar.add(path, str(inside))
+                tar.add(path, str(inside), filter=_nobodys)
     os.replace(new, archive)
+
+
+def _nobodys(entry: tarfile.TarInfo) -> tarfile.TarInfo:
+    """Without a name, a time and a machine: the same outcomes make the same archive."""
+    entry.uid = entry.gid = entry.mtime = 0
+    entry.uname = entry.gname = ""
+    return entry
 
 
 def main() -> None:

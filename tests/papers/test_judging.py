@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -11,16 +12,17 @@ import pytest
 from scipy.stats import mannwhitneyu, ttest_rel
 from sklearn.metrics import accuracy_score, f1_score
 
+from dissensus import Corpus
 from dissensus.errors import DataError
 from dissensus.evaluation import holm
 from dissensus.evaluation.place import occupied
 from dissensus.papers import paper
 from dissensus.papers.soft_labels import CONDITIONS, report, shown, to_json
-from dissensus.papers.soft_labels.conditions import with_automatic
+from dissensus.papers.soft_labels.conditions import folds, with_automatic
 from dissensus.papers.soft_labels.items import Items
 from dissensus.papers.soft_labels.outcome import Outcome, Trained, letters
 from dissensus.papers.soft_labels.printed import CELLS, MODELS, TABLES
-from tests.papers.tiny import stems, tweets
+from tests.papers.tiny import stems, tweets, vectors
 
 SHARE = {"stl": 0.70, "kl": 0.75, "inverse-kl": 0.95, "ce": 0.70}  # of right answers
 SEEDS = (1000, 2000, 3000, 4000, 5000)
@@ -167,9 +169,11 @@ def test_what_is_shown(found: dict[str, Any]) -> None:
     of_inverse = [line for line in text.splitlines() if line.startswith("  MTL + KL inverse")][0]
     ours = 100 * found["conditions"]["pos-cv"]["models"]["inverse-kl"]["pooled"]["gold"]["accuracy"]
     assert f"{ours:.2f}**" in of_inverse and f"{ours - 86.55:+.2f}" in of_inverse
-    assert "MTL over STL: holds, +" in of_inverse
+    assert of_inverse.endswith(": holds") and "  yes  +" in of_inverse
     assert lines and "paper, MTL + Cross-Entropy        6.614" in text
-    assert "- MTL beats STL with gold labels (Table 1): holds in " in text
+    assert (
+        "- MTL beats STL with gold labels (Table 1): its accuracy is higher in 2 of 3; holds: "
+    ) in text
     assert "- The soft-label task mitigates overfitting: at the chosen epoch" in text
     assert "GloVe" not in text  # no tagger was trained
 
@@ -178,10 +182,6 @@ def test_a_report_is_shown_from_its_file_alone(found: dict[str, Any], tmp_path: 
     path = tmp_path / "kept.json"
     path.write_text(to_json(found))
     assert shown(report(path)) == shown(found)
-    path.write_text(json.dumps({"paper": "another"}))
-    with pytest.raises(DataError) as caught:
-        report(path)
-    assert str(caught.value) == f"{path}: no report on soft-labels; it was not written by us"
 
 
 def test_a_folder_without_outcomes(tmp_path: Path) -> None:
@@ -203,3 +203,108 @@ def test_an_unknown_paper() -> None:
     with pytest.raises(DataError) as caught:
         paper("bert")
     assert str(caught.value) == "no paper 'bert'; there is 'soft-labels'"
+
+
+def test_only_runs_that_every_model_has_are_counted(folder: Path, tmp_path: Path) -> None:
+    some = tmp_path / "some"
+    shutil.copytree(folder, some)
+    for name in ("ce@2000@pos-cv", "stl@4000@pos-cv"):
+        shutil.rmtree(some / "fits" / name)
+    found = report(some)
+    held = found["conditions"]["pos-cv"]
+    assert held["seeds"] == [1000, 3000, 5000] and found["left_out"] == 6
+    assert all(len(of_model["fits"]) == 3 for of_model in held["models"].values())
+    label = np.tile(Items.load(some, "pos-cv").gold, 3)
+    said = answers(folder, "pos-cv", "kl")[[0, 2, 4]].ravel()
+    expected = pytest.approx((said == label).mean(), abs=1e-6)
+    assert held["models"]["kl"]["pooled"]["gold"]["accuracy"] == expected
+    assert held["against"]["kl"]["tests"]["gold"]["ours"]["accuracy"]["n_runs"] == 3
+    text = shown(found)
+    assert "POS tag, 5-fold CV (pos-cv), 3 of 5 runs so far" in text
+    assert "6 more trainings are done, but not with every model; they are not counted." in text
+
+
+def test_words_with_and_without_a_vector(folder: Path, tmp_path: Path) -> None:
+    some = tmp_path / "some"
+    shutil.copytree(folder, some)
+    file = vectors(tmp_path / "vectors.txt")
+    lines = [line for line in file.read_text().splitlines() if not line.startswith("tea ")]
+    file.write_text("\n".join(lines) + "\n")
+    crowd = with_automatic(tweets())
+    kept = some / "conditions" / "pos-cv.json"
+    content = json.loads(kept.read_text())
+    kept.write_text(json.dumps({k: v for k, v in content.items() if k != "known"}))  # an older one
+    items = Items.of(crowd, CONDITIONS["pos-cv"], {}, file)
+    items.keep(some)
+    tea = np.array([word == "tea" for text in _texts(crowd) for word in text.split()])
+    tested = np.concatenate([fold.test for fold in folds(crowd, CONDITIONS["pos-cv"])])
+    assert items.known.tolist() == (~tea[tested]).astype(int).tolist()
+    held = report(some)["conditions"]["pos-cv"]
+    assert held["with_vector"] == pytest.approx(items.known.mean())
+    right = answers(folder, "pos-cv", "ce") == items.gold
+    assert held["models"]["ce"]["words"] == {
+        "with": pytest.approx(right[:, items.known == 1].mean(), abs=1e-6),
+        "without": pytest.approx(right[:, items.known == 0].mean(), abs=1e-6),
+    }
+    text = shown(report(some))
+    assert f"{100 * items.known.mean():.1f} % of 250 words have a vector" in text
+    assert "- Ours: do words without a vector explain what is missing: were they tagged" in text
+
+
+def _texts(corpus: Corpus) -> list[str]:
+    """The text of each tweet, in the order of tokens."""
+    code = corpus.content["text"][::5]
+    every: list[str] = corpus.contents["text"].values.to_pylist()
+    return [every[c] for c in code]
+
+
+# ---- what is not ours, or damaged ----
+
+
+@pytest.mark.parametrize("content", ["[]", '{"paper": "soft-labels"}', '{"paper": "another"}'])
+def test_a_file_that_is_no_report(content: str, tmp_path: Path) -> None:
+    path = tmp_path / "kept.json"
+    path.write_text(content)
+    with pytest.raises(DataError) as caught:
+        report(path)
+    assert str(caught.value) == f"{path}: no report on soft-labels; it was not written by us"
+
+
+def test_the_folder_of_a_comparison(tmp_path: Path) -> None:
+    with occupied(tmp_path) as place:
+        place.begin({"methods": ["single"]}, "the command", "abc")
+    with pytest.raises(DataError) as caught:
+        report(tmp_path)
+    assert str(caught.value) == (
+        f"{tmp_path}: holds a comparison, not outcomes of soft-labels; show it with: dissensus "
+        f"compare --show {tmp_path}"
+    )
+
+
+def test_damaged_folders_are_refused_in_one_line(folder: Path, tmp_path: Path) -> None:
+    some = tmp_path / "some"
+    shutil.copytree(folder, some)
+    fit = some / "fits" / "kl@1000@pos-cv" / "fit.json"
+    whole = fit.read_text()
+    fit.write_text(whole.replace("fold 3", "fold 9"))
+    with pytest.raises(DataError) as caught:
+        report(some)
+    assert str(caught.value) == (
+        "pos-cv, kl, seed 1000: 200 answers to 250 items; take its folder away and run the paper "
+        "again"
+    )
+    fit.write_text(whole)
+    items = some / "conditions" / "pos-cv.json"
+    text = items.read_text()
+    items.write_text("{}")
+    with pytest.raises(DataError) as caught:
+        report(some)
+    assert str(caught.value) == f"{items}: damaged (KeyError: 'folds'); make the folder again"
+    items.write_text(text[:9])
+    with pytest.raises(DataError, match="take it away and run the paper into this folder again"):
+        report(some)
+    items.write_text(text)
+    fit.write_text(whole.replace('"model": "kl"', '"model": "bert"'))
+    with pytest.raises(DataError) as caught:
+        report(some)
+    assert str(caught.value) == f"{some / 'fits'}: bert@1000@pos-cv is not of this paper"

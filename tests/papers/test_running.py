@@ -239,3 +239,48 @@ def test_wrong_numbers_are_refused(corpora: dict[str, Corpus], tmp_path: Path) -
     with pytest.raises(DataError) as caught:
         run(corpora, asked, tmp_path, processes=0)
     assert str(caught.value) == "at least one process is needed, found 0"
+
+
+def test_a_missing_file_of_vectors_is_said_before_anything_is_begun(
+    corpora: dict[str, Corpus], tmp_path: Path
+) -> None:
+    with pytest.raises(DataError) as caught:
+        run(corpora, [CONDITIONS["pos-test"]], tmp_path / "out", glove=tmp_path / "none.txt")
+    assert str(caught.value) == f"{tmp_path / 'none.txt'}: No such file or directory"
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "question"), [("pos-test", "tag"), ("stemming-silver", "is the stem")]
+)
+def test_a_corpus_without_gold_is_refused(
+    name: str,
+    question: str,
+    quick: list[tuple[str, str]],
+    corpora: dict[str, Corpus],
+    tmp_path: Path,
+) -> None:
+    corpus = CONDITIONS[name].corpus
+    without = {corpus: replace(corpora[corpus], gold={})}
+    with pytest.raises(DataError) as caught:
+        run(without, [CONDITIONS[name]], tmp_path, runs=1, processes=1, settings=quick)
+    assert str(caught.value) == f"{corpus}: no gold label for {question!r}"
+
+
+def test_losses_of_a_training_that_patience_ends(
+    quick: list[tuple[str, str]], corpora: dict[str, Corpus]
+) -> None:
+    patient = [("training.patience", "1"), ("training.ties", "first"), ("training.epochs", "30")]
+    one = trained("pos-test", "stl", [s for s in quick if "epochs" not in s[0]] + patient, corpora)
+    assert len(one.folds[0].f1) < 30
+    assert all(len(one.folds[0].main[when]) == 2 for when in ("chosen", "last"))
+
+
+@pytest.mark.parametrize("name", ["pos-test", "stemming"])
+def test_kl_and_cross_entropy_end_alike_to_the_last_digit(
+    name: str, quick: list[tuple[str, str]], corpora: dict[str, Corpus]
+) -> None:
+    """Their gradients are the same, so on a GPU nothing but the order of sums tells them apart."""
+    kl, ce = (trained(name, model, quick, corpora).folds[0] for model in ("kl", "ce"))
+    assert (kl.predicted, kl.f1, kl.main) == (ce.predicted, ce.f1, ce.main)
+    assert kl.loss != ce.loss  # by the entropy of what people said

@@ -127,6 +127,8 @@ def with_automatic(corpus: Corpus) -> Corpus:
 
 def labels(corpus: Corpus, question: str, label: Label) -> np.ndarray:
     """The label of each item as a code, -1 where it has none; ties of the crowd: the first."""
+    if label == "gold" and question not in corpus.gold:
+        raise DataError(f"{corpus.name}: no gold label for {question!r}")
     given = corpus.gold[question] if label == "gold" else corpus[question].consensus("first")
     found = np.full(corpus.n_items, -1)
     found[given.item] = given.answer

@@ -167,8 +167,11 @@ class _Training:
         return one
 
     def figure(self) -> float:
-        """Macro-F1 on the development part; after the last epoch also the main task's losses."""
-        if self.run.epoch == self.run.training.epochs:
+        """Macro-F1 on the development part; after the last epoch also the main task's losses.
+
+        Where patience may end a training, every epoch may be the last.
+        """
+        if self.run.training.patience or self.run.epoch == self.run.training.epochs:
             self.last = self._main_losses()
         said, known = self._said(self.held), self.wanted >= 0
         return float(macro_f1(self.wanted[known], said[known])(np.ones((1, known.sum())))[0, 0])

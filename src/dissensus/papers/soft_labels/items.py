@@ -16,6 +16,7 @@ from dissensus.aggregation import AGGREGATORS
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError
 from dissensus.evaluation.fit import number, plain
+from dissensus.folders import reading
 from dissensus.papers.soft_labels.conditions import STEMS, Condition, folds, labels
 from dissensus.papers.soft_labels.outcome import codes, letters
 
@@ -33,9 +34,16 @@ class Items:
     groups: np.ndarray  # (n_items,) the tweet or word
     measure: np.ndarray  # (n_items,) kurtosis of the soft label, of two answers its entropy
     settings: dict[str, Any]  # of every model
+    known: np.ndarray  # (n_items,) 1 where the word has a vector, else 0; empty without vectors
 
     @classmethod
-    def of(cls, corpus: Corpus, condition: Condition, settings: Mapping[str, Any]) -> Items:
+    def of(
+        cls,
+        corpus: Corpus,
+        condition: Condition,
+        settings: Mapping[str, Any],
+        glove: str | Path | None = None,
+    ) -> Items:
         dealt = folds(corpus, condition)
         tested = np.concatenate([fold.test for fold in dealt])
         question = condition.question
@@ -49,6 +57,7 @@ class Items:
             np.unique(corpus.units()[tested], return_inverse=True)[1].reshape(-1),
             measured.round(6),
             plain(settings),
+            known_words(corpus, tested, glove),
         )
 
     def label(self, kind: str) -> np.ndarray:
@@ -65,17 +74,19 @@ class Items:
             "groups": self.groups.tolist(),
             "measure": plain(self.measure),
             "settings": self.settings,
+            "known": letters(self.known),
         }
         path = folder / FOLDER / f"{self.condition}.json"
         if path.exists():
-            kept = json.loads(path.read_text(encoding="utf-8"))
-            differing = [name for name in content if kept.get(name) != content[name]]
+            kept = _read(path)
+            differing = [name for name in kept if kept[name] != content.get(name)]
             if differing:
                 raise DataError(
                     f"{folder}: holds {self.condition} with other {' and '.join(differing)}; give "
                     "the data and settings that it was begun with, or another folder"
                 )
-            return
+            if kept.keys() == content.keys():
+                return
         path.parent.mkdir(parents=True, exist_ok=True)
         new = path.with_suffix(".new")
         new.write_text(json.dumps(content), encoding="utf-8")
@@ -84,19 +95,50 @@ class Items:
     @classmethod
     def load(cls, folder: str | Path, condition: str) -> Items:
         path = Path(folder) / FOLDER / f"{condition}.json"
-        try:
-            content = json.loads(path.read_text(encoding="utf-8"))
-        except OSError:
-            raise DataError(f"{path}: missing; run the paper into this folder again") from None
-        return cls(
-            condition,
-            content["folds"],
-            codes(content["gold"]),
-            codes(content["consensus"]),
-            np.array(content["groups"]),
-            np.array([number(value) for value in content["measure"]]),
-            content["settings"],
-        )
+        content = _read(path)
+        with reading(path):
+            return cls(
+                condition,
+                content["folds"],
+                codes(content["gold"]),
+                codes(content["consensus"]),
+                np.array(content["groups"]),
+                np.array([number(value) for value in content["measure"]]),
+                content["settings"],
+                codes(content.get("known", "")),
+            )
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise DataError(f"{path}: missing; run the paper into this folder again") from None
+    except (OSError, ValueError) as error:
+        raise DataError(
+            f"{path}: damaged ({error}); take it away and run the paper into this folder again"
+        ) from None
+    return content
+
+
+def known_words(corpus: Corpus, items: np.ndarray, glove: str | Path | None) -> np.ndarray:
+    """1 where the word that an item is about has a vector in the file, else 0, (n_items,); empty
+    without a file, and for items that are about no word of a text."""
+    from dissensus.encoders.words import WordsEncoder
+
+    focus = corpus.focus
+    if focus is None or glove is None:
+        return np.zeros(0, np.int64)
+    words = WordsEncoder(str(glove))
+    texts = corpus.contents[focus.role].values.to_pylist()
+    shown = zip(
+        corpus.content[focus.role][items],
+        focus.start[items, 0].astype(int),
+        focus.stop[items, 0].astype(int),
+        strict=True,
+    )
+    numbers = [words.number(texts[code][start:stop]) for code, start, stop in shown]
+    return (np.array(numbers) != words.nothing).astype(np.int64)
 
 
 def kurtosis(distribution: np.ndarray) -> np.ndarray:

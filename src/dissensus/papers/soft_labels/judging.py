@@ -47,20 +47,25 @@ def report(path: str | Path) -> dict[str, Any]:
             kept: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
         except (UnicodeDecodeError, json.JSONDecodeError) as error:
             raise DataError(f"{path}: damaged ({error})") from None
-        if kept.get("paper") != KIND:
+        if not isinstance(kept, dict) or kept.get("paper") != KIND or "conditions" not in kept:
             raise DataError(f"{path}: no report on {KIND}; it was not written by us")
-        return kept
+        return kept | {"conditions": _in_order(kept["conditions"])}
     front = read_json(path, FRONT)
-    found = outcomes(path)
-    if not found:
+    if front["facts"].get("paper") != KIND:
+        raise DataError(
+            f"{path}: holds a comparison, not outcomes of {KIND}; show it with: "
+            f"dissensus compare --show {path}"
+        )
+    done = outcomes(path)
+    found = {name: _in_every_model([o for o in done if o.condition == name]) for name in CONDITIONS}
+    names = [name for name, of_condition in found.items() if of_condition]
+    if not names:
         raise DataError(f"{path}: nothing is trained yet; go on with: {front['command']}")
-    names = [name for name in CONDITIONS if any(o.condition == name for o in found)]
     items = {name: Items.load(path, name) for name in names}
     judged = {}
     with progress("testing", len(names)) as advance:
         for name in names:
-            of_condition = [outcome for outcome in found if outcome.condition == name]
-            judged[name] = _judged(CONDITIONS[name], items[name], of_condition)
+            judged[name] = _judged(CONDITIONS[name], items[name], found[name])
             advance(1)
     _correct(judged)
     about = {
@@ -68,10 +73,33 @@ def report(path: str | Path) -> dict[str, Any]:
         "command": front["command"],
         "commits": front["commits"],
         "date": here()["date"],
-        "machines": sorted({outcome.machine for outcome in found}),
-        "seeds": sorted({outcome.seed for outcome in found}),
+        "machines": sorted({outcome.machine for outcome in done}),
+        "seeds": sorted({seed for held in judged.values() for seed in held["seeds"]}),
+        "left_out": len(done) - sum(map(len, found.values())),
     }
-    return dict(plain(about)) | {"conditions": plain(judged)}
+    return dict(plain(about)) | {"conditions": _in_order(plain(judged))}
+
+
+def _in_order(conditions: dict[str, Any]) -> dict[str, Any]:
+    """Conditions and models as the paper has them; a kept file has them by name."""
+    found = {}
+    for name in CONDITIONS:
+        if name in conditions:
+            held = conditions[name]
+            sides = {
+                side: {model: held[side][model] for model in MODELS if model in held[side]}
+                for side in ("models", "against")
+            }
+            found[name] = held | sides
+    return found
+
+
+def _in_every_model(found: Sequence[Outcome]) -> list[Outcome]:
+    """Outcomes of the seeds that every model is done with, so that all are scored on the same
+    runs; a model that is not begun yet does not count."""
+    done = {model: {o.seed for o in found if o.model == model} for model in MODELS}
+    seeds = set.intersection(*(held for held in done.values() if held)) if found else set()
+    return [outcome for outcome in found if outcome.seed in seeds]
 
 
 def to_json(content: dict[str, Any]) -> str:
@@ -83,54 +111,78 @@ def to_json(content: dict[str, Any]) -> str:
 
 
 def _judged(condition: Condition, items: Items, found: Sequence[Outcome]) -> dict[str, Any]:
-    """Every model that was trained, and each MTL model beside STL on the seeds that both have."""
+    """Every model that was trained, and each MTL model beside STL."""
+    seeds = sorted({outcome.seed for outcome in found})
     said = {
-        model: {o.seed: _pooled(o, items) for o in found if o.model == model} for model in MODELS
+        model: np.stack([_pooled(o, items) for o in found if o.model == model])  # (n_runs, n_items)
+        for model in MODELS
+        if any(o.model == model for o in found)
     }
-    models = {}
-    for model in MODELS:
-        fits = [outcome for outcome in found if outcome.model == model]
-        if fits:
-            models[model] = {
-                "pooled": {
-                    kind: _scores(items.label(kind), list(said[model].values()))
-                    for kind in condition.tested
-                },
-                "fits": [_figures(condition, items, outcome) for outcome in fits],
-                "settings": items.settings.get(model, {}),
-            }
-    against = {}
-    for model in MODELS:
-        seeds = sorted(said[BASELINE].keys() & said[model].keys())
-        if model != BASELINE and seeds:
-            mine, theirs = (np.stack([said[m][s] for s in seeds]) for m in (model, BASELINE))
-            against[model] = {
-                "seeds": seeds,
-                "tests": {
-                    kind: _tests(condition, items, items.label(kind), mine, theirs)
-                    for kind in condition.tested
-                },
-                "cells": _cells(items, mine, theirs),
-                "gap": _gap_test(found, model, seeds),
-            }
-    return {"n_items": len(items.gold), "models": models, "against": against}
+    models = {
+        model: {
+            "pooled": {kind: _scores(items.label(kind), answers) for kind in condition.tested},
+            "fits": [_figures(condition, items, o) for o in found if o.model == model],
+            "settings": items.settings.get(model, {}),
+            "words": _by_vector(items, answers),
+        }
+        for model, answers in said.items()
+    }
+    against = {
+        model: _beside(condition, items, answers, said[BASELINE])
+        | {"gap": _gap_test(found, model, seeds)}
+        for model, answers in said.items()
+        if model != BASELINE and BASELINE in said
+    }
+    known = float(items.known.mean()) if len(items.known) else float("nan")
+    return {
+        "n_items": len(items.gold),
+        "seeds": seeds,
+        "with_vector": known,
+        "majority": {kind: _most_frequent(items.label(kind)) for kind in condition.tested},
+        "models": models,
+        "against": against,
+    }
+
+
+def _beside(
+    condition: Condition, items: Items, mine: np.ndarray, theirs: np.ndarray
+) -> dict[str, Any]:
+    """An MTL model's answers beside those of STL."""
+    tests = {
+        kind: _tests(condition, items, items.label(kind), mine, theirs) for kind in condition.tested
+    }
+    return {"tests": tests, "cells": _cells(items, mine, theirs)}
+
+
+def _most_frequent(labels: np.ndarray) -> float:
+    """The accuracy of always answering the most frequent label."""
+    return round(float(np.unique(labels, return_counts=True)[1].max() / len(labels)), 6)
+
+
+def _by_vector(items: Items, answers: np.ndarray) -> dict[str, float]:
+    """Accuracy on words with and without a vector; empty where that is not known."""
+    if not len(items.known):
+        return {}
+    right = answers == items.gold
+    cells = {"with": right[:, items.known == 1], "without": right[:, items.known == 0]}
+    return {name: _mean(cell) for name, cell in cells.items()}
 
 
 def _pooled(outcome: Outcome, items: Items) -> np.ndarray:
     """What it answered to every test item, one fold after the other."""
     by_fold = {trained.fold: trained.codes for trained in outcome.folds}
-    found = np.concatenate([by_fold[fold] for fold in items.folds])
-    if len(found) != len(items.gold):
+    sizes = {fold: len(by_fold.get(fold, ())) for fold in items.folds}
+    if sizes != items.folds:
         raise DataError(
-            f"{outcome.condition}, {outcome.model}, seed {outcome.seed}: {len(found)} answers to "
-            f"{len(items.gold)} items"
+            f"{outcome.condition}, {outcome.model}, seed {outcome.seed}: {sum(sizes.values())} "
+            f"answers to {len(items.gold)} items; take its folder away and run the paper again"
         )
-    return found
+    return np.concatenate([by_fold[fold] for fold in items.folds])
 
 
-def _scores(wanted: np.ndarray, said: Sequence[np.ndarray]) -> dict[str, float]:
-    """Over the predictions of all runs thrown together, as the paper scores."""
-    label, answers = np.tile(wanted, len(said)), np.concatenate(said)
+def _scores(wanted: np.ndarray, said: np.ndarray) -> dict[str, float]:
+    """Over the predictions of all runs, (n_runs, n_items), thrown together, as the paper scores."""
+    label, answers = np.tile(wanted, len(said)), said.ravel()
     f1 = macro_f1(label, answers)(np.ones((1, len(label))))[0, 0]
     return {"accuracy": round(float((label == answers).mean()), 6), "f1": round(float(f1), 6)}
 
@@ -141,7 +193,7 @@ def _figures(condition: Condition, items: Items, outcome: Outcome) -> dict[str, 
     return {
         "seed": outcome.seed,
         "seconds": round(outcome.seconds, 1),
-        "scores": {kind: _scores(items.label(kind), [said]) for kind in condition.tested},
+        "scores": {kind: _scores(items.label(kind), said[None]) for kind in condition.tested},
         "epochs": [trained.best_epoch for trained in outcome.folds],
         "gap": {when: round(_gap(outcome, when), 6) for when in ("chosen", "last")},
     }

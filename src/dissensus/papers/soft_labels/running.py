@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError, ModelError, Unfinished
 from dissensus.evaluation import code_commit
-from dissensus.evaluation.fit import Key, keys_in
+from dissensus.evaluation.fit import Key, folder_name, keys_in
 from dissensus.evaluation.place import Place, occupied
 from dissensus.evaluation.workers import fits_apart, fits_here
 from dissensus.papers.soft_labels.conditions import SEEDS, Condition, with_automatic
@@ -61,7 +61,7 @@ def run(
     from dissensus.papers.soft_labels.networks import methods, told
 
     deadline = math.inf if time_limit is None else time.monotonic() + time_limit
-    _check(runs, processes)
+    _check(runs, processes, glove)
     ready = {name: with_automatic(corpus) for name, corpus in corpora.items()}
     task = Task({c.name: methods(c, glove, settings) for c in conditions}, stack)
     keys = [
@@ -74,7 +74,7 @@ def run(
         place.begin({"paper": "soft-labels"}, command, commit or code_commit())
         for condition in conditions:
             known = {model: told(method) for model, method in task.methods[condition.name].items()}
-            Items.of(ready[condition.corpus], condition, known).keep(place.folder)
+            Items.of(ready[condition.corpus], condition, known, glove).keep(place.folder)
         missing = place.missing(keys)
         pace = _Pace.known(place, deadline)
         made = _begun(place, task, ready, pace.begun(missing), len(missing), processes)
@@ -87,11 +87,16 @@ def run(
         )
 
 
-def _check(runs: int, processes: int | None) -> None:
+def _check(runs: int, processes: int | None, glove: str | Path | None) -> None:
+    """Refuse what cannot go well, before a folder says that it was begun with."""
+    from dissensus.encoders.words import WordsEncoder
+
     if not 1 <= runs <= len(SEEDS):
         raise DataError(f"the paper has {len(SEEDS)} runs; ask for 1 to {len(SEEDS)}, not {runs}")
     if processes is not None and processes < 1:
         raise DataError(f"at least one process is needed, found {processes}")
+    if glove is not None:
+        _ = WordsEncoder(str(glove)).table
 
 
 def _begun(
@@ -167,6 +172,9 @@ def outcomes(folder: str | Path) -> list[Outcome]:
     """Everything that is done in a folder, in the order of the paper's tables."""
     fits = Path(folder) / "fits"
     found = [Outcome.load(fits / name) for name in sorted(keys_in(fits))]
+    strange = [outcome.key for outcome in found if outcome.model not in MODELS]
+    if strange:
+        raise DataError(f"{fits}: {folder_name(strange[0])} is not of this paper")
     order = list(MODELS)
     return sorted(found, key=lambda o: (o.condition, o.seed, order.index(o.model)))
 
