@@ -71,3 +71,12 @@ def test_a_role_may_be_named_as_it_likes() -> None:
     corpus = corpus_of(**{"R&D": texts(1)})
     assert list(readings(corpus, "characters")) == ["R&D"]
     Single(encoder="characters", training=ONCE).fit(corpus).predict(corpus)
+
+
+@pytest.mark.parametrize("name", ["&spelling", "spelling&", "characters&spelling&spelling"])
+def test_names_beside_one_another_are_whole_and_differ(name: str) -> None:
+    with pytest.raises(ModelError) as caught:
+        readings(corpus_of(text=texts(1)), name)
+    assert str(caught.value) == (
+        f"encoder {name!r}: every name on a side of '&' is one of an encoder, and stands there once"
+    )

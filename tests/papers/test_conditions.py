@@ -173,3 +173,9 @@ def test_items_of_other_data_are_refused(tmp_path: Path, crowd: Corpus) -> None:
         f"{tmp_path}: holds pos-cv with other settings; give the data and settings that it was "
         "begun with, or another folder"
     )
+
+
+def test_too_few_tokens_for_folds() -> None:
+    with pytest.raises(DataError) as caught:
+        folds(with_automatic(tweets(6, 1)), CONDITIONS["pos-cv"])
+    assert str(caught.value) == "pos_tweets: no tag has 5 tokens, one for each fold"

@@ -189,6 +189,11 @@ def _beside(role: str, name: str) -> list[tuple[str, str]]:
         [('text', 'minilm'), ('text&spelling:channels=8', 'spelling:channels=8')]
     """
     first, *others = name.split(BESIDE)
+    if "" in (first, *others) or len({first, *others}) <= len(others):
+        raise ModelError(
+            f"encoder {name!r}: every name on a side of {BESIDE!r} is one of an encoder, and "
+            "stands there once"
+        )
     return [(role, first), *((f"{role}{BESIDE}{one}", one) for one in others)]
 
 

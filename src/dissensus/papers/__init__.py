@@ -14,7 +14,7 @@ PAPERS: dict[str, str] = {"soft-labels": "soft_labels"}
 
 
 def paper(name: str) -> ModuleType:
-    """The module of a paper: `run`, `judged`, `shown`."""
+    """The module of a paper: `run` trains, `report` judges, `shown` prints."""
     import importlib
 
     if name not in PAPERS:

@@ -163,6 +163,8 @@ def _by_token(corpus: Corpus, question: str) -> list[Fold]:
 
     items = _of_crowd(corpus)
     gold = labels(corpus, question, "gold")[items]
+    if np.bincount(gold).max(initial=0) < N_FOLDS:  # which scikit-learn refuses
+        raise DataError(f"{corpus.name}: no tag has {N_FOLDS} tokens, one for each fold")
     dealt = StratifiedKFold(N_FOLDS, shuffle=True, random_state=0).split(items, gold)
     made = []
     for number, (rest, test) in enumerate(dealt):
