@@ -12,7 +12,13 @@ import pytest
 
 from dissensus.errors import DataError
 from dissensus.names import Names
-from dissensus.prediction import Attention, ByAnnotator, Prediction, Predictions
+from dissensus.prediction import (
+    Attention,
+    ByAnnotator,
+    MemberAttention,
+    Prediction,
+    Predictions,
+)
 from dissensus.scales import SCALES, Interval, MultiLabel, Nominal, Ordinal, Scale
 
 SCALE_OF: dict[str, Scale] = {
@@ -46,9 +52,14 @@ def prediction(scale: Scale, *, full: bool = True, seed: int = 0) -> Prediction:
     )
     members = np.stack([scale.consensus(np.roll(shares, n, axis=0)) for n in range(3)])
     disputed = random.random(5)
-    return Prediction(
-        scale, items, shares, scale.consensus(shares), pairs, attention, members, disputed
+    looked = tuple(
+        MemberAttention(
+            role, random.random((3, 6)), random.random((6, 1, 2)), np.array([0, 1, 3, 3, 4, 6])
+        )
+        for role in ("text", "title")
     )
+    consensus = scale.consensus(shares)
+    return Prediction(scale, items, shares, consensus, pairs, attention, members, disputed, looked)
 
 
 def assert_same(one: Any, other: Any) -> None:
@@ -59,6 +70,9 @@ def assert_same(one: Any, other: Any) -> None:
             np.testing.assert_array_equal(mine, theirs, err_msg=field.name, strict=True)
         elif isinstance(mine, ByAnnotator | Attention):
             assert_same(mine, theirs)
+        elif field.name == "member_attention":
+            for seen, read in zip(mine, theirs, strict=True):
+                assert_same(seen, read)
         else:
             assert mine == theirs, field.name
 

@@ -41,6 +41,18 @@ class Attention:
 
 
 @dataclass(frozen=True, eq=False)
+class MemberAttention:
+    """Where each member of an ensemble looked in each item: weights that are never negative and
+    add up to 1 of members that pool by attention, else how much each position speaks for (above
+    0) or against (below 0) what the member answers."""
+
+    role: str
+    weight: np.ndarray  # (n_members, n_positions) of all items, one after another
+    places: np.ndarray  # (n_positions, n_axes, 2) from-to of each position in its content
+    offsets: np.ndarray  # (n_items + 1,) where each item's positions begin
+
+
+@dataclass(frozen=True, eq=False)
 class Prediction:
     """The answers to one question.
 
@@ -57,6 +69,7 @@ class Prediction:
     attention: Attention | None = None
     members: np.ndarray | None = None  # (n_members, n_items) answers of an ensemble's members
     disagreement: np.ndarray | None = None  # (n_items,) 0 none to 1, where a method learns it
+    member_attention: tuple[MemberAttention, ...] = ()  # on request, one for each role
 
     def __post_init__(self) -> None:
         expected = (len(self.items), self.scale.n_columns)
@@ -163,12 +176,19 @@ def _write_prediction(
     if prediction.members is not None:
         members = {"answer": _matrix(prediction.members.T)}
         write_table(folder / f"question-{number}.members.parquet", members)
+    for place, looked in enumerate(prediction.member_attention):
+        axes = looked.places.reshape(len(looked.places), 2 * looked.places.shape[1])
+        attention = {"weight": _matrix(looked.weight.T), "place": _matrix(axes)}
+        write_table(folder / f"question-{number}.member-attention-{place}.parquet", attention)
+        offsets = {"offset": looked.offsets}
+        write_table(folder / f"question-{number}.member-offsets-{place}.parquet", offsets)
     return {
         "name": question,
         "scale": prediction.scale.to_dict(),
         "pairs": pairs is not None,
         "attention": None if seen is None else seen.role,
         "members": prediction.members is not None,
+        "member attention": [looked.role for looked in prediction.member_attention],
     }
 
 
@@ -200,6 +220,18 @@ def _read_prediction(folder: Path, number: int, front: dict[str, Any]) -> Predic
         )
     if front["members"]:
         members = _array(table("members")["answer"]).T
+    looked = []
+    for place, role in enumerate(front.get("member attention", [])):
+        seen = table(f"member-attention-{place}")
+        places = _array(seen["place"])
+        looked.append(
+            MemberAttention(
+                role,
+                _array(seen["weight"]).T,
+                places.reshape(len(places), places.shape[1] // 2, 2),
+                table(f"member-offsets-{place}")["offset"].to_numpy(),
+            )
+        )
     return Prediction(
         scale_from_dict(front["scale"]),
         Names(items["item"]),
@@ -209,6 +241,7 @@ def _read_prediction(folder: Path, number: int, front: dict[str, Any]) -> Predic
         attention,
         members,
         items["disagreement"].to_numpy() if "disagreement" in items else None,
+        tuple(looked),
     )
 
 

@@ -167,6 +167,7 @@ def test_one_annotator_one_value_and_one_item(name: str) -> None:
     assert np.isfinite(make(name).fit(single).predict(single)["q"].distribution).all()
 
 
+@pytest.mark.parametrize("name", [n for n in METHODS if not make(n).shows_attention])
 def test_attention_is_refused_where_there_is_none(name: str) -> None:
     fitted = make(name).fit(feature_crowd())
     with pytest.raises(ModelError, match=f"^{name} has no attention to show$"):

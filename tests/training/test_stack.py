@@ -29,7 +29,7 @@ from dissensus.methods import (
 from dissensus.methods.trained import TrainedMethod
 from dissensus.training import Training
 from dissensus.training.loop import Judge, Run
-from dissensus.training.stack import Stack, alike, stackable, train_all
+from dissensus.training.stack import Stack, alike, obstacle, stackable, train_all
 from tests.crowds import feature_crowd
 from tests.tiny import WORDS, tiny_bert
 
@@ -252,6 +252,76 @@ def test_fine_tuned_transformers_too(tmp_path: Path, name: str, tune: str | int)
         ]
 
     assert_same(make)
+
+
+@pytest.mark.parametrize("shared", [True, False])
+def test_sequences_that_the_network_pools(tmp_path: Path, shared: bool) -> None:
+    """Contents of unequal length, some shown twice; the same batches for all, or others."""
+    folder = tiny_bert(tmp_path / "bert")
+    corpus = _texts(26, 0)
+    folds = [corpus] * 3 if shared else [corpus, _texts(19, 1), corpus]
+    stacks = []
+
+    def make() -> list[Run]:
+        runs = [
+            run_of(
+                Single(
+                    encoder=folder,
+                    pool="attention",
+                    init_seed=seed,
+                    training=Training(epochs=4, batch_size=6, seed=0 if shared else seed),
+                ),
+                fold,
+            )
+            for seed, fold in enumerate(folds)
+        ]
+        if shared:
+            runs = [replace(run, examples=runs[0].examples) for run in runs]
+        stacks.append(Stack(runs))
+        return runs
+
+    assert_same(make)
+    assert stacks[-1].same_batches == shared
+
+
+def test_members_that_see_the_same_batches_stop_when_they_will() -> None:
+    crowd = feature_crowd("nominal", n_items=37)
+
+    def make() -> list[Run]:
+        runs = []
+        for number, epochs in enumerate((5, 2, 4)):
+            training = Training(epochs=epochs, batch_size=8)
+            method = Single(encoder="features", hidden=(6,), init_seed=number, training=training)
+            runs.append(run_of(method, crowd))
+        return [replace(run, examples=runs[0].examples) for run in runs]
+
+    assert [len(run.log.train) for run in assert_same(make)] == [5, 2, 4]
+
+
+def test_dropout_alone_may_differ() -> None:
+    crowd = feature_crowd("nominal", n_items=37)
+
+    def make() -> list[Run]:
+        seeds = (None, 3, 0)
+        made = [Training(epochs=2, batch_size=8, dropout_seed=seed) for seed in seeds]
+        return [
+            run_of(Single(encoder="features", hidden=(6,), training=training), crowd)
+            for training in made
+        ]
+
+    first, second, third = weights_of(assert_same(make))
+    assert all(np.array_equal(first[name], third[name]) for name in first)
+    assert not np.allclose(first["head_0.weight"], second["head_0.weight"], atol=1e-6)
+
+
+def test_sequences_that_are_too_large_are_not_stacked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    method = Single(encoder=tiny_bert(tmp_path / "bert"), pool="attention")
+    run = run_of(method, _texts(10, 0))
+    assert obstacle(run) == ""
+    monkeypatch.setattr("dissensus.training.resident.MOST", 100)
+    assert obstacle(run) == "sequences of 'text' are too large to stay in memory"
 
 
 def test_label_and_uncertainty_predicts_after_fitting_many() -> None:

@@ -49,6 +49,7 @@ def _most(task: Task, corpus: Corpus, key: Key) -> int:
     share = len(task.fold(key.fold).train) / max(corpus.n_items, 1)
     n_rows = sum(corpus[question].n_rows for question in task.questions)
     passes = method.training.epochs * share * (corpus.n_items + n_rows * method.needs_rows)
+    passes *= method.n_networks
     device = "cuda" if method.training.on_gpu else "cpu"
     return max(1, min(MEMBERS[device], int(PASSES[device] / max(passes, 1))))
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from dissensus.methods.many import Job, fit_many, try_many
     from dissensus.methods.prior import Prior
     from dissensus.methods.repeated_label import RepeatedLabel
+    from dissensus.methods.seed_ensemble import SeedEnsemble
     from dissensus.methods.single import Single
     from dissensus.methods.soft_label import SoftLabel
     from dissensus.methods.soft_label_mtl import SoftLabelMtl
@@ -32,6 +33,7 @@ __all__ = [
     "LabelAndUncertainty",
     "Prior",
     "RepeatedLabel",
+    "SeedEnsemble",
     "Single",
     "SoftLabel",
     "SoftLabelMtl",
@@ -45,6 +47,7 @@ METHODS: dict[str, tuple[str, str]] = {
     "prior": ("prior", "Prior"),
     "annotator-majority": ("annotator_majority", "AnnotatorMajority"),
     "single": ("single", "Single"),
+    "seed-ensemble": ("seed_ensemble", "SeedEnsemble"),
     "soft-label": ("soft_label", "SoftLabel"),
     "soft-label-mtl": ("soft_label_mtl", "SoftLabelMtl"),
     "repeated-label": ("repeated_label", "RepeatedLabel"),

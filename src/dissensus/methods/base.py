@@ -97,6 +97,15 @@ class Method(ABC):
         """Answers of pairs (annotators as codes of training), by question; if individual."""
         raise NotImplementedError
 
+    @property
+    def shows_attention(self) -> bool:
+        """Whether it can say where it looked, with these settings."""
+        return False
+
+    def _with_attention(self, made: Predictions, corpus: Corpus) -> Predictions:
+        """The predictions with where the method looked; of methods that show it."""
+        raise NotImplementedError
+
     @abstractmethod
     def _weights(self) -> dict[str, np.ndarray]:
         """What was learned, as arrays."""
@@ -218,7 +227,7 @@ class Method(ABC):
         """
         if not hasattr(self, "learned_"):
             raise ModelError(f"{self.name} is not fitted yet; call fit first")
-        if attention:
+        if attention and not self.shows_attention:
             raise ModelError(f"{self.name} has no attention to show")
         if consensus not in ("own", "all"):
             raise DataError(f"consensus is of 'own' or 'all' annotators, not {consensus!r}")
@@ -238,7 +247,8 @@ class Method(ABC):
         else:
             pairs, by_item = asked, self._of_items(corpus)
             by_pair = {q: answers.take(pairs.item) for q, answers in by_item.items()}
-        return self._predictions(corpus, by_item, pairs, by_pair)
+        made = self._predictions(corpus, by_item, pairs, by_pair)
+        return self._with_attention(made, corpus) if attention else made
 
     def _predictions(
         self,

@@ -55,51 +55,52 @@ def try_many(jobs: Sequence[Job], *, stack: bool | None = None) -> list[Exceptio
     trained one after another.
     """
     errors: list[Exception | None] = [None] * len(jobs)
-    runs: dict[int, Run] = {}
+    begun: dict[int, list[Run]] = {}
     laid_out: LaidOut = {}
     for number, job in enumerate(jobs):
         try:
-            run = _begun(job, laid_out)
+            begun[number] = _begun(job, laid_out)
         except Exception as error:
             errors[number] = error
-            continue
-        if run is not None:
-            runs[number] = run
-    numbers = list(runs)
-    for at, found in train_all(list(runs.values()), stack).items():
-        number = numbers[at]
-        if isinstance(found, Unstacked):
-            runs[number], errors[number] = _alone(jobs[number], laid_out)
-        else:
-            errors[number] = found
-    for number, run in runs.items():
-        method = jobs[number].method
-        assert isinstance(method, TrainedMethod)
-        method.log_ = run.log
-        method.network_.eval()
+    of_job = [number for number, runs in begun.items() for _ in runs]
+    failed: dict[int, Exception] = {}
+    for at, found in train_all([run for runs in begun.values() for run in runs], stack).items():
+        failed.setdefault(of_job[at], found)
+    for number, runs in begun.items():
+        try:
+            errors[number] = _ended(jobs[number], runs, failed.get(number), laid_out)
+        except Exception as error:
+            errors[number] = error
     return errors
 
 
-def _begun(job: Job, laid_out: LaidOut) -> Run | None:
-    """The training of a job about to begin; a method without one is fitted at once."""
+def _begun(job: Job, laid_out: LaidOut) -> list[Run]:
+    """The trainings of a job about to begin; a method without any is fitted at once."""
     method = job.method
     if not isinstance(method, TrainedMethod):
         method.fit(job.corpus, job.questions, job.validation)
-        return None
+        return []
     method._begin(job.corpus, job.questions, None)
-    validation = None if job.validation is None else method._aligned(job.validation)
-    return method._run(job.corpus, validation, laid_out)
+    return method._runs(job.corpus, _aligned(method, job), laid_out)
 
 
-def _alone(job: Job, laid_out: LaidOut) -> tuple[Run, Exception | None]:
-    """A training from its beginning to its end, and what went wrong."""
-    run = _begun(job, laid_out)
-    assert run is not None
-    try:
-        run.train()
-    except Exception as error:
-        return run, error
-    return run, None
+def _ended(
+    job: Job, runs: list[Run], error: Exception | None, laid_out: LaidOut
+) -> Exception | None:
+    """Bring a fit to its end; what went wrong."""
+    if isinstance(error, Unstacked):  # all of it is made anew, one training after another
+        runs = _begun(job, laid_out)
+        for run in runs:
+            run.train()
+    elif error is not None:
+        return error
+    if isinstance(job.method, TrainedMethod):
+        job.method._end(runs, job.corpus, _aligned(job.method, job))
+    return None
+
+
+def _aligned(method: Method, job: Job) -> Corpus | None:
+    return None if job.validation is None else method._aligned(job.validation)
 
 
 def worth_stacking(method: Method) -> bool:
@@ -110,4 +111,4 @@ def worth_stacking(method: Method) -> bool:
     """
     if not isinstance(method, TrainedMethod) or method.training.losses != "summed":
         return False
-    return method.pools and (method.tune == "nothing" or method.training.on_gpu)
+    return method.tune == "nothing" or method.training.on_gpu

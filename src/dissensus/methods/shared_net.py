@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Literal, get_args
 
 import torch
@@ -13,7 +14,9 @@ from dissensus.networks.attention_block import AttentionBlock
 from dissensus.networks.heads import Head, Trunk
 from dissensus.networks.likelihoods import likelihood
 from dissensus.networks.noise import Dropout
+from dissensus.networks.pooling import AttentionPool
 from dissensus.training import Batch, Network, Outputs, Sizes
+from dissensus.training.tuned import positions_of_items
 
 Branch = Literal["output", "attention"]
 
@@ -62,6 +65,46 @@ class SharedNet(Network):
             task: self.get_submodule(f"head_{number}")(features)
             for number, task in enumerate(self.tasks)
         }
+
+
+class PoolingNet(Network):
+    """A shared network that pools the vectors of each content itself, by attention; each role has
+    a query, which learns with the rest."""
+
+    def __init__(self, sizes: Sizes, inner: SharedNet) -> None:
+        super().__init__()
+        self.inner = inner
+        self.roles = tuple(sizes.widths)
+        self.pools = nn.ModuleList(AttentionPool(width) for width in sizes.widths.values())
+
+    def prepare(self, pooled: dict[str, Tensor]) -> None:
+        self.inner.prepare(pooled)
+
+    def forward(self, batch: Batch) -> Outputs:
+        pooled = {role: vectors for role, (vectors, _) in self.attended(batch).items()}
+        return self.inner(replace(batch, pooled=pooled))
+
+    def attended(self, batch: Batch) -> dict[str, tuple[Tensor, Tensor]]:
+        """For each role the pooled vectors, (n_items, width), and the weights of the positions of
+        each item's content, (n_items, length)."""
+        found = {}
+        for role, pool in zip(self.roles, self.pools, strict=True):
+            sequence, content = batch.sequence[role], batch.content[role]
+            looked_at = positions_of_items(sequence, content, batch.focus.get(role))
+            found[role] = pool(sequence.vectors[content.clamp(min=0)], looked_at)
+        return found
+
+
+def redraw_last_layer(network: Network, seed: int) -> None:
+    """Draw what a network answers with anew: its heads, and the queries it pools by, if any.
+
+    What stands before them stays as it is.
+    """
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        for part in network.modules():
+            if isinstance(part, Head | AttentionPool):
+                part.draw()
 
 
 class _AttentiveTrunk(nn.Module):

@@ -2,23 +2,33 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal
 
 import numpy as np
+from torch import Tensor
 
 from dissensus.agreement import majority_share
 from dissensus.annotations import Annotations, Ties
 from dissensus.corpus import Corpus
 from dissensus.errors import ModelError
+from dissensus.methods.base import Answers
 from dissensus.methods.choices import PROBE_CHOICES, Choices
 from dissensus.methods.labels import check_labels, item_labels, label_targets
 from dissensus.methods.losses import label_losses
-from dissensus.methods.shared_net import Branch, SharedNet
-from dissensus.methods.trained import TrainedMethod
+from dissensus.methods.shared_net import Branch, PoolingNet, SharedNet
+from dissensus.methods.temperature import (
+    check_held_out,
+    temperature_notes,
+    temperatures,
+    tempered_answers,
+    without_aside,
+)
+from dissensus.methods.trained import LaidOut, TrainedMethod
 from dissensus.networks.likelihoods import likelihood
 from dissensus.scales import Interval
 from dissensus.training import Loss, Network, Sizes, Training
+from dissensus.training.loop import Run
 
 
 @dataclass(eq=False)
@@ -40,6 +50,13 @@ class Single(TrainedMethod):
         label_smoothing: the share of each label that is spread evenly over all values (of a set:
             over yes and no), so that the model is never quite sure; not for ratings.
         hidden: widths of hidden layers over the pooled features; none is a linear probe.
+        pool: "mean" over the positions of a content, or "attention": each as heavy as it fits a
+            query that is learned.
+        temperature: whether the distribution is made more or less even by one number, so that the
+            labels of items that were set aside are as likely as can be; annotators' answers are
+            not looked at (Guo et al. 2017).
+        held_out: the share of items, by content, that is set aside for it; a validation corpus
+            takes their place.
         branch: "output", or "attention" for the network of Fornaciari et al. (2021): attention
             blocks over the pooled features, instead of hidden layers.
     """
@@ -51,14 +68,23 @@ class Single(TrainedMethod):
     cost_sensitive: bool = False
     label_smoothing: float = 0.0
     hidden: tuple[int, ...] = ()
+    pool: Literal["mean", "attention"] = "mean"
     branch: Branch = "output"
     dropout: float = 0.5
+    temperature: bool = False
+    held_out: float = 0.1
     training: Training = Training(epochs=10)
     name: ClassVar[str] = "single"
     choices: ClassVar[Choices] = PROBE_CHOICES
+    temperature_: dict[str, float] = field(init=False, repr=False, default_factory=dict)
+
+    @property
+    def pools(self) -> bool:
+        return self.pool == "mean"
 
     def network(self, sizes: Sizes) -> Network:
-        return SharedNet(sizes, self.hidden, self.dropout, self.branch)
+        inner = SharedNet(sizes, self.hidden, self.dropout, self.branch)
+        return inner if self.pools else PoolingNet(sizes, inner)
 
     def losses(self, sizes: Sizes) -> tuple[Loss, ...]:
         return label_losses(sizes, self.label_smoothing, costs=self.cost_sensitive)
@@ -82,9 +108,48 @@ class Single(TrainedMethod):
         labels = self._labels(corpus, question)
         return likelihood(labels.scale).start(labels.answer, labels.weight)
 
+    # ---- the temperature ----
+
+    def _runs(
+        self, corpus: Corpus, validation: Corpus | None, laid_out: LaidOut | None = None
+    ) -> list[Run]:
+        self.temperature_ = {}
+        runs = super()._runs(corpus, validation, laid_out)
+        if not self.temperature:
+            return runs
+        return [without_aside(run, corpus, validation, self) for run in runs]
+
+    def _end(self, runs: list[Run], corpus: Corpus, validation: Corpus | None) -> None:
+        super()._end(runs, corpus, validation)
+        if self.temperature:
+            self.temperature_ = temperatures(self, self._labels, corpus, validation)
+            self.notes_ += temperature_notes(self.temperature_)
+
+    def _read(self, question: str, raw: Tensor) -> Answers:
+        found = super()._read(question, raw)
+        if question not in self.temperature_:
+            return found
+        return tempered_answers(
+            self.learned_.questions[question], found, self.temperature_[question]
+        )
+
+    def _config(self) -> dict[str, Any]:
+        return super()._config() | {"temperature": self.temperature_}
+
+    def _restore(self, weights: dict[str, np.ndarray], config: dict[str, Any]) -> None:
+        self.temperature_ = config["temperature"]
+        super()._restore(weights, config)
+
+    # ---- checks ----
+
     def _check(self, corpus: Corpus, question: str) -> None:
         if self.label != "gold":
             super()._check(corpus, question)
+        if self.pool not in ("mean", "attention"):
+            raise ModelError(f"pool is 'mean' or 'attention', not {self.pool!r}")
+        if not self.pools and self.branch == "attention":
+            raise ModelError("pool 'attention' goes with branch 'output'")
+        check_held_out(self.held_out)
         rated = isinstance(corpus[question].scale, Interval)
         if rated and (self.min_agreement or self.weight_by_agreement):
             raise ModelError(

@@ -32,14 +32,14 @@ from dissensus.metrics import METRICS, metric_name, scores
 from dissensus.networks.likelihoods import likelihood
 from dissensus.networks.noise import numbered
 from dissensus.scales import Interval
-from dissensus.training import Examples, Loss, Network, Sizes, Training
+from dissensus.training import Batch, Examples, Loss, Network, Sizes, Training
 from dissensus.training.checkpoint import Checkpoint
 from dissensus.training.cuts import batches
 from dissensus.training.examples import Table
 from dissensus.training.log import Log
 from dissensus.training.loop import Judge, Run, mean_loss
 from dissensus.training.processes import present
-from dissensus.training.tuned import Tuned
+from dissensus.training.tuned import Tuned, pooled_by_item
 
 LaidOut = dict[tuple[int, str], Examples]  # by corpus and by how it is read
 
@@ -74,8 +74,17 @@ class TrainedMethod(Method):
         init=False, repr=False, default=None
     )
     _identities: dict[str, str] = dataclasses.field(init=False, repr=False, default_factory=dict)
-    pools: ClassVar[bool] = True  # whether the network takes one vector per item and role
     needs_rows: ClassVar[bool] = False  # whether the losses look at annotators' own answers
+
+    @property
+    def pools(self) -> bool:
+        """Whether the network takes one vector per item and role, the mean over its positions."""
+        return True
+
+    @property
+    def n_networks(self) -> int:
+        """How many networks a fit trains."""
+        return 1
 
     # ---- what a method writes ----
 
@@ -107,8 +116,19 @@ class TrainedMethod(Method):
 
     def _fit(self, corpus: Corpus, validation: Corpus | None) -> None:
         present().check(self.training.where())
-        run = self._run(corpus, validation)
-        self.log_ = run.train(self._kept_state(corpus, validation))
+        runs = self._runs(corpus, validation)
+        runs[0].train(self._kept_state(corpus, validation))
+        self._end(runs, corpus, validation)
+
+    def _runs(
+        self, corpus: Corpus, validation: Corpus | None, laid_out: LaidOut | None = None
+    ) -> list[Run]:
+        """The trainings that make up a fit, about to begin; see `_run`."""
+        return [self._run(corpus, validation, laid_out)]
+
+    def _end(self, runs: list[Run], corpus: Corpus, validation: Corpus | None) -> None:
+        """Take over what the trainings came to."""
+        self.log_ = runs[0].log
         self.network_.eval()
 
     def _run(
@@ -204,7 +224,8 @@ class TrainedMethod(Method):
         if laid_out is None:
             return self._examples(corpus, read)
         how = repr(
-            (type(self), self.encoder, self.tune, self.learned_.questions, self.training.device)
+            (type(self), self.encoder, self.tune, self.pools, self.learned_.questions)
+            + (self.training.device,)
         )
         if (id(corpus), how) not in laid_out:
             laid_out[id(corpus), how] = self._examples(corpus, read)
@@ -238,18 +259,26 @@ class TrainedMethod(Method):
 
     def _shown(self, examples: Examples, learned: np.ndarray) -> dict[str, Tensor]:
         """The pooled vectors of training, as the network first sees them; a sample of those that
-        an encoder makes which is yet to learn."""
+        an encoder makes which is yet to learn, and of those that the network pools itself."""
         network = self.network_
-        if not self.pools:
-            return {}
-        if not isinstance(network, Tuned):
+        if not isinstance(network, Tuned) and self.pools:
             items = torch.from_numpy(learned).to(examples.device)
             return {r: v[examples.entry[r][items]] for r, v in examples.pooled.items()}
         some = np.sort(np.random.default_rng(0).permutation(learned)[:ITEMS_TO_SEE])
         network.eval()
         with torch.no_grad():
-            seen = [network.encoded(b).pooled for b, _ in batches(examples, some, TUNED_AT_ONCE)]
+            seen = [self._means(batch) for batch, _ in batches(examples, some, TUNED_AT_ONCE)]
         return {role: torch.cat([batch[role] for batch in seen]) for role in seen[0]}
+
+    def _means(self, batch: Batch) -> dict[str, Tensor]:
+        """The mean vector of each item of a batch, whoever pools them."""
+        if isinstance(self.network_, Tuned):
+            batch = self.network_.encoded(batch)
+        means = {
+            role: pooled_by_item(held, batch.content[role], batch.focus.get(role))
+            for role, held in batch.sequence.items()
+        }
+        return {role: (batch.pooled | means)[role] for role in self.sizes_.widths}
 
     def _made(self) -> Network:
         with torch.random.fork_rng(devices=[]):

@@ -62,7 +62,12 @@ class Head(nn.Module):
         self.n_constants = likelihood.n_constants
         self.weight = nn.Parameter(torch.zeros(likelihood.n_outputs, width))
         self.bias = nn.Parameter(_bias(likelihood, start))
-        nn.init.normal_(self.weight, std=0.02)
+        self.draw()
+
+    def draw(self) -> None:
+        """Draw the weights anew, from torch's generator of the CPU."""
+        with torch.no_grad():
+            self.weight.copy_(nn.init.normal_(torch.empty(self.weight.shape), std=0.02))
 
     def forward(self, features: Tensor) -> Tensor:
         if not self.n_constants:

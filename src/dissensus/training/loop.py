@@ -165,7 +165,7 @@ class Run:
             rate = self.schedule.rate(self.step)
             for group, highest in zip(self.optimiser.param_groups, self.highest, strict=True):
                 group["lr"] = highest * rate
-            batch.noise = noise_key(self.training.seed, self.step)
+            batch.noise = noise_key(self.training.noise_seed, self.step)
             self.optimiser.zero_grad()
             with self.tables.rows_of(batch) as rows:
                 loss = self._loss(losses, batch)

@@ -10,10 +10,44 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from dissensus.encoders import Inputs, Prepared
+from dissensus.encoders import Inputs, Prepared, Store
+from dissensus.encoders import Sequence as Vectors
 from dissensus.training.batch import Batch, Rows
 from dissensus.training.cuts import Epoch
 from dissensus.training.examples import Examples
+
+MOST = 1 << 31  # bytes of sequences that stay on the device, at most
+
+
+@dataclass(eq=False)
+class Sequences:
+    """Sequences of vectors, one after another, on one device."""
+
+    vectors: Tensor  # (n_positions, width)
+    places: Tensor  # (n_positions, n_axes, 2)
+    starts: Tensor  # (n_contents,) where each content's positions begin
+    lengths: Tensor  # (n_contents,)
+
+    @classmethod
+    def of_stores(cls, stores: Sequence[Store], device: torch.device) -> Sequences:
+        lengths = np.concatenate([np.diff(store.offsets) for store in stores])
+        return cls(
+            torch.cat([torch.from_numpy(np.array(s.vectors, np.float32)) for s in stores]).to(
+                device
+            ),
+            torch.cat([torch.from_numpy(np.array(s.places, np.float32)) for s in stores]).to(
+                device
+            ),
+            torch.from_numpy(np.cumsum(lengths) - lengths).to(device),
+            torch.from_numpy(lengths).to(device),
+        )
+
+    def cut(self, codes: Tensor, longest: int) -> Vectors:
+        """The contents at these codes, (n_members, n_contents), padded with zeros."""
+        along = torch.arange(longest, device=codes.device)
+        mask = along < self.lengths[codes][..., None]  # (n_members, n_contents, longest)
+        at = torch.where(mask, self.starts[codes][..., None] + along, 0)
+        return Vectors(self.vectors[at] * mask[..., None], mask, self.places[at])
 
 
 @dataclass(eq=False)
@@ -62,16 +96,22 @@ class Resident:
         n_annotators = int(self.annotator.max()) + 1 if len(self.annotator) else 0
         self.annotators = torch.arange(n_annotators, device=self.device)
         self.inputs = {role: self._inputs(role) for role in first.prepared}
+        self.sequences = {
+            role: Sequences.of_stores([found.stores[role] for found in self.distinct], self.device)
+            for role in first.stores
+        }
+        self.ragged: dict[str, Inputs | Sequences] = {**self.inputs, **self.sequences}
         self.content_start = {
-            role: _starts([len(found.prepared[role].cut) for found in self.distinct])
-            for role in first.prepared
+            role: _starts([_n_contents(found, role) for found in self.distinct])
+            for role in self.ragged
         }
 
     @staticmethod
     def obstacle(examples: Examples) -> str:
         """Why what a batch needs cannot all stay on the device; empty if it can."""
-        for role in examples.stores:
-            return f"sequences of {role!r} are cut batch by batch"
+        for role, store in examples.stores.items():
+            if 4 * store.vectors.size > MOST:
+                return f"sequences of {role!r} are too large to stay in memory"
         for role, held in examples.prepared.items():
             if not isinstance(held, Prepared):
                 return f"contents of {role!r} are read batch by batch"
@@ -97,8 +137,8 @@ class Resident:
         parts = [self._padded(m, found, n_steps) for m, found in enumerate(epochs)]
         return Cuts(
             **{name: self._stacked([part[name] for part in parts]) for name in _NAMES},
-            contents={r: self._stacked([p["contents", r] for p in parts]) for r in self.inputs},
-            content={r: self._stacked([p["content", r] for p in parts]) for r in self.inputs},
+            contents={r: self._stacked([p["contents", r] for p in parts]) for r in self.ragged},
+            content={r: self._stacked([p["content", r] for p in parts]) for r in self.ragged},
         )
 
     def _padded(self, member: int, found: Epoch | None, n_steps: int) -> dict[Any, np.ndarray]:
@@ -106,7 +146,7 @@ class Resident:
         if found is None:
             nothing = np.zeros((n_steps, 1), np.int64)
             parts: dict[Any, np.ndarray] = dict.fromkeys(_NAMES, nothing)
-            for role in self.inputs:
+            for role in self.ragged:
                 parts["contents", role] = parts["content", role] = nothing
             return parts
         size = found.batch_size
@@ -114,7 +154,7 @@ class Resident:
         share = _filled(found.share, n_steps * size).reshape(n_steps, size)
         parts = {"items": items + self.item_start[number] * (share > 0), "share": share}
         parts |= self._padded_rows(number, found, n_steps)
-        for role in self.inputs:
+        for role in self.ragged:
             codes = self.distinct[number].content[role][items].astype(np.int64)
             codes[share == 0] = -1
             contents, at = _distinct(codes)
@@ -136,6 +176,21 @@ class Resident:
         made["there"][step, at] = 1
         return dict(made)
 
+    def lengths(self, cuts: Cuts) -> list[int]:
+        """Units or positions of the longest content at each step; 0 where all is pooled."""
+        longest = [
+            held.lengths[cuts.contents[role]].flatten(1).max(dim=1).values
+            for role, held in self.ragged.items()
+        ]
+        if not longest:
+            return [0] * len(cuts.items)
+        return [int(n) for n in torch.stack(longest).max(dim=0).values.tolist()]
+
+    @property
+    def longest(self) -> int:
+        """Of all contents."""
+        return max((int(held.lengths.max()) for held in self.ragged.values()), default=0)
+
     def _stacked(self, parts: list[np.ndarray]) -> Tensor:
         width = max(part.shape[1] for part in parts)
         padded = np.stack(
@@ -145,7 +200,7 @@ class Resident:
 
     # ---- a batch ----
 
-    def batch(self, cuts: Cuts, step: int | Tensor, noise: Tensor, longest: int | None) -> Batch:
+    def batch(self, cuts: Cuts, step: int | Tensor, noise: Tensor, longest: int) -> Batch:
         """The batches of all members at a step, one axis more than a single one.
 
         Args:
@@ -170,7 +225,10 @@ class Resident:
             annotators=self.annotators.expand(members, -1),
             pooled={role: held[self.entry[role][items]] for role, held in self.pooled.items()},
             inputs=inputs,
-            sequence={},
+            sequence={
+                role: held.cut(at_step(cuts.contents[role], step), longest)
+                for role, held in self.sequences.items()
+            },
             content={role: at_step(held, step) for role, held in cuts.content.items()},
             focus={role: held[items] for role, held in self.focus.items()},
             rows=Rows(
@@ -192,6 +250,12 @@ def at_step(values: Tensor, step: int | Tensor) -> Tensor:
 
 
 _NAMES: tuple[Any, ...] = ("items", "share", "rows", "owner", "there")
+
+
+def _n_contents(examples: Examples, role: str) -> int:
+    if role in examples.stores:
+        return len(examples.stores[role])
+    return len(examples.prepared[role].cut)
 
 
 def _starts(lengths: list[int]) -> np.ndarray:

@@ -52,6 +52,7 @@ class Training:
         precision: "fp32", or "bf16" for the arithmetic of the network.
         max_rows_per_item: an item with more is spread over several batches of an epoch.
         seed: of the order of items and of dropout (`init_seed` of a method: of first weights).
+        dropout_seed: of dropout, where it is not to be `seed`.
         device: "cpu", "cuda", or "auto" for a GPU where there is one.
         save_every: seconds between two states kept of a training that can be resumed.
     """
@@ -76,6 +77,7 @@ class Training:
     precision: Literal["fp32", "bf16"] = "fp32"
     max_rows_per_item: int = 256
     seed: int = 0
+    dropout_seed: int | None = None
     device: Literal["auto", "cpu", "cuda"] = "auto"
     save_every: float = 30.0
 
@@ -85,6 +87,7 @@ class Training:
         above = ("learning_rate", "encoder_learning_rate", "layer_decay", "clip")
         wrong += [name for name in above if not getattr(self, name) > 0]
         wrong += [n for n in ("weight_decay", "warm_up", "seed") if not getattr(self, n) >= 0]
+        wrong += ["dropout_seed"] if (self.dropout_seed or 0) < 0 else []
         wrong += ["patience"] if self.patience is not None and self.patience < 1 else []
         if wrong:
             found = ", ".join(f"{name} = {getattr(self, name)}" for name in wrong)
@@ -94,6 +97,11 @@ class Training:
                 raise ModelError(
                     f"training.{name} is one of {', '.join(known)}, not {getattr(self, name)!r}"
                 )
+
+    @property
+    def noise_seed(self) -> int:
+        """What dropout is drawn from."""
+        return self.seed if self.dropout_seed is None else self.dropout_seed
 
     @property
     def on_gpu(self) -> bool:

@@ -1,7 +1,8 @@
 """Many trainings of one architecture as one: networks side by side under vmap.
 
 Each member has its own data, order, first weights, optimiser state, learning rate, clip and stop;
-together they end where each would end by itself.
+together they end where each would end by itself. Members that see the same batches with the same
+dropout share them.
 """
 
 from __future__ import annotations
@@ -29,8 +30,8 @@ from dissensus.training.resident import Cuts, Resident, at_step
 from dissensus.training.stacked_optimiser import stacked_optimiser
 
 SEVERAL = (  # settings of training that each member may have its own of
-    *("seed", "learning_rate", "encoder_learning_rate", "weight_decay", "warm_up", "clip"),
-    *("schedule", "plateau", "patience", "epochs", "choose_by", "save_every"),
+    *("seed", "dropout_seed", "learning_rate", "encoder_learning_rate", "weight_decay", "warm_up"),
+    *("clip", "schedule", "plateau", "patience", "epochs", "choose_by", "save_every"),
 )
 PYTREES = (Batch, Rows, Inputs, Vectors)
 
@@ -94,7 +95,9 @@ class Stack:
         self.network = self.runs[0].network
         self.losses = self.runs[0].losses
         self.training = self.runs[0].training
-        self.resident = Resident([run.examples for run in self.runs])
+        self.same_batches = _same_batches(self.runs)
+        first = self.runs[:1] if self.same_batches else self.runs
+        self.resident = Resident([run.examples for run in first])
         self.device = self.resident.device
         self._gather()
         self.optimiser = stacked_optimiser(self.flat, [r.training for r in self.runs], self.ends)
@@ -187,13 +190,14 @@ class Stack:
 
     def _steps(self, epochs: list[Epoch | None]) -> Tensor:
         """Make the steps of an epoch; the sum of each member's losses."""
-        cuts = self.resident.cuts(epochs)
+        going = [found for found in epochs if found is not None]
+        cuts = self.resident.cuts(going[:1] if self.same_batches else epochs)
         plan = self._plan(epochs, len(cuts.items))
         sums = torch.zeros(len(self.runs), device=self.device, dtype=torch.float64)
         if self.graph:
             self._replay(cuts, plan, sums)
         else:
-            lengths = self._lengths(cuts)
+            lengths = self.resident.lengths(cuts)
             for step in range(len(cuts.items)):
                 sums += self._step(cuts, plan, step, lengths[step])
         return sums
@@ -207,29 +211,23 @@ class Stack:
             alive[:n, member] = True
             shares = np.array([run.schedule.rate(run.step + step) for step in range(n)])
             rates[:n, :, member] = shares[:, None] * run.highest
-        seeds = torch.tensor([run.training.seed for run in self.runs])
+        seeds = torch.tensor([run.training.noise_seed for run in self.runs])
         first = torch.tensor([run.step for run in self.runs])
         noise = torch.as_tensor(noise_key(seeds, first + torch.arange(n_steps)[:, None]))
         plan = {"alive": torch.from_numpy(alive), "rates": torch.from_numpy(rates), "noise": noise}
         return {name: held.to(self.device) for name, held in plan.items()}
 
-    def _lengths(self, cuts: Cuts) -> list[int | None]:
-        """Units of the longest content at each step."""
-        if not self.resident.inputs:
-            return [None] * len(cuts.items)
-        longest = [
-            held.lengths[cuts.contents[role]].flatten(1).max(dim=1).values
-            for role, held in self.resident.inputs.items()
-        ]
-        return [int(n) for n in torch.stack(longest).max(dim=0).values.tolist()]
-
     def _step(
-        self, cuts: Cuts, plan: dict[str, Tensor], step: int | Tensor, longest: int | None
+        self, cuts: Cuts, plan: dict[str, Tensor], step: int | Tensor, longest: int
     ) -> Tensor:
         """One step of every member that is alive; their losses, 0 of the others."""
         batch = self.resident.batch(cuts, step, at_step(plan["noise"], step), longest)
+        if self.same_batches:
+            batch = _pytree.tree_map(lambda held: held[0], batch)
         gradients, losses = vmap(
-            grad_and_value(self._loss), in_dims=(0, 0, None, 0), randomness="different"
+            grad_and_value(self._loss),
+            in_dims=(0, 0, None, None if self.same_batches else 0),
+            randomness="different",
         )(self._views(), self.own, self.shared, batch)
         alive = at_step(plan["alive"], step)
         found = [gradients[name].flatten(1) for name in self.names]
@@ -302,8 +300,21 @@ class Stack:
             held.copy_(old)
 
     def _captured_step(self) -> None:
-        self._sums += self._step(self._cuts, self._planned, self._at, None)
+        self._sums += self._step(self._cuts, self._planned, self._at, self.resident.longest)
         self._at += 1
+
+
+def _same_batches(runs: Sequence[Run]) -> bool:
+    """Whether all members see the same items in the same order with the same noise, so that each
+    batch is cut once for all of them."""
+    first = runs[0]
+    return all(
+        run.examples is first.examples
+        and run.training.seed == first.training.seed
+        and run.training.noise_seed == first.training.noise_seed
+        and np.array_equal(run.learned, first.learned)
+        for run in runs
+    )
 
 
 def _as_pytree(kind: type) -> None:

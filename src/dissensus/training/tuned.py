@@ -85,17 +85,25 @@ def pooled_by_item(sequence: Sequence, content: Tensor, focus: Tensor | None) ->
         content: the position in the sequence of each item's content, -1 absent, (n_items,).
         focus: from-to on each axis, nan for the whole content, (n_items, n_axes, 2).
     """
-    shown, at = (content >= 0).unsqueeze(1), content.clamp(min=0)
     if focus is None:
-        weight = sequence.mask.float()  # (n_contents, length)
-        pooled = _means(sequence.vectors, weight)[at]
-    else:
-        places, mask = sequence.places[at], sequence.mask[at]  # (n_items, length, ...)
+        shown = (content >= 0).unsqueeze(1)
+        pooled = _means(sequence.vectors, sequence.mask.float())[content.clamp(min=0)]
+        return torch.where(shown, pooled, torch.zeros_like(pooled))
+    looked_at = positions_of_items(sequence, content, focus)
+    return _means(sequence.vectors[content.clamp(min=0)], looked_at.float())
+
+
+def positions_of_items(sequence: Sequence, content: Tensor, focus: Tensor | None) -> Tensor:
+    """The positions of each item's focus, or of its whole content, booleans (n_items, length);
+    none where it shows none. The arguments are those of `pooled_by_item`."""
+    shown, at = (content >= 0).unsqueeze(1), content.clamp(min=0)
+    mask = sequence.mask[at]  # (n_items, length)
+    if focus is not None:
+        places = sequence.places[at]
         inside = (places[..., 0] < focus[:, None, :, 1]) & (places[..., 1] > focus[:, None, :, 0])
         inside = inside.all(dim=-1) & mask
-        chosen = torch.where(inside.any(dim=1, keepdim=True), inside, mask)
-        pooled = _means(sequence.vectors[at], chosen.float())
-    return torch.where(shown, pooled, torch.zeros_like(pooled))
+        mask = torch.where(inside.any(dim=1, keepdim=True), inside, mask)
+    return mask & shown
 
 
 def _means(vectors: Tensor, weight: Tensor) -> Tensor:

@@ -1,0 +1,120 @@
+"""20 members of `seed-ensemble` on HS-Brexit, side by side and one after another.
+
+    DISSENSUS_DATA=... python benchmarks/bench_ensemble.py            keeps what it finds
+    DISSENSUS_DATA=... python benchmarks/bench_ensemble.py --quick    two epochs, keeps nothing
+
+MiniLM frozen, its vectors cached; each member pools them by attention, 20 epochs on the training
+part. Seconds of training alone, medians of runs in which the ways take turns: one network, 20 one
+after another, and 20 side by side. `--show` prints what was kept.
+"""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import json
+import os
+import platform
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+import dissensus as ds
+from dissensus.corpus import Corpus
+from dissensus.evaluation import code_commit
+from dissensus.methods import SeedEnsemble
+from dissensus.training import Training
+from dissensus.training.loop import Run
+from dissensus.training.stack import train_all
+
+RESULTS = Path(__file__).parent / "results" / "ensemble.json"
+MEMBERS, EPOCHS, TIMES = 20, 20, 3
+VARIED = ("last-layer", "everything")
+
+
+def hs_brexit() -> Corpus:
+    folder = Path(os.environ["DISSENSUS_DATA"]) / "lewidi2023"
+    return ds.read(folder, corpus="HS-Brexit").part("train")
+
+
+def runs_of(method: SeedEnsemble, corpus: Corpus) -> list[Run]:
+    """Trainings about to begin."""
+    method._begin(corpus, None, None)
+    return method._runs(corpus, None)
+
+
+def seconds(work: Callable[[], Any]) -> float:
+    begin = time.perf_counter()
+    work()
+    return time.perf_counter() - begin
+
+
+def timed(method: SeedEnsemble, corpus: Corpus) -> dict[str, float]:
+    one = replace(method, n_members=1)
+    makes = {"one": (one, False), "one by one": (method, False), "together": (method, None)}
+    found = {}
+    for name, (made, stack) in makes.items():
+        runs = runs_of(made, corpus)
+        found[name] = seconds(lambda runs=runs, stack=stack: train_all(runs, stack))  # type: ignore[misc]
+    return found
+
+
+def measured(corpus: Corpus, vary: str, epochs: int, times: int) -> dict[str, Any]:
+    training = Training(epochs=epochs, device="cpu")
+    method = SeedEnsemble(n_members=MEMBERS, vary=vary, training=training)
+    runs = [timed(method, corpus) for _ in range(times)]
+    medians = {name: float(np.median([run[name] for run in runs])) for name in runs[0]}
+    return {"vary": vary, **medians, "runs": runs}
+
+
+def show(rows: list[dict[str, Any]], n_items: int, epochs: int) -> None:
+    print(f"{MEMBERS} members, {n_items} items, {epochs} epochs; seconds of training")
+    print("vary               one   one by one   together    gain   of one")
+    for row in rows:
+        alone, together = row["one by one"], row["together"]
+        print(
+            f"{row['vary']:12} {row['one']:9.2f} {alone:12.2f} {together:10.2f} "
+            f"{alone / together:6.2f}x {together / row['one']:7.2f}x",
+            flush=True,
+        )
+
+
+def main(arguments: list[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--show", action="store_true")
+    given = parser.parse_args(arguments)
+    if given.show:
+        kept = json.loads(RESULTS.read_text())
+        show(kept["rows"], kept["items"], kept["epochs"])
+        return
+    if "DISSENSUS_DATA" not in os.environ:
+        print("DISSENSUS_DATA is not set; HS-Brexit is in its lewidi2023 folder")
+        return
+    corpus = hs_brexit()
+    measured(corpus, "last-layer", 1, 1)  # encodes, and loads what is loaded once
+    epochs, times = (2, 1) if given.quick else (EPOCHS, TIMES)
+    rows = [measured(corpus, vary, epochs, times) for vary in VARIED]
+    show(rows, corpus.n_items, epochs)
+    if given.quick:
+        return
+    about = {
+        "command": "python benchmarks/bench_ensemble.py",
+        "commit": code_commit(),
+        "date": datetime.date.today().isoformat(),
+        "machine": f"{platform.machine()}, {os.cpu_count()} cores, torch {torch.__version__}, "
+        f"{torch.get_num_threads()} threads",
+        "items": corpus.n_items,
+        "epochs": epochs,
+        "seeds": f"init_seed 0 to {MEMBERS - 1}",
+    }
+    RESULTS.write_text(json.dumps(about | {"rows": rows}, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,65 @@
+"""What several members of one method say of each item, as one answer: their mean or their votes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+
+from dissensus.methods.base import Answers
+from dissensus.prediction import Predictions
+from dissensus.scales import Interval, Scale
+
+ReadOut = Literal["mean", "votes"]
+
+
+@dataclass(frozen=True, eq=False)
+class MemberAnswers(Answers):
+    """One answer to each item, and beside it every member's own."""
+
+    members: np.ndarray  # (n_members, n)
+
+
+def joint_answers(
+    scale: Scale, distribution: np.ndarray, value: np.ndarray, read: ReadOut
+) -> MemberAnswers:
+    """One answer to each item from all members'.
+
+    Args:
+        distribution: of each member, (n_members, n, n_columns).
+        value: of each member, (n_members, n).
+        read: the "mean" of their distributions, or the share of them that "votes" for each
+            answer. A tie of votes falls as the mean would; a rating is the mean in either case.
+
+    Example:
+        >>> from dissensus import Nominal
+        >>> sure, unsure = [[0.9, 0.1]], [[0.4, 0.6]]
+        >>> said = np.array([sure, unsure, unsure]), np.array([[0], [1], [1]])
+        >>> mean = joint_answers(Nominal(("no", "yes")), *said, "mean")
+        >>> mean.distribution.round(3).tolist(), mean.value.tolist()
+        ([[0.567, 0.433]], [0])
+        >>> votes = joint_answers(Nominal(("no", "yes")), *said, "votes")
+        >>> votes.distribution.round(3).tolist(), votes.value.tolist()
+        ([[0.333, 0.667]], [1])
+    """
+    mean, n_members = distribution.mean(axis=0), len(value)
+    told = mean
+    if read == "votes":
+        told = sum(scale.one_hot(member) for member in value) / n_members
+    if isinstance(scale, Interval):
+        return MemberAnswers(told, value.mean(axis=0), value)
+    tie = 0.5 / n_members  # of the mean: less than a vote
+    one = scale.consensus((1 - tie) * told + tie * mean)
+    return MemberAnswers(told, one.astype(scale.dtype), value)
+
+
+def with_members(made: Predictions, by_item: Mapping[str, Answers]) -> Predictions:
+    """The predictions, each with the answers of its members."""
+    told = {}
+    for question, prediction in made.items():
+        answers = by_item[question]
+        assert isinstance(answers, MemberAnswers)
+        told[question] = replace(prediction, members=answers.members)
+    return Predictions(told, made.method, made.corpus)

@@ -1,0 +1,357 @@
+"""SeedBERT: several networks that differ in their first weights stand for a crowd."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+
+from dissensus.annotations import Ties
+from dissensus.corpus import Corpus
+from dissensus.errors import ModelError, listed
+from dissensus.methods.asking import Pairs
+from dissensus.methods.attribution import Looked, looked_at
+from dissensus.methods.base import Answers
+from dissensus.methods.choices import PROBE_CHOICES, Choices
+from dissensus.methods.many import worth_stacking
+from dissensus.methods.members import MemberAnswers, ReadOut, joint_answers, with_members
+from dissensus.methods.shared_net import redraw_last_layer
+from dissensus.methods.single import Single
+from dissensus.methods.temperature import (
+    check_held_out,
+    temperature_notes,
+    temperatures,
+    tempered,
+    without_aside,
+)
+from dissensus.methods.trained import TUNED_AT_ONCE, LaidOut, TrainedMethod
+from dissensus.prediction import MemberAttention, Predictions
+from dissensus.scales import Interval, Scale
+from dissensus.training import Loss, Network, Sizes, Training
+from dissensus.training.checkpoint import Checkpoint
+from dissensus.training.cuts import batches
+from dissensus.training.examples import Table
+from dissensus.training.loop import Run
+from dissensus.training.processes import present
+from dissensus.training.stack import Unstacked, train_all
+
+THINGS = ("last-layer", "init", "order", "dropout", "bag")
+EVERYTHING = ("init", "order", "dropout")
+ITEMS_TO_COMPARE = 256  # of training, to see how far the members differ
+
+
+@dataclass(eq=False)
+class SeedEnsemble(TrainedMethod):
+    """Learns the one label of each item several times, each time from another first last layer.
+
+    SeedBERT: the members see the same items in the same order with the same dropout, and begin
+    alike but for the last layer; where they answer differently, people may too. An item's answer
+    is the majority vote of the members, and among tied values the one of the highest mean
+    probability (ordinal: their median; ratings: their mean; sets: what more than half choose, a
+    value that just half choose if its mean probability is above one half).
+    `Prediction.members` holds what each member says, and `predict(attention=True)` where each
+    looked. Only labels are looked at; prefer `SoftLabel` where people's own answers are known.
+
+    On a frozen encoder a linear layer over mean vectors has one optimum, to which every member
+    goes; so there the members pool by attention, each from a query of its own. How often members
+    disagree is always noted.
+
+    Args:
+        n_members: how many networks; the paper, whose items have five annotators, does not say.
+        vary: what differs between members, joined by "+": "last-layer", "init" (all first
+            weights that are not pretrained), "order" of items, "dropout", "bag" (each learns from
+            items drawn with replacement); or "everything": init, order and dropout, a deep
+            ensemble.
+        read: the distribution is the "mean" of the members' probabilities, or the share of their
+            "votes", as in the paper. Five votes know no share below a fifth, and give 0 to what
+            none chose; so the mean is nearer to what people say, and the votes can always be
+            counted in `Prediction.members`.
+        label: "consensus" of the annotators (majority, median or mean, by scale), "gold", or an
+            aggregator's: "dawid-skene", "mace", ...
+        ties: which of several majority labels is taken; "drop" leaves such items out.
+        label_smoothing: the share of each label that is spread evenly over all values.
+        hidden: widths of hidden layers before the last layer.
+        pool: "mean" over positions, "attention", or "auto": attention if the encoder is frozen.
+        temperature: whether the mean is made more or less even by one number, so that the labels
+            of items that were set aside are as likely as can be; as for `Single`.
+        held_out: the share of items that is set aside for it, without a validation corpus.
+        init_seed: of the first weights; the last layer of member k is drawn from init_seed + k.
+            Order and dropout come from training.seed (and member k's from training.seed + k,
+            where they vary).
+
+    Reference: Sampath, Lin & Morency (2022), SeedBERT: Recovering Annotator Rating Distributions
+    from an Aggregated Label, arXiv 2211.13196.
+    """
+
+    n_members: int = 5
+    vary: str = "last-layer"
+    read: ReadOut = "mean"
+    label: str = "consensus"
+    ties: Ties = "first"
+    label_smoothing: float = 0.0
+    hidden: tuple[int, ...] = ()
+    pool: Literal["auto", "mean", "attention"] = "auto"
+    dropout: float = 0.5
+    temperature: bool = False
+    held_out: float = 0.1
+    training: Training = Training(epochs=10)
+    name: ClassVar[str] = "seed-ensemble"
+    choices: ClassVar[Choices] = PROBE_CHOICES
+    members_: list[Single] = field(init=False, repr=False)
+    temperature_: dict[str, float] = field(init=False, repr=False, default_factory=dict)
+
+    @property
+    def pools(self) -> bool:
+        return self.pool == "mean" or (self.pool == "auto" and self.tune != "nothing")
+
+    @property
+    def n_networks(self) -> int:
+        return self.n_members
+
+    @property
+    def varied(self) -> tuple[str, ...]:
+        """What differs between members, one by one."""
+        return EVERYTHING if self.vary == "everything" else tuple(self.vary.split("+"))
+
+    # ---- a member ----
+
+    def _member(self, number: int) -> Single:
+        """The method that a member is, not fitted yet."""
+        member = Single(
+            label=self.label,
+            ties=self.ties,
+            label_smoothing=self.label_smoothing,
+            hidden=self.hidden,
+            pool="mean" if self.pools else "attention",
+            dropout=self.dropout,
+            encoder=self.encoder,
+            tune=self.tune,
+            training=self.training,
+            init_seed=self.init_seed + number * ("init" in self.varied),
+        )
+        if hasattr(self, "learned_"):
+            member.learned_ = self.learned_
+        return member
+
+    def _member_run(
+        self, number: int, corpus: Corpus, validation: Corpus | None, laid_out: LaidOut
+    ) -> Run:
+        """A member's training about to begin: as that of `Single`, but for what varies."""
+        member, varied = self.members_[number], self.varied
+        run = member._run(corpus, validation, laid_out)
+        if number and "last-layer" in varied:
+            redraw_last_layer(member.network_, self.init_seed + number)
+        training = replace(
+            self.training,
+            seed=self.training.seed + number * ("order" in varied),
+            dropout_seed=self.training.noise_seed + number * ("dropout" in varied),
+        )
+        if self.temperature:
+            run = without_aside(run, corpus, validation, self)
+        learned = run.learned
+        if "bag" in varied:
+            learned = bag(learned, self.training.seed, number)
+        return replace(run, training=training, learned=learned)
+
+    def network(self, sizes: Sizes) -> Network:
+        return self._member(0).network(sizes)
+
+    def losses(self, sizes: Sizes) -> tuple[Loss, ...]:
+        return self._member(0).losses(sizes)
+
+    def targets(self, corpus: Corpus) -> dict[str, np.ndarray]:
+        return self._member(0).targets(corpus)
+
+    def learns(self, corpus: Corpus) -> np.ndarray:
+        return self._member(0).learns(corpus)
+
+    def start(self, corpus: Corpus, question: str) -> np.ndarray:
+        return self._member(0).start(corpus, question)
+
+    # ---- the training ----
+
+    def _fit(self, corpus: Corpus, validation: Corpus | None) -> None:
+        processes = present()
+        processes.check(self.training.where())
+        runs = self._runs(corpus, validation)
+        kept = self._kept_state(corpus, validation)
+        if processes.n > 1 or not worth_stacking(self):
+            _one_by_one(runs, kept)
+        elif errors := train_all(runs):
+            error = next(iter(errors.values()))
+            if not isinstance(error, Unstacked):
+                raise error
+            runs = self._runs(corpus, validation)
+            _one_by_one(runs, kept)
+        self._end(runs, corpus, validation)
+
+    def _runs(
+        self, corpus: Corpus, validation: Corpus | None, laid_out: LaidOut | None = None
+    ) -> list[Run]:
+        shared: LaidOut = {} if laid_out is None else laid_out
+        self._held, self._identities, self.temperature_ = None, {}, {}
+        numbers = range(self.n_members)
+        self.members_ = [self._member(number) for number in numbers]
+        runs = [self._member_run(number, corpus, validation, shared) for number in numbers]
+        first = self.members_[0]
+        self.sizes_ = first.sizes_
+        self.notes_ = list(dict.fromkeys(self.notes_ + first.notes_))
+        return runs
+
+    def _end(self, runs: list[Run], corpus: Corpus, validation: Corpus | None) -> None:
+        for member, run in zip(self.members_, runs, strict=True):
+            member._end([run], corpus, validation)
+        self.log_ = runs[0].log  # that of the first member
+        if self.temperature:
+            labels = self._member(0)._labels
+            self.temperature_ = temperatures(self, labels, corpus, validation)
+            self.notes_ += temperature_notes(self.temperature_)
+        some = np.unique(runs[0].learned)[:ITEMS_TO_COMPARE]
+        notes = list(self.notes_)
+        said = self._of_items(corpus.select(items=some))
+        self.notes_ = notes + self._disagreements(said, "items of training")
+        self._held = None
+
+    # ---- the read-out ----
+
+    def _of_items(self, corpus: Corpus) -> dict[str, Answers]:
+        found = []
+        for member in self.members_:
+            member._held, member.notes_ = self._held, []  # what one has read serves all
+            member.network_.to(self.training.where())
+            found.append(member._of_items(corpus))
+            self._held = member._held
+            self.notes_ += [note for note in member.notes_ if note not in self.notes_]
+        return {q: self._together(q, [one[q] for one in found]) for q in self.learned_.questions}
+
+    def _together(self, question: str, said: list[Answers]) -> Answers:
+        """The vote of all members, and what they expect on the whole."""
+        scale = self.learned_.questions[question]
+        masses = np.stack([answers.distribution for answers in said])
+        members = np.stack([answers.value for answers in said])  # (n_members, n)
+        voted = joint_answers(scale, masses, members, "votes")
+        if self.read == "votes":
+            return voted
+        mean = masses.mean(axis=0)
+        if question in self.temperature_:
+            mean = tempered(scale, mean, self.temperature_[question])
+        return replace(voted, distribution=mean)
+
+    def _predictions(
+        self,
+        corpus: Corpus,
+        by_item: dict[str, Answers],
+        pairs: Pairs,
+        by_pair: dict[str, Answers],
+    ) -> Predictions:
+        self.notes_ += self._disagreements(by_item, "items")
+        return with_members(super()._predictions(corpus, by_item, pairs, by_pair), by_item)
+
+    def _disagreements(self, said: dict[str, Answers], what: str) -> list[str]:
+        notes = []
+        for question, answers in said.items():
+            assert isinstance(answers, MemberAnswers)
+            members = answers.members
+            apart = _apart(self.learned_.questions[question], members)
+            n_members, n_items = members.shape
+            notes.append(f"{question!r}: the {n_members} members {apart} of {n_items} {what}")
+        return notes
+
+    # ---- where members looked ----
+
+    @property
+    def shows_attention(self) -> bool:
+        return self.tune != "nothing" or not self.pools
+
+    def _with_attention(self, made: Predictions, corpus: Corpus) -> Predictions:
+        found = [self._looked(member, corpus) for member in self.members_]
+        told = {}
+        for question, prediction in made.items():
+            seen = tuple(
+                _joined(role, [of_member[question, role] for of_member in found])
+                for asked, role in found[0]
+                if asked == question
+            )
+            told[question] = replace(prediction, member_attention=seen)
+        return Predictions(told, made.method, made.corpus)
+
+    def _looked(self, member: Single, corpus: Corpus) -> dict[tuple[str, str], list[Looked]]:
+        """By question and role, batch by batch."""
+        found: dict[tuple[str, str], list[Looked]] = {}
+        nobody = Table.of_pairs(np.zeros(0, np.int64), np.zeros(0, np.int64))
+        examples = member._asked(corpus, nobody)
+        for batch, _ in batches(examples, np.arange(corpus.n_items), TUNED_AT_ONCE):
+            seen = looked_at(member.network_, batch, self.learned_.questions)
+            for question, by_role in seen.items():
+                for role, looked in by_role.items():
+                    found.setdefault((question, role), []).append(looked)
+        return found
+
+    # ---- saving, and checks ----
+
+    def _weights(self) -> dict[str, np.ndarray]:
+        """Those of all members together, (n_members, ...) each."""
+        held = [member._weights() for member in self.members_]
+        return {name: np.stack([weights[name] for weights in held]) for name in held[0]}
+
+    def _config(self) -> dict[str, Any]:
+        return super()._config() | {"temperature": self.temperature_}
+
+    def _restore(self, weights: dict[str, np.ndarray], config: dict[str, Any]) -> None:
+        self.temperature_, self._identities = config["temperature"], config["encoders"]
+        self.members_ = [self._member(number) for number in range(self.n_members)]
+        for number, member in enumerate(self.members_):
+            own = {name: np.asarray(held[number]) for name, held in weights.items()}
+            member._restore(own, config | {"temperature": {}})
+        self.sizes_ = self.members_[0].sizes_
+
+    def _check(self, corpus: Corpus, question: str) -> None:
+        strange = [thing for thing in self.varied if thing not in THINGS]
+        if strange:
+            raise ModelError(
+                f"vary is 'everything' or some of {listed(THINGS)}, joined by '+'; found "
+                f"{listed(strange)}"
+            )
+        if self.n_members < 1:
+            raise ModelError(f"n_members is 1 or more, found {self.n_members}")
+        if self.read not in ("mean", "votes"):
+            raise ModelError(f"read is 'mean' or 'votes', not {self.read!r}")
+        if self.pool not in ("auto", "mean", "attention"):
+            raise ModelError(f"pool is 'auto', 'mean' or 'attention', not {self.pool!r}")
+        if self.temperature and self.read == "votes":
+            raise ModelError("a temperature is of mean probabilities: read='mean'")
+        check_held_out(self.held_out)
+        self._member(0)._check(corpus, question)
+
+
+def bag(learned: np.ndarray, seed: int, member: int) -> np.ndarray:
+    """As many items as there are, drawn with replacement for a member."""
+    drawn = np.random.default_rng([seed, member]).integers(len(learned), size=len(learned))
+    return learned[np.sort(drawn)]
+
+
+def _apart(scale: Scale, members: np.ndarray) -> str:
+    """How far members are from one another, for people."""
+    if isinstance(scale, Interval):
+        return f"differ by {members.std(axis=0).mean():.3g} (standard deviation) in the ratings"
+    share = (members != members[0]).any(axis=0).mean()
+    return f"disagree on {100 * share:.1f} %"
+
+
+def _one_by_one(runs: list[Run], kept: Checkpoint | None) -> None:
+    """Train one after another; each keeps its state beside the others', a finished one too."""
+    for number, run in enumerate(runs):
+        own = None if kept is None else replace(kept, folder=kept.folder / f"member-{number}")
+        run.train(own)
+        if own is not None and own.due and run.processes.leads:
+            run.save(own)
+
+
+def _joined(role: str, of_members: list[list[Looked]]) -> MemberAttention:
+    """The batches of all members, whose positions are the same."""
+    weight = np.stack([np.concatenate([part.weight for part in parts]) for parts in of_members])
+    first = of_members[0]
+    lengths = np.concatenate([part.lengths for part in first])
+    places = np.concatenate([part.places for part in first])
+    return MemberAttention(role, weight, places, np.r_[0, np.cumsum(lengths)])

@@ -1,0 +1,166 @@
+"""Temperature: how even a distribution is, chosen by the labels of items that were set aside.
+
+Nothing but one label per item is looked at, so that methods which see no annotators can be
+calibrated alike: `Single` and `SeedEnsemble`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+
+from dissensus.annotations import Annotations
+from dissensus.corpus import Corpus
+from dissensus.errors import DataError, ModelError
+from dissensus.methods.base import Answers
+from dissensus.methods.trained import TrainedMethod
+from dissensus.scales import Interval, MultiLabel, Ordinal, Scale
+from dissensus.training.loop import Run
+
+LOWEST, HIGHEST = 0.05, 20.0  # of all temperatures
+HALVINGS = 60  # of the range: as exact as floating point
+Labels = Callable[[Corpus, str], Annotations]
+
+
+def check_held_out(share: float) -> None:
+    """Refuse a share that leaves nothing, or sets nothing aside."""
+    if not 0 < share < 1:
+        raise ModelError(f"held_out is a share between 0 and 1, found {share:g}")
+
+
+# ---- a distribution ----
+
+
+def tempered(scale: Scale, distribution: np.ndarray, temperature: float) -> np.ndarray:
+    """The distribution to the power of 1 / temperature: above 1 more even, below 1 less.
+
+    Of a softmax that is dividing what goes into it by the temperature; of a set the same for yes
+    and no of each value; of a normal density its variance times the temperature.
+
+    Args:
+        distribution: (n, n_columns).
+
+    Example:
+        >>> from dissensus import Nominal
+        >>> tempered(Nominal(("no", "yes")), np.array([[0.9, 0.1]]), 2.0).round(3).tolist()
+        [[0.75, 0.25]]
+    """
+    masses = _softmax(_log_masses(scale, distribution) / temperature)
+    return masses[..., 1] if isinstance(scale, MultiLabel) else masses
+
+
+def tempered_answers(scale: Scale, answers: Answers, temperature: float) -> Answers:
+    """The same for answers; of all that are expected, only a median can change."""
+    distribution = tempered(scale, answers.distribution, temperature)
+    value = answers.value
+    if isinstance(scale, Ordinal):
+        value = scale.consensus(distribution).astype(scale.dtype)
+    return Answers(distribution, value)
+
+
+def best_temperature(scale: Scale, distribution: np.ndarray, label: np.ndarray) -> float:
+    """The temperature, from 0.05 to 20, at which the labels are likeliest.
+
+    The likelihood has one highest point in 1 / temperature, where its slope is 0.
+
+    Args:
+        distribution: (n, n_columns).
+        label: as the scale stores answers, (n,).
+    """
+    logs, said = _log_masses(scale, distribution), _columns(scale, label)
+    wanted = np.take_along_axis(logs, said[..., None], axis=-1)[..., 0].sum()
+
+    def rises(temperature: float) -> bool:
+        """Whether the labels become likelier as the temperature falls."""
+        return wanted > (_softmax(logs / temperature) * logs).sum()
+
+    low, high = math.log(LOWEST), math.log(HIGHEST)
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        low, high = (low, middle) if rises(math.exp(middle)) else (middle, high)
+    return math.exp((low + high) / 2)
+
+
+def _log_masses(scale: Scale, distribution: np.ndarray) -> np.ndarray:
+    """(n, n_columns); of sets those of no and yes, (n, n_values, 2)."""
+    if isinstance(scale, MultiLabel):
+        distribution = np.stack([1 - distribution, distribution], axis=-1)
+    return np.log(distribution.clip(np.finfo(float).tiny))
+
+
+def _columns(scale: Scale, label: np.ndarray) -> np.ndarray:
+    """The column of each label, (n,); of sets 0 or 1 for each value, (n, n_values)."""
+    if isinstance(scale, Interval):
+        return scale.bins(label)
+    if isinstance(scale, MultiLabel):
+        return scale.one_hot(label).astype(np.int64)
+    return label.astype(np.int64)
+
+
+def _softmax(logs: np.ndarray) -> np.ndarray:
+    powers = np.exp(logs - logs.max(axis=-1, keepdims=True))
+    return np.asarray(powers / powers.sum(axis=-1, keepdims=True))
+
+
+# ---- a fit ----
+
+
+def set_aside(corpus: Corpus, share: float, seed: int) -> np.ndarray:
+    """Items (codes) that no network learns from, whole contents of them."""
+    units = corpus.units()
+    order = np.random.default_rng(seed).permutation(units.max(initial=-1) + 1)
+    before = np.cumsum(np.bincount(units)[order]) - np.bincount(units)[order]  # items before each
+    chosen = order[before < share * corpus.n_items]
+    return np.flatnonzero(np.isin(units, chosen))
+
+
+def without_aside(
+    run: Run, corpus: Corpus, validation: Corpus | None, method: TrainedMethod
+) -> Run:
+    """A training without the items that its method sets aside, if it has to."""
+    if validation is not None:
+        return run
+    left = np.setdiff1d(run.learned, _aside(corpus, method))
+    if not len(left) or len(left) == len(run.learned):
+        raise DataError(
+            f"{corpus.name}: {len(run.learned)} labelled items cannot be split to choose a "
+            "temperature; give a validation corpus, or do without (temperature=False)"
+        )
+    return replace(run, learned=left)
+
+
+def temperatures(
+    method: TrainedMethod, labels: Labels, corpus: Corpus, validation: Corpus | None
+) -> dict[str, float]:
+    """The best temperature of each question, by the labels of a trained method's items aside.
+
+    Args:
+        labels: the label of each item of a corpus that has one.
+        validation: judged by instead, if there is one.
+    """
+    held = corpus if validation is None else validation
+    aside = np.arange(held.n_items) if validation is not None else _aside(held, method)
+    notes = method.notes_
+    said = method.predict(held.select(items=aside))
+    method.notes_ = notes
+    found = {}
+    for question, scale in method.learned_.questions.items():
+        given = labels(held, question)
+        known = np.isin(given.item, aside)
+        if known.any():
+            at = np.searchsorted(aside, given.item[known])
+            masses = said[question].distribution[at]
+            found[question] = best_temperature(scale, masses, given.answer[known])
+    return found
+
+
+def temperature_notes(found: dict[str, float]) -> list[str]:
+    return [f"temperature of {question!r}: {value:.3g}" for question, value in found.items()]
+
+
+def _aside(corpus: Corpus, method: TrainedMethod) -> np.ndarray:
+    share: float = method.get_params()["held_out"]
+    return set_aside(corpus, share, method.training.seed)

@@ -1,0 +1,479 @@
+"""`seed-ensemble`: what differs between members, how they vote, and where they look."""
+
+from __future__ import annotations
+
+import io
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+import dissensus as ds
+from dissensus import Annotations, Corpus, Names, Nominal
+from dissensus.contents import Contents
+from dissensus.corpus import Focus
+from dissensus.errors import ModelError
+from dissensus.methods import Job, SeedEnsemble, Single, fit_many
+from dissensus.methods.base import Answers
+from dissensus.methods.seed_ensemble import bag
+from dissensus.methods.temperature import best_temperature, set_aside, tempered
+from dissensus.training import Training
+from dissensus.training.cuts import cuts
+from dissensus.training.loop import Run
+from dissensus.training.stack import train_all
+from tests.crowds import SCALES, feature_crowd
+from tests.tiny import WORDS, tiny_bert, tiny_vit
+
+QUICK = Training(epochs=3, batch_size=16, device="cpu")
+
+
+@pytest.fixture(scope="module")
+def tiny(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return tiny_bert(tmp_path_factory.mktemp("bert") / "tiny")
+
+
+def texts(n_items: int = 24) -> Corpus:
+    """Texts of unequal length; the first two items show the same one, the last shows none."""
+    generator = np.random.default_rng(0)
+    shown: list[str | None] = [
+        " ".join(generator.choice(WORDS[5:], generator.integers(1, 7))) for _ in range(n_items)
+    ]
+    shown[1], shown[-1] = shown[0], None
+    asked = Annotations.from_arrays(
+        np.arange(n_items),
+        np.zeros(n_items, np.int64),
+        generator.integers(0, 3, n_items),
+        Nominal(("a", "b", "c")),
+        items=Names.range(n_items),
+    )
+    contents = {"text": Contents.distinct("text", shown)}
+    return Corpus.build("texts", asked.items, {"q": asked}, contents=contents)
+
+
+def begun(corpus: Corpus, **settings: Any) -> tuple[SeedEnsemble, list[Run]]:
+    """Trainings about to begin."""
+    method = SeedEnsemble(**{"training": QUICK} | settings)
+    method._begin(corpus, None, None)
+    return method, method._runs(corpus, None)
+
+
+def differing(runs: list[Run]) -> set[str]:
+    """The weights in which members begin differently."""
+    states = [run.network.state_dict() for run in runs]
+    return {
+        name
+        for name, held in states[0].items()
+        if any(not torch.equal(held, state[name]) for state in states[1:])
+    }
+
+
+def orders(runs: list[Run]) -> list[list[int]]:
+    """The items of each member's first epoch."""
+    return [
+        np.concatenate([cut.items for cut in cuts(r.examples, r.learned, r.training, r.order)])
+        .astype(int)
+        .tolist()
+        for r in runs
+    ]
+
+
+# ---- what differs ----
+
+
+def test_members_begin_alike_but_for_the_last_layer(tiny: str) -> None:
+    _, runs = begun(texts(), encoder=tiny, tune="all", hidden=(5,))
+    assert differing(runs) == {"inner.head_0.weight"}
+    assert len({tuple(order) for order in orders(runs)}) == 1
+    assert len({run.training.noise_seed for run in runs}) == 1
+    assert all(np.array_equal(run.learned, runs[0].learned) for run in runs)
+    _, runs = begun(texts(), encoder=tiny, hidden=(5,))
+    assert differing(runs) == {"inner.head_0.weight", "pools.0.query"}
+
+
+def test_masks_are_equal_or_not(tiny: str) -> None:
+    """The first batch's loss of equal networks, dropout and all."""
+
+    def losses(vary: str) -> set[float]:
+        _, runs = begun(texts(), encoder=tiny, tune="all", vary=vary, n_members=3)
+        for run in runs[1:]:
+            run.network.load_state_dict(runs[0].network.state_dict())
+        seen = []
+        for run in runs:
+            run.network.train()
+            cut = next(iter(cuts(run.examples, run.learned, run.training, None)))
+            run._one_batch(cut)
+            seen.append(float(run.sum))
+        return set(seen)
+
+    assert len(losses("last-layer")) == len(losses("order")) == 1
+    assert len(losses("dropout")) == 3
+
+
+@pytest.mark.parametrize(
+    ("vary", "weights", "order", "noise"),
+    [
+        ("order", False, True, False),
+        ("dropout", False, False, True),
+        ("last-layer+order", True, True, False),
+        ("everything", True, True, True),
+    ],
+)
+def test_what_varies(vary: str, weights: bool, order: bool, noise: bool) -> None:
+    _, runs = begun(feature_crowd(), encoder="features", hidden=(4,), vary=vary)
+    assert bool(differing(runs)) == weights
+    trunk = {name for name in differing(runs) if "trunk" in name}
+    assert bool(trunk) == (vary == "everything")
+    assert len({tuple(found) for found in orders(runs)}) == (5 if order else 1)
+    assert len({run.training.noise_seed for run in runs}) == (5 if noise else 1)
+
+
+def test_bags_are_drawn_with_replacement() -> None:
+    _, runs = begun(feature_crowd(), encoder="features", vary="bag", n_members=200)
+    assert not differing(runs)
+    for number, run in enumerate(runs[:3]):
+        assert run.learned.tolist() == bag(np.arange(60), QUICK.seed, number).tolist()
+        assert Counter(orders([run])[0]) == Counter(run.learned.tolist())
+    distinct = np.mean([len(np.unique(run.learned)) for run in runs])
+    assert distinct / 60 == pytest.approx(1 - np.exp(-1), abs=0.02)
+    fitted = SeedEnsemble(encoder="features", vary="bag", training=QUICK).fit(feature_crowd())
+    assert len({held.tobytes() for held in fitted._weights()["inner.head_0.weight"]}) == 5
+
+
+# ---- one member, and members one by one ----
+
+
+@pytest.mark.parametrize("settings", [{"tune": "all"}, {"pool": "mean"}, {}], ids=str)
+def test_one_member_is_single(tiny: str, settings: dict[str, Any]) -> None:
+    corpus = texts()
+    training = replace(QUICK, seed=3)
+    one = SeedEnsemble(encoder=tiny, n_members=1, init_seed=2, training=training, **settings)
+    pool: Any = "attention" if not settings else "mean"
+    plain = Single(
+        encoder=tiny, tune=settings.get("tune", "nothing"), init_seed=2, training=training
+    )
+    found = one.fit(corpus).predict(corpus)["q"]
+    expected = replace(plain, pool=pool).fit(corpus).predict(corpus)["q"]
+    np.testing.assert_allclose(found.distribution, expected.distribution, atol=1e-6)
+    np.testing.assert_array_equal(found.consensus, expected.consensus)
+
+
+def test_linear_members_are_singles_of_other_seeds() -> None:
+    """Where there is nothing but a last layer, a member begins as `single` does."""
+    crowd = feature_crowd()
+    fitted = SeedEnsemble(encoder="features", pool="mean", training=QUICK).fit(crowd)
+    for number, member in enumerate(fitted.members_):
+        plain = Single(encoder="features", init_seed=number, training=QUICK).fit(crowd)
+        expected = plain.predict(crowd)["q"].distribution
+        np.testing.assert_allclose(member.predict(crowd)["q"].distribution, expected, atol=1e-5)
+
+
+@pytest.mark.parametrize("vary", ["last-layer", "everything", "last-layer+bag"])
+@pytest.mark.parametrize("kind", SCALES)
+def test_side_by_side_they_end_as_one_by_one(kind: str, vary: str) -> None:
+    crowd = feature_crowd(kind)
+    ends = []
+    for together in (True, False):
+        _, runs = begun(crowd, encoder="features", hidden=(4,), vary=vary, pool="mean")
+        for run in runs:
+            run.network.double()
+        pooled = {role: held.double() for role, held in runs[0].examples.pooled.items()}
+        targets = {
+            name: held.double() if held.is_floating_point() else held
+            for name, held in runs[0].examples.targets.items()
+        }
+        examples = replace(runs[0].examples, pooled=pooled, targets=targets)
+        runs = [replace(run, examples=examples) for run in runs]
+        assert train_all(runs, None if together else False) == {}
+        ends.append([run.network.state_dict() for run in runs])
+    for one, other in zip(*ends, strict=True):
+        for name, held in one.items():
+            torch.testing.assert_close(other[name], held, rtol=0, atol=1e-10)
+
+
+def test_ensembles_are_fitted_with_others_side_by_side() -> None:
+    crowd = feature_crowd()
+    made = [SeedEnsemble(encoder="features", init_seed=s, training=QUICK) for s in (0, 10)]
+    jobs = [Job(method, crowd) for method in (*made, Single(encoder="features", training=QUICK))]
+    for method in fit_many(jobs)[:2]:
+        alone = SeedEnsemble(**method.get_params()).fit(crowd)
+        np.testing.assert_allclose(
+            method.predict(crowd)["q"].distribution,
+            alone.predict(crowd)["q"].distribution,
+            atol=1e-5,
+        )
+
+
+def test_a_stack_that_fails_is_made_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    crowd = feature_crowd()
+    expected = SeedEnsemble(encoder="features", training=QUICK).fit(crowd).predict(crowd)
+
+    def fail(stack: Any) -> None:
+        raise RuntimeError("no room")
+
+    monkeypatch.setattr("dissensus.training.stack.Stack.train", fail)
+    found = SeedEnsemble(encoder="features", training=QUICK).fit(crowd).predict(crowd)
+    np.testing.assert_allclose(found["q"].distribution, expected["q"].distribution, atol=1e-5)
+
+
+def test_a_training_that_was_stopped_goes_on(
+    tiny: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of three members the first is over and the second under way."""
+    corpus, training = texts(), replace(QUICK, save_every=0.0)
+    whole = SeedEnsemble(encoder=tiny, tune="all", n_members=3, training=training).fit(corpus)
+    steps, before = [0], Run._one_batch
+
+    def stop(run: Run, cut: Any) -> None:
+        steps[0] += 1
+        if steps[0] == 9:
+            raise KeyboardInterrupt
+        before(run, cut)
+
+    stopped = SeedEnsemble(encoder=tiny, tune="all", n_members=3, training=training)
+    with monkeypatch.context() as patch:
+        patch.setattr(Run, "_one_batch", stop)
+        with pytest.raises(KeyboardInterrupt):
+            stopped.fit(corpus, checkpoint=tmp_path / "state")
+    assert {p.name for p in (tmp_path / "state").iterdir()} == {"member-0", "member-1"}
+    made, steps[0] = [0], 100
+
+    def count(run: Run, cut: Any) -> None:
+        made[0] += 1
+        before(run, cut)
+
+    monkeypatch.setattr(Run, "_one_batch", count)
+    resumed = SeedEnsemble(encoder=tiny, tune="all", n_members=3, training=training)
+    resumed.fit(corpus, checkpoint=tmp_path / "state")
+    assert made[0] == 10  # of 18
+    for name, held in whole._weights().items():
+        np.testing.assert_array_equal(held, resumed._weights()[name])
+    resumed.forget_checkpoint()
+    assert not (tmp_path / "state").exists()
+
+
+# ---- the vote ----
+
+
+def test_ties_go_to_the_most_probable_of_the_tied() -> None:
+    """The vote of four singles with made-up answers, on every item; by counting."""
+    crowd, generator = feature_crowd(), np.random.default_rng(0)
+    fitted = SeedEnsemble(encoder="features", n_members=4, training=QUICK).fit(crowd)
+    said = [
+        Answers(shares, shares.argmax(axis=1))
+        for shares in generator.dirichlet(np.ones(3), (4, 300))
+    ]
+    found, n_ties = fitted._together("q", said).value, 0
+    mean = np.mean([answers.distribution for answers in said], axis=0)
+    for item in range(300):
+        votes = Counter(int(answers.value[item]) for answers in said)
+        tied = [value for value, n in votes.items() if n == max(votes.values())]
+        n_ties += len(tied) > 1
+        assert found[item] == max(tied, key=lambda value: mean[item, value])
+    assert n_ties > 50
+
+
+@pytest.mark.parametrize("kind", SCALES)
+def test_both_read_outs_come_from_the_members(kind: str) -> None:
+    crowd = feature_crowd(kind)
+    fitted = SeedEnsemble(encoder="features", training=QUICK).fit(crowd)
+    mean = fitted.predict(crowd)["q"]
+    alone = [member.predict(crowd)["q"] for member in fitted.members_]
+    assert mean.members is not None and mean.members.shape == (5, 60)
+    np.testing.assert_array_equal(mean.members, [said.consensus for said in alone])
+    np.testing.assert_allclose(
+        mean.distribution, np.mean([said.distribution for said in alone], axis=0)
+    )
+    votes = fitted.set_params(read="votes").predict(crowd)["q"]
+    np.testing.assert_array_equal(votes.consensus, mean.consensus)
+    for item in range(60):
+        held = mean.scale.one_hot(mean.members[:, item])
+        np.testing.assert_allclose(votes.distribution[item], held.mean(axis=0))
+
+
+def test_how_often_members_disagree_is_noted() -> None:
+    crowd = feature_crowd()
+    fitted = SeedEnsemble(encoder="features", pool="mean", training=QUICK).fit(crowd)
+    members = fitted.predict(crowd)["q"].members
+    assert members is not None
+    share = np.mean([len(set(column)) > 1 for column in members.T.tolist()])
+    line = f"'q': the 5 members disagree on {100 * share:.1f} % of 60 items"
+    assert fitted.notes_ == [line]
+    assert fitted.fit(crowd).notes_ == [f"{line} of training"]
+    rated = feature_crowd("interval")
+    fitted = SeedEnsemble(encoder="features", pool="mean", training=QUICK).fit(rated)
+    members = fitted.predict(rated)["q"].members
+    assert members is not None
+    assert fitted.notes_ == [
+        f"'q': the 5 members differ by {members.std(axis=0).mean():.3g} (standard deviation) in "
+        "the ratings of 60 items"
+    ]
+
+
+def test_linear_members_on_a_frozen_encoder_end_alike_attention_does_not() -> None:
+    """One optimum, to which every member goes, if it is given the time."""
+    generator = np.random.default_rng(0)
+    shown = [generator.normal(size=(6, 5)).astype(np.float32) for _ in range(80)]
+    label = np.array([int(content.max(axis=0)[0] > 1.2) for content in shown])
+    asked = Annotations.from_arrays(
+        np.arange(80), np.zeros(80, np.int64), label, Nominal(("no", "yes")), items=Names.range(80)
+    )
+    held = {"x": Contents.distinct("features", shown)}
+    corpus = Corpus.build("peaks", asked.items, {"q": asked}, contents=held)
+    training = Training(epochs=150, batch_size=80, learning_rate=0.05, device="cpu")
+
+    def spread(pool: Any) -> float:
+        method = SeedEnsemble(encoder="features", pool=pool, dropout=0.0, training=training)
+        method.fit(corpus)
+        said = [member.predict(corpus)["q"].distribution for member in method.members_]
+        return float(np.std(said, axis=0).mean())
+
+    assert spread("mean") < 0.001 < 0.005 < spread("auto")
+
+
+# ---- the temperature ----
+
+
+def test_the_mean_is_tempered_by_labels_set_aside(tmp_path: Path) -> None:
+    crowd = feature_crowd()
+    fitted = SeedEnsemble(
+        encoder="features", vary="everything", temperature=True, held_out=0.3, training=QUICK
+    ).fit(crowd)
+    aside = set_aside(crowd, 0.3, QUICK.seed)
+    said = fitted.predict(crowd)["q"].distribution
+    fitted.save(tmp_path / "model")
+    np.testing.assert_array_equal(
+        ds.load(tmp_path / "model").predict(crowd)["q"].distribution, said
+    )
+    found = fitted.temperature_.pop("q")
+    bare = fitted.predict(crowd)["q"].distribution
+    np.testing.assert_allclose(said, tempered(SCALES["nominal"], bare, found))
+    label = crowd["q"].consensus().answer
+    assert found == pytest.approx(best_temperature(SCALES["nominal"], bare[aside], label[aside]))
+    _, runs = begun(crowd, encoder="features", vary="order+bag", temperature=True, held_out=0.3)
+    assert all(not np.isin(run.learned, aside).any() for run in runs)
+
+
+# ---- where members looked ----
+
+
+def test_members_that_pool_show_their_weights(tiny: str, tmp_path: Path) -> None:
+    corpus = texts()
+    fitted = SeedEnsemble(encoder=tiny, training=QUICK).fit(corpus)
+    said = fitted.predict(corpus, attention=True)
+    (looked,) = said["q"].member_attention
+    assert looked.role == "text" and looked.weight.shape == (5, looked.offsets[-1])
+    lengths = np.diff(looked.offsets)
+    assert lengths[-1] == 0 and lengths[0] == lengths[1] > 0  # the last item shows nothing
+    sums = np.add.reduceat(looked.weight, looked.offsets[:-2], axis=1)
+    np.testing.assert_allclose(sums, 1, rtol=1e-5)
+    assert np.std(looked.weight, axis=0).max() > 0.01  # each looks for itself
+    text = str(corpus.contents["text"].values[int(corpus.content["text"][0])])
+    ends = looked.places[: lengths[0], 0, 1]
+    assert ends.max() == len(text)
+    said.save(tmp_path / "said")
+    (read,) = ds.Predictions.load(tmp_path / "said")["q"].member_attention
+    np.testing.assert_array_equal(read.weight, looked.weight)
+    assert fitted.predict(corpus)["q"].member_attention == ()
+
+
+def test_a_focus_is_all_that_is_looked_at(tiny: str) -> None:
+    corpus = texts(12)
+    start, stop = np.full((12, 1), np.nan), np.full((12, 1), np.nan)
+    start[2], stop[2] = 0, 2
+    corpus = replace(corpus, focus=Focus("text", start, stop))
+    fitted = SeedEnsemble(encoder=tiny, n_members=2, training=QUICK).fit(corpus)
+    (looked,) = fitted.predict(corpus, attention=True)["q"].member_attention
+    own = slice(*looked.offsets[2:4])
+    inside = (looked.places[own, 0, 0] < 2) & (looked.places[own, 0, 1] > 0)
+    assert inside.sum() == 1
+    np.testing.assert_allclose(looked.weight[:, own][:, inside], 1)
+
+
+@pytest.mark.parametrize("tune", ["all", 1])
+def test_tuned_members_show_gradient_times_input(tiny: str, tune: str | int) -> None:
+    """A position's weight is the slope of the answer as its vector grows."""
+    corpus = texts(10)
+    fitted = SeedEnsemble(encoder=tiny, tune=tune, n_members=2, training=QUICK).fit(corpus)
+    network: Any = fitted.members_[1].network_
+    matrices = [held for held in network.encoders[0].parameters() if held.dim() == 2]
+    for held in (network.inner.head_0.weight, *matrices):
+        held.data *= 10  # a network that has hardly learned tells nothing apart
+    prediction = fitted.predict(corpus, attention=True)["q"]
+    (looked,) = prediction.member_attention
+    assert prediction.members is not None
+    said = prediction.members[1]
+    times = torch.ones(1, 10, 1)
+    network.encoders[0].blocks[0].register_forward_pre_hook(
+        lambda module, given: (given[0] * times[:, : given[0].shape[1]], *given[1:])
+    )
+
+    def answers(position: int, scale: float) -> np.ndarray:
+        times[:] = 1
+        times[0, position] = scale
+        shares = fitted.members_[1].predict(corpus)["q"].distribution
+        return np.asarray(np.log(shares[np.arange(10), said]))
+
+    lengths, found = np.diff(looked.offsets), []
+    for position in range(lengths.max()):
+        slope = (answers(position, 1.02) - answers(position, 0.98)) / 0.04
+        there = lengths > position
+        own = looked.weight[1, looked.offsets[:-1][there] + position]
+        np.testing.assert_allclose(own, slope[there], atol=1e-3)
+        found += own.tolist()
+    assert np.abs(found).max() > 0.02
+    first, second = (looked.weight[:, looked.offsets[k] : looked.offsets[k + 1]] for k in (0, 1))
+    np.testing.assert_allclose(first, second, atol=1e-6)  # the same text, twice
+
+
+def test_pictures_show_how_much_each_part_speaks(tmp_path: Path) -> None:
+    image = pytest.importorskip("PIL.Image")
+    generator, shown = np.random.default_rng(0), []
+    for _ in range(6):
+        pixels = generator.integers(0, 256, size=(16, 16, 3), dtype=np.uint8)
+        image.fromarray(pixels).save(buffer := io.BytesIO(), "PNG")
+        shown.append(buffer.getvalue())
+    asked = feature_crowd("multi-label", n_items=6)["q"]
+    contents = {"picture": Contents.distinct("image", shown)}
+    corpus = Corpus.build("pictures", asked.items, {"q": asked}, contents=contents)
+    fitted = SeedEnsemble(encoder=tiny_vit(tmp_path / "vit"), tune=1, n_members=2, training=QUICK)
+    (looked,) = fitted.fit(corpus).predict(corpus, attention=True)["q"].member_attention
+    assert looked.weight.shape == (2, looked.offsets[-1]) and len(looked.offsets) == 7
+    assert len(set(np.diff(looked.offsets))) == 1 and looked.places.shape[1:] == (2, 2)
+    assert np.isfinite(looked.weight).all() and np.abs(looked.weight).max() > 0
+
+
+def test_what_was_pooled_beforehand_shows_nothing() -> None:
+    fitted = SeedEnsemble(encoder="features", pool="mean", training=QUICK).fit(feature_crowd())
+    with pytest.raises(ModelError, match="^seed-ensemble has no attention to show$"):
+        fitted.predict(feature_crowd(), attention=True)
+
+
+# ---- errors ----
+
+
+@pytest.mark.parametrize(
+    ("settings", "text"),
+    [
+        ({"n_members": 0}, "n_members is 1 or more, found 0"),
+        (
+            {"vary": "order+seeds"},
+            "vary is 'everything' or some of 'last-layer', 'init', 'order', 'dropout', 'bag', "
+            "joined by '+'; found 'seeds'",
+        ),
+        ({"read": "median"}, "read is 'mean' or 'votes', not 'median'"),
+        ({"pool": "max"}, "pool is 'auto', 'mean' or 'attention', not 'max'"),
+        (
+            {"read": "votes", "temperature": True},
+            "a temperature is of mean probabilities: read='mean'",
+        ),
+        ({"label_smoothing": 2.0}, "label_smoothing is a share from 0 to below 1, found 2"),
+    ],
+)
+def test_settings_that_make_no_sense(settings: dict[str, Any], text: str) -> None:
+    with pytest.raises(ModelError) as caught:
+        SeedEnsemble(encoder="features", **settings).fit(feature_crowd())
+    assert str(caught.value) == text
