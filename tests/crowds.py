@@ -15,6 +15,10 @@ SCALES: dict[str, Scale] = {
     "multi-label": MultiLabel(("joy", "fear", "anger")),
 }
 
+SMALL: dict[str, dict[str, object]] = {  # settings of methods that take their time otherwise
+    "bayesian": {"hidden": (16, 8), "passes": 5},
+}
+
 
 def feature_crowd(
     kind: str = "nominal",

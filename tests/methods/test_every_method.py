@@ -23,7 +23,7 @@ from dissensus.methods import METHODS, method
 from dissensus.methods.base import Method
 from dissensus.metrics import scores
 from dissensus.training import Training
-from tests.crowds import SCALES, feature_crowd
+from tests.crowds import SCALES, SMALL, feature_crowd
 from tests.tiny import tiny_bert
 
 N_ITEMS = 10
@@ -128,7 +128,8 @@ def _method(name: str, modality: Modality, tiny: str) -> Method:
     if "encoder" not in made.get_params():
         return made
     reader = tiny if modality.encoder == "tiny" else modality.encoder
-    return made.set_params(encoder=reader, tune=modality.tune, training=QUICK)
+    small = SMALL.get(name, {})
+    return made.set_params(encoder=reader, tune=modality.tune, training=QUICK, **small)
 
 
 def _cases() -> list[tuple[str, str]]:

@@ -14,7 +14,7 @@ from dissensus.methods import METHODS, method
 from dissensus.methods.base import Method
 from dissensus.scales import MultiLabel
 from dissensus.training import Training
-from tests.crowds import SCALES, feature_crowd
+from tests.crowds import SCALES, SMALL, feature_crowd
 
 QUICK = Training(epochs=5, batch_size=16, device="cpu")
 
@@ -24,7 +24,8 @@ def make(name: str, **settings: object) -> Method:
     made = method(name)()
     known = made.get_params()
     if "training" in known:
-        settings = {"encoder": "features", "training": QUICK} | settings
+        quick = {"encoder": "features", "training": QUICK} | SMALL.get(name, {})
+        settings = quick | settings
     return made.set_params(**settings)
 
 

@@ -10,6 +10,7 @@ import torch
 from scipy.special import rel_entr
 from scipy.stats import norm
 from sklearn.metrics import log_loss
+from torch.distributions import Categorical, MixtureSameFamily, Normal
 
 from dissensus.networks.divergences import DIVERGENCES
 from dissensus.networks.likelihoods import Grouped, likelihood
@@ -204,3 +205,29 @@ def test_two_bins_are_enough_of_a_grid() -> None:
     raw = torch.tensor([[0.3, -1.0]], dtype=torch.float64)
     masses = likelihood(scale).log_masses(raw).exp()
     np.testing.assert_allclose(masses, likelihood(scale).distribution(raw))
+
+
+def test_the_loss_of_a_mixture_is_that_of_its_mean(scale: Scale) -> None:
+    """Probabilities and marginals against scikit-learn's way, densities against torch's own."""
+    reading, answer = likelihood(scale), _answers(scale)
+    torch.manual_seed(2)
+    raw = torch.randn(N, 7, reading.width, dtype=torch.float64)
+    target = torch.from_numpy(reading.target(answer))
+    target = target.double() if target.is_floating_point() else target
+    found = reading.mixed_loss(raw, target).numpy()
+    if isinstance(scale, Interval):
+        parts = Normal(raw[..., 0], raw[..., 1].clamp(-4, 2).exp())
+        even = Categorical(torch.ones(N, 7, dtype=torch.float64))
+        density: Any = MixtureSameFamily(even, parts)
+        expected = -density.log_prob(target).numpy()
+    else:
+        each = [reading.distribution(raw[:, number]).numpy() for number in range(7)]
+        mean = np.mean(each, axis=0)
+        if isinstance(scale, MultiLabel):
+            on = scale.one_hot(answer)
+            expected = -(on * np.log(mean) + (1 - on) * np.log(1 - mean)).mean(axis=1)
+        else:
+            expected = -np.log(mean[np.arange(N), answer])
+    np.testing.assert_allclose(found, expected)
+    alone = reading.mixed_loss(raw[:, :1], target)
+    torch.testing.assert_close(alone, reading.loss(raw[:, 0], target))

@@ -5,9 +5,19 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
+from scipy import stats
 from torch import Tensor, nn
 
-from dissensus.networks.noise import Dropout, counted, drawing, dropped, noise_key, numbered
+from dissensus.networks.noise import (
+    Dropout,
+    counted,
+    drawing,
+    dropped,
+    noise_key,
+    normals,
+    numbered,
+    standing,
+)
 
 ONES = torch.ones(200, 500)
 
@@ -72,3 +82,47 @@ def test_torch_dropouts_are_replaced_and_numbered() -> None:
     network = numbered(counted(nn.Sequential(inner, nn.Dropout(0.4))))
     found = [part for part in network.modules() if isinstance(part, Dropout)]
     assert [(part.p, part.number) for part in found] == [(0.2, 1), (0.4, 2)]
+
+
+# ---- normal numbers ----
+
+
+def _normals(seed: int, step: int, number: int = 1) -> Tensor:
+    with drawing(noise_key(seed, step)):
+        return normals((30, 50, 101), number, torch.zeros(1))
+
+
+def test_normal_numbers_are_normal() -> None:
+    found = _normals(0, 0).reshape(-1).double().numpy()
+    assert found.shape == (151_500,) and np.isfinite(found).all()
+    assert stats.kstest(found, "norm").pvalue > 0.001
+    assert found.mean() == pytest.approx(0, abs=4 / np.sqrt(len(found)))
+    assert stats.kurtosis(found) == pytest.approx(0, abs=4 * np.sqrt(24 / len(found)))
+
+
+def test_normal_numbers_have_nothing_in_common() -> None:
+    """Of seeds, steps, layers, passes, rows and columns; nor have their squares."""
+    drawn = [_normals(s, t, n).reshape(-1) for s in (0, 1) for t in (0, 7) for n in (1, 2)]
+    pairs = [(a, b) for first, a in enumerate(drawn) for b in drawn[:first]]
+    flat = drawn[0]
+    pairs += [(flat[lag:], flat[:-lag]) for lag in (1, 2, 50, 51, 101, 5050, 10100)]
+    for first, second in pairs:
+        limit = 4.5 / np.sqrt(len(first))
+        assert float((first * second).mean()) == pytest.approx(0, abs=limit)
+        squares = (first.square() - 1) * (second.square() - 1)  # of spread 2
+        assert float(squares.mean()) == pytest.approx(0, abs=2 * limit)
+
+
+def test_normal_numbers_of_members_and_of_parts_of_a_batch() -> None:
+    def draw(key: Tensor) -> Tensor:
+        with drawing(key), standing(torch.tensor([7, 8, 9])):
+            return normals((3, 4, 5), 2, torch.zeros(1, dtype=torch.float64))
+
+    seeds = torch.tensor([3, 4])
+    together = torch.vmap(draw)(torch.as_tensor(noise_key(seeds, 6)))
+    for seed, found in zip(seeds.tolist(), together, strict=True):
+        with drawing(noise_key(seed, 6)):
+            alone = normals((3, 4, 5), 2, torch.zeros(1, dtype=torch.float64))
+        torch.testing.assert_close(found, alone, rtol=0, atol=1e-14)
+    with pytest.raises(RuntimeError, match="a draw needs a key"):
+        normals((2,), 1, torch.zeros(1))

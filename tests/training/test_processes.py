@@ -19,7 +19,7 @@ from dissensus import Annotations, Nominal
 from dissensus.contents import Contents
 from dissensus.corpus import Corpus
 from dissensus.errors import ModelError
-from dissensus.methods import AnnotatorHeads, LabelAndUncertainty, Single
+from dissensus.methods import AnnotatorHeads, Bayesian, LabelAndUncertainty, Single
 from dissensus.networks.noise import drawing, dropped, standing
 from dissensus.training import Batch, Loss, Outputs, Training, sparse
 from dissensus.training.checkpoint import STATE, Checkpoint
@@ -97,6 +97,12 @@ def _by_rows() -> Run:
     return run
 
 
+def _bayesian() -> Run:
+    """The cost of the weights is no item's own: each process has a part of it."""
+    method = Bayesian("features", hidden=(6,), passes=3, training=TRAINING)
+    return run_of(method, _crowd("nominal"))
+
+
 CASES: dict[str, Callable[[], Run]] = {
     "rows": _heads,
     "multi-label": lambda: _heads("multi-label", replace(TRAINING, optimiser="sgd", epochs=2)),
@@ -106,6 +112,7 @@ CASES: dict[str, Callable[[], Run]] = {
     "judged": _judged,
     "by rows": _by_rows,
     "interleaved": _interleaved,
+    "bayesian": _bayesian,
 }
 
 

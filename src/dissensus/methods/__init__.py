@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from dissensus.methods.annotator_heads import AnnotatorHeads
     from dissensus.methods.annotator_majority import AnnotatorMajority
     from dissensus.methods.base import Method
+    from dissensus.methods.bayesian import Bayesian
     from dissensus.methods.label_and_uncertainty import LabelAndUncertainty
     from dissensus.methods.many import Job, fit_many, try_many
     from dissensus.methods.prior import Prior
@@ -29,6 +30,7 @@ __all__ = [
     "METHODS",
     "AnnotatorHeads",
     "AnnotatorMajority",
+    "Bayesian",
     "Job",
     "LabelAndUncertainty",
     "Prior",
@@ -48,6 +50,7 @@ METHODS: dict[str, tuple[str, str]] = {
     "annotator-majority": ("annotator_majority", "AnnotatorMajority"),
     "single": ("single", "Single"),
     "seed-ensemble": ("seed_ensemble", "SeedEnsemble"),
+    "bayesian": ("bayesian", "Bayesian"),
     "soft-label": ("soft_label", "SoftLabel"),
     "soft-label-mtl": ("soft_label_mtl", "SoftLabelMtl"),
     "repeated-label": ("repeated_label", "RepeatedLabel"),

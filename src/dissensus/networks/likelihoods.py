@@ -49,6 +49,16 @@ class Likelihood(ABC):
     def loss(self, raw: Tensor, answer: Tensor) -> Tensor:
         """The negative log-likelihood of each answer, (n,)."""
 
+    def mixed_loss(self, raw: Tensor, answer: Tensor) -> Tensor:
+        """The negative log-likelihood of each answer in the mean of several predictions, (n,).
+
+        Args:
+            raw: of the predictions of each, (n, n_predictions, width).
+        """
+        asked = answer.unsqueeze(1).expand(*raw.shape[:2], *answer.shape[1:])
+        each = self.loss(raw.flatten(0, 1), asked.flatten(0, 1)).reshape(raw.shape[:2])
+        return -_log_mean(-each)
+
     def soft_loss(self, raw: Tensor, distribution: Tensor, kind: Divergence = "ce") -> Tensor:
         """How far what is predicted is from each target over the scale's columns, (n,).
 
@@ -178,6 +188,11 @@ class Choices(Likelihood):
     def loss(self, raw: Tensor, answer: Tensor) -> Tensor:
         return F.binary_cross_entropy_with_logits(raw, answer, reduction="none").mean(dim=-1)
 
+    def mixed_loss(self, raw: Tensor, answer: Tensor) -> Tensor:
+        """In the mean of the marginals, as if values were chosen one by one."""
+        chosen = torch.where(answer.unsqueeze(1) > 0.5, raw, -raw)  # answers are 0 or 1
+        return -_log_mean(F.logsigmoid(chosen)).mean(dim=-1)
+
     def soft_loss(self, raw: Tensor, distribution: Tensor, kind: Divergence = "ce") -> Tensor:
         both = torch.stack([1 - distribution, distribution], dim=-1)
         return DIVERGENCES[kind](both, self.log_masses(raw)).mean(dim=-1)
@@ -209,6 +224,11 @@ def _shrunk(counts: np.ndarray, smoothing: float) -> np.ndarray:
     crowd = crowd / crowd.sum()
     drawn = counts + (smoothing + 1.0) * crowd
     return drawn / drawn.sum(axis=1, keepdims=True)
+
+
+def _log_mean(logarithms: Tensor) -> Tensor:
+    """The logarithm of the mean over the second axis."""
+    return logarithms.logsumexp(dim=1) - math.log(logarithms.shape[1])
 
 
 def _log_between(low: Tensor, high: Tensor) -> Tensor:

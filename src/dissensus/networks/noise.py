@@ -1,4 +1,5 @@
-"""Dropout whose masks are a function of (seed, step, layer, position), and of nothing else.
+"""Noise that is a function of (seed, step, layer, position), and of nothing else: masks of dropout,
+and normal numbers.
 
 So a training can be taken up anywhere, networks can be trained side by side as they would be one
 by one, and members of an ensemble share their masks or do not, as is wished.
@@ -6,6 +7,7 @@ by one, and members of an ensemble share their masks or do not, as is wished.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -71,9 +73,7 @@ def dropped(values: Tensor, share: float, number: int) -> Tensor:
     Args:
         number: which dropout of the network it is.
     """
-    key = _key.get()
-    if key is None:
-        raise RuntimeError("dropout needs a key; call the network within noise.drawing(key)")
+    key = _present_key("dropout")
     at = _at.get()
     kept_ones = values.device.type == "cpu" and values.numel() <= KEPT and at is None
     places = (_kept_places if kept_ones else _places)(values.shape, values.device, at)
@@ -82,6 +82,36 @@ def dropped(values: Tensor, share: float, number: int) -> Tensor:
     drawn *= _MIXING
     kept = drawn >= int(share * (1 << 64)) - (1 << 63)
     return values * kept.to(values.dtype).mul_(1 / (1 - share))
+
+
+def normals(shape: tuple[int, ...], number: int, like: Tensor) -> Tensor:
+    """Independent numbers of mean 0 and spread 1, of weights and not of items: every part of a
+    batch draws the same.
+
+    Args:
+        shape: three axes, at most.
+        number: which part of the network draws.
+        like: a tensor of the device and of the kind of number that is wanted.
+    """
+    half = torch.Size((*shape[:-1], -(-shape[-1] // 2)))
+    drawn = _places(half, like.device) + _mixed(_wrapped(_present_key("a draw") + number))
+    drawn ^= drawn >> 32  # in place, as above
+    drawn *= _MIXING
+    drawn ^= drawn >> 29
+    drawn *= _STEPS[1]
+    high = drawn >> 32
+    share = ((drawn ^ high) & 0xFFFFFFFF).to(like.dtype).add_(0.5).mul_(2.0**-32)  # never 0
+    radius = share.log_().mul_(-2).sqrt_()
+    angle = high.to(like.dtype).mul_(2 * math.pi * 2.0**-32)
+    both = torch.cat([radius * angle.cos(), radius * angle.sin()], dim=-1)
+    return both[..., : shape[-1]]
+
+
+def _present_key(what: str) -> Key:
+    key = _key.get()
+    if key is None:
+        raise RuntimeError(f"{what} needs a key; call the network within noise.drawing(key)")
+    return key
 
 
 def _places(shape: torch.Size, device: torch.device, at: Tensor | None = None) -> Tensor:
@@ -137,7 +167,7 @@ def counted(network: Module) -> Module:
 
 
 def numbered(network: Module) -> Module:
-    """The network with a number for each of its dropouts, so that no two draw alike."""
+    """The network with a number for each part that draws, so that no two draw alike."""
     drawing_ones = [part for part in network.modules() if hasattr(part, "number")]
     for number, part in enumerate(drawing_ones, start=1):
         part.number = number  # type: ignore[assignment]

@@ -102,7 +102,9 @@ class Loss:
 
     Over rows or items it gives a vector, each number from its own row or item, which the loop
     weighs and averages. Over the batch it gives one number; where several processes train, it sees
-    all outputs, and the whole batch but for what was shown (`inputs` and `sequence`).
+    all outputs, and the whole batch but for what was shown (`inputs` and `sequence`). With a
+    weight it must not look at items or rows that weigh 0: networks trained side by side have such,
+    as padding.
 
     Args:
         during: the part of the training in which it is minimised, from 0 to 1.

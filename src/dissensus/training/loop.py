@@ -331,12 +331,14 @@ def total_loss(
 
 
 def _summed(loss: Loss, value: Tensor, batch: Batch) -> tuple[Tensor, Tensor]:
-    """The weighted sum of a loss over rows or items, and of the weights; over the batch, it
-    counts as often as there are items."""
+    """The weighted sum of a loss over rows or items, and of the weights; over the batch without
+    any, it counts as often as there are items."""
     if loss.weight is None:
         n_items = batch.items.new_tensor(len(batch.items), dtype=value.dtype)
         return value * n_items, n_items
     weight = loss.weight(batch)
+    if loss.over == "batch":
+        return value * weight.sum(), weight.sum()
     return (value * weight).sum(), weight.sum()
 
 

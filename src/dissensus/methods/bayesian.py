@@ -1,0 +1,230 @@
+"""A network whose weights are uncertain: several draws of them answer, each for itself."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, get_args
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from dissensus.annotations import Annotations, Ties
+from dissensus.corpus import Corpus
+from dissensus.errors import ModelError
+from dissensus.methods.asking import Pairs
+from dissensus.methods.base import Answers
+from dissensus.methods.choices import TRAINING_CHOICES, Choices
+from dissensus.methods.labels import check_labels, item_labels, label_targets
+from dissensus.methods.losses import item_weight
+from dissensus.methods.members import ReadOut, joint_answers, with_members
+from dissensus.methods.trained import TrainedMethod
+from dissensus.networks.bayesian import (
+    PRIORS,
+    BayesianLayer,
+    BayesianLayers,
+    BayesianLinear,
+    Drawn,
+    Prior,
+)
+from dissensus.networks.heads import Trunk
+from dissensus.networks.likelihoods import Likelihood, likelihood
+from dissensus.prediction import Predictions
+from dissensus.scales import Scale
+from dissensus.training import Batch, Loss, Network, Outputs, Sizes, Training
+
+COST = ".cost"  # of the weights drawn; the name of an output beside those of the questions
+
+
+class _Head(nn.Module):
+    """A question's own two layers, as wide as it has outputs.
+
+    The prior of the answers is centred where people's answers are on the whole; what does not
+    depend on the content, such as the spread of ratings, is a plain number.
+    """
+
+    start: Tensor
+
+    def __init__(self, width: int, reading: Likelihood, start: np.ndarray | None, prior: Prior):
+        super().__init__()
+        n = reading.n_outputs
+        first = np.zeros(reading.width) if start is None else start
+        self.layers = BayesianLayers(BayesianLayer(width, n, prior), BayesianLinear(n, n, prior))
+        self.register_buffer("start", torch.as_tensor(first[:n], dtype=torch.float32))
+        self.constants = nn.Parameter(torch.as_tensor(first[n:], dtype=torch.float32))
+
+    def forward(self, values: Tensor) -> Drawn:
+        made, cost = self.layers(values)  # (n_passes, n_items, n_outputs)
+        constants = self.constants.expand(*made.shape[:2], -1)
+        return Drawn(torch.cat([made + self.start, constants], dim=-1), cost)
+
+
+class _BayesianNet(Network):
+    """Bayesian layers that the questions share over pooled features, and a head for each."""
+
+    def __init__(self, sizes: Sizes, hidden: tuple[int, ...], passes: int, prior: Prior) -> None:
+        super().__init__()
+        self.passes = passes
+        self.questions = tuple(sizes.scales)
+        self.trunk = Trunk(list(sizes.widths), sum(sizes.widths.values()), (), 0.0)
+        widths = (self.trunk.width, *hidden)
+        pairs = zip(widths, hidden, strict=False)
+        self.shared = BayesianLayers(*(BayesianLayer(*pair, prior) for pair in pairs))
+        for number, (question, scale) in enumerate(sizes.scales.items()):
+            head = _Head(widths[-1], likelihood(scale), sizes.start.get(question), prior)
+            self.add_module(f"head_{number}", head)
+
+    def prepare(self, pooled: dict[str, Tensor]) -> None:
+        self.trunk.standardise(pooled)
+
+    def forward(self, batch: Batch) -> Outputs:
+        features = self.trunk(batch.pooled)  # (n_items, width)
+        shared, total = self.shared(features.expand(self.passes, -1, -1))
+        answers = {}
+        for number, question in enumerate(self.questions):
+            raw, cost = self.get_submodule(f"head_{number}")(shared)
+            answers[question] = raw.transpose(0, 1)  # (n_items, n_passes, width)
+            total = total + cost
+        return Outputs(items=answers | {COST: total.expand(len(features))})
+
+
+@dataclass(eq=False)
+class Bayesian(TrainedMethod):
+    """Learns the label of each item with weights that are distributions (Bayes by backprop).
+
+    Every pass draws the weights anew; the encoder reads once. What the passes differ in is what
+    the labels leave open, which SeedBERT's comparison takes for how people differ. The draws of
+    a prediction are always the same ones. `Prediction.members` holds the answer of each pass.
+    Prefer `Single` where the label is all that is wanted: it learns faster, and better from few
+    items. `AnnotatorHeads` knows how people really differ.
+
+    The loss is that of the label in the mean of the passes, and the cost of the weights (how much
+    further from the prior the labels have drawn them) divided by the number of items in the batch,
+    as in the paper's code. A batch's items pay the whole cost there, as if there were no others:
+    the bound of Blundell et al. divides it by the number of *all* items, which is
+    `complexity_weight` = batch size / number of items.
+
+    Args:
+        label: "consensus" of the annotators (majority, median or mean, by scale), "gold", or an
+            aggregator's: "dawid-skene", "mace", ...
+        ties: which of several majority labels is taken; "drop" leaves such items out.
+        hidden: widths of the Bayesian layers that all questions share; two more of each question,
+            as wide as it has answers, come behind them. A PReLU stands between any two.
+        passes: draws of the weights, in training and in prediction.
+        prior: of each weight: "normal", N(0, 1), or a "mixture" of that with a spike at 0.
+        complexity_weight: of the weights' cost beside the label's loss; 1 in the paper.
+        base_rates: whether answers are thought to be as those of training on the whole before
+            anything is seen; in the paper, equally likely.
+        read: the distribution that is predicted: the "mean" of the passes', or the share of passes
+            that "votes" for each answer; it may be set after the fit.
+
+    Reference: Blundell, Cornebise, Kavukcuoglu & Wierstra (2015), arXiv 1505.05424; Raj Prabhu,
+    Carbajal, Lehmann-Willenbrock & Gerkmann (2022), arXiv 2110.03299 (variant MU), as a baseline
+    on categories in SeedBERT, arXiv 2211.13196.
+    """
+
+    label: str = "consensus"
+    ties: Ties = "first"
+    hidden: tuple[int, ...] = (512, 256)
+    passes: int = 30
+    prior: Prior = "normal"
+    complexity_weight: float = 1.0
+    base_rates: bool = True
+    read: ReadOut = "mean"
+    training: Training = Training(epochs=10, weight_decay=0.0)  # the prior draws weights to 0
+    name: ClassVar[str] = "bayesian"
+    choices: ClassVar[Choices] = {
+        "training.learning_rate": TRAINING_CHOICES["training.learning_rate"],
+        "training.epochs": TRAINING_CHOICES["training.epochs"],
+        "complexity_weight": (1e-4, 1e-3, 1e-2, 1e-1, 1.0),
+    }
+
+    def network(self, sizes: Sizes) -> Network:
+        return _BayesianNet(sizes, self.hidden, self.passes, self.prior)
+
+    def losses(self, sizes: Sizes) -> tuple[Loss, ...]:
+        labels = (_mixed_loss(question, scale) for question, scale in sizes.scales.items())
+        return (*labels, _cost_loss(self.complexity_weight))
+
+    def targets(self, corpus: Corpus) -> dict[str, np.ndarray]:
+        labels = {question: self._labels(corpus, question) for question in self.learned_.questions}
+        return label_targets(labels, corpus.n_items)
+
+    def learns(self, corpus: Corpus) -> np.ndarray:
+        labelled = [self._labels(corpus, q).item for q in self.learned_.questions]
+        return np.unique(np.concatenate(labelled))
+
+    def start(self, corpus: Corpus, question: str) -> np.ndarray:
+        labels = self._labels(corpus, question)
+        reading = likelihood(labels.scale)
+        start = reading.start(labels.answer, labels.weight)
+        if not self.base_rates:
+            start[: reading.n_outputs] = 0
+        return start
+
+    # ---- the read-out ----
+
+    def _read(self, question: str, raw: Tensor) -> Answers:
+        n_items, n_passes = raw.shape[:2]
+        each = super()._read(question, raw.transpose(0, 1).flatten(0, 1))
+        return joint_answers(
+            self.learned_.questions[question],
+            each.distribution.reshape(n_passes, n_items, -1),
+            each.value.reshape(n_passes, n_items),
+            self._read_out(),
+        )
+
+    def _predictions(
+        self,
+        corpus: Corpus,
+        by_item: dict[str, Answers],
+        pairs: Pairs,
+        by_pair: dict[str, Answers],
+    ) -> Predictions:
+        return with_members(super()._predictions(corpus, by_item, pairs, by_pair), by_item)
+
+    def _read_out(self) -> ReadOut:
+        if self.read not in get_args(ReadOut):
+            raise ModelError(f"read is 'mean' or 'votes', not {self.read!r}")
+        return self.read
+
+    # ---- checks ----
+
+    def _check(self, corpus: Corpus, question: str) -> None:
+        if self.label != "gold":
+            super()._check(corpus, question)
+        self._read_out()
+        if self.prior not in PRIORS:
+            raise ModelError(f"prior is 'normal' or 'mixture', not {self.prior!r}")
+        if self.passes < 1 or any(width < 1 for width in self.hidden):
+            raise ModelError(
+                f"passes are 1 or more and hidden layers 1 wide or more, found {self.passes} and "
+                f"{tuple(self.hidden)}"
+            )
+        if not self.complexity_weight >= 0:
+            raise ModelError(f"complexity_weight is 0 or more, not {self.complexity_weight:g}")
+        check_labels(corpus, question, self._labels(corpus, question))
+
+    def _labels(self, corpus: Corpus, question: str) -> Annotations:
+        return item_labels(corpus, question, self.label, self.ties, self.training.seed)
+
+
+def _mixed_loss(question: str, scale: Scale) -> Loss:
+    """Of the item's one label, in the mean of all passes."""
+    reading = likelihood(scale)
+
+    def loss(outputs: Outputs, batch: Batch) -> Tensor:
+        return reading.mixed_loss(outputs.items[question], batch.targets[question])
+
+    return Loss(question, "item", loss, weight=lambda batch: item_weight(question, batch))
+
+
+def _cost_loss(times: float) -> Loss:
+    """The cost of the weights over the number of the batch's items, of which padding is none."""
+
+    def loss(outputs: Outputs, batch: Batch) -> Tensor:
+        n_items = batch.share.sum().clamp(min=1)
+        cost = (outputs.items[COST] * batch.share).sum() / n_items  # the same for every item
+        return times * cost / n_items
+
+    return Loss(COST, "batch", loss, weight=lambda batch: batch.share)

@@ -1,0 +1,306 @@
+"""bayesian: what it minimises, what its passes answer, and that its noise is always the same."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+import dissensus as ds
+from dissensus import Corpus
+from dissensus.errors import DataError, ModelError
+from dissensus.methods import Bayesian, Job, LabelAndUncertainty, Single, SoftLabel, fit_many
+from dissensus.methods.bayesian import COST
+from dissensus.methods.trained import TrainedMethod
+from dissensus.training import Training
+from dissensus.training.loop import Run, mean_loss, total_loss
+from dissensus.training.stack import alike
+from tests.crowds import SCALES, anonymous, feature_crowd, thinned
+from tests.tiny import tiny_bert
+from tests.training.test_checkpoint import _stop_after
+from tests.training.test_stack import assert_same, run_of
+
+QUICK = Training(epochs=3, batch_size=16, weight_decay=0, device="cpu")
+LONGER = dataclasses.replace(QUICK, epochs=15, learning_rate=0.02)
+STILL = dataclasses.replace(QUICK, epochs=1, learning_rate=1e-12)
+
+
+def bayesian(**settings: Any) -> Bayesian:
+    small: dict[str, Any] = {
+        "encoder": "features",
+        "hidden": (12, 6),
+        "passes": 8,
+        "training": QUICK,
+    }
+    return Bayesian(**small | settings)
+
+
+# ---- the network and its loss ----
+
+
+def test_the_papers_network() -> None:
+    method = Bayesian(encoder="features", training=QUICK)
+    method._begin(feature_crowd(), None, None)
+    shapes = {
+        n: tuple(v.shape)
+        for n, v in method._run(feature_crowd(), None).network.state_dict().items()
+    }
+    means = {name: shape for name, shape in shapes.items() if name.endswith("weight.mean")}
+    assert list(means.values()) == [(512, 8), (256, 512), (3, 256), (3, 3)]
+    slopes = [shape for name, shape in shapes.items() if name.endswith("slope")]
+    assert slopes == [(512,), (256,), (3,)]
+    assert method.passes == 30
+
+
+@pytest.mark.parametrize("n_items", [16, 37])
+def test_the_loss_is_the_papers(n_items: int) -> None:
+    """Cross-entropy of the mean softmax, and the cost of the weights by the batch's items."""
+    crowd = feature_crowd(n_items=n_items)
+    run = run_of(bayesian(complexity_weight=0.5), crowd)
+    nothing, share = np.zeros(0, np.int64), np.ones(n_items, np.float32)
+    batch = run.examples.batch(np.arange(n_items), nothing, nothing, share, noise=5)
+    with torch.no_grad():
+        said = run.network(batch).items
+        loss = float(total_loss(run.network, run.losses, batch))
+    assert said["q"].shape == (n_items, 8, 3) and said[COST].shape == (n_items,)
+    mean = said["q"].softmax(dim=-1).mean(dim=1)
+    labels = crowd["q"].consensus().answer
+    expected = -mean.log().numpy()[np.arange(n_items), labels].mean()
+    assert loss == pytest.approx(expected + 0.5 * float(said[COST][0]) / n_items, rel=1e-9)
+
+
+def test_an_epoch_is_judged_without_the_cost() -> None:
+    """It says nothing about items that were not learned."""
+    crowd = feature_crowd()
+    run = run_of(bayesian(), crowd)
+    expected = run_of(bayesian(complexity_weight=0), crowd)
+    figures = [mean_loss(r.network, r.losses, r.examples, QUICK) for r in (run, expected)]
+    assert figures[0] == figures[1] < 3
+
+
+def test_base_rates_are_where_answers_begin() -> None:
+    crowd = feature_crowd(n_items=300)
+    shares = np.bincount(crowd["q"].consensus().answer, minlength=3) / 300
+    found = {
+        rates: bayesian(base_rates=rates, training=STILL).fit(crowd).predict(crowd)["q"]
+        for rates in (True, False)
+    }
+    np.testing.assert_allclose(found[True].distribution.mean(axis=0), shares, atol=0.1)
+    np.testing.assert_allclose(found[False].distribution.mean(axis=0), 1 / 3, atol=0.1)
+
+
+@pytest.mark.parametrize("prior", ["normal", "mixture"])
+@pytest.mark.parametrize("kind", SCALES)
+def test_it_learns_on_every_scale(kind: str, prior: str) -> None:
+    train, test = feature_crowd(kind, 150), feature_crowd(kind, 100, seed=1)
+    fitted = bayesian(prior=prior, complexity_weight=1e-3, training=LONGER).fit(train)
+    assert fitted.log_.train[-1] < fitted.log_.train[0]
+    labels = test["q"].consensus().answer
+    unseen = bayesian(training=STILL).fit(train).predict(test)["q"].consensus
+    said = fitted.predict(test)["q"].consensus
+    if kind == "interval":
+        assert np.abs(said - labels).mean() < 0.7 * np.abs(unseen - labels).mean()
+    else:
+        assert (said != labels).mean() < 0.7 * (unseen != labels).mean()
+
+
+# ---- what it answers ----
+
+
+@pytest.mark.parametrize("kind", SCALES)
+def test_the_mean_and_the_votes_of_the_passes(kind: str, tmp_path: Path) -> None:
+    crowd, scale = feature_crowd(kind, 200), SCALES[kind]
+    fitted = bayesian(complexity_weight=1e-3, training=LONGER).fit(crowd)
+    mean = fitted.predict(crowd)["q"]
+    fitted.set_params(read="votes").save(tmp_path / "model")
+    said = ds.load(tmp_path / "model").predict(crowd)
+    votes = said["q"]
+    assert mean.members is not None and mean.members.shape == (8, 200)
+    np.testing.assert_array_equal(mean.members, votes.members)
+    shares = np.mean([scale.one_hot(member) for member in mean.members], axis=0)
+    np.testing.assert_allclose(votes.distribution, shares)
+    assert np.abs(mean.distribution - votes.distribution).max() > 0.05
+    for prediction in (mean, votes):
+        if kind == "interval":
+            np.testing.assert_allclose(prediction.consensus, mean.members.mean(axis=0))
+        elif kind == "nominal" and prediction is mean:
+            assert (prediction.consensus == mean.distribution.argmax(axis=1)).all()
+    said.save(tmp_path / "said")
+    kept = ds.Predictions.load(tmp_path / "said")["q"]
+    np.testing.assert_array_equal(kept.members, votes.members)
+
+
+def test_the_distribution_is_the_mean_of_what_the_passes_say() -> None:
+    """Of ratings the mixture of their densities; of sets the mean marginals."""
+    for kind in SCALES:
+        crowd = feature_crowd(kind, 20)
+        fitted = bayesian().fit(crowd)
+        raw = _raw(fitted, crowd)  # (n_items, n_passes, width)
+        each = [TrainedMethod._read(fitted, "q", raw[:, number]) for number in range(8)]
+        expected = np.mean([answers.distribution for answers in each], axis=0)
+        prediction = fitted.predict(crowd)["q"]
+        np.testing.assert_allclose(prediction.distribution, expected, atol=1e-12)
+        members = np.stack([answers.value for answers in each])
+        np.testing.assert_array_equal(prediction.members, members)
+
+
+def _raw(fitted: Bayesian, corpus: Corpus) -> torch.Tensor:
+    assert fitted._held is not None or fitted.predict(corpus)
+    assert fitted._held is not None
+    nothing, n = np.zeros(0, np.int64), corpus.n_items
+    batch = fitted._held[1].batch(np.arange(n), nothing, nothing, np.ones(n, np.float32))
+    with torch.inference_mode():
+        return fitted.network_(batch).items["q"]
+
+
+def test_predictions_repeat_whatever_was_drawn_in_between_and_who_else_is_asked() -> None:
+    crowd = feature_crowd(n_items=50)
+    fitted = bayesian().fit(crowd)
+    first = fitted.predict(crowd)["q"]
+    torch.manual_seed(99)
+    again = fitted.predict(crowd)["q"]
+    np.testing.assert_array_equal(first.distribution, again.distribution)
+    some = np.arange(50) % 3 == 1
+    few = fitted.predict(crowd.select(items=some))["q"]
+    np.testing.assert_allclose(few.distribution, first.distribution[some], atol=1e-6)
+    assert first.members is not None and few.members is not None
+    np.testing.assert_array_equal(few.members, first.members[:, some])
+
+
+def test_several_questions_share_all_but_two_layers() -> None:
+    crowds = {kind: feature_crowd(kind, 30) for kind in ("nominal", "interval")}
+    asked = {kind: crowd["q"] for kind, crowd in crowds.items()}
+    corpus = dataclasses.replace(crowds["nominal"], questions=asked)
+    fitted = bayesian().fit(corpus)
+    shapes = {n: v.shape for n, v in fitted._weights().items() if n.endswith("weight.mean")}
+    assert list(shapes.values()) == [(12, 8), (6, 12), (3, 6), (3, 3), (1, 6), (1, 1)]
+    said = fitted.predict(corpus)
+    assert all(prediction.members is not None for prediction in said.values())
+
+
+def test_gold_labels_anonymous_answers_and_items_without_any() -> None:
+    crowd = feature_crowd(n_items=40)
+    bayesian().fit(anonymous(crowd, counted=True))
+    some = bayesian()
+    some.fit(thinned(crowd, share=0.2))
+    assert some.notes_[-1].endswith("items have no answer or label to learn from")
+    gold = dataclasses.replace(crowd, gold={"q": crowd["q"].consensus()})
+    one, other = (bayesian(label=label).fit(gold) for label in ("gold", "consensus"))
+    for name, weights in one._weights().items():
+        np.testing.assert_array_equal(other._weights()[name], weights)
+
+
+# ---- side by side, and stopped ----
+
+
+@pytest.mark.parametrize("kind", SCALES)
+def test_side_by_side_as_one_by_one(kind: str) -> None:
+    """Folds of unequal size: some members' batches are padded, and some end before others."""
+    whole = feature_crowd(kind, n_items=60)
+    folds = [whole.select(items=np.arange(60) < n) for n in (37, 37, 21)]
+
+    def make() -> list[Run]:
+        training = Training(epochs=3, batch_size=8, weight_decay=0, learning_rate=0.01)
+        return [
+            run_of(bayesian(init_seed=s, training=dataclasses.replace(training, seed=s)), fold)
+            for s, fold in enumerate(folds)
+        ]
+
+    assert len({alike(run) for run in make()}) == 1
+    assert_same(make)
+
+
+def test_tuned_side_by_side(tmp_path: Path) -> None:
+    from tests.training.test_stack import _texts
+
+    folder = tiny_bert(tmp_path / "bert", dropout=0.3)
+    training = Training(epochs=2, batch_size=6, encoder_learning_rate=1e-3, weight_decay=0)
+
+    def make() -> list[Run]:
+        settings = {"encoder": folder, "tune": "all", "training": training}
+        return [run_of(bayesian(init_seed=s, **settings), _texts(19, s)) for s in range(2)]
+
+    assert_same(make)
+
+
+def test_fitted_many_predict_with_members() -> None:
+    crowd = feature_crowd()
+    for fitted in fit_many([Job(bayesian(init_seed=seed), crowd) for seed in (0, 1)]):
+        assert fitted.predict(crowd)["q"].members is not None
+
+
+def test_stopped_the_end_is_the_same_to_the_bit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    train, held = feature_crowd().split(0.2, seed=0)
+    whole = bayesian().fit(train, validation=held)
+    with monkeypatch.context() as patch:
+        _stop_after(5, patch)
+        with pytest.raises(KeyboardInterrupt):
+            bayesian().fit(train, validation=held, checkpoint=tmp_path / "c")
+    resumed = bayesian().fit(train, validation=held, checkpoint=tmp_path / "c")
+    for name, weights in whole._weights().items():
+        np.testing.assert_array_equal(resumed._weights()[name], weights, err_msg=name)
+    assert resumed.log_.train == whole.log_.train
+    assert resumed.log_.validation == whole.log_.validation
+
+
+# ---- the comparison it comes from ----
+
+
+@pytest.mark.parametrize(
+    "method",
+    [
+        Single(),
+        SoftLabel(loss="kl"),
+        LabelAndUncertainty(measure="entropy", uncertainty_weight=1.0),
+        Bayesian(complexity_weight=1.0, base_rates=False, hidden=(16, 8)),
+    ],
+)
+def test_seedberts_baselines_train_as_the_paper_trained_them(
+    method: TrainedMethod, tmp_path: Path
+) -> None:
+    """A BERT tuned whole by Adam at one rate of 5e-6, without decay, schedule or clipping."""
+    from tests.training.test_stack import _texts
+
+    folder = tiny_bert(tmp_path / "bert", dropout=0.1)
+    training = Training(
+        epochs=3, batch_size=16, optimiser="adam", learning_rate=5e-6, encoder_learning_rate=5e-6,
+        weight_decay=0, schedule="constant", warm_up=0, clip=math.inf, device="cpu",
+    )  # fmt: skip
+    method.set_params(encoder=f"{folder}:max_length=128", tune="all", training=training)
+    fitted = method.fit(_texts(20, 0))
+    assert fitted.log_.rate == [5e-6] * 3
+    assert np.isfinite(fitted.predict(_texts(20, 1))["q"].distribution).all()
+
+
+# ---- what is refused ----
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"read": "median"}, "read is 'mean' or 'votes', not 'median'"),
+        ({"prior": "flat"}, "prior is 'normal' or 'mixture', not 'flat'"),
+        ({"complexity_weight": -1.0}, "complexity_weight is 0 or more, not -1"),
+        (
+            {"passes": 0},
+            "passes are 1 or more and hidden layers 1 wide or more, found 0 and (12, 6)",
+        ),
+    ],
+)
+def test_settings_out_of_range(settings: dict[str, Any], message: str) -> None:
+    with pytest.raises(ModelError) as caught:
+        bayesian(**settings).fit(feature_crowd())
+    assert str(caught.value) == message
+
+
+def test_labels_that_are_not_there() -> None:
+    with pytest.raises(DataError) as caught:
+        bayesian(label="gold").fit(feature_crowd())
+    assert str(caught.value) == "made-up: no gold label for 'q'"
