@@ -15,7 +15,7 @@ import pytest
 from dissensus import Predictions
 from dissensus.methods import METHODS
 from tests.cli.conftest import Run
-from tests.crowds import feature_crowd
+from tests.crowds import SMALL, feature_crowd
 
 FEW = ("--set", "training.epochs=3")
 
@@ -29,7 +29,9 @@ def crowd(tmp_path: Path) -> Path:
 @pytest.mark.parametrize("name", METHODS)
 def test_the_whole_way(run: Run, crowd: Path, tmp_path: Path, name: str) -> None:
     model, answers = tmp_path / "model", tmp_path / "predictions"
-    few = FEW if name in ("single", "annotator-heads") else ()
+    few: tuple[str, ...] = FEW if name in ("single", "annotator-heads") else ()
+    for setting, value in SMALL.get(name, {}).items():
+        few += ("--set", f"{setting}={value}")
     trained = run(
         "train",
         crowd,
