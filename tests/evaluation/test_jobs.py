@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
@@ -10,15 +11,18 @@ import numpy as np
 import pytest
 
 from dissensus import Corpus
-from dissensus.evaluation import Results, compare, jobs, k_fold
+from dissensus.evaluation import Results, compare, comparison, jobs, k_fold
 from dissensus.evaluation.fit import Key
 from dissensus.evaluation.jobs import jobs_of
 from dissensus.evaluation.task import Task
+from dissensus.methods import many
 from dissensus.methods.annotator_heads import AnnotatorHeads
 from dissensus.methods.base import Method
 from dissensus.methods.prior import Prior
 from dissensus.methods.single import Single
 from dissensus.training import Training, stack
+from dissensus.training.cuts import Cut
+from dissensus.training.loop import Run
 from tests.crowds import feature_crowd
 
 QUICK = Training(epochs=3, batch_size=8, device="cpu")
@@ -111,20 +115,65 @@ def test_together_they_find_what_they_find_alone(
     assert together.counts("wild")["diverged"] == (0 if trials else 6)  # another rate is chosen
 
 
-def test_what_cannot_be_trained_at_once_is_trained_one_by_one(
+def test_of_what_cannot_be_trained_at_once_each_half_is(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As where there is memory for one but not for all."""
+    """As where there is memory for two but not for all."""
     crowd = feature_crowd(n_items=40)
     methods: dict[str, Method] = {"single": Single(training=QUICK)}
     before = run(crowd, tmp_path / "before", methods)
 
+    sizes: list[int] = []
+    held: list[weakref.ref[Any]] = []
+    begin, whole = many._begun, stack.Stack._all_epochs
+
     def full(self: stack.Stack) -> None:
+        sizes.append(len(self.runs))
+        if len(self.runs) <= 2:
+            return whole(self)
         self._one_epoch()
+        held.append(weakref.ref(self.flat))
         raise RuntimeError("DefaultCPUAllocator: can't allocate memory")
 
+    def begun(job: many.Job, laid_out: Any) -> Any:
+        assert all(table() is None for table in held), "the failed attempt still has its memory"
+        return begin(job, laid_out)
+
     monkeypatch.setattr(stack.Stack, "_all_epochs", full)
+    monkeypatch.setattr(many, "_begun", begun)
     after = run(crowd, tmp_path / "after", methods)
     assert [fit.status for fit in after.fits] == ["ok"] * 6
+    assert sizes == [6, 3, 2, 3, 2]  # and one by itself, twice
     for one, other in zip(before.fits, after.fits, strict=True):
         np.testing.assert_allclose(one.items["score"], other.items["score"], atol=1e-5)
+
+
+def test_an_error_that_is_kept_keeps_nothing_in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    batches: list[weakref.ref[Any]] = []
+
+    def full(run: Run, cut: Cut) -> None:
+        batch = run.examples.batch(*cut)
+        batches.append(weakref.ref(batch))
+        raise RuntimeError("CUDA out of memory.")
+
+    monkeypatch.setattr(Run, "_one_batch", full)
+    crowd = feature_crowd(n_items=40)
+    asked = [many.Job(Single(training=QUICK, init_seed=seed), crowd) for seed in (0, 1)]
+    first, second = many.try_many(asked, stack=False)
+    says = "out of memory with 8 items in a batch; try --set training.batch_size=4"
+    assert str(first) == str(second) == says
+    assert [batch() for batch in batches] == [None, None]
+
+
+def test_processes_unasked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A GPU serves two processes; one where encoders learn and may need all of its memory."""
+    crowd = feature_crowd(n_items=40)
+    anywhere = Training(epochs=1)
+    frozen: dict[str, Method] = {"prior": Prior(), "single": Single(training=anywhere)}
+    tuned = frozen | {"tuned": Single(training=anywhere, tune="all")}
+    monkeypatch.setattr("os.sched_getaffinity", lambda _: range(5), raising=False)
+    found = {}
+    for gpu in (False, True):
+        monkeypatch.setattr("torch.cuda.is_available", lambda gpu=gpu: gpu)
+        found[gpu] = [comparison._processors(task_of(crowd, m)) for m in (frozen, tuned)]
+    assert found == {False: [5, 5], True: [2, 1]}

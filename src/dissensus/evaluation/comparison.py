@@ -75,9 +75,9 @@ def compare(
             best is fitted to all of it. 0: the methods as they are.
         choices: what to draw settings from, by method; left out, the methods' own `choices`.
         by: what belongs together, as in `Corpus.units`, in inner folds and in tests.
-        processes: at work at once; left out, as many as there are processors, or two for a GPU.
-            Figures are the same. A script that asks for more than one needs
-            `if __name__ == "__main__":`.
+        processes: at work at once; left out, as many as there are processors, or two for a GPU
+            (one where encoders learn, too). Figures are the same. A script that asks for more
+            than one needs `if __name__ == "__main__":`.
         cluster: the address of a Dask scheduler whose workers make the fits, in the place of
             processes here.
         budget: seconds after which no new fit begins; if some are missing then, Unfinished says
@@ -273,10 +273,12 @@ def _fits_on_this_machine(
 
 
 def _processors(task: Task) -> int:
-    """How many processes there are unasked: one for each processor; a GPU serves two."""
-    trainings = [getattr(method, "training", None) for method in task.methods.values()]
+    """How many processes there are unasked: one for each processor; a GPU serves two, or one where
+    encoders learn, which side by side may take all of its memory."""
+    methods = task.methods.values()
+    trainings = [getattr(method, "training", None) for method in methods]
     if any(training is not None and training.on_gpu for training in trainings):
-        return 2
+        return 2 if all(getattr(m, "tune", "nothing") == "nothing" for m in methods) else 1
     try:
         return len(os.sched_getaffinity(0))
     except AttributeError:  # not on every system

@@ -51,26 +51,35 @@ def fit_many(jobs: Sequence[Job], *, stack: bool | None = None) -> list[Method]:
 def try_many(jobs: Sequence[Job], *, stack: bool | None = None) -> list[Exception | None]:
     """As `fit_many`, but a job that fails leaves the others alone: each one's error, if any.
 
-    Where several cannot be trained at once after all, for want of memory for instance, they are
-    trained one after another.
+    Where several cannot be trained at once after all, for want of memory for instance, each half
+    of them is tried by itself.
     """
+    return _tried(jobs, stack, {})
+
+
+def _tried(jobs: Sequence[Job], stack: bool | None, laid_out: LaidOut) -> list[Exception | None]:
     errors: list[Exception | None] = [None] * len(jobs)
     begun: dict[int, list[Run]] = {}
-    laid_out: LaidOut = {}
     for number, job in enumerate(jobs):
         try:
             begun[number] = _begun(job, laid_out)
         except Exception as error:
             errors[number] = error
     of_job = [number for number, runs in begun.items() for _ in runs]
-    failed: dict[int, Exception] = {}
     for at, found in train_all([run for runs in begun.values() for run in runs], stack).items():
-        failed.setdefault(of_job[at], found)
-    for number, runs in begun.items():
+        errors[of_job[at]] = errors[of_job[at]] or found
+    for number in [number for number in begun if errors[number] is None]:
         try:
-            errors[number] = _ended(jobs[number], runs, failed.get(number), laid_out)
+            _end(jobs[number], begun[number])
         except Exception as error:
             errors[number] = error
+    begun.clear()  # networks that are begun anew need not be there twice
+    anew = [number for number, error in enumerate(errors) if isinstance(error, Unstacked)]
+    for half in (anew[: len(anew) // 2], anew[len(anew) // 2 :]):
+        if half:  # the trainings of a single job are made one after another then
+            again = _tried([jobs[n] for n in half], stack if len(half) > 1 else False, laid_out)
+            for number, outcome in zip(half, again, strict=True):
+                errors[number] = outcome
     return errors
 
 
@@ -84,19 +93,10 @@ def _begun(job: Job, laid_out: LaidOut) -> list[Run]:
     return method._runs(job.corpus, _aligned(method, job), laid_out)
 
 
-def _ended(
-    job: Job, runs: list[Run], error: Exception | None, laid_out: LaidOut
-) -> Exception | None:
-    """Bring a fit to its end; what went wrong."""
-    if isinstance(error, Unstacked):  # all of it is made anew, one training after another
-        runs = _begun(job, laid_out)
-        for run in runs:
-            run.train()
-    elif error is not None:
-        return error
+def _end(job: Job, runs: list[Run]) -> None:
+    """Bring a fit to its end whose trainings are made."""
     if isinstance(job.method, TrainedMethod):
         job.method._end(runs, job.corpus, _aligned(job.method, job))
-    return None
 
 
 def _aligned(method: Method, job: Job) -> Corpus | None:

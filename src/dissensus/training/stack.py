@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from traceback import clear_frames
 from typing import Any
 
 import numpy as np
@@ -37,11 +38,8 @@ PYTREES = (Batch, Rows, Inputs, Vectors)
 
 
 class Unstacked(ModelError):
-    """Several trainings could not be made at once, as their stack's error (`cause`) says."""
-
-    def __init__(self, cause: Exception) -> None:
-        super().__init__(str(cause))
-        self.cause = cause
+    """Several trainings could not be made at once, and why, in words alone: an exception would
+    keep all that the attempt held in memory."""
 
 
 def stackable(run: Run) -> bool:
@@ -334,17 +332,37 @@ def train_all(runs: Sequence[Run], stack: bool | None = None) -> dict[int, Excep
     """
     errors: dict[int, Exception] = {}
     for group in _groups(runs, stack):
-        try:
-            if len(group) > 1:
-                stacked = Stack([runs[number] for number in group])
-                stacked.train()
-                errors |= {group[member]: error for member, error in stacked.errors.items()}
-            else:
-                runs[group[0]].train()
-        except Exception as error:
-            found = Unstacked(error) if len(group) > 1 else error
-            errors |= dict.fromkeys(group, found)
+        members = [runs[number] for number in group]
+        found = _side_by_side(members) if len(group) > 1 else _by_itself(members[0])
+        errors |= {group[member]: error for member, error in found.items()}
+    torch.cuda.empty_cache()  # other processes may need it; does nothing where there is no GPU
     return errors
+
+
+def _side_by_side(runs: list[Run]) -> dict[int, Exception]:
+    """Train all at once; the errors of those that failed."""
+    try:
+        stack = Stack(runs)
+        stack.train()
+    except Exception as error:
+        return dict.fromkeys(range(len(runs)), Unstacked(str(error)))
+    return dict(stack.errors)
+
+
+def _by_itself(run: Run) -> dict[int, Exception]:
+    try:
+        run.train()
+    except Exception as error:
+        _let_go(error)
+        return {0: error}
+    return {}
+
+
+def _let_go(error: BaseException | None) -> None:
+    """Free what an error that is kept would keep in memory: batches, gradients, activations."""
+    while error is not None:
+        clear_frames(error.__traceback__)
+        error = error.__cause__ or error.__context__
 
 
 def _groups(runs: Sequence[Run], stack: bool | None) -> Iterator[list[int]]:
