@@ -14,6 +14,7 @@ from torch import Tensor, nn
 
 from dissensus import Annotations, Corpus, Interval, Names, Nominal
 from dissensus.contents import Contents
+from dissensus.errors import CheckpointError
 from dissensus.methods import AnnotatorHeads, Job, Single, fit_many
 from dissensus.scales import Scale
 from dissensus.training import Batch, Network, Outputs, Rows, Training, kernels, sparse
@@ -309,6 +310,26 @@ def test_stopped_anywhere_the_end_is_the_same_to_the_bit(
     for name, weights in whole._weights().items():
         np.testing.assert_array_equal(resumed._weights()[name], weights, err_msg=name)
     assert resumed.log_.validation == whole.log_.validation
+
+
+@pytest.mark.parametrize(("kept", "read"), [(1, 1 << 60), (1 << 60, 1)])
+def test_a_state_of_whole_tables_is_none_of_rows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kept: int, read: int
+) -> None:
+    """As where a training goes on without the GPU that it was begun on."""
+    crowd, folder = _crowd(), tmp_path / "c"
+    monkeypatch.setattr(sparse, "LARGE", kept)
+    with monkeypatch.context() as patch:
+        patch.setattr(Run, "end_epoch", lambda *_: signal.raise_signal(signal.SIGINT))
+        with pytest.raises(KeyboardInterrupt):
+            _method(save_every=0.0).fit(crowd, checkpoint=folder)
+    monkeypatch.setattr(sparse, "LARGE", read)
+    says = (
+        f"^{folder}: was kept on another device, or by another version of dissensus, which steps "
+        "large tables of annotators in another way; go on there, or remove it and train again$"
+    )
+    with pytest.raises(CheckpointError, match=says):
+        _method(save_every=0.0).fit(crowd, checkpoint=folder)
 
 
 def test_an_epoch_is_judged_and_kept_with_all_rows_up_to_date(

@@ -17,7 +17,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from dissensus.errors import ModelError
+from dissensus.errors import CheckpointError, ModelError
 from dissensus.networks.noise import noise_key
 from dissensus.progress import Advance, progress
 from dissensus.training.batch import Batch, Loss, Network, Outputs
@@ -104,6 +104,7 @@ class Run:
             torch.manual_seed(self.training.seed)
             if checkpoint is not None:
                 self.restore(checkpoint)
+                self._check_together(checkpoint)
             self.processes.spread(self.network)
             kept = checkpoint if self.processes.leads else None
             try:
@@ -261,6 +262,13 @@ class Run:
         if found is None:
             return
         tensors, facts = found
+        kept_by_rows = bool(_under("tables.", tensors))
+        if kept_by_rows != bool(self.tables.tables):
+            raise CheckpointError(
+                f"{checkpoint.folder}: was kept on another device, or by another version of "
+                "dissensus, which steps large tables of annotators in another way; go on there, or "
+                "remove it and train again"
+            )
         self.network.load_state_dict(_under("network.", tensors))
         self.best = {k: v.to(self.examples.device) for k, v in _under("best.", tensors).items()}
         self._restore_optimiser(_under("optimiser.", tensors))
@@ -274,6 +282,14 @@ class Run:
         torch.set_rng_state(tensors["random.cpu"])
         if "random.cuda" in tensors:
             torch.cuda.set_rng_state(tensors["random.cuda"], self.examples.device)
+
+    def _check_together(self, checkpoint: Checkpoint) -> None:
+        """Refuse processes that go on from different places, as where each has its own disk."""
+        if self.processes.any(self.step != self.processes.told(lambda: self.step)):
+            raise CheckpointError(
+                f"{checkpoint.folder}: not every process of this training finds the same state "
+                "there; put it where all of them can read it, or remove it and train again"
+            )
 
     def _restore_optimiser(self, tensors: dict[str, Tensor]) -> None:
         state: dict[int, dict[str, Tensor]] = {}
