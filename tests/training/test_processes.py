@@ -23,6 +23,7 @@ from dissensus.methods import AnnotatorHeads, Bayesian, LabelAndUncertainty, Sin
 from dissensus.networks.noise import drawing, dropped, standing
 from dissensus.training import Batch, Loss, Outputs, Training, sparse
 from dissensus.training.checkpoint import STATE, Checkpoint
+from dissensus.training.cuts import cuts
 from dissensus.training.loop import Judge, Run, mean_loss
 from dissensus.training.processes import Processes, joined, present
 from tests.crowds import feature_crowd, thinned
@@ -243,6 +244,57 @@ def test_stopped_in_one_process_both_stop_and_any_number_goes_on(tmp_path: Path)
         for rank in range(2):
             together = np.load(tmp_path / f"two-{rank}.npz")[name]
             np.testing.assert_allclose(together, value, rtol=0, atol=1e-8, err_msg=name)
+
+
+APART = """
+import sys
+from pathlib import Path
+from dissensus.training.checkpoint import Checkpoint
+from dissensus.training.processes import joined
+from tests.training.test_processes import _judged
+with joined() as processes:
+    folder = Path(sys.argv[1]) if processes.leads else Path(sys.argv[1], "of another machine")
+    _judged().train(Checkpoint(folder, "this", 1e9))
+"""
+
+
+def test_processes_that_do_not_see_the_same_state_are_refused(tmp_path: Path) -> None:
+    run, checkpoint = _judged(), Checkpoint(tmp_path, "this", 0)
+    run._one_batch(next(cuts(run.examples, run.learned, run.training, run.order)))
+    run.done = 1
+    run.save(checkpoint)
+    ended = in_processes(2, APART, tmp_path)
+    assert sorted(one.returncode for one in ended) == [1, 3]
+    (loud,) = [one.stderr for one in ended if one.returncode == 1]
+    says = (
+        ": not every process of this training finds the same state there; put it where all of them "
+        "can read it, or remove it and train again\n"
+    )
+    assert loud.endswith(says)
+
+
+FIRST = """
+import sys
+from dissensus.methods import Single
+from dissensus.training import Training
+from dissensus.training.processes import joined
+from tests.crowds import feature_crowd
+crowd = feature_crowd(n_items=30)
+train, held = crowd.split(0.3, seed=0)
+with joined() as processes:
+    training = Training(epochs=2, choose_by="accuracy", device="cpu")
+    fitted = Single("features", training=training).fit(train, validation=held)
+    if processes.leads:
+        print(len(fitted.predict(crowd)["q"].distribution))
+"""
+
+
+def test_one_process_predicts_without_the_others() -> None:
+    ended = in_processes(2, FIRST)
+    assert [(one.returncode, one.stdout, one.stderr) for one in ended] == [
+        (0, "30\n", ""),
+        (0, "", ""),
+    ]
 
 
 ONCE = """

@@ -182,7 +182,8 @@ class TrainedMethod(Method):
                 "loss", lambda: mean_loss(self.network_, losses, examples, self.training), False
             )
         name = metric_name(self.training.choose_by)
-        found = self._figures(validation, name)
+        with present().first_alone():
+            found = self._figures(validation, name)
         if not found:
             raise ModelError(
                 f"training.choose_by: {name!r} does not apply to {listed(self.learned_.questions)}"
@@ -242,7 +243,9 @@ class TrainedMethod(Method):
             table = Table.of_corpus(corpus, tuple(self.learned_.questions))
         else:
             table = Table.of_pairs(np.zeros(0, np.int64), np.zeros(0, np.int64))
-        return self._laid_out(corpus, read, table, self.targets(corpus))
+        targets = self.targets(corpus)
+        with present().first_alone():
+            return self._laid_out(corpus, read, table, targets)
 
     def _laid_out(
         self,
@@ -252,10 +255,9 @@ class TrainedMethod(Method):
         targets: dict[str, np.ndarray] | None = None,
     ) -> Examples:
         tuned, device = self.tune != "nothing", self.training.where()
-        with present().first_alone():
-            return Examples.of_corpus(
-                corpus, read, table, targets, pool=self.pools, tuned=tuned, device=device
-            )
+        return Examples.of_corpus(
+            corpus, read, table, targets, pool=self.pools, tuned=tuned, device=device
+        )
 
     def _shown(self, examples: Examples, learned: np.ndarray) -> dict[str, Tensor]:
         """The pooled vectors of training, as the network first sees them; a sample of those that
