@@ -69,6 +69,32 @@ def test_the_console_script_is_one_line_and_exit_code_1_on_bad_input(tmp_path: P
     assert done.stderr == f"Error: {tmp_path / 'gone.csv'}: no such file or folder\n"
 
 
+LOADING = """
+import signal, sys
+class Finder:
+    def find_spec(self, name, path=None, target=None):
+        if name == "numpy":
+            signal.raise_signal(signal.SIGINT)
+sys.meta_path.insert(0, Finder())
+from dissensus.__main__ import main
+main()
+"""
+
+
+def test_ctrl_c_while_the_command_is_loaded_is_one_line() -> None:
+    command = [sys.executable, "-c", LOADING, "--version"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "Stopped.\n")
+
+
+def test_a_command_that_is_not_to_hear_ctrl_c_does_not() -> None:
+    """As in the background of a shell without job control."""
+    program = f"import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)\n{LOADING}"
+    command = [sys.executable, "-c", program, "--version"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (0, f"dissensus {__version__}\n")
+
+
 # ---- docs/commands.md ----
 
 
