@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
@@ -11,6 +12,7 @@ from typing import ClassVar
 import numpy as np
 
 from dissensus import Corpus
+from dissensus.evaluation.fit import Job, Key
 from dissensus.methods.base import Answers
 from dissensus.methods.choices import Choices
 from dissensus.methods.prior import Prior
@@ -79,3 +81,25 @@ class Blended(Prior):
         super()._fit(corpus, validation)
         for question, prior in self.prior_.items():
             self.prior_[question] = (1 - self.even) * prior + self.even / len(prior)
+
+
+@dataclass
+class Crowded:
+    """Work whose first process is killed at work, and whose second one before it begins."""
+
+    tally: Path  # a file that counts processes
+
+    def opened(self, folder: Path) -> int:
+        number = len(self.tally.read_text()) if self.tally.exists() else 0
+        self.tally.write_text("." * (number + 1))
+        if number == 1:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return number
+
+    def done(self, opened: int, job: Job) -> Iterator[str]:
+        if opened == 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+        yield from (f"{key.method}: done" for key in job)
+
+    def died(self, key: Key, why: str) -> str:
+        return f"{key.method}: {why}"

@@ -15,15 +15,17 @@ import pytest
 from dissensus import Corpus, Interval, Nominal
 from dissensus.errors import DataError, ModelError, Unfinished
 from dissensus.evaluation import Results, compare, k_fold, table, tables, to_text
+from dissensus.evaluation.fit import Key
 from dissensus.evaluation.place import occupied
 from dissensus.evaluation.trials import best, drawn
+from dissensus.evaluation.workers import fits_apart
 from dissensus.methods.base import Method
 from dissensus.methods.prior import Prior
 from dissensus.methods.single import Single
 from dissensus.methods.soft_label import SoftLabel
 from dissensus.training import Training
 from tests.crowds import anonymous, feature_crowd
-from tests.evaluation.faulty import Blended, Broken, Dying, Nowhere
+from tests.evaluation.faulty import Blended, Broken, Crowded, Dying, Nowhere
 
 QUICK = Training(epochs=2, device="cpu")
 
@@ -381,6 +383,16 @@ def test_a_process_that_dies_takes_only_its_fit_with_it(crowd: Corpus, tmp_path:
         "its process died 2 times (signal 9); too little memory, perhaps"
     }
     assert not (tmp_path / "out" / ".corpus").exists()
+
+
+def test_a_process_that_dies_before_it_begins_takes_nothing_with_it(tmp_path: Path) -> None:
+    """As where memory is short: the fit that it was to make is begun once more, as any other."""
+    work = Crowded(tmp_path / "tally")
+    asked = [(Key(name, 0, "fold 1"),) for name in ("first", "second")]
+    assert list(fits_apart(work, tmp_path, asked, 1)) == [
+        "first: its process died 2 times (signal 9); too little memory, perhaps",
+        "second: done",
+    ]
 
 
 @pytest.mark.slow

@@ -59,6 +59,7 @@ def fits_apart(task: Work, folder: Path, jobs: Iterable[Job], processes: int) ->
     """
     queue = Queue(iter(jobs))
     workers: list[_Worker] = []
+    began = False  # one of them
     try:
         while len(workers) < processes and (job := queue.next()) is not None:
             workers.append(_Worker.begun(task, folder, job))
@@ -66,14 +67,14 @@ def fits_apart(task: Work, folder: Path, jobs: Iterable[Job], processes: int) ->
             for worker in _reporting(workers):
                 told = worker.told()
                 if told == READY:
-                    worker.ready = True
+                    began = True
                 elif told == DONE:
                     worker.left = queue.next() or ()
                     if not worker.asked():
                         workers.remove(worker)
                 elif told is None:  # it died
                     workers.remove(worker)
-                    why = f"its process died {ATTEMPTS} times ({worker.died()}); {MEMORY}"
+                    why = f"its process died {ATTEMPTS} times ({worker.died(began)}); {MEMORY}"
                     yield from queue.died(worker.left, task, why)
                     if (job := queue.next()) is not None:
                         workers.append(_Worker.begun(task, folder, job))
@@ -132,7 +133,6 @@ class _Worker:
     process: Any
     connection: Connection[Any, Any]
     left: Job  # what it has still to send
-    ready: bool = False
 
     @classmethod
     def begun(cls, task: Work, folder: Path, job: Job) -> _Worker:
@@ -156,10 +156,10 @@ class _Worker:
             self.connection.close()
         return bool(self.left)
 
-    def died(self) -> str:
-        """How the process ended; an error if it never began."""
+    def died(self, others_began: bool) -> str:
+        """How the process ended; an error where none comes as far as to begin."""
         code = self.end()
-        if not self.ready:
+        if not others_began and (code is None or code >= 0):
             raise ModelError(
                 f"a worker process ended before it began (exit code {code}); a script that calls "
                 "compare needs `if __name__ == '__main__':` around it, or processes=1"
