@@ -106,8 +106,9 @@ def _aligned(method: Method, job: Job) -> Corpus | None:
 def worth_stacking(method: Method) -> bool:
     """Whether fits of a method that differ in seeds and folds should be made together.
 
-    Encoders that learn too are faster side by side on a GPU only: on a CPU their arithmetic takes
-    all of the time, however it is arranged.
+    Encoders that learn too are faster side by side on a GPU only. On a CPU their arithmetic takes
+    the time, however it is arranged: five MiniLMs at batch size 8 and one thread were trained 0.96
+    times as fast together as one by one (of a BERT with vectors 8 wide ten were, 4 times).
     """
     if not isinstance(method, TrainedMethod) or method.training.losses != "summed":
         return False
