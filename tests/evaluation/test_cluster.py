@@ -12,6 +12,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -19,12 +20,15 @@ import pytest
 from dissensus import Corpus
 from dissensus.errors import DataError
 from dissensus.evaluation import Results, cluster, compare, k_fold
+from dissensus.evaluation.fit import Key
+from dissensus.evaluation.workers import Queue
 from dissensus.methods.base import Method
 from dissensus.methods.prior import Prior
 from dissensus.methods.single import Single
 from dissensus.training import Training
 from tests.crowds import feature_crowd
 from tests.evaluation.faulty import Blended, Broken, Dying
+from tests.evaluation.test_jobs import task_of
 
 distributed = pytest.importorskip("distributed")
 
@@ -188,6 +192,21 @@ def test_no_workers_and_workers_of_another_version(
             f"cluster {address}: 1 of 1 workers have dissensus {__version__!r}, here it is 9.9; "
             "install the same version"
         )
+
+
+def test_a_job_that_workers_die_of_is_taken_apart_and_then_given_up(crowd: Corpus) -> None:
+    """The scheduler itself tries four workers before it says so; more need not die of it."""
+    task = task_of(crowd, {"prior": Prior(), "single": Single(training=QUICK)})
+    job = (Key("single", 0, "fold 1"), Key("single", 1, "fold 1"))
+    queue, at = Queue(iter(())), cluster.Cluster("there", SimpleNamespace(status="running"))
+    error = distributed.KilledWorker("_done", None, 3)
+    killed = SimpleNamespace(status="error", exception=lambda: error)
+    assert at._n_lost(killed) == 4 and at._n_lost(SimpleNamespace(status="lost")) == 1
+    assert list(at._again(job, 1, queue, task)) == [] and queue.next() == job
+    assert list(at._again(job, 4, queue, task)) == []
+    assert [queue.next(), queue.next(), queue.next()] == [(job[0],), (job[1],), None]
+    (fit,) = at._again((job[0],), 4, queue, task)
+    assert (fit.key, fit.status, fit.reason) == (job[0], "failed", cluster.DIED)
 
 
 # ---- processes ----

@@ -141,10 +141,9 @@ class Cluster:
                     if future.status == "finished":
                         yield from future.result()
                     else:
-                        self._check_lost(future)
-                        lost.append(job)
-                for job in lost:
-                    yield from self._again(job, queue, task)
+                        lost.append((job, self._n_lost(future)))
+                for job, n in lost:
+                    yield from self._again(job, n, queue, task)
                 if lost:
                     sent = self._sent(parcel)  # the worker that died may have been its keeper
         except OSError as error:
@@ -156,9 +155,9 @@ class Cluster:
             with suppress(OSError):
                 self.client.cancel(list(pending))
 
-    def _again(self, job: Job, queue: Queue, task: Task) -> Iterator[Fit]:
-        """Put a job back whose worker died; after some times each of its fits by itself."""
-        self.losses[job] = self.losses.get(job, 0) + 1
+    def _again(self, job: Job, n: int, queue: Queue, task: Task) -> Iterator[Fit]:
+        """Put a job back with which n workers died; after some times each of its fits by itself."""
+        self.losses[job] = self.losses.get(job, 0) + n
         if self.losses[job] < LOSSES:
             queue.again.append(job)
         else:
@@ -200,14 +199,18 @@ class Cluster:
                     "same again goes on"
                 )
 
-    def _check_lost(self, future: Any) -> None:
-        """Go on where a worker was lost; raise what else went wrong."""
+    def _n_lost(self, future: Any) -> int:
+        """How many workers were lost with a job; raises what else went wrong."""
         from distributed import KilledWorker
 
-        if future.status == "error" and not isinstance(future.exception(), KilledWorker):
-            raise future.exception()
+        if future.status == "error":
+            error = future.exception()
+            if isinstance(error, KilledWorker):  # the scheduler has tried some before it says so
+                return int(error.allowed_failures) + 1
+            raise error
         if self.client.status != "running":
             raise ConnectionError
+        return 1
 
 
 # ---- in a worker ----
