@@ -30,7 +30,7 @@ from dissensus.evaluation import code_commit
 from dissensus.methods import SeedEnsemble
 from dissensus.training import Training
 from dissensus.training.loop import Run
-from dissensus.training.stack import train_all
+from dissensus.training.together import train_all
 
 RESULTS = Path(__file__).parent / "results" / "ensemble.json"
 MEMBERS, EPOCHS, TIMES = 20, 20, 3

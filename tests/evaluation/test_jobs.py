@@ -91,7 +91,7 @@ def test_together_they_find_what_they_find_alone(
     together = run(crowd, tmp_path / "together", methods, trials=trials, inner_folds=2)
     with monkeypatch.context() as patch:
         patch.setitem(jobs.MEMBERS, "cpu", 1)
-        patch.setattr("dissensus.training.stack.stackable", lambda run: False)
+        patch.setattr("dissensus.training.together.stackable", lambda run: False)
         alone = run(crowd, tmp_path / "alone", methods, trials=trials, inner_folds=2)
     for one, other in zip(together.fits, alone.fits, strict=True):
         assert one.key == other.key and one.notes == other.notes

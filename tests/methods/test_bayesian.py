@@ -19,7 +19,7 @@ from dissensus.methods.bayesian import COST
 from dissensus.methods.trained import TrainedMethod
 from dissensus.training import Training
 from dissensus.training.loop import Run, mean_loss, total_loss
-from dissensus.training.stack import alike
+from dissensus.training.together import alike
 from tests.crowds import SCALES, anonymous, feature_crowd, thinned
 from tests.tiny import tiny_bert
 from tests.training.test_checkpoint import _stop_after

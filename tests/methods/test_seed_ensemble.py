@@ -24,7 +24,7 @@ from dissensus.methods.temperature import best_temperature, set_aside, tempered
 from dissensus.training import Training
 from dissensus.training.cuts import cuts
 from dissensus.training.loop import Run
-from dissensus.training.stack import train_all
+from dissensus.training.together import train_all
 from tests.crowds import SCALES, feature_crowd
 from tests.tiny import WORDS, tiny_bert, tiny_vit
 

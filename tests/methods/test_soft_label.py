@@ -17,7 +17,7 @@ from dissensus.methods import Prior, Single, SoftLabel
 from dissensus.metrics import cross_entropy, tvd, wasserstein
 from dissensus.networks.divergences import DIVERGENCES
 from dissensus.training import Training
-from dissensus.training.stack import obstacle
+from dissensus.training.together import obstacle
 from tests.crowds import SCALES, anonymous, feature_crowd, thinned
 
 QUICK = Training(epochs=20, batch_size=16, learning_rate=0.02, device="cpu")

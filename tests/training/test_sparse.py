@@ -20,7 +20,7 @@ from dissensus.scales import Scale
 from dissensus.training import Batch, Network, Outputs, Rows, Training, kernels, sparse
 from dissensus.training.loop import Run
 from dissensus.training.sparse import AdamW, Momentum, Rule, Tables
-from dissensus.training.stack import stackable
+from dissensus.training.together import stackable
 from tests.training.test_stack import run_of, weights_of
 
 N_ANNOTATORS, N_STEPS = 40, 60

@@ -29,7 +29,8 @@ from dissensus.methods import (
 from dissensus.methods.trained import TrainedMethod
 from dissensus.training import Training
 from dissensus.training.loop import Judge, Run
-from dissensus.training.stack import Stack, alike, obstacle, stackable, train_all
+from dissensus.training.stack import Stack
+from dissensus.training.together import alike, obstacle, stackable, train_all
 from tests.crowds import feature_crowd
 from tests.tiny import WORDS, tiny_bert
 

@@ -16,7 +16,7 @@ from dissensus.corpus import Corpus
 from dissensus.methods import Job, Single, fit_many
 from dissensus.methods.trained import TrainedMethod
 from dissensus.training import Training
-from dissensus.training.stack import obstacle
+from dissensus.training.together import obstacle
 from tests.encoders.test_speech import _file, _noise
 
 N_ITEMS = 6

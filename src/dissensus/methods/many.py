@@ -9,7 +9,7 @@ from dissensus.corpus import Corpus
 from dissensus.methods.base import Method
 from dissensus.methods.trained import LaidOut, TrainedMethod
 from dissensus.training.loop import Run
-from dissensus.training.stack import Unstacked, train_all
+from dissensus.training.together import Unstacked, train_all
 
 
 @dataclass(frozen=True, eq=False)

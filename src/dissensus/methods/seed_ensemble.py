@@ -34,7 +34,7 @@ from dissensus.training.cuts import batches
 from dissensus.training.examples import Table
 from dissensus.training.loop import Run
 from dissensus.training.processes import present
-from dissensus.training.stack import Unstacked, train_all
+from dissensus.training.together import Unstacked, train_all
 
 THINGS = ("last-layer", "init", "order", "dropout", "bag")
 EVERYTHING = ("init", "order", "dropout")

@@ -26,7 +26,7 @@ from dissensus.papers.soft_labels.outcome import Outcome, Trained, letters
 from dissensus.training import Examples
 from dissensus.training.cuts import cuts
 from dissensus.training.loop import Judge, Run, mean_loss
-from dissensus.training.stack import stackable, train_all
+from dissensus.training.together import stackable, train_all
 
 
 @dataclass(frozen=True, eq=False)
