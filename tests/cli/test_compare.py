@@ -209,10 +209,10 @@ LONG = (
 ).split()
 
 
-def begun(folder: Path) -> subprocess.Popen[str]:
+def begun(folder: Path, *more: str) -> subprocess.Popen[str]:
     folder.mkdir(exist_ok=True)
     return subprocess.Popen(
-        [*DISSENSUS, *LONG],
+        [*DISSENSUS, *LONG, *more],
         cwd=folder,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -263,7 +263,7 @@ def test_killed_twice_it_ends_as_if_it_had_never_been(crowd: Path, tmp_path: Pat
 
 @pytest.mark.slow
 def test_ctrl_c_ends_all_processes_in_one_line(crowd: Path, tmp_path: Path) -> None:
-    process = begun(tmp_path / "stopped")
+    process = begun(tmp_path / "stopped", "--set", "training.epochs=1000000")  # until it is stopped
     until_done(process, tmp_path / "stopped" / "out", 1)
     second = subprocess.run(
         [*DISSENSUS, *LONG], cwd=tmp_path / "stopped", capture_output=True, text=True
