@@ -51,7 +51,7 @@ class _WeightedSum(torch.autograd.Function):
     """Sums of vectors (n, length, width) by weights (n, length): (n, width).
 
     Written out for networks side by side that look at the same vectors: vmap by itself would copy
-    these for each of them, which takes five times as long as all the rest.
+    these for each of them, which took five times as long.
     """
 
     @staticmethod

@@ -101,6 +101,8 @@ class Resident:
             for role in first.stores
         }
         self.ragged: dict[str, Inputs | Sequences] = {**self.inputs, **self.sequences}
+        lengths = [int(held.lengths.max()) for held in self.ragged.values()]
+        self.longest = max(lengths, default=0)  # units or positions of a content
         self.content_start = {
             role: _starts([_n_contents(found, role) for found in self.distinct])
             for role in self.ragged
@@ -185,11 +187,6 @@ class Resident:
         if not longest:
             return [0] * len(cuts.items)
         return [int(n) for n in torch.stack(longest).max(dim=0).values.tolist()]
-
-    @property
-    def longest(self) -> int:
-        """Of all contents."""
-        return max((int(held.lengths.max()) for held in self.ragged.values()), default=0)
 
     def _stacked(self, parts: list[np.ndarray]) -> Tensor:
         width = max(part.shape[1] for part in parts)
