@@ -33,7 +33,10 @@ def compare(
     ] = None,
     methods: Annotated[
         str | None,
-        typer.Option(help="Methods with commas between; all that can learn from FILE if left out."),
+        typer.Option(
+            help="Methods with commas between; all that can learn from FILE if left out, but for "
+            "slow ones (bayesian)."
+        ),
     ] = None,
     protocol: Annotated[
         str | None,
@@ -110,9 +113,7 @@ def compare(
     elif reading is None or output is None:
         raise DataError("name FILE and a folder with -o, or --show a folder of results")
     else:
-        from dissensus.methods import METHODS
-
-        names = list(METHODS) if methods is None else _split(methods)
+        names = _quick() if methods is None else _split(methods)
         corpus = _asked(reading, question)
         made, choices = contenders(names, encoder, set_ or [])
         for method in made.values() if skip_bad else ():
@@ -160,6 +161,13 @@ def _run(
 def _asked(reading: Reading, questions: list[str] | None) -> Corpus:
     corpus = reading.read()
     return corpus.select(questions=questions) if questions else corpus
+
+
+def _quick() -> list[str]:
+    """What is compared unasked."""
+    from dissensus.methods import METHODS, method
+
+    return [name for name in METHODS if not method(name).slow]
 
 
 def _split(text: str) -> list[str]:

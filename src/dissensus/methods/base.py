@@ -76,6 +76,7 @@ class Method(ABC):
 
     name: ClassVar[str]
     individual: ClassVar[bool] = False
+    slow: ClassVar[bool] = False  # so that it is compared only where it is named
     choices: ClassVar[Choices] = {}  # setting, dotted -> values to try
     learned_: Learned = dataclasses.field(init=False, repr=False)
     notes_: list[str] = dataclasses.field(init=False, repr=False, default_factory=list)

@@ -134,6 +134,7 @@ class Bayesian(TrainedMethod):
     read: ReadOut = "mean"
     training: Training = Training(epochs=10, weight_decay=0.0)  # the prior draws weights to 0
     name: ClassVar[str] = "bayesian"
+    slow: ClassVar[bool] = True
     choices: ClassVar[Choices] = {
         "training.learning_rate": TRAINING_CHOICES["training.learning_rate"],
         "training.epochs": TRAINING_CHOICES["training.epochs"],
