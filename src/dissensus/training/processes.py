@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
 from datetime import timedelta
@@ -251,9 +251,18 @@ def joined(*, watched: bool = False) -> Iterator[Processes]:
         raise SystemExit(STOPPED) from None
     except Exception as error:
         told = watched and isinstance(error, ProcessLost)
-        if not told and _is_first(processes, store):
+        first = not told and _is_first(processes, store)
+        _leave()
+        if first:
             raise
         raise SystemExit(ProcessLost.code) from None
+
+
+def _leave() -> None:
+    """End what runs beside Python, which might abort where the others are gone before it."""
+    with suppress(RuntimeError):
+        if dist.is_initialized() and dist.get_backend() == "gloo":
+            dist.destroy_process_group()
 
 
 def _met(processes: Processes) -> Any:
