@@ -138,10 +138,11 @@ class Cluster:
                 lost = []
                 for future in self._ended(pending):
                     job = pending.pop(future)
-                    if future.status == "finished":
-                        yield from future.result()
-                    else:
+                    made = self._fetched(future)
+                    if made is None:
                         lost.append((job, self._n_lost(future)))
+                    else:
+                        yield from made
                 for job, n in lost:
                     yield from self._again(job, n, queue, task)
                 if lost:
@@ -198,6 +199,18 @@ class Cluster:
                     f"cluster {self.address}: all workers are gone; what is done is kept, and the "
                     "same again goes on"
                 )
+
+    def _fetched(self, future: Any) -> list[Fit] | None:
+        """What a job has made; None if it failed, or if its worker died before handing it over."""
+        from distributed.client import FutureCancelledError
+
+        if future.status != "finished":
+            return None
+        try:
+            found: list[Fit] = future.result()
+            return found
+        except FutureCancelledError:
+            return None
 
     def _n_lost(self, future: Any) -> int:
         """How many workers were lost with a job; raises what else went wrong."""
