@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import tarfile
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from sklearn.metrics import f1_score
 
 from dissensus import Corpus
 from dissensus.errors import DataError, ModelError, Unfinished
-from dissensus.evaluation.fit import Key
+from dissensus.evaluation.fit import Key, plain
 from dissensus.papers.soft_labels import CONDITIONS, outcomes, report, run, shown, to_json
 from dissensus.papers.soft_labels.conditions import folds, labels, with_automatic
 from dissensus.papers.soft_labels.fitting import Opened, Task
@@ -62,6 +63,18 @@ def test_the_papers_settings() -> None:
     assert (TRAINING.epochs, TRAINING.batch_size, TRAINING.learning_rate) == (10, 1024, 1e-3)
     assert (TRAINING.optimiser, TRAINING.clip, TRAINING.shuffle) == ("adam", math.inf, False)
     assert (TRAINING.schedule, TRAINING.warm_up, TRAINING.weight_decay) == ("constant", 0, 0)
+
+
+def test_the_kept_outcomes_can_be_gone_on_with() -> None:
+    archive = Path(__file__).parents[2] / "benchmarks" / "results" / "soft_labels.tar.xz"
+    with tarfile.open(archive) as tar:
+        for name in ("pos-cv", "pos-test-silver", "stemming"):
+            file = tar.extractfile(f"conditions/{name}.json")
+            assert file is not None
+            wanted = {
+                m: told(made) for m, made in methods(CONDITIONS[name], "pos_tweets.txt").items()
+            }
+            assert json.load(file)["settings"] == plain(wanted), name
 
 
 def test_tags_need_word_vectors() -> None:

@@ -30,6 +30,7 @@ TRAINING = Training(
     choose_by="macro-F1",
     ties="last",
 )
+LATER = {"training.dropout_seed": None}  # settings that kept outcomes lack, and what they had
 
 
 def methods(
@@ -83,4 +84,6 @@ def told(method: TrainedMethod) -> dict[str, Any]:
     found = settings_of(method)
     if isinstance(found["encoder"], str) and found["encoder"].startswith("tagger:"):
         found["encoder"] = f"tagger:{Path(found['encoder'].partition(':')[2]).name}"
-    return {k: v for k, v in found.items() if k not in ("training.device", "training.save_every")}
+    untold = {"training.device", "training.save_every"}
+    untold |= {name for name, value in LATER.items() if found[name] == value}
+    return {name: value for name, value in found.items() if name not in untold}
