@@ -47,19 +47,23 @@ def _stop_after(n: int, monkeypatch: pytest.MonkeyPatch, of: str = "_one_batch")
 
 
 @pytest.mark.parametrize("n", [1, 2, 6, 9, 24])
-@pytest.mark.parametrize("optimiser", ["adamw", "adam", "sgd"])
+@pytest.mark.parametrize(
+    "settings",
+    [{"optimiser": "adamw"}, {"optimiser": "adam"}, {"optimiser": "sgd"}, {"averaged": 0.8}],
+    ids=lambda settings: str(*settings.values()),
+)
 def test_stopped_anywhere_the_end_is_the_same_to_the_bit(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, n: int, optimiser: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, n: int, settings: dict[str, Any]
 ) -> None:
     crowd = feature_crowd()
     train, held = crowd.split(0.2, seed=0)
-    whole = _method(optimiser=optimiser).fit(train, validation=held)
+    whole = _method(**settings).fit(train, validation=held)
     with monkeypatch.context() as patch:
         _stop_after(n, patch)
         with pytest.raises(KeyboardInterrupt):
-            _method(optimiser=optimiser).fit(train, validation=held, checkpoint=tmp_path / "c")
+            _method(**settings).fit(train, validation=held, checkpoint=tmp_path / "c")
     assert (tmp_path / "c" / STATE).is_file()
-    resumed = _method(optimiser=optimiser)
+    resumed = _method(**settings)
     resumed.fit(train, validation=held, checkpoint=tmp_path / "c")
     for name, weights in _weights(whole).items():
         np.testing.assert_array_equal(_weights(resumed)[name], weights, err_msg=name)

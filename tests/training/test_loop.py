@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Literal
 
 import numpy as np
@@ -280,3 +281,35 @@ def test_no_clip_leaves_gradients_as_they_are() -> None:
         ends.append(network.weight.detach().numpy())
     np.testing.assert_array_equal(ends[0], ends[1])
     assert np.abs(ends[0] - ends[2]).max() > 1e-3
+
+
+def test_weights_are_averaged_over_the_last_steps() -> None:
+    """Two steps an epoch, five epochs; of the ten steps the last four."""
+    seen: list[torch.Tensor] = []
+
+    class Watched(_Line):
+        def forward(self, batch: Batch) -> Outputs:
+            if self.training:
+                seen.append(self.weight.detach().clone())  # before each step
+            return super().forward(batch)
+
+    examples, judged = _examples(), []
+    plain = Training(epochs=5, batch_size=12, learning_rate=0.1)
+    last, averaged = Watched(), _Line()
+    fit(last, (ROW_LOSS,), examples, plain, learned=np.arange(24))
+    seen.append(last.weight.detach().clone())
+
+    def noted() -> float:
+        judged.append(averaged.weight.detach().clone())
+        return -float(len(judged))  # better in every epoch
+
+    training = replace(plain, averaged=0.4)
+    judge = Judge("loss", noted, False)
+    fit(averaged, (ROW_LOSS,), examples, training, judge, learned=np.arange(24))
+    torch.testing.assert_close(averaged.weight.detach(), torch.stack(seen[-4:]).mean(dim=0))
+    means = [seen[2], seen[4], seen[6], torch.stack(seen[7:9]).mean(dim=0)]
+    for found, wanted in zip(judged, [*means, averaged.weight.detach()], strict=True):
+        torch.testing.assert_close(found, wanted)
+    without = _Line()
+    fit(without, (ROW_LOSS,), examples, training, learned=np.arange(24))
+    torch.testing.assert_close(without.weight, averaged.weight)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -157,6 +158,27 @@ def test_other_folds_rates_clips_stops_and_plateaus_for_each(name: str) -> None:
 
     together = assert_same(make)
     assert [len(run.log.train) for run in together] == [6, 4, 4]
+
+
+def test_each_averages_as_many_of_its_steps_as_it_will() -> None:
+    """Judged after every epoch, or not; one of them not at all."""
+    crowd = feature_crowd("nominal", n_items=37)
+
+    def make() -> list[Run]:
+        runs = []
+        for seed, averaged in enumerate((0.0, 0.3, 0.9)):
+            training = Training(epochs=4, batch_size=8, seed=seed, averaged=averaged)
+            run = run_of(SoftLabel(encoder="features", init_seed=seed, training=training), crowd)
+            if seed == 2:
+                run.judge = Judge("size", partial(_size, run.network), True)
+            runs.append(run)
+        return runs
+
+    assert_same(make)
+
+
+def _size(network: torch.nn.Module) -> float:
+    return float(sum(held.detach().abs().sum() for held in network.parameters()))
 
 
 def test_items_with_very_many_answers() -> None:

@@ -20,6 +20,7 @@ from torch import Tensor
 from dissensus.errors import CheckpointError, ModelError
 from dissensus.networks.noise import noise_key
 from dissensus.progress import Advance, progress
+from dissensus.training.average import Average, share_of_step
 from dissensus.training.batch import Batch, Loss, Network, Outputs
 from dissensus.training.checkpoint import Checkpoint
 from dissensus.training.cuts import Cut, cuts, epoch
@@ -89,8 +90,9 @@ class Run:
         self.order_before = self.order.bit_generator.state  # before the present epoch
         self.n_batches = len(epoch(self.examples, self.learned, training, None))
         self.steps_per_batch = len(self.losses) if training.losses == "interleaved" else 1
-        n_steps = training.epochs * self.n_batches * self.steps_per_batch
-        self.schedule = Schedule(training, n_steps)
+        self.n_steps = training.epochs * self.n_batches * self.steps_per_batch
+        self.schedule = Schedule(training, self.n_steps)
+        self.average = Average(self.parameters)
         self.sum = torch.zeros((), dtype=torch.float64, device=self.examples.device)  # of losses
         self.log.best_epoch = training.epochs
         self.log.chosen_by = self.judge.name if self.judge else "loss"
@@ -176,7 +178,12 @@ class Run:
             torch.nn.utils.clip_grad_norm_(learning, self.training.clip)
             self.optimiser.step()
             self.tables.step(rows, self.highest[0] * rate)
+            self.average.see(self.share(self.step))
             self.step += 1
+
+    def share(self, step: int) -> float:
+        """How much the weights after a step count in the mean of all up to it."""
+        return share_of_step(self.training.averaged, self.n_steps, step)
 
     def _loss(self, losses: tuple[Loss, ...], batch: Batch) -> Tensor:
         if self.training.precision == "fp32":
@@ -198,7 +205,8 @@ class Run:
         self.log.rate.append(rate)
         self.log.seconds.append(time.monotonic() - self.began)
         if self.judge is not None:
-            self._judge(self.judge)
+            with self.average.taken():
+                self._judge(self.judge)
         else:
             self.schedule.see(loss)
 
@@ -224,7 +232,8 @@ class Run:
         return self.epoch - self.log.best_epoch >= patience
 
     def finish(self) -> None:
-        """Take the best epoch, if one was chosen."""
+        """Take the best epoch, if one was chosen, or else the mean, if there is one."""
+        self.average.take()
         if self.best:
             self.network.load_state_dict(self.best)
 
@@ -238,6 +247,7 @@ class Run:
                 if value is not None:
                     tensors[f"optimiser.{number}.{name}"] = value
         tensors |= {f"tables.{k}": v for k, v in self.tables.state().items()}
+        tensors |= {f"average.{k}": v for k, v in self.average.state().items()}
         tensors["sum"] = self.sum
         tensors["random.cpu"] = torch.get_rng_state()
         if self.examples.device.type == "cuda":
@@ -273,6 +283,7 @@ class Run:
         self.best = {k: v.to(self.examples.device) for k, v in _under("best.", tensors).items()}
         self._restore_optimiser(_under("optimiser.", tensors))
         self.tables.restore(_under("tables.", tensors))
+        self.average.restore(_under("average.", tensors))
         self.sum.copy_(tensors["sum"])
         self.epoch, self.done, self.step = facts["epoch"], facts["done"], facts["step"]
         self.order.bit_generator.state = self.order_before = facts["order"]

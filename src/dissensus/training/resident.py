@@ -101,8 +101,9 @@ class Resident:
             for role in first.stores
         }
         self.ragged: dict[str, Inputs | Sequences] = {**self.inputs, **self.sequences}
-        lengths = [int(held.lengths.max()) for held in self.ragged.values()]
-        self.longest = max(lengths, default=0)  # units or positions of a content
+        self.longest = {  # units or positions of a content
+            role: int(held.lengths.max()) for role, held in self.ragged.items()
+        }
         self.content_start = {
             role: _starts([_n_contents(found, role) for found in self.distinct])
             for role in self.ragged
@@ -178,15 +179,14 @@ class Resident:
         made["there"][step, at] = 1
         return dict(made)
 
-    def lengths(self, cuts: Cuts) -> list[int]:
-        """Units or positions of the longest content at each step; 0 where all is pooled."""
-        longest = [
-            held.lengths[cuts.contents[role]].flatten(1).max(dim=1).values
+    def lengths(self, cuts: Cuts) -> list[dict[str, int]]:
+        """Units or positions of the longest content of each role, at each step."""
+        longest = {
+            role: held.lengths[cuts.contents[role]].flatten(1).max(dim=1).values.tolist()
             for role, held in self.ragged.items()
-        ]
-        if not longest:
-            return [0] * len(cuts.items)
-        return [int(n) for n in torch.stack(longest).max(dim=0).values.tolist()]
+        }
+        steps = range(len(cuts.items))
+        return [{role: int(held[step]) for role, held in longest.items()} for step in steps]
 
     def _stacked(self, parts: list[np.ndarray]) -> Tensor:
         width = max(part.shape[1] for part in parts)
@@ -197,12 +197,14 @@ class Resident:
 
     # ---- a batch ----
 
-    def batch(self, cuts: Cuts, step: int | Tensor, noise: Tensor, longest: int) -> Batch:
+    def batch(
+        self, cuts: Cuts, step: int | Tensor, noise: Tensor, longest: dict[str, int]
+    ) -> Batch:
         """The batches of all members at a step, one axis more than a single one.
 
         Args:
             noise: the members' keys, (n_members,).
-            longest: units of a content that are read, at least as many as any has here.
+            longest: units of a role's content that are read, at least as many as any has here.
         """
         items, share = at_step(cuts.items, step), at_step(cuts.share, step)
         rows, there = at_step(cuts.rows, step), at_step(cuts.there, step)
@@ -211,10 +213,10 @@ class Resident:
         for role, held in self.inputs.items():
             codes = at_step(cuts.contents[role], step)
             inputs[role] = Inputs(
-                held.units[codes][:, :, :longest],
+                held.units[codes][:, :, : longest[role]],
                 held.lengths[codes],
                 held.n_positions[codes],
-                held.places[codes][:, :, :longest],
+                held.places[codes][:, :, : longest[role]],
             )
         return Batch(
             items=items,
@@ -223,7 +225,7 @@ class Resident:
             pooled={role: held[self.entry[role][items]] for role, held in self.pooled.items()},
             inputs=inputs,
             sequence={
-                role: held.cut(at_step(cuts.contents[role], step), longest)
+                role: held.cut(at_step(cuts.contents[role], step), longest[role])
                 for role, held in self.sequences.items()
             },
             content={role: at_step(held, step) for role, held in cuts.content.items()},

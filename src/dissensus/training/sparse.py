@@ -199,7 +199,7 @@ class Tables:
         large = sum(table.numel() for table in tables) >= LARGE and device.type == "cpu"
         rule: Rule = Momentum(decay) if training.optimiser == "sgd" else AdamW(decay)
         coupled = training.optimiser == "adam" and decay > 0  # has no closed form
-        if not large or coupled or training.losses == "interleaved":
+        if not large or coupled or training.losses == "interleaved" or training.averaged:
             return cls(network, [], rule)
         return cls(network, tables, rule)
 

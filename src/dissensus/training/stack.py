@@ -57,6 +57,8 @@ class Stack:
         self.resident = Resident([run.examples for run in first])
         self.device = self.resident.device
         self._gather()
+        averaged = any(run.training.averaged for run in self.runs)
+        self.mean = self.flat.clone() if averaged else None
         self.optimiser = stacked_optimiser(self.flat, [r.training for r in self.runs], self.ends)
         if self.graph is None:
             self.graph = self.device.type == "cuda" and not self.resident.inputs
@@ -88,10 +90,13 @@ class Stack:
 
     def _views(self) -> dict[str, Tensor]:
         """The table as named weights, (n_members, ...) each."""
+        return self._named(self.flat)
+
+    def _named(self, flat: Tensor) -> dict[str, Tensor]:
         views, start = {}, 0
         for name, shape in zip(self.names, self.shapes, strict=True):
             size = math.prod(shape)
-            views[name] = self.flat[:, start : start + size].view(len(self.flat), *shape)
+            views[name] = flat[:, start : start + size].view(len(flat), *shape)
             start += size
         return views
 
@@ -128,6 +133,8 @@ class Stack:
         ]
         self.network.train()
         sums = self._steps(epochs).tolist()
+        for run, found in zip(self.runs, epochs, strict=True):
+            run.step += 0 if found is None else len(found)
         judged = [m for m, on in enumerate(going) if on and self.runs[m].judge is not None]
         self._scatter(judged)
         for member, found in enumerate(epochs):
@@ -136,7 +143,6 @@ class Stack:
 
     def _end_epoch(self, member: int, n_steps: int, total: float) -> None:
         run = self.runs[member]
-        run.step += n_steps
         try:
             run.end_epoch(total / max(n_steps, 1), self._rate(run, run.step - 1))
         except ModelError as error:
@@ -163,19 +169,22 @@ class Stack:
         """What each member's steps have of their own, (n_steps, n_members) each."""
         alive = np.zeros((n_steps, len(self.runs)), bool)
         rates = np.zeros((n_steps, len(self.ends), len(self.runs)))
+        means = np.zeros((n_steps, len(self.runs)))
         for member, (run, found) in enumerate(zip(self.runs, epochs, strict=True)):
             n = 0 if found is None else len(found)
             alive[:n, member] = True
             shares = np.array([run.schedule.rate(run.step + step) for step in range(n)])
             rates[:n, :, member] = shares[:, None] * run.highest
+            means[:n, member] = [run.share(run.step + step) for step in range(n)]
         seeds = torch.tensor([run.training.noise_seed for run in self.runs])
         first = torch.tensor([run.step for run in self.runs])
         noise = torch.as_tensor(noise_key(seeds, first + torch.arange(n_steps)[:, None]))
         plan = {"alive": torch.from_numpy(alive), "rates": torch.from_numpy(rates), "noise": noise}
+        plan["means"] = torch.from_numpy(means)
         return {name: held.to(self.device) for name, held in plan.items()}
 
     def _step(
-        self, cuts: Cuts, plan: dict[str, Tensor], step: int | Tensor, longest: int
+        self, cuts: Cuts, plan: dict[str, Tensor], step: int | Tensor, longest: dict[str, int]
     ) -> Tensor:
         """One step of every member that is alive; their losses, 0 of the others."""
         batch = self.resident.batch(cuts, step, at_step(plan["noise"], step), longest)
@@ -189,6 +198,9 @@ class Stack:
         alive = at_step(plan["alive"], step)
         found = [gradients[name].flatten(1) for name in self.names]
         self.optimiser.step(found, alive, at_step(plan["rates"], step))
+        if self.mean is not None:
+            share = at_step(plan["means"], step).to(self.mean.dtype)
+            self.mean.lerp_(self.flat, share[:, None])
         return torch.where(alive, losses, 0).double()
 
     def _loss(
@@ -210,10 +222,12 @@ class Stack:
     # ---- back into the networks ----
 
     def _scatter(self, members: Sequence[int] | range) -> None:
-        views = self._views()
+        last, means = self._views(), {} if self.mean is None else self._named(self.mean)
         with torch.no_grad():
             for member in members:
-                for name, parameter in self.runs[member].network.named_parameters():
+                run = self.runs[member]
+                views = means if run.share(run.step - 1) else last
+                for name, parameter in run.network.named_parameters():
                     if name in views:
                         parameter.copy_(views[name][member])
 
@@ -240,7 +254,8 @@ class Stack:
         self._cuts, self._planned = cuts, plan
         self._at = torch.zeros((), dtype=torch.int64, device=self.device)
         self._sums = torch.zeros(len(self.runs), device=self.device, dtype=torch.float64)
-        state = (self.flat, *self.optimiser.state())
+        state = [self.flat, *self.optimiser.state()]
+        state += [] if self.mean is None else [self.mean]
         before = [held.clone() for held in state]
         side = torch.cuda.Stream()  # type: ignore[no-untyped-call]
         side.wait_stream(torch.cuda.current_stream())

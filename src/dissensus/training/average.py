@@ -1,0 +1,69 @@
+"""Weights averaged over the last steps of a training: they vary less than those of any one step."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+import torch
+from torch import Tensor, nn
+
+
+def share_of_step(averaged: float, n_steps: int, step: int) -> float:
+    """How much the weights after a step, counted from 0, count in the mean of all up to it.
+
+    Args:
+        averaged: the share of the steps that are averaged, the last ones.
+
+    Example:
+        >>> [round(share_of_step(0.5, 6, step), 2) for step in range(6)]
+        [0.0, 0.0, 0.0, 1.0, 0.5, 0.33]
+    """
+    if not averaged:
+        return 0.0
+    first = n_steps - max(1, round(averaged * n_steps))
+    return 1 / (step - first + 1) if step >= first else 0.0
+
+
+@dataclass(eq=False)
+class Average:
+    """The mean of weights over steps; empty before the first that counts."""
+
+    parameters: Sequence[nn.Parameter]
+    means: list[Tensor] = field(default_factory=list)
+
+    def see(self, share: float) -> None:
+        """A step was made, whose weights have this share in the mean."""
+        if not share:
+            return
+        now = [parameter.detach() for parameter in self.parameters]
+        if not self.means:
+            self.means = [held.clone() for held in now]
+        else:
+            torch._foreach_lerp_(self.means, now, share)
+
+    def take(self) -> None:
+        """Leave the mean in the network."""
+        for parameter, mean in zip(self.parameters, self.means, strict=False):
+            parameter.detach().copy_(mean)
+
+    @contextmanager
+    def taken(self) -> Iterator[None]:
+        """Within the block the network has the mean as its weights."""
+        before = [parameter.detach().clone() for parameter in self.parameters if self.means]
+        self.take()
+        try:
+            yield
+        finally:
+            for parameter, held in zip(self.parameters, before, strict=False):
+                parameter.detach().copy_(held)
+
+    # ---- its state ----
+
+    def state(self) -> dict[str, Tensor]:
+        return {str(number): held for number, held in enumerate(self.means)}
+
+    def restore(self, state: dict[str, Tensor]) -> None:
+        devices = [parameter.device for parameter in self.parameters]
+        self.means = [state[str(number)].to(devices[number]) for number in range(len(state))]
