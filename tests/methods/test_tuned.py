@@ -163,7 +163,7 @@ def test_the_first_blocks_move_least(tiny: str) -> None:
 
 
 def test_the_head_learns_first(tiny: str) -> None:
-    """Over an encoder that hardly moves afterwards, it ends near where it does over a frozen one."""
+    """Over an encoder that hardly moves afterwards, it ends near that over a frozen one."""
     corpus = corpus_of(text=texts(1))
     slow = dataclasses.replace(PLAIN, epochs=1, learning_rate=1e-9, encoder_learning_rate=1e-9)
     frozen = Single(encoder=tiny, training=dataclasses.replace(PLAIN, epochs=40)).fit(corpus)
@@ -183,9 +183,9 @@ def test_the_head_learns_first(tiny: str) -> None:
 def test_the_head_cannot_learn_first_over_what_is_random() -> None:
     training = dataclasses.replace(PLAIN, head_first=2)
     with pytest.raises(ModelError) as error:
-        Single(encoder="characters", tune="all", training=training).fit(corpus_of(text=texts(1)))
+        Single(encoder="character-cnn", tune="all", training=training).fit(corpus_of(text=texts(1)))
     assert str(error.value) == (
-        "training.head_first: 'characters' begins with random weights; its vectors say nothing "
+        "training.head_first: 'character-cnn' begins with random weights; its vectors say nothing "
         "before it has learned"
     )
 
