@@ -33,9 +33,9 @@ NOTES = [
     "The development parts were judged twice: first with settings from the first of the two grids "
     "(fine-tuned .290, .233, .516; frozen .307, .234, .577), then with those from both.",
     "HS-Brexit's was also scored ten times with default settings while methods were written.",
-    "ConvAbuse's was judged a third time, because the difference from the frozen probe had not been "
-    "significant (.227 against .237, p = .24), with settings from a third grid, again chosen on the "
-    "training part. Its p is not corrected for the three looks: times three, it is.",
+    "ConvAbuse's was judged a third time, because the difference from the frozen probe had not "
+    "been significant (.227 against .237, p = .24), with settings from a third grid, chosen on the "
+    "training part as before. p is not corrected for the three looks; times three, it is.",
 ]
 QUESTIONS = {"HS-Brexit": "hate", "ConvAbuse": "abusive", "MD-Agreement": "offensive"}
 TURNS = "prev_agent+prev_user+agent+user"

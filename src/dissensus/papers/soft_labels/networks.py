@@ -30,7 +30,11 @@ TRAINING = Training(
     choose_by="macro-F1",
     ties="last",
 )
-LATER = {"training.dropout_seed": None}  # settings that kept outcomes lack, and what they had
+LATER: dict[str, Any] = {  # settings that kept outcomes lack, and what they had
+    "training.dropout_seed": None,
+    "training.head_first": 0,
+    "training.averaged": 0.0,
+}
 
 
 def methods(
