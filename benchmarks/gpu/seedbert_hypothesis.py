@@ -1,0 +1,204 @@
+"""Do members of a seed ensemble look at different parts where people do? Trained on a GPU.
+
+    make gpu-kit RUN=seedbert_hypothesis
+    python benchmarks/gpu/seedbert_hypothesis.py run OUT --seconds 130
+    python benchmarks/gpu/seedbert_hypothesis.py keep OUT        into benchmarks/results
+    python benchmarks/gpu/seedbert_hypothesis.py show            the tables, from the kept results
+
+Five ensembles of five members for each corpus and condition, those of one condition side by side;
+conditions run in several processes, the most important first. Each is kept as it ends, in OUT's
+archive of its corpus; what is not begun in time is left out, and a later run into the same OUT
+goes on with it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import multiprocessing
+import os
+import tarfile
+import tempfile
+import time
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any
+
+KIT = Path("gpu-kit/seedbert_hypothesis")
+RESULTS = Path(__file__).parents[1] / "results" / "seedbert_hypothesis.json"
+COMMAND = "python benchmarks/gpu/seedbert_hypothesis.py run OUT"
+CORPORA = ("toxic_spans", "text")
+ORDER = (
+    *("seeds", "deep", "order", "pool-seeds", "pool-deep", "paper-rate"),
+    *("frozen-seeds", "frozen-deep", "pool-order", "frozen-order"),
+)
+FEW = {"n_train": 32, "n_test": 12, "seeds": (0, 1), "n_members": 2, "epochs": 1}  # of a trial
+
+
+def pack(folder: Path, data: Path) -> None:
+    """The posts that are learned and tested, and MiniLM for the words of both corpora."""
+    from kit import pack_minilm  # type: ignore[import-not-found]
+
+    from dissensus import datasets
+    from dissensus.evaluation import code_commit
+    from dissensus.papers.seedbert.hypothesis import text_parts, toxic_parts
+
+    toxic, simulated = toxic_parts(datasets.read(data / "toxic_spans")), text_parts()
+    texts: list[str] = []
+    for parts in (toxic, simulated):
+        for corpus in (parts.train, parts.test):
+            texts += corpus.contents["text"].values.to_pylist()
+    toxic.train.save(folder / "toxic_spans" / "train")
+    toxic.test.save(folder / "toxic_spans" / "test")
+    pack_minilm(folder / "minilm", texts)
+    (folder / "commit.txt").write_text(code_commit(), encoding="utf-8")
+
+
+def parts_of(corpus: str) -> Any:
+    from dissensus import Corpus
+    from dissensus.papers.seedbert.hypothesis import Parts, text_parts
+
+    if corpus == "text":
+        return text_parts()
+    train, test = (Corpus.load(KIT / corpus / part) for part in ("train", "test"))
+    return Parts(train, test, "toxic", towards=1)
+
+
+def piece(job: tuple[str, str, Path, bool, str]) -> str:
+    """Train the ensembles of one corpus and condition, and keep where they look."""
+    corpus, condition, done, few, device = job
+    import torch
+
+    from dissensus.papers.seedbert.hypothesis import CONDITIONS, looks
+
+    began = time.perf_counter()
+    torch.set_num_threads(1)
+    parts, given = parts_of(corpus), dict[str, Any]()
+    training: dict[str, Any] = {"batch_size": 64, "device": device}
+    if device == "cuda" and CONDITIONS[condition].tune == "all":
+        training["precision"] = "bf16"
+    if few:
+        parts = parts.first(FEW["n_train"], FEW["n_test"])
+        given = {"seeds": FEW["seeds"], "n_members": FEW["n_members"]}
+        training["epochs"] = FEW["epochs"]
+    found = looks(
+        CONDITIONS[condition], parts, encoder=str(KIT / "minilm"), training=training, **given
+    )
+    found.save(done / f"{corpus}.{condition}.npz")
+    took = time.perf_counter() - began
+    return (
+        f"{corpus:12} {condition:14} {float(found.seconds):6.1f} s to train, {took:6.1f} s in all"
+    )
+
+
+def tried(job: tuple[str, str, Path, bool, str]) -> str:
+    try:
+        return piece(job)
+    except Exception as error:  # one that fails must not take the others with it
+        import traceback
+
+        traceback.print_exc()
+        return f"{job[0]:12} {job[1]:14} failed: {error!r}"
+
+
+def run(out: Path, given: argparse.Namespace) -> None:
+    """All pieces that are missing, in several processes, until the time is over."""
+    began = time.monotonic()
+    done = Path(tempfile.mkdtemp())
+    os.environ.setdefault("DISSENSUS_CACHE", str(done / "cache"))
+    unpack(out, done)
+    wanted = given.conditions.split(",") if given.conditions else ORDER
+    jobs = [
+        (corpus, condition, done, given.few, given.device)
+        for condition in wanted
+        for corpus in given.corpora.split(",")
+        if not (done / f"{corpus}.{condition}.npz").exists()
+    ]
+    pool = multiprocessing.get_context("spawn").Pool(min(given.processes, len(jobs) or 1))
+    found = pool.imap_unordered(tried, jobs)
+    try:
+        for _ in jobs:
+            print(found.next(timeout=max(1, given.seconds - (time.monotonic() - began))))
+            print(f"{time.monotonic() - began:6.0f} s", flush=True)
+            pack_done(done, out)
+    except multiprocessing.TimeoutError:
+        print("the time is over; what is missing can be gone on with", flush=True)
+    pool.terminate()
+    pack_done(done, out)
+    missing = [f"{c}.{n}" for c, n, *_ in jobs if not (done / f"{c}.{n}.npz").exists()]
+    print(f"missing: {', '.join(missing) or 'nothing'}", flush=True)
+
+
+def pack_done(done: Path, out: Path) -> None:
+    """One archive for each corpus: few files, none too large to travel."""
+    out.mkdir(parents=True, exist_ok=True)
+    for corpus in CORPORA:
+        new = out / f"{corpus}.new"
+        with tarfile.open(new, "w") as tar:
+            for path in sorted(done.glob(f"{corpus}.*.npz")):
+                tar.add(path, path.name)
+        new.replace(out / f"{corpus}.tar")
+    (out / "machine.json").write_text(json.dumps(machine()) + "\n", encoding="utf-8")
+
+
+def unpack(out: Path, folder: Path) -> None:
+    for corpus in CORPORA:
+        if (out / f"{corpus}.tar").exists():
+            with tarfile.open(out / f"{corpus}.tar") as tar:
+                tar.extractall(folder, filter="data")
+
+
+def machine() -> dict[str, Any]:
+    import datetime
+    import platform
+
+    import torch
+
+    device = torch.cuda.get_device_name() if torch.cuda.is_available() else platform.machine()
+    return {
+        "command": COMMAND,
+        "commit": (KIT / "commit.txt").read_text(encoding="utf-8"),
+        "date": datetime.date.today().isoformat(),
+        "machine": f"{device}, torch {torch.__version__}",
+    }
+
+
+def keep(out: Path) -> None:
+    """Judge what was trained; the report is kept."""
+    from dissensus.papers.seedbert.hypothesis_judging import report
+    from dissensus.papers.seedbert.hypothesis_showing import shown
+
+    folder = Path(tempfile.mkdtemp())
+    unpack(out, folder)
+    about = json.loads((out / "machine.json").read_text(encoding="utf-8"))
+    RESULTS.write_text(json.dumps(report(folder, about), indent=1) + "\n", encoding="utf-8")
+    print(shown(json.loads(RESULTS.read_text(encoding="utf-8"))))
+
+
+def show() -> None:
+    from dissensus.papers.seedbert.hypothesis_showing import shown
+
+    print(shown(json.loads(RESULTS.read_text(encoding="utf-8"))))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("stage", choices=("run", "keep", "show"))
+    parser.add_argument("out", type=Path, nargs="?", default=Path("seedbert_hypothesis"))
+    parser.add_argument("--conditions", help="with commas between; all if left out")
+    parser.add_argument("--corpora", default=",".join(CORPORA))
+    parser.add_argument("--seconds", type=float, default=130)
+    parser.add_argument("--processes", type=int, default=6)
+    parser.add_argument("--device", default="cuda")
+    parser.add_argument("--few", action="store_true", help="a handful of items, for trying out")
+    given = parser.parse_args()
+    if given.stage != "run":
+        return keep(given.out) if given.stage == "keep" else show()
+    from sharing import shared_gpu  # type: ignore[import-not-found]
+
+    with shared_gpu() if given.device == "cuda" else nullcontext():
+        run(given.out, given)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,244 @@
+"""Report -> tables in plain text, and what became of the hypothesis in plain words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from dissensus.evaluation.difference import p_text
+from dissensus.evaluation.fit import number
+from dissensus.papers.seedbert.hypothesis import SEEN
+
+Report = dict[str, Any]
+LEVEL = 0.05
+TITLE = "Do members of a seed ensemble look at different parts where people do?"
+WHAT = {
+    "toxic_spans": "toxic_spans: is this post toxic; what made 7 annotators say so, highlighted",
+    "text": "text: a simulated crowd, each of whom looks at the clauses that they prefer",
+}
+NOTES = (
+    "F1 of sets of positions: what a person marked, and as many of a member's heaviest positions. "
+    'chance: spans of the same length anywhere in the item. "shuffled": what people marked in '
+    "another item, at the same shares of its length. AUROC: how often a position that a person "
+    "marked is heavier than one that they did not. Intervals of 95 % are for other seeds and "
+    "other items."
+)
+APART_NOTES = (
+    "Spearman's correlation over items, freed of the item's length; p is corrected (Holm) over all "
+    "correlations of the first two columns. looks: 1 less the rank correlation of members' "
+    "weights; answers: variance of members' probabilities; one: how unsure the first member is by "
+    "itself; all: how unsure the members' mean is."
+)
+
+
+def shown(report: Report) -> str:
+    """All tables of a report, and a verdict for each corpus."""
+    about = [TITLE, f"{report['date']}, {report['machine']}, commit {report['commit']}"]
+    parts = ["\n".join([*about, report["command"]])]
+    for name, found in sorted(report["corpora"].items(), reverse=True):
+        parts += [_people(name, found), _looking(found), _apart(found), _beside(found)]
+        parts.append("\n".join([f"What became of it: {name}", *verdicts(found)]))
+    parts += [NOTES, APART_NOTES]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+# ---- tables ----
+
+
+def _people(name: str, found: Report) -> str:
+    people = found["people"]
+    agreed = people["agreement"]
+    lines = [
+        WHAT[name],
+        f"{found['n_items']} items tested; the most frequent label has "
+        f"{100 * people['largest']:.1f} %; two people answer differently in "
+        f"{100 * people['answers_apart']:.1f} %",
+        f"Two people: F1 {agreed['mean']:.3f}, chance {agreed['chance']:.3f} "
+        f"({interval(agreed['over'])}), shuffled {interval(people['shuffled'])}; "
+        f"AUROC {people['auroc']:.3f}",
+    ]
+    if number(people["by_answer"]["effect"]) == number(people["by_answer"]["effect"]):
+        lines.append(
+            f"Two who answer alike less two who do not, F1: {interval(people['by_answer'])}"
+        )
+    if "preference" in people:
+        lines.append(f"They differ in what they look at: {_preference(people['preference'])}")
+    return "\n".join(lines)
+
+
+def _looking(found: Report) -> str:
+    rows = [
+        ["members differ in", "accuracy", "differ", "rank corr.", "F1 within", "chance",
+         "with people", "chance", "over chance", "over shuffled", "AUROC one", "together less one"]
+    ]  # fmt: skip
+    for name, held in _in_order(found):
+        within, between, auroc = held["members"], held["between"], held["auroc"]
+        rows.append(
+            [
+                _title(name),
+                f"{held['accuracy']:.3f}",
+                f"{100 * held['answers_differ']:.0f} %",
+                f"{number(held['alike']['effect']):.3f}",
+                f"{within['mean']:.3f}",
+                f"{within['chance']:.3f}",
+                f"{between['mean']:.3f}",
+                f"{between['chance']:.3f}",
+                interval(between["over"]),
+                interval(held["shuffled"]),
+                f"{0.5 + number(auroc['one']['effect']):.3f}",
+                interval(auroc["gain"]),
+            ]
+        )
+    return "Where members look\n" + aligned(rows)
+
+
+def _apart(found: Report) -> str:
+    rows = [["members differ in", "looks: people look apart", "answers: people answer apart",
+             "one: answers", "all: answers", "all less one"]]  # fmt: skip
+    for name, held in _in_order(found):
+        apart = held["apart"]
+        of_answers = apart["answers"]
+        rows.append(
+            [
+                _title(name),
+                _tested(apart["looks"]["looks"]["given length"]),
+                _tested(of_answers["answers"]["given length"]),
+                interval(of_answers["one"]["given length"]),
+                interval(of_answers["all"]["given length"]),
+                interval(of_answers["all over one"]),
+            ]
+        )
+    text = "Are members apart where people are?\n" + aligned(rows)
+    if "true looks" not in next(iter(found["conditions"].values()))["apart"]:
+        return text
+    rows = [["by the crowd's own law", "looks: look apart", "answers: answer apart",
+             "one: answer apart", "members prefer aspects, chance"]]  # fmt: skip
+    for name, held in _in_order(found):
+        looks, answers = held["apart"]["true looks"], held["apart"]["true answers"]
+        rows.append(
+            [
+                _title(name),
+                interval(looks["looks"]["given length"]),
+                interval(answers["answers"]["given length"]),
+                interval(answers["one"]["given length"]),
+                _preference(held["preference"]),
+            ]
+        )
+    return f"{text}\n\n{aligned(rows)}"
+
+
+def _beside(found: Report) -> str:
+    """Plain seeds less other ensembles."""
+    rows = [["last layer alone, less", "rank corr. of members", "AUROC together",
+             "looks for looks", "answers for answers", "all for answers"]]  # fmt: skip
+    for name, held in ((name, found["against"].get(name)) for name in SEEN):
+        if held is None:
+            continue
+        figures = ("alike", "auroc", "looks for looks", "answers for answers", "all for answers")
+        rows.append([_title(name), *(interval(held[f]) if f in held else "" for f in figures)])
+    return "Is the seed of the last layer enough?\n" + aligned(rows) if len(rows) > 1 else ""
+
+
+# ---- verdicts ----
+
+
+def verdicts(found: Report) -> list[str]:
+    """The hypothesis in its parts, for each condition; then on the whole."""
+    lines = []
+    for name, held in _in_order(found):
+        said = [
+            f"look where people do: {_both(held['between']['over'], held['shuffled'])}",
+            f"look apart where people do: {holds(held['apart']['looks']['looks']['given length'])}",
+            "answer apart where people do: "
+            f"{holds(held['apart']['answers']['answers']['given length'])}",
+            f"those that answer differently look elsewhere: {_plainly(held['by_answer'])}",
+            f"members are more alike than people: {_plainly(held['closer'])}",
+        ]
+        lines.append(f"- {_title(name)}: {'; '.join(said)}")
+    return [*lines, f"- {_whole(found)}"]
+
+
+def _whole(found: Report) -> str:
+    """Does SeedBERT's own ensemble look and answer apart where people do?"""
+    held = found["conditions"].get("seeds")
+    if held is None:
+        return "The ensemble of the paper was not trained."
+    tests = {
+        "look": held["apart"]["looks"]["looks"]["given length"],
+        "answer": held["apart"]["answers"]["answers"]["given length"],
+    }
+    shown = [how for how, test in tests.items() if holds(test).startswith("yes")]
+    if len(shown) == 2:
+        return "The hypothesis holds here for networks that differ in their last layer alone."
+    if shown:
+        return f"The hypothesis holds in part: members {shown[0]} apart where people do."
+    at_most = max(number(test["high"]) for test in tests.values())
+    return (
+        "The hypothesis is not shown here: where members with other last layers are apart does not "
+        f"tell where people are (a correlation of {at_most:.2f} at most)."
+    )
+
+
+def holds(test: Report) -> str:
+    """Whether an effect is above 0 beyond doubt, with its interval."""
+    effect, p = number(test["effect"]), number(test["adjusted"])
+    if effect != effect:
+        return "undefined"
+    if p <= LEVEL:
+        return f"{'yes' if effect > 0 else 'the reverse'} ({interval(test)})"
+    return f"not shown ({interval(test)})"
+
+
+def _plainly(test: Report) -> str:
+    """The same without a correction, by the interval alone."""
+    low, high = number(test["low"]), number(test["high"])
+    if low != low:
+        return "undefined"
+    return f"{'yes' if low > 0 else 'the reverse' if high < 0 else 'not shown'} ({interval(test)})"
+
+
+def _both(*tests: Report) -> str:
+    """Whether all effects are above 0."""
+    words = [_plainly(test).partition(" (")[0] for test in tests]
+    ends = " and ".join(interval(test) for test in tests)
+    return f"{words[0] if len(set(words)) == 1 else 'not shown'} ({ends})"
+
+
+# ---- cells ----
+
+
+def _in_order(found: Report) -> Iterable[tuple[str, Report]]:
+    held = found["conditions"]
+    return [(name, held[name]) for name in SEEN if name in held]
+
+
+def _title(name: str) -> str:
+    return f"{SEEN[name].title} [{SEEN[name].seen_by}]"
+
+
+def interval(test: Report) -> str:
+    """An effect with its interval."""
+    effect, low = number(test["effect"]), number(test["low"])
+    if effect != effect:
+        return "undefined"
+    if low != low:
+        return f"{effect:+.3f}"
+    return f"{effect:+.3f} [{low:+.3f}, {number(test['high']):+.3f}]"
+
+
+def _tested(test: Report) -> str:
+    return f"{interval(test)}, p {p_text(number(test['adjusted']))}"
+
+
+def _preference(held: Report) -> str:
+    return f"{held['spread']:.3f}, {held['chance']:.3f}"
+
+
+def aligned(rows: Sequence[Sequence[str]]) -> str:
+    """Rows in columns."""
+    widths = [max(len(row[at]) for row in rows) for at in range(len(rows[0]))]
+    lines = [
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        for row in rows
+    ]
+    return "\n".join(lines)
