@@ -21,7 +21,7 @@ from dissensus.metrics import (
 from dissensus.prediction import MemberAttention
 
 
-def spans(rows: list[tuple[int, int, float, float]]) -> Rationales:
+def spans(rows: list[tuple[int, int, int, int]]) -> Rationales:
     item, annotator, start, stop = (np.array(column) for column in zip(*rows, strict=True))
     same = pa.array(["q"] * len(rows))
     return Rationales(item, annotator, same, same, start.astype(float), stop.astype(float), same)
