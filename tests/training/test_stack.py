@@ -277,6 +277,63 @@ def test_fine_tuned_transformers_too(tmp_path: Path, name: str, tune: str | int)
     assert_same(make)
 
 
+@pytest.mark.slow
+def test_compiled_steps_are_the_same(tmp_path: Path) -> None:
+    """Compiling takes minutes on a CPU."""
+    folder = tiny_bert(tmp_path / "bert", dropout=0.3)
+
+    def make(compile: bool) -> list[Run]:
+        training = Training(
+            epochs=4,
+            batch_size=6,
+            encoder_learning_rate=1e-3,
+            learning_rate=0.01,
+            compile=compile,
+        )
+        return [
+            run_of(
+                Single(
+                    encoder=folder,
+                    tune="all",
+                    init_seed=seed,
+                    training=replace(training, seed=seed, clip=(1.0, 0.1, 1.0)[seed]),
+                ),
+                _texts(19 if seed == 2 else 26, 0),
+            )
+            for seed in range(3)
+        ]
+
+    alone, together = make(False), make(True)
+    for run in alone:
+        run.train()
+    Stack(together).train()
+    for one, other in zip(weights_of(alone), weights_of(together), strict=True):
+        for name, held in one.items():
+            np.testing.assert_allclose(other[name], held, rtol=0, atol=1e-10, err_msg=name)
+
+
+@pytest.mark.parametrize("optimiser", ["adamw", "sgd"])
+def test_compiled_heads_are_the_same(optimiser: str) -> None:
+    crowd = feature_crowd("nominal", n_items=37)
+
+    def make(compile: bool) -> list[Run]:
+        training = Training(epochs=2, batch_size=8, optimiser=optimiser, compile=compile)  # type: ignore[arg-type]
+        method = Single(encoder="features", dropout=0.4, training=training)
+        return [run_of(replace(method, init_seed=seed), crowd) for seed in range(2)]
+
+    alone, together = make(False), make(True)
+    for run in alone:
+        run.train()
+    stack = Stack(together)
+    stack.train()
+    again = make(True)
+    Stack(again, compiled=stack.compiled).train()  # with the first one's code
+    for one, other, third in zip(*map(weights_of, (alone, together, again)), strict=True):
+        for name, held in one.items():
+            np.testing.assert_allclose(other[name], held, rtol=0, atol=1e-10, err_msg=name)
+            np.testing.assert_array_equal(third[name], other[name], err_msg=name)
+
+
 @pytest.mark.parametrize("shared", [True, False])
 def test_sequences_that_the_network_pools(tmp_path: Path, shared: bool) -> None:
     """Contents of unequal length, some shown twice; the same batches for all, or others."""

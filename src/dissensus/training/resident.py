@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
+from torch.nn.functional import pad
 
 from dissensus.encoders import Inputs, Prepared, Store
 from dissensus.encoders import Sequence as Vectors
@@ -16,6 +17,7 @@ from dissensus.training.batch import Batch, Rows
 from dissensus.training.cuts import Epoch
 from dissensus.training.examples import Examples
 
+EIGHT = 8  # units: arithmetic in half precision likes to have as many at a time
 MOST = 1 << 31  # bytes of sequences that stay on the device, at most
 
 
@@ -75,9 +77,12 @@ class Resident:
 
     Args:
         examples: of each member; members may share one.
+        even: whether batches are padded a little more, so that those of all epochs have one shape
+            nearly always.
     """
 
-    def __init__(self, examples: Sequence[Examples]) -> None:
+    def __init__(self, examples: Sequence[Examples], even: bool = False) -> None:
+        self.even = even
         self.distinct = list({id(found): found for found in examples}.values())
         number = {id(found): n for n, found in enumerate(self.distinct)}
         self.number = [number[id(found)] for found in examples]  # of each member
@@ -104,6 +109,8 @@ class Resident:
         self.longest = {  # units or positions of a content
             role: int(held.lengths.max()) for role, held in self.ragged.items()
         }
+        if even:
+            self.longest |= {role: held.units.shape[1] for role, held in self.inputs.items()}
         self.content_start = {
             role: _starts([_n_contents(found, role) for found in self.distinct])
             for role in self.ragged
@@ -130,7 +137,12 @@ class Resident:
         """All contents padded to the longest one."""
         held = [found.prepared[role] for found in self.distinct]
         joined = Prepared.joined([part for part in held if isinstance(part, Prepared)])
-        return joined.inputs(np.arange(len(joined))).to(self.device)
+        inputs = joined.inputs(np.arange(len(joined))).to(self.device)
+        if not self.even:
+            return inputs
+        missing = -inputs.units.shape[1] % EIGHT
+        behind = [0, 0] * (inputs.units.dim() - 2) + [0, missing]
+        return replace(inputs, units=pad(inputs.units, behind))
 
     # ---- an epoch ----
 
@@ -190,6 +202,7 @@ class Resident:
 
     def _stacked(self, parts: list[np.ndarray]) -> Tensor:
         width = max(part.shape[1] for part in parts)
+        width = _rounded(width) if self.even else width
         padded = np.stack(
             [np.pad(part, ((0, 0), (0, width - part.shape[1]))) for part in parts], axis=1
         )
@@ -266,6 +279,12 @@ def _filled(values: np.ndarray, length: int) -> np.ndarray:
     filled = np.zeros(length, values.dtype)
     filled[: len(values)] = values
     return filled
+
+
+def _rounded(width: int) -> int:
+    """The next larger width of few: at most an eighth more."""
+    step = 1 << max(0, width.bit_length() - 4)
+    return -(-width // step) * step
 
 
 def _distinct(codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

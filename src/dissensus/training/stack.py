@@ -22,13 +22,17 @@ from dissensus.encoders import Sequence as Vectors
 from dissensus.errors import ModelError
 from dissensus.networks.noise import noise_key
 from dissensus.progress import progress
-from dissensus.training.batch import Batch, Outputs, Rows
+from dissensus.training.batch import Batch, Loss, Network, Outputs, Rows
+from dissensus.training.compiled import Compiled
 from dissensus.training.cuts import Epoch, epoch
 from dissensus.training.loop import Run, explained, gpus, total_loss
 from dissensus.training.resident import Cuts, Resident, at_step
-from dissensus.training.stacked_optimiser import stacked_optimiser
+from dissensus.training.settings import Training
+from dissensus.training.stacked_optimiser import Apart, State, stacked_optimiser
 
 PYTREES = (Batch, Rows, Inputs, Vectors)
+Tensors = dict[str, Tensor]
+Fixed = tuple[Tensors, Tensors]
 
 
 @dataclass(eq=False)
@@ -40,10 +44,12 @@ class Stack:
     Args:
         graph: capture a step as a CUDA graph; by itself on a GPU, where the step is the same
             throughout.
+        compiled: the step of another stack of the same form, where it is to be compiled.
     """
 
     runs: list[Run]
     graph: bool | None = None
+    compiled: Compiled | None = None
     errors: dict[int, ModelError] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -54,29 +60,42 @@ class Stack:
         self.training = self.runs[0].training
         self.same_batches = _same_batches(self.runs)
         first = self.runs[:1] if self.same_batches else self.runs
-        self.resident = Resident([run.examples for run in first])
+        self.resident = Resident([run.examples for run in first], even=self.training.compile)
         self.device = self.resident.device
+        self.gradients = Gradients(self.network, self.losses, self.training, self.same_batches)
         self._gather()
         averaged = any(run.training.averaged for run in self.runs)
-        self.mean = self.flat.clone() if averaged else None
-        self.optimiser = stacked_optimiser(self.flat, [r.training for r in self.runs], self.ends)
+        self.means = {n: held.clone() for n, held in self.weights.items()} if averaged else None
         if self.graph is None:
-            self.graph = self.device.type == "cuda" and not self.resident.inputs
+            same_length = self.training.compile or not self.resident.inputs
+            self.graph = self.device.type == "cuda" and same_length
 
     def _gather(self) -> None:
-        """All members' weights in one table, (n_members, n_weights), by their learning rates."""
+        """All members' weights, by their learning rates: in one table, (n_members, n_weights), of
+        which `weights` are views; to be compiled, each parameter by itself."""
         networks = [run.network for run in self.runs]
         groups = [group["params"] for group in self.runs[0].optimiser.param_groups]
         group_of = {held: number for number, group in enumerate(groups) for held in group}
         named = [(n, p) for n, p in self.network.named_parameters() if p.requires_grad]
         named = sorted(named, key=lambda entry: group_of[entry[1]])
         self.names = [name for name, _ in named]
-        self.shapes = [parameter.shape for _, parameter in named]
-        self.ends = np.cumsum([sum(held.numel() for held in group) for group in groups]).tolist()
         tables = [dict(network.named_parameters()) for network in networks]
-        self.flat = torch.stack(
-            [torch.cat([table[n].detach().reshape(-1) for n in self.names]) for table in tables]
-        )
+        trainings = [run.training for run in self.runs]
+        if self.training.compile:
+            self.weights = {
+                name: torch.stack([table[name].detach() for table in tables]) for name in self.names
+            }
+            self.ends = np.cumsum([len(group) for group in groups]).tolist()
+            optimiser = Apart(trainings, self.ends)
+            self.state = optimiser.begin(list(self.weights.values()))
+            if self.compiled is None:
+                self.compiled = Compiled(Advance(self.gradients, optimiser))
+        else:
+            flat = [torch.cat([t[n].detach().reshape(-1) for n in self.names]) for t in tables]
+            self.flat = torch.stack(flat)
+            self.weights = _views(self.flat, [(name, held.shape) for name, held in named])
+            self.ends = np.cumsum([sum(p.numel() for p in group) for group in groups]).tolist()
+            self.optimiser = stacked_optimiser(self.flat, trainings, self.ends)
         states = [network.state_dict() for network in networks]
         fixed = [name for name in states[0] if name not in set(self.names)]
         first = states[0]
@@ -87,18 +106,6 @@ class Stack:
             for name in fixed
             if not equal[name]
         }
-
-    def _views(self) -> dict[str, Tensor]:
-        """The table as named weights, (n_members, ...) each."""
-        return self._named(self.flat)
-
-    def _named(self, flat: Tensor) -> dict[str, Tensor]:
-        views, start = {}, 0
-        for name, shape in zip(self.names, self.shapes, strict=True):
-            size = math.prod(shape)
-            views[name] = flat[:, start : start + size].view(len(flat), *shape)
-            start += size
-        return views
 
     # ---- the loop ----
 
@@ -161,6 +168,8 @@ class Stack:
             self._replay(cuts, plan, sums)
         else:
             lengths = self.resident.lengths(cuts)
+            if self.training.compile:  # of one length, or each would be compiled
+                lengths = [self.resident.longest] * len(lengths)
             for step in range(len(cuts.items)):
                 sums += self._step(cuts, plan, step, lengths[step])
         return sums
@@ -190,46 +199,32 @@ class Stack:
         batch = self.resident.batch(cuts, step, at_step(plan["noise"], step), longest)
         if self.same_batches:
             batch = _pytree.tree_map(lambda held: held[0], batch)
-        gradients, losses = vmap(
-            grad_and_value(self._loss),
-            in_dims=(0, 0, None, None if self.same_batches else 0),
-            randomness="different",
-        )(self._views(), self.own, self.shared, batch)
-        alive = at_step(plan["alive"], step)
-        found = [gradients[name].flatten(1) for name in self.names]
-        self.optimiser.step(found, alive, at_step(plan["rates"], step))
-        if self.mean is not None:
-            share = at_step(plan["means"], step).to(self.mean.dtype)
-            self.mean.lerp_(self.flat, share[:, None])
+        alive, rates = at_step(plan["alive"], step), at_step(plan["rates"], step)
+        fixed = (self.own, self.shared)
+        if self.compiled is not None:
+            losses = self.compiled(self.weights, self.state, fixed, batch, alive, rates)
+        else:
+            gradients, losses = self.gradients(self.weights, fixed, batch)
+            self.optimiser.step([g.flatten(1) for g in gradients.values()], alive, rates)
+        if self.means is not None:
+            share = at_step(plan["means"], step)
+            for name, mean in self.means.items():
+                mean.lerp_(
+                    self.weights[name], share.to(mean.dtype).view(-1, *[1] * (mean.dim() - 1))
+                )
         return torch.where(alive, losses, 0).double()
-
-    def _loss(
-        self,
-        weights: dict[str, Tensor],
-        own: dict[str, Tensor],
-        shared: dict[str, Tensor],
-        batch: Batch,
-    ) -> Tensor:
-        def network(batch: Batch) -> Outputs:
-            outputs: Outputs = functional_call(self.network, (weights, own, shared), (batch,))
-            return outputs
-
-        if self.training.precision == "fp32":
-            return total_loss(network, self.losses, batch)
-        with torch.autocast(self.device.type, dtype=torch.bfloat16):
-            return total_loss(network, self.losses, batch)
 
     # ---- back into the networks ----
 
     def _scatter(self, members: Sequence[int] | range) -> None:
-        last, means = self._views(), {} if self.mean is None else self._named(self.mean)
         with torch.no_grad():
             for member in members:
                 run = self.runs[member]
-                views = means if run.share(run.step - 1) else last
+                averaged = self.means is not None and run.share(run.step - 1)
+                held = self.means if averaged and self.means is not None else self.weights
                 for name, parameter in run.network.named_parameters():
-                    if name in views:
-                        parameter.copy_(views[name][member])
+                    if name in held:
+                        parameter.copy_(held[name][member])
 
     # ---- a CUDA graph ----
 
@@ -254,9 +249,9 @@ class Stack:
         self._cuts, self._planned = cuts, plan
         self._at = torch.zeros((), dtype=torch.int64, device=self.device)
         self._sums = torch.zeros(len(self.runs), device=self.device, dtype=torch.float64)
-        state = [self.flat, *self.optimiser.state()]
-        state += [] if self.mean is None else [self.mean]
-        before = [held.clone() for held in state]
+        own = {name: plan[name].clone() for name in ("alive", "means")}
+        for name in own:
+            plan[name].zero_()  # nobody's weights change while a step is tried
         side = torch.cuda.Stream()  # type: ignore[no-untyped-call]
         side.wait_stream(torch.cuda.current_stream())
         with torch.cuda.stream(side):
@@ -268,12 +263,80 @@ class Stack:
         self._at.zero_()
         with torch.cuda.graph(self._captured):
             self._captured_step()
-        for held, old in zip(state, before, strict=True):
-            held.copy_(old)
+        for name, held in own.items():
+            plan[name].copy_(held)
 
     def _captured_step(self) -> None:
         self._sums += self._step(self._cuts, self._planned, self._at, self.resident.longest)
         self._at += 1
+
+
+@dataclass(eq=False)
+class Gradients:
+    """The gradients and losses of networks side by side.
+
+    Args:
+        same_batches: whether one batch is that of all members.
+    """
+
+    network: Network
+    losses: tuple[Loss, ...]
+    training: Training
+    same_batches: bool
+
+    def __call__(self, weights: Tensors, fixed: Fixed, batch: Batch) -> tuple[Tensors, Tensor]:
+        """Args:
+        weights: of all members, (n_members, ...) each.
+        fixed: what does not learn: of each member, and of all.
+        """
+        found: tuple[Tensors, Tensor] = vmap(
+            grad_and_value(self._loss),
+            in_dims=(0, (0, None), None if self.same_batches else 0),
+            randomness="different",
+        )(weights, fixed, batch)
+        return found
+
+    def _loss(self, weights: Tensors, fixed: Fixed, batch: Batch) -> Tensor:
+        def network(batch: Batch) -> Outputs:
+            outputs: Outputs = functional_call(self.network, (weights, *fixed), (batch,))
+            return outputs
+
+        if self.training.precision == "fp32":
+            return total_loss(network, self.losses, batch)
+        with torch.autocast(batch.items.device.type, dtype=torch.bfloat16):
+            return total_loss(network, self.losses, batch)
+
+
+@dataclass(eq=False)
+class Advance:
+    """A step of networks side by side as a function of tensors alone, to be compiled."""
+
+    gradients: Gradients
+    optimiser: Apart
+
+    def __call__(
+        self,
+        weights: Tensors,
+        state: State,
+        fixed: Fixed,
+        batch: Batch,
+        alive: Tensor,
+        rates: Tensor,
+    ) -> Tensor:
+        gradients, losses = self.gradients(weights, fixed, batch)
+        found = [gradients[name] for name in weights]
+        self.optimiser.step(list(weights.values()), found, state, alive, rates)
+        return losses
+
+
+def _views(flat: Tensor, shapes: Sequence[tuple[str, torch.Size]]) -> Tensors:
+    """A table of weights as named ones, (n_members, ...) each."""
+    views, start = {}, 0
+    for name, shape in shapes:
+        size = math.prod(shape)
+        views[name] = flat[:, start : start + size].view(len(flat), *shape)
+        start += size
+    return views
 
 
 def _same_batches(runs: Sequence[Run]) -> bool:

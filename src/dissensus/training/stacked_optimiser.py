@@ -5,14 +5,18 @@ Each member is clipped and stepped as torch's own optimisers would, at its own r
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import torch
 from torch import Tensor
 
 from dissensus.training.settings import BETAS, EPSILON, MOMENTUM, Training
+
+State = dict[str, Any]  # tensors, and lists of them
 
 
 class StackedOptimiser(ABC):
@@ -135,29 +139,93 @@ class AllAtOnce(StackedOptimiser):
         gradient = gradient * self._shares(gradient)
         self.count += alive
         rates = rates.to(gradient.dtype)
+        how = Step(self.trainings[0].optimiser, self.decay, self.count)
         for (first, last), rate in zip(self.edges, rates, strict=True):
             if first < last:
                 part = slice(first, last)
-                self._step_part(part, gradient[:, part], alive[:, None], rate[:, None])
+                held = [self.weights[:, part], *(moment[:, part] for moment in self.moments)]
+                how.make(held, gradient[:, part], alive[:, None], rate[:, None])
 
-    def _step_part(self, part: slice, gradient: Tensor, alive: Tensor, rate: Tensor) -> None:
-        weights, optimiser = self.weights[:, part], self.trainings[0].optimiser
-        if optimiser == "adamw":
-            stepped = weights * (1 - rate * self.decay)
+
+@dataclass(eq=False)
+class Step:
+    """A step as torch's optimisers make it, of weights (n_members, n_weights).
+
+    Args:
+        decay: of each member's weights, (n_members, 1).
+        count: steps that each member has made with this one, (n_members,).
+    """
+
+    optimiser: str
+    decay: Tensor
+    count: Tensor
+
+    def make(self, held: list[Tensor], gradient: Tensor, alive: Tensor, rate: Tensor) -> None:
+        """Change weights and two moments in place, of the members that are alive."""
+        for old, new in zip(held, self._new(held, gradient, rate), strict=False):
+            old.copy_(torch.where(alive, new, old))
+
+    def _new(self, held: list[Tensor], gradient: Tensor, rate: Tensor) -> list[Tensor]:
+        weights, first, second = held
+        if self.optimiser == "adamw":
+            weights = weights * (1 - rate * self.decay)
         else:
-            stepped, gradient = weights, gradient + self.decay * weights
-        moments = [moment[:, part] for moment in self.moments]
-        if optimiser == "sgd":
-            new = [moments[0] * MOMENTUM + gradient]
-            stepped = stepped - rate * new[0]
-        else:
-            new = [
-                torch.lerp(moments[0], gradient, 1 - BETAS[0]),
-                moments[1] * BETAS[1] + (1 - BETAS[1]) * gradient * gradient,
-            ]
-            count = self.count.to(gradient.dtype).clamp(min=1)[:, None]
-            missing, missing_square = (1 - beta**count for beta in BETAS)
-            spread = new[1].sqrt() / missing_square.sqrt() + EPSILON
-            stepped = stepped - rate / missing * new[0] / spread
-        for held, found in zip([weights, *moments], [stepped, *new], strict=False):
-            held.copy_(torch.where(alive, found, held))
+            gradient = gradient + self.decay * weights
+        if self.optimiser == "sgd":
+            first = first * MOMENTUM + gradient
+            return [weights - rate * first, first]
+        first = torch.lerp(first, gradient, 1 - BETAS[0])
+        second = second * BETAS[1] + (1 - BETAS[1]) * gradient * gradient
+        count = self.count.to(gradient.dtype).clamp(min=1)[:, None]
+        missing, missing_square = (1 - beta**count for beta in BETAS)
+        spread = second.sqrt() / missing_square.sqrt() + EPSILON
+        return [weights - rate / missing * first / spread, first, second]
+
+
+class Apart:
+    """Steps parameters that are tensors of their own, (n_members, ...) each, as a pure function of
+    what it is given, to be compiled.
+
+    Args:
+        ends: how many of the parameters stand before the end of each group.
+    """
+
+    def __init__(self, trainings: Sequence[Training], ends: Sequence[int]) -> None:
+        self.optimiser = trainings[0].optimiser
+        self.clipped = any(math.isfinite(training.clip) for training in trainings)
+        self.group = [next(g for g, end in enumerate(ends) if n < end) for n in range(ends[-1])]
+        self.trainings = trainings
+
+    def begin(self, weights: Sequence[Tensor]) -> State:
+        one = weights[0]
+        return {
+            "first": [torch.zeros_like(held) for held in weights],
+            "second": [torch.zeros_like(held) for held in weights],
+            "count": torch.zeros(len(one), device=one.device, dtype=torch.float64),
+            "decay": one.new_tensor([training.weight_decay for training in self.trainings]),
+            "clip": one.new_tensor([training.clip for training in self.trainings]),
+        }
+
+    def step(
+        self,
+        weights: Sequence[Tensor],
+        gradients: Sequence[Tensor],
+        state: State,
+        alive: Tensor,
+        rates: Tensor,
+    ) -> None:
+        """One step of every member that is alive; changes weights and state in place."""
+        state["count"].copy_(state["count"] + alive)
+        how = Step(self.optimiser, state["decay"][:, None], state["count"])
+        shares = self._shares(gradients, state["clip"]) if self.clipped else None
+        for number, held in enumerate(weights):
+            gradient = gradients[number].flatten(1).to(held.dtype)
+            if shares is not None:
+                gradient = gradient * shares
+            parts = [held, state["first"][number], state["second"][number]]
+            rate = rates[self.group[number]].to(held.dtype)
+            how.make([part.flatten(1) for part in parts], gradient, alive[:, None], rate[:, None])
+
+    def _shares(self, gradients: Sequence[Tensor], clip: Tensor) -> Tensor:
+        squares = [g.flatten(1).to(clip.dtype).square().sum(dim=1) for g in gradients]
+        return (clip / (torch.stack(squares).sum(dim=0).sqrt() + 1e-6)).clamp(max=1)[:, None]

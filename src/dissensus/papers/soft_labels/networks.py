@@ -88,6 +88,6 @@ def told(method: TrainedMethod) -> dict[str, Any]:
     found = settings_of(method)
     if isinstance(found["encoder"], str) and found["encoder"].startswith("tagger:"):
         found["encoder"] = f"tagger:{Path(found['encoder'].partition(':')[2]).name}"
-    untold = {"training.device", "training.save_every"}
+    untold = {"training.device", "training.save_every", "training.compile"}
     untold |= {name for name, value in LATER.items() if found[name] == value}
     return {name: value for name, value in found.items() if name not in untold}
