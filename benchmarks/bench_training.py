@@ -47,7 +47,7 @@ def bare_loop(
     network: nn.Module, batch_of: Callable[[Tensor], Tensor], label: Tensor, training: Training
 ) -> float:
     """Seconds of all steps."""
-    optimiser = training.optimise(list(network.parameters()), {})
+    optimiser = training.optimise(training.groups(list(network.parameters()), {}))
     n_steps = training.epochs * math.ceil(len(label) / training.batch_size)
     order = np.random.default_rng(training.seed)
     step, total = 0, torch.zeros(())

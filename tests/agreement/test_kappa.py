@@ -24,6 +24,13 @@ from tests.agreement.tables import Table, abstractors, random_table
 LEVELS = Ordinal(("1", "2", "3", "4"))
 
 
+@pytest.fixture(autouse=True, params=[0, 1 << 18], ids=["kernels", "dense"])
+def ways(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every test by compiled kernels, and by the plain product that small tables are given to."""
+    for module in ("kappa", "pairs"):
+        monkeypatch.setattr(f"dissensus.agreement.{module}.DENSE", request.param)
+
+
 def reference(table: Table, weights: Any, n_annotators: int) -> np.ndarray:
     """What scikit-learn says of each pair; nan where it has nothing to say."""
     matrix = np.eye(n_annotators)

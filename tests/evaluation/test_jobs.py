@@ -13,7 +13,7 @@ import pytest
 from dissensus import Corpus
 from dissensus.evaluation import Results, compare, comparison, jobs, k_fold
 from dissensus.evaluation.fit import Key
-from dissensus.evaluation.jobs import jobs_of
+from dissensus.evaluation.jobs import jobs_of, minutes_of
 from dissensus.evaluation.task import Task
 from dissensus.methods import many
 from dissensus.methods.annotator_heads import AnnotatorHeads
@@ -166,14 +166,27 @@ def test_an_error_that_is_kept_keeps_nothing_in_memory(monkeypatch: pytest.Monke
 
 
 def test_processes_unasked(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A GPU serves two processes; one where encoders learn and may need all of its memory."""
+    """A GPU serves one process; two where frozen features are trained on for more than a minute."""
     crowd = feature_crowd(n_items=40)
-    anywhere = Training(epochs=1)
-    frozen: dict[str, Method] = {"prior": Prior(), "single": Single(training=anywhere)}
-    tuned = frozen | {"tuned": Single(training=anywhere, tune="all")}
+    quick, long = Training(epochs=1), Training(epochs=1_000_000)
+    frozen: dict[str, Method] = {"prior": Prior(), "single": Single(training=quick)}
+    asked: list[dict[str, Method]] = [
+        frozen,
+        {"prior": Prior(), "single": Single(training=long)},
+        {"single": Single(training=long), "tuned": Single(training=quick, tune="all")},
+    ]
     monkeypatch.setattr("os.sched_getaffinity", lambda _: range(5), raising=False)
     found = {}
     for gpu in (False, True):
         monkeypatch.setattr("torch.cuda.is_available", lambda gpu=gpu: gpu)
-        found[gpu] = [comparison._processors(task_of(crowd, m)) for m in (frozen, tuned)]
-    assert found == {False: [5, 5], True: [2, 1]}
+        found[gpu] = [comparison._processors(task_of(crowd, m), crowd) for m in asked]
+    assert found == {False: [5, 5, 5], True: [1, 2, 1]}
+
+
+def test_tried_settings_take_their_time_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    crowd = feature_crowd(n_items=40)
+    methods: dict[str, Method] = {"prior": Prior(), "single": Single(training=QUICK)}
+    alone = minutes_of(task_of(crowd, methods), crowd)
+    choices = {"single": {"training.learning_rate": (1e-3, 1e-2)}}
+    searched = minutes_of(task_of(crowd, methods, trials=2, choices=choices), crowd)
+    assert 0 < searched == pytest.approx(alone * (1 + 2 * 2))

@@ -16,6 +16,7 @@ from dissensus.evaluation.resampling import (
     Statistic,
     concordance,
     correlation,
+    drawing_once,
     draws,
     macro_f1,
     mean,
@@ -190,3 +191,20 @@ def test_statistics_of_other_items_are_refused() -> None:
     with pytest.raises(DataError) as caught:
         statistic_over_items(mean(np.ones((1, 3))), mean(np.ones((1, 4))))
     assert str(caught.value) == "the first method has 3 items, the second 4"
+
+
+def test_the_same_items_are_drawn_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = [(9, 0), (9, 0), (7, 0), (9, 2)]
+    apart = [list(draws(n, 50, seed=1, key=key)) for n, key in asked]
+    with drawing_once():
+        first, again = (next(draws(9, 50, seed=1)) for _ in range(2))
+        assert again is first
+        together = [
+            list(draws(n, 50, seed=1, key=key)) for n, key in [(9, 0), (9, 0), (7, 0), (9, 2)]
+        ]
+        monkeypatch.setattr("dissensus.evaluation.resampling.BLOCK", 100)  # too many to be kept
+        large, once_more = (list(draws(9, 60, seed=1)) for _ in range(2))
+    assert len(large) > 1 and large[0] is not once_more[0]
+    assert next(draws(9, 50, seed=1)) is not first
+    for one, other in [*zip(apart, together, strict=True), (large, once_more)]:
+        np.testing.assert_array_equal(np.concatenate(one), np.concatenate(other))

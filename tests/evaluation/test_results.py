@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from dissensus import Names
@@ -44,6 +45,26 @@ def test_fits_are_written_one_by_one_and_found_again(tmp_path: Path) -> None:
         ("diverged", "loss is nan in epoch 3"),
     ]
     assert folder_name(Key("single", 0, "fold 1")) in keys_in(tmp_path / "fits")
+
+
+def test_the_scores_of_items_by_question_and_metric() -> None:
+    names, other = Names(["t1", "t2"]), Names(["t3"])
+    table = item_table(
+        {
+            "q": {"TVD": (names, np.array([0.1, 0.2])), "accuracy": (names, np.array([1.0, 0.0]))},
+            "r": {"accuracy": (names, np.array([0.0, 0.5]))},
+        }
+    )
+    more = item_table({"q": {"TVD": (other, np.array([0.3]))}})
+    fit = Fit("prior", 0, "fold 1", items=pa.concat_tables([table, more]))
+    assert fit.rows("q", "TVD").to_pydict() == {
+        "item": ["t1", "t2", "t3"],
+        "score": [0.1, 0.2, 0.3],
+    }
+    assert fit.rows("q", "accuracy")["score"].to_pylist() == [1.0, 0.0]
+    assert fit.rows("r", "accuracy")["score"].to_pylist() == [0.0, 0.5]
+    assert fit.rows("r", "TVD").num_rows == Fit("prior", 0, "f").rows("q", "TVD").num_rows == 0
+    assert fit.to_dict()["item_scores"] == 7 and "_parts" not in fit.to_dict()
 
 
 def test_different_fits_have_different_folders() -> None:

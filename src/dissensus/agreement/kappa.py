@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from dissensus.agreement.measure import Estimate, whole
-from dissensus.agreement.pairs import PairMeasure, Pairs
+from dissensus.agreement.pairs import DENSE, PairMeasure, Pairs
 from dissensus.agreement.weights import Weights, disagreement
 from dissensus.annotations import Annotations
 from dissensus.names import Names
@@ -49,7 +49,28 @@ def kappa_matrix(annotations: Annotations, weights: Weights = None) -> np.ndarra
         >>> kappa_matrix(Annotations.from_rows(rows)).round(4).tolist()
         [[1.0, 0.4], [0.4, 1.0]]
     """
-    return pair_kappas(annotations, weights, "Cohen's kappa").matrix()
+    n_annotators, n_values = annotations.n_annotators, annotations.scale.n_columns
+    width = n_annotators * n_values
+    if annotations.repeats or width * max(annotations.n_items, width) > DENSE:
+        return pair_kappas(annotations, weights, "Cohen's kappa").matrix()
+    return _dense(annotations, disagreement(weights, annotations.scale, "Cohen's kappa"))
+
+
+def _dense(annotations: Annotations, apart: np.ndarray) -> np.ndarray:
+    """`kappa_matrix` of a small table, where compiled kernels take longer to load than to run."""
+    n_annotators, n_values = annotations.n_annotators, len(apart)
+    said = np.zeros((annotations.n_items, n_annotators, n_values))
+    said[annotations.item, annotations.who("Cohen's kappa"), annotations.answer] = 1
+    flat = said.reshape(len(said), -1)
+    both = (flat.T @ flat).reshape(n_annotators, n_values, n_annotators, n_values)
+    both = both.transpose(0, 2, 1, 3)  # items of which the first says one value, the second another
+    own, other = both.sum(axis=3), both.sum(axis=2)  # (n_annotators, n_annotators, n_values) each
+    observed = (both * apart).sum(axis=(2, 3)) * own.sum(axis=2)
+    expected = (own[..., :, None] * apart * other[..., None, :]).sum(axis=(2, 3))
+    found = np.full(expected.shape, np.nan)
+    np.divide(observed, expected, out=found, where=expected > 0)
+    np.fill_diagonal(found, 0.0)
+    return 1.0 - found
 
 
 def mean_kappa(annotations: Annotations, weights: Weights = None) -> float:

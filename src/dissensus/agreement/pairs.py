@@ -15,6 +15,7 @@ from dissensus.annotations import Annotations
 from dissensus.errors import DataError
 
 FEW = 2_000_000  # pairs of rows below which a second thread costs more than it gains
+DENSE = 1 << 18  # entries below which a plain table is quicker than a sparse one, or than kernels
 MOST_BYTES = 4 << 30  # of a matrix over pairs of annotators
 
 
@@ -156,10 +157,14 @@ def common_items(annotations: Annotations) -> np.ndarray:
         >>> common_items(Annotations.from_rows(rows)).tolist()
         [[2, 1], [1, 1]]
     """
-    from scipy.sparse import csr_array
-
     who, n = annotations.who("counting common items"), annotations.n_annotators
     check_size((n, n), f"a matrix over the pairs of {n:,} annotators")
+    if n * annotations.n_items <= DENSE:
+        answered = np.zeros((n, annotations.n_items))
+        answered[who, annotations.item] = 1
+        return (answered @ answered.T).astype(np.int64)
+    from scipy.sparse import csr_array
+
     there = csr_array((np.ones(len(who)), (who, annotations.item)), (n, annotations.n_items))
     there.data[:] = 1  # however often someone answered an item
     return np.asarray((there @ there.T).toarray(), dtype=np.int64)

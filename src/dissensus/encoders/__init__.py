@@ -13,6 +13,7 @@ from dissensus.encoders.choice import (
     roles_of,
 )
 from dissensus.encoders.features import FeaturesEncoder
+from dissensus.encoders.pooling import mean_vectors, pooling_once
 from dissensus.encoders.prepared import Inputs, Prepared
 from dissensus.encoders.preparing import ByBatch, prepared
 from dissensus.encoders.skipping import without_unreadable
@@ -36,6 +37,8 @@ __all__ = [
     "UntrainedEncoder",
     "encode",
     "encoder",
+    "mean_vectors",
+    "pooling_once",
     "prepared",
     "readings",
     "roles_of",

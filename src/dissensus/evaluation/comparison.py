@@ -15,13 +15,14 @@ from typing import Any
 import numpy as np
 
 from dissensus.corpus import Corpus
+from dissensus.encoders import pooling_once
 from dissensus.errors import DataError, DissensusError, Unfinished, listed
 from dissensus.evaluation.cluster import Cluster
 from dissensus.evaluation.features import encode
 from dissensus.evaluation.fit import Fit, Job, Key
 from dissensus.evaluation.floors import floors, metrics_for, with_gold
 from dissensus.evaluation.identity import facts_of
-from dissensus.evaluation.jobs import jobs_of
+from dissensus.evaluation.jobs import jobs_of, minutes_of
 from dissensus.evaluation.place import Place, occupied
 from dissensus.evaluation.protocols import Fold
 from dissensus.evaluation.results import About, Results, code_commit
@@ -75,9 +76,9 @@ def compare(
             best is fitted to all of it. 0: the methods as they are.
         choices: what to draw settings from, by method; left out, the methods' own `choices`.
         by: what belongs together, as in `Corpus.units`, in inner folds and in tests.
-        processes: at work at once; left out, as many as there are processors, or two for a GPU
-            (one where encoders learn, too). Figures are the same. A script that asks for more
-            than one needs `if __name__ == "__main__":`.
+        processes: at work at once; left out, as many as there are processors, or one for a GPU
+            (two where frozen features take it more than a minute). Figures are the same. A script
+            that asks for more than one needs `if __name__ == "__main__":`.
         cluster: the address of a Dask scheduler whose workers make the fits, in the place of
             processes here.
         budget: seconds after which no new fit begins; if some are missing then, Unfinished says
@@ -232,6 +233,7 @@ def _run(
     if cluster is not None and processes is not None:
         raise DataError("a cluster has its own processes; give an address or a number, not both")
     with ExitStack() as stack:
+        stack.enter_context(pooling_once())
         if cluster is not None and jobs:
             workers = stack.enter_context(closing(Cluster.at(cluster)))
             corpus.save(place.corpus)
@@ -263,7 +265,7 @@ def _fits_on_this_machine(
 ) -> tuple[Generator[Fit], int]:
     """The fits, from one process or from several, and from how many."""
     encode(corpus, [task.methods[name] for name in dict.fromkeys(j[0].method for j in jobs)])
-    n = min(_processors(task) if processes is None else processes, len(jobs))
+    n = min(_processors(task, corpus) if processes is None else processes, len(jobs))
     if n < 0 or processes == 0:
         raise DataError(f"at least one process is needed, found {processes}")
     if n < 2:
@@ -272,13 +274,19 @@ def _fits_on_this_machine(
     return fits_apart(task, place.corpus, begun, n), n
 
 
-def _processors(task: Task) -> int:
-    """How many processes there are unasked: one for each processor; a GPU serves two, or one where
-    encoders learn, which side by side may take all of its memory."""
+def _processors(task: Task, corpus: Corpus) -> int:
+    """How many processes there are unasked: one for each processor.
+
+    On a GPU all fits of a method are one training, which leaves little to a second process; it
+    takes some ten seconds to import torch and to begin on the GPU. So there are two only where
+    there is more than a minute to train, and one where encoders learn, which side by side may take
+    all of its memory.
+    """
     methods = task.methods.values()
     trainings = [getattr(method, "training", None) for method in methods]
     if any(training is not None and training.on_gpu for training in trainings):
-        return 2 if all(getattr(m, "tune", "nothing") == "nothing" for m in methods) else 1
+        frozen = all(getattr(method, "tune", "nothing") == "nothing" for method in methods)
+        return 2 if frozen and minutes_of(task, corpus) > 1 else 1
     try:
         return len(os.sched_getaffinity(0))
     except AttributeError:  # not on every system

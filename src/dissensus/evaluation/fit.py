@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 from urllib.parse import quote
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from dissensus.errors import DataError
 from dissensus.folders import read_json, read_table, reading, write_json, write_table, writing
@@ -79,10 +79,25 @@ class Fit:
 
     def rows(self, question: str, metric: str) -> Any:
         """The scores of single items on one metric, a table of item and score."""
-        asked = pc.and_(
-            pc.equal(self.items["question"], question), pc.equal(self.items["metric"], metric)
-        )
-        return self.items.filter(asked).select(["item", "score"])
+        return self._parts.get((question, metric), self.items.slice(0, 0)).select(["item", "score"])
+
+    @cached_property
+    def _parts(self) -> dict[tuple[str, str], Any]:
+        """The items by question and metric, which follow one another."""
+        if not self.items.num_rows:
+            return {}
+        owner = [self.items[name].combine_chunks().dictionary_encode() for name in _OWNER]
+        codes = np.stack([held.indices.to_numpy() for held in owner])  # (2, n_rows)
+        new = np.flatnonzero((np.diff(codes, axis=1) != 0).any(axis=0)) + 1
+        edges = np.r_[0, new, codes.shape[1]].tolist()
+        parts: dict[tuple[str, str], list[Any]] = {}
+        for first, last in zip(edges, edges[1:], strict=False):
+            question, metric = (
+                held.dictionary[int(code)].as_py()
+                for held, code in zip(owner, codes[:, first], strict=True)
+            )
+            parts.setdefault((question, metric), []).append(self.items.slice(first, last - first))
+        return {key: pa.concat_tables(held) for key, held in parts.items()}
 
     # ---- a folder for each ----
 
@@ -102,7 +117,8 @@ class Fit:
 
     def to_dict(self) -> dict[str, Any]:
         """What is known but for the items' scores and the time it took."""
-        content = {key: value for key, value in vars(self).items() if key not in _APART}
+        names = [known.name for known in fields(self) if known.name not in _APART]
+        content = {name: getattr(self, name) for name in names}
         return content | {"notes": list(self.notes), "item_scores": self.items.num_rows}
 
     @classmethod
@@ -118,6 +134,7 @@ class Fit:
         return cls(**known, scores=scores, notes=notes, seconds=seconds)
 
 
+_OWNER = ("question", "metric")
 _APART = ("items", "seconds")
 _KNOWN = ("method", "seed", "fold", "run", "status", "reason", "settings", "tried")
 

@@ -39,19 +39,37 @@ def _side_by_side(method: Method) -> bool:
     return worth_stacking(method)
 
 
+def minutes_of(task: Task, corpus: Corpus) -> float:
+    """How long all trainings take one process, about, on frozen features."""
+    total = 0.0
+    for key in task.keys():
+        n_fits = 1 + task.trials * task.inner_folds * task.searches(key)
+        total += n_fits * _passes(task, corpus, key) / PASSES[_device(task.methods[key.method])]
+    return total
+
+
 def _most(task: Task, corpus: Corpus, key: Key) -> int:
     """How many fits may be one job: so many that one which is killed loses a minute at most."""
+    passes, device = _passes(task, corpus, key), _device(task.methods[key.method])
+    return max(1, min(MEMBERS[device], int(PASSES[device] / max(passes, 1)))) if passes else 1
+
+
+def _passes(task: Task, corpus: Corpus, key: Key) -> float:
+    """Items and answers that a training sees; none, where nothing is trained."""
     from dissensus.methods.trained import TrainedMethod
 
     method = task.methods[key.method]
     if not isinstance(method, TrainedMethod):
-        return 1
+        return 0.0
     share = len(task.fold(key.fold).train) / max(corpus.n_items, 1)
     n_rows = sum(corpus[question].n_rows for question in task.questions)
     passes = method.training.epochs * share * (corpus.n_items + n_rows * method.needs_rows)
-    passes *= method.n_networks
-    device = "cuda" if method.training.on_gpu else "cpu"
-    return max(1, min(MEMBERS[device], int(PASSES[device] / max(passes, 1))))
+    return passes * method.n_networks
+
+
+def _device(method: Method) -> str:
+    training = getattr(method, "training", None)
+    return "cuda" if training is not None and training.on_gpu else "cpu"
 
 
 def _even(keys: Sequence[Key], most: int) -> list[Job]:

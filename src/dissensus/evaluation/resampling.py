@@ -8,12 +8,16 @@ so that a draw is a row of counts and all draws are one product of matrices.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 
 BLOCK = 1 << 22  # weights at a time
+_Asked = tuple[int, int, int, int | None, int]  # what decides draws
+_KEPT: ContextVar[dict[_Asked, list[np.ndarray]] | None] = ContextVar("drawn", default=None)
 
 
 class Statistic(Protocol):
@@ -164,6 +168,29 @@ def draws(
         size: how many are drawn; n if left out.
         key: another key gives other draws of the same seed.
     """
+    kept = _KEPT.get()
+    if kept is None:
+        yield from _draws(n, resamples, seed, size, key)
+        return
+    asked = n, resamples, seed, size, key
+    if asked not in kept and resamples * max(n, size or n, 1) <= BLOCK:
+        kept.clear()  # of one test at a time
+        kept[asked] = list(_draws(*asked))
+    yield from kept[asked] if asked in kept else _draws(*asked)
+
+
+@contextmanager
+def drawing_once() -> Iterator[None]:
+    """Within it, items that are drawn as in the test before need not be drawn again."""
+    token = _KEPT.set({}) if _KEPT.get() is None else None
+    try:
+        yield
+    finally:
+        if token is not None:
+            _KEPT.reset(token)
+
+
+def _draws(n: int, resamples: int, seed: int, size: int | None, key: int) -> Iterator[np.ndarray]:
     size = n if size is None else size
     generator = np.random.default_rng([key + 1, seed])
     step = max(1, BLOCK // max(n, size, 1))

@@ -9,6 +9,7 @@ import subprocess
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -84,10 +85,18 @@ class Results:
 
     def runs(self, question: str, metric: str, method: str) -> Runs:
         """A method's scores of single items: a row for each seed and repetition."""
-        fits = self.of(method)
-        keys = sorted({(fit.seed, fit.run) for fit in fits})
-        parts = [(keys.index((fit.seed, fit.run)), fit.rows(question, metric)) for fit in fits]
-        return Runs.of(keys, parts)
+        asked = question, metric, method
+        if asked not in self._runs:
+            fits = self.of(method)
+            keys = sorted({(fit.seed, fit.run) for fit in fits})
+            parts = [(keys.index((fit.seed, fit.run)), fit.rows(question, metric)) for fit in fits]
+            self._runs[asked] = Runs.of(keys, parts)
+        return self._runs[asked]
+
+    @cached_property
+    def _runs(self) -> dict[tuple[str, str, str], Runs]:
+        """Those that were asked for: every method is compared with the reference's."""
+        return {}
 
     # ---- a folder of JSON and Parquet ----
 

@@ -12,6 +12,7 @@ import numpy as np
 from dissensus.errors import DataError, listed
 from dissensus.evaluation.comparing import compared
 from dissensus.evaluation.difference import NAN, Difference, corrected
+from dissensus.evaluation.resampling import drawing_once
 from dissensus.evaluation.results import Results
 from dissensus.metrics import METRICS
 
@@ -109,7 +110,9 @@ def tables(
     _check("method", [] if reference is None else [reference], about.methods)
     drawing: dict[str, Any] = {"resamples": resamples, "seed": seed}
     shown = {q: tuple(metrics) if metrics else _scored(results, q) for q in asked}
-    rows = [_row(results, q, shown[q], m, reference, drawing) for q in asked for m in about.methods]
+    with drawing_once():
+        made = [(q, m) for q in asked for m in about.methods]
+        rows = [_row(results, q, shown[q], m, reference, drawing) for q, m in made]
     rows = _holm(rows)
     against = [c.against for row in rows for c in row.cells.values() if c.against]
     n_comparisons = sum(not math.isnan(found.p) for found in against)

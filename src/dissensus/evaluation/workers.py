@@ -19,6 +19,7 @@ from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import Any, Protocol
 
+from dissensus.encoders import pooling_once
 from dissensus.errors import ModelError
 from dissensus.evaluation.fit import Job, Key
 from dissensus.progress import hidden
@@ -210,7 +211,7 @@ def _work(connection: Connection[Any, Any], task: Work, folder: Path) -> None:
     threading.Thread(target=_end_with_parent, daemon=True).start()
     opened = task.opened(folder)
     connection.send(READY)
-    with hidden(), one_thread(), suppress(EOFError, OSError):
+    with hidden(), one_thread(), pooling_once(), suppress(EOFError, OSError):
         while job := connection.recv():
             for fit in task.done(opened, job):
                 connection.send(fit)

@@ -302,7 +302,7 @@ class TrainedMethod(Method):
 
     def _made(self) -> Network:
         with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(self.init_seed)
+            torch.default_generator.manual_seed(self.init_seed)  # networks are made on the CPU
             network = self.network(self.sizes_)
             if self.tune == "nothing":
                 return numbered(network)

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dissensus.agreement import common_items, kappa_matrix
+from dissensus.agreement.pairs import DENSE
 from dissensus.annotations import Annotations
 from dissensus.errors import DataError
 from dissensus.metrics.matching import common_pairs, require
@@ -135,6 +136,8 @@ def _often(annotations: Annotations, at_least: int) -> np.ndarray:
 
 
 def _select(annotations: Annotations, codes: np.ndarray) -> Annotations:
+    if len(codes) == annotations.n_annotators:
+        return annotations
     return annotations.select_annotators(codes, annotations.annotators.take(codes))
 
 
@@ -144,8 +147,12 @@ def _off_diagonal(entries: np.ndarray) -> np.ndarray:
 
 def _left_out(annotations: Annotations, compared: np.ndarray) -> int:
     """Pairs of annotators with a common item that are not among the compared ones."""
-    together = _present(annotations)
-    both = (together.T @ together).nnz - np.count_nonzero(annotations.per_annotator())
+    if annotations.n_annotators * annotations.n_items <= DENSE:
+        n_together = np.count_nonzero(common_items(annotations))
+    else:
+        together = _present(annotations)
+        n_together = (together.T @ together).nnz
+    both = n_together - np.count_nonzero(annotations.per_annotator())
     return int(both - compared.sum()) // 2
 
 

@@ -110,6 +110,8 @@ def metric_name(name: str) -> str:
         >>> metric_name("annotator-accuracy-worst-decile")
         'annotator accuracy, worst decile'
     """
+    if name in METRICS:
+        return name
     plain = {_plain(known): known for known in METRICS}
     if _plain(name) not in plain:
         raise DataError(f"no metric {name!r}; there are {listed(METRICS, len(METRICS))}")

@@ -19,6 +19,7 @@ from dissensus.encoders import (
     Reading,
     Sequence,
     Store,
+    mean_vectors,
     prepared,
     roles_of,
 )
@@ -131,6 +132,11 @@ class Examples:
                 made.n_cut += int(made.prepared[role].cut.sum())
                 made._set_focus(corpus, role)
                 continue
+            if pool and not _has_focus(corpus, role):
+                means = mean_vectors(reading.encoder, reading.contents)
+                made.n_cut += int(means.cut.sum())
+                made._set_pooled(role, means.vectors, reading.content.astype(np.int64))
+                continue
             store = reading.store()
             made.n_cut += store.n_cut
             if pool:
@@ -143,13 +149,27 @@ class Examples:
         return made
 
     def _pool(self, corpus: Corpus, role: str, reading: Reading, store: Store) -> None:
-        vectors, entry, unfocused = _pooled(corpus, role, reading.content, store)
-        self.pooled[role] = torch.from_numpy(vectors).to(self.device)
-        self.entry[role] = torch.from_numpy(entry).to(self.device)
+        """One vector for each item, the mean over its focus."""
+        assert corpus.focus is not None
+        codes = reading.content.astype(np.int64)
+        shown = np.flatnonzero(codes >= 0)
+        focus = corpus.focus.take(shown)
+        vectors, unfocused = store.pooled_at(codes[shown], focus.start, focus.stop)
+        entry = np.full(len(codes), -1)
+        entry[shown] = np.arange(len(shown))
+        self._set_pooled(role, vectors, entry)
         self.unfocused += unfocused
 
+    def _set_pooled(self, role: str, vectors: np.ndarray, entry: np.ndarray) -> None:
+        """Vectors and the one of each item; zeros for items that do not show this role (-1)."""
+        nothing = np.zeros((1, vectors.shape[1]), np.float32)
+        entry = np.where(entry < 0, len(vectors), entry)
+        self.pooled[role] = torch.from_numpy(np.concatenate([vectors, nothing])).to(self.device)
+        self.entry[role] = torch.from_numpy(entry).to(self.device)
+
     def _set_focus(self, corpus: Corpus, role: str) -> None:
-        if corpus.focus is not None and [corpus.focus.role] == roles_of(role, corpus.contents):
+        if _has_focus(corpus, role):
+            assert corpus.focus is not None
             both = np.stack([corpus.focus.start, corpus.focus.stop], axis=2)
             self.focus[role] = torch.from_numpy(both.astype(np.float32)).to(self.device)
 
@@ -238,17 +258,6 @@ def _moved(cut: Sequence, device: torch.device) -> Sequence:
     return Sequence(*(part.to(device) for part in (cut.vectors, cut.mask, cut.places)))
 
 
-def _pooled(
-    corpus: Corpus, role: str, content: np.ndarray, store: Store
-) -> tuple[np.ndarray, np.ndarray, int]:
-    """One vector per entry, each item's entry, and how many foci overlap no position."""
-    codes = content.astype(np.int64)
-    nothing = np.zeros((1, store.width), np.float32)  # for items that do not show this role
-    if corpus.focus is None or [corpus.focus.role] != roles_of(role, corpus.contents):
-        return np.concatenate([store.pooled(), nothing]), np.where(codes < 0, len(store), codes), 0
-    shown = np.flatnonzero(codes >= 0)
-    focus = corpus.focus.take(shown)
-    vectors, empty = store.pooled_at(codes[shown], focus.start, focus.stop)
-    entry = np.full(len(codes), len(shown))
-    entry[shown] = np.arange(len(shown))
-    return np.concatenate([vectors, nothing]), entry, empty
+def _has_focus(corpus: Corpus, role: str) -> bool:
+    """Whether items of the corpus are about a part of what they show in this role."""
+    return corpus.focus is not None and [corpus.focus.role] == roles_of(role, corpus.contents)

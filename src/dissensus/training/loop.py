@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
+from functools import cached_property
 from types import FrameType
 from typing import Any, NamedTuple
 
@@ -84,8 +85,8 @@ class Run:
         by_rows = {id(table) for table in self.tables.tables}
         learning = [p for p in self.network.parameters() if p.requires_grad]
         self.parameters = [p for p in learning if id(p) not in by_rows]
-        self.optimiser = training.optimise(self.parameters, self.network.pretrained())
-        self.highest = [group["lr"] for group in self.optimiser.param_groups]
+        self.groups = training.groups(self.parameters, self.network.pretrained())
+        self.highest = [group["lr"] for group in self.groups]
         self.order = np.random.default_rng(training.seed)
         self.order_before = self.order.bit_generator.state  # before the present epoch
         self.n_batches = len(epoch(self.examples, self.learned, training, None))
@@ -97,6 +98,12 @@ class Run:
         self.log.best_epoch = training.epochs
         self.log.chosen_by = self.judge.name if self.judge else "loss"
         self.began = time.monotonic()
+
+    @cached_property
+    def optimiser(self) -> Any:
+        """Made where it is asked for: in a stack nobody does, and torch's own imports a compiler,
+        which takes two seconds."""
+        return self.training.optimise([dict(group) for group in self.groups])
 
     # ---- the loop ----
 

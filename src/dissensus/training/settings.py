@@ -126,8 +126,10 @@ class Training:
             raise ModelError("training.device is cuda, but there is no GPU that torch can use")
         return torch.device(self.device)
 
-    def optimise(self, parameters: list[nn.Parameter], slow: Mapping[nn.Parameter, int]) -> Any:
-        """The optimiser of new parameters and of pretrained, slow ones.
+    def groups(
+        self, parameters: list[nn.Parameter], slow: Mapping[nn.Parameter, int]
+    ) -> list[dict[str, Any]]:
+        """New parameters and pretrained, slow ones, by their highest learning rate.
 
         Args:
             slow: how many of the encoder's blocks come behind each.
@@ -138,7 +140,10 @@ class Training:
         for parameter, behind in slow.items():
             rate = self.encoder_learning_rate * self.layer_decay**behind
             by_rate.setdefault(rate, []).append(parameter)
-        groups += [{"params": held, "lr": rate} for rate, held in by_rate.items()]
+        return groups + [{"params": held, "lr": rate} for rate, held in by_rate.items()]
+
+    def optimise(self, groups: list[dict[str, Any]]) -> Any:
+        """The optimiser of parameters in groups."""
         common: dict[str, Any] = {"weight_decay": self.weight_decay, "fused": True}
         if self.optimiser == "sgd":
             return torch.optim.SGD(groups, momentum=MOMENTUM, **common)

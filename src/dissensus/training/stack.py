@@ -74,7 +74,7 @@ class Stack:
         """All members' weights, by their learning rates: in one table, (n_members, n_weights), of
         which `weights` are views; to be compiled, each parameter by itself."""
         networks = [run.network for run in self.runs]
-        groups = [group["params"] for group in self.runs[0].optimiser.param_groups]
+        groups = [group["params"] for group in self.runs[0].groups]
         group_of = {held: number for number, group in enumerate(groups) for held in group}
         named = [(n, p) for n, p in self.network.named_parameters() if p.requires_grad]
         named = sorted(named, key=lambda entry: group_of[entry[1]])
