@@ -77,7 +77,8 @@ def compare(
     ] = None,
     skip_bad: SkipBad = False,
     processes: Annotated[
-        int | None, typer.Option(help="Processes at once; one for each processor if left out.")
+        int | None,
+        typer.Option(help="Processes at once; one for each processor, or for a GPU, if left out."),
     ] = None,
     cluster: Annotated[
         str | None,
