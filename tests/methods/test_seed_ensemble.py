@@ -19,6 +19,7 @@ from dissensus.corpus import Focus
 from dissensus.errors import ModelError
 from dissensus.methods import Job, SeedEnsemble, Single, fit_many
 from dissensus.methods.base import Answers
+from dissensus.methods.members import member_seed
 from dissensus.methods.seed_ensemble import bag
 from dissensus.methods.temperature import best_temperature, set_aside, tempered
 from dissensus.training import Training
@@ -166,7 +167,8 @@ def test_linear_members_are_singles_of_other_seeds() -> None:
     crowd = feature_crowd()
     fitted = SeedEnsemble(encoder="features", pool="mean", training=QUICK).fit(crowd)
     for number, member in enumerate(fitted.members_):
-        plain = Single(encoder="features", init_seed=number, training=QUICK).fit(crowd)
+        seed = member_seed(0, number)
+        plain = Single(encoder="features", init_seed=seed, training=QUICK).fit(crowd)
         expected = plain.predict(crowd)["q"].distribution
         np.testing.assert_allclose(member.predict(crowd)["q"].distribution, expected, atol=1e-5)
 

@@ -37,6 +37,7 @@ ENCODERS: dict[Kind, dict[str, tuple[str, str]]] = {
     },
     "image": {
         "efficientnet-lite0": ("image", "ImageEncoder"),
+        "last-block:": ("last_block", "LastBlockEncoder"),
         "features": ("features", "FeaturesEncoder"),
         "": ("image", "ImageEncoder"),
     },
@@ -45,9 +46,12 @@ ENCODERS: dict[Kind, dict[str, tuple[str, str]]] = {
         "efficientnet-lite0": ("video", "VideoEncoder"),
         "": ("video", "VideoEncoder"),
     },
-    "features": {"features": ("features", "FeaturesEncoder")},
+    "features": {
+        "features": ("features", "FeaturesEncoder"),
+        "last-block:": ("last_block", "LastBlockEncoder"),
+    },
 }
-WITH_PATH = ("words:", "tagger:", "word-forms:")
+WITH_PATH = ("words:", "tagger:", "word-forms:", "last-block:")
 BESIDE = "&"  # between the names of encoders that read one role
 DEFAULTS: dict[Kind, str] = {
     "text": "minilm",
@@ -84,9 +88,9 @@ def encoder(name: str, kind: Kind) -> Encoder:
 
     Args:
         name: one of ours, "auto" for the kind's default, "words:PATH", "tagger:PATH" or
-            "word-forms:PATH" for a file of word vectors, a folder that holds a transformers model,
-            or a model's name on the hub; its options stand behind it, as in
-            "minilm:max_length=64".
+            "word-forms:PATH" for a file of word vectors, "last-block:efficientnet-lite0", a folder
+            that holds a transformers model, or a model's name on the hub; its options stand
+            behind it, as in "minilm:max_length=64".
     """
     ours = ENCODERS[kind]
     plain, options = _parted(name)

@@ -24,9 +24,10 @@ SHORTEST = 8  # tokens: the model's own marks need room
 class _TextNetwork(EncoderNetwork):
     """A transformer over token numbers and the number of the part they stand in."""
 
-    def __init__(self, model: nn.Module) -> None:
+    def __init__(self, model: nn.Module, first: bool = False) -> None:
         super().__init__()
         self.model = model
+        self.first = first
         config: Any = model.config
         self.width = config.hidden_size
         self.n_kinds = getattr(config, "type_vocab_size", 0)
@@ -36,7 +37,7 @@ class _TextNetwork(EncoderNetwork):
         mask = torch.arange(units.shape[1], device=units.device) < lengths[:, None]
         kinds = {"token_type_ids": part.clamp(max=self.n_kinds - 1)} if self.n_kinds > 1 else {}
         vectors: Tensor = self.model(tokens, attention_mask=mask, **kinds).last_hidden_state
-        return vectors
+        return vectors[:, :1] if self.first else vectors
 
     @property
     def blocks(self) -> list[nn.Module]:
@@ -55,10 +56,13 @@ class TextEncoder(NeuralEncoder):
         name: "minilm" (all-MiniLM-L6-v2, 384 wide), a folder, or a name on the hub.
         max_length: tokens that are read, if the model can read as many; the rest is cut off, from
             the longest text first.
+        positions: "all" tokens, or the "first" alone, which BERT is made to sum up a text with
+            ([CLS]).
     """
 
     name: str = "minilm"
     max_length: int = 256
+    positions: str = "all"
     kinds: ClassVar[tuple[Kind, ...]] = ("text",)
     units_per_batch: ClassVar[int] = 1024  # 4,096 took a tenth longer on a CPU
 
@@ -67,10 +71,13 @@ class TextEncoder(NeuralEncoder):
             raise ModelError(
                 f"max_length: at least {SHORTEST} tokens are wanted, found {self.max_length}"
             )
+        if self.positions not in ("all", "first"):
+            raise ModelError(f"positions are 'all' or the 'first', found {self.positions!r}")
 
     @property
     def identity(self) -> str:
-        return json.dumps(["text", self.name, self._revision, self.max_length])
+        known = ["text", self.name, self._revision, self.max_length]
+        return json.dumps(known if self.positions == "all" else [*known, self.positions])
 
     @property
     def _source(self) -> str:
@@ -100,7 +107,7 @@ class TextEncoder(NeuralEncoder):
         model = hub.loaded(
             self.name, lambda: AutoModel.from_pretrained(self._source, use_safetensors=True)
         )
-        return _TextNetwork(hub.without_pooler(model.float()))
+        return _TextNetwork(hub.without_pooler(model.float()), self.positions == "first")
 
     def prepare(self, contents: Contents) -> Prepared:
         together = pa.types.is_list(contents.values.type)
@@ -125,7 +132,10 @@ class TextEncoder(NeuralEncoder):
         else:
             places = places[:, None]
         cut = np.array([bool(found.overflowing) for found in encodings], dtype=bool)
-        return Prepared(units, offsets, places, offsets, cut)
+        if self.positions == "all":
+            return Prepared(units, offsets, places, offsets, cut)
+        each = np.arange(len(texts) + 1)
+        return Prepared(units, offsets, places[offsets[:-1]], each, cut)
 
     @property
     def _between(self) -> str:

@@ -46,7 +46,8 @@ class Work(Protocol):
 
 
 def fits_here(task: Work, opened: Any, jobs: Iterable[Job]) -> Generator[Any]:
-    """The fits of these jobs, one job after another in this process."""
+    """The fits of these jobs, one job after another in this process; an empty one asks that all
+    before it have ended, and they have."""
     for job in jobs:
         with one_thread():
             fits = list(task.done(opened, job))
@@ -56,32 +57,36 @@ def fits_here(task: Work, opened: Any, jobs: Iterable[Job]) -> Generator[Any]:
 def fits_apart(task: Work, folder: Path, jobs: Iterable[Job], processes: int) -> Generator[Any]:
     """The fits of these jobs in any order, from worker processes that read the corpus's folder.
 
-    A job is taken from the iterable when a process is free for it.
+    A job is taken from the iterable when a process is free for it. An empty one says that what
+    comes next cannot begin yet: the iterable is asked again when another fit has come.
     """
     queue = Queue(iter(jobs))
     workers: list[_Worker] = []
+    idle: list[_Worker] = []
     began = False  # one of them
     try:
-        while len(workers) < processes and (job := queue.next()) is not None:
+        while len(workers) < processes and (job := queue.next()):
             workers.append(_Worker.begun(task, folder, job))
-        while workers:
+        while len(workers) > len(idle):
             for worker in _reporting(workers):
                 told = worker.told()
                 if told == READY:
                     began = True
                 elif told == DONE:
-                    worker.left = queue.next() or ()
-                    if not worker.asked():
-                        workers.remove(worker)
+                    idle.append(worker)
                 elif told is None:  # it died
                     workers.remove(worker)
+                    idle = [other for other in idle if other is not worker]
                     why = f"its process died {ATTEMPTS} times ({worker.died(began)}); {MEMORY}"
                     yield from queue.died(worker.left, task, why)
-                    if (job := queue.next()) is not None:
-                        workers.append(_Worker.begun(task, folder, job))
                 else:
                     worker.left = worker.left[1:]  # they come in order
                     yield told
+            while (idle or len(workers) < processes) and (job := queue.next()):
+                if idle:
+                    idle.pop(0).ask(job)
+                else:
+                    workers.append(_Worker.begun(task, folder, job))
     finally:
         for worker in workers:
             worker.end()
@@ -145,17 +150,14 @@ class _Worker:
             process.start()
         theirs.close()
         worker = cls(process, mine, job)
-        worker.asked()
+        worker.ask(job)
         return worker
 
-    def asked(self) -> bool:
-        """Send the job; without one, or where nobody is there any more, the process ends."""
+    def ask(self, job: Job) -> None:
+        """Send a job; where nobody is there any more, `told` will say so."""
+        self.left = job
         with suppress(OSError):
-            self.connection.send(self.left)
-        if not self.left:
-            self.process.join()
-            self.connection.close()
-        return bool(self.left)
+            self.connection.send(job)
 
     def died(self, others_began: bool) -> str:
         """How the process ended; an error where none comes as far as to begin."""

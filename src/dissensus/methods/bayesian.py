@@ -15,10 +15,10 @@ from dissensus.errors import ModelError
 from dissensus.methods.asking import Pairs
 from dissensus.methods.base import Answers
 from dissensus.methods.choices import TRAINING_CHOICES, Choices
-from dissensus.methods.labels import check_labels, item_labels, label_targets
+from dissensus.methods.labels import check_labels, first_biases, item_labels, label_targets
 from dissensus.methods.losses import item_weight
-from dissensus.methods.members import ReadOut, joint_answers, with_members
-from dissensus.methods.trained import TrainedMethod
+from dissensus.methods.members import TEMPERED_VOTES, ReadOut, joint_answers, with_members
+from dissensus.methods.temperature import Calibrated, check_held_out
 from dissensus.networks.bayesian import (
     PRIORS,
     BayesianLayer,
@@ -89,7 +89,7 @@ class _BayesianNet(Network):
 
 
 @dataclass(eq=False)
-class Bayesian(TrainedMethod):
+class Bayesian(Calibrated):
     """Learns the label of each item with weights that are distributions (Bayes by backprop).
 
     Every pass draws the weights anew; the encoder reads once. What the passes differ in is what
@@ -118,6 +118,8 @@ class Bayesian(TrainedMethod):
             anything is seen; in the paper, equally likely.
         read: the distribution that is predicted: the "mean" of the passes', or the share of passes
             that "votes" for each answer; it may be set after the fit.
+        temperature: whether the mean is made more or less even by one number, as for `Single`.
+        held_out: the share of items, by content, that is set aside for it.
 
     Reference: Blundell, Cornebise, Kavukcuoglu & Wierstra (2015), arXiv 1505.05424; Raj Prabhu,
     Carbajal, Lehmann-Willenbrock & Gerkmann (2022), arXiv 2110.03299 (variant MU), as a baseline
@@ -158,11 +160,10 @@ class Bayesian(TrainedMethod):
 
     def start(self, corpus: Corpus, question: str) -> np.ndarray:
         labels = self._labels(corpus, question)
-        reading = likelihood(labels.scale)
-        start = reading.start(labels.answer, labels.weight)
-        if not self.base_rates:
-            start[: reading.n_outputs] = 0
-        return start
+        return first_biases(labels.scale, labels.answer, labels.weight, self.base_rates)
+
+    def judged_by(self, corpus: Corpus, question: str) -> Annotations:
+        return self._labels(corpus, question)
 
     # ---- the read-out ----
 
@@ -195,7 +196,9 @@ class Bayesian(TrainedMethod):
     def _check(self, corpus: Corpus, question: str) -> None:
         if self.label != "gold":
             super()._check(corpus, question)
-        self._read_out()
+        check_held_out(self.held_out)
+        if self._read_out() == "votes" and self.temperature:
+            raise ModelError(TEMPERED_VOTES)
         if self.prior not in PRIORS:
             raise ModelError(f"prior is 'normal' or 'mixture', not {self.prior!r}")
         if self.passes < 1 or any(width < 1 for width in self.hidden):

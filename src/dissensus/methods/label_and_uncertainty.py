@@ -16,11 +16,11 @@ from dissensus.errors import ModelError
 from dissensus.methods.asking import Pairs
 from dissensus.methods.base import Answers
 from dissensus.methods.choices import PROBE_CHOICES, Choices
-from dissensus.methods.labels import check_labels, item_labels, label_targets
+from dissensus.methods.labels import check_labels, first_biases, item_labels, label_targets
 from dissensus.methods.losses import item_weight, label_losses
 from dissensus.methods.shared_net import SharedNet
-from dissensus.methods.trained import LaidOut, TrainedMethod
-from dissensus.networks.likelihoods import likelihood
+from dissensus.methods.temperature import Calibrated, check_held_out
+from dissensus.methods.trained import LaidOut
 from dissensus.prediction import Predictions
 from dissensus.scales import Interval, MultiLabel
 from dissensus.training import Batch, Loss, Network, Outputs, Sizes, Training
@@ -87,7 +87,7 @@ class _UncertainNet(Network):
 
 
 @dataclass(eq=False)
-class LabelAndUncertainty(TrainedMethod):
+class LabelAndUncertainty(Calibrated):
     """Learns the one label of each item, and how much its annotators disagreed.
 
     The multi-task model of Han et al. (2017). `Prediction.disagreement` holds what it expects, 0
@@ -104,6 +104,11 @@ class LabelAndUncertainty(TrainedMethod):
             deviation on [-1, 1], as in the paper.
         uncertainty_weight: of the squared error of the disagreement beside the label's loss.
         hidden: widths of hidden layers over the pooled features; none is a linear probe.
+        base_rates: whether the output layer begins with the frequencies of the labels as biases,
+            or with none.
+        temperature: whether the label's distribution is made more or less even by one number, as
+            for `Single`.
+        held_out: the share of items, by content, that is set aside for it.
 
     Reference: Han, Zhang, Schmitt, Pantic & Schuller (2017), From Hard to Soft, doi
     10.1145/3123266.3123383; on categories as in SeedBERT's comparison, arXiv 2211.13196.
@@ -115,6 +120,7 @@ class LabelAndUncertainty(TrainedMethod):
     uncertainty_weight: float = 1.0
     hidden: tuple[int, ...] = ()
     dropout: float = 0.5
+    base_rates: bool = True
     training: Training = Training(epochs=10)
     name: ClassVar[str] = "label-and-uncertainty"
     choices: ClassVar[Choices] = PROBE_CHOICES
@@ -147,7 +153,11 @@ class LabelAndUncertainty(TrainedMethod):
         found = disagreement(corpus[question], self.measure)
         known = found[np.isfinite(found)]
         mean = known.mean() if known.size else 0.0
-        return np.r_[likelihood(labels.scale).start(labels.answer, labels.weight), mean]
+        biases = first_biases(labels.scale, labels.answer, labels.weight, self.base_rates)
+        return np.r_[biases, mean]
+
+    def judged_by(self, corpus: Corpus, question: str) -> Annotations:
+        return self._labels(corpus, question)
 
     def _run(
         self, corpus: Corpus, validation: Corpus | None, laid_out: LaidOut | None = None
@@ -205,6 +215,7 @@ class LabelAndUncertainty(TrainedMethod):
 
     def _check(self, corpus: Corpus, question: str) -> None:
         super()._check(corpus, question)
+        check_held_out(self.held_out)
         check_labels(corpus, question, self._labels(corpus, question))
         if self.measure not in ("entropy", "minority"):
             raise ModelError(

@@ -11,6 +11,7 @@ from dissensus.annotations import Annotations, Ties
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError, listed
 from dissensus.networks.likelihoods import likelihood
+from dissensus.scales import Scale
 
 
 def item_labels(corpus: Corpus, question: str, label: str, ties: Ties, seed: int) -> Annotations:
@@ -32,6 +33,20 @@ def item_labels(corpus: Corpus, question: str, label: str, ties: Ties, seed: int
     if question not in corpus.gold:
         raise DataError(f"{corpus.name}: no gold label for {question!r}")
     return corpus.gold[question].to(corpus[question].scale)
+
+
+def first_biases(
+    scale: Scale, answer: np.ndarray, weight: np.ndarray, base_rates: bool = True
+) -> np.ndarray:
+    """What an output layer begins with: the base rates of these answers, or that all are alike.
+
+    What does not depend on the content, such as the spread of ratings, is measured either way.
+    """
+    reading = likelihood(scale)
+    start = reading.start(answer, weight)
+    if not base_rates:
+        start[: reading.n_outputs] = 0
+    return start
 
 
 def check_labels(corpus: Corpus, question: str, labels: Annotations) -> None:

@@ -13,6 +13,22 @@ from dissensus.prediction import Predictions
 from dissensus.scales import Interval, Scale
 
 ReadOut = Literal["mean", "votes"]
+TEMPERED_VOTES = "a temperature is of mean probabilities: read='mean'"
+
+
+def member_seed(seed: int, number: int) -> int:
+    """A member's own seed; the first one's is that of the ensemble.
+
+    Those of neighbouring ensembles are not shared: one that begins with seed 1 is no part of one
+    that begins with 0.
+
+    Example:
+        >>> member_seed(7, 0), member_seed(0, 1), member_seed(1, 0)
+        (7, 3757552657, 1)
+    """
+    if not number:
+        return seed
+    return int(np.random.SeedSequence([seed, number]).generate_state(1)[0])
 
 
 @dataclass(frozen=True, eq=False)
@@ -20,6 +36,7 @@ class MemberAnswers(Answers):
     """One answer to each item, and beside it every member's own."""
 
     members: np.ndarray  # (n_members, n)
+    masses: np.ndarray  # (n_members, n, n_columns) the distribution of each
 
 
 def joint_answers(
@@ -49,10 +66,10 @@ def joint_answers(
     if read == "votes":
         told = sum(scale.one_hot(member) for member in value) / n_members
     if isinstance(scale, Interval):
-        return MemberAnswers(told, value.mean(axis=0), value)
+        return MemberAnswers(told, value.mean(axis=0), value, distribution)
     tie = 0.5 / n_members  # of the mean: less than a vote
     one = scale.consensus((1 - tie) * told + tie * mean)
-    return MemberAnswers(told, one.astype(scale.dtype), value)
+    return MemberAnswers(told, one.astype(scale.dtype), value, distribution)
 
 
 def with_members(made: Predictions, by_item: Mapping[str, Answers]) -> Predictions:

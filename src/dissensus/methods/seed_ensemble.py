@@ -15,7 +15,14 @@ from dissensus.methods.attribution import Looked, looked_at
 from dissensus.methods.base import Answers
 from dissensus.methods.choices import PROBE_CHOICES, Choices
 from dissensus.methods.many import worth_stacking
-from dissensus.methods.members import MemberAnswers, ReadOut, joint_answers, with_members
+from dissensus.methods.members import (
+    TEMPERED_VOTES,
+    MemberAnswers,
+    ReadOut,
+    joint_answers,
+    member_seed,
+    with_members,
+)
 from dissensus.methods.shared_net import redraw_last_layer
 from dissensus.methods.single import Single
 from dissensus.methods.temperature import (
@@ -25,7 +32,7 @@ from dissensus.methods.temperature import (
     tempered,
     without_aside,
 )
-from dissensus.methods.trained import TUNED_AT_ONCE, LaidOut, TrainedMethod
+from dissensus.methods.trained import LaidOut, TrainedMethod
 from dissensus.prediction import MemberAttention, Predictions
 from dissensus.scales import Interval, Scale
 from dissensus.training import Loss, Network, Sizes, Training
@@ -76,9 +83,12 @@ class SeedEnsemble(TrainedMethod):
         temperature: whether the mean is made more or less even by one number, so that the labels
             of items that were set aside are as likely as can be; as for `Single`.
         held_out: the share of items that is set aside for it, without a validation corpus.
-        init_seed: of the first weights; the last layer of member k is drawn from init_seed + k.
-            Order and dropout come from training.seed (and member k's from training.seed + k,
-            where they vary).
+        base_rates: whether the output layer begins with the frequencies of the labels as biases,
+            or with none: as usual, and in the paper.
+        init_seed: of the first weights, and of the first member's last layer; those of the others
+            are drawn from numbers that come of it and of the member's, so that ensembles of two
+            init_seeds have no member in common. Order and dropout come from training.seed, and
+            where they vary, of each member in the same way.
 
     Reference: Sampath, Lin & Morency (2022), SeedBERT: Recovering Annotator Rating Distributions
     from an Aggregated Label, arXiv 2211.13196.
@@ -93,6 +103,7 @@ class SeedEnsemble(TrainedMethod):
     hidden: tuple[int, ...] = ()
     pool: Literal["auto", "mean", "attention"] = "auto"
     dropout: float = 0.5
+    base_rates: bool = True
     temperature: bool = False
     held_out: float = 0.1
     training: Training = Training(epochs=10)
@@ -128,7 +139,8 @@ class SeedEnsemble(TrainedMethod):
             encoder=self.encoder,
             tune=self.tune,
             training=self.training,
-            init_seed=self.init_seed + number * ("init" in self.varied),
+            base_rates=self.base_rates,
+            init_seed=member_seed(self.init_seed, number * ("init" in self.varied)),
         )
         if hasattr(self, "learned_"):
             member.learned_ = self.learned_
@@ -141,11 +153,11 @@ class SeedEnsemble(TrainedMethod):
         member, varied = self.members_[number], self.varied
         run = member._run(corpus, validation, laid_out)
         if number and "last-layer" in varied:
-            redraw_last_layer(member.network_, self.init_seed + number)
+            redraw_last_layer(member.network_, member_seed(self.init_seed, number))
         training = replace(
             self.training,
-            seed=self.training.seed + number * ("order" in varied),
-            dropout_seed=self.training.noise_seed + number * ("dropout" in varied),
+            seed=member_seed(self.training.seed, number * ("order" in varied)),
+            dropout_seed=member_seed(self.training.noise_seed, number * ("dropout" in varied)),
         )
         if self.temperature:
             run = without_aside(run, corpus, validation, self)
@@ -281,7 +293,7 @@ class SeedEnsemble(TrainedMethod):
         found: dict[tuple[str, str], list[Looked]] = {}
         nobody = Table.of_pairs(np.zeros(0, np.int64), np.zeros(0, np.int64))
         examples = member._asked(corpus, nobody)
-        for batch, _ in batches(examples, np.arange(corpus.n_items), TUNED_AT_ONCE):
+        for batch, _ in batches(examples, np.arange(corpus.n_items), self._at_once()):
             seen = looked_at(member.network_, batch, self.learned_.questions)
             for question, by_role in seen.items():
                 for role, looked in by_role.items():
@@ -320,7 +332,7 @@ class SeedEnsemble(TrainedMethod):
         if self.pool not in ("auto", "mean", "attention"):
             raise ModelError(f"pool is 'auto', 'mean' or 'attention', not {self.pool!r}")
         if self.temperature and self.read == "votes":
-            raise ModelError("a temperature is of mean probabilities: read='mean'")
+            raise ModelError(TEMPERED_VOTES)
         check_held_out(self.held_out)
         self._member(0)._check(corpus, question)
 

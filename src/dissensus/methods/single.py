@@ -2,37 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal
+from dataclasses import dataclass
+from typing import ClassVar, Literal
 
 import numpy as np
-from torch import Tensor
 
 from dissensus.agreement import majority_share
 from dissensus.annotations import Annotations, Ties
 from dissensus.corpus import Corpus
 from dissensus.errors import ModelError
-from dissensus.methods.base import Answers
 from dissensus.methods.choices import PROBE_CHOICES, Choices
-from dissensus.methods.labels import check_labels, item_labels, label_targets
+from dissensus.methods.labels import check_labels, first_biases, item_labels, label_targets
 from dissensus.methods.losses import label_losses
 from dissensus.methods.shared_net import Branch, PoolingNet, SharedNet
-from dissensus.methods.temperature import (
-    check_held_out,
-    temperature_notes,
-    temperatures,
-    tempered_answers,
-    without_aside,
-)
-from dissensus.methods.trained import LaidOut, TrainedMethod
-from dissensus.networks.likelihoods import likelihood
+from dissensus.methods.temperature import Calibrated, check_held_out
 from dissensus.scales import Interval
 from dissensus.training import Loss, Network, Sizes, Training
-from dissensus.training.loop import Run
 
 
 @dataclass(eq=False)
-class Single(TrainedMethod):
+class Single(Calibrated):
     """Learns the one label that stands for each item: the BERT or STL baseline of the papers.
 
     Its distribution says how sure the model is of the label, not how people differ. Prefer
@@ -52,6 +41,8 @@ class Single(TrainedMethod):
         hidden: widths of hidden layers over the pooled features; none is a linear probe.
         pool: "mean" over the positions of a content, or "attention": each as heavy as it fits a
             query that is learned.
+        base_rates: whether the output layer begins with the frequencies of the labels as biases,
+            or with none, as is usual.
         temperature: whether the distribution is made more or less even by one number, so that the
             labels of items that were set aside are as likely as can be; annotators' answers are
             not looked at (Guo et al. 2017).
@@ -71,12 +62,10 @@ class Single(TrainedMethod):
     pool: Literal["mean", "attention"] = "mean"
     branch: Branch = "output"
     dropout: float = 0.5
-    temperature: bool = False
-    held_out: float = 0.1
+    base_rates: bool = True
     training: Training = Training(epochs=10)
     name: ClassVar[str] = "single"
     choices: ClassVar[Choices] = PROBE_CHOICES
-    temperature_: dict[str, float] = field(init=False, repr=False, default_factory=dict)
 
     @property
     def pools(self) -> bool:
@@ -106,39 +95,10 @@ class Single(TrainedMethod):
 
     def start(self, corpus: Corpus, question: str) -> np.ndarray:
         labels = self._labels(corpus, question)
-        return likelihood(labels.scale).start(labels.answer, labels.weight)
+        return first_biases(labels.scale, labels.answer, labels.weight, self.base_rates)
 
-    # ---- the temperature ----
-
-    def _runs(
-        self, corpus: Corpus, validation: Corpus | None, laid_out: LaidOut | None = None
-    ) -> list[Run]:
-        self.temperature_ = {}
-        runs = super()._runs(corpus, validation, laid_out)
-        if not self.temperature:
-            return runs
-        return [without_aside(run, corpus, validation, self) for run in runs]
-
-    def _end(self, runs: list[Run], corpus: Corpus, validation: Corpus | None) -> None:
-        super()._end(runs, corpus, validation)
-        if self.temperature:
-            self.temperature_ = temperatures(self, self._labels, corpus, validation)
-            self.notes_ += temperature_notes(self.temperature_)
-
-    def _read(self, question: str, raw: Tensor) -> Answers:
-        found = super()._read(question, raw)
-        if question not in self.temperature_:
-            return found
-        return tempered_answers(
-            self.learned_.questions[question], found, self.temperature_[question]
-        )
-
-    def _config(self) -> dict[str, Any]:
-        return super()._config() | {"temperature": self.temperature_}
-
-    def _restore(self, weights: dict[str, np.ndarray], config: dict[str, Any]) -> None:
-        self.temperature_ = config["temperature"]
-        super()._restore(weights, config)
+    def judged_by(self, corpus: Corpus, question: str) -> Annotations:
+        return self._labels(corpus, question)
 
     # ---- checks ----
 

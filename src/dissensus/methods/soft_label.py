@@ -12,19 +12,18 @@ from dissensus.annotations import Annotations
 from dissensus.corpus import Corpus
 from dissensus.errors import ModelError, listed
 from dissensus.methods.choices import PROBE_CHOICES, Choices
-from dissensus.methods.labels import check_labels, item_labels, label_targets
+from dissensus.methods.labels import check_labels, first_biases, item_labels, label_targets
 from dissensus.methods.losses import label_losses, soft_losses
 from dissensus.methods.shared_net import Branch, SharedNet
-from dissensus.methods.trained import TrainedMethod
+from dissensus.methods.temperature import Calibrated, check_held_out
 from dissensus.networks.divergences import DIVERGENCES, Divergence
-from dissensus.networks.likelihoods import likelihood
 from dissensus.training import Loss, Network, Sizes, Training
 
 LABEL = ".label"  # behind a question's name: what is learned first
 
 
 @dataclass(eq=False)
-class SoftLabel(TrainedMethod):
+class SoftLabel(Calibrated):
     """Learns the distribution of answers to each item (LDL); annotators may be anonymous.
 
     Every item counts alike, whether 3 or 50 people answered. Prefer `RepeatedLabel` where their
@@ -43,6 +42,12 @@ class SoftLabel(TrainedMethod):
             distribution refines in the second (Lalor et al. 2017): "gold", "consensus" or an
             aggregator's; "none" learns the distribution throughout.
         hidden: widths of hidden layers over the pooled features; none is a linear probe.
+        base_rates: whether the output layer begins with the shares of the answers as biases, or
+            with none.
+        temperature: whether the distribution is made more or less even by one number, so that the
+            majority of items that were set aside is as likely as can be, as for `Single`; that is
+            for comparing, since the votes that are learned say more.
+        held_out: the share of items, by content, that is set aside for it.
         branch: "output", or "attention" for the network of Fornaciari et al. (2021): attention
             blocks over the pooled features, instead of hidden layers.
 
@@ -58,6 +63,7 @@ class SoftLabel(TrainedMethod):
     hidden: tuple[int, ...] = ()
     branch: Branch = "output"
     dropout: float = 0.5
+    base_rates: bool = True
     training: Training = Training(epochs=10)
     name: ClassVar[str] = "soft-label"
     choices: ClassVar[Choices] = PROBE_CHOICES
@@ -101,10 +107,14 @@ class SoftLabel(TrainedMethod):
     def start(self, corpus: Corpus, question: str) -> np.ndarray:
         asked = corpus[question]
         weight = asked.weight if self.weighted else asked.weight / asked.per_item()[asked.item]
-        return likelihood(asked.scale).start(asked.answer, weight)
+        return first_biases(asked.scale, asked.answer, weight, self.base_rates)
+
+    def judged_by(self, corpus: Corpus, question: str) -> Annotations:
+        return item_labels(corpus, question, "consensus", "first", self.training.seed)
 
     def _check(self, corpus: Corpus, question: str) -> None:
         super()._check(corpus, question)
+        check_held_out(self.held_out)
         if self.loss not in DIVERGENCES:
             raise ModelError(f"no loss {self.loss!r}; there are {listed(DIVERGENCES)}")
         if self.target not in AGGREGATORS:

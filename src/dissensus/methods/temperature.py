@@ -1,14 +1,16 @@
 """Temperature: how even a distribution is, chosen by the labels of items that were set aside.
 
-Nothing but one label per item is looked at, so that methods which see no annotators can be
-calibrated alike: `Single` and `SeedEnsemble`.
+Nothing but one label per item is looked at, so that methods which see no annotators, and those
+which do, can be calibrated alike: `Calibrated`, and `SeedEnsemble` in its own way.
 """
 
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
@@ -16,7 +18,7 @@ from dissensus.annotations import Annotations
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError, ModelError
 from dissensus.methods.base import Answers
-from dissensus.methods.trained import TrainedMethod
+from dissensus.methods.trained import LaidOut, TrainedMethod
 from dissensus.scales import Interval, MultiLabel, Ordinal, Scale
 from dissensus.training.loop import Run
 
@@ -58,7 +60,7 @@ def tempered_answers(scale: Scale, answers: Answers, temperature: float) -> Answ
     value = answers.value
     if isinstance(scale, Ordinal):
         value = scale.consensus(distribution).astype(scale.dtype)
-    return Answers(distribution, value)
+    return replace(answers, distribution=distribution, value=value)
 
 
 def best_temperature(scale: Scale, distribution: np.ndarray, label: np.ndarray) -> float:
@@ -164,3 +166,52 @@ def temperature_notes(found: dict[str, float]) -> list[str]:
 def _aside(corpus: Corpus, method: TrainedMethod) -> np.ndarray:
     share: float = method.get_params()["held_out"]
     return set_aside(corpus, share, method.training.seed)
+
+
+@dataclass(eq=False)
+class Calibrated(TrainedMethod):
+    """A method with one network whose distribution can be made more or less even by one number.
+
+    Args:
+        temperature: whether it is, so that the labels of items that were set aside are as likely
+            as can be; annotators' answers are not looked at (Guo et al. 2017).
+        held_out: the share of items, by content, that is set aside for it; a validation corpus
+            takes their place.
+    """
+
+    temperature: bool = False
+    held_out: float = 0.1
+    temperature_: dict[str, float] = field(init=False, repr=False, default_factory=dict)
+
+    @abstractmethod
+    def judged_by(self, corpus: Corpus, question: str) -> Annotations:
+        """The one label of each item that has one."""
+
+    def _runs(
+        self, corpus: Corpus, validation: Corpus | None, laid_out: LaidOut | None = None
+    ) -> list[Run]:
+        self.temperature_ = {}
+        runs = super()._runs(corpus, validation, laid_out)
+        if not self.temperature:
+            return runs
+        return [without_aside(run, corpus, validation, self) for run in runs]
+
+    def _end(self, runs: list[Run], corpus: Corpus, validation: Corpus | None) -> None:
+        super()._end(runs, corpus, validation)
+        if self.temperature:
+            self.temperature_ = temperatures(self, self.judged_by, corpus, validation)
+            self.notes_ += temperature_notes(self.temperature_)
+
+    def _of_items(self, corpus: Corpus) -> dict[str, Answers]:
+        found = super()._of_items(corpus)
+        for question, temperature in self.temperature_.items():
+            scale = self.learned_.questions[question]
+            found[question] = tempered_answers(scale, found[question], temperature)
+        return found
+
+    def _config(self) -> dict[str, Any]:
+        return super()._config() | {"temperature": self.temperature_}
+
+    def _restore(self, weights: dict[str, np.ndarray], config: dict[str, Any]) -> None:
+        self.temperature_ = config["temperature"]
+        super()._restore(weights, config)

@@ -103,6 +103,7 @@ class Examples:
     device: torch.device
     unfocused: int = 0  # items whose focus overlaps no position
     n_cut: int = 0  # contents longer than their encoder reads
+    seen: tuple[np.ndarray, dict[str, Tensor]] | None = None  # items, as encoders first see them
     _rows: dict[str, Any] = field(default_factory=dict)
 
     @classmethod

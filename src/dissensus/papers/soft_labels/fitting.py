@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import os
-import platform
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -21,6 +18,7 @@ from dissensus.evaluation.fit import Job, Key
 from dissensus.evaluation.resampling import macro_f1
 from dissensus.methods.trained import LaidOut, TrainedMethod
 from dissensus.methods.variants import seeded
+from dissensus.papers.machine import machine, quick
 from dissensus.papers.soft_labels.conditions import CONDITIONS, Condition, folds, labels
 from dissensus.papers.soft_labels.outcome import Outcome, Trained, letters
 from dissensus.training import Examples
@@ -53,7 +51,7 @@ class Task:
         method = self.methods[key.fold][key.method]
         assert isinstance(method, TrainedMethod)
         try:
-            with _quick():
+            with quick():
                 trained = _trained(method, key.seed, condition, opened, self.stack)
             reason = ""
         except (DissensusError, RuntimeError) as error:
@@ -62,24 +60,6 @@ class Task:
 
     def died(self, key: Key, why: str) -> Outcome:
         return Outcome(*key, [], reason=why)
-
-
-@contextmanager
-def _quick() -> Iterator[None]:
-    """Products of matrices in TensorFloat-32, where there is a GPU."""
-    before = torch.backends.cuda.matmul.allow_tf32
-    torch.backends.cuda.matmul.allow_tf32 = True
-    try:
-        yield
-    finally:
-        torch.backends.cuda.matmul.allow_tf32 = before
-
-
-def machine() -> str:
-    """What trains here, for the record."""
-    if torch.cuda.is_available():
-        return f"{torch.cuda.get_device_name()}, torch {torch.__version__}"
-    return f"{platform.machine()}, {os.cpu_count()} cores, torch {torch.__version__}"
 
 
 @dataclass(eq=False)

@@ -3,28 +3,20 @@
 from __future__ import annotations
 
 import math
-import os
 import time
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from dissensus.corpus import Corpus
-from dissensus.errors import DataError, ModelError, Unfinished
+from dissensus.errors import DataError
 from dissensus.evaluation import code_commit
 from dissensus.evaluation.fit import Key, folder_name, keys_in
-from dissensus.evaluation.place import Place, occupied
-from dissensus.evaluation.workers import fits_apart, fits_here
+from dissensus.evaluation.place import occupied
+from dissensus.papers.running import Pace, begun, check_processes, kept, processors
 from dissensus.papers.soft_labels.conditions import SEEDS, Condition, with_automatic
 from dissensus.papers.soft_labels.items import Items
 from dissensus.papers.soft_labels.outcome import Outcome
 from dissensus.papers.soft_labels.printed import MODELS
-from dissensus.progress import progress
-
-if TYPE_CHECKING:
-    from dissensus.papers.soft_labels.fitting import Task
 
 
 def run(
@@ -57,7 +49,7 @@ def run(
         stack: whether folds of stems train side by side on a GPU.
         command, commit: to be kept with the outcomes.
     """
-    from dissensus.papers.soft_labels.fitting import Task
+    from dissensus.papers.soft_labels.fitting import Opened, Task
     from dissensus.papers.soft_labels.networks import methods, told
 
     deadline = math.inf if time_limit is None else time.monotonic() + time_limit
@@ -76,15 +68,13 @@ def run(
             known = {model: told(method) for model, method in task.methods[condition.name].items()}
             Items.of(ready[condition.corpus], condition, known, glove).keep(place.folder)
         missing = place.missing(keys)
-        pace = _Pace.known(place, deadline)
-        made = _begun(place, task, ready, pace.begun(missing), len(missing), processes)
-        left = _kept(place, made, pace, len(keys), len(missing))
-    if left:
-        done = len(keys) - left
-        raise Unfinished(
-            f"the time is over: {done} of {len(keys)} are done, {left} are missing; the same again "
-            "goes on with them"
-        )
+        pace = Pace(deadline, lambda key: key.fold)
+        for outcome in outcomes(place.folder) if deadline < math.inf else ():
+            pace.ended(outcome)
+        n = min(processors() if processes is None else processes, len(missing))
+        jobs = pace.begun((key,) for key in missing)
+        made = begun(place, task, Opened(ready), ready, jobs, n)
+        kept(place, made, len(keys), len(missing), pace.ended)
 
 
 def _check(runs: int, processes: int | None, glove: str | Path | None) -> None:
@@ -93,79 +83,9 @@ def _check(runs: int, processes: int | None, glove: str | Path | None) -> None:
 
     if not 1 <= runs <= len(SEEDS):
         raise DataError(f"the paper has {len(SEEDS)} runs; ask for 1 to {len(SEEDS)}, not {runs}")
-    if processes is not None and processes < 1:
-        raise DataError(f"at least one process is needed, found {processes}")
+    check_processes(processes)
     if glove is not None:
         _ = WordsEncoder(str(glove)).table
-
-
-def _begun(
-    place: Place,
-    task: Task,
-    corpora: Mapping[str, Corpus],
-    keys: Iterator[Key],
-    n_missing: int,
-    processes: int | None,
-) -> Generator[Outcome]:
-    """The outcomes of keys, here or from worker processes."""
-    from dissensus.papers.soft_labels.fitting import Opened
-
-    n = min(_processors() if processes is None else processes, n_missing)
-    jobs = ((key,) for key in keys)
-    if n < 2:
-        return fits_here(task, Opened(dict(corpora)), jobs)
-    for name, corpus in corpora.items():
-        corpus.save(place.corpus / name)
-    return fits_apart(task, place.corpus, jobs, n)
-
-
-def _kept(place: Place, made: Generator[Outcome], pace: _Pace, total: int, missing: int) -> int:
-    """Keep what ends well; how many are missing then. What failed is said at the end."""
-    failed: list[Outcome] = []
-    with progress("training", total, clock=False) as advance, closing(made):
-        advance(total - missing)
-        for outcome in made:
-            if outcome.reason:
-                failed.append(outcome)
-                continue
-            place.keep(outcome)
-            pace.ended(outcome)
-            missing -= 1
-            advance(1)
-    place.clean()
-    if failed:
-        first = failed[0]
-        raise ModelError(
-            f"{len(failed)} of {total} failed, first {first.model}, seed {first.seed}, "
-            f"{first.condition}: {first.reason}; what was done is kept"
-        )
-    return missing
-
-
-@dataclass
-class _Pace:
-    """How long trainings take, and whether there is time for one more."""
-
-    deadline: float  # by the monotonic clock
-    longest: dict[str, float] = field(default_factory=dict)  # condition -> seconds
-
-    @classmethod
-    def known(cls, place: Place, deadline: float) -> _Pace:
-        pace = cls(deadline)
-        if deadline < math.inf:
-            for outcome in outcomes(place.folder):
-                pace.ended(outcome)
-        return pace
-
-    def ended(self, outcome: Outcome) -> None:
-        before = self.longest.get(outcome.condition, 0.0)
-        self.longest[outcome.condition] = max(before, outcome.seconds)
-
-    def begun(self, keys: Iterable[Key]) -> Iterator[Key]:
-        """The keys that there is time for."""
-        for key in keys:
-            if time.monotonic() + self.longest.get(key.fold, 0.0) < self.deadline:
-                yield key
 
 
 def outcomes(folder: str | Path) -> list[Outcome]:
@@ -177,7 +97,3 @@ def outcomes(folder: str | Path) -> list[Outcome]:
         raise DataError(f"{fits}: {folder_name(strange[0])} is not of this paper")
     order = list(MODELS)
     return sorted(found, key=lambda o: (o.condition, o.seed, order.index(o.model)))
-
-
-def _processors() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -1,0 +1,56 @@
+"""One file for a folder of many: outcomes of a paper, on their way from and to a GPU machine."""
+
+from __future__ import annotations
+
+import os
+import tarfile
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+EVERY = 60  # seconds between two archives
+
+
+def unpack(archive: Path, folder: Path) -> None:
+    (folder / "fits").mkdir(parents=True)
+    with tarfile.open(archive) as tar:  # tells by the content how it is packed
+        tar.extractall(folder, filter="data")
+
+
+@contextmanager
+def archived(folder: Path, archive: Path, every: float = EVERY) -> Iterator[None]:
+    """Within the block the folder is put into an archive now and then, and when it ends."""
+    over = threading.Event()
+
+    def again() -> None:
+        while not over.wait(every):
+            write_archive(folder, archive)
+
+    thread = threading.Thread(target=again, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
+        write_archive(folder, archive)
+
+
+def write_archive(folder: Path, archive: Path) -> None:
+    """What is whole in the folder: names that begin with a dot are being written."""
+    archive.parent.mkdir(parents=True, exist_ok=True)
+    new = archive.with_suffix(".new")
+    with tarfile.open(new, "w:xz" if archive.suffix == ".xz" else "w:gz") as tar:
+        for path in sorted((*folder.rglob("*.json"), *folder.rglob("*.npz"))):
+            inside = path.relative_to(folder)
+            if not any(part.startswith(".") for part in inside.parts):
+                tar.add(path, str(inside), filter=_nobodys)
+    os.replace(new, archive)
+
+
+def _nobodys(entry: tarfile.TarInfo) -> tarfile.TarInfo:
+    """Without a name, a time and a machine: the same outcomes make the same archive."""
+    entry.uid = entry.gid = entry.mtime = 0
+    entry.uname = entry.gname = ""
+    return entry

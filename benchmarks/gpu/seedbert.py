@@ -1,0 +1,215 @@
+"""SeedBERT's Table 4 on public corpora, five times five folds of every method, on a GPU.
+
+    make gpu-kit RUN=seedbert                             with all that is kept so far
+    python benchmarks/gpu/seedbert.py run OUT --seconds 440
+    cp OUT/seedbert.tar.gz gpu-kit/seedbert/              the next run goes on from there
+    python benchmarks/gpu/seedbert.py keep OUT/seedbert.tar.gz      into benchmarks/results
+    dissensus papers seedbert --show benchmarks/results/seedbert.json
+
+The same trainings as `dissensus papers seedbert`, whose most important ones come first; OUT gets
+one archive, written anew twice a minute, so that a run that is killed loses little.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+from archive import archived, unpack, write_archive  # type: ignore[import-not-found]
+
+KIT = Path("gpu-kit/seedbert")
+RESULTS = Path(__file__).parents[1] / "results" / "seedbert.json"
+KEPT = RESULTS.with_suffix(".tar.xz")
+ARCHIVE, COMMIT, BLOCK = "seedbert.tar.gz", "commit.txt", "block.safetensors"
+COMMAND = "python benchmarks/gpu/seedbert.py run OUT"
+
+
+def pack(folder: Path, data: Path) -> None:
+    """The corpora as they are learned from, MiniLM for their words, and the last block of
+    EfficientNet-Lite0."""
+    from kit import pack_minilm  # type: ignore[import-not-found]
+    from safetensors.torch import save_file
+
+    from dissensus import datasets
+    from dissensus.encoders.last_block import LastBlockEncoder
+    from dissensus.evaluation import code_commit
+    from dissensus.papers.seedbert.corpora import SOURCES, ready
+
+    texts: list[str] = []
+    for name, source in SOURCES.items():
+        corpus = datasets.read(data / source.folder, corpus=source.corpus)
+        corpus = ready(corpus)
+        _small(corpus).save(folder / "corpora" / name)
+        for held in corpus.contents.values():
+            texts += held.values.to_pylist() if held.kind == "text" else []
+    pack_minilm(folder / "minilm", texts)
+    save_file(LastBlockEncoder().network.state_dict(), folder / BLOCK)
+    (folder / COMMIT).write_text(code_commit(), encoding="utf-8")
+    if KEPT.exists():
+        shutil.copy(KEPT, folder / ARCHIVE)
+
+
+def _small(corpus: Any) -> Any:
+    """Features in half precision, as they were made."""
+    import dataclasses
+
+    import pyarrow as pa
+
+    from dissensus.contents import Contents
+
+    held = dict(corpus.contents)
+    for role, contents in held.items():
+        if contents.kind == "features":
+            half = pa.list_(pa.list_(pa.float16()))
+            held[role] = Contents("features", contents.values.cast(half))
+    return dataclasses.replace(corpus, contents=held)
+
+
+def run(out: Path, given: argparse.Namespace) -> None:
+    """Train what is missing within the time; what an earlier run did is in the kit's archive."""
+    from dissensus import Corpus
+    from dissensus.errors import Unfinished
+    from dissensus.papers import seedbert
+
+    began = time.monotonic()
+    corpora = {path.name: Corpus.load(path) for path in sorted((KIT / "corpora").iterdir())}
+    if given.items:
+        corpora = {name: corpus.select(items=_first(corpus, given.items)) for name, corpus in
+                   corpora.items()}  # fmt: skip
+    done = Path(tempfile.mkdtemp()) / "seedbert"
+    if (KIT / ARCHIVE).exists():
+        unpack(KIT / ARCHIVE, done)
+    encoders = readers(corpora)
+    settings = [tuple(text.split("=", 1)) for text in given.set]
+    if given.device == "cuda":
+        settings.append(("training.precision", "bf16"))
+    print(f"{time.monotonic() - began:.0f} s to read", flush=True)
+    with archived(done, out / ARCHIVE, every=30):
+        try:
+            seedbert.run(
+                corpora,
+                seedbert.named(given.conditions, tuple(corpora)),
+                done,
+                runs=given.runs,
+                processes=given.processes,
+                time_limit=given.seconds - (time.monotonic() - began),
+                settings=settings,
+                encoders=encoders,
+                together=given.device == "cuda",
+                command=COMMAND,
+                commit=(KIT / COMMIT).read_text(encoding="utf-8"),
+            )
+        except Unfinished as over:
+            print(over, flush=True)
+        finally:
+            count(done)
+
+
+def _first(corpus: Any, n: int) -> Any:
+    import numpy as np
+
+    return np.arange(corpus.n_items) < n
+
+
+def readers(corpora: Any) -> dict[str, Any]:
+    """What reads each corpus here: a MiniLM that knows no words but its own, which saves steps of
+    weights that never change, and the last block from its file."""
+    from kit import pack_minilm
+
+    folder, found = Path(tempfile.mkdtemp()), {}
+    for name, corpus in corpora.items():
+        kinds = {held.kind for held in corpus.contents.values()}
+        if kinds != {"text"}:
+            found[name] = f"last-block:{KIT / BLOCK}"
+            continue
+        texts = [text for held in corpus.contents.values() for text in held.values.to_pylist()]
+        pack_minilm(folder / name, texts, KIT / "minilm")
+        found[name] = {"+".join(corpus.contents): f"{folder / name}:max_length=64"}
+    return found
+
+
+def count(done: Path) -> None:
+    """How many outcomes of each condition are there, and how long they took."""
+    from dissensus.papers import seedbert
+
+    found: dict[tuple[str, str], list[float]] = {}
+    for outcome in seedbert.outcomes(done):
+        found.setdefault((outcome.condition, outcome.model), []).append(outcome.seconds)
+    for (condition, model), took in found.items():
+        print(f"{condition:24} {model:22} {len(took):3}   {sum(took) / len(took):7.1f} s each")
+
+
+def keep(archive: Path) -> None:
+    """Judge the outcomes of an archive; write both into benchmarks/results."""
+    from dissensus.papers import seedbert
+
+    done = Path(tempfile.mkdtemp()) / "seedbert"
+    unpack(archive, done)
+    RESULTS.write_text(seedbert.to_json(seedbert.report(done)), encoding="utf-8")
+    write_archive(done, KEPT)
+    print(seedbert.shown(seedbert.report(RESULTS)))
+
+
+# ---- several processes on one GPU ----
+
+
+def share_gpu() -> None:
+    """Start the service through which processes use a GPU at the same time, if it is there and
+    works; without it they take turns."""
+    control = shutil.which("nvidia-cuda-mps-control")
+    if control is None:
+        print("no nvidia-cuda-mps-control: processes take turns", flush=True)
+        return
+    folder = tempfile.mkdtemp()
+    os.environ |= {"CUDA_MPS_PIPE_DIRECTORY": folder, "CUDA_MPS_LOG_DIRECTORY": folder}
+    probe = [sys.executable, "-c", "import torch; torch.zeros(1, device='cuda').item()"]
+    try:
+        subprocess.run([control, "-d"], check=True, timeout=20, capture_output=True)
+        subprocess.run(probe, check=True, timeout=60, capture_output=True)
+        print("processes share the GPU (MPS)", flush=True)
+    except (OSError, subprocess.SubprocessError) as error:
+        print(f"no MPS: {error}", flush=True)
+        stop_sharing()
+        for name in ("CUDA_MPS_PIPE_DIRECTORY", "CUDA_MPS_LOG_DIRECTORY"):
+            os.environ.pop(name, None)
+
+
+def stop_sharing() -> None:
+    control = shutil.which("nvidia-cuda-mps-control")
+    if control is not None and "CUDA_MPS_PIPE_DIRECTORY" in os.environ:
+        subprocess.run([control], input=b"quit\n", timeout=20, check=False, capture_output=True)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("stage", choices=("run", "keep"))
+    parser.add_argument("out", type=Path)
+    parser.add_argument("--conditions")
+    parser.add_argument("--runs", type=int, default=5)
+    parser.add_argument("--seconds", type=float, default=440)
+    parser.add_argument("--processes", type=int, default=4)
+    parser.add_argument("--device", default="cuda")
+    parser.add_argument("--set", action="append", default=[], help="a setting, for trying out")
+    parser.add_argument("--items", type=int, help="only so many of each corpus, for trying out")
+    given = parser.parse_args()
+    if given.stage == "keep":
+        return keep(given.out)
+    began = time.monotonic()
+    if given.device == "cuda":
+        share_gpu()
+    try:
+        run(given.out, given)
+    finally:
+        stop_sharing()
+    print(f"{time.monotonic() - began:.0f} s")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,135 @@
+"""The paper's protocol on each corpus: which models, how often, with which settings."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+
+from dissensus.corpus import Corpus
+from dissensus.errors import DataError
+from dissensus.evaluation import Fold, nested, repeated
+from dissensus.evaluation.fit import Key
+from dissensus.papers.seedbert.corpora import FIRST, SOURCES, Source
+from dissensus.papers.seedbert.models import DEEP, MANY, SEEDS, TABLE_4, VARIANTS, trials
+
+Kind = Literal["choose", "chosen", "paper", "many"]
+N_FOLDS, N_REPEATS = 5, 5
+
+
+@dataclass(frozen=True)
+class Condition:
+    """Models on a corpus.
+
+    Args:
+        kind: settings are chosen ("choose"); models have those that were ("chosen"), or the
+            paper's rate and epochs ("paper"); "many": ensembles of 20 members with chosen ones.
+        models: without a variant that is chosen on the first corpus.
+        repeats: how often the folds are dealt out; of "choose", folds of the first time.
+    """
+
+    name: str
+    corpus: str
+    kind: Kind
+    models: tuple[str, ...]
+    repeats: int = N_REPEATS
+
+    @property
+    def source(self) -> Source:
+        return SOURCES[self.corpus]
+
+    @property
+    def choosing(self) -> str:
+        """The condition in which its settings are chosen."""
+        return f"{self.corpus}-choose"
+
+    def keys(self, runs: int, variant: str | None = None) -> list[Key]:
+        """Everything that is trained; of "choose" a key is a trial."""
+        if self.kind == "choose":
+            return [Key(m, n, self.name) for m in self.models for n in range(len(trials(m)))]
+        more = [variant] if self.confirms and variant and variant not in self.models else []
+        models = [*more, *self.models]
+        n = min(self.repeats, runs)
+        return [Key(model, repeat, self.name) for model in models for repeat in range(n)]
+
+    @property
+    def confirms(self) -> bool:
+        """Whether the variant that is best on the first corpus is put to the test here."""
+        return self.kind == "chosen" and self.corpus != FIRST
+
+
+def _of(name: str) -> tuple[Condition, ...]:
+    """All conditions of a corpus."""
+    plain = Condition(name, name, "chosen", ("single", SEEDS, DEEP, *TABLE_4))
+    plain = replace(plain, models=tuple(dict.fromkeys(plain.models)))
+    if name == FIRST:
+        plain = replace(plain, models=("single", *VARIANTS, *TABLE_4[1:-1]))
+    folds = 2 if name in ("ConvAbuse", "MD-Agreement") else N_FOLDS
+    made = [
+        Condition(f"{name}-choose", name, "choose", TABLE_4, folds),
+        plain,
+        Condition(f"{name}-paper", name, "paper", TABLE_4, N_REPEATS if name == FIRST else 1),
+    ]
+    if name == FIRST:
+        made.append(
+            Condition(f"{name}-many", name, "many", (f"{SEEDS}-{MANY}", f"{DEEP}-{MANY}"), 2)
+        )
+    if name == "ConvAbuse":
+        made.append(Condition(f"{name}-many", name, "many", (f"{SEEDS}-{MANY}",), 1))
+    return tuple(made)
+
+
+CONDITIONS: dict[str, Condition] = {
+    condition.name: condition for name in SOURCES for condition in _of(name)
+}
+PRINTED = tuple(CONDITIONS)
+
+
+def named(text: str | None, there: tuple[str, ...]) -> list[Condition]:
+    """Conditions from names of them or of corpora with commas between; left out, all whose corpus
+    is there. Those in which settings are chosen come with the others."""
+    names = [part.strip() for part in (text or ",".join(CONDITIONS)).split(",")]
+    strange = [name for name in names if name not in CONDITIONS]
+    if strange:
+        raise DataError(f"no condition {', '.join(strange)}; there are {', '.join(CONDITIONS)}")
+    wanted = {CONDITIONS[name] for name in names}
+    missing = [c for c in CONDITIONS.values() if c in wanted and c.corpus not in there]
+    if missing and text is not None:
+        raise DataError(
+            f"{missing[0].name} needs the corpus {missing[0].corpus!r}; it is not in DATA"
+        )
+    wanted |= {CONDITIONS[c.choosing] for c in wanted if c.kind in ("chosen", "many")}
+    return [c for c in CONDITIONS.values() if c in wanted and c.corpus in there]
+
+
+# ---- folds ----
+
+
+def folds(corpus: Corpus, source: Source) -> list[list[Fold]]:
+    """Five folds, dealt out five times: by repetition, balanced by the labels."""
+    dealt = repeated(corpus, N_FOLDS, N_REPEATS, source.seed, stratify=source.question)
+    return [[fold for fold in dealt if fold.run == run] for run in range(N_REPEATS)]
+
+
+def to_choose(corpus: Corpus, condition: Condition) -> list[Fold]:
+    """Of each of the first folds' training parts a fifth to judge settings on, the rest to learn
+    from."""
+    source = condition.source
+    first = folds(corpus, source)[0][: condition.repeats]
+    return [
+        nested(corpus, fold, N_FOLDS, source.seed, stratify=source.question)[0] for fold in first
+    ]
+
+
+def seed_of(source: Source, repeat: int, fold: int) -> int:
+    """Of a fit: different ones for all folds of all repetitions."""
+    return source.seed + N_FOLDS * repeat + fold
+
+
+def fold_of_items(dealt: list[Fold], n_items: int) -> np.ndarray:
+    """The fold that tests each item, (n_items,)."""
+    found = np.full(n_items, -1)
+    for number, fold in enumerate(dealt):
+        found[fold.test] = number
+    return found

@@ -1,0 +1,94 @@
+"""What judging needs of a corpus's items, kept beside the outcomes: no corpus is read again, and
+outcomes of other data are refused."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from dissensus.corpus import Corpus
+from dissensus.errors import DataError
+from dissensus.folders import reading
+from dissensus.papers.seedbert.conditions import fold_of_items, folds
+from dissensus.papers.seedbert.corpora import SOURCES, biases
+
+FOLDER = "corpora"
+
+
+@dataclass(frozen=True, eq=False)
+class Items:
+    """The items of a corpus: what people said, the one label of each, and the folds."""
+
+    corpus: str
+    values: tuple[str, ...]
+    counts: np.ndarray  # (n_items, n_values) how many people gave each answer
+    label: np.ndarray  # (n_items,) codes
+    groups: np.ndarray  # (n_items,) the content or conversation
+    folds: np.ndarray  # (n_repeats, n_items) the fold that tests each
+    biases: np.ndarray  # (n_annotators, n_values) how often each gives which answer
+    kappas: np.ndarray  # of any, most, all; empty but for emotions
+
+    @classmethod
+    def of(cls, corpus: Corpus, kappas: dict[str, float]) -> Items:
+        source = SOURCES[corpus.name]
+        asked = corpus[source.question]
+        dealt = folds(corpus, source)
+        label = np.full(corpus.n_items, -1)
+        majority = asked.consensus("first")
+        label[majority.item] = majority.answer
+        return cls(
+            corpus.name,
+            tuple(str(value) for value in asked.scale.values),  # type: ignore[attr-defined]
+            asked.counts(),
+            label,
+            np.unique(corpus.units(), return_inverse=True)[1].reshape(-1),
+            np.stack([fold_of_items(each, corpus.n_items) for each in dealt]),
+            biases(corpus, source.question),
+            np.array([kappas[name] for name in ("any", "most", "all")] if kappas else []),
+        )
+
+    @property
+    def people(self) -> np.ndarray:
+        """The share of people who gave each answer, (n_items, n_values)."""
+        return self.counts / self.counts.sum(axis=1, keepdims=True)
+
+    def keep(self, folder: Path) -> None:
+        """Write it, or compare it with what is there: a folder holds outcomes of one kind."""
+        path = folder / FOLDER / f"{self.corpus}.npz"
+        content = {name: np.asarray(held) for name, held in vars(self).items() if name != "corpus"}
+        if path.exists():
+            kept = vars(Items.load(folder, self.corpus))
+            differing = [n for n, held in content.items() if not _same(held, np.asarray(kept[n]))]
+            if differing:
+                raise DataError(
+                    f"{folder}: holds {self.corpus} with other {' and '.join(differing)}; give "
+                    "the data that it was begun with, or another folder"
+                )
+            return
+        path.parent.mkdir(parents=True, exist_ok=True)
+        new = path.with_suffix(".new.npz")
+        np.savez_compressed(new, **content)
+        os.replace(new, path)
+
+    @classmethod
+    def load(cls, folder: str | Path, corpus: str) -> Items:
+        path = Path(folder) / FOLDER / f"{corpus}.npz"
+        if not path.exists():
+            raise DataError(f"{path}: missing; run the paper into this folder again")
+        with reading(path), np.load(path) as held:
+            values = tuple(str(value) for value in held["values"])
+            return cls(corpus, values, **{n: held[n] for n in _NUMBERS})
+
+
+_NUMBERS = ("counts", "label", "groups", "folds", "biases", "kappas")
+
+
+def _same(first: np.ndarray, second: np.ndarray) -> bool:
+    if first.shape != second.shape:
+        return False
+    if first.dtype.kind == "U" or second.dtype.kind == "U":
+        return bool((first == second).all())
+    return bool(np.allclose(first, second, equal_nan=True))

@@ -1,0 +1,210 @@
+"""All trainings, in several processes, each kept as it ends; what is there stays."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from dissensus.corpus import Corpus
+from dissensus.errors import DataError
+from dissensus.evaluation import code_commit
+from dissensus.evaluation.fit import Job, Key
+from dissensus.evaluation.place import Place, occupied
+from dissensus.papers.running import Pace, begun, check_processes, kept, processors
+from dissensus.papers.seedbert import corpora as of_paper
+from dissensus.papers.seedbert.choosing import best_variant, outcomes
+from dissensus.papers.seedbert.conditions import CONDITIONS, N_FOLDS, N_REPEATS, Condition
+from dissensus.papers.seedbert.corpora import FIRST
+from dissensus.papers.seedbert.items import Items
+from dissensus.papers.seedbert.models import AT_ONCE, MODELS
+from dissensus.papers.seedbert.outcome import Outcome
+
+ORDER = (  # what is trained first, where time is short
+    (FIRST, "choose"),
+    (FIRST, "chosen"),
+    ("cifar10h", "choose"),
+    ("MD-Agreement", "choose"),
+    ("ConvAbuse", "choose"),
+    ("cifar10h", "chosen"),
+    ("MD-Agreement", "chosen"),
+    ("ConvAbuse", "chosen"),
+    (FIRST, "paper"),
+    (FIRST, "many"),
+    ("snow2008-affect", "choose"),
+    ("snow2008-affect", "chosen"),
+)
+
+
+def run(
+    corpora: Mapping[str, Corpus],
+    conditions: Sequence[Condition],
+    out: str | Path,
+    *,
+    runs: int | None = None,
+    processes: int | None = None,
+    time_limit: float | None = None,
+    settings: Sequence[tuple[str, str]] = (),
+    encoders: Mapping[str, str | dict[str, str]] | None = None,
+    together: bool = False,
+    command: str = "",
+    commit: str = "",
+) -> None:
+    """Train what is missing in the folder `out`: every model in these conditions, `runs` times.
+
+    Every model in one repetition of the folds is kept the moment it is done; the same call goes on
+    where it was stopped, however that was, also with more conditions and more runs.
+
+    Args:
+        corpora: as `datasets.read` gives them, or as `corpora.ready` made them.
+        runs: repetitions of the folds, of the paper's five.
+        processes: at work at once, on a GPU too; left out, as many as there are processors.
+        time_limit: seconds to end within: nothing is begun that would take longer, as far as can
+            be told from what ended before. If something is missing then, Unfinished says so.
+        settings: of the methods, name and value as typed, for trying things out.
+        encoders: corpus -> what reads it, where that is not what we say.
+        together: whether all repetitions of a model with one network make up one job, to be
+            trained side by side: on a GPU.
+        command, commit: to be kept with the outcomes.
+    """
+    from dissensus.papers.seedbert.fitting import Opened, Task
+
+    deadline = math.inf if time_limit is None else time.monotonic() + time_limit
+    runs = N_REPEATS if runs is None else runs
+    _check(runs, processes)
+    wanted = {condition.corpus for condition in conditions}
+    raw = {name: corpus for name, corpus in corpora.items() if name in wanted}
+    held = {n: c if _is_ready(c) else of_paper.ready(c) for n, c in raw.items()}
+    with occupied(out) as place:
+        facts = {"paper": "seedbert", "settings": dict(settings)}
+        place.begin(facts, command, commit or code_commit())
+        for name, corpus in held.items():
+            rated = set(of_paper.EMOTIONS) <= set(raw[name].questions)
+            Items.of(corpus, of_paper.kappas(raw[name]) if rated else {}).keep(place.folder)
+        agenda = Agenda(place, conditions, runs, together)
+        pace = Pace(deadline, lambda key: f"{key.method} {key.fold}")
+        for outcome in outcomes(place.folder) if deadline < math.inf else ():
+            pace.ended(outcome)
+        n = min(processors() if processes is None else processes, max(agenda.n_missing, 1))
+        task = Task(Path(out), dict(encoders or {}), tuple(settings))
+        jobs = pace.begun(agenda.jobs())
+        made = begun(place, task, Opened(held), held, jobs, n)
+        total, missing = agenda.total, agenda.n_missing
+        kept(place, made, total, missing, pace.ended, agenda.ended)
+
+
+def _is_ready(corpus: Corpus) -> bool:
+    """Whether a corpus is as it is learned from already, as in a kit."""
+    source = of_paper.SOURCES[corpus.name]
+    return list(corpus.questions) == [source.question] and not corpus.gold
+
+
+def _check(runs: int, processes: int | None) -> None:
+    if not 1 <= runs <= N_REPEATS:
+        raise DataError(f"the paper has {N_REPEATS} runs; ask for 1 to {N_REPEATS}, not {runs}")
+    check_processes(processes)
+
+
+@dataclass(eq=False)
+class _Stage:
+    """Jobs that can be begun when what they need is done."""
+
+    jobs: list[Job]
+    ready: Callable[[], bool]
+
+
+@dataclass(eq=False)
+class Agenda:
+    """What is to be trained, in which order, and what has to wait for what.
+
+    Models with chosen settings wait for the trials of their corpus; the variant that is put to the
+    test on the others waits for all variants on the first corpus.
+    """
+
+    place: Place
+    conditions: Sequence[Condition]
+    runs: int
+    together: bool = False
+    _out: set[Key] = field(default_factory=set)  # begun, and not ended
+
+    def __post_init__(self) -> None:
+        order = {which: at for at, which in enumerate(ORDER)}
+        self.conditions = sorted(
+            self.conditions, key=lambda c: order.get((c.corpus, c.kind), len(order))
+        )
+        keys = [key for c in self.conditions for key in c.keys(self.runs)]
+        missing = set(self.place.missing(keys))
+        self._left = {
+            c.name: {key for key in c.keys(self.runs) if key in missing} for c in self.conditions
+        }
+        self._confirm = [c for c in self.conditions if c.confirms]
+        self.n_variant = sum(min(c.repeats, self.runs) for c in self._confirm)
+        self.total, self.n_missing = len(keys), len(missing)
+
+    def ended(self, outcome: Outcome) -> None:
+        self._out.discard(outcome.key)
+        self._left.get(outcome.condition, set()).discard(outcome.key)
+
+    def jobs(self) -> Iterator[Job]:
+        """The next job that can begin; empty while all that is left waits for others."""
+        stages = [self._stage(condition) for condition in self.conditions]
+        variants = bool(self._confirm)
+        while any(stage.jobs for stage in stages) or variants:
+            if variants and not self._waits(FIRST):
+                stages = [*self._of_variant(), *stages]
+                variants = False
+                continue
+            stage = next((s for s in stages if s.jobs and s.ready()), None)
+            if stage is not None:
+                job = stage.jobs.pop(0)
+                self._out |= set(job)
+                yield job
+            elif self._out:
+                yield ()
+            else:
+                return  # what the rest waits for has failed, or there was no time for it
+
+    def _stage(self, condition: Condition) -> _Stage:
+        keys = [k for k in condition.keys(self.runs) if k in self._left[condition.name]]
+        waits_for = condition.choosing if condition.kind in ("chosen", "many") else None
+        return _Stage(
+            self._grouped(condition, keys),
+            lambda: waits_for is None or not self._waits(waits_for),
+        )
+
+    def _waits(self, name: str) -> bool:
+        """Whether some of a condition that was asked for is missing."""
+        return bool(self._left.get(name))
+
+    def _of_variant(self) -> list[_Stage]:
+        """The best variant on the other corpora, where it is none that is there anyway."""
+        try:
+            variant, _ = best_variant(self.place.folder)
+        except DataError:
+            return []  # the first corpus was not asked for, and is not there
+        made = []
+        for condition in self._confirm:
+            more = set(condition.keys(self.runs, variant)) - set(condition.keys(self.runs))
+            missing = self.place.missing(sorted(more))
+            self._left[condition.name] |= set(missing)
+            choosing = condition.choosing
+            ready = lambda choosing=choosing: not self._waits(choosing)  # noqa: E731
+            made.append(_Stage(self._grouped(condition, missing), ready))
+        return made
+
+    def _grouped(self, condition: Condition, keys: Sequence[Key]) -> list[Job]:
+        """Keys of a model make up one job, as many as are trained side by side."""
+        if not self.together:
+            return [(key,) for key in keys]
+        n_folds = condition.repeats if condition.kind == "choose" else N_FOLDS
+        made: list[Job] = []
+        for model in dict.fromkeys(key.method for key in keys):
+            of_model = [key for key in keys if key.method == model]
+            n = max(1, AT_ONCE // (n_folds * MODELS[model].size))
+            made += [tuple(of_model[at : at + n]) for at in range(0, len(of_model), n)]
+        return made
+
+
+__all__ = ["CONDITIONS", "Agenda", "outcomes", "run"]

@@ -1,0 +1,83 @@
+"""Outcomes -> distributions -> how far each is from what people say, item by item."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dissensus.evaluation.item_scores import BY_SHARES
+from dissensus.methods.temperature import best_temperature, tempered
+from dissensus.metrics.votes import smoothed_votes
+from dissensus.papers.seedbert.items import Items
+from dissensus.papers.seedbert.outcome import Outcome
+from dissensus.scales import Nominal
+
+VOTES, MEAN, TEMPERED = "votes", "mean", "tempered"
+READ_OUTS = (VOTES, MEAN, TEMPERED)  # the shares of votes, mean probabilities, those tempered
+DISTANCES = ("cross-entropy", "JSD", "TVD")
+
+
+def read_outs(outcome: Outcome) -> tuple[str, ...]:
+    """Those that a model has: votes need members."""
+    return READ_OUTS if len(outcome.votes) else READ_OUTS[1:]
+
+
+def vote_counts(outcome: Outcome, n_values: int, n_members: int | None = None) -> np.ndarray:
+    """How many members give which answer, (n_items, n_values)."""
+    members = outcome.votes[:n_members]
+    return np.stack([(members == value).sum(axis=0) for value in range(n_values)], axis=1)
+
+
+def temperatures(outcome: Outcome, items: Items, n_members: int | None = None) -> list[float]:
+    """Of each fold, by the labels of the items that were set aside there."""
+    scale, found = Nominal(items.values), []
+    for fold in np.unique(outcome.aside[0]):
+        inside = outcome.aside[0] == fold
+        mean = outcome.aside_mass[:n_members, inside].mean(axis=0)
+        found.append(best_temperature(scale, mean, items.label[outcome.aside[1][inside]]))
+    return found
+
+
+def distribution(
+    outcome: Outcome, items: Items, read: str, n_members: int | None = None
+) -> np.ndarray:
+    """What a model expects people to say, (n_items, n_values).
+
+    Args:
+        n_members: only so many of the first members.
+    """
+    if read == VOTES:
+        counts = vote_counts(outcome, len(items.values), n_members)
+        return counts / counts.sum(axis=1, keepdims=True)
+    mean = outcome.mass[:n_members].mean(axis=0)
+    if read == MEAN:
+        return np.asarray(mean)
+    made, scale = np.empty_like(mean), Nominal(items.values)
+    of_item = items.folds[outcome.repeat]
+    for fold, temperature in enumerate(temperatures(outcome, items, n_members)):
+        made[of_item == fold] = tempered(scale, mean[of_item == fold], temperature)
+    return made
+
+
+def answers(outcome: Outcome, n_values: int, n_members: int | None = None) -> np.ndarray:
+    """The one answer to each item, (n_items,): the majority of the members, and of tied values the
+    one of the highest mean probability; of a single network the most probable."""
+    mean = outcome.mass[:n_members].mean(axis=0)
+    if not len(outcome.votes):
+        return np.asarray(mean.argmax(axis=1))
+    counts = vote_counts(outcome, n_values, n_members)
+    return np.asarray((counts + 0.5 * mean).argmax(axis=1))
+
+
+def score_of_items(
+    outcome: Outcome, items: Items, read: str, n_members: int | None = None
+) -> dict[str, np.ndarray]:
+    """How far the distribution is from the people's at each item: distance -> (n_items,).
+
+    A cross-entropy of votes is that of votes with one half added to every value.
+    """
+    made = distribution(outcome, items, read, n_members)
+    found = {name: BY_SHARES[name](items.people, made) for name in DISTANCES}
+    if read == VOTES:
+        counts = vote_counts(outcome, len(items.values), n_members)
+        found["cross-entropy"] = BY_SHARES["cross-entropy"](items.people, smoothed_votes(counts))
+    return found
