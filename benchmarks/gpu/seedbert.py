@@ -3,10 +3,8 @@
     make gpu-kit RUN=seedbert                             with all that is kept so far
     python benchmarks/gpu/seedbert.py run OUT --seconds 440
     cp OUT/seedbert.tar.gz gpu-kit/seedbert/              the next run goes on from there
-    python benchmarks/gpu/seedbert.py keep OUT/seedbert.tar.gz      into benchmarks/results
-    dissensus papers seedbert --show benchmarks/results/seedbert.json
 
-The same trainings as `dissensus papers seedbert`, whose most important ones come first; OUT gets
+The same trainings as `papers.seedbert.run`, whose most important ones come first; OUT gets
 one archive, written anew twice a minute, so that a run that is killed loses little.
 """
 
@@ -22,7 +20,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from archive import archived, unpack, write_archive  # type: ignore[import-not-found]
+from archive import archived, unpack  # type: ignore[import-not-found]
 
 KIT = Path("gpu-kit/seedbert")
 RESULTS = Path(__file__).parents[1] / "results" / "seedbert.json"
@@ -123,7 +121,8 @@ def readers(corpora: Any) -> dict[str, Any]:
     weights that never change, and the last block from its file."""
     from kit import pack_minilm
 
-    folder, found = Path(tempfile.mkdtemp()), {}
+    folder = Path(tempfile.mkdtemp())
+    found: dict[str, Any] = {}
     for name, corpus in corpora.items():
         kinds = {held.kind for held in corpus.contents.values()}
         if kinds != {"text"}:
@@ -144,17 +143,6 @@ def count(done: Path) -> None:
         found.setdefault((outcome.condition, outcome.model), []).append(outcome.seconds)
     for (condition, model), took in found.items():
         print(f"{condition:24} {model:22} {len(took):3}   {sum(took) / len(took):7.1f} s each")
-
-
-def keep(archive: Path) -> None:
-    """Judge the outcomes of an archive; write both into benchmarks/results."""
-    from dissensus.papers import seedbert
-
-    done = Path(tempfile.mkdtemp()) / "seedbert"
-    unpack(archive, done)
-    RESULTS.write_text(seedbert.to_json(seedbert.report(done)), encoding="utf-8")
-    write_archive(done, KEPT)
-    print(seedbert.shown(seedbert.report(RESULTS)))
 
 
 # ---- several processes on one GPU ----
@@ -189,7 +177,7 @@ def stop_sharing() -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("stage", choices=("run", "keep"))
+    parser.add_argument("stage", choices=("run",))
     parser.add_argument("out", type=Path)
     parser.add_argument("--conditions")
     parser.add_argument("--runs", type=int, default=5)
@@ -199,8 +187,6 @@ def main() -> None:
     parser.add_argument("--set", action="append", default=[], help="a setting, for trying out")
     parser.add_argument("--items", type=int, help="only so many of each corpus, for trying out")
     given = parser.parse_args()
-    if given.stage == "keep":
-        return keep(given.out)
     began = time.monotonic()
     if given.device == "cuda":
         share_gpu()

@@ -68,7 +68,7 @@ class LastBlock(EncoderNetwork):
 
     def forward(self, units: Tensor, lengths: Tensor) -> Tensor:
         side = math.isqrt(units.shape[1])
-        grid = units.unflatten(1, (side, side))  # (n, side, side, 192)
+        grid = units.reshape(len(units), side, side, READ)
         grid = F.relu6(self.normal_0(F.linear(grid, self.expand)))
         padded = F.pad(grid, (0, 0, 1, 1, 1, 1))
         seen = [
@@ -116,14 +116,14 @@ class _FrontNetwork(EncoderNetwork):
         pictures = (units.flatten(0, 1) - whole.mean) / whole.spread
         grid: Any = pictures.contiguous(memory_format=torch.channels_last)
         grid = lite._swish(lite._bn0(lite._conv_stem(grid)))  # type: ignore[operator]
-        for block in lite._blocks[:-1]:  # type: ignore[union-attr,index]
+        for block in lite._blocks[:-1]:  # type: ignore[index]
             grid = block(grid)
         found: Tensor = grid.flatten(2).transpose(1, 2)
         return found
 
     @property
     def blocks(self) -> list[nn.Module]:
-        return list(self.whole.model._blocks[:-1])  # type: ignore[union-attr,index,arg-type]
+        return list(self.whole.model._blocks[:-1])  # type: ignore[index]
 
 
 @dataclass(frozen=True)

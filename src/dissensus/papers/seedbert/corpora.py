@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -124,6 +123,11 @@ def with_emotion(corpus: Corpus) -> Corpus:
     return replace(corpus, questions={"emotion": asked})
 
 
+def is_rated(corpus: Corpus) -> bool:
+    """Whether it holds people's ratings of the six emotions."""
+    return set(EMOTIONS) <= set(corpus.questions)
+
+
 def kappas(corpus: Corpus) -> dict[str, float]:
     """Cohen's kappa, the mean over pairs of raters, of the three questions of the paper's Table 1.
 
@@ -132,12 +136,16 @@ def kappas(corpus: Corpus) -> dict[str, float]:
     """
     ratings, item, who = _ratings(corpus)
     present = ratings > THRESHOLD
-    most = np.where(ratings.any(axis=1), ratings.argmax(axis=1), len(EMOTIONS))
+    most: np.ndarray = ratings.argmax(axis=1)  # type: ignore[assignment]
+    most = np.where(ratings.any(axis=1), most, len(EMOTIONS))
 
     def kappa(answer: np.ndarray, n_values: int) -> float:
         scale = Nominal(tuple(str(value) for value in range(n_values)))
-        names = {"items": corpus.items, "annotators": corpus.annotators}
-        return mean_kappa(Annotations.from_arrays(item, who, answer, scale, **names))
+        people = corpus.annotators
+        asked = Annotations.from_arrays(
+            item, who, answer, scale, items=corpus.items, annotators=people
+        )
+        return mean_kappa(asked)
 
     each = [kappa(column.astype(np.int64), 2) for column in present.T]
     return {
@@ -172,8 +180,3 @@ def biases(corpus: Corpus, question: str, least: int = 50) -> np.ndarray:
     np.add.at(counts, (asked.annotator, asked.answer), 1)
     counts = counts[counts.sum(axis=1) >= least]
     return counts / counts.sum(axis=1, keepdims=True)
-
-
-def read(found: Mapping[str, Corpus]) -> dict[str, Corpus]:
-    """Corpora as they are learned from."""
-    return {name: ready(corpus) for name, corpus in found.items()}

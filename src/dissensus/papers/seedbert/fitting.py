@@ -106,7 +106,10 @@ class Task:
         return chosen(self.folder, condition.choosing, tuned_as(key.method))
 
     def _outcome(self, key: Key, fits: Sequence[_Fit]) -> Outcome:
-        about = {"settings": self._settings(CONDITIONS[key.fold], key), "machine": machine()}
+        about: dict[str, Any] = {
+            "settings": self._settings(CONDITIONS[key.fold], key),
+            "machine": machine(),
+        }
         if fits[0].choosing:
             return Outcome(*key, scores=[fit.score for fit in fits], **about)
         n_items = sum(len(fit.fold.test) for fit in fits)

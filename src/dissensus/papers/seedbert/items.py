@@ -70,7 +70,7 @@ class Items:
             return
         path.parent.mkdir(parents=True, exist_ok=True)
         new = path.with_suffix(".new.npz")
-        np.savez_compressed(new, **content)
+        np.savez_compressed(new, **content)  # type: ignore[arg-type]
         os.replace(new, path)
 
     @classmethod

@@ -81,8 +81,8 @@ def run(
         facts = {"paper": "seedbert", "settings": dict(settings)}
         place.begin(facts, command, commit or code_commit())
         for name, corpus in held.items():
-            rated = set(of_paper.EMOTIONS) <= set(raw[name].questions)
-            Items.of(corpus, of_paper.kappas(raw[name]) if rated else {}).keep(place.folder)
+            kappas = of_paper.kappas(raw[name]) if of_paper.is_rated(raw[name]) else {}
+            Items.of(corpus, kappas).keep(place.folder)
         agenda = Agenda(place, conditions, runs, together)
         pace = Pace(deadline, lambda key: f"{key.method} {key.fold}")
         for outcome in outcomes(place.folder) if deadline < math.inf else ():
