@@ -136,7 +136,7 @@ def kappas(corpus: Corpus) -> dict[str, float]:
     """
     ratings, item, who = _ratings(corpus)
     present = ratings > THRESHOLD
-    most: np.ndarray = ratings.argmax(axis=1)  # type: ignore[assignment]
+    most = ratings.argmax(axis=1)
     most = np.where(ratings.any(axis=1), most, len(EMOTIONS))
 
     def kappa(answer: np.ndarray, n_values: int) -> float:
@@ -149,7 +149,7 @@ def kappas(corpus: Corpus) -> dict[str, float]:
 
     each = [kappa(column.astype(np.int64), 2) for column in present.T]
     return {
-        "any": kappa(present.any(axis=1).astype(np.int64), 2),
+        "any": kappa(np.any(present, axis=1).astype(np.int64), 2),
         "most": kappa(most, len(EMOTIONS) + 1),
         "all": float(np.nanmean(each)),
     }
