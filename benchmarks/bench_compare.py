@@ -26,7 +26,7 @@ RESULTS = Path(__file__).parent / "results" / "compare_seconds.json"
 SOURCE = Path(__file__).parent.parent / "src"
 METHODS = "single,soft-label,repeated-label,label-and-uncertainty,annotator-heads"
 OPTIONS = ["--protocol", "k-fold", "--folds", "5", "--seeds", "5", "--set", "training.epochs=1"]
-TIMES = 3
+TIMES = 2
 PARTS = ("imports", "fits", "all else", "clock")
 
 
