@@ -23,7 +23,6 @@ from safetensors.numpy import load_file, save_file
 
 KIT = Path("gpu-kit")
 LIMIT = 50 << 20  # bytes
-PARTS = ("kit", "archive")  # modules of this folder that are no runs
 
 
 def pack_minilm(folder: Path, texts: Iterable[str], source: Path | None = None) -> None:
@@ -76,8 +75,9 @@ def _write_vocabulary(source: Path, folder: Path, kept: np.ndarray) -> None:
 def run_module(name: str) -> ModuleType:
     """The run of this name."""
     path = Path(__file__).with_name(f"{name}.py")
-    if not path.is_file() or name in PARTS:
-        runs = sorted(p.stem for p in path.parent.glob("*.py") if p.stem not in PARTS)
+    scripts = path.parent.glob("*.py")
+    runs = sorted(p.stem for p in scripts if "\ndef pack(" in p.read_text(encoding="utf-8"))
+    if name not in runs:
         sys.exit(f"no run {name!r}; there are {', '.join(runs)}")
     spec = importlib.util.spec_from_file_location(name, path)
     assert spec is not None and spec.loader is not None

@@ -45,7 +45,7 @@ SEEDS = range(5)
 
 def pack(folder: Path, data: Path) -> None:
     """The training and development parts, and MiniLM for their words."""
-    from kit import pack_minilm  # type: ignore[import-not-found]
+    from kit import pack_minilm
 
     from dissensus import datasets
 

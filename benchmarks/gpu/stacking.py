@@ -27,7 +27,7 @@ KIT = Path("gpu-kit/stacking")
 
 def pack(folder: Path, data: Path) -> None:
     """HS-Brexit, and MiniLM for its words."""
-    from kit import pack_minilm  # type: ignore[import-not-found]
+    from kit import pack_minilm
 
     from dissensus import datasets
 

@@ -127,6 +127,14 @@ def test_items_without_answers_teach_nothing() -> None:
     np.testing.assert_allclose(found[0], found[1], atol=1e-5)
 
 
+def test_where_nobody_answered_anything_there_is_nothing_to_learn() -> None:
+    corpus = feature_crowd("nominal", 6)
+    method = soft(training=Training(epochs=1)).fit(corpus)
+    silent = corpus["q"].take(np.zeros(0, np.int64))
+    targets = method.targets(dataclasses.replace(corpus, questions={"q": silent}))
+    assert not any(np.any(held) for held in targets.values())
+
+
 def test_weighted_items_count_as_often_as_they_were_answered() -> None:
     """Two kinds of items that look alike: 9 votes for a on one, 1 vote for b on the other."""
     scale = Nominal(("a", "b"))

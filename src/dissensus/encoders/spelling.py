@@ -34,12 +34,8 @@ class SpellingNetwork(EncoderNetwork):
 
     def forward(self, units: Tensor, lengths: Tensor) -> Tensor:
         words = units.flatten(0, 1)  # (n_words, 20)
-        there = (words > 0).unsqueeze(1)
-        seen = self.table(words).transpose(1, 2) * there
-        found = []
-        for convolution, window in zip(self.convolutions, WINDOWS, strict=True):
-            padded = F.pad(seen, (window // 2, window - 1 - window // 2))
-            found.append(convolution(padded).relu().amax(dim=2))
+        seen = self.table(words) * (words > 0).unsqueeze(2)
+        found = [_windows(convolution, seen).amax(dim=1) for convolution in self.convolutions]
         return torch.cat(found, dim=1).view(*units.shape[:2], self.width)
 
     @property
@@ -50,6 +46,20 @@ class SpellingNetwork(EncoderNetwork):
         for part in self.modules():
             if isinstance(part, nn.Embedding | nn.Conv1d):
                 part.reset_parameters()
+
+
+def _windows(convolution: nn.Module, seen: Tensor) -> Tensor:
+    """What is found around each character (n_words, 20, 32), never below 0.
+
+    As one product of matrices: alone twice as fast as torch's convolution on a CPU, side by side
+    with others more than that, where torch has groups of channels.
+    """
+    assert isinstance(convolution, nn.Conv1d)
+    window, length = convolution.kernel_size[0], seen.shape[1]
+    padded = F.pad(seen, (0, 0, window // 2, window - 1 - window // 2))
+    near = torch.cat([padded[:, at : at + length] for at in range(window)], dim=2)
+    weight = convolution.weight.transpose(1, 2).flatten(1)  # (channels, window * 32)
+    return F.linear(near, weight, convolution.bias).relu()
 
 
 @dataclass(frozen=True)

@@ -83,12 +83,17 @@ class SoftLabel(Calibrated):
     def targets(self, corpus: Corpus) -> dict[str, np.ndarray]:
         made = {}
         for question in self.learned_.questions:
-            n = corpus[question].per_item()
-            distribution = AGGREGATORS[self.target]().fit(corpus[question]).distribution_
+            n, distribution = corpus[question].per_item(), self._distribution(corpus[question])
             made[question] = np.where(n[:, None] > 0, distribution, 0).astype(np.float32)
             made[f"{question}.weight"] = (n if self.weighted else n > 0).astype(np.float32)
         labels = {f"{question}{LABEL}": given for question, given in self._labels(corpus).items()}
         return made | label_targets(labels, corpus.n_items)
+
+    def _distribution(self, asked: Annotations) -> np.ndarray:
+        """What is learned, (n_items, n_columns); zeros where nobody answered anything."""
+        if not asked.n_rows:
+            return np.zeros((asked.n_items, asked.scale.n_columns))
+        return AGGREGATORS[self.target]().fit(asked).distribution_
 
     def learns(self, corpus: Corpus) -> np.ndarray:
         known = [corpus[question].item for question in self.learned_.questions]
