@@ -20,7 +20,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from archive import archived, unpack  # type: ignore[import-not-found]
+from archive import archived, unpack
 
 KIT = Path("gpu-kit/seedbert")
 RESULTS = Path(__file__).parents[1] / "results" / "seedbert.json"
@@ -32,7 +32,7 @@ COMMAND = "python benchmarks/gpu/seedbert.py run OUT"
 def pack(folder: Path, data: Path) -> None:
     """The corpora as they are learned from, MiniLM for their words, and the last block of
     EfficientNet-Lite0."""
-    from kit import pack_minilm  # type: ignore[import-not-found]
+    from kit import pack_minilm
     from safetensors.torch import save_file
 
     from dissensus import datasets

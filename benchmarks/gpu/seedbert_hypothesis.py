@@ -37,7 +37,7 @@ FEW = {"n_train": 32, "n_test": 12, "seeds": (0, 1), "n_members": 2, "epochs": 1
 
 def pack(folder: Path, data: Path) -> None:
     """The posts that are learned and tested, and MiniLM for the words of both corpora."""
-    from kit import pack_minilm  # type: ignore[import-not-found]
+    from kit import pack_minilm
 
     from dissensus import datasets
     from dissensus.evaluation import code_commit
@@ -194,7 +194,7 @@ def main() -> None:
     given = parser.parse_args()
     if given.stage != "run":
         return keep(given.out) if given.stage == "keep" else show()
-    from sharing import shared_gpu  # type: ignore[import-not-found]
+    from sharing import shared_gpu
 
     with shared_gpu() if given.device == "cuda" else nullcontext():
         run(given.out, given)

@@ -22,7 +22,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from archive import archived, unpack, write_archive  # type: ignore[import-not-found]
+from archive import archived, unpack, write_archive
 
 KIT = Path("gpu-kit/soft_labels")
 GLOVE = Path("glove/pos_tweets.txt")
