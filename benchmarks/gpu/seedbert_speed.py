@@ -145,14 +145,12 @@ def stacked(method: Any, folds: list[Any], stacks: int) -> dict[str, Any]:
     from dissensus.training.stack import Stack
 
     laid_out: dict[Any, Any] = {}
-    compiled: Any = None
     seconds: dict[str, list[float]] = {"beginning": [], "training": []}
     losses: list[list[float]] = []
     for member in range(-1, stacks):  # the one before the first warms up
         runs, begin = waited(partial(begun, method, folds, member + 1, laid_out))
-        stack, gather = waited(partial(Stack, runs, compiled=compiled))
+        stack, gather = waited(partial(Stack, runs))
         _, train = waited(stack.train)
-        compiled = stack.compiled
         print(f"stack {member}: {begin:.2f} + {gather:.2f} + {train:.2f} s", flush=True)
         if member >= 0:
             seconds["beginning"].append(begin)

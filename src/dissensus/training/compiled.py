@@ -1,51 +1,183 @@
-"""A function of tensors as machine code: traced once, with vmap and gradients resolved, and
-compiled by torch's inductor, which makes one kernel of many operations."""
+"""Pieces of a step of networks side by side as machine code, made by torch's compiler, which makes
+one kernel of many operations.
+
+The blocks of an encoder are alike: one of them is traced under vmap and compiled, with its
+gradient, and its code serves all others. To compile a whole step at once takes minutes.
+"""
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable
+import copy
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
+from torch.func import functional_call, vmap
+from torch.fx.experimental.proxy_tensor import make_fx
 from torch.utils import _pytree
+
+from dissensus.networks.noise import Key, drawing, present_key
+
+# else numbers of places are multiplied out as 32-bit ones, which dropout's do not fit into
+OPTIONS: dict[str, Any] = {"constant_and_index_propagation": False}
+TENSOR = "<tensor>"
+CODE: dict[Any, tuple[Callable[..., Any], Any]] = {}  # of blocks, and the form of what they give
+InDims = tuple[int | None, ...]
 
 
 class Compiled:
-    """A function compiled for arguments of the shapes it is called with, once for each.
+    """A function of tensors, compiled for arguments of the shapes it is called with, once for each.
 
-    It must ask no tensor for its value, and may change arguments in place. What it reads beside
-    its arguments is taken as it is at the first call.
+    It must ask no tensor for its value, gives nothing, and changes arguments in place.
     """
 
-    def __init__(self, function: Callable[..., Any]) -> None:
+    def __init__(self, function: Callable[..., None]) -> None:
         self.function = function
-        self._known: dict[Any, tuple[Callable[..., Any], _pytree.TreeSpec]] = {}
+        self._known: dict[Any, Callable[..., Any]] = {}
 
-    def __call__(self, *arguments: Any) -> Any:
-        leaves, form = _pytree.tree_flatten(arguments)
-        shapes = tuple((held.shape, held.dtype) for held in leaves)
-        if shapes not in self._known:
-            self._known[shapes] = self._compiled(leaves, form)
-        run, made = self._known[shapes]
-        return _pytree.tree_unflatten(list(run(*leaves)), made)
+    def __call__(self, *arguments: Tensor) -> None:
+        which = tuple((held.shape, held.stride(), held.dtype, held.device) for held in arguments)
+        if which not in self._known:
+            self._known[which] = self._compiled(arguments)
+        self._known[which](*arguments)
 
-    def _compiled(
-        self, leaves: list[Tensor], form: _pytree.TreeSpec
-    ) -> tuple[Callable[..., Any], _pytree.TreeSpec]:
+    def _compiled(self, arguments: Sequence[Tensor]) -> Callable[..., Any]:
         from torch._inductor import compile as compiled
-        from torch.fx.experimental.proxy_tensor import make_fx
 
-        forms = []
+        with torch.no_grad():
+            traced = make_fx(self._flat, tracing_mode="fake")(*arguments)
+            return compiled(traced, list[Any](arguments), options=OPTIONS)
 
-        def flat(*leaves: Tensor) -> list[Tensor]:
-            found = self.function(*_pytree.tree_unflatten(list(leaves), form))
-            flattened, made = _pytree.tree_flatten(found)
-            forms.append(made)
+    def _flat(self, *arguments: Tensor) -> list[Tensor]:
+        self.function(*arguments)
+        return []
+
+
+@dataclass(eq=False)
+class Call:
+    """How a block is called, but for the values of tensors."""
+
+    blocks: CompiledBlocks
+    names: tuple[str, ...]  # of its weights
+    leaves: list[Any]  # of its arguments; TENSOR in the place of tensors
+    form: _pytree.TreeSpec  # of its arguments
+    made: _pytree.TreeSpec | None = None  # of what it gives
+
+    def __str__(self) -> str:
+        return f"{self.names} {self.leaves} {self.form}"
+
+
+class CompiledBlocks:
+    """The blocks of an encoder, alike but for their weights, run by the code of the first.
+
+    Args:
+        half: whether arithmetic is in bf16.
+    """
+
+    def __init__(self, blocks: Sequence[nn.Module], half: bool) -> None:
+        self.blocks = list(blocks)
+        self.half = half
+        self.first = copy.deepcopy(self.blocks[0]).train()  # with a forward of its own
+        self.numbers = [_numbers(block) for block in self.blocks]
+        self.form = _form(self.blocks[0])
+
+    @staticmethod
+    def alike(blocks: Sequence[nn.Module]) -> bool:
+        """Whether one block's code can serve all."""
+        return len({_form(block) for block in blocks}) == 1
+
+    @contextmanager
+    def running(self) -> Iterator[None]:
+        """Within the block of code, the encoder's blocks run compiled, under vmap."""
+        for number, block in enumerate(self.blocks):
+            block.forward = self._forward(number, block)
+        try:
+            yield
+        finally:
+            for block in self.blocks:
+                del block.forward
+
+    def _forward(self, number: int, block: nn.Module) -> Callable[..., Any]:
+        def forward(*arguments: Any, **named: Any) -> Any:
+            leaves, form = _pytree.tree_flatten((arguments, named))
+            tensors = [leaf for leaf in leaves if isinstance(leaf, Tensor)]
+            leaves = [TENSOR if isinstance(leaf, Tensor) else leaf for leaf in leaves]
+            weights = dict(block.named_parameters()) | dict(block.named_buffers())
+            call = Call(self, tuple(weights), leaves, form)
+            found = _Block.apply(call, self._key(number), *weights.values(), *tensors)  # type: ignore[no-untyped-call]
+            assert call.made is not None
+            return _pytree.tree_unflatten(list(found), call.made)
+
+        return forward
+
+    def _key(self, number: int) -> Key:
+        """What the first block draws from, to draw as the one of this number would."""
+        mine, first = self.numbers[number], self.numbers[0]
+        return present_key("dropout") + (mine[0] - first[0] if mine else 0)
+
+    def run(self, call: Call, in_dims: InDims, tensors: Sequence[Tensor]) -> tuple[Tensor, ...]:
+        """What a block gives for all members, (n_members, ...) each."""
+        shapes = tuple((held.shape, held.dtype, held.requires_grad) for held in tensors)
+        device = tensors[0].device
+        which = (self.form, self.half, device, in_dims, shapes, str(call))
+        with torch.autocast(device.type, enabled=False):
+            if which not in CODE:
+                CODE[which] = self._compiled(call, in_dims, tensors), call.made
+            code, call.made = CODE[which]
+            return tuple(code(*tensors))
+
+    def _compiled(self, call: Call, in_dims: InDims, tensors: Sequence[Tensor]) -> Any:
+        def alone(key: Tensor, *held: Tensor) -> list[Tensor]:
+            weights = dict(zip(call.names, held, strict=False))
+            rest = iter(held[len(call.names) :])
+            leaves = [next(rest) if leaf is TENSOR else leaf for leaf in call.leaves]
+            arguments, named = _pytree.tree_unflatten(leaves, call.form)
+            with drawing(key), torch.autocast(key.device.type, torch.bfloat16, self.half):
+                found = functional_call(self.first, weights, arguments, named)
+            flattened, call.made = _pytree.tree_flatten(found)
             return flattened
 
-        with torch.no_grad(), warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of what torch deprecates in itself
-            traced = make_fx(flat, tracing_mode="fake", _allow_non_fake_inputs=True)(*leaves)
-            return compiled(traced, list[Any](leaves)), forms[0]
+        together = vmap(alone, in_dims=in_dims, randomness="different")
+        with torch.no_grad():
+            traced = make_fx(together, tracing_mode="fake", _allow_non_fake_inputs=True)(*tensors)
+        return torch.compile(traced, fullgraph=True, dynamic=False, options=OPTIONS)
+
+
+class _Block(torch.autograd.Function):
+    """A block of one network, which under vmap becomes that block of all networks at once."""
+
+    generate_vmap_rule = False
+
+    @staticmethod
+    def forward(call: Call, key: Tensor, *tensors: Tensor) -> tuple[Tensor, ...]:
+        raise RuntimeError("compiled blocks run under vmap only")
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: Any, output: Any) -> None: ...
+
+    @staticmethod
+    def vmap(
+        info: Any, in_dims: tuple[int | None, ...], call: Call, *tensors: Tensor
+    ) -> tuple[tuple[Tensor, ...], int]:
+        moved = [
+            held if dim is None else held.movedim(dim, 0)
+            for held, dim in zip(tensors, in_dims[1:], strict=True)
+        ]
+        dims = tuple(None if dim is None else 0 for dim in in_dims[1:])
+        return call.blocks.run(call, dims, moved), 0
+
+
+def _form(block: nn.Module) -> str:
+    """All that a block's code depends on, but for the shapes it meets."""
+    shapes = [(n, tuple(p.shape), p.requires_grad) for n, p in block.named_parameters()]
+    numbers = _numbers(block)
+    configs = {str(part.config) for part in block.modules() if hasattr(part, "config")}
+    return f"{block} {shapes} {[n - numbers[0] for n in numbers]} {sorted(configs)}"
+
+
+def _numbers(block: nn.Module) -> list[int]:
+    """Of its parts that draw; see `noise.numbered`."""
+    return [part.number for part in block.modules() if hasattr(part, "number")]  # type: ignore[misc]

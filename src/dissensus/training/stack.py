@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -23,12 +24,13 @@ from dissensus.errors import ModelError
 from dissensus.networks.noise import noise_key
 from dissensus.progress import progress
 from dissensus.training.batch import Batch, Loss, Network, Outputs, Rows
-from dissensus.training.compiled import Compiled
+from dissensus.training.compiled import CompiledBlocks
 from dissensus.training.cuts import Epoch, epoch
 from dissensus.training.loop import Run, explained, gpus, total_loss
 from dissensus.training.resident import Cuts, Resident, at_step
 from dissensus.training.settings import Training
-from dissensus.training.stacked_optimiser import Apart, State, stacked_optimiser
+from dissensus.training.stacked_optimiser import Apart, StackedOptimiser, stacked_optimiser
+from dissensus.training.tuned import Tuned
 
 PYTREES = (Batch, Rows, Inputs, Vectors)
 Tensors = dict[str, Tensor]
@@ -44,12 +46,10 @@ class Stack:
     Args:
         graph: capture a step as a CUDA graph; by itself on a GPU, where the step is the same
             throughout.
-        compiled: the step of another stack of the same form, where it is to be compiled.
     """
 
     runs: list[Run]
     graph: bool | None = None
-    compiled: Compiled | None = None
     errors: dict[int, ModelError] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -62,7 +62,8 @@ class Stack:
         first = self.runs[:1] if self.same_batches else self.runs
         self.resident = Resident([run.examples for run in first], even=self.training.compile)
         self.device = self.resident.device
-        self.gradients = Gradients(self.network, self.losses, self.training, self.same_batches)
+        of_blocks = CompiledGradients if self.training.compile else Gradients
+        self.gradients = of_blocks(self.network, self.losses, self.training, self.same_batches)
         self._gather()
         averaged = any(run.training.averaged for run in self.runs)
         self.means = {n: held.clone() for n, held in self.weights.items()} if averaged else None
@@ -86,10 +87,9 @@ class Stack:
                 name: torch.stack([table[name].detach() for table in tables]) for name in self.names
             }
             self.ends = np.cumsum([len(group) for group in groups]).tolist()
-            optimiser = Apart(trainings, self.ends)
-            self.state = optimiser.begin(list(self.weights.values()))
-            if self.compiled is None:
-                self.compiled = Compiled(Advance(self.gradients, optimiser))
+            self.optimiser: StackedOptimiser = Apart(
+                list(self.weights.values()), trainings, self.ends
+            )
         else:
             flat = [torch.cat([t[n].detach().reshape(-1) for n in self.names]) for t in tables]
             self.flat = torch.stack(flat)
@@ -201,11 +201,8 @@ class Stack:
             batch = _pytree.tree_map(lambda held: held[0], batch)
         alive, rates = at_step(plan["alive"], step), at_step(plan["rates"], step)
         fixed = (self.own, self.shared)
-        if self.compiled is not None:
-            losses = self.compiled(self.weights, self.state, fixed, batch, alive, rates)
-        else:
-            gradients, losses = self.gradients(self.weights, fixed, batch)
-            self.optimiser.step([g.flatten(1) for g in gradients.values()], alive, rates)
+        gradients, losses = self.gradients(self.weights, fixed, batch)
+        self.optimiser.step([g.flatten(1) for g in gradients.values()], alive, rates)
         if self.means is not None:
             share = at_step(plan["means"], step)
             for name, mean in self.means.items():
@@ -308,25 +305,32 @@ class Gradients:
 
 
 @dataclass(eq=False)
-class Advance:
-    """A step of networks side by side as a function of tensors alone, to be compiled."""
+class CompiledGradients(Gradients):
+    """The same, with the blocks of encoders compiled: so gradients are torch's own of networks
+    under vmap, and not vmap's of networks with gradients."""
 
-    gradients: Gradients
-    optimiser: Apart
+    def __post_init__(self) -> None:
+        half = self.training.precision == "bf16"
+        encoders = self.network.networks if isinstance(self.network, Tuned) else []
+        self.blocks = [
+            CompiledBlocks(encoder.blocks, half)
+            for encoder in encoders
+            if CompiledBlocks.alike(encoder.blocks)
+        ]
 
-    def __call__(
-        self,
-        weights: Tensors,
-        state: State,
-        fixed: Fixed,
-        batch: Batch,
-        alive: Tensor,
-        rates: Tensor,
-    ) -> Tensor:
-        gradients, losses = self.gradients(weights, fixed, batch)
-        found = [gradients[name] for name in weights]
-        self.optimiser.step(list(weights.values()), found, state, alive, rates)
-        return losses
+    def __call__(self, weights: Tensors, fixed: Fixed, batch: Batch) -> tuple[Tensors, Tensor]:
+        loss = vmap(
+            self._loss,
+            in_dims=(0, (0, None), None if self.same_batches else 0),
+            randomness="different",
+        )
+        learned = {name: held.detach().requires_grad_() for name, held in weights.items()}
+        with torch.enable_grad(), ExitStack() as stack:
+            for blocks in self.blocks:
+                stack.enter_context(blocks.running())
+            losses = loss(learned, fixed, batch)
+            gradients = torch.autograd.grad(losses.sum(), list(learned.values()))
+        return dict(zip(learned, gradients, strict=True)), losses.detach()
 
 
 def _views(flat: Tensor, shapes: Sequence[tuple[str, torch.Size]]) -> Tensors:

@@ -9,18 +9,32 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
-from dissensus.training.settings import BETAS, EPSILON, MOMENTUM, Training
-
-State = dict[str, Any]  # tensors, and lists of them
+from dissensus.training.compiled import Compiled
+from dissensus.training.settings import BETAS, CHOICES, EPSILON, MOMENTUM, Training
 
 
 class StackedOptimiser(ABC):
-    """Steps a table of weights, (n_members, n_weights), in place.
+    """Steps the weights of networks side by side, in place."""
+
+    @abstractmethod
+    def step(self, gradients: Sequence[Tensor], alive: Tensor, rates: Tensor) -> None:
+        """One step of every member that is alive.
+
+        Args:
+            gradients: of each parameter, (n_members, n_of_its_weights).
+            rates: of each group of weights, (n_groups, n_members).
+        """
+
+
+class InOneTable(StackedOptimiser):
+    """Steps a table of weights, (n_members, n_weights).
 
     Args:
         trainings: of each member; they share the kind of optimiser.
@@ -34,23 +48,14 @@ class StackedOptimiser(ABC):
         self.moments = [torch.zeros_like(weights) for _ in range(2)]
         self.clip = weights.new_tensor([training.clip for training in trainings])
 
-    @abstractmethod
-    def step(self, gradients: Sequence[Tensor], alive: Tensor, rates: Tensor) -> None:
-        """One step of every member that is alive.
-
-        Args:
-            gradients: of each parameter, (n_members, n_of_its_weights); together as wide as the
-                weights.
-            rates: of each group of weights, (n_groups, n_members).
-        """
-
-    @abstractmethod
-    def state(self) -> list[Tensor]:
-        """Everything beside the weights that a step changes."""
-
     def _shares(self, gradient: Tensor) -> Tensor:
         """What is left of each member's gradient after clipping, (n_members, 1)."""
-        return (self.clip / (gradient.norm(dim=1) + 1e-6)).clamp(max=1)[:, None]
+        return _shares(gradient.norm(dim=1), self.clip)
+
+
+def _shares(norm: Tensor, clip: Tensor) -> Tensor:
+    """What is left of gradients of these norms, (n_members, 1)."""
+    return (clip / (norm + 1e-6)).clamp(max=1)[:, None]
 
 
 def stacked_optimiser(
@@ -61,7 +66,7 @@ def stacked_optimiser(
     return kind(weights, trainings, ends)
 
 
-class ByRow(StackedOptimiser):
+class ByRow(InOneTable):
     """Torch's own fused steps: weights are read and written once, which is what counts on a CPU."""
 
     def __init__(self, weights: Tensor, trainings: Sequence[Training], ends: Sequence[int]) -> None:
@@ -72,9 +77,6 @@ class ByRow(StackedOptimiser):
         self._rows = [[[t[m, first:last] for t in tables] for m in range(len(weights))]
                       for first, last in self.edges]  # fmt: skip
         self._counts = [[torch.zeros(()) for _ in trainings] for _ in self.edges]
-
-    def state(self) -> list[Tensor]:
-        return [*self.moments, *(count for counts in self._counts for count in counts)]
 
     def step(self, gradients: Sequence[Tensor], alive: Tensor, rates: Tensor) -> None:
         torch.cat(list(gradients), dim=1, out=self.gradient)
@@ -123,16 +125,13 @@ class ByRow(StackedOptimiser):
         )
 
 
-class AllAtOnce(StackedOptimiser):
+class AllAtOnce(InOneTable):
     """The whole table in a few operations that ask the host nothing."""
 
     def __init__(self, weights: Tensor, trainings: Sequence[Training], ends: Sequence[int]) -> None:
         super().__init__(weights, trainings, ends)
         self.decay = weights.new_tensor([training.weight_decay for training in trainings])[:, None]
         self.count = torch.zeros(len(weights), device=weights.device, dtype=torch.float64)
-
-    def state(self) -> list[Tensor]:
-        return [*self.moments, self.count]
 
     def step(self, gradients: Sequence[Tensor], alive: Tensor, rates: Tensor) -> None:
         gradient = torch.cat(list(gradients), dim=1)
@@ -182,50 +181,55 @@ class Step:
         return [weights - rate / missing * first / spread, first, second]
 
 
-class Apart:
-    """Steps parameters that are tensors of their own, (n_members, ...) each, as a pure function of
-    what it is given, to be compiled.
+class Apart(StackedOptimiser):
+    """Steps parameters that are tensors of their own, (n_members, ...) each, by compiled code: what
+    a step reads and writes, it reads and writes once.
 
     Args:
         ends: how many of the parameters stand before the end of each group.
     """
 
-    def __init__(self, trainings: Sequence[Training], ends: Sequence[int]) -> None:
-        self.optimiser = trainings[0].optimiser
-        self.clipped = any(math.isfinite(training.clip) for training in trainings)
-        self.group = [next(g for g, end in enumerate(ends) if n < end) for n in range(ends[-1])]
-        self.trainings = trainings
-
-    def begin(self, weights: Sequence[Tensor]) -> State:
-        one = weights[0]
-        return {
-            "first": [torch.zeros_like(held) for held in weights],
-            "second": [torch.zeros_like(held) for held in weights],
-            "count": torch.zeros(len(one), device=one.device, dtype=torch.float64),
-            "decay": one.new_tensor([training.weight_decay for training in self.trainings]),
-            "clip": one.new_tensor([training.clip for training in self.trainings]),
-        }
-
-    def step(
-        self,
-        weights: Sequence[Tensor],
-        gradients: Sequence[Tensor],
-        state: State,
-        alive: Tensor,
-        rates: Tensor,
+    def __init__(
+        self, weights: Sequence[Tensor], trainings: Sequence[Training], ends: Sequence[int]
     ) -> None:
-        """One step of every member that is alive; changes weights and state in place."""
-        state["count"].copy_(state["count"] + alive)
-        how = Step(self.optimiser, state["decay"][:, None], state["count"])
-        shares = self._shares(gradients, state["clip"]) if self.clipped else None
-        for number, held in enumerate(weights):
-            gradient = gradients[number].flatten(1).to(held.dtype)
-            if shares is not None:
-                gradient = gradient * shares
-            parts = [held, state["first"][number], state["second"][number]]
-            rate = rates[self.group[number]].to(held.dtype)
-            how.make([part.flatten(1) for part in parts], gradient, alive[:, None], rate[:, None])
+        self.optimiser = trainings[0].optimiser
+        self.held = [
+            [flat, torch.zeros_like(flat), torch.zeros_like(flat)]
+            for flat in (held.flatten(1) for held in weights)
+        ]
+        self.group = np.searchsorted(ends, np.arange(len(weights)), side="right").tolist()
+        one = weights[0]
+        self.decay = one.new_tensor([training.weight_decay for training in trainings])[:, None]
+        self.clip = one.new_tensor([training.clip for training in trainings])
+        self.clipped = any(math.isfinite(training.clip) for training in trainings)
+        self.count = torch.zeros(len(one), device=one.device, dtype=torch.float64)
 
-    def _shares(self, gradients: Sequence[Tensor], clip: Tensor) -> Tensor:
-        squares = [g.flatten(1).to(clip.dtype).square().sum(dim=1) for g in gradients]
-        return (clip / (torch.stack(squares).sum(dim=0).sqrt() + 1e-6)).clamp(max=1)[:, None]
+    def step(self, gradients: Sequence[Tensor], alive: Tensor, rates: Tensor) -> None:
+        self.count += alive
+        rates = rates.to(self.decay.dtype)[:, :, None]
+        shares = torch.ones_like(self.decay)
+        if self.clipped:
+            norms = [gradient.flatten(1).norm(dim=1) for gradient in gradients]
+            shares = _shares(torch.stack(norms).norm(dim=0), self.clip)
+        common = (alive[:, None], shares, self.decay, self.count)
+        for held, gradient, group in zip(self.held, gradients, self.group, strict=True):
+            CODE[self.optimiser](*held, gradient.flatten(1), rates[group], *common)
+
+
+def _make_step(
+    optimiser: str,
+    weights: Tensor,
+    first: Tensor,
+    second: Tensor,
+    gradient: Tensor,
+    rate: Tensor,
+    alive: Tensor,
+    shares: Tensor,
+    decay: Tensor,
+    count: Tensor,
+) -> None:
+    how = Step(optimiser, decay, count)
+    how.make([weights, first, second], gradient * shares, alive, rate)
+
+
+CODE = {kind: Compiled(partial(_make_step, kind)) for kind in CHOICES["optimiser"]}
