@@ -324,6 +324,8 @@ class TrainedMethod(Method):
             raise ModelError(f"nothing to tune: {self.encoder!r} has no network")
         trained = {}
         for reader in dict.fromkeys(encoders.values()):
+            if reader.network.pretrained:  # copied where it learns, which is faster on a GPU
+                reader.network.to(self.training.where())
             trained[reader] = reader.trainable(self._blocks())
             trained[reader].initialise()
         return {role: trained[reader] for role, reader in encoders.items()}
