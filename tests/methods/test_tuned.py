@@ -16,7 +16,6 @@ from dissensus import Annotations, Corpus, Names, Nominal, encoders
 from dissensus.contents import Contents
 from dissensus.corpus import Focus
 from dissensus.encoders import TextEncoder, encode, encoder, prepared, readings
-from dissensus.errors import ModelError
 from dissensus.methods import load
 from dissensus.methods.annotator_heads import AnnotatorHeads
 from dissensus.methods.single import Single
@@ -160,34 +159,6 @@ def test_the_first_blocks_move_least(tiny: str) -> None:
         furthest[block] = max(far, furthest.get(block, 0.0))
     rates = {"before": 2.5e-4, "0": 5e-4, "1": 1e-3}
     assert furthest == pytest.approx(rates, rel=0.02)
-
-
-def test_the_head_learns_first(tiny: str) -> None:
-    """Over an encoder that hardly moves afterwards, it ends near that over a frozen one."""
-    corpus = corpus_of(text=texts(1))
-    slow = dataclasses.replace(PLAIN, epochs=1, learning_rate=1e-9, encoder_learning_rate=1e-9)
-    frozen = Single(encoder=tiny, training=dataclasses.replace(PLAIN, epochs=40)).fit(corpus)
-    settings = {
-        n: dataclasses.replace(slow, head_first=n, learning_rate=rate)
-        for n, rate in ((0, 1e-9), (40, 1e-2))
-    }
-    said = {
-        n: Single(encoder=tiny, tune="all", training=training).fit(corpus).predict(corpus)["q"]
-        for n, training in settings.items()
-    }
-    wanted = frozen.predict(corpus)["q"].distribution
-    far = {n: np.abs(found.distribution - wanted).max() for n, found in said.items()}
-    assert far[40] < 0.05 < 0.1 < far[0]
-
-
-def test_the_head_cannot_learn_first_over_what_is_random() -> None:
-    training = dataclasses.replace(PLAIN, head_first=2)
-    with pytest.raises(ModelError) as error:
-        Single(encoder="character-cnn", tune="all", training=training).fit(corpus_of(text=texts(1)))
-    assert str(error.value) == (
-        "training.head_first: 'character-cnn' begins with random weights; its vectors say nothing "
-        "before it has learned"
-    )
 
 
 def test_only_the_last_block_moves(tiny: str) -> None:

@@ -160,8 +160,6 @@ class TrainedMethod(Method):
         self.network_ = self._made().to(examples.device)
         if not isinstance(self.network_, Tuned) or self.network_.learned_before:
             self.network_.prepare(self._shown(examples, learned))
-        if isinstance(self.network_, Tuned) and self.training.head_first:
-            self._learn_head(self.network_, corpus)
         judge = None if validation is None else self._judge(validation)
         if judge is None and (self.training.patience or self.training.choose_by != "loss"):
             self.notes_.append("without a validation corpus all epochs are made, and the last kept")
@@ -170,22 +168,6 @@ class TrainedMethod(Method):
         settings = {k: v for k, v in self.get_params().items() if k not in own}
         kind = repr((self.name, questions, settings))
         return Run(self.network_, losses, examples, self.training, judge, learned, kind)
-
-    def _learn_head(self, network: Tuned, corpus: Corpus) -> None:
-        """Train what stands over the encoder by itself, on its vectors as it came."""
-        if not network.learned_before:
-            raise ModelError(
-                f"training.head_first: {self.encoder!r} begins with random weights; its vectors "
-                "say nothing before it has learned"
-            )
-        training = dataclasses.replace(
-            self.training, epochs=self.training.head_first, head_first=0, averaged=0.0
-        )
-        settings = self.get_params() | {"tune": "nothing", "training": training}
-        alone = type(self)(**settings)
-        alone._begin(corpus, tuple(self.learned_.questions), None)
-        alone._run(corpus, None).train()
-        network.inner.load_state_dict(alone.network_.state_dict())
 
     def _judge(self, validation: Corpus) -> Judge:
         """How an epoch is judged: by the loss on the validation corpus, or by a metric."""

@@ -40,9 +40,9 @@ class Training:
         encoder_learning_rate: the highest for an encoder that learns too.
         layer_decay: how much of the rate of the next block a block of the encoder learns at, so
             that its first ones change least.
-        head_first: epochs in which what is new learns by itself before an encoder learns too, from
-            the vectors of the encoder as it came.
-        averaged: the share of the steps, the last ones, whose weights are averaged at the end.
+        averaged: the share of the steps, the last ones, whose weights are averaged at the end. It
+            helped a fine-tuned MiniLM a little in cross-validation, and a frozen one not at all
+            (docs/encoders.md).
         schedule: "cosine" or "linear" down to 0, "constant", or "plateau": halved whenever
             `plateau` epochs brought no better validation figure (or training loss).
         weight_decay: the optimiser's.
@@ -70,7 +70,6 @@ class Training:
     learning_rate: float = 1e-3
     encoder_learning_rate: float = 5e-5
     layer_decay: float = 1.0
-    head_first: int = 0
     averaged: float = 0.0
     schedule: Literal["cosine", "linear", "plateau", "constant"] = "cosine"
     plateau: int = 2
@@ -94,7 +93,7 @@ class Training:
         wrong = [name for name in counts if getattr(self, name) < 1]
         above = ("learning_rate", "encoder_learning_rate", "layer_decay", "clip")
         wrong += [name for name in above if not getattr(self, name) > 0]
-        least_0 = ("weight_decay", "warm_up", "seed", "head_first", "averaged")
+        least_0 = ("weight_decay", "warm_up", "seed", "averaged")
         wrong += [name for name in least_0 if not getattr(self, name) >= 0]
         wrong += ["averaged"] if self.averaged > 1 else []
         wrong += ["dropout_seed"] if (self.dropout_seed or 0) < 0 else []

@@ -15,8 +15,7 @@ from dissensus.training.stack import Stack
 
 SEVERAL = (  # settings of training that each member may have its own of
     *("seed", "dropout_seed", "learning_rate", "encoder_learning_rate", "weight_decay", "warm_up"),
-    *("clip", "schedule", "plateau", "patience", "epochs", "choose_by", "save_every"),
-    *("head_first", "averaged"),
+    *("clip", "schedule", "plateau", "patience", "epochs", "choose_by", "save_every", "averaged"),
 )
 
 

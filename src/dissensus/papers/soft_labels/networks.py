@@ -32,7 +32,6 @@ TRAINING = Training(
 )
 LATER: dict[str, Any] = {  # settings that kept outcomes lack, and what they had
     "training.dropout_seed": None,
-    "training.head_first": 0,
     "training.averaged": 0.0,
 }
 

@@ -1,0 +1,78 @@
+"""The table of LeWiDi 2023 in docs/encoders.md is the one that the kept results tell."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from dissensus.evaluation import corrected, over_both, over_items
+
+ROOT = Path(__file__).parents[1]
+SCRIPT = ROOT / "benchmarks/gpu/lewidi2023.py"
+NAMES = {
+    ("ConvAbuse", "fine-tuned"): "fine-tuned, turns apart",
+    ("ConvAbuse", "frozen"): "frozen, agent and user apart",
+    ("ConvAbuse", "frozen, read together"): "frozen, the dialogue as one text",
+}
+
+
+def benchmark() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("lewidi2023", SCRIPT)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def page() -> str:
+    return (ROOT / "docs/encoders.md").read_text(encoding="utf-8")
+
+
+def kept() -> tuple[dict[str, Any], dict[tuple[str, str], Any]]:
+    script = benchmark()
+    held = json.loads(script.RESULTS.read_text())
+    return held, script.first_rows(held) | script.third_rows(held["third"])
+
+
+def test_the_documented_figures_are_the_kept_ones() -> None:
+    _, rows = kept()
+    lines = page().splitlines()
+    probes = [key for key in rows if key[1] != "fine-tuned" and len(rows[key].items)]
+    found = [
+        over_items(rows[name, "fine-tuned"].items, rows[name, how].items) for name, how in probes
+    ]
+    told = dict(zip(probes, map(str, corrected(found)), strict=True))
+    for key, row in rows.items():
+        means = row.items.mean(axis=1)
+        wanted = (
+            f"| {key[0]} | {NAMES.get(key, key[1])} | {row.n_trials} | {row.folds:.4f} | "
+            f"{means.mean():.4f} ± {means.std(ddof=1):.4f} | {told.get(key, '')} |"
+        ).replace("|  |", "| |")
+        assert wanted in lines, f"docs/encoders.md lacks {wanted!r}"
+    assert len(rows) == 7 and len(told) == 4
+
+
+def test_what_is_said_about_them_is_what_they_say() -> None:
+    held, rows = kept()
+    before = benchmark().first_rows(held)
+    both = ("fine-tuned", "frozen")
+    brexit = [rows["HS-Brexit", how].items for how in both]
+    train = [np.array(held["third"]["train"][how]) for how in both]
+    looks = [
+        f"{before['ConvAbuse', how].items.mean():.3f}, {rows['ConvAbuse', how].items.mean():.3f}"
+        for how in both
+    ]
+    tuned, frozen = (found.replace("0.", ".") for found in looks)
+    text = " ".join(page().split())
+    for wanted in (
+        f"significant over items (p = {over_items(*brexit).p:.3f})",
+        f"over seeds and items (p = {over_both(*brexit).p:.3f})",
+        f"lower over the folds of train ({over_items(*train)})",
+        f"fine-tuned .233, {tuned}; frozen .234, {frozen}.",
+    ):
+        assert wanted in text, f"docs/encoders.md lacks {wanted!r}"
