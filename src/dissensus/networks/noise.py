@@ -24,6 +24,7 @@ Module = TypeVar("Module", bound=nn.Module)
 Key = int | Tensor  # a whole number, or those of several members
 _key: ContextVar[Key | None] = ContextVar("noise", default=None)
 _at: ContextVar[Tensor | None] = ContextVar("at", default=None)
+_steps: ContextVar[tuple[int, ...] | Tensor] = ContextVar("steps", default=_STEPS)
 KEPT = 1 << 20  # numbers of places that are kept, at most
 
 
@@ -67,6 +68,23 @@ def standing(at: Tensor | None) -> Iterator[None]:
         _at.reset(before)
 
 
+@lru_cache(maxsize=16)  # to copy it anew is not possible while a graph is captured
+def step_table(device: torch.device) -> Tensor:
+    """What places are numbered by along each axis, as a tensor; see `stepping`."""
+    return torch.tensor(_STEPS, device=device)
+
+
+@contextmanager
+def stepping(table: Tensor) -> Iterator[None]:
+    """Within the block, places are numbered by this table of `step_table`: the same numbers, but a
+    compiler that sees them only when it runs cannot multiply them out in 32 bits."""
+    before = _steps.set(table)
+    try:
+        yield
+    finally:
+        _steps.reset(before)
+
+
 def dropped(values: Tensor, share: float, number: int) -> Tensor:
     """Values with a share of them at zero, the rest scaled up; as dropout does.
 
@@ -76,6 +94,7 @@ def dropped(values: Tensor, share: float, number: int) -> Tensor:
     key = present_key("dropout")
     at = _at.get()
     kept_ones = values.device.type == "cpu" and values.numel() <= KEPT and at is None
+    kept_ones &= _steps.get() is _STEPS
     places = (_kept_places if kept_ones else _places)(values.shape, values.device, at)
     drawn = places + _mixed(_wrapped(key + number))
     drawn ^= drawn >> 32  # in place: these tables are large, and new memory is slow
@@ -122,7 +141,8 @@ def present_key(what: str) -> Key:
 def _places(shape: torch.Size, device: torch.device, at: Tensor | None = None) -> Tensor:
     """A number for each place, the same whatever stands behind it: padding changes no mask."""
     places: Tensor | None = None
-    for axis, step in zip(reversed(range(len(shape))), _STEPS, strict=False):
+    steps = _steps.get()
+    for axis, step in zip(reversed(range(len(shape))), steps, strict=False):
         along = torch.arange(shape[axis], device=device)
         if at is not None and axis == 0:
             along = _stood(at, shape[0])

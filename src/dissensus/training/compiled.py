@@ -8,6 +8,7 @@ gradient, and its code serves all others. To compile a whole step at once takes 
 from __future__ import annotations
 
 import copy
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -19,10 +20,8 @@ from torch.func import functional_call, vmap
 from torch.fx.experimental.proxy_tensor import make_fx
 from torch.utils import _pytree
 
-from dissensus.networks.noise import Key, drawing, present_key
+from dissensus.networks.noise import Key, drawing, present_key, step_table, stepping
 
-# else numbers of places are multiplied out as 32-bit ones, which dropout's do not fit into
-OPTIONS: dict[str, Any] = {"constant_and_index_propagation": False}
 TENSOR = "<tensor>"
 CODE: dict[Any, tuple[Callable[..., Any], Any]] = {}  # of blocks, and the form of what they give
 InDims = tuple[int | None, ...]
@@ -49,7 +48,7 @@ class Compiled:
 
         with torch.no_grad():
             traced = make_fx(self._flat, tracing_mode="fake")(*arguments)
-            return compiled(traced, list[Any](arguments), options=OPTIONS)
+            return compiled(traced, list[Any](arguments))
 
     def _flat(self, *arguments: Tensor) -> list[Tensor]:
         self.function(*arguments)
@@ -123,19 +122,22 @@ class CompiledBlocks:
         shapes = tuple((held.shape, held.dtype, held.requires_grad) for held in tensors)
         device = tensors[0].device
         which = (self.form, self.half, device, in_dims, shapes, str(call))
-        with torch.autocast(device.type, enabled=False):
+        arguments = [step_table(device), *tensors]
+        with torch.autocast(device.type, enabled=False), warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # torch's of itself, while it compiles
             if which not in CODE:
-                CODE[which] = self._compiled(call, in_dims, tensors), call.made
+                CODE[which] = self._compiled(call, (None, *in_dims), arguments), call.made
             code, call.made = CODE[which]
-            return tuple(code(*tensors))
+            return tuple(code(*arguments))
 
     def _compiled(self, call: Call, in_dims: InDims, tensors: Sequence[Tensor]) -> Any:
-        def alone(key: Tensor, *held: Tensor) -> list[Tensor]:
+        def alone(steps: Tensor, key: Tensor, *held: Tensor) -> list[Tensor]:
             weights = dict(zip(call.names, held, strict=False))
             rest = iter(held[len(call.names) :])
             leaves = [next(rest) if leaf is TENSOR else leaf for leaf in call.leaves]
             arguments, named = _pytree.tree_unflatten(leaves, call.form)
-            with drawing(key), torch.autocast(key.device.type, torch.bfloat16, self.half):
+            half = torch.autocast(key.device.type, torch.bfloat16, self.half)
+            with drawing(key), stepping(steps), half:
                 found = functional_call(self.first, weights, arguments, named)
             flattened, call.made = _pytree.tree_flatten(found)
             return flattened
@@ -143,7 +145,7 @@ class CompiledBlocks:
         together = vmap(alone, in_dims=in_dims, randomness="different")
         with torch.no_grad():
             traced = make_fx(together, tracing_mode="fake", _allow_non_fake_inputs=True)(*tensors)
-        return torch.compile(traced, fullgraph=True, dynamic=False, options=OPTIONS)
+        return torch.compile(traced, fullgraph=True, dynamic=False)
 
 
 class _Block(torch.autograd.Function):
