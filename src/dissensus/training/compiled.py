@@ -17,7 +17,6 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 from torch.func import functional_call, vmap
-from torch.fx.experimental.proxy_tensor import make_fx
 from torch.utils import _pytree
 
 from dissensus.networks.noise import Key, drawing, present_key, step_table, stepping
@@ -47,7 +46,7 @@ class Compiled:
         from torch._inductor import compile as compiled
 
         with torch.no_grad():
-            traced = make_fx(self._flat, tracing_mode="fake")(*arguments)
+            traced = _traced(self._flat, arguments)
             return compiled(traced, list[Any](arguments))
 
     def _flat(self, *arguments: Tensor) -> list[Tensor]:
@@ -144,7 +143,7 @@ class CompiledBlocks:
 
         together = vmap(alone, in_dims=in_dims, randomness="different")
         with torch.no_grad():
-            traced = make_fx(together, tracing_mode="fake", _allow_non_fake_inputs=True)(*tensors)
+            traced = _traced(together, tensors)
         return torch.compile(traced, fullgraph=True, dynamic=False)
 
 
@@ -170,6 +169,13 @@ class _Block(torch.autograd.Function):
         ]
         dims = tuple(None if dim is None else 0 for dim in in_dims[1:])
         return call.blocks.run(call, dims, moved), 0
+
+
+def _traced(function: Callable[..., Any], arguments: Sequence[Tensor]) -> Any:
+    """Its operations as a graph, with vmap resolved."""
+    from torch.fx.experimental.proxy_tensor import make_fx  # takes a second
+
+    return make_fx(function, tracing_mode="fake", _allow_non_fake_inputs=True)(*arguments)
 
 
 def _form(block: nn.Module) -> str:
