@@ -52,6 +52,10 @@ class Answers:
     def take(self, rows: np.ndarray) -> Answers:
         return Answers(self.distribution[rows], self.value[rows])
 
+    def beside(self) -> dict[str, Any]:
+        """What else a `Prediction` of these items holds, by the names of its fields."""
+        return {}
+
 
 @dataclass(frozen=True, eq=False)
 class Learned:
@@ -268,7 +272,12 @@ class Method(ABC):
                 )
             of_items = by_item[question]
             made[question] = Prediction(
-                scale, corpus.items, of_items.distribution, of_items.value, people
+                scale,
+                corpus.items,
+                of_items.distribution,
+                of_items.value,
+                people,
+                **of_items.beside(),
             )
         return Predictions(made, self.name, corpus.name)
 

@@ -12,12 +12,11 @@ from torch import Tensor, nn
 from dissensus.annotations import Annotations, Ties
 from dissensus.corpus import Corpus
 from dissensus.errors import ModelError
-from dissensus.methods.asking import Pairs
 from dissensus.methods.base import Answers
 from dissensus.methods.choices import TRAINING_CHOICES, Choices
 from dissensus.methods.labels import check_labels, first_biases, item_labels, label_targets
 from dissensus.methods.losses import item_weight
-from dissensus.methods.members import TEMPERED_VOTES, ReadOut, joint_answers, with_members
+from dissensus.methods.members import TEMPERED_VOTES, ReadOut, joint_answers
 from dissensus.methods.temperature import Calibrated, check_held_out
 from dissensus.networks.bayesian import (
     PRIORS,
@@ -29,7 +28,6 @@ from dissensus.networks.bayesian import (
 )
 from dissensus.networks.heads import Trunk
 from dissensus.networks.likelihoods import Likelihood, likelihood
-from dissensus.prediction import Predictions
 from dissensus.scales import Scale
 from dissensus.training import Batch, Loss, Network, Outputs, Sizes, Training
 
@@ -176,15 +174,6 @@ class Bayesian(Calibrated):
             each.value.reshape(n_passes, n_items),
             self._read_out(),
         )
-
-    def _predictions(
-        self,
-        corpus: Corpus,
-        by_item: dict[str, Answers],
-        pairs: Pairs,
-        by_pair: dict[str, Answers],
-    ) -> Predictions:
-        return with_members(super()._predictions(corpus, by_item, pairs, by_pair), by_item)
 
     def _read_out(self) -> ReadOut:
         if self.read not in get_args(ReadOut):

@@ -13,7 +13,6 @@ from dissensus.agreement import item_entropy, item_variance, majority_share
 from dissensus.annotations import Annotations, Ties
 from dissensus.corpus import Corpus
 from dissensus.errors import ModelError
-from dissensus.methods.asking import Pairs
 from dissensus.methods.base import Answers
 from dissensus.methods.choices import PROBE_CHOICES, Choices
 from dissensus.methods.labels import check_labels, first_biases, item_labels, label_targets
@@ -21,7 +20,6 @@ from dissensus.methods.losses import item_weight, label_losses
 from dissensus.methods.shared_net import SharedNet
 from dissensus.methods.temperature import Calibrated, check_held_out
 from dissensus.methods.trained import LaidOut
-from dissensus.prediction import Predictions
 from dissensus.scales import Interval, MultiLabel
 from dissensus.training import Batch, Loss, Network, Outputs, Sizes, Training
 from dissensus.training.loop import Run
@@ -58,6 +56,9 @@ def disagreement(annotations: Annotations, measure: Measure = "entropy") -> np.n
 @dataclass(frozen=True, eq=False)
 class _Uncertain(Answers):
     disagreement: np.ndarray  # (n,)
+
+    def beside(self) -> dict[str, np.ndarray]:
+        return {"disagreement": self.disagreement}
 
 
 class _UncertainNet(Network):
@@ -188,21 +189,6 @@ class LabelAndUncertainty(Calibrated):
         if not self.disputable_[question]:
             expected = np.full_like(expected, np.nan)
         return _Uncertain(label.distribution, label.value, expected)
-
-    def _predictions(
-        self,
-        corpus: Corpus,
-        by_item: dict[str, Answers],
-        pairs: Pairs,
-        by_pair: dict[str, Answers],
-    ) -> Predictions:
-        made = super()._predictions(corpus, by_item, pairs, by_pair)
-        told = {}
-        for question, prediction in made.items():
-            answers = by_item[question]
-            assert isinstance(answers, _Uncertain)
-            told[question] = replace(prediction, disagreement=answers.disagreement)
-        return Predictions(told, made.method, made.corpus)
 
     # ---- saving, and checks ----
 

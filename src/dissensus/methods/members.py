@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 
 from dissensus.methods.base import Answers
-from dissensus.prediction import Predictions
 from dissensus.scales import Interval, Scale
 
 ReadOut = Literal["mean", "votes"]
@@ -37,6 +35,9 @@ class MemberAnswers(Answers):
 
     members: np.ndarray  # (n_members, n)
     masses: np.ndarray  # (n_members, n, n_columns) the distribution of each
+
+    def beside(self) -> dict[str, np.ndarray]:
+        return {"members": self.members}
 
 
 def joint_answers(
@@ -70,13 +71,3 @@ def joint_answers(
     tie = 0.5 / n_members  # of the mean: less than a vote
     one = scale.consensus((1 - tie) * told + tie * mean)
     return MemberAnswers(told, one.astype(scale.dtype), value, distribution)
-
-
-def with_members(made: Predictions, by_item: Mapping[str, Answers]) -> Predictions:
-    """The predictions, each with the answers of its members."""
-    told = {}
-    for question, prediction in made.items():
-        answers = by_item[question]
-        assert isinstance(answers, MemberAnswers)
-        told[question] = replace(prediction, members=answers.members)
-    return Predictions(told, made.method, made.corpus)

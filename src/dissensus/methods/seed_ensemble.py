@@ -21,7 +21,6 @@ from dissensus.methods.members import (
     ReadOut,
     joint_answers,
     member_seed,
-    with_members,
 )
 from dissensus.methods.shared_net import redraw_last_layer
 from dissensus.methods.single import Single
@@ -258,7 +257,7 @@ class SeedEnsemble(TrainedMethod):
         by_pair: dict[str, Answers],
     ) -> Predictions:
         self.notes_ += self._disagreements(by_item, "items")
-        return with_members(super()._predictions(corpus, by_item, pairs, by_pair), by_item)
+        return super()._predictions(corpus, by_item, pairs, by_pair)
 
     def _disagreements(self, said: dict[str, Answers], what: str) -> list[str]:
         notes = []
