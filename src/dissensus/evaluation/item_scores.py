@@ -12,9 +12,8 @@ import numpy as np
 
 from dissensus.annotations import Annotations
 from dissensus.evaluation import resampling
-from dissensus.metrics import METRICS, metric_name
+from dissensus.metrics import METRICS, metric_name, per_item
 from dissensus.metrics.matching import common_items, labels, matching_once, shares
-from dissensus.metrics.soft import SMALLEST
 from dissensus.names import Names
 from dissensus.prediction import Prediction
 from dissensus.scales import Interval, MultiLabel
@@ -23,40 +22,18 @@ PEOPLE, PREDICTED = "people's consensus", "predicted consensus"  # beside the me
 Each = Callable[[np.ndarray, np.ndarray], np.ndarray]  # shares of people and prediction -> scores
 
 
-def _divergence(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    ratio = np.where(first > 0, first, 1) / np.where(first > 0, np.maximum(second, SMALLEST), 1)
-    return (first * np.log(ratio)).sum(axis=-1)
-
-
-def _cross_entropy(people: np.ndarray, predicted: np.ndarray) -> np.ndarray:
-    return 0.0 - (people * np.log(np.maximum(predicted, SMALLEST))).sum(axis=-1)
-
-
-def _jsd(people: np.ndarray, predicted: np.ndarray) -> np.ndarray:
-    middle = (people + predicted) / 2
-    return (_divergence(people, middle) + _divergence(predicted, middle)) / 2
-
-
-def _manhattan(people: np.ndarray, predicted: np.ndarray) -> np.ndarray:
-    return np.abs(people - predicted).sum(axis=-1)
-
-
-def _common(people: np.ndarray, predicted: np.ndarray) -> np.ndarray:
-    return np.minimum(people, predicted).sum(axis=-1)
-
-
 BY_SHARES: dict[str, Each] = {
-    "cross-entropy": _cross_entropy,
-    "KL": _divergence,
-    "KL, reversed": lambda people, predicted: _divergence(predicted, people),
-    "JSD": _jsd,
-    "JSD, base 2": lambda people, predicted: _jsd(people, predicted) / np.log(2),
-    "PO-JSD": lambda people, predicted: 1 - _jsd(people, predicted) / np.log(2),
-    "TVD": lambda people, predicted: _manhattan(people, predicted) / 2,
-    "DistCE": lambda people, predicted: _manhattan(people, predicted) / 2,
-    "Manhattan": _manhattan,
-    "soft accuracy": _common,
-    "intersection": _common,
+    "cross-entropy": per_item.cross_entropy,
+    "KL": per_item.divergence,
+    "KL, reversed": lambda people, predicted: per_item.divergence(predicted, people),
+    "JSD": per_item.jsd,
+    "JSD, base 2": lambda people, predicted: per_item.jsd(people, predicted) / np.log(2),
+    "PO-JSD": lambda people, predicted: 1 - per_item.jsd(people, predicted) / np.log(2),
+    "TVD": lambda people, predicted: per_item.manhattan(people, predicted) / 2,
+    "DistCE": lambda people, predicted: per_item.manhattan(people, predicted) / 2,
+    "Manhattan": per_item.manhattan,
+    "soft accuracy": per_item.common,
+    "intersection": per_item.common,
 }
 BY_LABELS: dict[str, Callable[[np.ndarray, np.ndarray], resampling.Statistic]] = {
     "macro-F1": resampling.macro_f1,
@@ -119,20 +96,13 @@ def _of_metric(
         each = BY_SHARES[metric](*shares(prediction, annotations))
         return {metric: each.reshape(len(each), -1).mean(axis=1)}  # of sets also over values
     if metric == "Wasserstein":
-        return {metric: _moved(prediction, annotations)}
+        return {metric: per_item.moved(*shares(prediction, annotations), prediction.scale)}
     if metric in RIGHT:
         people, predicted = labels(prediction, annotations)
         return {metric: (people == predicted).astype(float)}
     if metric in BY_LABELS:
         return dict(zip((PEOPLE, PREDICTED), _consensus(prediction, annotations), strict=True))
     return {}
-
-
-def _moved(prediction: Prediction, annotations: Annotations) -> np.ndarray:
-    people, predicted = shares(prediction, annotations)
-    scale = prediction.scale
-    step = 2 / scale.n_bins if isinstance(scale, Interval) else 1.0
-    return np.abs(np.cumsum(people - predicted, axis=1))[:, :-1].sum(axis=1) * step
 
 
 def _consensus(prediction: Prediction, annotations: Annotations) -> tuple[np.ndarray, np.ndarray]:

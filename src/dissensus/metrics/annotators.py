@@ -15,7 +15,8 @@ from dissensus.annotations import Annotations
 from dissensus.errors import DataError
 from dissensus.metrics.continuous import concordance, concordance_by_group
 from dissensus.metrics.matching import codes_on, common_pairs, mean, require, two_sided
-from dissensus.metrics.soft import CHOICES, SMALLEST
+from dissensus.metrics.per_item import SMALLEST
+from dissensus.metrics.soft import CHOICES
 from dissensus.prediction import ByAnnotator, Prediction
 from dissensus.scales import MultiLabel
 

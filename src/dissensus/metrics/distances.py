@@ -10,10 +10,10 @@ from __future__ import annotations
 import numpy as np
 
 from dissensus.annotations import Annotations
+from dissensus.metrics import per_item
 from dissensus.metrics.matching import distributions, mean, require, shares
 from dissensus.metrics.soft import CHOICES, EVERY_SCALE
 from dissensus.prediction import Prediction
-from dissensus.scales import Interval
 
 
 def tvd(prediction: Prediction, annotations: Annotations) -> float:
@@ -39,8 +39,7 @@ def manhattan(prediction: Prediction, annotations: Annotations) -> float:
 
 
 def _manhattan(prediction: Prediction, annotations: Annotations) -> float:
-    people, predicted = shares(prediction, annotations)
-    return mean(np.abs(people - predicted).sum(axis=-1))
+    return mean(per_item.manhattan(*shares(prediction, annotations)))
 
 
 def soft_accuracy(prediction: Prediction, annotations: Annotations) -> float:
@@ -62,7 +61,7 @@ def intersection(prediction: Prediction, annotations: Annotations) -> float:
 
 
 def _intersection(prediction: Prediction, annotations: Annotations) -> float:
-    return mean(np.minimum(*shares(prediction, annotations)).sum(axis=-1))
+    return mean(per_item.common(*shares(prediction, annotations)))
 
 
 def soft_micro_f1(prediction: Prediction, annotations: Annotations) -> float:
@@ -96,11 +95,7 @@ def wasserstein(prediction: Prediction, annotations: Annotations) -> float:
         1.5
     """
     require(prediction, "Wasserstein", "ordinal", "interval")
-    people, predicted = distributions(prediction, annotations)
-    scale = prediction.scale
-    step = 2 / scale.n_bins if isinstance(scale, Interval) else 1.0
-    moved = np.abs(np.cumsum(people - predicted, axis=1))[:, :-1]
-    return mean(moved.sum(axis=1) * step)
+    return mean(per_item.moved(*distributions(prediction, annotations), prediction.scale))
 
 
 def chebyshev(prediction: Prediction, annotations: Annotations) -> float:

@@ -10,12 +10,12 @@ import numpy as np
 
 from dissensus.annotations import Annotations
 from dissensus.errors import DataError
+from dissensus.metrics import per_item
 from dissensus.metrics.matching import common_items, mean, require, shares, two_sided
 from dissensus.names import Names
 from dissensus.prediction import Prediction
 from dissensus.scales import Interval, MultiLabel
 
-SMALLEST = 1e-12  # a probability below it counts as this, so that logarithms are finite
 CHOICES = ("nominal", "ordinal", "multi-label")
 EVERY_SCALE = ("nominal", "ordinal", "interval", "multi-label")
 
@@ -71,8 +71,7 @@ def kl(prediction: Prediction, annotations: Annotations) -> float:
         0.5108
     """
     require(prediction, "KL", *CHOICES)
-    people, predicted = shares(prediction, annotations)
-    return mean(_divergence(people, predicted))
+    return mean(per_item.divergence(*shares(prediction, annotations)))
 
 
 def reverse_kl(prediction: Prediction, annotations: Annotations) -> float:
@@ -84,7 +83,7 @@ def reverse_kl(prediction: Prediction, annotations: Annotations) -> float:
     """
     require(prediction, "KL", *CHOICES)
     people, predicted = shares(prediction, annotations)
-    return mean(_divergence(predicted, people))
+    return mean(per_item.divergence(predicted, people))
 
 
 def jsd(prediction: Prediction, annotations: Annotations) -> float:
@@ -121,18 +120,9 @@ def po_jsd(prediction: Prediction, annotations: Annotations) -> float:
 
 
 def _jsd(prediction: Prediction, annotations: Annotations) -> float:
-    people, predicted = shares(prediction, annotations)
-    middle = (people + predicted) / 2
-    return mean((_divergence(people, middle) + _divergence(predicted, middle)) / 2)
+    return mean(per_item.jsd(*shares(prediction, annotations)))
 
 
 def mean_cross_entropy(people: np.ndarray, predicted: np.ndarray) -> float:
     """The mean of -sum p ln q over all but the last axis, which sums to 1."""
-    surprise = people * np.log(np.maximum(predicted, SMALLEST))
-    return 0.0 - mean(surprise.sum(axis=-1))  # 0.0 and not -0.0
-
-
-def _divergence(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """sum a ln(a / b) over the last axis; a value with a = 0 adds nothing."""
-    ratio = np.where(first > 0, first, 1) / np.where(first > 0, np.maximum(second, SMALLEST), 1)
-    return (first * np.log(ratio)).sum(axis=-1)
+    return mean(per_item.cross_entropy(people, predicted))
