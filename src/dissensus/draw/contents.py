@@ -1,0 +1,243 @@
+"""What an item shows, with what its annotators marked there."""
+
+from __future__ import annotations
+
+import base64
+import struct
+import zlib
+from typing import Any
+
+import numpy as np
+
+from dissensus.corpus import Rationales
+from dissensus.draw.people import Person, stroke
+from dissensus.draw.shapes import (
+    ACROSS,
+    PIXELATED,
+    SIZE,
+    Panel,
+    columns_of,
+    letters,
+    plain_line,
+    printable,
+    rect,
+    rounded,
+    short,
+)
+
+LETTER = 0.6 * SIZE  # what a letter takes in a face of one width; the drawing enforces it
+LANE = 5  # between underlines
+PICTURE = 336  # the longest side of a picture shown
+
+
+def content_panel(
+    kind: str, held: Any, code: int, spans: Rationales, people: list[Person], focus: np.ndarray
+) -> Panel:
+    """A content as its kind is drawn; of sounds and films, when something was marked."""
+    if kind == "text":
+        return _text_panel(held[code], spans, people, focus)
+    if kind == "image":
+        return _picture_panel(held.bytes_of(code), spans, people, focus)
+    if kind == "features":
+        return _features_panel(np.array(held[code], dtype=float), spans, people)
+    if not np.isfinite(spans.stop[:, :1].astype(float)).any():
+        return Panel(24, (letters(0, 14, f"<{kind}>"),))  # nobody knows how long it is
+    length = float(np.nanmax(spans.stop[:, 0].astype(float)))
+    return _timeline(f"<{kind}>", "seconds", length, spans, people)
+
+
+# ---- texts ----
+
+
+def _text_panel(text: str, spans: Rationales, people: list[Person], focus: np.ndarray) -> Panel:
+    """Lines of words, each with the underlines of whoever marked something in it."""
+    text = printable(text)
+    n_across = int(ACROSS / LETTER)
+    shapes: list[str] = []
+    top = 0.0
+    for begin, end in _lines(text, n_across):
+        line = text[begin:end]
+        at = np.append(0.0, np.cumsum([columns_of(letter) for letter in line])) * LETTER
+        end = begin + len(line.rstrip())
+        if not np.isnan(focus[0, 0]):
+            low, high = np.clip(focus[:, 0].astype(int), begin, end) - begin
+            if low < high:
+                shapes.append(rect(at[low], top, at[high] - at[low], 20, fill="#FFF3B0"))
+        if line.strip():
+            shapes.append(letters(0, top + 14, line.rstrip(), length=at[end - begin]))
+        lanes: list[list[tuple[float, float]]] = []
+        for person in people:
+            for ends in _ends(spans, person.code):
+                if ends[0] < end and ends[1] > begin and ends[0] < ends[1]:
+                    left, right = at[np.clip(ends, begin, end) - begin]
+                    y = top + 20 + LANE * _free_lane(lanes, left, right)
+                    shapes.append(stroke(left, y, right, y, person, width=3))
+        top += 24 + LANE * len(lanes)
+    return Panel(top + 8, tuple(shapes))
+
+
+def _free_lane(lanes: list[list[tuple[float, float]]], left: float, right: float) -> int:
+    """The first lane in which nothing lies between these, which are then taken."""
+    for number, lane in enumerate(lanes):
+        if all(right <= begin or end <= left for begin, end in lane):
+            lane.append((left, right))
+            return number
+    lanes.append([(left, right)])
+    return len(lanes) - 1
+
+
+def _ends(spans: Rationales, code: int) -> list[np.ndarray]:
+    """From where to where somebody marked, along the first axis, whole numbers."""
+    rows = np.flatnonzero(spans.annotator == code)
+    places = np.stack([spans.start[rows, 0], spans.stop[rows, 0]], axis=1)
+    return list(places[np.isfinite(places).all(axis=1)].astype(int))
+
+
+def _lines(text: str, n_across: int) -> list[tuple[int, int]]:
+    """Where lines begin and end so that none is wider; words are cut only if they must be."""
+    lines = []
+    begin = 0
+    for paragraph in text.split("\n"):
+        last = begin + len(paragraph)
+        while begin < last:
+            end, across = begin, 0
+            while end < last and across + columns_of(text[end]) <= n_across:
+                across += columns_of(text[end])
+                end += 1
+            space = text.rfind(" ", begin, end)
+            if end < last and space > begin:
+                end = space + 1
+            lines.append((begin, max(end, begin + 1)))
+            begin = lines[-1][1]
+        begin = last + 1
+    return lines or [(0, 0)]
+
+
+# ---- pictures ----
+
+
+def _picture_panel(
+    file: bytes, spans: Rationales, people: list[Person], focus: np.ndarray
+) -> Panel:
+    """The picture itself, and a frame for each box; who shares a box stands outside of it."""
+    kind, width, height = _picture_size(file)
+    if not kind:
+        return Panel(24, (letters(0, 14, "<a picture in a format that cannot be drawn>"),))
+    scale = PICTURE / max(width, height)
+    margin = 4 + 4 * len(people) if len(people) < 8 else 36
+    data = base64.b64encode(file).decode("ascii")
+    smooth = f" {PIXELATED}" if scale > 2 else ""
+    shapes = [
+        f'<image x="{margin}" y="{margin}" width="{rounded(width * scale)}" '
+        f'height="{rounded(height * scale)}"{smooth} href="data:image/{kind};base64,{data}"/>'
+    ]
+    taken: dict[tuple[float, ...], int] = {}
+    nobody = Person("", "", "#000000", "4 4", -1)
+    boxes = [(nobody, focus.ravel())] if focus.shape[1] == 2 else []
+    if spans.start.shape[1] == 2:
+        places = np.concatenate([spans.start, spans.stop], axis=1)  # (n_spans, 4)
+        boxes += [
+            (person, box) for person in people for box in places[spans.annotator == person.code]
+        ]
+    for person, box in boxes:
+        if not np.isfinite(box).all():
+            continue
+        rank = taken.get(tuple(box), 0)
+        taken[tuple(box)] = rank + 1
+        top, left, bottom, right = box * scale + margin
+        out = 2 + 4 * rank
+        at = (left - out, top - out, right - left + 2 * out, bottom - top + 2 * out)
+        shapes.append(rect(*at, stroke="#ffffff", width=4.5))
+        shapes.append(rect(*at, stroke=person.colour, width=2.5, dash=person.dash))
+    return Panel(height * scale + 2 * margin + 8, tuple(shapes))
+
+
+def _picture_size(file: bytes) -> tuple[str, int, int]:
+    """What kind of picture this is, its width and height; no kind if it is none we can draw."""
+    if file[:8] == b"\x89PNG\r\n\x1a\n" and len(file) >= 24:
+        return ("png", *struct.unpack(">II", file[16:24]))
+    if file[:4] == b"GIF8" and len(file) >= 10:
+        return ("gif", *struct.unpack("<HH", file[6:10]))
+    at = 2
+    while file[:2] == b"\xff\xd8" and at + 9 < len(file):  # segments of a JPEG, up to its frame
+        marker, length = file[at + 1], struct.unpack(">H", file[at + 2 : at + 4])[0]
+        if 0xC0 <= marker <= 0xCF and marker not in (0xC4, 0xC8, 0xCC):
+            height, width = struct.unpack(">HH", file[at + 5 : at + 9])
+            return "jpeg", width, height
+        at += 2 + length
+    return "", 0, 0
+
+
+# ---- sequences ----
+
+
+def _features_panel(values: np.ndarray, spans: Rationales, people: list[Person]) -> Panel:
+    """Numbers as a strip of greys, one column for each frame, and bars below it."""
+    if values.ndim == 1:
+        values = values[None, :]
+    n_frames, n_features = values.shape
+    if not values.size:
+        return Panel(24, (letters(0, 14, "<no features>"),))
+    low, high = np.nanmin(values), np.nanmax(values)
+    dark = np.nan_to_num((values - low) / (high - low if high > low else 1.0))
+    data = base64.b64encode(_grey_png(255 - np.rint(225 * dark).T.astype(np.uint8))).decode("ascii")
+    height = min(10 * n_features, 160)
+    strip = (
+        f'<image x="0" y="22" width="{ACROSS}" height="{height}" '
+        f'preserveAspectRatio="none" {PIXELATED} '
+        f'href="data:image/png;base64,{data}"/>'
+    )
+    outline = rect(0, 22, ACROSS, height, stroke="#999999", width=1)
+    title = f"{n_features} features, from {low:.3g} (white) to {high:.3g} (dark)"
+    below = _timeline(title, "frames", float(n_frames), spans, people, gap=height + 6)
+    return Panel(below.height, (strip, outline, *below.shapes))
+
+
+def _timeline(
+    title: str,
+    unit: str,
+    length: float,
+    spans: Rationales,
+    people: list[Person],
+    gap: float = 0,
+) -> Panel:
+    """A bar in each annotator's own line, with the answer beside it, above an axis of time."""
+    shapes = [letters(0, 14, title, size=12, fill="#444444")]
+    y = 22 + gap
+    for person in people:
+        ends = _times(spans, person.code)
+        for begin, end in ends:
+            left, right = ACROSS * np.clip([begin, end], 0, length) / length
+            shapes.append(stroke(left, y + 7, max(right, left + 2), y + 7, person, width=8))
+            shown = short(person.answer, 30)
+            fits = right + 6 + len(shown) * 7.2 < ACROSS
+            x, anchor = (right + 6, "start") if fits else (left - 6, "end")
+            shapes.append(letters(x, y + 11, shown, size=12, fill="#222222", anchor=anchor))
+            y += 16
+    shapes.append(plain_line(0, y + 3, ACROSS, y + 3))
+    for share, anchor in ((0.0, "start"), (0.5, "middle"), (1.0, "end")):
+        x = ACROSS * share
+        shapes.append(plain_line(x, y + 3, x, y + 8))
+        label = f"{length * share:g}" + (f" {unit}" if share == 1 else "")
+        shapes.append(letters(x, y + 21, label, size=12, fill="#444444", anchor=anchor))
+    return Panel(y + 34, tuple(shapes))
+
+
+def _times(spans: Rationales, code: int) -> np.ndarray:
+    rows = spans.annotator == code
+    places = np.stack([spans.start[rows, 0], spans.stop[rows, 0]], axis=1).astype(float)
+    return places[np.isfinite(places).all(axis=1)]
+
+
+def _grey_png(pixels: np.ndarray) -> bytes:
+    """Whole numbers from 0 to 255, (rows, columns), as a PNG file."""
+    rows, columns = pixels.shape
+    lines = np.pad(pixels, ((0, 0), (1, 0))).tobytes()  # a filter byte before each line
+
+    def chunk(kind: bytes, content: bytes) -> bytes:
+        body = kind + content
+        return struct.pack(">I", len(content)) + body + struct.pack(">I", zlib.crc32(body))
+
+    header = struct.pack(">IIBBBBB", columns, rows, 8, 0, 0, 0, 0)
+    chunks = (b"IHDR", header), (b"IDAT", zlib.compress(lines)), (b"IEND", b"")
+    return b"\x89PNG\r\n\x1a\n" + b"".join(chunk(*parts) for parts in chunks)

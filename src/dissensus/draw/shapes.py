@@ -1,0 +1,130 @@
+"""Lines, boxes and letters as SVG, and what all panels of a drawing agree on."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from dataclasses import dataclass
+from typing import NamedTuple
+from xml.sax.saxutils import escape
+
+WIDTH = 760  # of a picture, in pixels, as all below
+EDGE = 20
+ACROSS = WIDTH - 2 * EDGE  # what a panel may take
+SIZE = 14  # of letters
+MOST_NAMED = 60  # people who can be told apart, in a legend or as points
+NOBODY = "#777777"
+PIXELATED = 'image-rendering="optimizeSpeed" style="image-rendering:pixelated"'
+_UNPRINTABLE = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+class Box(NamedTuple):
+    """Where something stands."""
+
+    left: float
+    top: float
+    right: float
+    bottom: float
+
+    def meets(self, other: Box) -> bool:
+        return (
+            self.left < other.right
+            and other.left < self.right
+            and self.top < other.bottom
+            and other.top < self.bottom
+        )
+
+
+@dataclass(frozen=True)
+class Panel:
+    """A piece of the drawing, and how high it is."""
+
+    height: float
+    shapes: tuple[str, ...]
+
+
+def rounded(value: float) -> str:
+    """A coordinate; a tenth of a pixel is exact enough."""
+    return f"{value:.1f}".removesuffix(".0")
+
+
+def short(text: str, most: int) -> str:
+    """A text on one line, cut where it is longer than this."""
+    text = " ".join(text.split())
+    return text if len(text) <= most else text[: most - 1] + "\u2026"
+
+
+def columns_of(letter: str) -> int:
+    """How many columns a letter takes in a face of one width."""
+    if unicodedata.category(letter) in ("Mn", "Me", "Cf"):
+        return 0
+    return 2 if unicodedata.east_asian_width(letter) in "WF" else 1
+
+
+def printable(text: str) -> str:
+    """The text without characters that XML has no place for."""
+    return _UNPRINTABLE.sub("\ufffd", text)
+
+
+def dashes(dash: str) -> str:
+    """The attribute of a dashed line; nothing for a solid one."""
+    return f' stroke-dasharray="{dash}"' if dash else ""
+
+
+def letters(
+    x: float,
+    y: float,
+    text: str,
+    *,
+    size: int = SIZE,
+    fill: str = "#111111",
+    anchor: str = "start",
+    weight: str = "normal",
+    length: float | None = None,
+) -> str:
+    """A line of text; with a length, stretched to it."""
+    shown = escape(printable(text))
+    fixed = ""
+    if length is not None:
+        fixed = f' textLength="{rounded(length)}" lengthAdjust="spacingAndGlyphs"'
+    place = "" if anchor == "start" else f' text-anchor="{anchor}"'
+    bold = "" if weight == "normal" else f' font-weight="{weight}"'
+    return (
+        f'<text x="{rounded(x)}" y="{rounded(y)}" font-size="{size}" fill="{fill}"{place}{bold}'
+        f'{fixed} xml:space="preserve">{shown}</text>'
+    )
+
+
+def rect(
+    x: float,
+    y: float,
+    width_: float,
+    height: float,
+    *,
+    fill: str = "none",
+    stroke: str = "none",
+    width: float = 1,
+    dash: str = "",
+) -> str:
+    """A box, filled or framed."""
+    return (
+        f'<rect x="{rounded(x)}" y="{rounded(y)}" width="{rounded(width_)}" '
+        f'height="{rounded(height)}" fill="{fill}" stroke="{stroke}" '
+        f'stroke-width="{rounded(width)}"{dashes(dash)}/>'
+    )
+
+
+def plain_line(
+    x1: float,
+    y1: float,
+    x2: float,
+    y2: float,
+    colour: str = "#666666",
+    width: float = 1,
+    dash: str = "",
+) -> str:
+    """A line that stands for nobody, unless a colour says so."""
+    return (
+        f'<line x1="{rounded(x1)}" y1="{rounded(y1)}" x2="{rounded(x2)}" y2="{rounded(y2)}" '
+        f'stroke="{colour}" stroke-width="{rounded(width)}"{dashes(dash)}/>'
+    )
