@@ -138,8 +138,9 @@ def minilms(members: int, epochs: int, n_items: int, encoder: str) -> dict[str, 
     training = Training(epochs=epochs, batch_size=32, precision="bf16")
     method = SoftLabel(encoder=encoder, tune="all", training=training)
 
-    def fresh(n: int) -> list[Any]:
-        made = lambda seed: replace(method, init_seed=seed, training=replace(training, seed=seed))  # noqa: E731
+    def fresh(n: int, compile: bool = False) -> list[Any]:
+        own = replace(training, compile=compile)
+        made = lambda seed: replace(method, init_seed=seed, training=replace(own, seed=seed))  # noqa: E731
         return runs_of(made, corpus, "hate", n)
 
     one_by_one(fresh(1))
@@ -149,11 +150,16 @@ def minilms(members: int, epochs: int, n_items: int, encoder: str) -> dict[str, 
     whole, rest = side_by_side(fresh(members))
     together = fresh(members)
     again = side_by_side(together)
+    compiling = side_by_side(fresh(members, compile=True))[0]
+    compiled = fresh(members, compile=True)
+    whole_compiled = side_by_side(compiled)[0]
     return {
         "what": f"{members} MiniLMs fine-tuned, batch 32, bf16, {epochs} epochs of {n_items} texts",
         "plain": plain,
         "stacked": min(whole, again[0]),
-        "losses": [[run.log.train[-1] for run in side] for side in (alone, together)],
+        "stacked and compiled": whole_compiled,
+        "stacked and compiled, with compiling": compiling,
+        "losses": [[run.log.train[-1] for run in side] for side in (alone, together, compiled)],
     }
 
 
