@@ -741,7 +741,7 @@ def test_a_failing_save_leaves_the_old_corpus(
     def fail(*_: Any) -> None:
         raise OSError("disk is full")
 
-    monkeypatch.setattr("dissensus.corpus.write_json", fail)
+    monkeypatch.setattr("dissensus.corpus.folder.write_json", fail)
     with pytest.raises(OSError, match="disk is full"):
         crowd().save(folder)
     assert Corpus.load(folder).equals(whole())

@@ -1,0 +1,414 @@
+"""Corpus: what was shown, what was asked, who answered, and what else is known."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from dissensus.annotations import Annotations
+from dissensus.contents import Contents
+from dissensus.corpus.dropping import of_answers, pair_of, pairs_of, response_of, thinned, unlucky
+from dissensus.corpus.folder import read_corpus, write_corpus
+from dissensus.corpus.held import Held
+from dissensus.corpus.parts import Joint, Rationales
+from dissensus.errors import DataError, listed
+from dissensus.folders import writing
+from dissensus.names import Names
+
+
+@dataclass(frozen=True, eq=False)
+class Corpus(Held):
+    """Contents, items, questions with their annotations, and facts about items and annotators.
+
+    Every selection gives another Corpus; nothing is changed in place. All questions share one
+    list of items and one of annotators. Build one with `Corpus.build`, or with `dissensus.read`.
+    """
+
+    @classmethod
+    def build(
+        cls,
+        name: str,
+        items: Any,
+        questions: dict[str, Annotations],
+        *,
+        annotators: Names | None = None,
+        contents: dict[str, tuple[Contents, np.ndarray]] | None = None,
+        item_attributes: dict[str, Any] | None = None,
+        annotator_attributes: dict[str, Any] | None = None,
+        gold: dict[str, Annotations] | None = None,
+        **facts: Any,
+    ) -> Corpus:
+        """A corpus from its parts, checked; annotations may come with name lists of their own.
+
+        Args:
+            items: every item's name; questions and gold may be about some of them.
+            annotators: every annotator; left out, those of the questions in order.
+            contents: role -> (contents, a code per item), as `Contents.distinct` gives them.
+            facts: focus, rationales, splits, group, left_out, notes.
+
+        Example:
+            >>> rows = [("t1", "ann", "yes"), ("t1", "bob", "no")]
+            >>> asked = {"offensive": Annotations.from_rows(rows)}
+            >>> texts = {"text": Contents.distinct("text", ["so good!"])}
+            >>> corpus = Corpus.build("mine", ["t1"], asked, contents=texts)
+            >>> corpus["offensive"].n_rows, corpus.annotators[1]
+            (2, 'bob')
+        """
+        items = items if isinstance(items, Names) else Names(items)
+        if annotators is None:
+            annotators = _union([a.annotators for a in questions.values()])
+        contents = contents or {}
+        splits = {name: _arrow(values) for name, values in facts.pop("splits", {}).items()}
+        corpus = cls(
+            name,
+            items,
+            annotators,
+            {key: asked.on(items, annotators) for key, asked in questions.items()},
+            {role: held for role, (held, _) in contents.items()},
+            {role: np.asarray(codes, np.int32) for role, (_, codes) in contents.items()},
+            {key: _arrow(values) for key, values in (item_attributes or {}).items()},
+            {key: _arrow(values) for key, values in (annotator_attributes or {}).items()},
+            {key: label.on(items, Names.range(0)) for key, label in (gold or {}).items()},
+            splits=splits,
+            **facts,
+        )
+        corpus.check()
+        return corpus
+
+    # ---- what it holds ----
+
+    def __getitem__(self, question: str) -> Annotations:
+        self.check_questions([question])
+        return self.questions[question]
+
+    def check_questions(self, questions: Iterable[str]) -> None:
+        """Refuse questions that were not asked, naming those that were."""
+        strange = [question for question in questions if question not in self.questions]
+        if strange:
+            raise DataError(
+                f"{self.name}: no question {listed(strange)}; it has {listed(self.questions, 20)}"
+            )
+
+    def joint(self, *questions: str) -> Joint:
+        """Answers that were given together: joined by response, else by (item, annotator)."""
+        self.check_questions(questions)
+        asked = [self.questions[question] for question in questions]
+        by_response = all(annotations.response is not None for annotations in asked)
+        keys = [_join_key(annotations, by_response) for annotations in asked]
+        shared = keys[0]
+        for key in keys[1:]:
+            shared = np.intersect1d(shared, key)
+        rows = []
+        for key, question in zip(keys, questions, strict=True):
+            distinct, first = np.unique(key, return_index=True)
+            if len(distinct) < len(key):
+                raise DataError(
+                    f"{self.name}: a response answers {question!r} twice; the answers cannot be "
+                    "paired"
+                    if by_response
+                    else f"{self.name}: an annotator answered {question!r} twice on one item; "
+                    "without a response column the answers cannot be paired"
+                )
+            rows.append(first[np.searchsorted(distinct, shared)])
+        who = asked[0].annotator
+        return Joint(
+            asked[0].item[rows[0]],
+            None if who is None else who[rows[0]],
+            {q: a.answer[r] for q, a, r in zip(questions, asked, rows, strict=True)},
+        )
+
+    def text_of(self, item: int) -> str:
+        """The texts of an item, for people to read; the focus stands in [[ ]]."""
+        parts = []
+        for role, held in self.contents.items():
+            code = self.content[role][item]
+            if code < 0:
+                continue
+            value = held[code] if held.kind == "text" else f"<{held.kind}>"
+            if self.focus is not None and self.focus.role == role and held.kind == "text":
+                start, stop = self.focus.start[item, 0], self.focus.stop[item, 0]
+                if start == start:
+                    a, b = int(start), int(stop)
+                    value = f"{value[:a]}[[{value[a:b]}]]{value[b:]}"
+            parts.append(value)
+        return " | ".join(parts)
+
+    # ---- selections ----
+
+    def select(
+        self,
+        *,
+        items: Any | None = None,
+        annotators: Any | None = None,
+        questions: Sequence[str] | None = None,
+    ) -> Corpus:
+        """Only these items (names, codes or a mask), annotators (likewise) and questions.
+
+        Selecting items keeps every annotator's name, so that codes stay what they were;
+        contents that no item shows any more are gone.
+        """
+        corpus = self
+        if questions is not None:
+            self.check_questions(questions)
+            corpus = replace(
+                corpus,
+                questions={q: corpus.questions[q] for q in questions},
+                gold={q: gold for q, gold in corpus.gold.items() if q in questions},
+                rationales=_of_questions(corpus.rationales, questions),
+                left_out=tuple(row for row in corpus.left_out if row.question in questions),
+            )
+        if annotators is not None:
+            corpus = corpus._select_annotators(_codes(annotators, self.annotators, "annotator"))
+        if items is not None:
+            corpus = corpus._select_items(_codes(items, self.items, "item"))
+        return corpus
+
+    def without(self, *, annotators: Any | None = None, items: Any | None = None) -> Corpus:
+        """Everything but these annotators or items; nothing of them stays."""
+        keep_people, keep_items = np.ones(self.n_annotators, bool), np.ones(self.n_items, bool)
+        if annotators is not None:
+            keep_people[_codes(annotators, self.annotators, "annotator")] = False
+        if items is not None:
+            keep_items[_codes(items, self.items, "item")] = False
+        return self.select(
+            annotators=None if annotators is None else keep_people,
+            items=None if items is None else keep_items,
+        )
+
+    def part(self, name: str, scheme: str = "official") -> Corpus:
+        """One part of an official split, such as "train" or "dev"."""
+        return self.select(items=self.in_part(name, scheme))
+
+    def parts(self, scheme: str = "official") -> list[str]:
+        """The names of the parts of an official split; empty if there is no such split."""
+        if scheme not in self.splits:
+            return []
+        found = self.splits[scheme].unique().to_pylist()
+        order = {"train": 0, "dev": 1, "validation": 1, "test": 2}
+        return sorted((p for p in found if p is not None), key=lambda p: (order.get(p, 3), p))
+
+    def in_part(self, name: str, scheme: str = "official") -> np.ndarray:
+        """Which items are in this part, (n_items,) booleans."""
+        if name not in self.parts(scheme):
+            there = listed(self.parts(scheme)) or "no official split"
+            raise DataError(f"{self.name}: no part {name!r}; there is {there}")
+        chosen = pc.fill_null(pc.equal(self.splits[scheme], name), False)
+        return np.asarray(chosen.to_numpy(zero_copy_only=False), dtype=bool)
+
+    def units(self, by: str | None = None) -> np.ndarray:
+        """A code per item; items with the same code belong on one side of a split.
+
+        Args:
+            by: "content", "item" or an item attribute; left out, the corpus's grouping attribute
+                or else "content". An item without content, or whose attribute is missing, stands
+                alone.
+        """
+        by = by or self.group or "content"
+        if by == "item":
+            return np.arange(self.n_items)
+        if by == "content":
+            if not self.content:
+                return np.arange(self.n_items)
+            codes = np.stack(list(self.content.values()), axis=1)
+            units = np.unique(codes, axis=0, return_inverse=True)[1].reshape(-1)
+            return _alone(units, codes.max(axis=1) < 0)
+        if by not in self.item_attributes:
+            raise DataError(
+                f"{self.name}: cannot split by {by!r}; there are 'content', 'item' and the "
+                f"item attributes {listed(self.item_attributes, 20)}"
+            )
+        encoded = self.item_attributes[by].dictionary_encode()
+        missing = encoded.is_null().to_numpy(zero_copy_only=False)
+        units = pc.fill_null(encoded.indices, 0).to_numpy(zero_copy_only=False)
+        return _alone(units, missing)
+
+    def split(
+        self, test_share: float = 0.2, by: str | None = None, seed: int = 0
+    ) -> tuple[Corpus, Corpus]:
+        """Two corpora, train and test, such that what belongs together stays together.
+
+        Args:
+            test_share: the share of items wanted in the second.
+            by: as in `units`; left out, the grouping attribute or the content.
+        """
+        if not 0 < test_share < 1:
+            raise DataError(f"test_share lies between 0 and 1, found {test_share}")
+        units = self.units(by)
+        sizes = np.bincount(units)
+        test = _drawn(sizes, test_share * self.n_items, seed)[units]
+        if not test.any() or test.all():
+            raise DataError(
+                f"{self.name}: {self.n_items} items in {int((sizes > 0).sum())} groups cannot be "
+                f"split with a share of {test_share}"
+            )
+        return self.select(items=~test), self.select(items=test)
+
+    def drop_labels(self, share: float, seed: int = 0) -> Corpus:
+        """Leave out this share of every annotator's answers, at random.
+
+        What an annotator said about an item is dropped from every question or from none, and the
+        share is one of such pairs. Anonymous answers are dropped one by one, those of one
+        response together. A rationale goes with the answer that it was given for.
+        """
+        if not 0 <= share < 1:
+            raise DataError(f"the share to drop lies from 0 to below 1, found {share}")
+        people = unlucky(self.questions, pair_of, share, seed)
+        responses = unlucky(self.questions, response_of, share, seed)
+        kept = {}
+        for question, asked in self.questions.items():
+            if (pair := pair_of(asked)) is not None:
+                kept[question] = asked.take(~np.isin(pair, people))
+            elif (response := response_of(asked)) is not None:
+                kept[question] = asked.take(~np.isin(response, responses))
+            else:
+                kept[question] = thinned(asked, share, seed)
+        rationales = of_answers(self.rationales, self.questions, kept)
+        return replace(self, questions=kept, rationales=rationales)
+
+    def _select_items(self, codes: np.ndarray) -> Corpus:
+        at = pa.array(codes)
+        items = self.items.take(codes)
+        contents, content = {}, {}
+        for role, held in self.contents.items():
+            shown, new = np.unique(self.content[role][codes], return_inverse=True)
+            absent = int(shown.size > 0 and shown[0] < 0)
+            contents[role] = held.take(shown[absent:])
+            content[role] = (new.reshape(-1) - absent).astype(np.int32)
+        rationales = self.rationales
+        if rationales is not None:
+            new_code = np.full(self.n_items, -1, dtype=np.int64)
+            new_code[codes] = np.arange(len(codes))
+            rationales = rationales.take(new_code[rationales.item] >= 0)
+            rationales = replace(rationales, item=new_code[rationales.item])
+        return replace(
+            self,
+            items=items,
+            contents=contents,
+            content=content,
+            questions={q: a.select_items(codes, items) for q, a in self.questions.items()},
+            gold={q: a.select_items(codes, items) for q, a in self.gold.items()},
+            item_attributes={k: v.take(at) for k, v in self.item_attributes.items()},
+            splits={k: v.take(at) for k, v in self.splits.items()},
+            focus=None if self.focus is None else self.focus.take(codes),
+            rationales=rationales,
+        )
+
+    def _select_annotators(self, codes: np.ndarray) -> Corpus:
+        at = pa.array(codes)
+        annotators = self.annotators.take(codes)
+        rationales = self.rationales
+        if rationales is not None:
+            new_code = np.full(self.n_annotators + 1, -2, dtype=np.int64)
+            new_code[codes] = np.arange(len(codes))
+            new_code[-1] = -1  # nobody in particular stays
+            rationales = rationales.take(new_code[rationales.annotator] >= -1)
+            rationales = replace(rationales, annotator=new_code[rationales.annotator])
+        return replace(
+            self,
+            annotators=annotators,
+            questions={
+                q: replace(a, annotators=annotators)
+                if a.annotator is None
+                else a.select_annotators(codes, annotators)
+                for q, a in self.questions.items()
+            },
+            annotator_attributes={k: v.take(at) for k, v in self.annotator_attributes.items()},
+            rationales=rationales,
+        )
+
+    # ---- a folder of Parquet and JSON ----
+
+    def save(self, path: str | Path) -> None:
+        """Write the corpus as a folder, whole or not at all; `Corpus.load` reads it back."""
+        with writing(path, "corpus") as folder:
+            write_corpus(self, folder)
+
+    @classmethod
+    def load(cls, path: str | Path) -> Corpus:
+        """Read a folder that `save` wrote."""
+        return read_corpus(Path(path), cls)
+
+
+# ---- helpers ----
+
+
+def _union(lists: list[Names]) -> Names:
+    """The names of all lists, each once, in order of first appearance."""
+    lists = [names for names in lists if len(names)]
+    if not lists:
+        return Names.range(0)
+    if all(names == lists[0] for names in lists):
+        return lists[0]
+    arrays = [names.array.cast(pa.string()) for names in lists]
+    return Names(pa.concat_arrays(arrays).unique())
+
+
+def _arrow(values: Any) -> Any:
+    if isinstance(values, pa.ChunkedArray):
+        values = values.combine_chunks()
+    if not isinstance(values, pa.Array):
+        values = pa.array(values, from_pandas=True)  # nan is a fact that is missing
+    return values.dictionary_decode() if pa.types.is_dictionary(values.type) else values
+
+
+def _codes(chosen: Any, names: Names, what: str) -> np.ndarray:
+    """Codes from a mask, codes or names."""
+    if isinstance(chosen, np.ndarray) and chosen.dtype == bool:
+        if chosen.shape != (len(names),):
+            raise DataError(f"a mask over {len(names)} {what}s has {chosen.size} entries")
+        return np.flatnonzero(chosen)
+    if isinstance(chosen, np.ndarray) and chosen.dtype.kind in "iu":
+        codes = chosen
+        if codes.size and not 0 <= codes.min() <= codes.max() < len(names):
+            raise DataError(f"{what} codes run from 0 to {len(names) - 1}")
+    else:
+        codes = names.codes(chosen if isinstance(chosen, str) else list(chosen), what)
+    if len(np.unique(codes)) != len(codes):
+        raise DataError(f"an {what} was chosen twice")
+    return codes
+
+
+def _join_key(annotations: Annotations, by_response: bool) -> np.ndarray:
+    if by_response and annotations.response is not None:
+        return annotations.response
+    return pairs_of(annotations.item, annotations.who("joining questions"))
+
+
+def _of_questions(rationales: Rationales | None, questions: Sequence[str]) -> Rationales | None:
+    if rationales is None:
+        return None
+    kept = pc.is_in(rationales.question, value_set=pa.array(list(questions), pa.string()))
+    return rationales.take(np.asarray(kept.to_numpy(zero_copy_only=False), dtype=bool))
+
+
+def _alone(units: np.ndarray, lonely: np.ndarray) -> np.ndarray:
+    """The units, but for the lonely items, each of which becomes a unit of its own."""
+    units = units.astype(np.int64)
+    units[lonely] = units.max(initial=-1) + 1 + np.arange(lonely.sum())
+    return units
+
+
+def _drawn(sizes: np.ndarray, target: float, seed: int) -> np.ndarray:
+    """Random units whose sizes sum to about `target`, (n_units,) booleans."""
+    chosen = np.zeros(len(sizes), bool)
+    order = np.random.default_rng(seed).permutation(len(sizes))
+    n_first = int(np.searchsorted(np.cumsum(sizes[order]), target + 0.5, side="right"))
+    chosen[order[:n_first]] = True
+    gap = target - sizes[chosen].sum()
+    for unit in order[n_first:]:  # smaller ones that still fit
+        if gap <= 0:
+            break
+        if sizes[unit] <= gap + 0.5:
+            chosen[unit] = True
+            gap -= sizes[unit]
+    left = np.flatnonzero(~chosen)
+    if gap > 0.5 and left.size:  # rather one too large than far too few
+        nearest = left[np.abs(sizes[left] - gap).argmin()]
+        chosen[nearest] = abs(sizes[nearest] - gap) < gap
+    return chosen

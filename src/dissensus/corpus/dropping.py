@@ -1,0 +1,82 @@
+"""Which answers are left out at random, and which rationales go with them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+import pyarrow.compute as pc
+
+from dissensus.annotations import Annotations
+from dissensus.corpus.parts import Rationales
+
+
+def pairs_of(item: np.ndarray, annotator: np.ndarray) -> np.ndarray:
+    """One number per pair of item and annotator."""
+    return item.astype(np.int64) << 32 | annotator.astype(np.int64)
+
+
+def pair_of(annotations: Annotations) -> np.ndarray | None:
+    """One number per pair of item and annotator; None where nobody knows who."""
+    who = annotations.annotator
+    return None if who is None else pairs_of(annotations.item, who)
+
+
+def response_of(annotations: Annotations) -> np.ndarray | None:
+    """The responses of anonymous answers; None where they have none."""
+    alone = annotations.annotator is not None or annotations.count is not None
+    return None if alone else annotations.response
+
+
+def unlucky(
+    questions: dict[str, Annotations],
+    key_of: Callable[[Annotations], np.ndarray | None],
+    share: float,
+    seed: int,
+) -> np.ndarray:
+    """The keys that are dropped: this share of every annotator's, the same in all questions."""
+    found = [key for asked in questions.values() if (key := key_of(asked)) is not None]
+    if not found:
+        return np.zeros(0, np.int64)
+    keys = np.unique(np.concatenate(found))
+    who = keys & 0xFFFFFFFF if key_of is pair_of else np.zeros(len(keys), np.int64)
+    order = np.lexsort((_luck(keys, seed), who))  # every annotator's keys, the unluckiest first
+    n = np.bincount(who)
+    rank = np.arange(len(who)) - np.repeat(np.cumsum(n) - n, n)
+    return keys[order[rank < np.round(share * n)[who[order]]]]
+
+
+def thinned(annotations: Annotations, share: float, seed: int) -> Annotations:
+    """Anonymous answers without this share of them."""
+    generator = np.random.default_rng(seed)
+    if annotations.count is not None:
+        left = annotations.count - generator.binomial(annotations.count, share)
+        return replace(annotations, count=left).take(left > 0)
+    n_dropped = round(share * annotations.n_rows)
+    return annotations.take(np.sort(generator.permutation(annotations.n_rows)[n_dropped:]))
+
+
+def _luck(keys: np.ndarray, seed: int) -> np.ndarray:
+    """A random number per key, whichever other keys there are."""
+    with np.errstate(over="ignore"):
+        x = keys.astype(np.uint64) + np.uint64(seed + 1) * np.uint64(0x9E3779B97F4A7C15)
+        for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+            x = (x ^ (x >> np.uint64(shift))) * np.uint64(factor)  # splitmix64
+    return x ^ (x >> np.uint64(31))
+
+
+def of_answers(
+    rationales: Rationales | None, before: dict[str, Annotations], after: dict[str, Annotations]
+) -> Rationales | None:
+    """The rationales without those whose answer was there before and is not any more."""
+    if rationales is None:
+        return None
+    pair = np.where(rationales.annotator < 0, -1, pairs_of(rationales.item, rationales.annotator))
+    gone = np.zeros(len(rationales), bool)
+    for question, asked in before.items():
+        had, has = pair_of(asked), pair_of(after[question])
+        if had is not None and has is not None:
+            about = np.asarray(pc.equal(rationales.question, question))
+            gone |= about & np.isin(pair, np.setdiff1d(had, has))
+    return rationales.take(~gone)

@@ -1,0 +1,187 @@
+"""A corpus as a folder of Parquet and JSON."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+
+from dissensus.annotations import Annotations
+from dissensus.contents import Contents
+from dissensus.corpus.held import Held
+from dissensus.corpus.parts import Focus, LeftOut, Rationales
+from dissensus.folders import read_json, read_table, reading, write_json, write_table
+from dissensus.names import Names
+from dissensus.scales import scale_from_dict
+
+Made = TypeVar("Made", bound=Held)
+
+
+def write_corpus(corpus: Held, folder: Path) -> None:
+    """Tables of items, annotators, contents and answers, and a front page."""
+    items: dict[str, Any] = {} if corpus.items.is_range else {"name": corpus.items.array}
+    items |= {f"content.{role}": codes for role, codes in corpus.content.items()}
+    items |= {f"attribute.{key}": values for key, values in corpus.item_attributes.items()}
+    items |= {f"split.{key}": values for key, values in corpus.splits.items()}
+    if corpus.focus is not None:
+        items |= _axes("focus.start.", corpus.focus.start)
+        items |= _axes("focus.stop.", corpus.focus.stop)
+    write_table(folder / "items.parquet", items)
+    people: dict[str, Any] = {} if corpus.annotators.is_range else {"name": corpus.annotators.array}
+    people |= {f"attribute.{key}": values for key, values in corpus.annotator_attributes.items()}
+    write_table(folder / "annotators.parquet", people)
+    for number, held in enumerate(corpus.contents.values()):
+        write_table(folder / f"content-{number}.parquet", {"value": held.values})
+    for number, asked in enumerate(corpus.questions.values()):
+        write_table(folder / f"question-{number}.parquet", _answer_columns(asked))
+    for number, label in enumerate(corpus.gold.values()):
+        write_table(folder / f"gold-{number}.parquet", _answer_columns(label))
+    if corpus.rationales is not None:
+        spans = dict(vars(corpus.rationales))
+        spans |= _axes("start.", spans.pop("start")) | _axes("stop.", spans.pop("stop"))
+        write_table(folder / "rationales.parquet", spans)
+    write_json(
+        folder,
+        "corpus",
+        {
+            "name": corpus.name,
+            "n_items": corpus.n_items,
+            "n_annotators": corpus.n_annotators,
+            "tables": [n for n, columns in (("items", items), ("annotators", people)) if columns],
+            "contents": [{"role": r, "kind": c.kind} for r, c in corpus.contents.items()],
+            "questions": [_question_front(q, a) for q, a in corpus.questions.items()],
+            "gold": [_question_front(q, a) for q, a in corpus.gold.items()],
+            "focus": corpus.focus and corpus.focus.role,
+            "rationales": corpus.rationales is not None,
+            "group": corpus.group,
+            "left_out": [(row.question, row.reason, int(row.answers)) for row in corpus.left_out],
+            "notes": list(corpus.notes),
+        },
+    )
+
+
+def _axes(prefix: str, places: np.ndarray) -> dict[str, np.ndarray]:
+    """One column per axis."""
+    return {f"{prefix}{axis}": places[:, axis] for axis in range(places.shape[1])}
+
+
+def _ends(columns: dict[str, Any], prefix: str) -> list[np.ndarray]:
+    """Where spans start and stop, (n, n_axes) each, as `_axes` wrote them."""
+    n_axes = sum(name.startswith(f"{prefix}start.") for name in columns)
+    return [
+        np.stack([columns[f"{prefix}{end}.{n}"].to_numpy() for n in range(n_axes)], axis=1)
+        for end in ("start", "stop")
+    ]
+
+
+def _question_front(name: str, annotations: Annotations) -> dict[str, Any]:
+    scale = annotations.scale.to_dict()
+    return {"name": name, "scale": scale, "repeats": annotations.repeats}
+
+
+def _answer_columns(annotations: Annotations) -> dict[str, Any]:
+    names = ("item", "annotator", "answer", "count", "response", "seconds")
+    columns = {name: getattr(annotations, name) for name in names}
+    columns = {name: column for name, column in columns.items() if column is not None}
+    return columns | {f"extra.{name}": column for name, column in annotations.extra.items()}
+
+
+def read_corpus(folder: Path, make: type[Made]) -> Made:
+    """What `write_corpus` wrote, checked."""
+    front = read_json(folder, "corpus")
+    with reading(folder):
+        corpus = _assembled(folder, front, make)
+        corpus.check()
+    return corpus
+
+
+def _assembled(folder: Path, front: dict[str, Any], make: type[Made]) -> Made:
+    table, people = (  # no table: nothing but a range of names
+        _columns(folder / f"{name}.parquet") if name in front["tables"] else {}
+        for name in ("items", "annotators")
+    )
+    items = Names(table["name"]) if "name" in table else Names.range(front["n_items"])
+    annotators = Names(people["name"]) if "name" in people else Names.range(front["n_annotators"])
+    roles = [held["role"] for held in front["contents"]]
+    focus = None
+    if front["focus"] is not None:
+        focus = Focus(front["focus"], *_ends(table, "focus."))
+    rationales = _read_rationales(folder) if front["rationales"] else None
+    return make(
+        name=front["name"],
+        items=items,
+        annotators=annotators,
+        questions={
+            asked["name"]: _read_answers(folder / f"question-{n}.parquet", asked, items, annotators)
+            for n, asked in enumerate(front["questions"])
+        },
+        contents={
+            held["role"]: Contents(
+                held["kind"], _columns(folder / f"content-{number}.parquet")["value"]
+            )
+            for number, held in enumerate(front["contents"])
+        },
+        content={role: table[f"content.{role}"].to_numpy() for role in roles},
+        item_attributes=_stripped(table, "attribute."),
+        annotator_attributes=_stripped(people, "attribute."),
+        gold={
+            asked["name"]: _read_answers(folder / f"gold-{n}.parquet", asked, items, Names.range(0))
+            for n, asked in enumerate(front["gold"])
+        },
+        focus=focus,
+        rationales=rationales,
+        splits=_stripped(table, "split."),
+        group=front["group"],
+        left_out=tuple(LeftOut(*row) for row in front["left_out"]),
+        notes=tuple(front["notes"]),
+    )
+
+
+def _read_rationales(folder: Path) -> Rationales:
+    spans = _columns(folder / "rationales.parquet")
+    start, stop = _ends(spans, "")
+    return Rationales(
+        spans["item"].to_numpy(),
+        spans["annotator"].to_numpy(),
+        spans["question"],
+        spans["role"],
+        start,
+        stop,
+        spans["kind"],
+    )
+
+
+def _read_answers(
+    path: Path, front: dict[str, Any], items: Names, annotators: Names
+) -> Annotations:
+    columns = _columns(path)
+    arrays = {
+        name: column.to_numpy(zero_copy_only=False)
+        for name, column in columns.items()
+        if not name.startswith("extra.")
+    }
+    return Annotations.from_arrays(
+        arrays.pop("item"),
+        arrays.pop("annotator", None),
+        arrays.pop("answer"),
+        scale_from_dict(front["scale"]),
+        items=items,
+        annotators=annotators,
+        extra=_stripped(columns, "extra."),
+        repeats="keep" if front["repeats"] else "error",
+        **arrays,
+    )
+
+
+def _columns(path: Path) -> dict[str, Any]:
+    table = read_table(path)
+    return {name: table[name].combine_chunks() for name in table.column_names}
+
+
+def _stripped(columns: dict[str, Any], prefix: str) -> dict[str, Any]:
+    return {
+        name.removeprefix(prefix): column
+        for name, column in columns.items()
+        if name.startswith(prefix)
+    }

@@ -1,0 +1,138 @@
+"""What a corpus holds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from dissensus.annotations import Annotations
+from dissensus.contents import Contents
+from dissensus.corpus.parts import Focus, LeftOut, Rationales
+from dissensus.errors import DataError, listed
+from dissensus.names import Names
+
+
+@dataclass(frozen=True, eq=False)
+class Held:
+    """The parts of a corpus, and whether they fit together; a `Corpus` can be asked and cut."""
+
+    name: str
+    items: Names
+    annotators: Names
+    questions: dict[str, Annotations]
+    contents: dict[str, Contents] = field(default_factory=dict)  # by role
+    content: dict[str, np.ndarray] = field(default_factory=dict)  # role -> (n_items,), -1 absent
+    item_attributes: dict[str, Any] = field(default_factory=dict)  # name -> Arrow (n_items,)
+    annotator_attributes: dict[str, Any] = field(default_factory=dict)  # Arrow (n_annotators,)
+    gold: dict[str, Annotations] = field(default_factory=dict)  # labels from elsewhere
+    focus: Focus | None = None
+    rationales: Rationales | None = None
+    splits: dict[str, Any] = field(default_factory=dict)  # scheme -> Arrow strings, null: in none
+    group: str | None = None  # the item attribute that a split must not cut through
+    left_out: tuple[LeftOut, ...] = ()
+    notes: tuple[str, ...] = ()  # what was recognised or decided while reading
+
+    @property
+    def n_items(self) -> int:
+        return len(self.items)
+
+    @property
+    def n_annotators(self) -> int:
+        return len(self.annotators)
+
+    def check(self) -> None:
+        """Refuse parts that do not fit together."""
+        self._check_contents()
+        self._check_lengths()
+        if self.group is not None and self.group not in self.item_attributes:
+            raise DataError(
+                f"{self.name}: no item attribute {self.group!r} to group by; "
+                f"there are {listed(self.item_attributes)}"
+            )
+        self._check_focus()
+        if self.rationales is not None:
+            _check_rationales(self.name, self.rationales)
+
+    def _check_contents(self) -> None:
+        n_items = self.n_items
+        for role, codes in self.content.items():
+            if codes.shape != (n_items,):
+                raise DataError(f"{self.name}: {n_items} items but {len(codes)} codes of {role!r}")
+            if codes.size and not -1 <= codes.min() <= codes.max() < len(self.contents[role]):
+                raise DataError(f"{self.name}: codes of {role!r} point outside its contents")
+
+    def _check_lengths(self) -> None:
+        n_items, n_annotators = self.n_items, self.n_annotators
+        lengths = [
+            *(("item attribute", n_items, *pair) for pair in self.item_attributes.items()),
+            *(("split", n_items, *pair) for pair in self.splits.items()),
+            *(
+                ("annotator attribute", n_annotators, *pair)
+                for pair in self.annotator_attributes.items()
+            ),
+        ]
+        for what, expected, key, values in lengths:
+            if len(values) != expected:
+                raise DataError(
+                    f"{self.name}: {what} {key!r} has {len(values)} entries, not {expected}"
+                )
+
+    def _check_focus(self) -> None:
+        if self.focus is None:
+            return
+        if self.focus.role not in self.contents:
+            raise DataError(f"{self.name}: focus on {self.focus.role!r}, which has no contents")
+        shapes = {self.focus.start.shape, self.focus.stop.shape}
+        if len(shapes) > 1 or {(len(shape), *shape[:1]) for shape in shapes} != {(2, self.n_items)}:
+            raise DataError(f"{self.name}: a focus has one row for each of {self.n_items} items")
+
+    def equals(self, other: Held) -> bool:
+        """Whether both hold the same, names, order, notes and all."""
+        return (
+            (self.name, self.group, self.left_out, self.notes)
+            == (other.name, other.group, other.left_out, other.notes)
+            and self.items == other.items
+            and self.annotators == other.annotators
+            and _all_equal(self.questions, other.questions)
+            and _all_equal(self.gold, other.gold)
+            and _all_equal(self.contents, other.contents)
+            and _all_equal(self.item_attributes, other.item_attributes)
+            and _all_equal(self.annotator_attributes, other.annotator_attributes)
+            and _all_equal(self.splits, other.splits)
+            and list(self.content) == list(other.content)
+            and all(np.array_equal(v, other.content[k]) for k, v in self.content.items())
+            and _same_fields(self.focus, other.focus)
+            and _same_fields(self.rationales, other.rationales)
+        )
+
+
+def _check_rationales(name: str, spans: Rationales) -> None:
+    n_spans = len(spans)
+    for column, values in vars(spans).items():
+        if len(values) != n_spans:
+            raise DataError(f"{name}: {n_spans} rationales but {len(values)} entries in {column!r}")
+    if spans.start.ndim != 2 or spans.start.shape != spans.stop.shape:
+        raise DataError(
+            f"{name}: rationales start and stop on the same axes, found shapes "
+            f"{spans.start.shape} and {spans.stop.shape}"
+        )
+
+
+def _all_equal(mine: dict[str, Any], others: dict[str, Any]) -> bool:
+    return list(mine) == list(others) and all(v.equals(others[k]) for k, v in mine.items())
+
+
+def _same_fields(mine: Any, other: Any) -> bool:
+    if mine is None or other is None:
+        return mine is other
+    for name, value in vars(mine).items():
+        theirs = getattr(other, name)
+        if isinstance(value, np.ndarray):
+            if not np.array_equal(value, theirs, equal_nan=value.dtype.kind == "f"):
+                return False
+        elif not (value.equals(theirs) if isinstance(value, pa.Array) else value == theirs):
+            return False
+    return True
