@@ -29,7 +29,7 @@ from dissensus import read
 from dissensus.corpus import Corpus
 from dissensus.encoders.vocabulary import Vocabulary
 from dissensus.encoders.word_forms import described
-from dissensus.evaluation import Difference, code_commit, here, over_items
+from dissensus.evaluation import Difference, code_commit, here, over_both, over_items
 from dissensus.evaluation.protocols import Fold, k_fold, official
 from dissensus.methods import Job, fit_many, method
 from dissensus.training import Training
@@ -367,6 +367,17 @@ def show(results: dict[str, Any]) -> None:
         both = zip(scores, PROTOCOLS, strict=True)
         print(f"{name:32}{'gold':12}" + "".join(figures(results, s, p) for s, p in both))
     print("the last row sees a word's other pairs, of which exactly one is right: apart from all")
+    for protocol in PROTOCOLS:
+        print(f"soft-label-mtl - single, {protocol}: {of_soft_labels(results, protocol)}")
+
+
+def of_soft_labels(results: dict[str, Any], protocol: str) -> Difference | str:
+    """What the second task, on votes, adds to gold labels."""
+    rows = [find(results, name, protocol) for name in ("all, soft-label-mtl", "all, single")]
+    if not all(rows):
+        return "-"
+    both = [right(results, row) for row in rows if row]
+    return over_both(*both, groups=words(results))
 
 
 def main() -> None:

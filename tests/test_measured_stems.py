@@ -15,6 +15,8 @@ ROWS = {
     "| `word-forms:PATH`, `single` with 128 hidden units | gold |": "all, single",
     "| `word-forms:PATH`, gradient boosting | gold and votes |": "all, boosting, votes too",
     "| `word-forms:PATH`, gradient boosting | votes |": "all, boosting on votes",
+    "| `word-forms:PATH`, `soft-label-mtl` | gold and votes |": "all, soft-label-mtl",
+    "| `word-forms:PATH`, `soft-label` | votes |": "all, soft-label",
 }
 
 
