@@ -11,16 +11,15 @@ one archive, written anew twice a minute, so that a run that is killed loses lit
 from __future__ import annotations
 
 import argparse
-import os
 import shutil
-import subprocess
-import sys
 import tempfile
 import time
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
 from archive import archived, unpack
+from sharing import shared_gpu
 
 KIT = Path("gpu-kit/seedbert")
 RESULTS = Path(__file__).parents[1] / "results" / "seedbert.json"
@@ -145,36 +144,6 @@ def count(done: Path) -> None:
         print(f"{condition:24} {model:22} {len(took):3}   {sum(took) / len(took):7.1f} s each")
 
 
-# ---- several processes on one GPU ----
-
-
-def share_gpu() -> None:
-    """Start the service through which processes use a GPU at the same time, if it is there and
-    works; without it they take turns."""
-    control = shutil.which("nvidia-cuda-mps-control")
-    if control is None:
-        print("no nvidia-cuda-mps-control: processes take turns", flush=True)
-        return
-    folder = tempfile.mkdtemp()
-    os.environ |= {"CUDA_MPS_PIPE_DIRECTORY": folder, "CUDA_MPS_LOG_DIRECTORY": folder}
-    probe = [sys.executable, "-c", "import torch; torch.zeros(1, device='cuda').item()"]
-    try:
-        subprocess.run([control, "-d"], check=True, timeout=20, capture_output=True)
-        subprocess.run(probe, check=True, timeout=60, capture_output=True)
-        print("processes share the GPU (MPS)", flush=True)
-    except (OSError, subprocess.SubprocessError) as error:
-        print(f"no MPS: {error}", flush=True)
-        stop_sharing()
-        for name in ("CUDA_MPS_PIPE_DIRECTORY", "CUDA_MPS_LOG_DIRECTORY"):
-            os.environ.pop(name, None)
-
-
-def stop_sharing() -> None:
-    control = shutil.which("nvidia-cuda-mps-control")
-    if control is not None and "CUDA_MPS_PIPE_DIRECTORY" in os.environ:
-        subprocess.run([control], input=b"quit\n", timeout=20, check=False, capture_output=True)
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("stage", choices=("run",))
@@ -188,12 +157,8 @@ def main() -> None:
     parser.add_argument("--items", type=int, help="only so many of each corpus, for trying out")
     given = parser.parse_args()
     began = time.monotonic()
-    if given.device == "cuda":
-        share_gpu()
-    try:
+    with shared_gpu() if given.device == "cuda" else nullcontext():
         run(given.out, given)
-    finally:
-        stop_sharing()
     print(f"{time.monotonic() - began:.0f} s")
 
 
