@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from contextvars import ContextVar
 from typing import NamedTuple
 
@@ -14,6 +13,7 @@ from dissensus.encoders.base import Encoder
 from dissensus.encoders.cache import content_keys
 from dissensus.encoders.choice import encode
 from dissensus.encoders.media import Unreadable
+from dissensus.once import kept_within
 
 MOST = 1 << 28  # bytes of vectors that are kept, of one encoder
 
@@ -36,15 +36,9 @@ _Kept = dict[str, tuple[np.ndarray, Means]]  # by encoder: keys of contents, sor
 _KEPT: ContextVar[_Kept | None] = ContextVar("pooled", default=None)
 
 
-@contextmanager
-def pooling_once() -> Iterator[None]:
+def pooling_once() -> AbstractContextManager[None]:
     """Within it, the mean vector of a content is computed once for all fits, not once for each."""
-    token = _KEPT.set({}) if _KEPT.get() is None else None
-    try:
-        yield
-    finally:
-        if token is not None:
-            _KEPT.reset(token)
+    return kept_within(_KEPT)
 
 
 def mean_vectors(reader: Encoder, contents: Contents) -> Means:

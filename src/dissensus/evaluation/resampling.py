@@ -8,12 +8,14 @@ so that a draw is a row of counts and all draws are one product of matrices.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
+
+from dissensus.once import kept_within
 
 BLOCK = 1 << 22  # weights at a time
 _Asked = tuple[int, int, int, int | None, int]  # what decides draws
@@ -179,15 +181,9 @@ def draws(
     yield from kept[asked] if asked in kept else _draws(*asked)
 
 
-@contextmanager
-def drawing_once() -> Iterator[None]:
+def drawing_once() -> AbstractContextManager[None]:
     """Within it, items that are drawn as in the test before need not be drawn again."""
-    token = _KEPT.set({}) if _KEPT.get() is None else None
-    try:
-        yield
-    finally:
-        if token is not None:
-            _KEPT.reset(token)
+    return kept_within(_KEPT)
 
 
 def _draws(n: int, resamples: int, seed: int, size: int | None, key: int) -> Iterator[np.ndarray]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from contextvars import ContextVar
 from functools import wraps
 from typing import Any, NamedTuple, TypeVar
@@ -13,6 +13,7 @@ import numpy as np
 from dissensus.annotations import Annotations
 from dissensus.errors import DataError
 from dissensus.names import Names
+from dissensus.once import kept_within
 from dissensus.prediction import ByAnnotator, Prediction
 from dissensus.scales import MultiLabel, Nominal, Ordinal, Scale
 
@@ -34,15 +35,9 @@ def require(prediction: Prediction, metric: str, *scales: str) -> None:
         raise DataError(f"{metric} is for {kinds} answers, not for {prediction.scale.kind} ones")
 
 
-@contextmanager
-def matching_once() -> Iterator[None]:
+def matching_once() -> AbstractContextManager[None]:
     """Within it, what meets what is found once for all metrics, not once for each."""
-    token = _KEPT.set({}) if _KEPT.get() is None else None
-    try:
-        yield
-    finally:
-        if token is not None:
-            _KEPT.reset(token)
+    return kept_within(_KEPT)
 
 
 def _kept(
