@@ -19,6 +19,7 @@ import pytest
 from dissensus.contents import Contents, Kind
 from dissensus.encoders import Encoder, Store, encode
 from dissensus.encoders import cache as module
+from dissensus.encoders.keys import content_keys
 from dissensus.errors import DataError
 
 ROOT = Path(__file__).parent.parent.parent
@@ -132,30 +133,30 @@ def test_whether_a_text_is_longer_than_is_read_is_kept() -> None:
 
 def test_equal_contents_have_equal_keys_however_they_are_held() -> None:
     texts = ["naïve", "", "b"]
-    expected = module.content_keys(Contents("text", pa.array(texts))).tolist()
+    expected = content_keys(Contents("text", pa.array(texts))).tolist()
     assert len(set(expected)) == 3
     for values in (
         pa.array(texts, pa.large_string()),
         pa.array(["x", *texts, "y"]).slice(1, 3),
         pa.chunked_array([texts[:1], texts[1:]]),
     ):
-        assert module.content_keys(Contents("text", values)).tolist() == expected
+        assert content_keys(Contents("text", values)).tolist() == expected
 
 
 def test_media_have_the_key_of_their_bytes(tmp_path: Path) -> None:
     (tmp_path / "a.png").write_bytes(b"one")
     held = Contents("image", pa.array([b"one", b"two"]))
     named = Contents("image", pa.array([str(tmp_path / "a.png")]))
-    assert module.content_keys(named)[0] == module.content_keys(held)[0]
-    assert module.content_keys(named)[0] != module.content_keys(held)[1]
+    assert content_keys(named)[0] == content_keys(held)[0]
+    assert content_keys(named)[0] != content_keys(held)[1]
     as_audio = Contents("audio", pa.array([b"one"]))
-    assert module.content_keys(as_audio)[0] != module.content_keys(held)[0]
+    assert content_keys(as_audio)[0] != content_keys(held)[0]
 
 
 def test_texts_read_together_are_no_text() -> None:
     together = Contents("text", pa.array([["a", "b"], ["a", "", "b"], ["ab"]]))
     alone = Contents("text", pa.array([json.dumps(["a", "b"]), "ab", "a"]))
-    keys = [*module.content_keys(together).tolist(), *module.content_keys(alone).tolist()]
+    keys = [*content_keys(together).tolist(), *content_keys(alone).tolist()]
     assert len(set(keys)) == 6
 
 
@@ -163,10 +164,10 @@ def test_the_keys_of_features_know_their_shape() -> None:
     rows = Contents.distinct("features", np.array([[1, 2, 3, 4], [1, 2, 3, 5]]))[0]
     sequences = Contents.distinct("features", [np.array([[1, 2], [3, 4]]), np.array([[1, 2]])])[0]
     turned = Contents.distinct("features", [np.array([[1], [2], [3], [4]])])[0]
-    keys = [key for held in (rows, sequences, turned) for key in module.content_keys(held).tolist()]
+    keys = [key for held in (rows, sequences, turned) for key in content_keys(held).tolist()]
     assert len(set(keys)) == 5
     again = Contents.distinct("features", [np.array([1.0, 2, 3, 5]), np.array([1.0, 2, 3, 4])])[0]
-    assert module.content_keys(again).tolist() == keys[1::-1]
+    assert content_keys(again).tolist() == keys[1::-1]
 
 
 # ---- damage ----

@@ -22,10 +22,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
 from dissensus.contents import Contents
 from dissensus.encoders.base import Encoder
+from dissensus.encoders.keys import KEY, content_keys
 from dissensus.encoders.media import Unreadable
 from dissensus.encoders.store import Store
 from dissensus.errors import DataError, listed
@@ -270,60 +270,6 @@ def _space(folder: Path, shape: tuple[int, int], dtype: Any) -> np.ndarray:
             with tempfile.TemporaryFile(prefix=".new-", dir=folder) as file:
                 return np.memmap(file, dtype=dtype, mode="w+", shape=shape)
     return np.empty(shape, dtype=dtype)
-
-
-# ---- keys ----
-
-KEY = np.dtype("S32")
-
-
-def content_keys(contents: Contents) -> np.ndarray:
-    """A hash of each content, the same wherever and in whichever form it is held."""
-    together = contents.kind == "text" and pa.types.is_list(contents.values.type)
-    kind = "texts" if together else contents.kind
-    start = hashlib.sha256(kind.encode() + b"\0")
-    keys = []
-    for data in _data(contents):
-        key = start.copy()
-        key.update(data)
-        keys.append(key.hexdigest()[:32])
-    return np.array(keys, dtype=KEY)
-
-
-def _data(contents: Contents) -> Iterator[bytes | memoryview]:
-    """What tells a content from others, one by one."""
-    values = contents.values
-    if isinstance(values, pa.ChunkedArray):
-        values = values.combine_chunks()
-    if contents.kind == "features":
-        return (_numbers(value.values) for value in values)
-    if pa.types.is_list(values.type):  # texts read together
-        return (json.dumps(parts).encode() for parts in values.to_pylist())
-    if contents.kind == "text" or not _are_paths(values):
-        return _buffer(values)
-    return (contents.bytes_of(code) for code in range(len(values)))
-
-
-def _are_paths(values: Any) -> bool:
-    return pa.types.is_string(values.type) or pa.types.is_large_string(values.type)
-
-
-def _buffer(values: Any) -> Iterator[memoryview]:
-    """The bytes of strings, where Arrow holds them."""
-    values = values.cast(pa.large_binary())
-    _, offsets, data = values.buffers()
-    edges = np.frombuffer(offsets, np.int64)[values.offset : values.offset + len(values) + 1]
-    held = memoryview(data if data is not None else b"")
-    return (held[a:b] for a, b in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True))
-
-
-def _numbers(values: Any) -> bytes:
-    """A vector, or a sequence of vectors, with its shape."""
-    nested = hasattr(values.type, "value_type")
-    lengths = values.value_lengths().to_pylist() if nested else len(values)
-    flat = values.flatten() if nested else values
-    numbers = flat.to_numpy(zero_copy_only=False).astype(np.float32)
-    return repr(lengths).encode() + b"\0" + numbers.tobytes()
 
 
 # ---- what it holds, and throwing away ----

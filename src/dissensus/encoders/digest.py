@@ -10,7 +10,7 @@ import numpy as np
 
 from dissensus.annotations import Annotations
 from dissensus.corpus import Corpus
-from dissensus.encoders.cache import content_keys
+from dissensus.encoders.keys import content_keys
 
 
 def data_digest(corpus: Corpus) -> str:

@@ -10,8 +10,8 @@ import numpy as np
 
 from dissensus.contents import Contents
 from dissensus.encoders.base import Encoder
-from dissensus.encoders.cache import content_keys
 from dissensus.encoders.choice import encode
+from dissensus.encoders.keys import content_keys
 from dissensus.encoders.media import Unreadable
 from dissensus.once import kept_within
 
