@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from dissensus.papers.soft_labels import CONDITIONS, report
-from dissensus.papers.soft_labels.claims import claims, holds
+from dissensus.papers.soft_labels.claims import claims
 from dissensus.papers.soft_labels.printed import MODELS, NEAR, TABLES
-from dissensus.papers.soft_labels.showing import interval, spread
+from dissensus.papers.soft_labels.showing import interval
+from dissensus.papers.tables import holds, spread
 
 PAGE = Path(__file__).parent / "papers.md"
 KEPT = Path(__file__).parent.parent / "benchmarks" / "results" / "soft_labels.json"

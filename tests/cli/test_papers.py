@@ -84,7 +84,7 @@ def answers(out: Path) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["bert"], "no paper 'bert'; there is 'soft-labels'"),
+        (["bert"], "no paper 'bert'; there are 'soft-labels', 'seedbert'"),
         (["soft-labels"], "name DATA and a folder with -o, or --show what was found"),
         (["soft-labels", "d", "--show", "o"], "--show shows what was found; leave DATA and -o out"),
     ],

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from types import ModuleType
+from typing import Annotated, Any
 
 import typer
 
@@ -12,15 +14,12 @@ from dissensus.cli import console
 from dissensus.cli.compare import UNFINISHED, seconds
 from dissensus.errors import DataError, Unfinished
 
-if TYPE_CHECKING:
-    from dissensus.corpus import Corpus
-
 
 def papers(
-    paper: Annotated[str, typer.Argument(help="Which paper: soft-labels.")],
+    paper: Annotated[str, typer.Argument(help="Which paper: soft-labels or seedbert.")],
     data: Annotated[
         Path | None,
-        typer.Argument(help="Folder that holds the paper's corpora, each in a folder of its name."),
+        typer.Argument(help="Folder that holds the corpora, each in a folder of its name."),
     ] = None,
     output: Annotated[
         Path | None,
@@ -32,7 +31,10 @@ def papers(
             help="Conditions with commas between; those of the paper's tables if left out."
         ),
     ] = None,
-    runs: Annotated[int, typer.Option(help="How many of the paper's ten seeds.")] = 10,
+    runs: Annotated[
+        int | None,
+        typer.Option(help="How many of the paper's runs (soft-labels 10, seedbert 5), not all."),
+    ] = None,
     glove: Annotated[
         Path | None, typer.Option(help="Word vectors for part-of-speech tags (make glove).")
     ] = None,
@@ -49,9 +51,13 @@ def papers(
     show: Annotated[
         Path | None, typer.Option(help="Show a folder or kept file; nothing is trained.")
     ] = None,
+    hypothesis: Annotated[
+        Path | None,
+        typer.Option(help="seedbert: show a kept study of where members look; nothing is trained."),
+    ] = None,
     json: console.Json = False,
 ) -> None:
-    """Train what a PAPER trained on its own DATA, and print its tables with ours beside.
+    """Train what a PAPER trained on DATA, and print its tables with ours beside.
 
     Every training is kept in OUT as it ends, and the same command goes on where it was stopped,
     also with more conditions and runs. `dissensus papers PAPER --show OUT` prints the tables of
@@ -60,22 +66,30 @@ def papers(
     from dissensus.papers import paper as module_of
 
     found = module_of(paper)
+    if hypothesis is not None:
+        if data is not None or output is not None or show is not None:
+            raise DataError("--hypothesis shows a kept study; leave DATA, -o and --show out")
+        return _print_study(found, paper, hypothesis, json)
     if show is not None:
         if data is not None or output is not None:
             raise DataError("--show shows what was found; leave DATA and -o out")
     elif data is None or output is None:
         raise DataError("name DATA and a folder with -o, or --show what was found")
     else:
-        corpora = _corpora(data, found.CORPORA)
-        asked = found.named(conditions, tuple(corpora))
+        options = [("--conditions", conditions), ("--glove", glove), ("--runs", runs)]
         words = ["dissensus", "papers", paper, str(data)]
-        for option, value in (("--conditions", conditions), ("--glove", glove)):
-            words += [option, str(value)] if value else []
+        for option, value in options:
+            words += [option, str(value)] if value is not None else []
         words += [word for text in set_ or [] for word in ("--set", text)]
-        words += ["--runs", str(runs), "-o", str(output)]
-        given: dict[str, Any] = {"glove": glove, "runs": runs, "processes": processes}
+        words += ["-o", str(output)]
+        given: dict[str, Any] = {"runs": runs, "processes": processes}
+        given |= {"glove": glove} if glove is not None else {}
+        if glove is not None and paper != "soft-labels":
+            raise DataError(f"--glove is for soft-labels, not for {paper}")
         given |= {"settings": [_setting(text) for text in set_ or []]}
         given |= {"time_limit": seconds(time_limit, "--time-limit")}
+        corpora = found.read(data)
+        asked = found.named(conditions, tuple(corpora))
         try:
             found.run(corpora, asked, output, command=shlex.join(words), **given)
         except Unfinished as over:
@@ -83,25 +97,21 @@ def papers(
         except KeyboardInterrupt:
             held = f"{output} holds what is done, the same command goes on"
             raise KeyboardInterrupt(held) from None
-    report = found.report(show or output)
+    _print(found.report(show or output), found.shown, json)
+
+
+def _print_study(found: ModuleType, paper: str, path: Path, json: bool) -> None:
+    """A study beside a paper's tables, from its kept file."""
+    if not hasattr(found, "hypothesis"):
+        raise DataError(f"--hypothesis is for seedbert, not for {paper}")
+    _print(found.hypothesis(path), found.hypothesis_shown, json)
+
+
+def _print(report: dict[str, Any], shown: Callable[[dict[str, Any]], str], json: bool) -> None:
     if json:
         console.print_json(report)
     else:
-        print(found.shown(report), end="")
-
-
-def _corpora(data: Path, names: tuple[str, ...]) -> dict[str, Corpus]:
-    """The corpora of the paper that a folder holds, or the one that it is."""
-    from dissensus import datasets
-
-    there = [data / name for name in names if (data / name).is_dir()]
-    found = {}
-    for path in there or [data]:
-        corpus = datasets.read(path)
-        if corpus.name not in names:
-            raise DataError(f"{path}: holds {corpus.name!r}, not {' or '.join(names)}")
-        found[corpus.name] = corpus
-    return found
+        print(shown(report), end="")
 
 
 def _setting(text: str) -> tuple[str, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import numpy as np
 
@@ -11,6 +12,7 @@ from dissensus.annotations import Annotations
 from dissensus.contents import Contents
 from dissensus.corpus import Corpus
 from dissensus.datasets.snow2008 import EMOTIONS
+from dissensus.errors import DataError
 from dissensus.scales import Nominal
 
 N_SAMPLED = 2000  # items of the larger corpora, a fixed sample
@@ -63,6 +65,22 @@ SOURCES: dict[str, Source] = {
     )
 }
 FIRST = "HS-Brexit"  # where the best variant is chosen
+
+
+def read(data: Path) -> dict[str, Corpus]:
+    """Those of the corpora that a folder holds: in the folder they came in, or saved by name."""
+    from dissensus import datasets
+
+    found = {}
+    for name, source in SOURCES.items():
+        if (data / name / "corpus.json").is_file():
+            found[name] = Corpus.load(data / name)
+        elif (data / source.folder).is_dir():
+            found[name] = datasets.read(data / source.folder, corpus=source.corpus)
+    if not found:
+        folders = ", ".join(dict.fromkeys(source.folder for source in SOURCES.values()))
+        raise DataError(f"{data}: none of {folders} is in it")
+    return found
 
 
 def ready(corpus: Corpus) -> Corpus:

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import Any
 
+from dissensus.errors import DataError
 from dissensus.evaluation.difference import p_text
 from dissensus.evaluation.fit import number
+from dissensus.papers.reports import kept_report
 from dissensus.papers.seedbert.hypothesis import SEEN
+from dissensus.papers.seedbert.hypothesis_judging import KIND
 
 Report = dict[str, Any]
 LEVEL = 0.05
@@ -29,6 +33,13 @@ APART_NOTES = (
     "weights; answers: variance of members' probabilities; one: how unsure the first member is by "
     "itself; all: how unsure the members' mean is."
 )
+
+
+def kept(path: str | Path) -> Report:
+    """The report of a file that `benchmarks/gpu/seedbert_hypothesis.py keep` wrote."""
+    if not Path(path).is_file():
+        raise DataError(f"{path}: no such file; it is what seedbert_hypothesis.py keep writes")
+    return kept_report(Path(path), KIND, "corpora")
 
 
 def shown(report: Report) -> str:

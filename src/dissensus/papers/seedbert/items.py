@@ -61,13 +61,20 @@ class Items:
         content = {name: np.asarray(held) for name, held in vars(self).items() if name != "corpus"}
         if path.exists():
             kept = vars(Items.load(folder, self.corpus))
-            differing = [n for n, held in content.items() if not _same(held, np.asarray(kept[n]))]
+            known = not len(self.kappas) or len(kept["kappas"])  # a kit has no people's ratings
+            differing = [
+                name
+                for name, held in content.items()
+                if (name != "kappas" or (known and len(held)))
+                and not _same(held, np.asarray(kept[name]))
+            ]
             if differing:
                 raise DataError(
                     f"{folder}: holds {self.corpus} with other {' and '.join(differing)}; give "
                     "the data that it was begun with, or another folder"
                 )
-            return
+            if known:
+                return
         path.parent.mkdir(parents=True, exist_ok=True)
         new = path.with_suffix(".new.npz")
         np.savez_compressed(new, **content)  # type: ignore[arg-type]

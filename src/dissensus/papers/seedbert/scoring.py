@@ -8,6 +8,7 @@ from dissensus.evaluation.item_scores import BY_SHARES
 from dissensus.methods.temperature import best_temperature, tempered
 from dissensus.metrics.votes import smoothed_votes
 from dissensus.papers.seedbert.items import Items
+from dissensus.papers.seedbert.models import N_MEMBERS
 from dissensus.papers.seedbert.outcome import Outcome
 from dissensus.scales import Nominal
 
@@ -16,14 +17,15 @@ READ_OUTS = (VOTES, MEAN, TEMPERED)  # the shares of votes, mean probabilities, 
 DISTANCES = ("cross-entropy", "JSD", "TVD")
 
 
-def read_outs(outcome: Outcome) -> tuple[str, ...]:
-    """Those that a model has: votes need members."""
-    return READ_OUTS if len(outcome.votes) else READ_OUTS[1:]
-
-
 def vote_counts(outcome: Outcome, n_values: int, n_members: int | None = None) -> np.ndarray:
-    """How many members give which answer, (n_items, n_values)."""
+    """How many members give which answer, (n_items, n_values).
+
+    A single network counts as five members who all say the same: what votes owe to the half that
+    is added to them, and what to members who differ, can be told apart.
+    """
     members = outcome.votes[:n_members]
+    if not len(members):
+        members = np.repeat(outcome.mass.mean(axis=0).argmax(axis=1)[None], N_MEMBERS, axis=0)
     return np.stack([(members == value).sum(axis=0) for value in range(n_values)], axis=1)
 
 

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from dissensus.papers.reports import to_json
 from dissensus.papers.soft_labels.conditions import (
     CONDITIONS,
     CORPORA,
@@ -12,8 +13,9 @@ from dissensus.papers.soft_labels.conditions import (
     SEEDS,
     Condition,
     named,
+    read,
 )
-from dissensus.papers.soft_labels.judging import report, to_json
+from dissensus.papers.soft_labels.judging import report
 from dissensus.papers.soft_labels.running import outcomes, run
 from dissensus.papers.soft_labels.showing import shown
 
@@ -25,6 +27,7 @@ __all__ = [
     "Condition",
     "named",
     "outcomes",
+    "read",
     "report",
     "run",
     "shown",

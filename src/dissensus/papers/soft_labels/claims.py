@@ -10,9 +10,9 @@ import numpy as np
 from dissensus.evaluation.fit import number
 from dissensus.papers.soft_labels.conditions import CONDITIONS, STEMS
 from dissensus.papers.soft_labels.printed import BASELINE, MODELS, NEAR, TABLES
+from dissensus.papers.tables import LEVEL, UNKNOWN, holds
 
 Report = dict[str, Any]
-LEVEL, UNKNOWN = 0.05, "not shown"
 
 
 def claims(report: Report) -> str:
@@ -212,11 +212,3 @@ def _beside(report: Report, other: str, this: str, that: str) -> str:
             scores = [100 * held["pooled"]["gold"]["accuracy"] for held in both if held]
             pairs.append(f"{MODELS[model]} {scores[0]:.2f} against {scores[1]:.2f}")
     return f"{this} against {that}: {', '.join(pairs)}" if pairs else ""
-
-
-def holds(found: Report) -> str:
-    """Whether a difference is above 0 beyond doubt, or below; or would be, were it the only one."""
-    words = "holds" if found["effect"] > 0 else "the reverse holds"
-    if number(found["adjusted"]) <= LEVEL:
-        return words
-    return f"{words} only uncorrected" if number(found["p"]) <= LEVEL else UNKNOWN

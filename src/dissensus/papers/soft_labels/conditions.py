@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Literal
 
 import numpy as np
@@ -19,6 +20,20 @@ TAGS, STEMS = "pos_tweets", "stemming"
 CORPORA = (TAGS, STEMS)
 QUESTION = {TAGS: "tag", STEMS: "is the stem"}
 N_FOLDS = 5
+
+
+def read(data: Path) -> dict[str, Corpus]:
+    """The corpora of the paper that a folder holds, or the one that it is."""
+    from dissensus import datasets
+
+    there = [data / name for name in CORPORA if (data / name).is_dir()]
+    found = {}
+    for path in there or [data]:
+        corpus = datasets.read(path)
+        if corpus.name not in CORPORA:
+            raise DataError(f"{path}: holds {corpus.name!r}, not {' or '.join(CORPORA)}")
+        found[corpus.name] = corpus
+    return found
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,6 @@ A report is plain data: the tables are written from it alone.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -26,14 +25,14 @@ from dissensus.evaluation import (
     statistic_over_items,
 )
 from dissensus.evaluation.fit import plain
-from dissensus.evaluation.place import FRONT
 from dissensus.evaluation.resampling import macro_f1
-from dissensus.folders import read_json
+from dissensus.papers.reports import begun_with, kept_report
 from dissensus.papers.soft_labels.conditions import CONDITIONS, Condition
 from dissensus.papers.soft_labels.items import Items
 from dissensus.papers.soft_labels.outcome import Outcome
 from dissensus.papers.soft_labels.printed import BASELINE, CELLS, MODELS
 from dissensus.papers.soft_labels.running import outcomes
+from dissensus.papers.tables import short
 from dissensus.progress import progress
 
 KIND = "soft-labels"
@@ -43,19 +42,9 @@ def report(path: str | Path) -> dict[str, Any]:
     """What a folder of outcomes says, or a kept file that says it already."""
     path = Path(path)
     if path.is_file():
-        try:
-            kept: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-        except (UnicodeDecodeError, json.JSONDecodeError) as error:
-            raise DataError(f"{path}: damaged ({error})") from None
-        if not isinstance(kept, dict) or kept.get("paper") != KIND or "conditions" not in kept:
-            raise DataError(f"{path}: no report on {KIND}; it was not written by us")
+        kept = kept_report(path, KIND, "conditions")
         return kept | {"conditions": _in_order(kept["conditions"])}
-    front = read_json(path, FRONT)
-    if front["facts"].get("paper") != KIND:
-        raise DataError(
-            f"{path}: holds a comparison, not outcomes of {KIND}; show it with: "
-            f"dissensus compare --show {path}"
-        )
+    front = begun_with(path, KIND)
     done = outcomes(path)
     found = {name: _in_every_model([o for o in done if o.condition == name]) for name in CONDITIONS}
     names = [name for name, of_condition in found.items() if of_condition]
@@ -100,11 +89,6 @@ def _in_every_model(found: Sequence[Outcome]) -> list[Outcome]:
     done = {model: {o.seed for o in found if o.model == model} for model in MODELS}
     seeds = set.intersection(*(held for held in done.values() if held)) if found else set()
     return [outcome for outcome in found if outcome.seed in seeds]
-
-
-def to_json(content: dict[str, Any]) -> str:
-    """A report as a text that is the same each time, an entry of a list in a line."""
-    return json.dumps(content, ensure_ascii=False, indent=1) + "\n"
 
 
 # ---- one condition ----
@@ -241,17 +225,11 @@ def _correct(judged: dict[str, Any]) -> None:
     ]
     made = [_difference(held[metric]) for held, metric in places]
     for (held, metric), difference in zip(places, corrected(made), strict=True):
-        held[metric] = _short(difference)
+        held[metric] = short(difference)
 
 
 def _difference(content: dict[str, Any]) -> Difference:
     return Difference(**content | {"notes": tuple(content["notes"])})
-
-
-def _short(difference: Difference) -> dict[str, Any]:
-    """What tables say of a difference."""
-    names = ("test", "effect", "low", "high", "p", "adjusted", "n_runs", "n_groups", "reason")
-    return {name: getattr(difference, name) for name in names}
 
 
 # ---- the analysis of errors ----
@@ -300,5 +278,5 @@ def _gap_test(found: Sequence[Outcome], model: str, seeds: Sequence[int]) -> dic
         gaps = {(o.model, o.seed): _gap(o, when) for o in found}
         mine, theirs = (np.array([gaps[m, s] for s in seeds]) for m in (model, BASELINE))
         difference = over_seeds(mine, theirs)
-        made[when] = _short(replace(difference, n_groups=0))
+        made[when] = short(replace(difference, n_groups=0))
     return made

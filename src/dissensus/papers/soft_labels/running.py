@@ -25,7 +25,7 @@ def run(
     out: str | Path,
     *,
     glove: str | Path | None = None,
-    runs: int = 10,
+    runs: int | None = None,
     processes: int | None = None,
     time_limit: float | None = None,
     settings: Sequence[tuple[str, str]] = (),
@@ -41,7 +41,7 @@ def run(
     Args:
         corpora: "pos_tweets" and "stemming", as `datasets.read` gives them.
         glove: a file of word vectors for POS tags (`make glove`).
-        runs: seeds 1000, 2000, ... of the paper; at most ten.
+        runs: seeds 1000, 2000, ... of the paper; all ten if left out.
         processes: at work at once, on a GPU too; left out, as many as there are processors.
         time_limit: seconds to end within: nothing is begun that would take longer, as far as can
             be told from what ended before. If something is missing then, Unfinished says so.
@@ -53,6 +53,7 @@ def run(
     from dissensus.papers.soft_labels.networks import methods, told
 
     deadline = math.inf if time_limit is None else time.monotonic() + time_limit
+    runs = len(SEEDS) if runs is None else runs
     _check(runs, processes, glove)
     ready = {name: with_automatic(corpus) for name, corpus in corpora.items()}
     task = Task({c.name: methods(c, glove, settings) for c in conditions}, stack)

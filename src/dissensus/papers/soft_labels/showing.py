@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from dissensus.evaluation.difference import p_text
 from dissensus.evaluation.fit import number
-from dissensus.papers.soft_labels.claims import claims, holds
+from dissensus.papers.soft_labels.claims import claims
 from dissensus.papers.soft_labels.conditions import CONDITIONS, STEMS, Condition
 from dissensus.papers.soft_labels.printed import (
     CELLS,
@@ -23,6 +22,7 @@ from dissensus.papers.soft_labels.printed import (
     TITLE,
     Printed,
 )
+from dissensus.papers.tables import aligned, holds, spread
 
 Report = dict[str, Any]
 HEADINGS = {
@@ -102,7 +102,7 @@ def _table(report: Report, table: int) -> str:
         "other seeds and other items. p is corrected (Holm), because some of so many comparisons "
         'would come out by luck; "holds": it is at most 0.05.'
     )
-    return f"{HEADINGS[table]}\n{_aligned([names, *rows])}\n{notes}"
+    return f"{HEADINGS[table]}\n{aligned([names, *rows])}\n{notes}"
 
 
 def _title(condition: Condition, kind: str) -> str:
@@ -135,11 +135,6 @@ def _row(name: str, model: str, found: Report, kind: str) -> list[str]:
     if printed is not None:
         met = "yes" if printed.accuracy / 100 - pooled["accuracy"] <= NEAR + 1e-9 else "no"
     return [*cells, met, _over(against["ours"]["accuracy"]) if against else ""]
-
-
-def spread(scores: Sequence[float]) -> str:
-    """The standard deviation over runs, behind a mean; nothing of a single run."""
-    return f" +- {np.std(scores, ddof=1):.2f}" if len(scores) > 1 else ""
 
 
 def _paper(printed: Printed | None, metric: str) -> str:
@@ -204,7 +199,7 @@ def _cells_table(report: Report) -> str:
         "for independent, as the paper does."
     )
     return (
-        f"Table 3: what the crowd said where models are right\n{_aligned([names, *rows])}\n{notes}"
+        f"Table 3: what the crowd said where models are right\n{aligned([names, *rows])}\n{notes}"
     )
 
 
@@ -230,7 +225,7 @@ def _words_table(report: Report) -> str:
         return ""
     names = ["", "with a vector", "without", "all", "all, in the paper"]
     heading = "Words with and without a vector in the file of GloVe: accuracy on gold, in percent"
-    return f"{heading}\n{_aligned([names, *rows])}"
+    return f"{heading}\n{aligned([names, *rows])}"
 
 
 # ---- overfitting ----
@@ -253,29 +248,9 @@ def _gap_table(report: Report) -> str:
     heading = (
         "Overfitting: the main task's loss (nats) on the development part less that in training"
     )
-    return f"{heading}\n{_aligned([names, *rows])}\nIntervals: 95 % over seeds, not corrected."
+    return f"{heading}\n{aligned([names, *rows])}\nIntervals: 95 % over seeds, not corrected."
 
 
 def _interval_of_gap(found: Report) -> str:
     low, high, effect = (number(found[name]) for name in ("low", "high", "effect"))
     return f"{effect:+.3f}" if np.isnan(low) else f"{effect:+.3f} [{low:+.3f}, {high:+.3f}]"
-
-
-def _aligned(rows: Sequence[Sequence[str]]) -> str:
-    """Columns under one another; a row of one cell is a heading."""
-    widths: dict[int, int] = {}
-    for row in rows:
-        for at, cell in enumerate(row if len(row) > 1 else ()):
-            widths[at] = max(widths.get(at, 0), len(cell))
-    lines = []
-    for row in rows:
-        if len(row) == 1:
-            lines.append(row[0])
-            continue
-        last = len(row) - 1
-        padded = [
-            cell.ljust(widths[at]) if at in (0, last) else cell.rjust(widths[at])
-            for at, cell in enumerate(row)
-        ]
-        lines.append("  ".join(padded).rstrip())
-    return "\n".join(lines)

@@ -1,0 +1,170 @@
+"""What the paper claims, and what became of it here, in plain words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from dissensus.evaluation.fit import number
+from dissensus.papers.seedbert.choosing import BY
+from dissensus.papers.seedbert.conditions import CONDITIONS
+from dissensus.papers.seedbert.corpora import FIRST, SOURCES
+from dissensus.papers.seedbert.models import DEEP, MODELS, SEEDS, TABLE_4
+from dissensus.papers.seedbert.scoring import DISTANCES, MEAN, READ_OUTS, TEMPERED, VOTES
+from dissensus.papers.tables import LEVEL, UNKNOWN, holds
+
+Report = dict[str, Any]
+WANTED = 2  # corpora on which the variant is to be nearer
+UNIFORM = 0.9  # a mean entropy above this share of the highest
+
+
+def claims(report: Report) -> str:
+    """What the paper claims, and what became of it here."""
+    every: tuple[tuple[str, Callable[[Report], str]], ...] = (
+        ("SeedBERT outperforms BERT and BNN (Table 4)", lambda r: _outperforms(r, False)),
+        ("It outperforms models that learn from all annotators", lambda r: _outperforms(r, True)),
+        ("Its votes are nearer to people than one network's distribution (Figure 3)", _recovers),
+        ("A single network predicts near-uniform distributions whatever the input", _near_uniform),
+        ("Members are biased towards certain answers, as people are", _biased),
+        ("Everybody agrees less on what is most present (Table 1)", _agree_less),
+        ("Ours: seeds of the last layer alone against a deep ensemble of equal size", _deep),
+        ("Ours: the best variant is nearer than one network with temperature", _confirmed),
+        ("Ours: what of that comes from smoothing votes, not from members", _smoothing),
+    )
+    lines = ["What became of its claims"]
+    lines += [f"- {claim}: {judge(report) or 'not run yet'}" for claim, judge in every]
+    return "\n".join(lines)
+
+
+def _counted(report: Report, *kinds: str) -> dict[str, Report]:
+    return {
+        name: held
+        for name, held in report["conditions"].items()
+        if CONDITIONS[name].kind in kinds and CONDITIONS[name].source.counted
+    }
+
+
+def _outperforms(report: Report, oracle: bool) -> str:
+    """In how many comparisons it is ahead, and where that is beyond doubt."""
+    said: dict[str, list[str]] = {}
+    ahead = n = 0
+    for name, found in _counted(report, "chosen", "paper").items():
+        for model in (m for m in TABLE_4 if MODELS[m].oracle == oracle):
+            for metric, test in found["against"].get(model, {}).items():
+                ahead, n = ahead + (number(test["effect"]) > 0), n + 1
+                what = f"{metric.replace('f1', 'F1')} over {model} in {name}"
+                said.setdefault(holds(test), []).append(what)
+    if not n:
+        return ""
+    sure = [f"{words}: {', '.join(where)}" for words, where in said.items() if words != UNKNOWN]
+    return "; ".join([f"ahead in {ahead} of {n} comparisons", *(sure or ["none beyond doubt"])])
+
+
+def _recovers(report: Report) -> str:
+    parts = []
+    for name, found in _counted(report, "chosen", "paper").items():
+        tests = found["recovery"]["single"]
+        if tests:
+            parts.append(f"{name} {', '.join(f'{d} {_side(tests[d])}' for d in DISTANCES)}")
+    return "; ".join(parts)
+
+
+def _side(test: Report) -> str:
+    """Nearer or farther, if the interval leaves out 0."""
+    low, high = number(test["low"]), number(test["high"])
+    side = "nearer" if high < 0 else "farther" if low > 0 else UNKNOWN
+    return f"{side} ({number(test['effect']):+.3f})"
+
+
+def _near_uniform(report: Report) -> str:
+    parts = []
+    for name, found in _counted(report, "chosen", "paper").items():
+        held = found["models"].get("single")
+        if held is None:
+            continue
+        entropy = float(np.mean(held["reads"][MEAN]["entropy"]))
+        people = number(found["floors"]["people"]["entropy"])
+        words = "so" if entropy > UNIFORM else "not so"
+        parts.append(
+            f"{words} in {name}: entropy {entropy:.2f} of the highest, people's {people:.2f}"
+        )
+    return "; ".join(parts)
+
+
+def _biased(report: Report) -> str:
+    parts = []
+    for name, found in _counted(report, "chosen", "paper").items():
+        held = found["models"].get(SEEDS, {}).get("biases")
+        if not held:
+            continue
+        people = report["people"].get(CONDITIONS[name].corpus)
+        beside = (
+            f", annotators' by {100 * people['sd']:.1f}" if people else ", no ids of annotators"
+        )
+        parts.append(
+            f"{name}: members' rates of an answer differ by {100 * held['sd']:.1f} points (sd)"
+            f"{beside}; beyond chance in {100 * held['differ']:.0f} % of fits"
+        )
+    return "; ".join(parts)
+
+
+def _agree_less(report: Report) -> str:
+    held = report["kappas"]
+    if not held:
+        return ""
+    lower = held["most"] < min(held["any"], held["all"])
+    figures = ", ".join(f"{name} {held[name]:.2f}" for name in ("any", "most", "all"))
+    return f"{'so' if lower else 'not so'} on snow2008 ({figures})"
+
+
+def _deep(report: Report) -> str:
+    parts = []
+    for name, found in _counted(report, "chosen").items():
+        tests = found["recovery"][DEEP]
+        if tests:
+            said = [f"{read} {_side(tests[read][BY])}" for read in READ_OUTS]
+            parts.append(f"{name}, {BY}: {', '.join(said)}")
+    return "; ".join(parts)
+
+
+def _confirmed(report: Report) -> str:
+    """On how many of the other corpora the chosen variant is nearer, by the corrected test."""
+    held = report["variant"]
+    if not held:
+        return f"not chosen yet, {FIRST} lacks some of the variants"
+    others = [name for name, source in SOURCES.items() if source.counted and name != FIRST]
+    there = [name for name in others if name in held["against"]]
+    which = f"{MODELS[held['model']].called}, {held['read']}"
+    if not there:
+        return f"chosen on {FIRST}: {which}; not put to the test yet on {', '.join(others)}"
+    nearer = [
+        name
+        for name in there
+        if number((test := held["against"][name][TEMPERED][BY])["adjusted"]) <= LEVEL
+        and number(test["effect"]) < 0
+    ]
+    lacking = [name for name in others if name not in there]
+    met = (
+        "" if lacking else f"; the bar of {WANTED} is {'' if len(nearer) >= WANTED else 'not '}met"
+    )
+    tail = f"; not run yet: {', '.join(lacking)}" if lacking else met
+    named = f" ({', '.join(nearer)})" if nearer else ""
+    return f"{which}: significantly on {len(nearer)} of {len(there)}{named}{tail}"
+
+
+def _smoothing(report: Report) -> str:
+    """The chosen variant against one network's answer, counted and smoothed as votes are."""
+    held = report["variant"]
+    if not held or held["read"] != VOTES:
+        return "the variant that was chosen is not read as votes" if held else ""
+    parts = []
+    for corpus in (name for name in SOURCES if name in held["against"]):
+        against = held["against"][corpus]
+        left, whole = (against[read][BY] for read in (VOTES, TEMPERED))
+        parts.append(
+            f"{corpus}: {number(whole['effect']):+.3f} against one network with temperature, "
+            f"{_side(left)} against its answer counted five times"
+        )
+    return "; ".join(parts)

@@ -1,0 +1,318 @@
+"""Outcomes -> report: everything that tables and verdicts say, of whatever is done so far.
+
+A report is plain data: the tables are written from it alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from dissensus.errors import DataError
+from dissensus.evaluation import (
+    Difference,
+    corrected,
+    here,
+    over_both,
+    over_items,
+    statistic_over_both,
+    statistic_over_items,
+)
+from dissensus.evaluation.fit import plain
+from dissensus.evaluation.resampling import macro_f1
+from dissensus.papers.reports import begun_with, kept_report
+from dissensus.papers.seedbert.choosing import BY, best_variant, outcomes, tried
+from dissensus.papers.seedbert.conditions import CONDITIONS, N_REPEATS
+from dissensus.papers.seedbert.corpora import FIRST, SOURCES
+from dissensus.papers.seedbert.figures import Figures, biases_of_people
+from dissensus.papers.seedbert.items import Items
+from dissensus.papers.seedbert.models import (
+    DEEP,
+    MODELS,
+    N_MEMBERS,
+    SEEDS,
+    TABLE_4,
+    VARIANTS,
+    trials,
+)
+from dissensus.papers.seedbert.outcome import Outcome
+from dissensus.papers.seedbert.scoring import DISTANCES, MEAN, READ_OUTS, TEMPERED, VOTES
+from dissensus.papers.tables import short
+from dissensus.progress import progress
+
+KIND = "seedbert"
+SINGLE = "single"
+NUMBERS = (1, 3, 5, 10, 20)  # of members
+
+
+def report(path: str | Path) -> dict[str, Any]:
+    """What a folder of outcomes says, or a kept file that says it already."""
+    path = Path(path)
+    if path.is_file():
+        return _in_order(kept_report(path, KIND, "conditions"))
+    front = begun_with(path, KIND)
+    done = outcomes(path)
+    if not done:
+        raise DataError(f"{path}: nothing is trained yet; go on with: {front['command']}")
+    found = figures(path, done)
+    variant = _variant(path)
+    judged = {}
+    with progress("testing", len(found)) as advance:
+        for name, of_condition in found.items():
+            judged[name] = _judged(of_condition)
+            advance(1)
+    _correct([test for held in judged.values() for test in held["against"].values()])
+    about = {
+        "paper": KIND,
+        "command": front["command"],
+        "commits": front["commits"],
+        "settings": front["facts"]["settings"],
+        "date": here()["date"],
+        "machines": sorted({outcome.machine for outcome in done}),
+        "done": len(done),
+        "missing": _missing(done, variant[0] if variant else None),
+        "choosing": _choosing(path),
+        "variant": _of_variant(found, variant) if variant else {},
+        "number": _of_number(found),
+        "people": {corpus: biases_of_people(f.items) for corpus, f in _chosen(found).items()},
+        "kappas": _kappas(path),
+    }
+    return _in_order(plain(about | {"conditions": judged}))
+
+
+def figures(path: Path, done: Sequence[Outcome]) -> dict[str, Figures]:
+    """The conditions in which something is trained, other than to choose settings."""
+    found = {}
+    for name, condition in CONDITIONS.items():
+        own = [outcome for outcome in done if outcome.condition == name]
+        if own and condition.kind != "choose":
+            found[name] = Figures.of(condition, Items.load(path, condition.corpus), own)
+    return found
+
+
+def _chosen(found: Mapping[str, Figures]) -> dict[str, Figures]:
+    """By corpus, those with settings that were chosen."""
+    return {f.condition.corpus: f for f in found.values() if f.condition.kind == "chosen"}
+
+
+def _variant(path: Path) -> tuple[str, str] | None:
+    try:
+        return best_variant(path)
+    except DataError:
+        return None  # not every variant is there
+
+
+def _in_order(kept: dict[str, Any]) -> dict[str, Any]:
+    """Conditions and models in our order; a kept file has them by name."""
+    found = {}
+    for name in CONDITIONS:
+        if name in kept["conditions"]:
+            held = kept["conditions"][name]
+            sides = {
+                side: {model: held[side][model] for model in MODELS if model in held[side]}
+                for side in ("models", "against")
+            }
+            found[name] = held | sides
+    return kept | {"conditions": found}
+
+
+def _missing(done: Sequence[Outcome], variant: str | None) -> dict[str, Any]:
+    """Condition -> model -> how many trainings are not done, of how many."""
+    there = {outcome.key for outcome in done}
+    found: dict[str, Any] = {}
+    for name, condition in CONDITIONS.items():
+        of_model: dict[str, list[int]] = {}
+        for key in condition.keys(N_REPEATS, variant):
+            held = of_model.setdefault(key.method, [0, 0])
+            held[0] += key not in there
+            held[1] += 1
+        lacking = {model: held for model, held in of_model.items() if held[0]}
+        if lacking:
+            found[name] = lacking
+    return found
+
+
+# ---- one condition ----
+
+
+def _judged(found: Figures) -> dict[str, Any]:
+    models = [model for model in MODELS if model in found.done]
+    return {
+        "corpus": found.condition.corpus,
+        "n_items": len(found.items.label),
+        "values": list(found.items.values),
+        "floors": found.floors(),
+        "models": {model: found.of_model(model) for model in models},
+        "against": _table_tests(found) if found.condition.source.counted else {},
+        "recovery": _recovery(found),
+    }
+
+
+def _table_tests(found: Figures) -> dict[str, Any]:
+    """SeedBERT against each other model of Table 4, accuracy and macro-F1."""
+    made = {}
+    for model in TABLE_4:
+        repeats = found.shared(SEEDS, model) if model != SEEDS else []
+        if repeats:
+            mine, theirs = (found.answers(name, repeats) for name in (SEEDS, model))
+            made[model] = _accuracy_and_f1(found.items, mine, theirs)
+    return made
+
+
+def _accuracy_and_f1(items: Items, mine: np.ndarray, theirs: np.ndarray) -> dict[str, Difference]:
+    known = items.label >= 0
+    label, groups = items.label[known], items.groups[known]
+    mine, theirs = mine[:, known], theirs[:, known]
+    right = (mine == label).astype(float), (theirs == label).astype(float)
+    scored = macro_f1(label, mine), macro_f1(label, theirs)
+    if len(mine) > 1:
+        f1 = statistic_over_both(*scored, groups=groups)
+    else:
+        f1 = statistic_over_items(*scored, groups=groups, resamples=1000)
+    return {"accuracy": _over(*right, groups), "f1": f1}
+
+
+def _over(mine: np.ndarray, theirs: np.ndarray, groups: np.ndarray) -> Difference:
+    """Of fits and items, or of items where there is one repetition."""
+    return (over_both if len(mine) > 1 else over_items)(mine, theirs, groups=groups)
+
+
+def _correct(tests: Sequence[dict[str, Any]]) -> None:
+    """Holm's correction over all of these; what tables say of each stays."""
+    places = [(held, name) for held in tests for name in held]
+    made = corrected([held[name] for held, name in places])
+    for (held, name), difference in zip(places, made, strict=True):
+        held[name] = short(difference)
+
+
+def _nearer(
+    found: Figures, mine: tuple[str, str], theirs: tuple[str, str], *distances: str
+) -> dict[str, Difference]:
+    """How much farther one model's read-out is from people than another's: below 0 is nearer."""
+    repeats = found.shared(mine[0], theirs[0])
+    return {
+        name: _over(
+            found.scores(*mine, name, repeats),
+            found.scores(*theirs, name, repeats),
+            found.items.groups,
+        )
+        for name in distances
+        if repeats
+    }
+
+
+def _recovery(found: Figures) -> dict[str, Any]:
+    """SeedBERT's votes beside one network as it is, and its read-outs beside a deep ensemble's;
+    not corrected."""
+    deep = {read: _nearer(found, (SEEDS, read), (DEEP, read), *DISTANCES) for read in READ_OUTS}
+    return {
+        SINGLE: _short(_nearer(found, (SEEDS, VOTES), (SINGLE, MEAN), *DISTANCES)),
+        DEEP: {read: _short(tests) for read, tests in deep.items() if tests},
+    }
+
+
+# ---- what was chosen ----
+
+
+def _choosing(path: Path) -> dict[str, Any]:
+    """Corpus -> model -> trials with the cross-entropy of labels, and which was best."""
+    made: dict[str, Any] = {}
+    for name, condition in CONDITIONS.items():
+        for model in condition.models if condition.kind == "choose" else ():
+            found = tried(path, name, model)
+            if not found:
+                continue
+            scores = [round(float(np.mean(o.scores)), 6) for o in found]
+            whole = len(found) == len(trials(model))
+            made.setdefault(condition.corpus, {})[model] = {
+                "trials": [
+                    {"settings": o.settings, "score": score}
+                    for o, score in zip(found, scores, strict=True)
+                ],
+                "best": int(np.argmin(scores)) if whole else None,
+                "wanted": len(trials(model)),
+            }
+    return made
+
+
+def _of_variant(found: Mapping[str, Figures], variant: tuple[str, str]) -> dict[str, Any]:
+    """The variant that is nearest to people on the first corpus, and whether that is so on others.
+
+    Three comparisons on each corpus: with one network and a temperature, which counts; with one
+    network whose answer counts five times and is smoothed as votes are; and with one as it is.
+    """
+    of_corpus = _chosen(found)
+    first = of_corpus[FIRST]
+    shared = first.shared(*VARIANTS)
+    scores = {
+        model: {read: float(first.scores(model, read, BY, shared).mean()) for read in READ_OUTS}
+        for model in VARIANTS
+    }
+    made: dict[str, Any] = {}
+    for corpus, held in of_corpus.items():
+        against = {read: _nearer(held, variant, (SINGLE, read), *DISTANCES) for read in READ_OUTS}
+        if SOURCES[corpus].counted and against[TEMPERED]:
+            made[corpus] = against
+    counted = [corpus for corpus in made if corpus != FIRST]
+    tests = corrected([made[corpus][TEMPERED][BY] for corpus in counted])
+    for corpus, test in zip(counted, tests, strict=True):
+        made[corpus][TEMPERED][BY] = test
+    told = {
+        corpus: {read: _short(held) for read, held in against.items()}
+        for corpus, against in made.items()
+    }
+    return {"model": variant[0], "read": variant[1], "scores": scores, "against": told}
+
+
+def _short(tests: Mapping[str, Difference]) -> dict[str, Any]:
+    return {name: short(test) for name, test in tests.items()}
+
+
+# ---- the rest ----
+
+
+def _of_number(found: Mapping[str, Figures]) -> dict[str, Any]:
+    """Corpus -> ensemble -> number of members -> figures, and what the last members add to five.
+
+    Of ensembles of five and of twenty; fewer members are the first ones of these.
+    """
+    made: dict[str, Any] = {}
+    for held in found.values():
+        for model in held.done if held.condition.kind in ("chosen", "many") else ():
+            n_members = MODELS[model].n_networks
+            if MODELS[model].tuned_as != SEEDS or model in ("order", "dropout", "bag"):
+                continue
+            of_model = {str(n): held.of_members(model, n) for n in NUMBERS if n <= n_members} | {
+                "repeats": len(held.done[model])
+            }
+            if n_members > N_MEMBERS:
+                of_model["more"] = _more(held, model)
+            made.setdefault(held.condition.corpus, {})[model] = of_model
+    return made
+
+
+def _more(held: Figures, model: str) -> dict[str, Any]:
+    """How much farther from people all members are than the first five."""
+    repeats = list(held.done[model])
+    tests = {}
+    for read in READ_OUTS:
+        mine, theirs = (held.scores(model, read, BY, repeats, n) for n in (None, N_MEMBERS))
+        tests[read] = short(_over(mine, theirs, held.items.groups))
+    return tests
+
+
+def _kappas(path: Path) -> dict[str, float]:
+    """Of the three questions of the paper's Table 1, where people's ratings were read."""
+    for source in SOURCES.values():
+        if source.counted:
+            continue
+        try:
+            found = Items.load(path, source.name).kappas
+        except DataError:
+            continue  # this corpus was not asked for
+        if len(found):
+            return dict(zip(("any", "most", "all"), map(float, found), strict=True))
+    return {}

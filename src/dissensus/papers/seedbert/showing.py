@@ -1,0 +1,359 @@
+"""Report -> tables in plain text, the paper's figures beside ours."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from dissensus.evaluation.difference import p_text
+from dissensus.evaluation.fit import number
+from dissensus.papers.seedbert.choosing import BY
+from dissensus.papers.seedbert.claims import claims
+from dissensus.papers.seedbert.conditions import CONDITIONS
+from dissensus.papers.seedbert.corpora import FIRST, SOURCES
+from dissensus.papers.seedbert.models import DEEP, MODELS, SEEDS, TABLE_4, VARIANTS
+from dissensus.papers.seedbert.printed import KAPPA, QUESTIONS, TABLE, TITLE
+from dissensus.papers.seedbert.scoring import DISTANCES, MEAN, READ_OUTS, TEMPERED, VOTES
+from dissensus.papers.tables import aligned, holds, spread
+
+Report = dict[str, Any]
+READS = {VOTES: "votes", MEAN: "mean probability", TEMPERED: "mean, with temperature"}
+KINDS = {"chosen": "settings chosen", "paper": "the paper's rate and epochs", "many": "20 members"}
+OTHER = (
+    "The paper's corpus (500 clips, six emotions) is not to be had: its figures stand beside those "
+    "of other corpora, and only who is ahead can be compared. MiniLM reads, not BERT."
+)
+RECOVERED = (
+    "Distances from what people say, in mean over items and repetitions: cross-entropy and JSD in "
+    "nats, TVD; votes with one half added to each value in the cross-entropy. Votes of a single "
+    "network: its answer counts five times. corr.: Pearson's correlation of entropies over items; "
+    "entropy: mean, as a share of the highest. Every temperature is chosen by the labels of items "
+    "set aside, the same way for all. oracle: learns from all answers of people, not one label."
+)
+
+
+def shown(report: Report) -> str:
+    """All tables of a report, with what they say in plain words."""
+    parts = [_about(report), _table_4(report), _recovered(report), _variants(report)]
+    parts += [_confirmed(report), _seeds_and_deep(report), _numbers(report), _biases(report)]
+    parts += [_uniform(report), _kappas(report), _choosing(report), claims(report)]
+    parts.append(_missing(report))
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _about(report: Report) -> str:
+    typed = ", ".join(f"{name}={value}" for name, value in report["settings"].items())
+    lines = [
+        TITLE,
+        f"{report['date']}, {'; '.join(report['machines'])}",
+        f"commit {', '.join(report['commits'])}: {report['command']}{typed and f' ({typed})'}",
+        OTHER,
+    ]
+    lacking = sum(held[0] for of in report["missing"].values() for held in of.values())
+    if lacking:
+        lines.append(
+            f"{report['done']} of {report['done'] + lacking} trainings are done; what is missing "
+            "stands at the end, and no figure of it is shown."
+        )
+    return "\n".join(lines)
+
+
+def title(name: str, found: Report) -> str:
+    """A condition, as the heading of its rows."""
+    condition = CONDITIONS[name]
+    apart = "" if condition.source.counted else ", not counted"
+    return f"{condition.corpus}, {KINDS[condition.kind]} ({found['n_items']:,} items{apart})"
+
+
+# ---- Table 4 ----
+
+
+def _table_4(report: Report) -> str:
+    rows: list[list[str]] = []
+    for name, found in report["conditions"].items():
+        if CONDITIONS[name].kind == "many":
+            continue
+        rows.append([title(name, found)])
+        floor = found["floors"]["majority"]
+        rows.append(["  always the most frequent label", "-", _mean(floor["accuracy"]), "-",
+                     _mean(floor["f1"]), "", "", ""])  # fmt: skip
+        rows += [_row(model, held, found["against"]) for model, held in found["models"].items()]
+    if not rows:
+        return ""
+    names = ["", "accuracy: paper", "ours", "F1: paper", "ours", "fits"]
+    names += ["SeedBERT's accuracy over it", "F1 over it"]
+    notes = (
+        "In percent, mean +- standard deviation over fits (folds, dealt out up to five times); "
+        "F1 is macro-F1. SeedBERT over it: points, with a 95 % interval for other fits on other "
+        'items; p is corrected (Holm) over all of this table; "holds": it is at most 0.05.'
+    )
+    return f"Table 4: accuracy and F1\n{aligned([names, *rows])}\n{notes}"
+
+
+def _row(model: str, held: Report, against: Report) -> list[str]:
+    printed = TABLE.get(model)
+    fits = held["fits"]
+    cells = [f"  {MODELS[model].called}"]
+    for name in ("accuracy", "f1"):
+        cells += [f"{100 * getattr(printed, name):.1f}" if printed else "-", _mean(fits[name])]
+    cells.append(str(len(fits["accuracy"])))
+    tests = against.get(model)
+    return [*cells, *(points(tests[name]) if tests else "" for name in ("accuracy", "f1"))]
+
+
+def _mean(fits: list[float]) -> str:
+    shares = [100 * number(fit) for fit in fits]
+    return f"{np.mean(shares):.2f}{spread(shares)}"
+
+
+def points(test: Report) -> str:
+    """A difference of shares in points, with its interval, and whether it holds."""
+    return f"{interval(test, 100, 2)}, p {p_text(number(test['adjusted']))}: {holds(test)}"
+
+
+def interval(test: Report, times: float = 1, digits: int = 4) -> str:
+    """A difference with its interval, or why there is none."""
+    effect, low, high = (times * number(test[name]) for name in ("effect", "low", "high"))
+    if np.isnan(low):
+        return f"{effect:+.{digits}f} ({test['reason']})"
+    return f"{effect:+.{digits}f} [{low:+.{digits}f}, {high:+.{digits}f}]"
+
+
+# ---- recovered distributions ----
+
+
+def _recovered(report: Report) -> str:
+    rows: list[list[str]] = []
+    for name, found in report["conditions"].items():
+        rows.append([title(name, found)])
+        floors = found["floors"]
+        entropy = f"{floors['people']['entropy']:.3f}"
+        rows.append(["  people themselves", "", *_distances(floors["people"]), "1", entropy])
+        rows.append(["  prior: shares of labels", "", *_distances(floors["prior"]), "-", ""])
+        rows.append(["  prior: shares of people's answers, oracle", "",
+                     *_distances(floors["prior of people"]), "-", ""])  # fmt: skip
+        for model, held in found["models"].items():
+            called = f"  {MODELS[model].called}"
+            for read in READ_OUTS:
+                rows.append([called, READS[read], *_of_read(held["reads"][read])])
+                called = ""
+    if not rows:
+        return ""
+    names = ["", "read as", "cross-entropy", "JSD", "TVD", "corr.", "entropy"]
+    return f"How far the recovered distribution is\n{aligned([names, *rows])}\n{RECOVERED}"
+
+
+def _distances(held: Report) -> list[str]:
+    return [f"{number(held[name]):.4f}" for name in DISTANCES]
+
+
+def _of_read(held: Mapping[str, Any]) -> list[str]:
+    figures = [f"{mean(held[name]):.4f}" for name in DISTANCES]
+    correlation = mean(held["entropy correlation"])
+    known = "-" if np.isnan(correlation) else f"{correlation:.3f}"
+    return [*figures, known, f"{mean(held['entropy']):.3f}"]
+
+
+def mean(values: list[Any]) -> float:
+    """Over repetitions; nan where one is undefined."""
+    return float(np.mean([number(value) for value in values]))
+
+
+# ---- the best variant ----
+
+
+def _variants(report: Report) -> str:
+    held = report["variant"]
+    if not held:
+        return f"Which variant recovers best: not chosen yet, {FIRST} lacks some of the variants"
+    rows = [[f"cross-entropy on {FIRST}", *READS.values()]]
+    for model in VARIANTS:
+        of_read = held["scores"][model]
+        marks = ["*" * ((model, read) == (held["model"], held["read"])) for read in READ_OUTS]
+        cells = [f"{of_read[read]:.4f}{mark}" for read, mark in zip(READ_OUTS, marks, strict=True)]
+        rows.append([f"  {MODELS[model].called}", *cells])
+    return f"Which variant recovers best (*), chosen here\n{aligned(rows)}"
+
+
+def _confirmed(report: Report) -> str:
+    """The chosen variant less one network with temperature, as it is, and counted five times."""
+    held = report["variant"]
+    if not held:
+        return ""
+    rows: list[list[str]] = []
+    for corpus in (name for name, source in SOURCES.items() if source.counted):
+        against = held["against"].get(corpus)
+        if against is None:
+            rows.append([f"{corpus}: not run yet"])
+            continue
+        rows.append([f"{corpus}{', where it was chosen: no proof' * (corpus == FIRST)}"])
+        for read in (TEMPERED, MEAN, VOTES):
+            tests = against[read]
+            cells = [interval(tests[name]) for name in DISTANCES]
+            verdict = _nearer(tests[BY]) if read == TEMPERED and corpus != FIRST else ""
+            rows.append([f"  less single, {READS[read]}", *cells, verdict])
+    names = ["", *DISTANCES, "nearer"]
+    which = f"{MODELS[held['model']].called}, {READS[held['read']]}"
+    notes = (
+        "Below 0: nearer to people than one network. What counts is the cross-entropy against one "
+        "network with temperature, corrected (Holm) over the other corpora; the rest is not "
+        "corrected."
+    )
+    return f"Is it nearer than one network elsewhere: {which}\n{aligned([names, *rows])}\n{notes}"
+
+
+def _nearer(test: Report) -> str:
+    p = p_text(number(test["adjusted"]))
+    words = {"holds": "the reverse holds", "the reverse holds": "holds"}
+    said = holds(test)
+    first, _, more = said.partition(" only")
+    return f"p {p}: {words.get(first, first)}{' only' * bool(more)}{more}"
+
+
+def _seeds_and_deep(report: Report) -> str:
+    rows: list[list[str]] = []
+    for name, found in report["conditions"].items():
+        tests = found["recovery"][DEEP]
+        if not tests:
+            continue
+        both = [100 * number(found["models"][model]["apart"]) for model in (SEEDS, DEEP)]
+        about = f"two members differ in {both[0]:.1f} % and {both[1]:.1f} % of items"
+        rows.append([f"{title(name, found)}: {about}"])
+        for read in READ_OUTS:
+            cells = [interval(tests[read][distance]) for distance in DISTANCES]
+            rows.append([f"  {READS[read]}", *cells])
+    if not rows:
+        return ""
+    return (
+        "Plain seeds less a deep ensemble of five (below 0: seeds are nearer; not corrected)\n"
+        + aligned([["", *DISTANCES], *rows])
+    )
+
+
+# ---- the number of members ----
+
+
+def _numbers(report: Report) -> str:
+    rows: list[list[str]] = []
+    for corpus in (name for name in SOURCES if name in report["number"]):
+        of_model = report["number"][corpus]
+        for model, held in ((name, of_model[name]) for name in MODELS if name in of_model):
+            rows.append([f"{corpus}, {MODELS[model].called} ({5 * held['repeats']} fits)"])
+            for n in sorted((key for key in held if key.isdigit()), key=int):
+                of_n = held[n]
+                cells = [f"  {n}", f"{100 * of_n['accuracy']:.2f}", f"{100 * of_n['f1']:.2f}"]
+                cells += [f"{of_n['reads'][read][BY]:.4f}" for read in READ_OUTS]
+                rows.append([*cells, f"{of_n['reads'][VOTES]['JSD']:.4f}",
+                             f"{of_n['reads'][TEMPERED]['JSD']:.4f}"])  # fmt: skip
+            if "more" in held:
+                tests = [interval(held["more"][read]) for read in READ_OUTS]
+                rows.append(["  all less five", "", "", *tests, "", ""])
+    if not rows:
+        return ""
+    names = ["members", "accuracy", "F1", *(f"cross-entropy, {READS[r]}" for r in READ_OUTS)]
+    names += ["JSD, votes", "JSD, with temperature"]
+    return f"The effect of the number of members\n{aligned([names, *rows])}"
+
+
+# ---- biases, near-uniform, kappas ----
+
+
+def _biases(report: Report) -> str:
+    rows: list[list[str]] = []
+    for name, found in report["conditions"].items():
+        of_members = {m: h["biases"] for m, h in found["models"].items() if h["biases"]}
+        if not of_members:
+            continue
+        value = found["values"][-1]
+        rows.append([f"{title(name, found)}, how often {value!r} is answered"])
+        people = report["people"].get(CONDITIONS[name].corpus)
+        if people:
+            ends = f"{100 * people['low']:.1f} to {100 * people['high']:.1f} %"
+            rows.append([f"  {people['n']} annotators", ends, f"{100 * people['sd']:.2f}", ""])
+        for model, held in of_members.items():
+            ends = f"{100 * held['low']:.1f} to {100 * held['high']:.1f} %"
+            cells = [ends, f"{100 * held['sd']:.2f}", f"{100 * held['differ']:.0f} %"]
+            rows.append([f"  {MODELS[model].called}", *cells])
+    if not rows:
+        return ""
+    names = ["", "lowest to highest", "sd, points", "fits in which members differ"]
+    notes = (
+        "Of members: within a fit, on its test items, mean over fits. sd: of how often each answer "
+        "is given, mean over answers. Members differ: beyond chance by Cochran's test, of which 5 "
+        "% of fits would be without any bias. Annotators with at least 50 answers; where they saw "
+        "different items, that adds to their spread."
+    )
+    return f"Biases of members and of annotators\n{aligned([names, *rows])}\n{notes}"
+
+
+def _uniform(report: Report) -> str:
+    rows: list[list[str]] = []
+    for name, found in report["conditions"].items():
+        held = found["models"].get("single")
+        if held is None:
+            continue
+        of_mean = held["reads"][MEAN]
+        cells = [f"{mean(of_mean['entropy']):.3f}", f"{found['floors']['people']['entropy']:.3f}"]
+        rows.append([title(name, found), *cells, f"{mean(of_mean['moves']):.3f}"])
+    if not rows:
+        return ""
+    names = ["", "entropy", "of people", "moves with the item"]
+    notes = (
+        "Entropy as a share of the highest: 1 is uniform. moves: how far predictions are from "
+        "their own mean (TVD); 0 is the same whatever the item."
+    )
+    return f"Is a single network near-uniform?\n{aligned([names, *rows])}\n{notes}"
+
+
+def _kappas(report: Report) -> str:
+    rows = [["Cohen's kappa, mean over pairs", "paper", "snow2008 affect"]]
+    for name, asked in QUESTIONS.items():
+        ours = report["kappas"].get(name)
+        rows.append([f"  {asked}", f"{KAPPA[name]:.3f}", "-" if ours is None else f"{ours:.3f}"])
+    if not report["kappas"]:
+        return ""
+    return f"Table 1: who agrees on what\n{aligned(rows)}\nPresent: rated above 50 of 100."
+
+
+# ---- what was tried, and what is missing ----
+
+
+def _choosing(report: Report) -> str:
+    rows: list[list[str]] = []
+    for corpus in (name for name in SOURCES if name in report["choosing"]):
+        rows.append([corpus])
+        for model in (name for name in TABLE_4 if name in report["choosing"][corpus]):
+            held = report["choosing"][corpus][model]
+            cells = [_trial(trial, at == held["best"]) for at, trial in enumerate(held["trials"])]
+            n = len(cells)
+            lacking = "" if held["best"] is not None else f" ({n} of {held['wanted']}: not chosen)"
+            rows.append([f"  {MODELS[model].called}{lacking}", "  ".join(cells)])
+    if not rows:
+        return ""
+    notes = (
+        "The encoder's rate, epochs (BNN: weight of its cost), and the cross-entropy of held-out "
+        "labels within training folds; * was chosen. Variants of an ensemble have SeedBERT's "
+        "settings."
+    )
+    return f"Settings tried, as many for every method\n{aligned(rows)}\n{notes}"
+
+
+def _trial(trial: Report, best: bool) -> str:
+    held = trial["settings"]
+    rate = f"{held['training.encoder_learning_rate']:g}"
+    other = held.get("complexity_weight", held["training.epochs"])
+    return f"{rate}/{other:g} {trial['score']:.4f}{'*' * best}"
+
+
+def _missing(report: Report) -> str:
+    lines = []
+    for name in (name for name in CONDITIONS if name in report["missing"]):
+        of_model = report["missing"][name]
+        said = [
+            f"{model} {lacking} of {wanted}" if lacking < wanted else model
+            for model, (lacking, wanted) in ((m, of_model[m]) for m in MODELS if m in of_model)
+        ]
+        lines.append(f"  {name}: {', '.join(said)}")
+    return "\n".join(["Not trained yet", *lines]) if lines else ""

@@ -1,0 +1,52 @@
+"""What papers' tables are written with: columns, intervals, and whether something holds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from dissensus.evaluation import Difference
+from dissensus.evaluation.fit import number
+
+LEVEL, UNKNOWN = 0.05, "not shown"
+
+
+def short(difference: Difference) -> dict[str, Any]:
+    """What tables say of a difference."""
+    names = ("test", "effect", "low", "high", "p", "adjusted", "n_runs", "n_groups", "reason")
+    return {name: getattr(difference, name) for name in names}
+
+
+def holds(found: dict[str, Any]) -> str:
+    """Whether a difference is above 0 beyond doubt, or below; or would be, were it the only one."""
+    words = "holds" if number(found["effect"]) > 0 else "the reverse holds"
+    if number(found["adjusted"]) <= LEVEL:
+        return words
+    return f"{words} only uncorrected" if number(found["p"]) <= LEVEL else UNKNOWN
+
+
+def spread(scores: Sequence[float], digits: int = 2) -> str:
+    """The standard deviation over runs, behind a mean; nothing of a single run."""
+    return f" +- {np.std(scores, ddof=1):.{digits}f}" if len(scores) > 1 else ""
+
+
+def aligned(rows: Sequence[Sequence[str]]) -> str:
+    """Columns under one another; a row of one cell is a heading."""
+    widths: dict[int, int] = {}
+    for row in rows:
+        for at, cell in enumerate(row if len(row) > 1 else ()):
+            widths[at] = max(widths.get(at, 0), len(cell))
+    lines = []
+    for row in rows:
+        if len(row) == 1:
+            lines.append(row[0])
+            continue
+        last = len(row) - 1
+        padded = [
+            cell.ljust(widths[at]) if at in (0, last) else cell.rjust(widths[at])
+            for at, cell in enumerate(row)
+        ]
+        lines.append("  ".join(padded).rstrip())
+    return "\n".join(lines)
