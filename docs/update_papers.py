@@ -1,4 +1,4 @@
-"""Write the figures in papers.md anew from the kept report."""
+"""Write the figures in papers.md anew from the kept reports."""
 
 from __future__ import annotations
 
@@ -6,6 +6,11 @@ import re
 from pathlib import Path
 from typing import Any
 
+from dissensus.papers import seedbert
+from dissensus.papers.seedbert.claims import claims as seedbert_claims
+from dissensus.papers.seedbert.models import MODELS as SEEDBERT_MODELS
+from dissensus.papers.seedbert.printed import TABLE
+from dissensus.papers.seedbert.showing import mean, points
 from dissensus.papers.soft_labels import CONDITIONS, report
 from dissensus.papers.soft_labels.claims import claims
 from dissensus.papers.soft_labels.printed import MODELS, NEAR, TABLES
@@ -13,8 +18,8 @@ from dissensus.papers.soft_labels.showing import interval
 from dissensus.papers.tables import holds, spread
 
 PAGE = Path(__file__).parent / "papers.md"
-KEPT = Path(__file__).parent.parent / "benchmarks" / "results" / "soft_labels.json"
-BLOCK = re.compile(r"(<!-- soft-labels -->\n).*?(<!-- end -->)", re.DOTALL)
+RESULTS = Path(__file__).parent.parent / "benchmarks" / "results"
+BLOCK = re.compile(r"(<!-- (soft-labels|seedbert) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
 def soft_labels(found: dict[str, Any]) -> str:
@@ -65,10 +70,81 @@ def _words(found: dict[str, Any]) -> list[str]:
     return lines
 
 
+# ---- seedbert ----
+
+
+def of_seedbert(found: dict[str, Any]) -> str:
+    """Table 4 beside the paper's, the recovered distributions, and its claims."""
+    made = f"`{found['command']}`, {found['date'][:10]}, {', '.join(found['machines'])}."
+    said = seedbert_claims(found).partition("\n")[2]
+    tables = [*_table_4(found), "", *_recovered(found)]
+    missing = ", ".join(name for name in seedbert.CONDITIONS if name in found["missing"])
+    left = [f"Not whole yet: {missing}.", ""] if missing else []
+    return "\n".join([*tables, "", made, "", *left, said, ""])
+
+
+def _table_4(found: dict[str, Any]) -> list[str]:
+    lines = [
+        "| | | accuracy: paper | ours | F1: paper | ours | fits | SeedBERT's accuracy less its |",
+        "|---|---|--:|--:|--:|--:|--:|---|",
+    ]
+    for name, held in found["conditions"].items():
+        if seedbert.CONDITIONS[name].kind == "many":
+            continue
+        before = name
+        floor = held["floors"]["majority"]
+        cells = [before, "always the most frequent label", "", _percent(floor["accuracy"])]
+        lines.append(f"| {' | '.join([*cells, '', _percent(floor['f1']), '', ''])} |")
+        for model, of_model in held["models"].items():
+            printed, fits = TABLE.get(model), of_model["fits"]
+            cells = ["", SEEDBERT_MODELS[model].called]
+            for metric in ("accuracy", "f1"):
+                paper = f"{100 * getattr(printed, metric):.1f}" if printed else ""
+                cells += [paper, _percent(fits[metric])]
+            against = held["against"].get(model)
+            over = points(against["accuracy"]) if against else ""
+            lines.append(f"| {' | '.join([*cells, str(len(fits['f1'])), over])} |")
+    return lines
+
+
+def _percent(fits: list[float]) -> str:
+    shares = [100 * fit for fit in fits]
+    return f"{sum(shares) / len(shares):.2f}{spread(shares)}".replace("+-", "±")
+
+
+def _recovered(found: dict[str, Any]) -> list[str]:
+    heads = ["votes", "mean", "tempered"]
+    lines = [
+        f"| | | {' | '.join(f'cross-entropy: {head}' for head in heads)} | JSD: votes | tempered "
+        "| TVD: votes | tempered |",
+        "|---|---|--:|--:|--:|--:|--:|--:|--:|",
+    ]
+    for name, held in found["conditions"].items():
+        floors = held["floors"]
+        for called, key in (("people themselves", "people"), ("prior of labels", "prior")):
+            figures = [f"{floors[key][d]:.4f}" for d in ("cross-entropy", "JSD", "TVD")]
+            cells = [name, called, "", figures[0], "", figures[1], "", figures[2], ""]
+            lines.append(f"| {' | '.join(cells)} |")
+            name = ""
+        for model, of_model in held["models"].items():
+            reads = of_model["reads"]
+            figures = [f"{mean(reads[head]['cross-entropy']):.4f}" for head in heads]
+            figures += [
+                f"{mean(reads[head][distance]):.4f}"
+                for distance in ("JSD", "TVD")
+                for head in ("votes", "tempered")
+            ]
+            lines.append(f"|  | {' | '.join([SEEDBERT_MODELS[model].called, *figures])} |")
+    return lines
+
+
 def updated(text: str) -> str:
     """The page with what is kept now."""
-    found = report(KEPT)
-    return BLOCK.sub(lambda block: f"{block[1]}{soft_labels(found)}{block[2]}", text)
+    made = {
+        "soft-labels": soft_labels(report(RESULTS / "soft_labels.json")),
+        "seedbert": of_seedbert(seedbert.report(RESULTS / "seedbert.json")),
+    }
+    return BLOCK.sub(lambda block: f"{block[1]}{made[block[2]]}{block[3]}", text)
 
 
 if __name__ == "__main__":

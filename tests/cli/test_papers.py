@@ -11,8 +11,12 @@ from typing import Any
 
 import pytest
 
+from dissensus.papers.seedbert.hypothesis_judging import report as study
 from tests.cli.conftest import Run
+from tests.papers.test_hypothesis import ABOUT, drawn
 from tests.papers.tiny import QUICK, stems, tweets, vectors
+from tests.papers.tiny_seedbert import corpus
+from tests.tiny import tiny_bert
 
 
 @pytest.fixture
@@ -110,3 +114,74 @@ def test_a_setting_without_a_value(run: Run, data: Path, tmp_path: Path) -> None
     ended = run("papers", "soft-labels", data, "-o", tmp_path / "out", "--set", "epochs")
     assert ended.code == 1
     assert ended.err.splitlines()[-1] == "Error: --set takes name=value, found 'epochs'"
+
+
+# ---- seedbert ----
+
+
+def typed_seedbert(tmp_path: Path, *more: object) -> list[object]:
+    settings = [("encoder", str(tmp_path / "bert")), ("training.epochs", 1), ("n_members", 2)]
+    set_ = [word for name, value in settings for word in ("--set", f"{name}={value}")]
+    where = [tmp_path / "data", "-o", tmp_path / "out"]
+    return ["papers", "seedbert", *where, *set_, "--processes", 1, "--runs", 1, *more]
+
+
+def test_seedbert_trained_gone_on_with_and_shown_again(run: Run, tmp_path: Path) -> None:
+    tiny_bert(tmp_path / "bert")
+    corpus("HS-Brexit", 60).save(tmp_path / "data" / "HS-Brexit")
+    asked = ("--conditions", "HS-Brexit-paper")
+    over = run(*typed_seedbert(tmp_path, *asked, "--time-limit", "0s"))
+    assert over.code == 3 and over.out == ""
+    assert over.err.splitlines()[-1] == (
+        f"{tmp_path / 'out'}: the time is over: 0 of 5 are done, 5 are missing; the same again "
+        "goes on with them"
+    )
+    some = run(*typed_seedbert(tmp_path, *asked))
+    assert some.code == 0, some.err
+    assert "HS-Brexit, the paper's rate and epochs (60 items)" in some.out
+    assert "not chosen yet, HS-Brexit lacks some of the variants" in some.out
+    assert "5 of 365 trainings are done" in some.out
+    again = run("papers", "seedbert", "--show", tmp_path / "out")
+    assert again.code == 0 and again.out == some.out
+    content = json.loads(run("papers", "seedbert", "--show", tmp_path / "out", "--json").out)
+    assert sorted(content["conditions"]) == ["HS-Brexit-paper"]
+    assert content["conditions"]["HS-Brexit-paper"]["models"]["seeds"]["repeats"] == [0]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (
+            ["seedbert", "d", "-o", "o", "--glove", "g"],
+            "--glove is for soft-labels, not for seedbert",
+        ),
+        (["soft-labels", "--hypothesis", "h"], "--hypothesis is for seedbert, not for soft-labels"),
+        (
+            ["seedbert", "--hypothesis", "h", "--show", "o"],
+            "--hypothesis shows a kept study; leave DATA, -o and --show out",
+        ),
+        (
+            ["seedbert", "--hypothesis", "h"],
+            "h: no such file; it is what seedbert_hypothesis.py keep writes",
+        ),
+    ],
+)
+def test_what_is_refused_of_seedbert(run: Run, arguments: list[str], said: str) -> None:
+    ended = run("papers", *arguments)
+    assert (ended.code, ended.err) == (1, f"Error: {said}\n")
+
+
+def test_a_kept_study_of_where_members_look(run: Run, tmp_path: Path) -> None:
+    drawn(follows=True).save(tmp_path / "toxic_spans.seeds.npz")
+    path = tmp_path / "kept.json"
+    path.write_text(json.dumps(study(tmp_path, ABOUT)))
+    ended = run("papers", "seedbert", "--hypothesis", path)
+    assert ended.code == 0
+    assert "Do members of a seed ensemble look at different parts where people do?" in ended.out
+    assert "look apart where people do: yes (+0." in ended.out
+    assert json.loads(run("papers", "seedbert", "--hypothesis", path, "--json").out)["corpora"]
+    path.write_text("{}")
+    refused = run("papers", "seedbert", "--hypothesis", path)
+    assert refused.err == (
+        f"Error: {path}: no report on seedbert-hypothesis; it was not written by us\n"
+    )

@@ -5,12 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pytest
 import torch
 
 from dissensus.contents import Contents
 from dissensus.encoders import TextEncoder
-from dissensus.errors import InstallError
+from dissensus.encoders.choice import encoder
+from dissensus.errors import InstallError, ModelError
 
 TEXTS = ["So good!", "Nothing to see here, move along.", "naïve café ☕", ""]
 
@@ -84,3 +86,28 @@ def test_an_encoder_that_is_not_there(tmp_path: Path, monkeypatch: pytest.Monkey
     missing = TextEncoder(str(tmp_path / "nothing"))
     with pytest.raises(InstallError, match="cannot be loaded .*; name one that installs with us"):
         missing.encode(Contents.distinct("text", ["so good!"])[0])
+
+
+def test_the_first_position_alone_sums_up_a_text(minilm: TextEncoder) -> None:
+    contents = Contents.distinct("text", TEXTS)[0]
+    made = encoder("minilm:positions=first", "text")
+    first, every = made.encode(contents), minilm.encode(contents)
+    assert np.diff(first.offsets).tolist() == [1] * len(TEXTS)
+    np.testing.assert_allclose(first.vectors, every.vectors[every.offsets[:-1]], atol=2e-3)
+    assert first.places[:, 0].tolist() == [[0, 0]] * len(TEXTS)  # no character of the text
+    assert made.identity != minilm.identity
+
+
+def test_first_positions_of_long_texts_and_of_several_read_together() -> None:
+    made = encoder("minilm:positions=first:max_length=8", "text")
+    long = Contents.distinct("text", ["one two three four five six seven eight nine", "one"])[0]
+    store = made.encode(long)
+    assert store.n_cut == 1 and len(store.vectors) == 2
+    together = pa.array([["so good!", "not at all"], ["so good!", ""]])
+    assert len(made.encode(Contents("text", together)).vectors) == 2
+
+
+def test_other_positions_are_refused() -> None:
+    with pytest.raises(ModelError) as caught:
+        TextEncoder("minilm", positions="last")
+    assert str(caught.value) == "positions are 'all' or the 'first', found 'last'"

@@ -7,8 +7,10 @@ import tarfile
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
+from dissensus.papers import seedbert
 from dissensus.papers.soft_labels import outcomes, report, shown
 from dissensus.papers.soft_labels.printed import MODELS, TABLES
 
@@ -20,6 +22,11 @@ RESULTS = ROOT / "benchmarks" / "results"
 @pytest.fixture(scope="module")
 def kept() -> dict[str, Any]:
     return report(RESULTS / "soft_labels.json")
+
+
+@pytest.fixture(scope="module")
+def of_seedbert() -> dict[str, Any]:
+    return seedbert.report(RESULTS / "seedbert.json")
 
 
 def test_the_page_shows_what_is_kept() -> None:
@@ -60,3 +67,41 @@ def test_what_the_page_says_of_words_and_of_the_floor(kept: dict[str, Any]) -> N
         *(conditions["stemming"]["models"][m]["fits"] for m in ("kl", "ce")), strict=True
     ):
         assert fits[0]["scores"] == fits[1]["scores"]  # one gradient
+
+
+# ---- seedbert ----
+
+
+def test_the_first_corpus_of_seedbert_is_whole(of_seedbert: dict[str, Any]) -> None:
+    held = of_seedbert["conditions"]["HS-Brexit"]
+    condition = seedbert.CONDITIONS["HS-Brexit"]
+    assert sorted(held["models"]) == sorted(condition.models)
+    assert all(len(of_model["fits"]["f1"]) == 25 for of_model in held["models"].values())
+    assert all(of["best"] is not None for of in of_seedbert["choosing"]["HS-Brexit"].values())
+
+
+def test_seedbert_can_go_on_from_what_is_kept(of_seedbert: dict[str, Any], tmp_path: Path) -> None:
+    with tarfile.open(RESULTS / "seedbert.tar.xz") as archive:
+        archive.extractall(tmp_path, filter="data")
+    assert len(list(tmp_path.glob("fits/*/fit.json"))) == of_seedbert["done"]
+    again = seedbert.report(tmp_path)
+    changing = ("date", "conditions")
+    assert {n: v for n, v in again.items() if n not in changing} == {
+        n: v for n, v in of_seedbert.items() if n not in changing
+    }
+
+
+def test_what_the_page_says_of_hs_brexit(of_seedbert: dict[str, Any]) -> None:
+    held = of_seedbert["conditions"]["HS-Brexit"]
+    floor = np.mean(held["floors"]["majority"]["accuracy"])
+    for of_model in held["models"].values():
+        assert abs(np.mean(of_model["fits"]["accuracy"]) - floor) < 0.01
+    for tests in held["against"].values():
+        assert all(test["p"] > 0.05 for test in tests.values())
+    against = of_seedbert["variant"]["against"]["HS-Brexit"]
+    whole, left = (against[read]["cross-entropy"] for read in ("tempered", "votes"))
+    assert whole["effect"] == pytest.approx(-0.096, abs=5e-4) and whole["high"] > 0
+    assert left["effect"] == pytest.approx(-0.023, abs=5e-4) and left["high"] < 0
+    assert against["tempered"]["JSD"]["low"] > 0 and against["tempered"]["TVD"]["low"] > 0
+    temperatures = held["models"]["single"]["temperatures"]
+    assert (round(min(temperatures), 1), round(max(temperatures), 1)) == (0.4, 3.1)

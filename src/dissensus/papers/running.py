@@ -46,12 +46,17 @@ class Pace:
         kind = self.kind(outcome.key)
         self.longest[kind] = max(self.longest.get(kind, 0.0), outcome.seconds)
 
-    def begun(self, jobs: Iterable[Job]) -> Iterator[Job]:
-        """The jobs that there is time for; an empty one only waits."""
+    def begun(
+        self, jobs: Iterable[Job], left_out: Callable[[Job], None] | None = None
+    ) -> Iterator[Job]:
+        """The jobs that there is time for; an empty one only waits. Others are told of those that
+        are left out."""
         for job in jobs:
             needed = sum(self.longest.get(self.kind(key), 0.0) for key in job)
             if not job or time.monotonic() + needed < self.deadline:
                 yield job
+            elif left_out is not None:
+                left_out(job)
 
 
 def check_processes(processes: int | None) -> None:
@@ -81,15 +86,18 @@ def kept(
     total: int,
     missing: int,
     *ended: Callable[[Any], None],
+    left_out: Callable[[Job], None] | None = None,
 ) -> None:
-    """Keep what ends well, and tell others of it; what failed, and what is missing, is said at the
-    end."""
+    """Keep what ends well, and tell others of it, and of what failed; what failed, and what is
+    missing, is said at the end."""
     failed: list[Ended] = []
     with progress("training", total, clock=False) as advance, closing(made):
         advance(total - missing)
         for outcome in made:
             if outcome.reason:
                 failed.append(outcome)
+                if left_out is not None:
+                    left_out((outcome.key,))
                 continue
             place.keep(outcome)
             for tell in ended:

@@ -89,10 +89,11 @@ def run(
             pace.ended(outcome)
         n = min(processors() if processes is None else processes, max(agenda.n_missing, 1))
         task = Task(Path(out), dict(encoders or {}), tuple(settings))
-        jobs = pace.begun(agenda.jobs())
+        jobs = pace.begun(agenda.jobs(), agenda.left_out)
         made = begun(place, task, Opened(held), held, jobs, n)
         total, missing = agenda.total, agenda.n_missing
-        kept(place, made, total, missing, pace.ended, agenda.ended)
+        told = (pace.ended, agenda.ended)
+        kept(place, made, total, missing, *told, left_out=agenda.left_out)
 
 
 def _is_ready(corpus: Corpus) -> bool:
@@ -146,6 +147,10 @@ class Agenda:
     def ended(self, outcome: Outcome) -> None:
         self._out.discard(outcome.key)
         self._left.get(outcome.condition, set()).discard(outcome.key)
+
+    def left_out(self, job: Job) -> None:
+        """It failed, or there is no time for it: nobody waits for its end."""
+        self._out -= set(job)
 
     def jobs(self) -> Iterator[Job]:
         """The next job that can begin; empty while all that is left waits for others."""

@@ -1,0 +1,313 @@
+"""SeedBERT's report against direct reimplementations, and of outcomes that are not whole."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.special import rel_entr
+from sklearn.metrics import f1_score
+
+from dissensus.errors import DataError, ModelError, Unfinished
+from dissensus.evaluation import holm, over_both
+from dissensus.evaluation.place import occupied
+from dissensus.papers import paper
+from dissensus.papers.seedbert import CONDITIONS, report, shown, to_json
+from dissensus.papers.seedbert.choosing import outcomes
+from dissensus.papers.seedbert.corpora import FIRST, SOURCES
+from dissensus.papers.seedbert.figures import apart, cochran
+from dissensus.papers.seedbert.items import Items
+from dissensus.papers.seedbert.models import DEEP, SEEDS, TABLE_4, VARIANTS
+from dissensus.papers.seedbert.outcome import Outcome
+from dissensus.papers.seedbert.printed import KAPPA, TABLE
+from tests.papers.tiny_seedbert import corpus, write
+
+ON_FIRST = CONDITIONS[FIRST].models
+ELSEWHERE = CONDITIONS["MD-Agreement"].models
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The first corpus whole, with 20 members and the paper's rate; of a second one some."""
+    wanted = {
+        f"{FIRST}-choose": TABLE_4,
+        FIRST: ON_FIRST,
+        f"{FIRST}-paper": ("single", SEEDS),
+        f"{FIRST}-many": ("seeds-20",),
+        "MD-Agreement": ELSEWHERE,
+    }
+    return write(tmp_path_factory.mktemp("seedbert") / "out", wanted)
+
+
+@pytest.fixture(scope="module")
+def found(folder: Path) -> dict[str, Any]:
+    return report(folder)
+
+
+def held(folder: Path, model: str, condition: str = FIRST) -> list[Outcome]:
+    return [o for o in outcomes(folder, condition) if o.model == model]
+
+
+def test_fits_are_scored_fold_by_fold(folder: Path, found: dict[str, Any]) -> None:
+    items = Items.load(folder, FIRST)
+    fits = found["conditions"][FIRST]["models"][SEEDS]["fits"]
+    accuracy, f1 = [], []
+    for outcome in held(folder, SEEDS):
+        yes = outcome.votes.sum(axis=0)  # five members: no ties
+        said = (yes >= 3).astype(int)
+        for fold in range(5):
+            inside = items.folds[outcome.repeat] == fold
+            accuracy.append(np.mean(said[inside] == items.label[inside]))
+            f1.append(f1_score(items.label[inside], said[inside], average="macro"))
+    assert len(accuracy) == 25
+    np.testing.assert_allclose(fits["accuracy"], accuracy, atol=1e-6)
+    np.testing.assert_allclose(fits["f1"], f1, atol=1e-6)
+
+
+def test_distances_by_hand(folder: Path, found: dict[str, Any]) -> None:
+    people = Items.load(folder, FIRST).people
+    reads = found["conditions"][FIRST]["models"]["bag"]["reads"]
+    for number, outcome in enumerate(held(folder, "bag")):
+        mean = outcome.mass.mean(axis=0)
+        middle = (people + mean) / 2
+        jsd = (rel_entr(people, middle) + rel_entr(mean, middle)).sum(axis=1).mean() / 2
+        assert reads["mean"]["JSD"][number] == pytest.approx(jsd, abs=1e-6)
+        tvd = np.abs(people - mean).sum(axis=1).mean() / 2
+        assert reads["mean"]["TVD"][number] == pytest.approx(tvd, abs=1e-6)
+        yes = outcome.votes.sum(axis=0)
+        smoothed = np.stack([5 - yes, yes], axis=1) / 6 + 1 / 12
+        crossed = -(people * np.log(smoothed)).sum(axis=1).mean()
+        assert reads["votes"]["cross-entropy"][number] == pytest.approx(crossed, abs=1e-6)
+        entropies = [-(p * np.log(p.clip(1e-300))).sum(axis=1) for p in (people, mean)]
+        correlation = np.corrcoef(*entropies)[0, 1]
+        assert reads["mean"]["entropy correlation"][number] == pytest.approx(correlation, abs=1e-5)
+
+
+def test_one_network_counts_as_five_that_agree(folder: Path, found: dict[str, Any]) -> None:
+    people = Items.load(folder, FIRST).people
+    yes = held(folder, "single")[0].mass[0].argmax(axis=1)
+    smoothed = np.stack([1 - yes, yes], axis=1) * 5 / 6 + 1 / 12
+    crossed = -(people * np.log(smoothed)).sum(axis=1).mean()
+    reads = found["conditions"][FIRST]["models"]["single"]["reads"]["votes"]
+    assert reads["cross-entropy"][0] == pytest.approx(crossed, abs=1e-6)
+    assert reads["entropy correlation"] == [None] * 5  # it never doubts
+
+
+def test_floors(folder: Path, found: dict[str, Any]) -> None:
+    items = Items.load(folder, FIRST)
+    floors = found["conditions"][FIRST]["floors"]
+    often = np.bincount(items.label).max() / len(items.label)
+    assert np.mean(floors["majority"]["accuracy"]) == pytest.approx(often, abs=1e-6)
+    expected = []
+    for dealt in items.folds:
+        for k, fold in enumerate(dealt):
+            share = (items.label[dealt != fold] == 1).mean()
+            expected.append(-(items.people[k] @ np.log([1 - share, share])))
+    assert floors["prior"]["cross-entropy"] == pytest.approx(np.mean(expected))
+    entropy = -(items.people * np.log(items.people.clip(1e-300))).sum(axis=1).mean()
+    assert floors["people"]["cross-entropy"] == pytest.approx(entropy)
+    assert floors["people"]["JSD"] == floors["people"]["TVD"] == 0
+
+
+def test_table_4_is_corrected_as_a_whole(found: dict[str, Any]) -> None:
+    tests = [
+        test
+        for condition in found["conditions"].values()
+        for against in condition["against"].values()
+        for test in against.values()
+    ]
+    assert len(tests) == 2 * (4 + 1 + 4)  # the first corpus, there at the paper's rate, another
+    np.testing.assert_allclose([t["adjusted"] for t in tests], holm([t["p"] for t in tests]))
+
+
+def test_the_variant_is_chosen_here_and_confirmed_there(
+    folder: Path, found: dict[str, Any]
+) -> None:
+    variant = found["variant"]
+    scores = {(m, r): s for m, of in variant["scores"].items() for r, s in of.items()}
+    assert sorted(variant["scores"]) == sorted(VARIANTS)
+    assert (variant["model"], variant["read"]) == min(scores, key=lambda which: scores[which])
+    test = variant["against"]["MD-Agreement"]["tempered"]["cross-entropy"]
+    assert test["adjusted"] == test["p"]  # one corpus so far: nothing to correct for
+    assert variant["against"][FIRST]["tempered"]["cross-entropy"]["adjusted"] is None
+    text = shown(found)
+    assert "ConvAbuse: not run yet" in text and "not run yet: ConvAbuse, cifar10h" in text
+
+
+def test_seeds_beside_a_deep_ensemble(folder: Path, found: dict[str, Any]) -> None:
+    items = Items.load(folder, FIRST)
+    tests = found["conditions"][FIRST]["recovery"][DEEP]["mean"]["TVD"]
+    sides = [
+        np.stack([np.abs(o.mass.mean(axis=0) - items.people)[:, 0] for o in held(folder, model)])
+        for model in (SEEDS, DEEP)
+    ]
+    expected = over_both(*sides, groups=items.groups)
+    for name in ("effect", "low", "high", "p"):
+        assert tests[name] == pytest.approx(getattr(expected, name))
+
+
+def test_the_number_of_members(folder: Path, found: dict[str, Any]) -> None:
+    of_many = found["number"][FIRST]["seeds-20"]
+    assert [n for n in of_many if n.isdigit()] == ["1", "10", "20", "3", "5"]
+    people = Items.load(folder, FIRST).people
+    tvd = [
+        np.abs(o.mass[:3].mean(axis=0) - people)[:, 0].mean()
+        for o in held(folder, "seeds-20", f"{FIRST}-many")
+    ]
+    assert of_many["3"]["reads"]["mean"]["TVD"] == pytest.approx(np.mean(tvd))
+    assert of_many["more"]["mean"]["effect"] < 0  # members here differ by noise alone
+    assert sorted(found["number"]["MD-Agreement"]) == [DEEP, SEEDS]
+
+
+def test_biases_of_members_and_of_people(folder: Path, found: dict[str, Any]) -> None:
+    yes = np.array([[1, 1, 0, 1, 1, 0, 1, 1], [0, 0, 0, 0, 1, 0, 0, 0], [1, 0, 0, 1, 1, 0, 1, 0]])
+    from statsmodels.stats.contingency_tables import cochrans_q
+
+    assert cochran(yes) == pytest.approx(cochrans_q(yes.T).pvalue)
+    assert cochran(np.ones((3, 4), int)) == 1
+    assert np.isnan(apart(yes[:1]))
+    pairs = [np.mean(yes[a] != yes[b]) for a, b in ((0, 1), (0, 2), (1, 2))]
+    assert apart(yes) == pytest.approx(np.mean(pairs))
+    rates = corpus(FIRST)["hate"].counts()[:, 1].sum() / (6 * 120)
+    people = found["people"][FIRST]
+    assert people["n"] == 6 and people["low"] < rates < people["high"]
+    assert found["conditions"][FIRST]["models"]["single"]["biases"] == {}
+
+
+def test_what_is_missing_is_said_and_nothing_made_up(found: dict[str, Any]) -> None:
+    assert found["missing"][f"{FIRST}-many"] == {"everything-20": [2, 2]}
+    assert FIRST not in found["missing"] and f"{FIRST}-choose" not in found["missing"]
+    text = shown(found)
+    assert "  HS-Brexit-many: everything-20\n" in text
+    assert "cifar10h, settings chosen" not in text
+    assert "- Everybody agrees less on what is most present (Table 1): not run yet" in text
+
+
+@pytest.mark.parametrize(
+    "wanted",
+    [
+        {"MD-Agreement": ("single",)},
+        {"MD-Agreement": (SEEDS,)},
+        {FIRST: ("single", *VARIANTS[:-1])},
+        {f"{FIRST}-choose": ("single",)},
+        {"ConvAbuse-many": ("seeds-20",)},
+        {FIRST: ON_FIRST},
+    ],
+    ids=str,
+)
+def test_any_part_can_be_shown(wanted: dict[str, tuple[str, ...]], tmp_path: Path) -> None:
+    write(tmp_path / "out", wanted, repeats=1)
+    found = report(tmp_path / "out")
+    text = shown(found)
+    assert "What became of its claims" in text and "Not trained yet" in text
+    assert "nan" not in text.replace("tolerance", "")
+    if FIRST not in wanted or len(wanted[FIRST]) < len(ON_FIRST):
+        assert "best: not chosen yet, HS-Brexit lacks some of the variants" in text
+
+
+def test_trials_that_are_not_all_done_choose_nothing(tmp_path: Path) -> None:
+    out = write(tmp_path / "out", {f"{FIRST}-choose": ("single", SEEDS)})
+    shutil.rmtree(out / "fits" / f"single@3@{FIRST}-choose")
+    found = report(out)["choosing"][FIRST]
+    assert found["single"]["best"] is None and len(found["single"]["trials"]) == 5
+    assert found[SEEDS]["best"] == 5  # the last one's score is the lowest
+    assert "BERT (single) (5 of 6: not chosen)" in shown(report(out))
+
+
+def test_repetitions_that_both_have_are_compared(folder: Path, tmp_path: Path) -> None:
+    some = tmp_path / "some"
+    shutil.copytree(folder, some)
+    shutil.rmtree(some / "fits" / f"single@2@{FIRST}")
+    found = report(some)
+    assert found["missing"][FIRST] == {"single": [1, 5]}
+    held = found["conditions"][FIRST]
+    assert held["against"]["single"]["accuracy"]["n_runs"] == 4
+    assert held["against"]["bayesian"]["accuracy"]["n_runs"] == 5
+    assert len(held["models"]["single"]["fits"]["f1"]) == 20
+
+
+def test_a_report_is_shown_from_its_file_alone(found: dict[str, Any], tmp_path: Path) -> None:
+    path = tmp_path / "kept.json"
+    path.write_text(to_json(found))
+    assert shown(report(path)) == shown(found)
+
+
+def test_agreement_on_emotions_comes_later(tmp_path: Path) -> None:
+    items = Items.of(corpus(FIRST), {})
+    items.keep(tmp_path)
+    whole = Items.of(corpus(FIRST), {"any": 0.7, "most": 0.4, "all": 0.6})
+    for each in (whole, items, whole):
+        each.keep(tmp_path)
+    assert Items.load(tmp_path, FIRST).kappas.tolist() == [0.7, 0.4, 0.6]
+    with pytest.raises(DataError) as caught:
+        Items.of(corpus(FIRST), {"any": 0.1, "most": 0.4, "all": 0.6}).keep(tmp_path)
+    assert str(caught.value) == (
+        f"{tmp_path}: holds HS-Brexit with other kappas; give the data that it was begun with, or "
+        "another folder"
+    )
+
+
+def test_printed_figures_are_those_of_the_paper() -> None:  # its tables 1 and 4
+    assert TABLE["seeds"] == (0.308, 0.183) and TABLE["soft-label"] == (0.284, 0.0821)
+    assert KAPPA == {"any": 0.744, "most": 0.410, "all": 0.710}
+    assert [name for name, source in SOURCES.items() if not source.counted] == ["snow2008-affect"]
+
+
+# ---- what is not ours, or not there ----
+
+
+def test_a_folder_without_outcomes(tmp_path: Path) -> None:
+    with occupied(tmp_path) as place:
+        place.begin({"paper": "seedbert", "settings": {}}, "the command", "abc")
+    with pytest.raises(DataError) as caught:
+        report(tmp_path)
+    assert str(caught.value) == f"{tmp_path}: nothing is trained yet; go on with: the command"
+
+
+def test_the_folder_of_another_paper(folder: Path) -> None:
+    with pytest.raises(DataError) as caught:
+        paper("soft-labels").report(folder)
+    assert str(caught.value) == (
+        f"{folder}: holds outcomes of seedbert, not of soft-labels; show it with: dissensus papers "
+        f"seedbert --show {folder}"
+    )
+
+
+def test_a_file_that_is_no_report(tmp_path: Path) -> None:
+    path = tmp_path / "kept.json"
+    path.write_text(json.dumps({"paper": "soft-labels", "conditions": {}}))
+    with pytest.raises(DataError) as caught:
+        report(path)
+    assert str(caught.value) == f"{path}: no report on seedbert; it was not written by us"
+
+
+def test_data_without_any_of_the_corpora(tmp_path: Path) -> None:
+    with pytest.raises(DataError) as caught:
+        paper("seedbert").read(tmp_path)
+    assert str(caught.value) == f"{tmp_path}: none of lewidi2023, cifar10h, snow2008 is in it"
+
+
+# ---- running ----
+
+
+def test_out_of_time_it_ends_though_others_wait_for_what_is_left_out(tmp_path: Path) -> None:
+    asked = paper("seedbert").named(FIRST, (FIRST,))
+    assert [condition.name for condition in asked] == [f"{FIRST}-choose", FIRST]
+    given = {"processes": 1, "runs": 1, "time_limit": 0.0, "settings": [("encoder", "none")]}
+    with pytest.raises(Unfinished) as caught:
+        paper("seedbert").run({FIRST: corpus(FIRST, 40)}, asked, tmp_path, **given)
+    assert str(caught.value) == (
+        "the time is over: 0 of 39 are done, 39 are missing; the same again goes on with them"
+    )
+
+
+def test_what_failed_is_not_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    asked = paper("seedbert").named(FIRST, (FIRST,))
+    given = {"processes": 1, "runs": 1, "settings": [("encoder", str(tmp_path / "none"))]}
+    with pytest.raises(ModelError, match="^30 of 39 failed, first single, seed 0, HS-Brexit-choos"):
+        paper("seedbert").run({FIRST: corpus(FIRST, 40)}, asked, tmp_path / "out", **given)
