@@ -36,6 +36,7 @@ from pathlib import Path
 from typing import Any
 
 from archive import archived, unpack, write_archive
+from sharing import shared_gpu
 
 KIT = Path("gpu-kit/seedbert")
 RESULTS = Path(__file__).parents[1] / "results" / "seedbert.json"
@@ -204,8 +205,6 @@ def main() -> None:
     given = parser.parse_args()
     if given.stage != "run":
         return keep(given.out) if given.stage == "keep" else show()
-    from sharing import shared_gpu
-
     began = time.monotonic()
     with shared_gpu() if given.device == "cuda" else nullcontext():
         run(given.out, given)
