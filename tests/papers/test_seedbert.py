@@ -209,6 +209,21 @@ def test_any_part_can_be_shown(wanted: dict[str, tuple[str, ...]], tmp_path: Pat
         assert "best: not chosen yet, HS-Brexit lacks some of the variants" in text
 
 
+@pytest.mark.slow
+def test_what_is_whole_lacks_nothing(tmp_path: Path) -> None:
+    write(tmp_path / "out", {name: condition.models for name, condition in CONDITIONS.items()})
+    found = report(tmp_path / "out")
+    assert found["missing"] == {} and found["done"] == 365
+    others = [name for name in found["variant"]["against"] if name != FIRST]
+    tests = [found["variant"]["against"][name]["tempered"]["cross-entropy"] for name in others]
+    assert sorted(others) == ["ConvAbuse", "MD-Agreement", "cifar10h"]
+    np.testing.assert_allclose([t["adjusted"] for t in tests], holm([t["p"] for t in tests]))
+    text = shown(found)
+    assert "Not trained yet" not in text and "trainings are done" not in text
+    assert "; the bar of 2 is " in text
+    assert found["conditions"]["snow2008-affect"]["against"] == {}  # printed, not counted
+
+
 def test_trials_that_are_not_all_done_choose_nothing(tmp_path: Path) -> None:
     out = write(tmp_path / "out", {f"{FIRST}-choose": ("single", SEEDS)})
     shutil.rmtree(out / "fits" / f"single@3@{FIRST}-choose")

@@ -17,6 +17,7 @@ from dissensus.papers.tables import LEVEL, UNKNOWN, holds
 
 Report = dict[str, Any]
 WANTED = 2  # corpora on which the variant is to be nearer
+UNCORRECTED = " (by intervals of 95 %, not corrected)"
 UNIFORM = 0.9  # a mean entropy above this share of the highest
 
 
@@ -68,7 +69,7 @@ def _recovers(report: Report) -> str:
         tests = found["recovery"]["single"]
         if tests:
             parts.append(f"{name} {', '.join(f'{d} {_side(tests[d])}' for d in DISTANCES)}")
-    return "; ".join(parts)
+    return f"{'; '.join(parts)}{UNCORRECTED}" if parts else ""
 
 
 def _side(test: Report) -> str:
@@ -126,7 +127,7 @@ def _deep(report: Report) -> str:
         if tests:
             said = [f"{read} {_side(tests[read][BY])}" for read in READ_OUTS]
             parts.append(f"{name}, {BY}: {', '.join(said)}")
-    return "; ".join(parts)
+    return f"{'; '.join(parts)}{UNCORRECTED}" if parts else ""
 
 
 def _confirmed(report: Report) -> str:
