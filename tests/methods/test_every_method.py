@@ -94,6 +94,10 @@ def _modalities() -> dict[str, Modality]:
     media: dict[Kind, Callable[[int], Any]] = {"image": _picture, "audio": _clip, "video": _film}
     for kind, made in media.items():
         for name in filter(None, ENCODERS[kind]):
+            if name == "last-block:":  # frozen it is the whole network, see its own tests
+                name += "efficientnet-lite0"
+                found[f"{kind} {name}, tuned"] = Modality(kind, made, name, "all")
+                continue
             found[f"{kind} {name}"] = Modality(kind, made, name)
             if name != "features":  # which has no network
                 found[f"{kind} {name}, tuned"] = Modality(kind, made, name, 1)
