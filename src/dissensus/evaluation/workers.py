@@ -46,9 +46,14 @@ class Work(Protocol):
 
 
 def fits_here(task: Work, opened: Any, jobs: Iterable[Job]) -> Generator[Any]:
-    """The fits of these jobs, one job after another in this process; an empty one asks that all
-    before it have ended, and they have."""
+    """The fits of these jobs, one job after another in this process.
+
+    An empty one says that what comes next cannot begin before others have ended: all have, so that
+    it never will, and nothing more is asked for.
+    """
     for job in jobs:
+        if not job:
+            return
         with one_thread():
             fits = list(task.done(opened, job))
         yield from fits
