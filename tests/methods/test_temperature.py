@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -10,8 +12,8 @@ from torch.nn import functional as F
 
 import dissensus as ds
 from dissensus.errors import DataError, ModelError
-from dissensus.methods import Single
-from dissensus.methods.temperature import best_temperature, set_aside, tempered
+from dissensus.methods import Bayesian, LabelAndUncertainty, Single, SoftLabel
+from dissensus.methods.temperature import Calibrated, best_temperature, set_aside, tempered
 from dissensus.training import Training
 from tests.crowds import SCALES, feature_crowd
 
@@ -133,3 +135,42 @@ def test_what_cannot_be_set_aside() -> None:
         "made-up: 1 labelled items cannot be split to choose a temperature; give a validation "
         "corpus, or do without (temperature=False)"
     )
+
+
+@pytest.mark.parametrize(
+    "method",
+    [
+        SoftLabel(encoder="features"),
+        LabelAndUncertainty(encoder="features"),
+        Bayesian(encoder="features", hidden=(8,), passes=5),
+    ],
+    ids=lambda method: method.name,
+)
+def test_other_methods_are_calibrated_too(method: Calibrated, tmp_path: object) -> None:
+    crowd = feature_crowd()
+    fitted = replace(method, temperature=True, held_out=0.3, training=QUICK).fit(crowd)
+    fitted.save(f"{tmp_path}/model")
+    said, again = (one.predict(crowd)["q"] for one in (fitted, ds.load(f"{tmp_path}/model")))
+    np.testing.assert_array_equal(said.distribution, again.distribution)
+    found = fitted.temperature_.pop("q")
+    bare = fitted.predict(crowd)["q"]
+    np.testing.assert_allclose(
+        said.distribution, tempered(SCALES["nominal"], bare.distribution, found), rtol=1e-9
+    )
+    aside, label = set_aside(crowd, 0.3, QUICK.seed), crowd["q"].consensus().answer
+    expected = best_temperature(SCALES["nominal"], bare.distribution[aside], label[aside])
+    assert found == pytest.approx(expected)
+    assert (said.members is None) == (bare.members is None) != isinstance(method, Bayesian)
+    assert (said.disagreement is not None) == isinstance(method, LabelAndUncertainty)
+
+
+def test_votes_that_are_read_after_the_fit_have_no_temperature() -> None:
+    crowd = feature_crowd("ordinal")
+    method = Bayesian(encoder="features", hidden=(8,), passes=5, base_rates=False, training=QUICK)
+    fitted = replace(method, temperature=True).fit(crowd)
+    fitted.read, fitted.temperature_ = "votes", {"q": 3.0}
+    said = fitted.predict(crowd)["q"]
+    assert said.members is not None
+    votes = SCALES["ordinal"].one_hot(said.members.ravel()).reshape(5, crowd.n_items, -1)
+    assert len(np.unique(votes.sum(axis=0))) > 2  # some passes differ
+    np.testing.assert_allclose(said.distribution, votes.mean(axis=0), atol=1e-12)

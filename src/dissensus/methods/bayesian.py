@@ -115,7 +115,7 @@ class Bayesian(Calibrated):
         base_rates: whether answers are thought to be as those of training on the whole before
             anything is seen; in the paper, equally likely.
         read: the distribution that is predicted: the "mean" of the passes', or the share of passes
-            that "votes" for each answer; it may be set after the fit.
+            that "votes" for each answer; it may be set after the fit. Votes have no temperature.
         temperature: whether the mean is made more or less even by one number, as for `Single`.
         held_out: the share of items, by content, that is set aside for it.
 
@@ -179,6 +179,9 @@ class Bayesian(Calibrated):
         if self.read not in get_args(ReadOut):
             raise ModelError(f"read is 'mean' or 'votes', not {self.read!r}")
         return self.read
+
+    def _is_tempered(self) -> bool:
+        return self._read_out() == "mean"
 
     # ---- checks ----
 

@@ -204,10 +204,14 @@ class Calibrated(TrainedMethod):
 
     def _of_items(self, corpus: Corpus) -> dict[str, Answers]:
         found = super()._of_items(corpus)
-        for question, temperature in self.temperature_.items():
+        for question, temperature in self.temperature_.items() if self._is_tempered() else ():
             scale = self.learned_.questions[question]
             found[question] = tempered_answers(scale, found[question], temperature)
         return found
+
+    def _is_tempered(self) -> bool:
+        """Whether what is predicted is what the temperature was chosen for."""
+        return True
 
     def _config(self) -> dict[str, Any]:
         return super()._config() | {"temperature": self.temperature_}
