@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -21,10 +23,10 @@ from dissensus.metrics import (
 from dissensus.prediction import MemberAttention
 
 
-def spans(rows: list[tuple[int, int, int, int]]) -> Rationales:
+def spans(rows: list[tuple[int, int, int, int]], role: str = "text") -> Rationales:
     item, annotator, start, stop = (np.array(column) for column in zip(*rows, strict=True))
-    same = pa.array(["q"] * len(rows))
-    return Rationales(item, annotator, same, same, start.astype(float), stop.astype(float), same)
+    same, roles = pa.array(["q"] * len(rows)), pa.array([role] * len(rows))
+    return Rationales(item, annotator, same, roles, start.astype(float), stop.astype(float), same)
 
 
 def words(*texts: str) -> MemberAttention:
@@ -60,11 +62,19 @@ def test_people_are_kept_apart_and_nobody_is_left_out() -> None:
     np.testing.assert_array_equal(found.there, [[True, True], [False, False]])
 
 
+def test_what_is_marked_in_another_role_is_left_out() -> None:
+    looked = words("so it is")
+    read_twice = dataclasses.replace(looked, role="text&spelling")
+    for at, role, n_people in ((looked, "text", 1), (looked, "reply", 0), (read_twice, "text", 1)):
+        found = marks(spans([(0, 4, 0, 2)], role), at)
+        assert found.there.sum() == n_people and found.marked.any() == bool(n_people)
+
+
 def test_a_box_is_met_on_both_axes() -> None:
     places = np.array([[[0, 2], [0, 2]], [[0, 2], [2, 4]], [[2, 4], [0, 2]]], float)
     looked = MemberAttention("image", np.ones((1, 3)), places, np.array([0, 3]))
-    same = pa.array(["q"])
-    box = Rationales(np.array([0]), np.array([0]), same, same, np.array([[0.0, 1.0]]),
+    same, role = pa.array(["q"]), pa.array(["image"])
+    box = Rationales(np.array([0]), np.array([0]), same, role, np.array([[0.0, 1.0]]),
                      np.array([[1.0, 3.0]]), same)  # fmt: skip
     np.testing.assert_array_equal(marks(box, looked).marked, [[[True, True, False]]])
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from dissensus.corpus import Rationales
 from dissensus.prediction import MemberAttention
@@ -47,7 +49,8 @@ def laid_out(values: np.ndarray, looked: MemberAttention, fill: float = np.nan) 
 def marks(spans: Rationales, looked: MemberAttention) -> Marks:
     """Which positions people marked: those that a span of theirs overlaps, on every axis.
 
-    Spans of nobody in particular are left out, as are people whose spans meet no position.
+    Spans of nobody in particular are left out, as are those in other roles than the one that was
+    looked at, and people whose spans meet no position.
 
     Example:
         >>> import pyarrow as pa
@@ -59,7 +62,7 @@ def marks(spans: Rationales, looked: MemberAttention) -> Marks:
         >>> marks(spans, looked).marked.astype(int).tolist()
         [[[1, 0, 0], [0, 1, 1]]]
     """
-    own = spans.annotator >= 0
+    own = (spans.annotator >= 0) & _in_role(spans, looked.role)
     item, annotator = spans.item[own].astype(np.int64), spans.annotator[own].astype(np.int64)
     ends = laid_out(np.moveaxis(looked.places, 0, -1), looked)  # (n_axes, 2, n_items, longest)
     met = np.ones((len(item), ends.shape[-1]), dtype=bool)
@@ -169,6 +172,12 @@ def auroc_of_ranks(rank: np.ndarray, marked: np.ndarray) -> np.ndarray:
     n_other = (~np.isnan(rank)).sum(axis=-1) - n_marked
     above = np.where(marked, rank, 0).sum(axis=-1) - n_marked * (n_marked + 1) / 2
     return _divided(above, n_marked * n_other)
+
+
+def _in_role(spans: Rationales, role: str) -> np.ndarray:
+    """Whether each span is in a role, which one encoder of several may read ("text&spelling")."""
+    there = pc.is_in(spans.role, value_set=pa.array([role, role.split("&")[0]]))
+    return np.asarray(there.to_numpy(zero_copy_only=False), dtype=bool)
 
 
 def _shown(looked: MemberAttention) -> np.ndarray:
