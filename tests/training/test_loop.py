@@ -191,6 +191,19 @@ def test_interleaved_losses_have_a_step_each() -> None:
     torch.testing.assert_close(network.weight, weight)
 
 
+def test_losses_one_after_another_take_as_many_steps_interleaved() -> None:
+    """Only one of two is due at a time: rates, means over steps and losses are the same."""
+    first, second = (replace(ROW_LOSS, during=part) for part in ((0, 0.5), (0.5, 1)))
+    made = {}
+    for how in ("summed", "interleaved"):
+        training = Training(epochs=4, batch_size=12, averaged=0.5, losses=how)  # type: ignore[arg-type]
+        network = _Line()
+        log = fit(network, (first, second), _examples(), training, learned=np.arange(24))
+        made[how] = network.weight.detach(), log.rate, log.train
+    torch.testing.assert_close(*(weight for weight, _, _ in made.values()), rtol=0, atol=0)
+    assert made["interleaved"][1:] == made["summed"][1:]
+
+
 def test_bf16_learns_what_fp32_does() -> None:
     crowd = feature_crowd("nominal", n_items=200)
     found = [

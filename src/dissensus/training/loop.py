@@ -90,8 +90,9 @@ class Run:
         self.order = np.random.default_rng(training.seed)
         self.order_before = self.order.bit_generator.state  # before the present epoch
         self.n_batches = len(epoch(self.examples, self.learned, training, None))
-        self.steps_per_batch = len(self.losses) if training.losses == "interleaved" else 1
-        self.n_steps = training.epochs * self.n_batches * self.steps_per_batch
+        self.n_steps = self.n_batches * sum(
+            self._steps_per_batch(n) for n in range(training.epochs)
+        )
         self.schedule = Schedule(training, self.n_steps)
         self.average = Average(self.parameters)
         self.sum = torch.zeros((), dtype=torch.float64, device=self.examples.device)  # of losses
@@ -157,7 +158,7 @@ class Run:
             advance(1)
             if checkpoint is not None and checkpoint.due and self.done < self.n_batches:
                 self.save(checkpoint)
-        loss = float(self.sum) / max(self.n_batches * self.steps_per_batch, 1)
+        loss = float(self.sum) / max(self.n_batches * self._steps_per_batch(self.epoch), 1)
         self.steady = False
         self.tables.catch_up()
         self.end_epoch(loss, self.optimiser.param_groups[0]["lr"])
@@ -166,12 +167,7 @@ class Run:
 
     def _one_batch(self, cut: Cut) -> None:
         batch = self.processes.batch(self.examples, cut)
-        done = self.epoch / self.training.epochs
-        due = tuple(loss for loss in self.losses if loss.due(done))
-        together = [due]
-        if self.training.losses == "interleaved":
-            together = [(loss,) for loss in due]
-        for losses in together:
+        for losses in self._together(self.epoch):
             rate = self.schedule.rate(self.step)
             for group, highest in zip(self.optimiser.param_groups, self.highest, strict=True):
                 group["lr"] = highest * rate
@@ -187,6 +183,14 @@ class Run:
             self.tables.step(rows, self.highest[0] * rate)
             self.average.see(self.share(self.step))
             self.step += 1
+
+    def _together(self, epoch: int) -> list[tuple[Loss, ...]]:
+        """The losses of each step that is made with a batch in this epoch."""
+        due = tuple(loss for loss in self.losses if loss.due(epoch / self.training.epochs))
+        return [(loss,) for loss in due] if self.training.losses == "interleaved" else [due]
+
+    def _steps_per_batch(self, epoch: int) -> int:
+        return len(self._together(epoch))
 
     def share(self, step: int) -> float:
         """How much the weights after a step count in the mean of all up to it."""
