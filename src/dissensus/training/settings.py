@@ -57,8 +57,8 @@ class Training:
         seed: of the order of items and of dropout (`init_seed` of a method: of first weights).
         dropout_seed: of dropout, where it is not to be `seed`.
         device: "cpu", "cuda", or "auto" for a GPU where there is one.
-        compile: make one piece of machine code of a step of trainings side by side; takes about a
-            minute, and then steps take a fraction of the time.
+        compile: of trainings side by side, compile the blocks of encoders that learn and the
+            optimiser, which takes time once; the same weights to rounding. One by one, nothing is.
         save_every: seconds between two states kept of a training that can be resumed.
     """
 
