@@ -196,7 +196,7 @@ def test_losses_one_after_another_take_as_many_steps_interleaved() -> None:
     first, second = (replace(ROW_LOSS, during=part) for part in ((0, 0.5), (0.5, 1)))
     made = {}
     for how in ("summed", "interleaved"):
-        training = Training(epochs=4, batch_size=12, averaged=0.5, losses=how)  # type: ignore[arg-type]
+        training = Training(epochs=4, batch_size=12, averaged=0.5, losses=how)
         network = _Line()
         log = fit(network, (first, second), _examples(), training, learned=np.arange(24))
         made[how] = network.weight.detach(), log.rate, log.train
