@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Generator
 from pathlib import Path
 
@@ -27,6 +28,13 @@ def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> Generator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("DISSENSUS_CACHE", str(tmp_path_factory.mktemp("cache")))
         yield
+
+
+def pytest_configure() -> None:
+    """Let Ctrl-C be heard: a shell's background job, as CI may be one, begins deaf to it, and tests
+    that press it would fail or wait for ever."""
+    if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
