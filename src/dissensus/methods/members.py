@@ -22,7 +22,7 @@ def member_seed(seed: int, number: int) -> int:
 
     Example:
         >>> member_seed(7, 0), member_seed(0, 1), member_seed(1, 0)
-        (7, 3757552657, 1)
+        (7, 3964924996, 1)
     """
     if not number:
         return seed

@@ -43,9 +43,10 @@ class Compiled:
         self._known[which](*arguments)
 
     def _compiled(self, arguments: Sequence[Tensor]) -> Callable[..., Any]:
-        from torch._inductor import compile as compiled
+        with torch.no_grad(), warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # torch's of itself, while it compiles
+            from torch._inductor import compile as compiled
 
-        with torch.no_grad():
             traced = _traced(self._flat, arguments)
             return compiled(traced, list[Any](arguments))
 
