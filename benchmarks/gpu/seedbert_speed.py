@@ -93,20 +93,10 @@ def texts(sizes: dict[str, int]) -> Any:
 
 def single(encoder: str, compile: bool) -> Any:
     from dissensus.methods import Single
-    from dissensus.training import Training
+    from dissensus.papers.seedbert.models import PAPER
 
-    training = Training(
-        epochs=3,
-        batch_size=16,
-        optimiser="adam",
-        learning_rate=5e-6,
-        encoder_learning_rate=5e-6,
-        schedule="constant",
-        warm_up=0.0,
-        weight_decay=0.0,
-        clip=math.inf,
-        precision="bf16" if torch.cuda.is_available() else "fp32",
-        compile=compile,
+    training = replace(
+        PAPER, precision="bf16" if torch.cuda.is_available() else "fp32", compile=compile
     )
     return Single(encoder=encoder, tune="all", dropout=0.1, training=training)
 
