@@ -80,7 +80,9 @@ class CompiledBlocks:
         self.blocks = list(blocks)
         self.half = half
         self.first = copy.deepcopy(self.blocks[0]).train()  # with a forward of its own
-        self.numbers = [_numbers(block) for block in self.blocks]
+        self.starts = [min(_numbers(block), default=0) for block in self.blocks]
+        for part in _drawing(self.first):
+            part.number -= self.starts[0]  # of a block that stands at 0, wherever this one does
         self.form = _form(self.blocks[0])
 
     @staticmethod
@@ -114,8 +116,7 @@ class CompiledBlocks:
 
     def _key(self, number: int) -> Key:
         """What the first block draws from, to draw as the one of this number would."""
-        mine, first = self.numbers[number], self.numbers[0]
-        return present_key("dropout") + (mine[0] - first[0] if mine else 0)
+        return present_key("dropout") + self.starts[number]
 
     def run(self, call: Call, in_dims: InDims, tensors: Sequence[Tensor]) -> tuple[Tensor, ...]:
         """What a block gives for all members, (n_members, ...) each."""
@@ -184,9 +185,13 @@ def _form(block: nn.Module) -> str:
     shapes = [(n, tuple(p.shape), p.requires_grad) for n, p in block.named_parameters()]
     numbers = _numbers(block)
     configs = {str(part.config) for part in block.modules() if hasattr(part, "config")}
-    return f"{block} {shapes} {[n - numbers[0] for n in numbers]} {sorted(configs)}"
+    return f"{block} {shapes} {[n - min(numbers) for n in numbers]} {sorted(configs)}"
 
 
 def _numbers(block: nn.Module) -> list[int]:
     """Of its parts that draw; see `noise.numbered`."""
-    return [part.number for part in block.modules() if hasattr(part, "number")]  # type: ignore[misc]
+    return [part.number for part in _drawing(block)]
+
+
+def _drawing(block: nn.Module) -> list[Any]:
+    return [part for part in block.modules() if hasattr(part, "number")]

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.func import functional_call, grad_and_value, vmap
 from torch.utils import _pytree
 
@@ -81,14 +81,19 @@ class Stack:
         named = sorted(named, key=lambda entry: group_of[entry[1]])
         self.names = [name for name, _ in named]
         tables = [dict(network.named_parameters()) for network in networks]
+        self.halves: Tensors = {}
         trainings = [run.training for run in self.runs]
         if self.training.compile:
+            lying = self.gradients.transposed
             self.weights = {
-                name: torch.stack([table[name].detach() for table in tables]) for name in self.names
+                name: _stacked([table[name].detach() for table in tables], name in lying)
+                for name in self.names
             }
+            if self.training.precision == "bf16":
+                self.halves = {n: held.bfloat16() for n, held in self.weights.items() if n in lying}
             self.ends = np.cumsum([len(group) for group in groups]).tolist()
             self.optimiser: StackedOptimiser = Apart(
-                list(self.weights.values()), trainings, self.ends
+                self.weights, trainings, self.ends, self.halves
             )
         else:
             flat = [torch.cat([t[n].detach().reshape(-1) for n in self.names]) for t in tables]
@@ -201,8 +206,8 @@ class Stack:
             batch = _pytree.tree_map(lambda held: held[0], batch)
         alive, rates = at_step(plan["alive"], step), at_step(plan["rates"], step)
         fixed = (self.own, self.shared)
-        gradients, losses = self.gradients(self.weights, fixed, batch)
-        self.optimiser.step([g.flatten(1) for g in gradients.values()], alive, rates)
+        gradients, losses = self.gradients(self.weights | self.halves, fixed, batch)
+        self.optimiser.step(list(gradients.values()), alive, rates)
         if self.means is not None:
             share = at_step(plan["means"], step)
             for name, mean in self.means.items():
@@ -251,10 +256,8 @@ class Stack:
             plan[name].zero_()  # nobody's weights change while a step is tried
         side = torch.cuda.Stream()  # type: ignore[no-untyped-call]
         side.wait_stream(torch.cuda.current_stream())
-        with torch.cuda.stream(side):
-            for _ in range(3):
-                self._at.zero_()
-                self._captured_step()
+        with torch.cuda.stream(side):  # what is made at first use is made before
+            self._captured_step()
         torch.cuda.current_stream().wait_stream(side)
         self._captured = torch.cuda.CUDAGraph()
         self._at.zero_()
@@ -280,6 +283,7 @@ class Gradients:
     losses: tuple[Loss, ...]
     training: Training
     same_batches: bool
+    transposed: set[str] = field(default_factory=set)  # weights whose gradients lie so in memory
 
     def __call__(self, weights: Tensors, fixed: Fixed, batch: Batch) -> tuple[Tensors, Tensor]:
         """Args:
@@ -317,6 +321,14 @@ class CompiledGradients(Gradients):
             for encoder in encoders
             if CompiledBlocks.alike(encoder.blocks)
         ]
+        within = {
+            part for found in self.blocks for block in found.blocks for part in block.modules()
+        }
+        self.transposed = {
+            f"{name}.weight"
+            for name, part in self.network.named_modules()
+            if part in within and isinstance(part, nn.Linear) and part.weight.requires_grad
+        }
 
     def __call__(self, weights: Tensors, fixed: Fixed, batch: Batch) -> tuple[Tensors, Tensor]:
         loss = vmap(
@@ -331,6 +343,11 @@ class CompiledGradients(Gradients):
             losses = loss(learned, fixed, batch)
             gradients = torch.autograd.grad(losses.sum(), list(learned.values()))
         return dict(zip(learned, gradients, strict=True)), losses.detach()
+
+
+def _stacked(members: list[Tensor], transposed: bool) -> Tensor:
+    """One tensor of all members' weights, which lies in memory as its gradient will."""
+    return torch.stack([held.mT for held in members]).mT if transposed else torch.stack(members)
 
 
 def _views(flat: Tensor, shapes: Sequence[tuple[str, torch.Size]]) -> Tensors:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -28,7 +28,7 @@ class StackedOptimiser(ABC):
         """One step of every member that is alive.
 
         Args:
-            gradients: of each parameter, (n_members, n_of_its_weights).
+            gradients: of each parameter, (n_members, ...).
             rates: of each group of weights, (n_groups, n_members).
         """
 
@@ -79,7 +79,7 @@ class ByRow(InOneTable):
         self._counts = [[torch.zeros(()) for _ in trainings] for _ in self.edges]
 
     def step(self, gradients: Sequence[Tensor], alive: Tensor, rates: Tensor) -> None:
-        torch.cat(list(gradients), dim=1, out=self.gradient)
+        torch.cat([held.flatten(1) for held in gradients], dim=1, out=self.gradient)
         self.gradient *= self._shares(self.gradient)
         going = alive.tolist()
         for part in self._parts:
@@ -134,11 +134,11 @@ class AllAtOnce(InOneTable):
         self.count = torch.zeros(len(weights), device=weights.device, dtype=torch.float64)
 
     def step(self, gradients: Sequence[Tensor], alive: Tensor, rates: Tensor) -> None:
-        gradient = torch.cat(list(gradients), dim=1)
+        gradient = torch.cat([held.flatten(1) for held in gradients], dim=1)
         gradient = gradient * self._shares(gradient)
         self.count += alive
         rates = rates.to(gradient.dtype)
-        how = Step(self.trainings[0].optimiser, self.decay, self.count)
+        how = Step(self.trainings[0].optimiser, self.decay, self.count[:, None])
         for (first, last), rate in zip(self.edges, rates, strict=True):
             if first < last:
                 part = slice(first, last)
@@ -148,11 +148,11 @@ class AllAtOnce(InOneTable):
 
 @dataclass(eq=False)
 class Step:
-    """A step as torch's optimisers make it, of weights (n_members, n_weights).
+    """A step as torch's optimisers make it, of weights (n_members, ...).
 
     Args:
-        decay: of each member's weights, (n_members, 1).
-        count: steps that each member has made with this one, (n_members,).
+        decay: of each member's weights, (n_members, 1, ...).
+        count: steps that each member has made with this one, (n_members, 1, ...).
     """
 
     optimiser: str
@@ -175,7 +175,7 @@ class Step:
             return [weights - rate * first, first]
         first = torch.lerp(first, gradient, 1 - BETAS[0])
         second = second * BETAS[1] + (1 - BETAS[1]) * gradient * gradient
-        count = self.count.to(gradient.dtype).clamp(min=1)[:, None]
+        count = self.count.to(gradient.dtype).clamp(min=1)
         missing, missing_square = (1 - beta**count for beta in BETAS)
         spread = second.sqrt() / missing_square.sqrt() + EPSILON
         return [weights - rate / missing * first / spread, first, second]
@@ -186,34 +186,49 @@ class Apart(StackedOptimiser):
     a step reads and writes, it reads and writes once.
 
     Args:
+        weights: by name, and in the order of their groups.
         ends: how many of the parameters stand before the end of each group.
+        halves: copies in bf16 of some of the weights, which follow them.
     """
 
     def __init__(
-        self, weights: Sequence[Tensor], trainings: Sequence[Training], ends: Sequence[int]
+        self,
+        weights: Mapping[str, Tensor],
+        trainings: Sequence[Training],
+        ends: Sequence[int],
+        halves: Mapping[str, Tensor],
     ) -> None:
         self.optimiser = trainings[0].optimiser
         self.held = [
-            [flat, torch.zeros_like(flat), torch.zeros_like(flat)]
-            for flat in (held.flatten(1) for held in weights)
+            [held, torch.zeros_like(held), torch.zeros_like(held)] for held in weights.values()
         ]
+        self.halves = [[halves[name]] if name in halves else [] for name in weights]
         self.group = np.searchsorted(ends, np.arange(len(weights)), side="right").tolist()
-        one = weights[0]
-        self.decay = one.new_tensor([training.weight_decay for training in trainings])[:, None]
+        one = self.held[0][0]
+        self.decay = one.new_tensor([training.weight_decay for training in trainings])
         self.clip = one.new_tensor([training.clip for training in trainings])
         self.clipped = any(math.isfinite(training.clip) for training in trainings)
         self.count = torch.zeros(len(one), device=one.device, dtype=torch.float64)
 
     def step(self, gradients: Sequence[Tensor], alive: Tensor, rates: Tensor) -> None:
         self.count += alive
-        rates = rates.to(self.decay.dtype)[:, :, None]
+        rates = rates.to(self.decay.dtype)
         shares = torch.ones_like(self.decay)
         if self.clipped:
-            norms = [gradient.flatten(1).norm(dim=1) for gradient in gradients]
-            shares = _shares(torch.stack(norms).norm(dim=0), self.clip)
-        common = (alive[:, None], shares, self.decay, self.count)
-        for held, gradient, group in zip(self.held, gradients, self.group, strict=True):
-            CODE[self.optimiser](*held, gradient.flatten(1), rates[group], *common)
+            norms = [_norm(gradient, self.clip.dtype) for gradient in gradients]
+            shares = _shares(torch.stack(norms).norm(dim=0), self.clip)[:, 0]
+        common = (alive, shares, self.decay, self.count)
+        every = zip(self.held, gradients, self.group, self.halves, strict=True)
+        for held, gradient, group, half in every:
+            CODE[self.optimiser](*held, gradient, rates[group], *common, *half)
+
+
+def _norm(gradient: Tensor, dtype: torch.dtype) -> Tensor:
+    """Of each member's gradient, wherever its numbers lie."""
+    found: Tensor = torch.linalg.vector_norm(
+        gradient, dim=tuple(range(1, gradient.dim())), dtype=dtype
+    )
+    return found
 
 
 def _make_step(
@@ -222,14 +237,18 @@ def _make_step(
     first: Tensor,
     second: Tensor,
     gradient: Tensor,
-    rate: Tensor,
-    alive: Tensor,
-    shares: Tensor,
-    decay: Tensor,
-    count: Tensor,
+    *of_members: Tensor,
 ) -> None:
-    how = Step(optimiser, decay, count)
-    how.make([weights, first, second], gradient * shares, alive, rate)
+    """Args:
+    of_members: rate, alive, share, decay and count, (n_members,) each; then the weights in bf16,
+        where they are kept.
+    """
+    rate, alive, share, decay, count = (
+        held.view(-1, *[1] * (weights.dim() - 1)) for held in of_members[:5]
+    )
+    Step(optimiser, decay, count).make([weights, first, second], gradient * share, alive, rate)
+    for half in of_members[5:]:
+        half.copy_(weights)
 
 
 CODE = {kind: Compiled(partial(_make_step, kind)) for kind in CHOICES["optimiser"]}

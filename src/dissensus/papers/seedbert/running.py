@@ -78,7 +78,8 @@ def run(
     raw = {name: corpus for name, corpus in corpora.items() if name in wanted}
     held = {n: c if _is_ready(c) else of_paper.ready(c) for n, c in raw.items()}
     with occupied(out) as place:
-        facts = {"paper": "seedbert", "settings": dict(settings)}
+        decided = {name: text for name, text in settings if name != "training.compile"}
+        facts = {"paper": "seedbert", "settings": decided}
         place.begin(facts, command, commit or code_commit())
         for name, corpus in held.items():
             kappas = of_paper.kappas(raw[name]) if of_paper.is_rated(raw[name]) else {}
