@@ -1,6 +1,6 @@
 """The work of SeedBERT's Table 4 on a GPU: 225 networks of BERT-base's size, fine-tuned.
 
-    python benchmarks/gpu/seedbert_speed.py run OUT            all, 25 at a time
+    python benchmarks/gpu/seedbert_speed.py run OUT            all, 45 at a time
     python benchmarks/gpu/seedbert_speed.py run OUT --small    the same in small, on any machine
     python benchmarks/gpu/seedbert_speed.py keep OUT           into benchmarks/results
     python benchmarks/gpu/seedbert_speed.py show               the table, from the kept results
@@ -19,7 +19,7 @@ import json
 import math
 import platform
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -33,7 +33,7 @@ FOLDER = Path("/tmp/seedbert-speed")
 FOLDS = 25
 SIZES: dict[str, int] = {"layers": 12, "width": 768, "words": 30522, "items": 500, "tokens": 64}
 SMALL: dict[str, int] = {"layers": 2, "width": 64, "words": 300, "items": 60, "tokens": 12}
-STACKS = 9  # 5 members + 4 baselines of every fold
+EACH = 9  # trainings of every fold: 5 members + 4 baselines
 BANDWIDTH, ARITHMETIC = 4.8e12, 989e12  # bytes and bf16 operations a second, of an H200's sheet
 
 
@@ -111,13 +111,17 @@ def folds_of(corpus: Any) -> list[Any]:
     return found
 
 
-def begun(method: Any, folds: list[Any], member: int, laid_out: dict[Any, Any]) -> list[Any]:
-    """The trainings of one member, or baseline, of every fold, about to begin."""
+def begun(
+    method: Any, folds: list[Any], which: Sequence[int], laid_out: dict[Any, Any]
+) -> list[Any]:
+    """Trainings about to begin, by number: one member, or baseline, of every fold comes after
+    another."""
     runs = []
-    for fold, corpus in enumerate(folds):
+    for number in which:
+        member, fold = divmod(number, len(folds))
         made = replace(method, init_seed=member, training=replace(method.training, seed=fold))
-        made._begin(corpus, "emotion", None)
-        runs.append(made._run(corpus, None, laid_out))
+        made._begin(folds[fold], "emotion", None)
+        runs.append(made._run(folds[fold], None, laid_out))
     return runs
 
 
@@ -130,31 +134,33 @@ def waited(work: Callable[[], Any]) -> tuple[Any, float]:
     return found, time.perf_counter() - begin
 
 
-def stacked(method: Any, folds: list[Any], stacks: int) -> dict[str, Any]:
-    """All trainings, 25 side by side, one stack after another; the first one compiles."""
+def stacked(method: Any, folds: list[Any], n: int, at_once: int) -> dict[str, Any]:
+    """So many trainings, some side by side, one stack after another; the one before the first
+    compiles."""
     from dissensus.training.stack import Stack
 
     laid_out: dict[Any, Any] = {}
     seconds: dict[str, list[float]] = {"beginning": [], "training": []}
     losses: list[list[float]] = []
-    for member in range(-1, stacks):  # the one before the first warms up
-        runs, begin = waited(partial(begun, method, folds, member + 1, laid_out))
+    for first in range(-at_once, n, at_once):
+        which = range(max(first, 0), max(first, 0) + at_once)
+        runs, begin = waited(partial(begun, method, folds, which, laid_out))
         stack, gather = waited(partial(Stack, runs))
         _, train = waited(stack.train)
-        print(f"stack {member}: {begin:.2f} + {gather:.2f} + {train:.2f} s", flush=True)
-        if member >= 0:
+        print(f"from {first}: {begin:.2f} + {gather:.2f} + {train:.2f} s", flush=True)
+        if first >= 0:
             seconds["beginning"].append(begin)
             seconds["training"].append(gather + train)
             losses += [run.log.train for run in runs]
         del stack, runs
-    return {"seconds": seconds, "losses": losses}
+    return {"seconds": seconds, "losses": losses, "at once": at_once}
 
 
 def one_by_one(method: Any, folds: list[Any], n: int) -> dict[str, Any]:
     """Some of the same trainings in the plain loop."""
     laid_out: dict[Any, Any] = {}
-    begun(method, folds[:1], 1, laid_out)[0].train()
-    runs = begun(method, folds[:n], 1, laid_out)
+    begun(method, folds, [0], laid_out)[0].train()
+    runs = begun(method, folds, range(n), laid_out)
     seconds = [waited(run.train)[1] for run in runs]
     return {"seconds": seconds, "losses": [run.log.train for run in runs]}
 
@@ -186,7 +192,7 @@ def floor(sizes: dict[str, int]) -> dict[str, float]:
     width, tokens = sizes["width"], sizes["tokens"]
     in_layers = sizes["layers"] * 12 * width * width
     weights = in_layers + (sizes["words"] + 512 + 2) * width
-    steps = STACKS * FOLDS * 3 * math.ceil(sizes["items"] * 4 / 5 / 16)
+    steps = EACH * FOLDS * 3 * math.ceil(sizes["items"] * 4 / 5 / 16)
     attention = sizes["layers"] * 2 * 2 * tokens * width  # of a token, both products
     operations = 3 * 16 * tokens * (2 * in_layers + attention)
     # read weight, gradient (bf16) and two moments, write three and a copy in bf16
@@ -199,7 +205,7 @@ def floor(sizes: dict[str, int]) -> dict[str, float]:
     }
 
 
-def run(out: Path, small: bool, stacks: int) -> None:
+def run(out: Path, small: bool, at_once: int) -> None:
     sizes = SMALL if small else SIZES
     encoder = bert(sizes)
     corpus = texts(sizes)
@@ -210,14 +216,14 @@ def run(out: Path, small: bool, stacks: int) -> None:
         "machine": torch.cuda.get_device_name()
         if torch.cuda.is_available()
         else platform.machine(),
-        "seeds": "of order and dropout 0 to 24, of last layers 1 to 9",
+        "seeds": "of order and dropout 0 to 24, of last layers 0 to 8",
         "sizes": sizes,
         "floor": floor(sizes),
     }
     out.mkdir(parents=True, exist_ok=True)
     steps: list[tuple[str, Callable[[], Any]]] = [
-        ("stacked", lambda: stacked(single(encoder, True), folds, stacks)),
-        ("plain", lambda: one_by_one(single(encoder, False), folds, 3)),
+        ("stacked", lambda: stacked(single(encoder, True), folds, EACH * len(folds), at_once)),
+        ("plain", lambda: one_by_one(single(encoder, False), folds, 2)),
         ("bare step", lambda: bare(encoder, sizes, 50)),
     ]
     for name, work in steps:
@@ -240,7 +246,7 @@ def told(about: dict[str, Any]) -> str:
     bare = about["bare step"] * steps * n
     alone, together = about["plain"]["losses"], found["losses"][: len(about["plain"]["losses"])]
     lines = [
-        f"{n} trainings on {about['machine']}, {len(train)} stacks, steps compiled before",
+        f"{n} trainings on {about['machine']}, {found['at once']} side by side, compiled before",
         f"  side by side                      {train.sum():8.1f} s",
         f"  making and loading the networks   {begin.sum():8.1f} s",
         f"  our loop, one by one              {plain * n:8.1f} s   from {len(alone)} of them",
@@ -258,10 +264,10 @@ def main() -> None:
     parser.add_argument("stage", choices=("run", "keep", "show"))
     parser.add_argument("out", type=Path, nargs="?", default=Path("seedbert_speed"))
     parser.add_argument("--small", action="store_true")
-    parser.add_argument("--stacks", type=int, default=STACKS)
+    parser.add_argument("--at-once", type=int, default=45)
     given = parser.parse_args()
     if given.stage == "run":
-        run(given.out, given.small, given.stacks)
+        run(given.out, given.small, 9 if given.small else given.at_once)
     elif given.stage == "keep":
         RESULTS.write_text((given.out / "seedbert_speed.json").read_text())
     else:

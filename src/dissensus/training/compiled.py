@@ -12,11 +12,13 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 from torch.func import functional_call, vmap
+from torch.nn import functional
 from torch.utils import _pytree
 
 from dissensus.networks.noise import Key, drawing, present_key, step_table, stepping
@@ -83,6 +85,10 @@ class CompiledBlocks:
         self.starts = [min(_numbers(block), default=0) for block in self.blocks]
         for part in _drawing(self.first):
             part.number -= self.starts[0]  # of a block that stands at 0, wherever this one does
+        for kind, forward in SPREAD.items():
+            for part in self.first.modules():
+                if type(part) is kind:
+                    part.forward = partial(forward, part)
         self.form = _form(self.blocks[0])
 
     @staticmethod
@@ -147,6 +153,34 @@ class CompiledBlocks:
         with torch.no_grad():
             traced = _traced(together, tensors)
         return torch.compile(traced, fullgraph=True, dynamic=False)
+
+
+def _linear(part: nn.Linear, values: Tensor) -> Tensor:
+    found = functional.linear(values, part.weight)
+    return found if part.bias is None else found + _spread(part.bias, found).to(found.dtype)
+
+
+def _normed(part: nn.LayerNorm, values: Tensor) -> Tensor:
+    found = functional.layer_norm(values, part.normalized_shape, eps=part.eps)
+    for name, weights in part.named_parameters():
+        spread = _spread(weights, found)
+        found = found * spread if name == "weight" else found + spread
+    return found
+
+
+def _spread(weights: Tensor, values: Tensor) -> Tensor:
+    """Weights that are added to the vectors of all positions, or scale them: given out to contents
+    first, and then to the positions of each. So is their gradient summed, in two steps of which
+    each is quick: the compiler sums thousands of positions at once in few threads."""
+    if values.dim() != weights.dim() + 2:
+        return weights
+    return weights.expand(len(values), *weights.shape)[:, None]
+
+
+SPREAD: dict[type[nn.Module], Callable[..., Tensor]] = {
+    nn.Linear: _linear,
+    nn.LayerNorm: _normed,
+}
 
 
 class _Block(torch.autograd.Function):

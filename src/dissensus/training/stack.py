@@ -11,6 +11,7 @@ import math
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 import numpy as np
 import torch
@@ -261,7 +262,7 @@ class Stack:
         torch.cuda.current_stream().wait_stream(side)
         self._captured = torch.cuda.CUDAGraph()
         self._at.zero_()
-        with torch.cuda.graph(self._captured):
+        with torch.cuda.graph(self._captured, pool=_keeper(self.device).pool()):
             self._captured_step()
         for name, held in own.items():
             plan[name].copy_(held)
@@ -269,6 +270,16 @@ class Stack:
     def _captured_step(self) -> None:
         self._sums += self._step(self._cuts, self._planned, self._at, self.resident.longest)
         self._at += 1
+
+
+@lru_cache(maxsize=8)
+def _keeper(device: torch.device) -> torch.cuda.CUDAGraph:
+    """Keeps the memory that captured steps work in, for the next stack: to get it anew takes long.
+    Nothing stays in it between steps, so that several stacks may share it."""
+    found = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(found):
+        torch.zeros(1, device=device)
+    return found
 
 
 @dataclass(eq=False)
