@@ -7,9 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from dissensus.papers import seedbert
+from dissensus.papers.seedbert.calibrated import ENSEMBLES, MEMBER
 from dissensus.papers.seedbert.claims import claims as seedbert_claims
 from dissensus.papers.seedbert.models import MODELS as SEEDBERT_MODELS
+from dissensus.papers.seedbert.models import SINGLE
 from dissensus.papers.seedbert.printed import TABLE
+from dissensus.papers.seedbert.scoring import DISTANCES
+from dissensus.papers.seedbert.showing import interval as difference
 from dissensus.papers.seedbert.showing import mean, points
 from dissensus.papers.soft_labels import CONDITIONS, report
 from dissensus.papers.soft_labels.claims import claims
@@ -74,10 +78,11 @@ def _words(found: dict[str, Any]) -> list[str]:
 
 
 def of_seedbert(found: dict[str, Any]) -> str:
-    """Table 4 beside the paper's, the recovered distributions, and its claims."""
+    """Table 4 beside the paper's, the recovered distributions, what was asked of them after the
+    fact, and its claims."""
     made = f"`{found['command']}`, {found['date'][:10]}, {', '.join(found['machines'])}."
     said = seedbert_claims(found).partition("\n")[2]
-    tables = [*_table_4(found), "", *_recovered(found)]
+    tables = [*_table_4(found), "", *_recovered(found), "", *_calibrated(found)]
     missing = ", ".join(name for name in seedbert.CONDITIONS if name in found["missing"])
     left = [f"Not whole yet: {missing}.", ""] if missing else []
     return "\n".join([*tables, "", made, "", *left, said, ""])
@@ -135,6 +140,24 @@ def _recovered(found: dict[str, Any]) -> list[str]:
                 for head in ("votes", "tempered")
             ]
             lines.append(f"|  | {' | '.join([SEEDBERT_MODELS[model].called, *figures])} |")
+    return lines
+
+
+def _calibrated(found: dict[str, Any]) -> list[str]:
+    """Ensembles less one network, all with temperature."""
+    others = {SINGLE: "a single network", MEMBER: "its own first member"}
+    lines = [
+        f"| after the fact, with temperature | | less | {' | '.join(DISTANCES)} |",
+        "|---|---|---|--:|--:|--:|",
+    ]
+    for corpus in (name for name in seedbert.SOURCES if name in found["calibrated"]):
+        of_model, before = found["calibrated"][corpus], corpus
+        for model in (name for name in ENSEMBLES if name in of_model):
+            for other, words in others.items():
+                tests = [of_model[model][other][distance] for distance in DISTANCES]
+                cells = [before, SEEDBERT_MODELS[model].called, words, *map(difference, tests)]
+                lines.append(f"| {' | '.join(cells)} |")
+                before = ""
     return lines
 
 

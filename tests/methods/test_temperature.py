@@ -74,6 +74,18 @@ def test_labels_that_are_always_right_end_at_the_border() -> None:
     assert best_temperature(SCALES["nominal"], shares, shares.argmin(1)) == pytest.approx(20)
 
 
+@pytest.mark.parametrize("n_values", [2, 3, 7])
+def test_of_equally_good_ones_it_is_the_one_that_changes_nothing(n_values: int) -> None:
+    scale = ds.Nominal(tuple(f"v{k}" for k in range(n_values)))
+    label = np.random.default_rng(0).integers(0, n_values, 101)
+    even = np.full((101, n_values), 1 / n_values)
+    assert best_temperature(scale, even, label) == 1
+    sure = np.eye(n_values)[label]  # nothing is surer, and nothing is wrong
+    assert best_temperature(scale, sure, label) == 1
+    none = np.zeros(101, int)
+    assert best_temperature(SCALES["multi-label"], np.full((101, 3), 0.5), none) == 1
+
+
 def test_whole_contents_are_set_aside() -> None:
     crowd = feature_crowd(n_items=50)
     aside = set_aside(crowd, 0.2, seed=3)

@@ -105,3 +105,54 @@ def test_what_the_page_says_of_hs_brexit(of_seedbert: dict[str, Any]) -> None:
     assert against["tempered"]["JSD"]["low"] > 0 and against["tempered"]["TVD"]["low"] > 0
     temperatures = held["models"]["single"]["temperatures"]
     assert (round(min(temperatures), 1), round(max(temperatures), 1)) == (0.4, 3.1)
+    accuracies = {name: of_seedbert["conditions"][name] for name in ("ConvAbuse", "MD-Agreement")}
+    for held in accuracies.values():
+        floor = np.mean(held["floors"]["majority"]["accuracy"])
+        for of_model in held["models"].values():
+            assert np.mean(of_model["fits"]["accuracy"]) - floor > 0.07
+        for tests in held["against"].values():
+            assert all(test["adjusted"] > 0.05 for test in tests.values())
+
+
+def test_what_the_page_says_of_votes_elsewhere(of_seedbert: dict[str, Any]) -> None:
+    variant = of_seedbert["variant"]
+    for corpus, farther in (("ConvAbuse", 0.016), ("MD-Agreement", 0.070)):
+        against = variant["against"][corpus]
+        crossed = against["tempered"]["cross-entropy"]
+        assert crossed["effect"] == pytest.approx(farther, abs=5e-4) and crossed["low"] > 0
+        assert against["votes"]["cross-entropy"]["high"] < 0
+        assert against["tempered"]["JSD"]["low"] > 0
+        for tests in of_seedbert["conditions"][corpus]["recovery"]["everything"].values():
+            assert tests["JSD"]["low"] > 0 and tests["TVD"]["low"] > 0
+    assert variant["against"]["MD-Agreement"]["tempered"]["TVD"]["low"] > 0
+    for of_model in of_seedbert["conditions"]["ConvAbuse"]["models"].values():
+        tvd = {read: np.mean(held["TVD"]) for read, held in of_model["reads"].items()}
+        assert tvd["tempered"] > max(tvd["votes"], tvd["mean"])
+
+
+def test_what_the_page_says_of_temperatures(of_seedbert: dict[str, Any]) -> None:
+    tempering = of_seedbert["tempering"]
+    first = tempering["HS-Brexit"]
+    assert (round(first["items"]), first["rare"]) == (77, [1, 10])
+    deep = first["models"]["everything"]
+    assert (deep["below"], deep["fits"]) == (5, 25)
+    figures = [deep["there"], deep["elsewhere"], deep["votes"]]
+    assert figures == pytest.approx([1.14, 0.346, 0.354], abs=1.1e-3)
+    chosen = {"model": "everything", "read": "tempered"}
+    assert of_seedbert["variant"]["by"]["JSD"] == of_seedbert["variant"]["by"]["TVD"] == chosen
+    others = [tempering[corpus] for corpus in ("ConvAbuse", "MD-Agreement")]
+    assert min(held["rare"][0] for held in others) == 24
+    assert sum(held["models"]["everything"]["below"] for held in others) == 1
+
+
+def test_what_the_page_says_was_found_after_the_fact(of_seedbert: dict[str, Any]) -> None:
+    asked = of_seedbert["calibrated"]
+    for corpus in ("ConvAbuse", "MD-Agreement"):
+        both = [asked[corpus][model]["single"] for model in ("seeds", "everything")]
+        assert all(test["high"] < 0 for tests in both for test in tests.values())
+        assert all(both[1][name]["effect"] < both[0][name]["effect"] for name in both[0])
+    deep, seeds = (asked["MD-Agreement"][model] for model in ("everything", "seeds"))
+    assert deep["single"]["cross-entropy"]["effect"] == pytest.approx(-0.018, abs=5e-4)
+    assert deep["member"]["cross-entropy"]["effect"] == pytest.approx(-0.013, abs=5e-4)
+    assert seeds["member"]["cross-entropy"]["effect"] == pytest.approx(-0.007, abs=5e-4)
+    assert seeds["member"]["cross-entropy"]["high"] > 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import shutil
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.optimize import minimize_scalar
 from scipy.special import rel_entr
 from sklearn.metrics import f1_score
 
@@ -150,6 +152,130 @@ def test_seeds_beside_a_deep_ensemble(folder: Path, found: dict[str, Any]) -> No
         assert tests[name] == pytest.approx(getattr(expected, name))
 
 
+# ---- after the fact ----
+
+
+def by_hand(outcome: Outcome, items: Items, n_members: int = 5) -> tuple[np.ndarray, list[float]]:
+    """The share of yes with a temperature, (n_items,), and the temperature of each fold."""
+    mean = outcome.mass[:n_members].mean(axis=0)
+    made, chosen = np.empty(len(mean)), []
+    for fold in range(5):
+        aside = outcome.aside[1][outcome.aside[0] == fold]
+
+        def loss(log: float, aside: np.ndarray = aside) -> float:
+            powers = mean[aside] ** np.exp(-log)
+            right = powers[np.arange(len(aside)), items.label[aside]]
+            return float(-np.log(right / powers.sum(axis=1)).sum())
+
+        ends = np.log([0.05, 20])
+        found = minimize_scalar(loss, bounds=ends, method="bounded", options={"xatol": 1e-10})
+        chosen.append(float(np.exp(found.x)))
+        powers = mean ** (1 / chosen[-1])
+        inside = items.folds[outcome.repeat] == fold
+        made[inside] = (powers[:, 1] / powers.sum(axis=1))[inside]
+    return made, chosen
+
+
+@pytest.mark.parametrize(("other", "n_members"), [("single", 5), ("member", 1)])
+def test_ensembles_less_one_network_all_with_temperature(
+    other: str, n_members: int, folder: Path, found: dict[str, Any]
+) -> None:
+    items = Items.load(folder, "MD-Agreement")
+    theirs = "single" if other == "single" else DEEP
+    sides = [
+        np.stack([np.abs(by_hand(o, items, n)[0] - items.people[:, 1]) for o in outcomes])
+        for n, outcomes in (
+            (5, held(folder, DEEP, "MD-Agreement")),
+            (n_members, held(folder, theirs, "MD-Agreement")),
+        )
+    ]
+    expected = over_both(*sides, groups=items.groups)
+    test = found["calibrated"]["MD-Agreement"][DEEP][other]["TVD"]
+    for name in ("effect", "low", "high"):
+        assert test[name] == pytest.approx(getattr(expected, name), abs=1e-5)
+
+
+def test_what_is_asked_after_the_fact_is_corrected_by_itself(found: dict[str, Any]) -> None:
+    asked = found["calibrated"]
+    tests = [asked["MD-Agreement"][model]["single"]["cross-entropy"] for model in (SEEDS, DEEP)]
+    np.testing.assert_allclose([t["adjusted"] for t in tests], holm([t["p"] for t in tests]))
+    assert [t["adjusted"] for t in tests] != [t["p"] for t in tests]
+    rest = [asked[FIRST][model]["single"]["cross-entropy"] for model in (SEEDS, DEEP)]
+    rest += [asked["MD-Agreement"][SEEDS]["single"]["JSD"]]
+    rest += [asked["MD-Agreement"][SEEDS]["member"]["cross-entropy"]]
+    assert [t["adjusted"] for t in rest] == [None] * 4
+
+
+def test_by_how_many_labels_temperatures_are_chosen(folder: Path, found: dict[str, Any]) -> None:
+    items = Items.load(folder, FIRST)
+    of_first = found["tempering"][FIRST]
+    rare = int(min(np.bincount(items.label[:12], minlength=2)))  # twelve in every fold
+    assert (of_first["items"], of_first["rare"]) == (12, [rare, rare])
+    told = of_first["models"]["dropout"]
+    chosen, crossed, votes = [], [], []
+    for outcome in held(folder, "dropout"):
+        yes, of_folds = by_hand(outcome, items)
+        chosen += of_folds
+        each = -(items.people * np.log(np.stack([1 - yes, yes], axis=1))).sum(axis=1)
+        said = (outcome.votes.sum(axis=0) + 0.5) / 6
+        of_votes = -(items.people * np.log(np.stack([1 - said, said], axis=1))).sum(axis=1)
+        for fold in range(5):
+            inside = items.folds[outcome.repeat] == fold
+            crossed.append(each[inside].mean())
+            votes.append(of_votes[inside].mean())
+    below = np.array(chosen) < 1
+    assert 0 < below.sum() < 25
+    assert (told["below"], told["fits"]) == (below.sum(), 25)
+    assert told["votes"] == pytest.approx(np.array(votes)[~below].mean())
+    assert told["low"] == pytest.approx(min(chosen), rel=1e-4)
+    assert told["there"] == pytest.approx(np.array(crossed)[below].mean(), rel=1e-4)
+    assert told["elsewhere"] == pytest.approx(np.array(crossed)[~below].mean(), rel=1e-4)
+
+
+def test_what_other_distances_would_have_chosen(found: dict[str, Any]) -> None:
+    models = found["conditions"][FIRST]["models"]
+    for distance in ("cross-entropy", "JSD", "TVD"):
+        scores = {(m, r): np.mean(models[m]["reads"][r][distance]) for m in VARIANTS for r in
+                  ("votes", "mean", "tempered")}  # fmt: skip
+        best = min(scores, key=lambda which: scores[which])
+        assert tuple(found["variant"]["by"][distance].values()) == best
+    other = copy.deepcopy(found)
+    same = {"model": found["variant"]["model"], "read": found["variant"]["read"]}
+    other["variant"]["by"] = {"cross-entropy": same, "JSD": same, "TVD": same}
+    assert "Another distance" not in shown(other)
+    assert f"what the choice on {FIRST} hung on: cross-entropy and JSD and TVD" in shown(other)
+    bag = {"model": "bag", "read": "votes"}
+    other["variant"]["by"] |= {"JSD": bag, "TVD": bag}
+    text = shown(other)
+    assert (
+        "Another distance would have chosen another one, by JSD and TVD: bagging, votes.\n" in text
+    )
+    assert "hung on: JSD and TVD would have chosen bagging, votes; a temperature is chosen" in text
+
+
+def test_what_is_found_after_the_fact_is_never_called_a_proof(found: dict[str, Any]) -> None:
+    other = copy.deepcopy(found)
+    for model, effect, p in ((SEEDS, -0.03, 0.2), (DEEP, -0.05, 0.001)):
+        test = other["calibrated"]["MD-Agreement"][model]["single"]["cross-entropy"]
+        test |= {"effect": effect, "adjusted": p, "p": p}
+    text = shown(other)
+    assert (
+        "if all have temperature: SeedBERT (seed-ensemble): significantly on 0 of 1, "
+        "MD-Agreement (-0.0300, not shown); deep ensemble (everything): significantly on 1 of 1, "
+        "MD-Agreement (-0.0500); not run yet: ConvAbuse, cifar10h. Not the variant that was chosen: to be "
+        "confirmed, no proof\n"
+    ) in text
+    part = text.partition("After the fact: ")[2].partition("\n\n")[0]
+    assert "HS-Brexit, where the variant was chosen: not counted\n" in part
+    assert part.count("p = ") + part.count("p < ") == 2 and "ConvAbuse: not run yet" in part
+    test = other["calibrated"]["MD-Agreement"][DEEP]["single"]["cross-entropy"]
+    test["effect"] = 0.05  # farther
+    assert (
+        "deep ensemble (everything): significantly on 0 of 1, MD-Agreement (+0.0500, farther)"
+        in (shown(other))
+    )
+
+
 def test_the_number_of_members(folder: Path, found: dict[str, Any]) -> None:
     of_many = found["number"][FIRST]["seeds-20"]
     assert [n for n in of_many if n.isdigit()] == ["1", "10", "20", "3", "5"]
@@ -218,6 +344,13 @@ def test_what_is_whole_lacks_nothing(tmp_path: Path) -> None:
     tests = [found["variant"]["against"][name]["tempered"]["cross-entropy"] for name in others]
     assert sorted(others) == ["ConvAbuse", "MD-Agreement", "cifar10h"]
     np.testing.assert_allclose([t["adjusted"] for t in tests], holm([t["p"] for t in tests]))
+    tests = [
+        found["calibrated"][name][model]["single"]["cross-entropy"]
+        for name in others
+        for model in (SEEDS, DEEP)
+    ]
+    np.testing.assert_allclose([t["adjusted"] for t in tests], holm([t["p"] for t in tests]))
+    assert "snow2008-affect" not in found["calibrated"] | found["tempering"]  # not counted
     text = shown(found)
     assert "Not trained yet" not in text and "trainings are done" not in text
     assert "; the bar of 2 is " in text

@@ -24,6 +24,7 @@ from dissensus.training.loop import Run
 
 LOWEST, HIGHEST = 0.05, 20.0  # of all temperatures
 HALVINGS = 60  # of the range: as exact as floating point
+ROUNDING = 4 * float(np.finfo(float).eps)  # of sums, as a share of what is added up
 Labels = Callable[[Corpus, str], Annotations]
 
 
@@ -66,7 +67,8 @@ def tempered_answers(scale: Scale, answers: Answers, temperature: float) -> Answ
 def best_temperature(scale: Scale, distribution: np.ndarray, label: np.ndarray) -> float:
     """The temperature, from 0.05 to 20, at which the labels are likeliest.
 
-    The likelihood has one highest point in 1 / temperature, where its slope is 0.
+    The likelihood has one highest point in 1 / temperature, where its slope is 0. Where all
+    temperatures are equally good, as for labels of distributions that are even, it is 1.
 
     Args:
         distribution: (n, n_columns).
@@ -75,14 +77,16 @@ def best_temperature(scale: Scale, distribution: np.ndarray, label: np.ndarray) 
     logs, said = _log_masses(scale, distribution), _columns(scale, label)
     wanted = np.take_along_axis(logs, said[..., None], axis=-1)[..., 0].sum()
 
-    def rises(temperature: float) -> bool:
-        """Whether the labels become likelier as the temperature falls."""
-        return wanted > (_softmax(logs / temperature) * logs).sum()
+    def slope(temperature: float) -> float:
+        """Above 0 where the labels become likelier as the temperature falls."""
+        return float(wanted - (_softmax(logs / temperature) * logs).sum())
 
+    if abs(slope(1)) <= ROUNDING * np.abs(logs).sum():
+        return 1.0
     low, high = math.log(LOWEST), math.log(HIGHEST)
     for _ in range(HALVINGS):
         middle = (low + high) / 2
-        low, high = (low, middle) if rises(math.exp(middle)) else (middle, high)
+        low, high = (low, middle) if slope(math.exp(middle)) > 0 else (middle, high)
     return math.exp((low + high) / 2)
 
 

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 
 from dissensus.evaluation.fit import number
+from dissensus.papers.seedbert.calibrated import ENSEMBLES
 from dissensus.papers.seedbert.choosing import BY
 from dissensus.papers.seedbert.conditions import CONDITIONS
 from dissensus.papers.seedbert.corpora import FIRST, SOURCES
-from dissensus.papers.seedbert.models import DEEP, MODELS, SEEDS, TABLE_4
+from dissensus.papers.seedbert.models import DEEP, MODELS, SEEDS, SINGLE, TABLE_4
 from dissensus.papers.seedbert.scoring import DISTANCES, MEAN, READ_OUTS, TEMPERED, VOTES
 from dissensus.papers.tables import LEVEL, UNKNOWN, holds
 
@@ -19,6 +20,7 @@ Report = dict[str, Any]
 WANTED = 2  # corpora on which the variant is to be nearer
 UNCORRECTED = " (by intervals of 95 %, not corrected)"
 UNIFORM = 0.9  # a mean entropy above this share of the highest
+READS = {VOTES: "votes", MEAN: "mean probability", TEMPERED: "mean, with temperature"}
 
 
 def claims(report: Report) -> str:
@@ -33,6 +35,11 @@ def claims(report: Report) -> str:
         ("Ours: seeds of the last layer alone against a deep ensemble of equal size", _deep),
         ("Ours: the best variant is nearer than one network with temperature", _confirmed),
         ("Ours: what of that comes from smoothing votes, not from members", _smoothing),
+        (f"Ours, after the fact: what the choice on {FIRST} hung on", _hung_on),
+        (
+            "Ours, after the fact: ensembles are nearer than one network if all have temperature",
+            _calibrated,
+        ),
     )
     lines = ["What became of its claims"]
     lines += [f"- {claim}: {judge(report) or 'not run yet'}" for claim, judge in every]
@@ -135,17 +142,12 @@ def _confirmed(report: Report) -> str:
     held = report["variant"]
     if not held:
         return f"not chosen yet, {FIRST} lacks some of the variants"
-    others = [name for name, source in SOURCES.items() if source.counted and name != FIRST]
+    others = _others()
     there = [name for name in others if name in held["against"]]
     which = f"{MODELS[held['model']].called}, {held['read']}"
     if not there:
         return f"chosen on {FIRST}: {which}; not put to the test yet on {', '.join(others)}"
-    nearer = [
-        name
-        for name in there
-        if number((test := held["against"][name][TEMPERED][BY])["adjusted"]) <= LEVEL
-        and number(test["effect"]) < 0
-    ]
+    nearer = [name for name in there if _is_nearer(held["against"][name][TEMPERED][BY])]
     lacking = [name for name in others if name not in there]
     met = (
         "" if lacking else f"; the bar of {WANTED} is {'' if len(nearer) >= WANTED else 'not '}met"
@@ -153,6 +155,16 @@ def _confirmed(report: Report) -> str:
     tail = f"; not run yet: {', '.join(lacking)}" if lacking else met
     named = f" ({', '.join(nearer)})" if nearer else ""
     return f"{which}: significantly on {len(nearer)} of {len(there)}{named}{tail}"
+
+
+def _others() -> list[str]:
+    """The corpora that count, other than the one that was chosen on."""
+    return [name for name, source in SOURCES.items() if source.counted and name != FIRST]
+
+
+def _is_nearer(test: Report) -> bool:
+    """By the corrected test."""
+    return number(test["adjusted"]) <= LEVEL and number(test["effect"]) < 0
 
 
 def _smoothing(report: Report) -> str:
@@ -169,3 +181,76 @@ def _smoothing(report: Report) -> str:
             f"{_side(left)} against its answer counted five times"
         )
     return "; ".join(parts)
+
+
+# ---- after the fact ----
+
+
+def called(which: Report) -> str:
+    """A variant and its read-out."""
+    return f"{MODELS[which['model']].called}, {READS[which['read']]}"
+
+
+def other_choices(variant: Report) -> dict[str, list[str]]:
+    """What other distances would have chosen, where that is another one: variant -> distances."""
+    found: dict[str, list[str]] = {}
+    for distance in DISTANCES:
+        if called(variant["by"][distance]) != called(variant):
+            found.setdefault(called(variant["by"][distance]), []).append(distance)
+    return found
+
+
+def _hung_on(report: Report) -> str:
+    """Other distances' choices, and fits whose temperature few labels have made too low."""
+    variant = report["variant"]
+    if not variant:
+        return ""
+    others = other_choices(variant)
+    parts = [f"{' and '.join(names)} would have chosen {which}" for which, names in others.items()]
+    parts = parts or [f"{' and '.join(DISTANCES)} choose the same"]
+    found = report["tempering"][FIRST]
+    few, many = found["rare"]
+    parts.append(
+        f"a temperature is chosen by {found['items']:.0f} items of a fit, {few} to {many} of them "
+        "of the rarer label"
+    )
+    models = {which["model"] for which in (variant, *variant["by"].values())}
+    for model in (name for name in MODELS if name in models):
+        held = found["models"][model]
+        said = f"{MODELS[model].called}: below 1 in {held['below']} of {held['fits']} fits"
+        if 0 < held["below"] < held["fits"]:
+            said += (
+                f", cross-entropy {held['there']:.3f} in these and {held['elsewhere']:.3f} in the "
+                f"others, where votes have {held['votes']:.3f}"
+            )
+        parts.append(said)
+    return "; ".join(parts)
+
+
+def _calibrated(report: Report) -> str:
+    """On how many of the other corpora each ensemble is nearer, by the corrected test."""
+    there = [name for name in _others() if name in report["calibrated"]]
+    if not there:
+        return ""
+    parts = []
+    for model in ENSEMBLES:
+        tests = {
+            name: report["calibrated"][name][model][SINGLE][BY]
+            for name in there
+            if model in report["calibrated"][name]
+        }
+        if not tests:
+            continue
+        n = sum(map(_is_nearer, tests.values()))
+        said = [f"{MODELS[model].called}: significantly on {n} of {len(tests)}"]
+        parts.append(", ".join([*said, *(_effect(*each) for each in tests.items())]))
+    lacking = [name for name in _others() if name not in there]
+    parts += [f"not run yet: {', '.join(lacking)}"] * bool(lacking)
+    return f"{'; '.join(parts)}. Not the variant that was chosen: to be confirmed, no proof"
+
+
+def _effect(name: str, test: Report) -> str:
+    """How much nearer on a corpus, and what the corrected test says if it is not that."""
+    sure = number(test["adjusted"]) <= LEVEL
+    said = "" if _is_nearer(test) else ", farther" if sure else f", {UNKNOWN}"
+    return f"{name} ({number(test['effect']):+.4f}{said})"

@@ -16,15 +16,15 @@ from dissensus.evaluation import (
     Difference,
     corrected,
     here,
-    over_both,
-    over_items,
     statistic_over_both,
     statistic_over_items,
 )
 from dissensus.evaluation.fit import plain
 from dissensus.evaluation.resampling import macro_f1
 from dissensus.papers.reports import begun_with, kept_report
+from dissensus.papers.seedbert.calibrated import calibrated, tempering
 from dissensus.papers.seedbert.choosing import BY, best_variant, outcomes, tried
+from dissensus.papers.seedbert.comparing import nearer, over, told
 from dissensus.papers.seedbert.conditions import CONDITIONS, N_REPEATS
 from dissensus.papers.seedbert.corpora import FIRST, SOURCES
 from dissensus.papers.seedbert.figures import Figures, biases_of_people
@@ -34,6 +34,7 @@ from dissensus.papers.seedbert.models import (
     MODELS,
     N_MEMBERS,
     SEEDS,
+    SINGLE,
     TABLE_4,
     VARIANTS,
     trials,
@@ -44,7 +45,6 @@ from dissensus.papers.tables import short
 from dissensus.progress import progress
 
 KIND = "seedbert"
-SINGLE = "single"
 NUMBERS = (1, 3, 5, 10, 20)  # of members
 
 
@@ -76,6 +76,8 @@ def report(path: str | Path) -> dict[str, Any]:
         "missing": _missing(done, variant[0] if variant else None),
         "choosing": _choosing(path),
         "variant": _of_variant(found, variant) if variant else {},
+        "calibrated": calibrated(_chosen(found)),
+        "tempering": tempering(_chosen(found)),
         "number": _of_number(found),
         "people": {corpus: biases_of_people(f.items) for corpus, f in _chosen(found).items()},
         "kappas": _kappas(path),
@@ -172,12 +174,7 @@ def _accuracy_and_f1(items: Items, mine: np.ndarray, theirs: np.ndarray) -> dict
         f1 = statistic_over_both(*scored, groups=groups)
     else:
         f1 = statistic_over_items(*scored, groups=groups, resamples=1000)
-    return {"accuracy": _over(*right, groups), "f1": f1}
-
-
-def _over(mine: np.ndarray, theirs: np.ndarray, groups: np.ndarray) -> Difference:
-    """Of fits and items, or of items where there is one repetition."""
-    return (over_both if len(mine) > 1 else over_items)(mine, theirs, groups=groups)
+    return {"accuracy": over(*right, groups), "f1": f1}
 
 
 def _correct(tests: Sequence[dict[str, Any]]) -> None:
@@ -188,29 +185,13 @@ def _correct(tests: Sequence[dict[str, Any]]) -> None:
         held[name] = short(difference)
 
 
-def _nearer(
-    found: Figures, mine: tuple[str, str], theirs: tuple[str, str], *distances: str
-) -> dict[str, Difference]:
-    """How much farther one model's read-out is from people than another's: below 0 is nearer."""
-    repeats = found.shared(mine[0], theirs[0])
-    return {
-        name: _over(
-            found.scores(*mine, name, repeats),
-            found.scores(*theirs, name, repeats),
-            found.items.groups,
-        )
-        for name in distances
-        if repeats
-    }
-
-
 def _recovery(found: Figures) -> dict[str, Any]:
     """SeedBERT's votes beside one network as it is, and its read-outs beside a deep ensemble's;
     not corrected."""
-    deep = {read: _nearer(found, (SEEDS, read), (DEEP, read), *DISTANCES) for read in READ_OUTS}
+    deep = {read: nearer(found, (SEEDS, read), (DEEP, read), *DISTANCES) for read in READ_OUTS}
     return {
-        SINGLE: _short(_nearer(found, (SEEDS, VOTES), (SINGLE, MEAN), *DISTANCES)),
-        DEEP: {read: _short(tests) for read, tests in deep.items() if tests},
+        SINGLE: told(nearer(found, (SEEDS, VOTES), (SINGLE, MEAN), *DISTANCES)),
+        DEEP: {read: told(tests) for read, tests in deep.items() if tests},
     }
 
 
@@ -253,22 +234,34 @@ def _of_variant(found: Mapping[str, Figures], variant: tuple[str, str]) -> dict[
     }
     made: dict[str, Any] = {}
     for corpus, held in of_corpus.items():
-        against = {read: _nearer(held, variant, (SINGLE, read), *DISTANCES) for read in READ_OUTS}
+        against = {read: nearer(held, variant, (SINGLE, read), *DISTANCES) for read in READ_OUTS}
         if SOURCES[corpus].counted and against[TEMPERED]:
             made[corpus] = against
     counted = [corpus for corpus in made if corpus != FIRST]
     tests = corrected([made[corpus][TEMPERED][BY] for corpus in counted])
     for corpus, test in zip(counted, tests, strict=True):
         made[corpus][TEMPERED][BY] = test
-    told = {
-        corpus: {read: _short(held) for read, held in against.items()}
-        for corpus, against in made.items()
+    return {
+        "model": variant[0],
+        "read": variant[1],
+        "scores": scores,
+        "by": {distance: _nearest(first, shared, distance) for distance in DISTANCES},
+        "against": {
+            corpus: {read: told(held) for read, held in against.items()}
+            for corpus, against in made.items()
+        },
     }
-    return {"model": variant[0], "read": variant[1], "scores": scores, "against": told}
 
 
-def _short(tests: Mapping[str, Difference]) -> dict[str, Any]:
-    return {name: short(test) for name, test in tests.items()}
+def _nearest(found: Figures, repeats: Sequence[int], distance: str) -> dict[str, str]:
+    """The variant and read-out that another distance would have chosen."""
+    scores = {
+        (model, read): float(found.scores(model, read, distance, repeats).mean())
+        for model in VARIANTS
+        for read in READ_OUTS
+    }
+    model, read = min(scores, key=lambda which: scores[which])
+    return {"model": model, "read": read}
 
 
 # ---- the rest ----
@@ -300,7 +293,7 @@ def _more(held: Figures, model: str) -> dict[str, Any]:
     tests = {}
     for read in READ_OUTS:
         mine, theirs = (held.scores(model, read, BY, repeats, n) for n in (None, N_MEMBERS))
-        tests[read] = short(_over(mine, theirs, held.items.groups))
+        tests[read] = short(over(mine, theirs, held.items.groups))
     return tests
 
 

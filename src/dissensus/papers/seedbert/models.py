@@ -54,9 +54,9 @@ def _ensemble(called: str, vary: str, n_members: int = N_MEMBERS) -> Model:
     return Model(called, "seed-ensemble", (("n_members", n_members), ("vary", vary)), False, SEEDS)
 
 
-SEEDS, DEEP = "seeds", "everything"
+SINGLE, SEEDS, DEEP = "single", "seeds", "everything"
 MODELS: dict[str, Model] = {
-    "single": Model("BERT (single)", "single"),
+    SINGLE: Model("BERT (single)", "single"),
     "bayesian": Model("BNN (bayesian)", "bayesian"),
     "soft-label": Model("LDL (soft-label, oracle)", "soft-label", oracle=True),
     "label-and-uncertainty": Model(

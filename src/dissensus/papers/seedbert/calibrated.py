@@ -1,0 +1,126 @@
+"""Asked after the fact: is an ensemble nearer than one network where both have a temperature, and
+what did the choice on the first corpus hang on.
+
+The variant that was chosen stays the one that is put to the test (`judging`): what is found here
+is to be confirmed on other data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from dissensus.evaluation import Difference, corrected
+from dissensus.papers.seedbert.choosing import BY
+from dissensus.papers.seedbert.comparing import nearer, told
+from dissensus.papers.seedbert.conditions import N_FOLDS
+from dissensus.papers.seedbert.corpora import FIRST
+from dissensus.papers.seedbert.figures import Figures
+from dissensus.papers.seedbert.models import DEEP, SEEDS, SINGLE, VARIANTS
+from dissensus.papers.seedbert.outcome import Outcome
+from dissensus.papers.seedbert.scoring import DISTANCES, TEMPERED, VOTES, temperatures
+
+ENSEMBLES = (SEEDS, DEEP)
+MEMBER = "member"  # the first one of an ensemble
+
+
+def calibrated(of_corpus: Mapping[str, Figures]) -> dict[str, Any]:
+    """Corpus -> ensemble -> its distances less those of one network, all with a temperature.
+
+    Less a single one, which has settings of its own, and less the ensemble's first member, so that
+    what settings do can be told from what members do. Cross-entropies less a single one are
+    corrected (Holm) over all corpora but the first.
+    """
+    made: dict[str, dict[str, dict[str, dict[str, Difference]]]] = {}
+    for corpus, found in of_corpus.items():
+        for model in ENSEMBLES if found.condition.source.counted else ():
+            if found.shared(model, SINGLE):
+                made.setdefault(corpus, {})[model] = _less_one_network(found, model)
+    counted = [less[SINGLE] for corpus in made if corpus != FIRST for less in made[corpus].values()]
+    tests = corrected([less[BY] for less in counted])
+    for less, test in zip(counted, tests, strict=True):
+        less[BY] = test
+    return {
+        corpus: {
+            model: {other: told(tests) for other, tests in less.items()}
+            for model, less in of_model.items()
+        }
+        for corpus, of_model in made.items()
+    }
+
+
+def _less_one_network(found: Figures, model: str) -> dict[str, dict[str, Difference]]:
+    mine = model, TEMPERED
+    return {
+        SINGLE: nearer(found, mine, (SINGLE, TEMPERED), *DISTANCES),
+        MEMBER: nearer(found, mine, mine, *DISTANCES, n_members=1),
+    }
+
+
+# ---- temperatures ----
+
+
+def tempering(of_corpus: Mapping[str, Figures]) -> dict[str, Any]:
+    """Corpus -> by how many labels a temperature is chosen, and what became of it in each fit.
+
+    "items": set aside in a fit, in mean; "rare": the fewest and most of them in a fit whose label
+    is not the corpus's most frequent one.
+    """
+    made = {}
+    for corpus, found in of_corpus.items():
+        models = [model for model in (SINGLE, *VARIANTS) if model in found.done]
+        if models and found.condition.source.counted:
+            sizes, rare = _set_aside(found)
+            made[corpus] = {
+                "items": float(np.mean(sizes)),
+                "rare": [min(rare), max(rare)],
+                "models": {model: _tempered(found, model) for model in models},
+            }
+    return made
+
+
+def _set_aside(found: Figures) -> tuple[list[int], list[int]]:
+    """How many items, and how many with a rare label, of every fit."""
+    label = found.items.label
+    often = np.bincount(label[label >= 0]).argmax()
+    folds = [
+        label[outcome.aside[1][outcome.aside[0] == fold]]
+        for of_model in found.done.values()
+        for outcome in of_model.values()
+        for fold in np.unique(outcome.aside[0])
+    ]
+    return [len(held) for held in folds], [int((held != often).sum()) for held in folds]
+
+
+def _tempered(found: Figures, model: str) -> dict[str, Any]:
+    """Of all fits of a model: the ends of its temperatures, and cross-entropies where one is below
+    1 (made surer by few labels) and where it is not; "votes": those of its votes there."""
+    chosen, crossed, votes = [], [], []
+    for repeat, outcome in found.done[model].items():
+        chosen += temperatures(outcome, found.items)
+        crossed += _of_folds(found, outcome, TEMPERED, repeat)
+        votes += _of_folds(found, outcome, VOTES, repeat)
+    below = np.array(chosen) < 1
+    return {
+        "low": min(chosen),
+        "high": max(chosen),
+        "fits": len(chosen),
+        "below": int(below.sum()),
+        "there": _mean(np.array(crossed)[below]),
+        "elsewhere": _mean(np.array(crossed)[~below]),
+        "votes": _mean(np.array(votes)[~below]),
+    }
+
+
+def _of_folds(found: Figures, outcome: Outcome, read: str, repeat: int) -> list[float]:
+    """The mean cross-entropy of each fold."""
+    scores = found.scores(outcome.model, read, BY, [repeat])[0]
+    of_item = found.items.folds[repeat]
+    return [float(scores[of_item == fold].mean()) for fold in range(N_FOLDS)]
+
+
+def _mean(values: np.ndarray) -> float:
+    """nan of none."""
+    return float(values.mean()) if len(values) else float("nan")
