@@ -262,8 +262,8 @@ def test_what_is_found_after_the_fact_is_never_called_a_proof(found: dict[str, A
     assert (
         "if all have temperature: SeedBERT (seed-ensemble): significantly on 0 of 1, "
         "MD-Agreement (-0.0300, not shown); deep ensemble (everything): significantly on 1 of 1, "
-        "MD-Agreement (-0.0500); not run yet: ConvAbuse, cifar10h. Not the variant that was chosen: to be "
-        "confirmed, no proof\n"
+        "MD-Agreement (-0.0500); not run yet: ConvAbuse, cifar10h. Not the variant that was "
+        "chosen: to be confirmed, no proof\n"
     ) in text
     part = text.partition("After the fact: ")[2].partition("\n\n")[0]
     assert "HS-Brexit, where the variant was chosen: not counted\n" in part
