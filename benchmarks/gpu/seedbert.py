@@ -118,7 +118,7 @@ def run(out: Path, given: argparse.Namespace) -> None:
                 encoders=encoders,
                 together=given.device == "cuda",
                 command=COMMAND,
-                commit=(KIT / COMMIT).read_text(encoding="utf-8"),
+                commit=(KIT / COMMIT).read_text(encoding="utf-8").strip(),
             )
         except Unfinished as over:
             print(over, flush=True)
