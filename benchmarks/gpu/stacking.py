@@ -1,7 +1,7 @@
 """Networks trained side by side on a GPU, beside the same ones one after another.
 
     make gpu-kit RUN=stacking
-    python benchmarks/gpu/stacking.py OUT            heads, MiniLMs, a whole comparison
+    python benchmarks/gpu/stacking.py OUT            heads, MiniLMs, a comparison, its command
     python benchmarks/gpu/stacking.py OUT --small    the same in small, on any machine
 
 Seconds of steps alone (captured or compiled before), median of alternated runs.
@@ -195,23 +195,46 @@ def comparison(folds: int, seeds: int, encoder: str) -> dict[str, Any]:
     }
 
 
+def command(folds: int, seeds: int, encoder: str) -> dict[str, Any]:
+    """The same as it is typed, with all three questions: from the shell and back."""
+    import subprocess
+    import sys
+    import tempfile
+
+    names = "single,soft-label,repeated-label,label-and-uncertainty,annotator-heads"
+    typed = f"compare {KIT / 'HS-Brexit'} --encoder {encoder} --methods {names} --protocol k-fold"
+    typed = f"{typed} --folds {folds} --seeds {seeds}"
+    seconds = []
+    for _ in range(2):
+        with tempfile.TemporaryDirectory() as out:
+            line = [sys.executable, "-m", "dissensus", *typed.split(), "-o", f"{out}/made"]
+            seconds.append(timed(lambda line=line: subprocess.run(line, check=True)))  # type: ignore[misc]
+    return {
+        "what": f"dissensus compare, 5 methods x {folds} folds x {seeds} seeds on HS-Brexit",
+        "whole command, first time": seconds[0],
+        "whole command": seconds[1],
+    }
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("out", type=Path)
     parser.add_argument("--small", action="store_true")
-    parser.add_argument("--only", default="heads,minilms,comparison")
+    parser.add_argument("--only", default="heads,minilms,comparison,command")
     given = parser.parse_args()
     encoder = str(KIT / "minilm")
     cases: dict[str, Callable[[], dict[str, Any]]] = {
         "heads": lambda: heads(20, 10, 3200),
         "minilms": lambda: minilms(25, 3, 784, encoder),
         "comparison": lambda: comparison(5, 5, encoder),
+        "command": lambda: command(5, 5, encoder),
     }
     if given.small:
         cases = {
             "heads": lambda: heads(4, 3, 128),
             "minilms": lambda: minilms(2, 2, 32, encoder),
             "comparison": lambda: comparison(2, 2, encoder),
+            "command": lambda: command(2, 2, encoder),
         }
     device = torch.cuda.get_device_name() if torch.cuda.is_available() else platform.machine()
     rows = []
@@ -221,8 +244,10 @@ def main() -> None:
         print(row["what"])
         for way, seconds in row.items():
             if way not in ("what", "losses"):
-                print(f"  {way:40} {seconds:9.3f} s {row['plain'] / seconds:8.1f}x", flush=True)
-        print("  last losses", row.get("losses"), flush=True)
+                ratio = f"{row['plain'] / seconds:8.1f}x" if "plain" in row else ""
+                print(f"  {way:40} {seconds:9.3f} s {ratio}", flush=True)
+        if "losses" in row:
+            print("  last losses", row["losses"], flush=True)
     given.out.mkdir(parents=True, exist_ok=True)
     about = {
         "command": "python benchmarks/gpu/stacking.py OUT",
