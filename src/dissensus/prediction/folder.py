@@ -1,0 +1,147 @@
+"""A prediction as tables of a folder, and back; a question is a number in their names."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from dissensus.folders import read_table, write_table
+from dissensus.names import Names
+from dissensus.prediction.prediction import Attention, ByAnnotator, MemberAttention, Prediction
+from dissensus.scales import scale_from_dict
+
+
+@dataclass(frozen=True)
+class _Tables:
+    """The tables of one question."""
+
+    folder: Path
+    number: int
+
+    def _path(self, part: str) -> Path:
+        return self.folder / f"question-{self.number}.{part}.parquet"
+
+    def write(self, part: str, columns: dict[str, Any]) -> None:
+        write_table(self._path(part), columns)
+
+    def read(self, part: str) -> dict[str, Any]:
+        table = read_table(self._path(part))
+        return {name: table[name].combine_chunks() for name in table.column_names}
+
+
+def write_prediction(
+    folder: Path, number: int, question: str, prediction: Prediction
+) -> dict[str, Any]:
+    """Write the tables of a question; what the front page says of it."""
+    tables = _Tables(folder, number)
+    tables.write("items", _item_columns(prediction))
+    if prediction.by_annotator is not None:
+        _write_pairs(tables, prediction.by_annotator)
+    seen = prediction.attention
+    if seen is not None:
+        tables.write("attention", {"weight": seen.weight, "place": _axes(seen.places)})
+        tables.write("attention-offsets", {"offset": seen.offsets})
+    if prediction.members is not None:
+        tables.write("members", {"answer": _matrix(prediction.members.T)})
+    for place, looked in enumerate(prediction.member_attention):
+        columns = {"weight": _matrix(looked.weight.T), "place": _axes(looked.places)}
+        tables.write(f"member-attention-{place}", columns)
+        tables.write(f"member-offsets-{place}", {"offset": looked.offsets})
+    return {
+        "name": question,
+        "scale": prediction.scale.to_dict(),
+        "pairs": prediction.by_annotator is not None,
+        "attention": None if seen is None else seen.role,
+        "members": prediction.members is not None,
+        "member attention": [looked.role for looked in prediction.member_attention],
+    }
+
+
+def read_prediction(folder: Path, number: int, front: dict[str, Any]) -> Prediction:
+    """What `write_prediction` wrote, by what the front page says of it."""
+    tables = _Tables(folder, number)
+    items = tables.read("items")
+    role, looked = front["attention"], front.get("member attention", [])
+    return Prediction(
+        scale_from_dict(front["scale"]),
+        Names(items["item"]),
+        _array(items["distribution"]),
+        items["consensus"].to_numpy(),
+        _read_pairs(tables) if front["pairs"] else None,
+        None if role is None else _read_attention(tables, role),
+        _array(tables.read("members")["answer"]).T if front["members"] else None,
+        items["disagreement"].to_numpy() if "disagreement" in items else None,
+        tuple(_read_member_attention(tables, *pair) for pair in enumerate(looked)),
+    )
+
+
+def _item_columns(prediction: Prediction) -> dict[str, Any]:
+    columns = {
+        "item": prediction.items.array,
+        "consensus": prediction.consensus,
+        "distribution": _matrix(prediction.distribution),
+    }
+    if prediction.disagreement is not None:
+        columns["disagreement"] = prediction.disagreement
+    return columns
+
+
+def _write_pairs(tables: _Tables, pairs: ByAnnotator) -> None:
+    names = pairs.annotators.array
+    columns = {
+        "item": pairs.item,
+        "annotator": pa.DictionaryArray.from_arrays(pa.array(pairs.annotator, pa.int32()), names),
+        "value": pairs.value,
+    }
+    if pairs.distribution is not None:
+        columns["distribution"] = _matrix(pairs.distribution)
+    tables.write("pairs", columns)
+    tables.write("annotators", {"name": names})
+
+
+def _read_pairs(tables: _Tables) -> ByAnnotator:
+    rows = tables.read("pairs")
+    names, who = Names(tables.read("annotators")["name"]), rows["annotator"]
+    return ByAnnotator(
+        rows["item"].to_numpy(),
+        names.codes(who.dictionary)[who.indices.to_numpy()],  # Parquet may reorder it
+        names,
+        rows["value"].to_numpy(),
+        _array(rows["distribution"]) if "distribution" in rows else None,
+    )
+
+
+def _read_attention(tables: _Tables, role: str) -> Attention:
+    seen = tables.read("attention")
+    offsets = tables.read("attention-offsets")["offset"].to_numpy()
+    return Attention(role, seen["weight"].to_numpy(), _places(seen["place"]), offsets)
+
+
+def _read_member_attention(tables: _Tables, place: int, role: str) -> MemberAttention:
+    seen = tables.read(f"member-attention-{place}")
+    offsets = tables.read(f"member-offsets-{place}")["offset"].to_numpy()
+    return MemberAttention(role, _array(seen["weight"]).T, _places(seen["place"]), offsets)
+
+
+def _axes(places: np.ndarray) -> Any:
+    """Places (n, n_axes, 2) as a column."""
+    return _matrix(places.reshape(len(places), 2 * places.shape[1]))
+
+
+def _places(column: Any) -> np.ndarray:
+    axes = _array(column)
+    return axes.reshape(len(axes), axes.shape[1] // 2, 2)
+
+
+def _matrix(values: np.ndarray) -> Any:
+    flat = pa.array(np.ascontiguousarray(values).reshape(-1))
+    return pa.FixedSizeListArray.from_arrays(flat, values.shape[1])
+
+
+def _array(column: Any) -> np.ndarray:
+    width = column.type.list_size
+    return np.asarray(column.flatten().to_numpy(zero_copy_only=False)).reshape(-1, width)

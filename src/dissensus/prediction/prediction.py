@@ -1,0 +1,78 @@
+"""Prediction: the answers to one question, by item and by annotator."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from dissensus.errors import DataError
+from dissensus.names import Names
+from dissensus.scales import Scale
+
+
+@dataclass(frozen=True, eq=False)
+class ByAnnotator:
+    """One row per asked pair of item and annotator."""
+
+    item: np.ndarray  # (n_pairs,) codes into the prediction's items
+    annotator: np.ndarray  # (n_pairs,) codes into annotators
+    annotators: Names
+    value: np.ndarray  # (n_pairs,) the answer expected, stored as the scale stores answers
+    distribution: np.ndarray | None = None  # (n_pairs, n_columns)
+
+    def __len__(self) -> int:
+        return len(self.item)
+
+
+@dataclass(frozen=True, eq=False)
+class Attention:
+    """Where a method looked for each asked pair: a weight per position of the content."""
+
+    role: str
+    weight: np.ndarray  # (n_positions,) of all pairs, one after another
+    places: np.ndarray  # (n_positions, n_axes, 2) from-to of each position in its content
+    offsets: np.ndarray  # (n_pairs + 1,) where each pair's positions begin
+
+
+@dataclass(frozen=True, eq=False)
+class MemberAttention:
+    """Where each member of an ensemble looked in each item: weights that are never negative and
+    add up to 1 of members that pool by attention, else how much each position speaks for (above
+    0) or against (below 0) what the member answers."""
+
+    role: str
+    weight: np.ndarray  # (n_members, n_positions) of all items, one after another
+    places: np.ndarray  # (n_positions, n_axes, 2) from-to of each position in its content
+    offsets: np.ndarray  # (n_items + 1,) where each item's positions begin
+
+
+@dataclass(frozen=True, eq=False)
+class Prediction:
+    """The answers to one question.
+
+    `distribution` holds mass over values (nominal, ordinal), over the grid (interval), or the
+    marginals (multi-label); `consensus` is the one answer that stands for it, in the scale's
+    own units: the most probable value, the median level, the mean, the values above one half.
+    """
+
+    scale: Scale
+    items: Names
+    distribution: np.ndarray  # (n_items, n_columns)
+    consensus: np.ndarray  # (n_items,)
+    by_annotator: ByAnnotator | None = None
+    attention: Attention | None = None
+    members: np.ndarray | None = None  # (n_members, n_items) answers of an ensemble's members
+    disagreement: np.ndarray | None = None  # (n_items,) 0 none to 1, where a method learns it
+    member_attention: tuple[MemberAttention, ...] = ()  # on request, one for each role
+
+    def __post_init__(self) -> None:
+        expected = (len(self.items), self.scale.n_columns)
+        if self.distribution.shape != expected:
+            raise DataError(f"a distribution of {expected} is {self.distribution.shape}")
+        if self.consensus.shape != expected[:1]:
+            raise DataError(f"{expected[0]} items but {len(self.consensus)} answers")
+        if self.disagreement is not None and self.disagreement.shape != expected[:1]:
+            raise DataError(
+                f"{expected[0]} items but {len(self.disagreement)} entries in disagreement"
+            )

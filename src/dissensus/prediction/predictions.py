@@ -1,0 +1,71 @@
+"""Predictions: the answers to all questions that a method was asked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import numpy as np
+
+from dissensus.errors import DataError, listed
+from dissensus.folders import read_json, reading, write_json, writing
+from dissensus.prediction.folder import read_prediction, write_prediction
+from dissensus.prediction.prediction import Prediction
+
+
+class Predictions(Mapping[str, Prediction]):
+    """What a method answers to each question it was asked; saved as a folder of Parquet."""
+
+    def __init__(self, by_question: Mapping[str, Prediction], method: str, corpus: str) -> None:
+        self._by_question = dict(by_question)
+        self.method = method  # the name of the method that answered
+        self.corpus = corpus  # the name of the corpus it was asked about
+
+    def __getitem__(self, question: str) -> Prediction:
+        if question not in self._by_question:
+            raise DataError(f"no prediction for {question!r}; there is {listed(self)}")
+        return self._by_question[question]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._by_question)
+
+    def __len__(self) -> int:
+        return len(self._by_question)
+
+    def joint(self, *questions: str) -> dict[str, np.ndarray]:
+        """The annotators' values for questions learned together, row for row.
+
+        Returns:
+            `item`, `annotator` and one array of values per question, (n_pairs,).
+        """
+        asked = [self[question].by_annotator for question in questions]
+        rows = [pairs for pairs in asked if pairs is not None]
+        if len(rows) < len(asked) or not rows:
+            raise DataError("a joint prediction needs annotators' answers to every question")
+        keys = [p.item.astype(np.int64) * max(len(p.annotators), 1) + p.annotator for p in rows]
+        shared = keys[0]
+        for key in keys[1:]:
+            shared = np.intersect1d(shared, key)
+        found = [np.argsort(key)[np.searchsorted(np.sort(key), shared)] for key in keys]
+        joined = {"item": rows[0].item[found[0]], "annotator": rows[0].annotator[found[0]]}
+        return joined | {q: p.value[f] for q, p, f in zip(questions, rows, found, strict=True)}
+
+    def save(self, path: str | Path) -> None:
+        """Write a folder, whole or not at all."""
+        with writing(path, "predictions") as folder:
+            fronts = []
+            for number, (question, prediction) in enumerate(self.items()):
+                fronts.append(write_prediction(folder, number, question, prediction))
+            front = {"method": self.method, "corpus": self.corpus, "questions": fronts}
+            write_json(folder, "predictions", front)
+
+    @classmethod
+    def load(cls, path: str | Path) -> Predictions:
+        """Read a folder that `save` wrote."""
+        folder = Path(path)
+        front = read_json(folder, "predictions")
+        with reading(folder):
+            by_question = {
+                q["name"]: read_prediction(folder, n, q) for n, q in enumerate(front["questions"])
+            }
+            return cls(by_question, front["method"], front["corpus"])
