@@ -10,10 +10,7 @@ rows, which loads what is compiled. Crowd-kit gets tol=-inf, because tol=0 may s
 """
 
 import argparse
-import datetime
 import json
-import os
-import platform
 import subprocess
 import sys
 import time
@@ -23,7 +20,8 @@ from typing import Any
 
 import numpy as np
 
-RESULTS = Path(__file__).parent / "results" / "aggregation.json"
+from keeping import keep, kept
+
 SIZES = {  # labels -> items, annotators, values; five labels an item
     "50k": (10_000, 200, 5),
     "100k": (20_000, 500, 8),
@@ -178,20 +176,10 @@ def main(arguments: list[str] | None = None) -> None:
             alone = {"ours": [measured("ours", "dawid-skene", size, 0)]}
             rows.append({"method": "dawid-skene", "labels": size, "runs": alone})
             show(rows[-1])
-    from dissensus.evaluation import code_commit  # not for the fits: it loads torch
-
-    RESULTS.parent.mkdir(exist_ok=True)
-    about = {
-        "command": "python benchmarks/bench_aggregation.py --full",
-        "commit": code_commit(),
-        "date": datetime.date.today().isoformat(),
-        "machine": f"{platform.machine()}, {os.cpu_count()} cores",
-        "seeds": list(range(given.runs)),
-    }
     new = {_what(row) for row in rows}
-    kept = json.loads(RESULTS.read_text())["rows"] if RESULTS.exists() else []
-    rows = [row for row in kept if _what(row) not in new] + rows
-    RESULTS.write_text(json.dumps(about | {"rows": rows}, indent=1) + "\n")
+    rows = [row for row in kept("aggregation")["rows"] if _what(row) not in new] + rows
+    content = {"seeds": list(range(given.runs)), "rows": rows}
+    keep("aggregation", "bench_aggregation.py --full", content)
 
 
 def _what(row: dict[str, Any]) -> tuple[str, str, bool]:

@@ -12,7 +12,6 @@ by first appearance, as they are here.
 """
 
 import argparse
-import json
 import os
 import sys
 import warnings
@@ -35,9 +34,8 @@ from dissensus.aggregation import (
     Wawa,
     ZeroBasedSkill,
 )
-from dissensus.evaluation import code_commit, here
+from keeping import keep, kept
 
-RESULTS = Path(__file__).parent / "results" / "aggregation_accuracy.json"
 SEEDS = range(10)
 CORPORA = [
     ("bluebirds_ducks", "bluebirds"),
@@ -259,24 +257,21 @@ def main(arguments: list[str] | None = None) -> None:
         if only not in (None, folder):
             continue
         corpus, question, given = task(Path(named) / folder, name)
-        when = here() | {"commit": code_commit(), "seeds": list(SEEDS)}
         about = {"corpus": corpus, "question": question, "n_gold": int((given.known >= 0).sum())}
         rows = []
         for part in parts:
             for made in part(given):
                 rows.append(about | made)
                 print(shown(rows[-1]), flush=True)
-            keep(when, rows)
+            keep_corpus(rows)
 
 
-def keep(when: dict[str, Any], rows: list[dict[str, Any]]) -> None:
+def keep_corpus(rows: list[dict[str, Any]]) -> None:
     """Write the lines of a corpus in place of those it had."""
-    kept = json.loads(RESULTS.read_text()) if RESULTS.exists() else {"rows": []}
-    new = rows[0]["corpus"]
-    others = [made for made in kept["rows"] if made["corpus"] != new]
-    command = {"command": "python benchmarks/bench_aggregation_accuracy.py"}
-    RESULTS.parent.mkdir(exist_ok=True)
-    RESULTS.write_text(json.dumps(command | when | {"rows": others + rows}, indent=1) + "\n")
+    new, before = rows[0]["corpus"], kept("aggregation_accuracy")["rows"]
+    others = [made for made in before if made["corpus"] != new]
+    content = {"seeds": list(SEEDS), "rows": others + rows}
+    keep("aggregation_accuracy", "bench_aggregation_accuracy.py", content)
 
 
 if __name__ == "__main__":

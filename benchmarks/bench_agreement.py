@@ -1,16 +1,10 @@
 """How long agreement takes, beside scikit-learn and krippendorff on the same answers."""
 
-import json
-import os
-import platform
 import statistics
-import subprocess
 import time
 import tracemalloc
 from collections.abc import Callable
-from datetime import date
 from itertools import combinations
-from pathlib import Path
 from typing import Any
 
 import krippendorff
@@ -19,12 +13,12 @@ from sklearn.metrics import cohen_kappa_score
 
 from dissensus import Annotations, Nominal, agreement
 from dissensus.names import Names
+from keeping import keep
 
 SEED = 0
 RUNS = 5
 N_VALUES = 8
 PAIRS = 1000  # of annotators that scikit-learn is timed on; it takes as long for each
-RESULTS = Path(__file__).parent / "results" / "agreement.json"
 
 
 def crowd(n_items: int, n_annotators: int, per_item: int) -> Annotations:
@@ -149,11 +143,6 @@ def intervals(annotations: Annotations) -> list[dict[str, Any]]:
     return found
 
 
-def commit() -> str:
-    done = subprocess.run(["git", "rev-parse", "HEAD"], capture_output=True, text=True)
-    return done.stdout.strip()
-
-
 def cells(found: dict[str, Any]) -> list[str]:
     """A line of the table; what was not measured stays empty."""
     forms = {"answers": ",", "seconds": ".4f", "mebibytes": ",.0f", "peer": "",
@@ -174,11 +163,6 @@ def main() -> None:
     for found in results:
         print(f"{found['measure']:32}" + "".join(f"{cell:>13}" for cell in cells(found)))
     content = {
-        "command": "python benchmarks/bench_agreement.py",
-        "commit": commit(),
-        "date": date.today().isoformat(),
-        "machine": f"{platform.machine()}, {os.cpu_count()} cores",
-        "python": platform.python_version(),
         "seed": SEED,
         "runs": RUNS,
         "values": N_VALUES,
@@ -186,8 +170,7 @@ def main() -> None:
         "intervals of 1,000 resamples once",
         "results": results,
     }
-    RESULTS.parent.mkdir(exist_ok=True)
-    RESULTS.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+    keep("agreement", "bench_agreement.py", content)
 
 
 if __name__ == "__main__":

@@ -12,14 +12,10 @@ others on the machine count little; medians of alternated runs.
 from __future__ import annotations
 
 import argparse
-import datetime
-import json
 import math
-import platform
 import statistics
 import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -28,12 +24,11 @@ import torch
 from dissensus import Annotations, Corpus, Names, Ordinal
 from dissensus.contents import Contents
 from dissensus.encoders import TextEncoder
-from dissensus.evaluation import code_commit
 from dissensus.methods import AnnotatorHeads
 from dissensus.training import Training, sparse
 from dissensus.training.loop import Run
+from keeping import keep
 
-RESULTS = Path(__file__).parent / "results" / "annotators.json"
 PER_ITEM, N_ITEMS, WIDTH = 10, 3200, 384
 STARS = Ordinal(tuple("12345"))
 PEOPLE = (10, 1_000, 13_000)
@@ -165,14 +160,8 @@ def main(arguments: list[str] | None = None) -> None:
     torch.set_num_threads(threads)
     if given.quick:
         return
-    about = {
-        "command": f"python benchmarks/bench_annotators.py --runs {runs}",
-        "commit": code_commit(),
-        "date": datetime.date.today().isoformat(),
-        "machine": f"{platform.machine()}, one thread, processor time",
-        "seeds": [0],
-    }
-    RESULTS.write_text(json.dumps(about | {"rows": rows}, indent=1) + "\n")
+    content = {"timed": "one thread, processor time", "seeds": [0], "rows": rows}
+    keep("annotators", f"bench_annotators.py --runs {runs}", content)
 
 
 if __name__ == "__main__":

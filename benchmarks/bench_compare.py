@@ -11,10 +11,8 @@ Seconds of the processor: other work on the machine changes them less than those
 from __future__ import annotations
 
 import argparse
-import datetime
 import json
 import os
-import platform
 import subprocess
 import sys
 import tempfile
@@ -22,7 +20,8 @@ import time
 from pathlib import Path
 from typing import Any
 
-RESULTS = Path(__file__).parent / "results" / "compare_seconds.json"
+from keeping import keep
+
 SOURCE = Path(__file__).parent.parent / "src"
 METHODS = "single,soft-label,repeated-label,label-and-uncertainty,annotator-heads"
 OPTIONS = ["--protocol", "k-fold", "--folds", "5", "--seeds", "5", "--set", "training.epochs=1"]
@@ -101,18 +100,13 @@ def main() -> None:
     for name, times in lowest.items():
         print(f"{name:16}" + "".join(f"{times[part]:10.2f}" for part in PARTS))
     if given.keep:
-        from dissensus.evaluation import code_commit
-
-        about = {
-            "command": "python benchmarks/bench_compare.py --beside OTHER/src --keep",
-            "commit": code_commit(),
-            "date": datetime.date.today().isoformat(),
-            "machine": f"{platform.machine()}, {os.cpu_count()} cores",
+        content = {
             "load": f"{os.getloadavg()[1]:.1f} other processes, about",
             "options": f"--methods {METHODS} {' '.join(OPTIONS)} --processes 1",
+            "seconds": lowest,
+            "each": found,
         }
-        kept = about | {"seconds": lowest, "each": found}
-        RESULTS.write_text(json.dumps(kept, indent=1) + "\n")
+        keep("compare_seconds", "bench_compare.py --beside OTHER/src --keep", content)
 
 
 if __name__ == "__main__":

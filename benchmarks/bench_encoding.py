@@ -1,16 +1,11 @@
 """How long MiniLM takes to encode, beside sentence-transformers, and again from the cache."""
 
 import argparse
-import json
 import os
-import platform
 import statistics
-import subprocess
 import tempfile
 import time
 from collections.abc import Callable
-from datetime import date
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,6 +14,7 @@ import torch
 from dissensus.contents import Contents
 from dissensus.encoders import TextEncoder, encode
 from dissensus.simulate import PRESETS
+from keeping import keep
 
 SEED = 0
 RUNS = 3
@@ -26,7 +22,6 @@ N_TEXTS = 1000  # beside sentence-transformers
 N_CACHED = 2000  # a second time, from the cache
 THREADS = 1
 PEER_BATCHES = 32, 22  # texts: its default, and about as many tokens as ours has in a batch
-RESULTS = Path(__file__).parent / "results" / "encoding.json"
 
 
 def texts(number: int) -> Contents:
@@ -100,11 +95,6 @@ def from_the_cache(n_texts: int, runs: int) -> list[dict[str, Any]]:
     ]
 
 
-def commit() -> str:
-    done = subprocess.run(["git", "rev-parse", "HEAD"], capture_output=True, text=True)
-    return done.stdout.strip()
-
-
 def main(n_texts: int = N_TEXTS, n_cached: int = N_CACHED, runs: int = RUNS) -> None:
     threads = torch.get_num_threads()
     torch.set_num_threads(THREADS)
@@ -117,11 +107,6 @@ def main(n_texts: int = N_TEXTS, n_cached: int = N_CACHED, runs: int = RUNS) -> 
             f"{found['peer_seconds']:9.3f}  {found['ratio']:7.2f}"
         )
     content = {
-        "command": "python benchmarks/bench_encoding.py",
-        "commit": commit(),
-        "date": date.today().isoformat(),
-        "machine": f"{platform.machine()}, {os.cpu_count()} cores",
-        "python": platform.python_version(),
         "torch": torch.__version__,
         "threads": THREADS,
         "seed": SEED,
@@ -130,8 +115,7 @@ def main(n_texts: int = N_TEXTS, n_cached: int = N_CACHED, runs: int = RUNS) -> 
         "results": results,
     }
     if (n_texts, n_cached, runs) == (N_TEXTS, N_CACHED, RUNS):  # a trial leaves no results
-        RESULTS.parent.mkdir(exist_ok=True)
-        RESULTS.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+        keep("encoding", "bench_encoding.py", content)
 
 
 if __name__ == "__main__":

@@ -11,10 +11,7 @@ part. Seconds of training alone, medians of runs in which the ways take turns: 2
 from __future__ import annotations
 
 import argparse
-import datetime
-import json
 import os
-import platform
 import sys
 import time
 from collections.abc import Callable
@@ -27,13 +24,12 @@ import torch
 
 import dissensus as ds
 from dissensus.corpus import Corpus
-from dissensus.evaluation import code_commit
 from dissensus.methods import SeedEnsemble
 from dissensus.training import Training
 from dissensus.training.loop import Run
 from dissensus.training.together import train_all
+from keeping import keep, kept
 
-RESULTS = Path(__file__).parent / "results" / "ensemble.json"
 MEMBERS, ALONE, EPOCHS = 20, 4, 20
 VARIED = {"last-layer": 3, "everything": 1}  # what differs between members -> times measured
 
@@ -89,8 +85,8 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--show", action="store_true")
     given = parser.parse_args(arguments or [])
     if given.show:
-        kept = json.loads(RESULTS.read_text())
-        show(kept["rows"], kept["items"], kept["epochs"])
+        found = kept("ensemble")
+        show(found["rows"], found["items"], found["epochs"])
         return
     if "DISSENSUS_DATA" not in os.environ:
         print("DISSENSUS_DATA is not set; HS-Brexit is in its lewidi2023 folder")
@@ -105,18 +101,16 @@ def main(arguments: list[str] | None = None) -> None:
     show(rows, corpus.n_items, epochs)
     if given.quick:
         return
-    about = {
-        "command": "python benchmarks/bench_ensemble.py",
-        "commit": code_commit(),
-        "date": datetime.date.today().isoformat(),
-        "machine": f"{platform.machine()}, {os.cpu_count()} cores, torch {torch.__version__}, "
-        f"{torch.get_num_threads()} threads",
+    content = {
+        "torch": torch.__version__,
+        "threads": torch.get_num_threads(),
         "load": [round(load, 1) for load in before],
         "items": corpus.n_items,
         "epochs": epochs,
         "seeds": f"init_seed 0 to {MEMBERS - 1}; one by one: the first {ALONE}, scaled",
+        "rows": rows,
     }
-    RESULTS.write_text(json.dumps(about | {"rows": rows}, indent=1) + "\n")
+    keep("ensemble", "bench_ensemble.py", content)
 
 
 if __name__ == "__main__":

@@ -10,67 +10,31 @@ which both ways take turns. `--show` prints what was kept.
 from __future__ import annotations
 
 import argparse
-import datetime
-import json
-import os
-import platform
 import time
-from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
 
-from dissensus import Annotations, Corpus, Names, Nominal
-from dissensus.contents import Contents
-from dissensus.evaluation import code_commit
+from dissensus import Corpus
 from dissensus.methods import Single
-from dissensus.methods.trained import LaidOut
 from dissensus.training import Training
-from dissensus.training.loop import Run
 from dissensus.training.stack import Stack
+from keeping import keep, kept
+from stacks import crowd, runs_of
 
-RESULTS = Path(__file__).parent / "results" / "stacking_cpu.json"
 NETWORKS: dict[str, tuple[int, ...]] = {"384-64-6": (64,), "384-6, linear": ()}
 SIZES, SEEDS, ALONE = (16, 32, 64, 128, 256), 20, 4
 
 
-def crowd(n_items: int = 2048, width: int = 384) -> Corpus:
-    """Random features with labels of six kinds."""
-    generator = np.random.default_rng(0)
-    items = Names.range(n_items)
-    asked = Annotations.from_arrays(
-        np.arange(n_items),
-        np.zeros(n_items, np.int64),
-        generator.integers(0, 6, n_items),
-        Nominal(tuple("abcdef")),
-        items=items,
-    )
-    vectors = generator.normal(size=(n_items, width)).astype(np.float32)
-    shown = Contents.distinct("features", vectors)
-    return Corpus.build("random", items, {"q": asked}, contents={"x": shown})
-
-
-def runs_of(method: Single, corpus: Corpus, n: int) -> list[Run]:
-    """Trainings about to begin, of one corpus laid out once."""
-    laid_out: LaidOut = {}
-    runs = []
-    for seed in range(n):
-        one = replace(method, init_seed=seed, training=replace(method.training, seed=seed))
-        one._begin(corpus, "q", None)
-        runs.append(one._run(corpus, None, laid_out))
-    return runs
-
-
 def timed(method: Single, corpus: Corpus) -> tuple[float, float]:
     """Seconds of all seeds one after another (of a few of them, scaled), and side by side."""
-    few = runs_of(method, corpus, ALONE)
+    few = runs_of(method, corpus, "q", ALONE)
     begin = time.perf_counter()
     for run in few:
         run.train()
     alone = (time.perf_counter() - begin) * SEEDS / ALONE
-    stack = Stack(runs_of(method, corpus, SEEDS))
+    stack = Stack(runs_of(method, corpus, "q", SEEDS))
     begin = time.perf_counter()
     stack.train()
     return alone, time.perf_counter() - begin
@@ -110,9 +74,9 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--times", type=int, default=3)
     given = parser.parse_args(arguments)
     if given.show:
-        show(json.loads(RESULTS.read_text())["rows"])
+        show(kept("stacking_cpu")["rows"])
         return
-    corpus, before = crowd(), torch.get_num_threads()
+    corpus, before = crowd(2048, 384), torch.get_num_threads()
     measured(corpus, "384-64-6", 256, 1, 1)  # loads what is loaded once
     threads, sizes = ((1,), SIZES[1:2]) if given.quick else ((1, 2), SIZES)
     rows = [
@@ -125,14 +89,9 @@ def main(arguments: list[str] | None = None) -> None:
     show(rows)
     if given.quick:
         return
-    about = {
-        "command": "python benchmarks/bench_stacking.py",
-        "commit": code_commit(),
-        "date": datetime.date.today().isoformat(),
-        "machine": f"{platform.machine()}, {os.cpu_count()} cores, torch {torch.__version__}",
-        "seeds": f"0 to {SEEDS - 1}; one by one: the first {ALONE}, scaled",
-    }
-    RESULTS.write_text(json.dumps(about | {"rows": rows}, indent=1) + "\n")
+    seeds = f"0 to {SEEDS - 1}; one by one: the first {ALONE}, scaled"
+    content = {"torch": torch.__version__, "seeds": seeds, "rows": rows}
+    keep("stacking_cpu", "bench_stacking.py", content)
 
 
 if __name__ == "__main__":

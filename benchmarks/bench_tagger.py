@@ -13,10 +13,7 @@ median of alternated runs, which each make the first step of an epoch.
 from __future__ import annotations
 
 import argparse
-import datetime
-import json
 import math
-import platform
 import tempfile
 import time
 from collections.abc import Callable
@@ -32,11 +29,10 @@ from dissensus.aggregation import SoftmaxVote
 from dissensus.contents import Contents
 from dissensus.corpus import Focus
 from dissensus.encoders.tagger import TaggerEncoder
-from dissensus.evaluation import code_commit
 from dissensus.methods import SoftLabelMtl
 from dissensus.training import Training
+from keeping import keep
 
-RESULTS = Path(__file__).parent / "results" / "tagger.json"
 N_TOKENS, N_TWEETS, N_WORDS, N_TAGS, BATCH = 13000, 910, 4000, 12, 1024
 TRAINING = Training(
     epochs=1,
@@ -182,16 +178,13 @@ def main(arguments: list[str] | None = None) -> None:
     print(f"{'':26} {'seconds a step':>15} {'of ours':>9}")
     for name, found in times.items():
         print(f"{name:26} {np.median(found):15.2f} {np.median(found) / mine:9.2f}", flush=True)
-    about = {
-        "command": "python benchmarks/bench_tagger.py",
-        "commit": code_commit(),
-        "date": datetime.date.today().isoformat(),
-        "machine": f"{platform.machine()}, one thread",
+    content = {
+        "threads": 1,
         "seeds": [0],
         "batches_per_epoch": math.ceil(N_TOKENS / BATCH),
         "seconds_a_step": times,
     }
-    RESULTS.write_text(json.dumps(about, indent=1) + "\n")
+    keep("tagger", "bench_tagger.py", content)
 
 
 if __name__ == "__main__":

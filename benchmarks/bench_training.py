@@ -11,13 +11,9 @@ indexes, standardises, drops out, clips, steps AdamW (fused) along a cosine, and
 from __future__ import annotations
 
 import argparse
-import datetime
-import json
 import math
-import platform
 import time
 from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 import torch
@@ -27,11 +23,10 @@ from torch.nn import functional as F
 from dissensus import Annotations, Corpus, Names, Nominal
 from dissensus.contents import Contents
 from dissensus.encoders import TextEncoder
-from dissensus.evaluation import code_commit
 from dissensus.methods import Single
 from dissensus.training import Training
+from keeping import keep, kept
 
-RESULTS = Path(__file__).parent / "results" / "training.json"
 VALUES = tuple("abcdef")
 
 
@@ -146,16 +141,8 @@ def main(arguments: list[str] | None = None) -> None:
         mine, bare = (float(np.median(side)) for side in zip(*times, strict=True))
         print(f"{name:36} {mine:9.3f} {bare:9.3f} {mine / bare:7.2f}", flush=True)
         rows.append({"what": name, "ours_ms": mine, "bare_ms": bare, "runs": times})
-    kept = json.loads(RESULTS.read_text())["rows"] if RESULTS.exists() else []
-    rows += [row for row in kept if row["what"] not in cases]
-    about = {
-        "command": "python benchmarks/bench_training.py",
-        "commit": code_commit(),
-        "date": datetime.date.today().isoformat(),
-        "machine": f"{platform.machine()}, one thread",
-        "seeds": [0],
-    }
-    RESULTS.write_text(json.dumps(about | {"rows": rows}, indent=1) + "\n")
+    rows += [row for row in kept("training")["rows"] if row["what"] not in cases]
+    keep("training", "bench_training.py", {"threads": 1, "seeds": [0], "rows": rows})
 
 
 if __name__ == "__main__":

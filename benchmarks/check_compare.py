@@ -10,10 +10,8 @@ and once killed (SIGKILL) in the middle twice and begun again. Only times may di
 from __future__ import annotations
 
 import argparse
-import datetime
 import json
 import os
-import platform
 import shutil
 import subprocess
 import sys
@@ -22,9 +20,8 @@ import time
 from pathlib import Path
 from typing import Any
 
-from dissensus.evaluation import code_commit
+from keeping import keep, kept
 
-RESULTS = Path(__file__).parent / "results" / "compare.json"
 PROGRAM = str(Path(sys.executable).with_name("dissensus"))
 TIMES = ("when", "seconds")  # what may differ
 
@@ -116,22 +113,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--show", action="store_true")
     if parser.parse_args().show:
-        for name, found in json.loads(RESULTS.read_text())["comparisons"].items():
+        for name, found in kept("compare")["comparisons"].items():
             print(f"{name}: killed after {found['killed after']} fits; same: {found['same']}")
             print(found["table"])
         return
     data = os.environ.get("DISSENSUS_DATA")
     if not data:
         sys.exit("DISSENSUS_DATA does not say where the corpora are")
-    about = {
-        "command": "python benchmarks/check_compare.py",
-        "commit": code_commit(),
-        "date": datetime.date.today().isoformat(),
-        "machine": f"{platform.machine()}, {os.cpu_count()} cores",
-        "seeds": "5, 3 and 2, from 0",
-    }
     found = run(Path(data))
-    RESULTS.write_text(json.dumps(about | {"comparisons": found}, indent=1) + "\n")
+    keep("compare", "check_compare.py", {"seeds": "5, 3 and 2, from 0", "comparisons": found})
     if not all(of_corpus["same"] for of_corpus in found.values()):
         sys.exit("a comparison that was killed ended otherwise")
 

@@ -7,20 +7,16 @@ of 500 with one, as many as it can (the power). The question is that of new seed
 for the design "fits at hand", where seeds have no effect and there is one.
 """
 
-import json
 import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 
 from dissensus.evaluation import (
     Difference,
-    code_commit,
     corrected,
-    here,
     hierarchical,
     over_both,
     over_items,
@@ -30,8 +26,8 @@ from dissensus.evaluation import (
     statistic_over_items,
 )
 from dissensus.evaluation.resampling import macro_f1
+from keeping import keep
 
-RESULTS = Path(__file__).parent / "results" / "significance.json"
 COMPARISONS = 500
 RESAMPLES = 999
 SEED = 0
@@ -223,17 +219,14 @@ def main() -> None:
     if comparisons != COMPARISONS:
         print("not kept: another number of comparisons")
         return
-    about = {
-        "command": "python benchmarks/check_significance.py",
-        "commit": code_commit(),
-        **here(),
+    content = {
         "seeds": [SEED],
         "comparisons": comparisons,
         "resamples": RESAMPLES,
+        "rows": rows,
+        "family": family,
     }
-    RESULTS.parent.mkdir(exist_ok=True)
-    content = about | {"rows": rows, "family": family}
-    RESULTS.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+    keep("significance", "check_significance.py", content)
 
 
 if __name__ == "__main__":

@@ -10,10 +10,8 @@ out, by the corpus's own grouping. What the commands print as JSON is kept.
 from __future__ import annotations
 
 import argparse
-import datetime
 import json
 import os
-import platform
 import subprocess
 import sys
 import tempfile
@@ -21,9 +19,8 @@ import time
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from dissensus.evaluation import code_commit
+from keeping import keep, kept
 
-RESULTS = Path(__file__).parent / "results" / "learning_core.json"
 METHODS = (
     "prior",
     "annotator-majority",
@@ -99,8 +96,8 @@ def run(case: Case, data: Path) -> dict[str, Any]:
     return {**case._asdict(), "seconds": seconds, "evaluate": judged}
 
 
-def show(kept: dict[str, Any]) -> None:
-    for row in kept["rows"]:
+def show(rows: list[dict[str, Any]]) -> None:
+    for row in rows:
         judged = row["evaluate"]
         print(f"\n{row['corpus'] or row['folder']}: {row['question']}")
         occurring = dict.fromkeys(n for result in judged["results"] for n in result["scores"])
@@ -120,27 +117,20 @@ def main() -> None:
     parser.add_argument("--show", action="store_true")
     parser.add_argument("--only")
     given = parser.parse_args()
-    kept = json.loads(RESULTS.read_text()) if RESULTS.exists() else {"rows": []}
+    rows = kept("learning_core")["rows"]
     if not given.show:
         data = os.environ.get("DISSENSUS_DATA")
         if not data:
             sys.exit("DISSENSUS_DATA does not say where the corpora are")
-        done = {(row["folder"], row["corpus"], row["question"]) for row in kept["rows"]}
+        done = {(row["folder"], row["corpus"], row["question"]) for row in rows}
         for case in CASES:
             if (case.folder, case.corpus, case.question) in done:
                 continue
             if given.only and given.only not in (case.folder, case.corpus):
                 continue
-            kept["rows"].append(run(case, Path(data)))
-            kept |= {
-                "command": "python benchmarks/learning_core.py",
-                "commit": code_commit(),
-                "date": datetime.date.today().isoformat(),
-                "machine": f"{platform.machine()}, {os.cpu_count()} cores",
-                "seeds": [0],
-            }
-            RESULTS.write_text(json.dumps(kept, indent=1) + "\n")
-    show(kept)
+            rows.append(run(case, Path(data)))
+            keep("learning_core", "learning_core.py", {"seeds": [0], "rows": rows})
+    show(rows)
 
 
 if __name__ == "__main__":

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import argparse
 import base64
-import json
 import os
 import sys
 import time
@@ -29,12 +28,13 @@ from dissensus import read
 from dissensus.corpus import Corpus
 from dissensus.encoders.vocabulary import Vocabulary
 from dissensus.encoders.word_forms import described
-from dissensus.evaluation import Difference, code_commit, here, over_both, over_items
+from dissensus.evaluation import Difference, over_both, over_items
 from dissensus.evaluation.protocols import Fold, k_fold, official
 from dissensus.methods import Job, fit_many, method
 from dissensus.training import Training
+from keeping import keep, kept
 
-RESULTS = Path(__file__).parent / "results" / "stemming_pairs.json"
+NAME = "stemming_pairs"  # of the results
 QUESTION = "is the stem"
 SEEDS = tuple(range(10))
 RESAMPLES = 2000
@@ -247,28 +247,22 @@ def complete(folder: Path, glove: Path, only: str | None) -> None:
         if only not in (None, row.name):
             continue
         for protocol in PROTOCOLS:
-            if find(kept(), row.name, protocol) is None:
-                keep(run(row, protocol, data), data)
-                print(row.name, protocol, kept()["rows"][-1]["accuracy"], flush=True)
+            if find(kept(NAME), row.name, protocol) is None:
+                keep_row(run(row, protocol, data), data)
+                print(row.name, protocol, kept(NAME)["rows"][-1]["accuracy"], flush=True)
 
 
-def kept() -> dict[str, Any]:
-    return json.loads(RESULTS.read_text()) if RESULTS.exists() else {"rows": []}
-
-
-def keep(row: dict[str, Any], data: Data) -> None:
+def keep_row(row: dict[str, Any], data: Data) -> None:
     """Beside what is kept by now: other rows may run at the same time."""
-    about = {
-        "command": "python benchmarks/stemming_pairs.py GLOVE",
-        "commit": code_commit(),
-        **here(),
+    content = {
         "seeds": list(SEEDS),
         "settings": SETTINGS,
         "n_items": data.corpus.n_items,
         "gold": packed(np.packbits(data.gold == 1)),
         "word": packed(data.word.astype(np.uint16)),
+        "rows": [*kept(NAME)["rows"], row],
     }
-    RESULTS.write_text(json.dumps({**about, "rows": [*kept()["rows"], row]}, indent=1) + "\n")
+    keep(NAME, "stemming_pairs.py GLOVE", content)
 
 
 SETTINGS = {
@@ -391,7 +385,7 @@ def main() -> None:
         if not data or given.glove is None:
             sys.exit("name a file of GloVe vectors, and the corpora's folder in DISSENSUS_DATA")
         complete(Path(data) / "stemming", given.glove, given.only)
-    show(kept())
+    show(kept(NAME))
 
 
 if __name__ == "__main__":

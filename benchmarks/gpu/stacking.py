@@ -13,6 +13,7 @@ import argparse
 import datetime
 import json
 import platform
+import sys
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -21,6 +22,8 @@ from typing import Any
 
 import numpy as np
 import torch
+
+sys.path.append(str(Path(__file__).parents[1]))  # stacks.py serves a benchmark on the CPU too
 
 KIT = Path("gpu-kit/stacking")
 
@@ -34,36 +37,6 @@ def pack(folder: Path, data: Path) -> None:
     corpus = datasets.read(data / "lewidi2023", corpus="HS-Brexit")
     corpus.save(folder / "HS-Brexit")
     pack_minilm(folder / "minilm", corpus.contents["text"].values.to_pylist())
-
-
-def crowd(n_items: int, width: int) -> Any:
-    """Random features with labels of six kinds."""
-    from dissensus import Annotations, Corpus, Names, Nominal
-    from dissensus.contents import Contents
-
-    generator = np.random.default_rng(0)
-    items = Names.range(n_items)
-    asked = Annotations.from_arrays(
-        np.arange(n_items),
-        np.zeros(n_items, np.int64),
-        generator.integers(0, 6, n_items),
-        Nominal(tuple("abcdef")),
-        items=items,
-    )
-    vectors = generator.normal(size=(n_items, width)).astype(np.float32)
-    shown = Contents.distinct("features", vectors)
-    return Corpus.build("random", items, {"q": asked}, contents={"x": shown})
-
-
-def runs_of(make: Callable[[int], Any], corpus: Any, question: str, members: int) -> list[Any]:
-    """Trainings about to begin, of one corpus laid out once."""
-    laid_out: dict[Any, Any] = {}
-    runs = []
-    for seed in range(members):
-        method = make(seed)
-        method._begin(corpus, question, None)
-        runs.append(method._run(corpus, None, laid_out))
-    return runs
 
 
 def timed(work: Callable[[], object]) -> float:
@@ -95,14 +68,14 @@ def heads(members: int, epochs: int, n_items: int) -> dict[str, Any]:
     """384-128-6 heads over frozen features at batch 32."""
     from dissensus.methods import Single
     from dissensus.training import Training
+    from stacks import crowd, runs_of
 
     corpus = crowd(n_items, 384)
     training = Training(epochs=epochs, batch_size=32)
     method = Single(encoder="features", hidden=(128,), dropout=0.5, training=training)
 
     def fresh(n: int) -> list[Any]:
-        made = lambda seed: replace(method, init_seed=seed, training=replace(training, seed=seed))  # noqa: E731
-        return runs_of(made, corpus, "q", n)
+        return runs_of(method, corpus, "q", n)
 
     one_by_one(fresh(1))  # loads what is loaded once
     few = max(1, members // 10)
@@ -132,6 +105,7 @@ def minilms(members: int, epochs: int, n_items: int, encoder: str) -> dict[str, 
     import dissensus as ds
     from dissensus.methods import SoftLabel
     from dissensus.training import Training
+    from stacks import runs_of
 
     corpus = ds.read(KIT / "HS-Brexit").part("train")
     corpus = corpus.select(items=np.arange(corpus.n_items) < n_items)
@@ -139,9 +113,8 @@ def minilms(members: int, epochs: int, n_items: int, encoder: str) -> dict[str, 
     method = SoftLabel(encoder=encoder, tune="all", training=training)
 
     def fresh(n: int, compile: bool = False) -> list[Any]:
-        own = replace(training, compile=compile)
-        made = lambda seed: replace(method, init_seed=seed, training=replace(own, seed=seed))  # noqa: E731
-        return runs_of(made, corpus, "hate", n)
+        own = replace(method, training=replace(training, compile=compile))
+        return runs_of(own, corpus, "hate", n)
 
     one_by_one(fresh(1))
     few = min(members, 3)
@@ -198,7 +171,6 @@ def comparison(folds: int, seeds: int, encoder: str) -> dict[str, Any]:
 def command(folds: int, seeds: int, encoder: str) -> dict[str, Any]:
     """The same as it is typed, with all three questions: from the shell and back."""
     import subprocess
-    import sys
     import tempfile
 
     names = "single,soft-label,repeated-label,label-and-uncertainty,annotator-heads"

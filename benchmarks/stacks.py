@@ -1,0 +1,39 @@
+"""What the benchmarks of networks side by side train: a random crowd, and trainings of it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from dissensus import Annotations, Corpus, Names, Nominal
+from dissensus.contents import Contents
+from dissensus.methods.trained import LaidOut, TrainedMethod
+from dissensus.training.loop import Run
+
+
+def crowd(n_items: int, width: int) -> Corpus:
+    """Random features with labels of six kinds."""
+    generator = np.random.default_rng(0)
+    items = Names.range(n_items)
+    asked = Annotations.from_arrays(
+        np.arange(n_items),
+        np.zeros(n_items, np.int64),
+        generator.integers(0, 6, n_items),
+        Nominal(tuple("abcdef")),
+        items=items,
+    )
+    vectors = generator.normal(size=(n_items, width)).astype(np.float32)
+    shown = Contents.distinct("features", vectors)
+    return Corpus.build("random", items, {"q": asked}, contents={"x": shown})
+
+
+def runs_of(method: TrainedMethod, corpus: Corpus, question: str, n_seeds: int) -> list[Run]:
+    """Trainings about to begin, one for each seed, of one corpus laid out once."""
+    laid_out: LaidOut = {}
+    runs = []
+    for seed in range(n_seeds):
+        one = replace(method, init_seed=seed, training=replace(method.training, seed=seed))
+        one._begin(corpus, question, None)
+        runs.append(one._run(corpus, None, laid_out))
+    return runs
