@@ -91,6 +91,13 @@ def test_a_question_of_ratings() -> None:
     assert funny.disputed[0].answers == {"mean": 5, "sd": pytest.approx(18**0.5), "answers": 2}
 
 
+def test_levels_with_a_gap_are_as_far_apart_as_their_numbers() -> None:
+    rows = [("t1", "ann", "-1"), ("t1", "bob", "1"), ("t2", "ann", "1"), ("t2", "bob", "2")]
+    levels = Annotations.from_rows(rows, Ordinal(("-1", "1", "2")))
+    found = describe(Corpus.build("gap", ["t1", "t2"], {"q": levels})).questions[0]
+    assert [(d.item, d.dispute) for d in found.disputed] == [("t1", 1.0), ("t2", 0.25)]
+
+
 def test_only_the_questions_and_items_asked_for() -> None:
     found = describe(small(), ["rude"], most=1)
     assert [question.name for question in found.questions] == ["rude"]

@@ -1,0 +1,109 @@
+"""Counting what is in a corpus."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from dissensus import agreement
+from dissensus.annotations import Annotations
+from dissensus.corpus import Corpus, LeftOut
+from dissensus.describe.description import Description, QuestionDescription
+from dissensus.describe.disputed import disputed_by, most_disputed
+from dissensus.describe.people import People
+from dissensus.describe.words import ratings_of, scale_text
+from dissensus.scales import Interval, MultiLabel
+
+
+def describe(corpus: Corpus, questions: Sequence[str] | None = None, most: int = 5) -> Description:
+    """Count what is in a corpus and find what is worth a look.
+
+    Args:
+        questions: which ones; all if left out.
+        most: how many of the most disputed items to show.
+
+    Example:
+        >>> rows = [("t1", "ann", "yes"), ("t1", "bob", "no"), ("t2", "ann", "yes")]
+        >>> corpus = Corpus.build("mine", ["t1", "t2"], {"rude": Annotations.from_rows(rows)})
+        >>> found = describe(corpus).questions[0]
+        >>> found.loaded, found.per_item, [item.item for item in found.disputed]
+        (3, {'min': 1, 'mean': 1.5, 'max': 2}, ['t1'])
+    """
+    asked = list(corpus.questions if questions is None else questions)
+    corpus.check_questions(asked)
+    elsewhere = [left for left in corpus.left_out if left.question not in corpus.questions]
+    return Description(
+        name=corpus.name,
+        items=corpus.n_items,
+        annotators=corpus.n_annotators,
+        contents={
+            role: {"kind": held.kind, "number": len(held)} for role, held in corpus.contents.items()
+        },
+        item_attributes=list(corpus.item_attributes),
+        annotator_attributes=list(corpus.annotator_attributes),
+        splits={scheme: _parts(corpus, scheme) for scheme in corpus.splits},
+        left_out=[left._asdict() for left in elsewhere] if questions is None else [],
+        questions=[_describe_question(corpus, question, most) for question in asked],
+    )
+
+
+def _parts(corpus: Corpus, scheme: str) -> dict[str, int]:
+    sizes = {part: int(corpus.in_part(part, scheme).sum()) for part in corpus.parts(scheme)}
+    nowhere = corpus.n_items - sum(sizes.values())
+    return sizes | ({"in no part": nowhere} if nowhere else {})
+
+
+def _describe_question(corpus: Corpus, question: str, most: int) -> QuestionDescription:
+    annotations = corpus[question]
+    per_item = annotations.per_item()
+    answered = per_item[per_item > 0]
+    people = People.of(annotations)
+    gold = corpus.gold.get(question)
+    return QuestionDescription(
+        name=question,
+        scale=scale_text(annotations.scale),
+        loaded=annotations.n_answers,
+        left_out=_reasons(corpus.left_out, question),
+        items=len(answered),
+        items_without_answers=int((per_item == 0).sum()),
+        annotators=None if people is None else len(people.codes),
+        per_item=_spread(answered, mean=True),
+        per_annotator=None if people is None else _spread(people.sizes, mean=False),
+        shares=_shares(annotations),
+        ratings=ratings_of(annotations),
+        agreement=agreement.at_a_glance(annotations),
+        disputed_by=disputed_by(annotations.scale),
+        disputed=most_disputed(corpus, annotations, most),
+        constant=[] if people is None else people.constant(),
+        fast=[] if people is None else people.fast(),
+        duplicated=[] if people is None else people.duplicated(),
+        gold=0 if gold is None else int((gold.per_item() > 0).sum()),
+    )
+
+
+def _reasons(left_out: tuple[LeftOut, ...], question: str) -> dict[str, int]:
+    reasons: dict[str, int] = {}
+    for left in left_out:
+        if left.question == question:
+            reasons[left.reason] = reasons.get(left.reason, 0) + left.answers
+    return reasons
+
+
+def _spread(sizes: np.ndarray, mean: bool) -> dict[str, float]:
+    """The least, the middle and the most; empty of nothing."""
+    if not sizes.size:
+        return {}
+    middle = {"mean": float(sizes.mean())} if mean else {"median": float(np.median(sizes))}
+    return {"min": int(sizes.min()), **middle, "max": int(sizes.max())}
+
+
+def _shares(annotations: Annotations) -> dict[str, float] | None:
+    """How much of all answers each value has; multi-label: the share of answers that hold it."""
+    scale = annotations.scale
+    if isinstance(scale, Interval) or not annotations.n_rows:
+        return None
+    several = isinstance(scale, MultiLabel)
+    chosen = annotations.marginals() if several else annotations.counts()
+    shares = chosen.sum(axis=0) / annotations.n_answers
+    return dict(zip(getattr(scale, "values", ()), shares.tolist(), strict=True))

@@ -1,0 +1,63 @@
+"""What is known of a corpus, as fields and as JSON."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from dissensus.describe.disputed import Disputed
+from dissensus.describe.people import Constant, Duplicated, Fast
+
+
+@dataclass(frozen=True)
+class QuestionDescription:
+    """What is known of one question's answers."""
+
+    name: str
+    scale: str
+    loaded: int  # answers
+    left_out: dict[str, int]  # reason -> answers
+    items: int  # with answers
+    items_without_answers: int
+    annotators: int | None  # with answers; None: nobody knows who answered
+    per_item: dict[str, float]  # answers per item with answers: min, mean, max
+    per_annotator: dict[str, float] | None  # likewise: min, median, max
+    shares: dict[str, float] | None  # of each value among the answers
+    ratings: dict[str, float] | None  # mean, sd and quantiles of ratings
+    agreement: dict[str, float]
+    disputed_by: str  # what `dispute` is: entropy or variance
+    disputed: list[Disputed]
+    constant: list[Constant]
+    fast: list[Fast]
+    duplicated: list[Duplicated]
+    gold: int  # items with a label from elsewhere
+
+
+@dataclass(frozen=True)
+class Description:
+    """What is in a corpus; `to_dict` gives it as JSON."""
+
+    name: str
+    items: int
+    annotators: int
+    contents: dict[str, dict[str, Any]]  # role -> kind, number
+    item_attributes: list[str]
+    annotator_attributes: list[str]
+    splits: dict[str, dict[str, int]]  # scheme -> part -> items
+    left_out: list[dict[str, Any]]  # of what is no question here: question, reason, answers
+    questions: list[QuestionDescription]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The description as JSON; what is undefined is null."""
+        return {key: _json(value) for key, value in dataclasses.asdict(self).items()}
+
+
+def _json(value: Any) -> Any:
+    """Undefined numbers as None, which JSON has."""
+    if isinstance(value, dict):
+        return {key: _json(held) for key, held in value.items()}
+    if isinstance(value, list | tuple):
+        return [_json(held) for held in value]
+    return None if isinstance(value, float) and math.isnan(value) else value
