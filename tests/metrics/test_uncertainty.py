@@ -48,6 +48,7 @@ def test_normalised_entropy_equals_scipy() -> None:
     mass = np.random.default_rng(0).dirichlet(np.ones(5), 20)
     np.testing.assert_allclose(normalised_entropy(mass), entropy(mass, axis=1, base=5))
     assert np.isnan(normalised_entropy(np.ones((2, 1)))).all()
+    assert np.isnan(normalised_entropy(np.full((1, 2), np.nan))).all()
 
 
 def test_kurtosis_equals_scipy() -> None:

@@ -10,9 +10,10 @@ from sklearn.model_selection import StratifiedKFold
 
 from dissensus import Corpus, datasets
 from dissensus.errors import DataError
+from dissensus.metrics import excess_kurtosis
 from dissensus.papers.soft_labels import CONDITIONS, PRINTED, SEEDS, named
 from dissensus.papers.soft_labels.conditions import folds, labels, tied, with_automatic
-from dissensus.papers.soft_labels.items import Items, entropy, kurtosis
+from dissensus.papers.soft_labels.items import Items
 from tests.papers.tiny import stems, tweets
 
 
@@ -106,30 +107,14 @@ def test_automatic_tokens_are_unanimous_nouns() -> None:
     assert with_automatic(stems())["is the stem"].n_rows == stems()["is the stem"].n_rows
 
 
-def test_kurtosis_is_scipys_and_of_one_hot_rows_the_papers() -> None:
-    from scipy.stats import kurtosis as of_scipy
-
-    rows = np.random.default_rng(0).dirichlet(np.ones(12), 50)
-    np.testing.assert_allclose(kurtosis(rows), of_scipy(rows, axis=1))
-    assert kurtosis(np.eye(12)).round(4).tolist() == [7.0909] * 12
-    assert np.isnan(kurtosis(np.full((1, 12), 1 / 12))).all()
-    pairs = np.random.default_rng(0).dirichlet(np.ones(2), 9)
-    np.testing.assert_allclose(kurtosis(pairs), -2)
-
-
-def test_entropy() -> None:
-    found = entropy(np.array([[1.0, 0.0], [0.5, 0.5], [np.nan, np.nan]]))
-    np.testing.assert_allclose(found, [0, np.log(2), np.nan])
-
-
 def test_kurtosis_of_the_papers_data(data_folder: Path) -> None:  # SPEC: computed on its files
     from dissensus.aggregation import SoftmaxVote
 
     corpus = with_automatic(datasets.read(data_folder / "pos_tweets"))
     soft = SoftmaxVote().fit(corpus["tag"]).distribution_
-    means = [kurtosis(soft[corpus.in_part(part)]).mean() for part in ("train", "dev")]
+    means = [excess_kurtosis(soft[corpus.in_part(part)]).mean() for part in ("train", "dev")]
     assert np.round(means, 3).tolist() == [6.478, 6.456]
-    assert np.isnan(kurtosis(soft[corpus.in_part("test")])).all()
+    assert np.isnan(excess_kurtosis(soft[corpus.in_part("test")])).all()
 
 
 def test_folds_of_the_papers_data(data_folder: Path) -> None:

@@ -40,6 +40,12 @@ def entropy_similarity(prediction: Prediction, annotations: Annotations) -> floa
     return _cosine(people, predicted)
 
 
+def entropy(distribution: np.ndarray) -> np.ndarray:
+    """The entropy of each row in nats, (n,): 0 sure, ln(n_values) even; nan where it holds nan."""
+    logs = np.log(np.where(distribution > 0, distribution, 1))
+    return np.abs((distribution * logs).sum(axis=1))  # not -0.0
+
+
 def normalised_entropy(distribution: np.ndarray) -> np.ndarray:
     """The entropy of each row as a share of the highest possible, (n,): 0 sure, 1 even.
 
@@ -51,8 +57,7 @@ def normalised_entropy(distribution: np.ndarray) -> np.ndarray:
     """
     if distribution.shape[1] < 2:
         return np.full(len(distribution), np.nan)
-    logs = np.log(np.where(distribution > 0, distribution, 1))
-    return np.abs((distribution * logs).sum(axis=1)) / np.log(distribution.shape[1])
+    return entropy(distribution) / np.log(distribution.shape[1])
 
 
 def excess_kurtosis(distribution: np.ndarray) -> np.ndarray:

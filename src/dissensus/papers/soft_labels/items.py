@@ -17,6 +17,7 @@ from dissensus.corpus import Corpus
 from dissensus.errors import DataError
 from dissensus.evaluation.fit import number, plain
 from dissensus.folders import reading
+from dissensus.metrics.uncertainty import entropy, excess_kurtosis
 from dissensus.papers.soft_labels.conditions import STEMS, Condition, folds, labels
 from dissensus.papers.soft_labels.outcome import codes, letters
 
@@ -48,7 +49,7 @@ class Items:
         tested = np.concatenate([fold.test for fold in dealt])
         question = condition.question
         soft = AGGREGATORS["softmax-vote"]().fit(corpus[question]).distribution_[tested]
-        measured = entropy(soft) if condition.corpus == STEMS else kurtosis(soft)
+        measured = entropy(soft) if condition.corpus == STEMS else excess_kurtosis(soft)
         return cls(
             condition.name,
             {fold.name: len(fold.test) for fold in dealt},
@@ -139,25 +140,3 @@ def known_words(corpus: Corpus, items: np.ndarray, glove: str | Path | None) -> 
     )
     numbers = [words.number(texts[code][start:stop]) for code, start, stop in shown]
     return (np.array(numbers) != words.nothing).astype(np.int64)
-
-
-def kurtosis(distribution: np.ndarray) -> np.ndarray:
-    """Excess kurtosis of each row: high where one value has all the mass, nan where all are alike.
-
-    Example:
-        >>> kurtosis(np.eye(12)[:1]).round(4).tolist()
-        [7.0909]
-    """
-    off = distribution - distribution.mean(axis=1, keepdims=True)
-    spread = (off**2).mean(axis=1)
-    spread[spread < 1e-18] = np.nan
-    found: np.ndarray = (off**4).mean(axis=1) / spread**2 - 3
-    return found
-
-
-def entropy(distribution: np.ndarray) -> np.ndarray:
-    """Entropy of each row in nats: for two values, whose kurtosis is always -2."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        terms = np.where(distribution > 0, distribution * np.log(distribution), 0.0)
-    found: np.ndarray = np.where(np.isnan(distribution).any(axis=1), np.nan, -terms.sum(axis=1))
-    return found
