@@ -203,9 +203,9 @@ class Resident:
     def _stacked(self, parts: list[np.ndarray]) -> Tensor:
         width = max(part.shape[1] for part in parts)
         width = _rounded(width) if self.even else width
-        padded = np.stack(
-            [np.pad(part, ((0, 0), (0, width - part.shape[1]))) for part in parts], axis=1
-        )
+        padded = np.zeros((len(parts[0]), len(parts), width), parts[0].dtype)
+        for member, part in enumerate(parts):
+            padded[:, member, : part.shape[1]] = part
         return torch.from_numpy(padded).to(self.device)
 
     # ---- a batch ----
@@ -289,11 +289,14 @@ def _rounded(width: int) -> int:
 
 def _distinct(codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The distinct codes of each step, padded with the first, and the position of each; -1 none."""
-    found = [np.unique(row[row >= 0]) for row in codes]
-    width = max(1, *(len(row) for row in found))
-    contents = np.zeros((len(codes), width), np.int64)
-    at = np.full(codes.shape, -1)
-    for step, (row, distinct) in enumerate(zip(codes, found, strict=True)):
-        contents[step, : len(distinct)] = distinct
-        at[step] = np.where(row >= 0, np.searchsorted(distinct, row), -1)
+    order = np.argsort(codes, axis=1)
+    sorted_ = np.take_along_axis(codes, order, axis=1)
+    new = sorted_ >= 0
+    new[:, 1:] &= sorted_[:, 1:] != sorted_[:, :-1]
+    rank = np.cumsum(new, axis=1) - 1  # -1 before the first
+    step, place = np.nonzero(new)
+    contents = np.zeros((len(codes), max(1, int(rank.max(initial=0)) + 1)), np.int64)
+    contents[step, rank[step, place]] = sorted_[step, place]
+    at = np.empty_like(rank)
+    np.put_along_axis(at, order, rank, axis=1)
     return contents, at

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import lru_cache
+from operator import attrgetter
 
 import numpy as np
 import torch
@@ -72,6 +73,7 @@ class Stack:
             same_length = self.training.compile or not self.resident.inputs
             self.graph = self.device.type == "cuda" and same_length
 
+    @torch.no_grad()
     def _gather(self) -> None:
         """All members' weights, by their learning rates: in one table, (n_members, n_weights), of
         which `weights` are views; to be compiled, each parameter by itself."""
@@ -81,14 +83,12 @@ class Stack:
         named = [(n, p) for n, p in self.network.named_parameters() if p.requires_grad]
         named = sorted(named, key=lambda entry: group_of[entry[1]])
         self.names = [name for name, _ in named]
-        tables = [dict(network.named_parameters()) for network in networks]
         self.halves: Tensors = {}
         trainings = [run.training for run in self.runs]
         if self.training.compile:
             lying = self.gradients.transposed
             self.weights = {
-                name: _stacked([table[name].detach() for table in tables], name in lying)
-                for name in self.names
+                name: _stacked(_each(networks, name), name in lying) for name in self.names
             }
             if self.training.precision == "bf16":
                 self.halves = {n: held.bfloat16() for n, held in self.weights.items() if n in lying}
@@ -97,21 +97,24 @@ class Stack:
                 self.weights, trainings, self.ends, self.halves
             )
         else:
-            flat = [torch.cat([t[n].detach().reshape(-1) for n in self.names]) for t in tables]
-            self.flat = torch.stack(flat)
+            columns = [torch.stack(_each(networks, name)).flatten(1) for name in self.names]
+            self.flat = torch.cat(columns, dim=1)
             self.weights = _views(self.flat, [(name, held.shape) for name, held in named])
             self.ends = np.cumsum([sum(p.numel() for p in group) for group in groups]).tolist()
             self.optimiser = stacked_optimiser(self.flat, trainings, self.ends)
-        states = [network.state_dict() for network in networks]
-        fixed = [name for name in states[0] if name not in set(self.names)]
-        first = states[0]
-        equal = {n: all(torch.equal(first[n], state[n]) for state in states[1:]) for n in fixed}
-        self.shared = {name: first[name] for name in fixed if equal[name]}
-        self.own = {
-            name: torch.stack([state[name] for state in states])
-            for name in fixed
-            if not equal[name]
-        }
+        self._gather_fixed(networks)
+
+    def _gather_fixed(self, networks: list[Network]) -> None:
+        """What does not learn: of all, where it is the same, and of each."""
+        self.shared: Tensors = {}
+        self.own: Tensors = {}
+        learned = set(self.names)
+        for name in [name for name in networks[0].state_dict() if name not in learned]:
+            first, *others = _each(networks, name)
+            if all(torch.equal(first, other) for other in others):
+                self.shared[name] = first.detach()
+            else:
+                self.own[name] = torch.stack([first, *others])
 
     # ---- the loop ----
 
@@ -225,9 +228,8 @@ class Stack:
                 run = self.runs[member]
                 averaged = self.means is not None and run.share(run.step - 1)
                 held = self.means if averaged and self.means is not None else self.weights
-                for name, parameter in run.network.named_parameters():
-                    if name in held:
-                        parameter.copy_(held[name][member])
+                mine = [_each([run.network], name)[0] for name in held]
+                torch._foreach_copy_(mine, [stacked[member] for stacked in held.values()])
 
     # ---- a CUDA graph ----
 
@@ -354,6 +356,13 @@ class CompiledGradients(Gradients):
             losses = loss(learned, fixed, batch)
             gradients = torch.autograd.grad(losses.sum(), list(learned.values()))
         return dict(zip(learned, gradients, strict=True)), losses.detach()
+
+
+def _each(networks: Sequence[nn.Module], name: str) -> list[Tensor]:
+    """The weights, or the buffer, of this name, of each network. (Modules can list all of theirs by
+    name, which takes long where networks are many.)"""
+    get = attrgetter(name)
+    return [get(network) for network in networks]
 
 
 def _stacked(members: list[Tensor], transposed: bool) -> Tensor:
