@@ -1,28 +1,27 @@
-"""Annotations: who gave which answer to which item, for one question."""
+"""The table of answers to one question."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, get_args
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from dissensus.errors import DataError, listed
-from dissensus.names import Names, string_array
-from dissensus.scales import (
-    Interval,
-    MultiLabel,
-    Nominal,
-    Ordinal,
-    Scale,
-    as_numbers,
-    infer_scale,
+from dissensus.annotations.columns import arrow, coded, level_of, numbers, same, scaled
+from dissensus.annotations.labels import (
+    Ties,
+    above_half,
+    check_ties,
+    middle,
+    most_frequent,
+    one_of,
 )
-
-Repeats = Literal["error", "keep", "first", "last", "mean"]
-Ties = Literal["first", "last", "random", "drop"]
+from dissensus.annotations.repeats import Repeated, Repeats, check_repeats
+from dissensus.errors import DataError
+from dissensus.names import Names, string_array
+from dissensus.scales import Interval, MultiLabel, Nominal, Ordinal, Scale
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,12 +78,12 @@ class Annotations:
             response: one number for what one person answered at one time, over all questions.
             repeats: what to do with several rows of one annotator on one item.
         """
-        item, items = _coded(item, items, "item")
+        item, items = coded(item, items, "item")
         if annotator is None:
             annotators = Names.range(0) if annotators is None else annotators
         else:
-            annotator, annotators = _coded(annotator, annotators, "annotator")
-        answer, scale = _scaled(answer, scale)
+            annotator, annotators = coded(annotator, annotators, "annotator")
+        answer, scale = scaled(answer, scale)
         made = cls(
             item,
             annotator,
@@ -92,10 +91,10 @@ class Annotations:
             scale,
             items,
             annotators,
-            count=_column("count", count, np.int64),
-            response=_column("response", response, np.int64),
-            seconds=_column("seconds", seconds, np.float64),
-            extra={name: _arrow(column) for name, column in (extra or {}).items()},
+            count=numbers("count", count, np.int64),
+            response=numbers("response", response, np.int64),
+            seconds=numbers("seconds", seconds, np.float64),
+            extra={name: arrow(column) for name, column in (extra or {}).items()},
         )
         made._check_lengths()
         return made._with_repeats(repeats)
@@ -176,8 +175,7 @@ class Annotations:
 
     def per_item(self) -> np.ndarray:
         """Judgements per item, (n_items,)."""
-        weights = None if self.count is None else self.count
-        return np.bincount(self.item, weights, minlength=self.n_items).astype(np.int64)
+        return np.bincount(self.item, self.count, minlength=self.n_items).astype(np.int64)
 
     def per_annotator(self) -> np.ndarray:
         """Judgements per annotator, (n_annotators,)."""
@@ -233,9 +231,8 @@ class Annotations:
         """
         if not isinstance(self.scale, Nominal | Ordinal):
             raise DataError(f"a majority needs nominal or ordinal answers, not {self.scale.kind}")
-        _check_ties(ties)
-        counts = self.counts()
-        return self._labels(counts == counts.max(axis=1, keepdims=True), ties, seed)
+        check_ties(ties)
+        return self._one_of(most_frequent(self.counts()), ties, seed)
 
     def consensus(self, ties: Ties = "first", seed: int = 0) -> Annotations:
         """The one answer that stands for each item, as annotations without annotators.
@@ -244,47 +241,27 @@ class Annotations:
         answers tie). Interval: the mean. Multi-label: the values above one half (one at exactly
         one half is out, in if `ties` is "last"). Items without answers have no row.
         """
-        _check_ties(ties)
+        check_ties(ties)
         if isinstance(self.scale, Nominal):
             return self.majority(ties, seed)
-        items = np.flatnonzero(self.per_item())
         if isinstance(self.scale, Ordinal):
-            cumulated = self.counts().cumsum(axis=1)
-            total = cumulated[:, -1:]
-            low = (2 * cumulated >= total).argmax(axis=1)[:, None]
-            high = (2 * cumulated > total).argmax(axis=1)[:, None]
-            level = np.arange(len(self.scale))
-            return self._labels((low <= level) & (level <= high), ties, seed)
+            return self._one_of(middle(self.counts()), ties, seed)
+        items = self._answered()
         if isinstance(self.scale, MultiLabel):
-            share = self.distribution()[items]
-            chosen = share >= 0.5 if ties == "last" else share > 0.5
-            if ties in ("drop", "random"):
-                even = (share == 0.5).any(axis=1)
-                if ties == "drop":
-                    items, chosen = items[~even], chosen[~even]
-                else:
-                    coin = np.random.default_rng(seed).random(share.shape) < 0.5
-                    chosen = chosen | ((share == 0.5) & coin)
-            answer = (chosen << np.arange(len(self.scale))).sum(axis=1)
-        else:
-            sums = np.bincount(self.item, self.weight * self.answer, minlength=self.n_items)
-            answer = sums[items] / self.per_item()[items]
-        return self._gold(items, answer)
+            rows, answer = above_half(self.distribution()[items], ties, seed)
+            return self._gold(items[rows], answer)
+        sums = np.bincount(self.item, self.weight * self.answer, minlength=self.n_items)
+        return self._gold(items, sums[items] / self.per_item()[items])
 
-    def _labels(self, best: np.ndarray, ties: Ties, seed: int) -> Annotations:
+    def _answered(self) -> np.ndarray:
+        """The items (codes) with answers."""
+        return np.flatnonzero(self.per_item())
+
+    def _one_of(self, best: np.ndarray, ties: Ties, seed: int) -> Annotations:
         """One label per item out of its best values, (n_items, n_values) booleans."""
-        items = np.flatnonzero(self.per_item())
-        best = best[items]
-        if ties == "drop":
-            keep = best.sum(axis=1) == 1
-            items, best = items[keep], best[keep]
-        if ties == "last":
-            answer = best.shape[1] - 1 - best[:, ::-1].argmax(axis=1)
-        elif ties == "random":
-            answer = (best * np.random.default_rng(seed).random(best.shape)).argmax(axis=1)
-        else:
-            answer = best.argmax(axis=1)
-        return self._gold(items, answer)
+        items = self._answered()
+        rows, answer = one_of(best[items], ties, seed)
+        return self._gold(items[rows], answer)
 
     def _gold(self, items: np.ndarray, answer: np.ndarray) -> Annotations:
         return Annotations(
@@ -315,7 +292,7 @@ class Annotations:
                 answer = scale.encode(self.answers())
             scale.check(answer)
         elif isinstance(self.scale, Interval):
-            answer = _nearest_level(self.answer, scale)
+            answer = level_of(self.answer, scale)
         else:
             answer = scale.encode(self.answers())
         return replace(self, answer=answer, scale=scale)
@@ -370,7 +347,7 @@ class Annotations:
             and self.items == other.items
             and self.annotators == other.annotators
             and self.repeats == other.repeats
-            and all(_same(getattr(self, name), getattr(other, name)) for name in columns)
+            and all(same(getattr(self, name), getattr(other, name)) for name in columns)
             and self.extra.keys() == other.extra.keys()
             and all(column.equals(other.extra[name]) for name, column in self.extra.items())
         )
@@ -393,130 +370,33 @@ class Annotations:
 
     def _with_repeats(self, rule: Repeats) -> Annotations:
         """Apply the rule for several rows of one annotator on one item."""
-        if rule not in ("error", "keep", "first", "last", "mean"):
-            raise DataError(
-                f"no rule {rule!r} for repeats; there are error, keep, first, last, mean"
-            )
+        check_repeats(rule)
         if rule == "keep":
             return replace(self, repeats=True)
         if self.annotator is None:
             return self
-        key = self.item.astype(np.int64) * max(self.n_annotators, 1) + self.annotator
-        if (key[1:] > key[:-1]).all():
+        repeated = Repeated.find(self.item, self.annotator, self.n_annotators)
+        if repeated is None:
             return self
-        order = np.argsort(key, kind="stable")
-        new = np.r_[True, np.diff(key[order]) > 0]  # where another (item, annotator) begins
-        if new.all():
-            return self
-        starts = np.flatnonzero(new)
-        sizes = np.diff(np.r_[starts, self.n_rows])
         if rule == "error":
-            many = int((sizes > 1).sum())
-            row = order[starts[(sizes > 1).argmax()]]
-            raise DataError(
-                f"annotator {self.annotators[self.annotator[row]]!r} answered item "
-                f"{self.items[self.item[row]]!r} {int(sizes[(sizes > 1).argmax()])} times "
-                f"({many} such pairs); keep one row each, or say what to do with repeats: "
-                "keep, first, last" + (" or mean" if isinstance(self.scale, Interval) else "")
-            )
+            raise DataError(self._shown(repeated))
         if rule == "mean" and not isinstance(self.scale, Interval):
             raise DataError(f"the mean of repeats is for ratings, not {self.scale.kind} answers")
-        chosen = order[starts + sizes - 1] if rule == "last" else order[starts]
+        chosen = repeated.last if rule == "last" else repeated.first
         kept = self.take(np.sort(chosen))
         if rule == "mean":
-            means = np.add.reduceat(self.answer[order], starts) / sizes
-            kept = replace(kept, answer=means[np.argsort(chosen, kind="stable")])
+            order = np.argsort(chosen, kind="stable")
+            kept = replace(kept, answer=repeated.means(self.answer)[order])
         return kept
 
-
-def _coded(values: Any, names: Names | None, what: str) -> tuple[np.ndarray, Names]:
-    """Codes and their names, from codes or from names."""
-    if isinstance(values, np.ndarray) and values.dtype.kind in "iu":
-        if names is None:
-            names = Names.range(int(values.max()) + 1 if values.size else 0)
-        if values.size and not 0 <= values.min() <= values.max() < len(names):
-            raise DataError(
-                f"{what} codes run from 0 to {len(names) - 1}, found {values.min()} to "
-                f"{values.max()}; a judgement nobody made is a row that is not there"
-            )
-        return values, names
-    if names is not None:
-        return names.codes(values, what), names
-    try:
-        names, codes = Names.encode(values)
-    except DataError:
-        texts = string_array(values)
-        row = int(texts.is_null().to_numpy(zero_copy_only=False).argmax())
-        raise DataError(f"row {row + 1} has no {what}") from None
-    return codes, names
-
-
-def _scaled(answer: Any, scale: Scale | None) -> tuple[np.ndarray, Scale]:
-    """Stored answers and their scale."""
-    if scale is not None and isinstance(answer, np.ndarray) and answer.dtype.kind in "iuf":
-        if isinstance(scale, Interval) and answer.dtype.kind != "f":
-            answer = answer.astype(float)
-        scale.check(answer)
-        return answer, scale
-    if isinstance(scale, MultiLabel):
-        return scale.encode(answer), scale
-    try:
-        texts = string_array(answer)
-    except pa.ArrowNotImplementedError:
-        raise DataError("answers that are lists of values need a multi-label scale") from None
-    if texts.null_count:
-        row = int(texts.is_null().to_numpy(zero_copy_only=False).argmax())
-        raise DataError(f"row {row + 1} has no answer; leave such rows out")
-    if scale is None:
-        if not len(texts):
-            raise DataError("no answers: a scale cannot be inferred, declare one")
-        scale = infer_scale(texts.unique().to_pylist())
-    return scale.encode(texts), scale
-
-
-def _column(name: str, values: Any | None, dtype: type) -> np.ndarray | None:
-    if values is None:
-        return None
-    column = np.asarray(values)
-    if column.dtype.kind not in "iuf":
-        raise DataError(f"{name} holds numbers, found {column.dtype}")
-    if dtype is np.int64 and column.dtype.kind == "f":
-        strange = ~(np.isfinite(column) & (column == np.floor(column)))
-        if strange.any():
-            row = int(strange.argmax())
-            raise DataError(f"row {row + 1}: {name} is {column[row]:g}, not a whole number")
-    return column.astype(dtype, copy=False)
-
-
-def _arrow(values: Any) -> Any:
-    if isinstance(values, pa.ChunkedArray):
-        return values.combine_chunks()
-    return values if isinstance(values, pa.Array) else pa.array(values, from_pandas=True)
-
-
-def _check_ties(ties: Ties) -> None:
-    if ties not in get_args(Ties):
-        raise DataError(f"no rule {ties!r} for ties; there are first, last, random and drop")
-
-
-def _nearest_level(answer: np.ndarray, scale: Scale) -> np.ndarray:
-    """Ratings as codes of an ordinal or nominal scale whose values spell those numbers."""
-    assert isinstance(scale, Nominal | Ordinal)
-    levels = scale.positions if isinstance(scale, Ordinal) else as_numbers(scale.values)
-    if levels is None:
-        raise DataError(f"numbers cannot be read as {listed(scale.values, 20)}")
-    positions = np.array(levels)
-    codes = np.abs(answer[:, None] - positions).argmin(axis=1).astype(np.int32)
-    off = positions[codes] != answer
-    if off.any():
-        raise DataError(
-            f"{answer[off.argmax()]:g} is none of the levels {listed(scale.values, 20)} "
-            f"({int(off.sum())} such answers)"
+    def _shown(self, repeated: Repeated) -> str:
+        """How many pairs are repeated, one of them, and what can be done."""
+        several = np.flatnonzero(repeated.sizes > 1)
+        row = repeated.first[several[0]]
+        who = self.annotators[self.who("repeats")[row]]
+        return (
+            f"annotator {who!r} answered item {self.items[self.item[row]]!r} "
+            f"{int(repeated.sizes[several[0]])} times ({len(several)} such pairs); keep one row "
+            "each, or say what to do with repeats: keep, first, last"
+            + (" or mean" if isinstance(self.scale, Interval) else "")
         )
-    return codes
-
-
-def _same(a: np.ndarray | None, b: np.ndarray | None) -> bool:
-    if a is None or b is None:
-        return a is b
-    return np.array_equal(a, b, equal_nan=a.dtype.kind == "f")

@@ -1,0 +1,9 @@
+"""Annotations: who gave which answer to which item, for one question."""
+
+from __future__ import annotations
+
+from dissensus.annotations.annotations import Annotations
+from dissensus.annotations.labels import Ties
+from dissensus.annotations.repeats import Repeats
+
+__all__ = ["Annotations", "Repeats", "Ties"]

@@ -1,0 +1,54 @@
+"""Several rows of one annotator on one item."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import numpy as np
+
+from dissensus.errors import DataError
+
+Repeats = Literal["error", "keep", "first", "last", "mean"]
+
+
+def check_repeats(rule: Repeats) -> None:
+    """Refuse a rule that there is not."""
+    if rule not in get_args(Repeats):
+        raise DataError(f"no rule {rule!r} for repeats; there are {', '.join(get_args(Repeats))}")
+
+
+@dataclass(frozen=True, eq=False)
+class Repeated:
+    """Rows by pair of item and annotator, where a pair has several."""
+
+    order: np.ndarray  # (n_rows,) rows, one pair after another
+    starts: np.ndarray  # (n_pairs,) where each begins in `order`
+    sizes: np.ndarray  # (n_pairs,) how many rows it has
+
+    @classmethod
+    def find(cls, item: np.ndarray, annotator: np.ndarray, n_annotators: int) -> Repeated | None:
+        """None where every pair has one row."""
+        key = item.astype(np.int64) * max(n_annotators, 1) + annotator
+        if (key[1:] > key[:-1]).all():
+            return None
+        order = np.argsort(key, kind="stable")
+        new = np.r_[True, np.diff(key[order]) > 0]  # where another pair begins
+        if new.all():
+            return None
+        starts = np.flatnonzero(new)
+        return cls(order, starts, np.diff(np.r_[starts, len(key)]))
+
+    @property
+    def first(self) -> np.ndarray:
+        """The first row of each pair, (n_pairs,)."""
+        return self.order[self.starts]
+
+    @property
+    def last(self) -> np.ndarray:
+        """The last row of each pair, (n_pairs,)."""
+        return self.order[self.starts + self.sizes - 1]
+
+    def means(self, values: np.ndarray) -> np.ndarray:
+        """The mean of a column over the rows of each pair, (n_pairs,)."""
+        return np.add.reduceat(values[self.order], self.starts) / self.sizes
