@@ -358,14 +358,14 @@ def test_an_encoder_that_changed_since_training(run: Run, tmp_path: Path) -> Non
 
 
 def test_a_model_of_another_version(run: Run, tmp_path: Path) -> None:
-    from dissensus.methods.base import _checksum
+    from dissensus.methods.folder import checksum
 
     model = tmp_path / "model"
     crowd({"text": ("text", texts(12))}).save(tmp_path / "crowd")
     run("train", tmp_path / "crowd", "-o", model, *FEW, "--encoder", "characters")
     config = json.loads((model / "config.json").read_text())
     config["settings"]["courage"] = 1
-    config["checksum"] = _checksum(config, (model / "model.safetensors").read_bytes())
+    config["checksum"] = checksum(config, (model / "model.safetensors").read_bytes())
     (model / "config.json").write_text(json.dumps(config))
     ended = run("predict", model, tmp_path / "crowd", "-o", tmp_path / "said")
     assert (ended.code, ended.err.splitlines()[-1]) == (

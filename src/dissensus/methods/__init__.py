@@ -70,7 +70,8 @@ def method(name: str) -> type[Method]:
 
 def load(path: str | Path) -> Method:
     """Read a model folder that `save` wrote; nothing in it is ever run."""
-    from dissensus.methods.base import load_model, read_config
+    from dissensus.methods.base import load_model
+    from dissensus.methods.folder import read_config
 
     config = read_config(path)
     return load_model(path, method(str(config.get("method"))), config)

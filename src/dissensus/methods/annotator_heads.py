@@ -10,6 +10,7 @@ from torch import Tensor, nn
 
 from dissensus.corpus import Corpus
 from dissensus.methods.choices import TRUNK_CHOICES, Choices
+from dissensus.methods.labels import items_of
 from dissensus.methods.losses import answer_losses
 from dissensus.methods.trained import TrainedMethod
 from dissensus.networks import heads
@@ -90,8 +91,7 @@ class AnnotatorHeads(TrainedMethod):
         return {}
 
     def learns(self, corpus: Corpus) -> np.ndarray:
-        answered = [corpus[question].item for question in self.learned_.questions]
-        return np.unique(np.concatenate(answered)).astype(np.int64)
+        return items_of(corpus[question] for question in self.learned_.questions)
 
     def start(self, corpus: Corpus, question: str) -> np.ndarray:
         """What everyone together, and then each annotator, would answer unseen."""

@@ -101,3 +101,25 @@ def trained_codes(
     if unknown == "drop":
         return pairs.take(code >= 0), code[code >= 0]
     return pairs, code
+
+
+def voters(
+    n_items: int, own: Pairs | None, everyone: Names, strangers: bool, unknown: Unknown
+) -> tuple[Pairs, np.ndarray]:
+    """Whose answers make up each item's, sorted by item, and their codes of training.
+
+    Args:
+        own: who answered which item; everyone who was in training votes on an item that is not
+            among them, and on all items if None.
+        strangers: nobody of them is known.
+        unknown: the mean of everyone votes in place of a stranger if "mean", else nobody does.
+    """
+    if own is None or not len(own):
+        pairs = crossed(np.arange(n_items), everyone)
+        return pairs, pairs.annotator
+    rule: Unknown = "mean" if unknown == "mean" else "drop"
+    own, code = trained_codes(own, everyone, strangers, "", rule)
+    rest = crossed(np.setdiff1d(np.arange(n_items), own.item), everyone)
+    item, code = np.r_[own.item, rest.item], np.r_[code, rest.annotator]
+    order = np.argsort(item, kind="stable")
+    return Pairs(item[order], code[order], everyone), code[order]

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-import hashlib
 import json
-import os
 import shutil
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
@@ -14,14 +12,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
-import pyarrow as pa
 from safetensors import SafetensorError
-from safetensors.numpy import load_file, save_file
 
-from dissensus.contents import Contents
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError, ModelError, listed
-from dissensus.folders import read_json, write_json, writing
+from dissensus.folders import writing
 from dissensus.methods.asking import (
     Asked,
     Pairs,
@@ -30,16 +25,17 @@ from dissensus.methods.asking import (
     crossed,
     own_pairs,
     trained_codes,
+    voters,
 )
 from dissensus.methods.choices import Choices
+from dissensus.methods.folder import plain, read_weights, write_model
+from dissensus.methods.sources import Source, corpus_of
 from dissensus.names import Names
 from dissensus.prediction import ByAnnotator, Prediction, Predictions
 from dissensus.scales import Interval, Scale, scale_from_dict
 
 if TYPE_CHECKING:
     from dissensus.encoders import Reading
-
-Source = Corpus | Sequence[Any] | np.ndarray | Mapping[str, Sequence[Any] | np.ndarray]
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,6 +44,14 @@ class Answers:
 
     distribution: np.ndarray  # (n, n_columns)
     value: np.ndarray  # (n,) as the scale stores answers
+
+    @staticmethod
+    def joined(parts: Sequence[Answers]) -> Answers:
+        """The answers of all parts, one part after another."""
+        return Answers(
+            np.concatenate([part.distribution for part in parts]),
+            np.concatenate([part.value for part in parts]),
+        )
 
     def take(self, rows: np.ndarray) -> Answers:
         return Answers(self.distribution[rows], self.value[rows])
@@ -237,7 +241,10 @@ class Method(ABC):
         if consensus not in ("own", "all"):
             raise DataError(f"consensus is of 'own' or 'all' annotators, not {consensus!r}")
         self.notes_ = []
-        corpus = source if isinstance(source, Corpus) else self._corpus_of(source)
+        if isinstance(source, Corpus):
+            corpus = source
+        else:
+            corpus = corpus_of(source, self._roles(), self.learned_.roles)
         if corpus is not source and isinstance(annotators, str) and annotators == "own":
             annotators = "all"
         questions, everyone = self.learned_.questions, self.learned_.annotators
@@ -246,8 +253,8 @@ class Method(ABC):
             theirs = asked.names is corpus.annotators and corpus is source
             foreign = theirs and corpus.name != self.learned_.corpus and not same_annotators
             pairs, code = trained_codes(asked, everyone, foreign, self._hint(corpus), unknown)
-            voters = self._voters(corpus, consensus, foreign, unknown)
-            by_item = self._mean(corpus, *voters)
+            own = None if consensus == "all" else own_pairs(corpus, questions)
+            by_item = self._mean(corpus, *voters(corpus.n_items, own, everyone, foreign, unknown))
             by_pair = self._answers(corpus, pairs, code)
         else:
             pairs, by_item = asked, self._of_items(corpus)
@@ -291,27 +298,12 @@ class Method(ABC):
             "same people, say same_annotators=True or --same-annotators)"
         )
 
-    def _voters(
-        self, corpus: Corpus, consensus: str, foreign: bool, unknown: Unknown
-    ) -> tuple[Pairs, np.ndarray]:
-        """Whose answers make up each item's, and their codes of training."""
-        everyone = self.learned_.annotators
-        own = own_pairs(corpus, self.learned_.questions)
-        if consensus == "all" or not len(own):
-            pairs = crossed(np.arange(corpus.n_items), everyone)
-            return pairs, pairs.annotator
-        rule: Unknown = "mean" if unknown == "mean" else "drop"
-        own, code = trained_codes(own, everyone, foreign, "", rule)
-        rest = crossed(np.setdiff1d(np.arange(corpus.n_items), own.item), everyone)
-        item, code = np.r_[own.item, rest.item], np.r_[code, rest.annotator]
-        order = np.argsort(item, kind="stable")
-        return Pairs(item[order], code[order], everyone), code[order]
-
     def _answers(self, corpus: Corpus, pairs: Pairs, code: np.ndarray) -> dict[str, Answers]:
         """Answers of pairs; a stranger (code -1) answers as the mean of everyone."""
         if (code >= 0).all():
-            parts = [self._of_pairs(corpus, p.item, p.annotator) for p in _coded(pairs, code)]
-            return {q: _joined([part[q] for part in parts]) for q in parts[0]} if parts else {}
+            runs = Pairs(pairs.item, code, pairs.names).runs()
+            parts = [self._of_pairs(corpus, run.item, run.annotator) for run in runs]
+            return {q: Answers.joined([p[q] for p in parts]) for q in parts[0]} if parts else {}
         known = np.flatnonzero(code >= 0)
         strange = np.flatnonzero(code < 0)
         of_known = self._answers(corpus, pairs.take(known), code[known])
@@ -321,7 +313,8 @@ class Method(ABC):
         joined = {}
         for question, of_items in mean.items():
             theirs = [of_known[question]] if known.size else []
-            joined[question] = _joined([*theirs, of_items.take(pairs.item[strange])]).take(back)
+            both = Answers.joined([*theirs, of_items.take(pairs.item[strange])])
+            joined[question] = both.take(back)
         return joined
 
     def _mean(self, corpus: Corpus, voters: Pairs, code: np.ndarray) -> dict[str, Answers]:
@@ -353,24 +346,6 @@ class Method(ABC):
         """The roles that are read; those that were shown, where contents are not looked at."""
         return list(self.learned_.roles)
 
-    def _corpus_of(self, source: Source) -> Corpus:
-        """Raw contents as a corpus without answers."""
-        assert not isinstance(source, Corpus)
-        roles, kinds = self._roles(), self.learned_.roles
-        if not isinstance(source, Mapping):
-            if isinstance(source, (str, bytes)) or len(roles) != 1:
-                shown = ", ".join(f"{role!r} ({kinds[role]})" for role in roles) or "nothing"
-                raise DataError(f"give a list of contents for each role; the model reads {shown}")
-            source = {roles[0]: source}
-        lengths = {len(values) for values in source.values()}
-        if len(lengths) != 1 or any(role not in kinds for role in source):
-            raise DataError(
-                f"give one list for each role, all of one length; the model knows the roles "
-                f"{listed(kinds)}"
-            )
-        contents = {role: _contents(role, kinds[role], values) for role, values in source.items()}
-        return Corpus.build("contents", Names.range(lengths.pop()), {}, contents=contents)
-
     # ---- scikit-learn's manners ----
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
@@ -394,11 +369,7 @@ class Method(ABC):
         if not hasattr(self, "learned_"):
             raise ModelError(f"{self.name} is not fitted yet; there is nothing to save")
         with writing(path, "config") as folder:
-            weights = {k: np.ascontiguousarray(v) for k, v in self._weights().items()}
-            save_file(weights, folder / "model.safetensors")
-            config = self._config()
-            config["checksum"] = _checksum(config, (folder / "model.safetensors").read_bytes())
-            write_json(folder, "config", config)
+            write_model(folder, self._weights(), self._config())
             (folder / "README.md").write_text(self._card(), encoding="utf-8")
             self._write_more(folder)
 
@@ -409,7 +380,7 @@ class Method(ABC):
         learned = self.learned_
         config = {
             "method": self.name,
-            "settings": {k: _plain(v) for k, v in self.get_params().items()},
+            "settings": {k: plain(v) for k, v in self.get_params().items()},
             "corpus": learned.corpus,
             "questions": {q: scale.to_dict() for q, scale in learned.questions.items()},
             "annotators": list(learned.annotators),
@@ -421,7 +392,7 @@ class Method(ABC):
     def _card(self) -> str:
         learned = self.learned_
         questions = ", ".join(f"`{q}` ({s.kind})" for q, s in learned.questions.items())
-        settings = "\n".join(f"- `{k}`: {_plain(v)}" for k, v in self.get_params().items())
+        settings = "\n".join(f"- `{k}`: {plain(v)}" for k, v in self.get_params().items())
         people = listed(learned.annotators[:20], 20) or "nobody by name"
         more = " and more (all in config.json)" if len(learned.annotators) > 20 else ""
         return (
@@ -448,24 +419,8 @@ class Method(ABC):
             config["roles"],
             config["part"],
         )
-        method._restore(load_file(folder / "model.safetensors"), config)
+        method._restore(read_weights(folder), config)
         return method
-
-
-def read_config(path: str | Path) -> dict[str, Any]:
-    """The config of a model folder, whose checksum must fit."""
-    folder = Path(path)
-    config = read_json(folder, "config")
-    try:
-        weights = (folder / "model.safetensors").read_bytes()
-    except OSError as error:
-        raise ModelError(f"{folder / 'model.safetensors'}: {error.strerror}; train again") from None
-    if config.get("checksum") != _checksum(config, weights):
-        raise ModelError(
-            f"{folder}: config.json and model.safetensors do not belong together, or were altered "
-            "or cut off; train again, or take an undamaged copy"
-        )
-    return config
 
 
 def load_model(path: str | Path, cls: type[Method], config: dict[str, Any]) -> Method:
@@ -475,42 +430,3 @@ def load_model(path: str | Path, cls: type[Method], config: dict[str, Any]) -> M
     except (KeyError, TypeError, RuntimeError, SafetensorError) as error:
         reason = str(error).splitlines()[0]
         raise ModelError(f"{path}: a model of another version ({reason}); train again") from None
-
-
-def _contents(role: str, kind: Any, values: Any) -> tuple[Contents, np.ndarray]:
-    """Raw contents of one role; a path may be a string or a Path."""
-    plain = [os.fspath(value) if isinstance(value, os.PathLike) else value for value in values]
-    try:
-        return Contents.distinct(kind, plain)
-    except (pa.ArrowException, TypeError, ValueError) as error:
-        wanted = {"text": "texts", "features": "arrays of numbers"}
-        raise DataError(
-            f"{role!r}: {wanted.get(kind, 'paths, or bytes of files')} are wanted, or None where "
-            f"there is nothing ({str(error).splitlines()[0]})"
-        ) from None
-
-
-def _coded(pairs: Pairs, code: np.ndarray) -> list[Pairs]:
-    return list(Pairs(pairs.item, code, pairs.names).runs())
-
-
-def _joined(parts: list[Answers]) -> Answers:
-    return Answers(
-        np.concatenate([part.distribution for part in parts]),
-        np.concatenate([part.value for part in parts]),
-    )
-
-
-def _plain(value: Any) -> Any:
-    """A setting as JSON."""
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {f.name: _plain(getattr(value, f.name)) for f in dataclasses.fields(value)}
-    return list(value) if isinstance(value, tuple) else value
-
-
-def _checksum(config: dict[str, Any], weights: bytes) -> str:
-    """Over config and weights, so that a damaged or altered folder is noticed."""
-    kept = {k: v for k, v in config.items() if k not in ("checksum", "format", "kind")}
-    digest = hashlib.sha256(json.dumps(kept, sort_keys=True).encode())
-    digest.update(weights)
-    return digest.hexdigest()

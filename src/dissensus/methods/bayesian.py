@@ -14,7 +14,13 @@ from dissensus.corpus import Corpus
 from dissensus.errors import ModelError
 from dissensus.methods.base import Answers
 from dissensus.methods.choices import TRAINING_CHOICES, Choices
-from dissensus.methods.labels import check_labels, first_biases, item_labels, label_targets
+from dissensus.methods.labels import (
+    check_labels,
+    first_biases,
+    item_labels,
+    items_of,
+    label_targets,
+)
 from dissensus.methods.losses import item_weight
 from dissensus.methods.members import TEMPERED_VOTES, ReadOut, joint_answers
 from dissensus.methods.temperature import Calibrated, check_held_out
@@ -153,8 +159,7 @@ class Bayesian(Calibrated):
         return label_targets(labels, corpus.n_items)
 
     def learns(self, corpus: Corpus) -> np.ndarray:
-        labelled = [self._labels(corpus, q).item for q in self.learned_.questions]
-        return np.unique(np.concatenate(labelled))
+        return items_of(self._labels(corpus, question) for question in self.learned_.questions)
 
     def start(self, corpus: Corpus, question: str) -> np.ndarray:
         labels = self._labels(corpus, question)

@@ -9,6 +9,7 @@ import numpy as np
 
 from dissensus.corpus import Corpus
 from dissensus.methods.choices import PROBE_CHOICES, Choices
+from dissensus.methods.labels import items_of
 from dissensus.methods.losses import repeated_losses
 from dissensus.methods.shared_net import Branch, SharedNet
 from dissensus.methods.trained import TrainedMethod
@@ -52,8 +53,7 @@ class RepeatedLabel(TrainedMethod):
         return {}
 
     def learns(self, corpus: Corpus) -> np.ndarray:
-        answered = [corpus[question].item for question in self.learned_.questions]
-        return np.unique(np.concatenate(answered)).astype(np.int64)
+        return items_of(corpus[question] for question in self.learned_.questions)
 
     def start(self, corpus: Corpus, question: str) -> np.ndarray:
         asked = corpus[question]

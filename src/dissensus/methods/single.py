@@ -12,7 +12,13 @@ from dissensus.annotations import Annotations, Ties
 from dissensus.corpus import Corpus
 from dissensus.errors import ModelError
 from dissensus.methods.choices import PROBE_CHOICES, Choices
-from dissensus.methods.labels import check_labels, first_biases, item_labels, label_targets
+from dissensus.methods.labels import (
+    check_labels,
+    first_biases,
+    item_labels,
+    items_of,
+    label_targets,
+)
 from dissensus.methods.losses import label_losses
 from dissensus.methods.shared_net import Branch, PoolingNet, SharedNet
 from dissensus.methods.temperature import Calibrated, check_held_out
@@ -90,8 +96,7 @@ class Single(Calibrated):
         return made
 
     def learns(self, corpus: Corpus) -> np.ndarray:
-        labelled = [self._labels(corpus, q).item for q in self.learned_.questions]
-        return np.unique(np.concatenate(labelled))
+        return items_of(self._labels(corpus, question) for question in self.learned_.questions)
 
     def start(self, corpus: Corpus, question: str) -> np.ndarray:
         labels = self._labels(corpus, question)

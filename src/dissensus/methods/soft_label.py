@@ -12,7 +12,13 @@ from dissensus.annotations import Annotations
 from dissensus.corpus import Corpus
 from dissensus.errors import ModelError, listed
 from dissensus.methods.choices import PROBE_CHOICES, Choices
-from dissensus.methods.labels import check_labels, first_biases, item_labels, label_targets
+from dissensus.methods.labels import (
+    check_labels,
+    first_biases,
+    item_labels,
+    items_of,
+    label_targets,
+)
 from dissensus.methods.losses import label_losses, soft_losses
 from dissensus.methods.shared_net import Branch, SharedNet
 from dissensus.methods.temperature import Calibrated, check_held_out
@@ -96,9 +102,8 @@ class SoftLabel(Calibrated):
         return AGGREGATORS[self.target]().fit(asked).distribution_
 
     def learns(self, corpus: Corpus) -> np.ndarray:
-        known = [corpus[question].item for question in self.learned_.questions]
-        known += [labels.item for labels in self._labels(corpus).values()]
-        return np.unique(np.concatenate(known)).astype(np.int64)
+        answers = [corpus[question] for question in self.learned_.questions]
+        return items_of([*answers, *self._labels(corpus).values()])
 
     def _labels(self, corpus: Corpus) -> dict[str, Annotations]:
         """What is learned first, of each question, if anything is."""

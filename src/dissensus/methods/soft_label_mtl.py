@@ -14,7 +14,7 @@ from dissensus.annotations import Annotations, Ties
 from dissensus.corpus import Corpus
 from dissensus.errors import ModelError, listed
 from dissensus.methods.choices import PROBE_CHOICES, Choices
-from dissensus.methods.labels import check_labels, item_labels, label_targets
+from dissensus.methods.labels import check_labels, item_labels, items_of, label_targets
 from dissensus.methods.losses import item_weight, label_losses
 from dissensus.methods.shared_net import Branch, SharedNet
 from dissensus.methods.trained import TrainedMethod
@@ -105,10 +105,10 @@ class SoftLabelMtl(TrainedMethod):
 
     def learns(self, corpus: Corpus) -> np.ndarray:
         asked = self.learned_.questions
-        found = [self._labels(corpus, question).item for question in asked]
+        found = [self._labels(corpus, question) for question in asked]
         if self.soft_loss != "none":
-            found += [corpus[question].item for question in asked]
-        return np.unique(np.concatenate(found).astype(np.int64))
+            found += [corpus[question] for question in asked]
+        return items_of(found)
 
     def start(self, corpus: Corpus, question: str) -> np.ndarray:
         labels = self._labels(corpus, question)

@@ -1,0 +1,60 @@
+"""A model as a folder: config.json and model.safetensors, which belong together."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from safetensors.numpy import load_file, save_file
+
+from dissensus.errors import ModelError
+from dissensus.folders import read_json, write_json
+
+WEIGHTS = "model.safetensors"
+
+
+def write_model(folder: Path, weights: dict[str, np.ndarray], config: dict[str, Any]) -> None:
+    """Weights and config, with a checksum of both."""
+    save_file({k: np.ascontiguousarray(v) for k, v in weights.items()}, folder / WEIGHTS)
+    together = checksum(config, (folder / WEIGHTS).read_bytes())
+    write_json(folder, "config", config | {"checksum": together})
+
+
+def read_config(path: str | Path) -> dict[str, Any]:
+    """The config of a model folder, whose checksum must fit."""
+    folder = Path(path)
+    config = read_json(folder, "config")
+    try:
+        weights = (folder / WEIGHTS).read_bytes()
+    except OSError as error:
+        raise ModelError(f"{folder / WEIGHTS}: {error.strerror}; train again") from None
+    if config.get("checksum") != checksum(config, weights):
+        raise ModelError(
+            f"{folder}: config.json and model.safetensors do not belong together, or were altered "
+            "or cut off; train again, or take an undamaged copy"
+        )
+    return config
+
+
+def read_weights(folder: Path) -> dict[str, np.ndarray]:
+    """What was learned, as arrays."""
+    return load_file(folder / WEIGHTS)
+
+
+def plain(value: Any) -> Any:
+    """A setting as JSON."""
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {f.name: plain(getattr(value, f.name)) for f in dataclasses.fields(value)}
+    return list(value) if isinstance(value, tuple) else value
+
+
+def checksum(config: dict[str, Any], weights: bytes) -> str:
+    """Over config and weights, so that a damaged or altered folder is noticed."""
+    kept = {k: v for k, v in config.items() if k not in ("checksum", "format", "kind")}
+    digest = hashlib.sha256(json.dumps(kept, sort_keys=True).encode())
+    digest.update(weights)
+    return digest.hexdigest()

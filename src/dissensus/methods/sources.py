@@ -1,0 +1,53 @@
+"""What a method is asked about: a corpus, or contents as they are."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from dissensus.contents import Contents
+from dissensus.corpus import Corpus
+from dissensus.errors import DataError, listed
+from dissensus.names import Names
+
+Raw = Sequence[Any] | np.ndarray | Mapping[str, Sequence[Any] | np.ndarray]
+Source = Corpus | Raw
+
+
+def corpus_of(source: Raw, roles: Sequence[str], kinds: Mapping[str, str]) -> Corpus:
+    """Raw contents as a corpus without answers.
+
+    Args:
+        roles: those that the model reads.
+        kinds: of content, by every role that it knows.
+    """
+    if not isinstance(source, Mapping):
+        if isinstance(source, (str, bytes)) or len(roles) != 1:
+            shown = ", ".join(f"{role!r} ({kinds[role]})" for role in roles) or "nothing"
+            raise DataError(f"give a list of contents for each role; the model reads {shown}")
+        source = {roles[0]: source}
+    lengths = {len(values) for values in source.values()}
+    if len(lengths) != 1 or any(role not in kinds for role in source):
+        raise DataError(
+            f"give one list for each role, all of one length; the model knows the roles "
+            f"{listed(kinds)}"
+        )
+    contents = {role: _contents(role, kinds[role], values) for role, values in source.items()}
+    return Corpus.build("contents", Names.range(lengths.pop()), {}, contents=contents)
+
+
+def _contents(role: str, kind: Any, values: Any) -> tuple[Contents, np.ndarray]:
+    """Raw contents of one role; a path may be a string or a Path."""
+    plain = [os.fspath(value) if isinstance(value, os.PathLike) else value for value in values]
+    try:
+        return Contents.distinct(kind, plain)
+    except (pa.ArrowException, TypeError, ValueError) as error:
+        wanted = {"text": "texts", "features": "arrays of numbers"}
+        raise DataError(
+            f"{role!r}: {wanted.get(kind, 'paths, or bytes of files')} are wanted, or None where "
+            f"there is nothing ({str(error).splitlines()[0]})"
+        ) from None
