@@ -220,8 +220,10 @@ class Clock:
 def test_a_budget_stops_and_the_same_again_goes_on(
     crowd: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    clock = Clock()
     with monkeypatch.context() as patch:
-        patch.setattr("dissensus.evaluation.comparison.time", Clock())
+        patch.setattr("dissensus.evaluation.comparison.time", clock)
+        patch.setattr("dissensus.evaluation.fitting.time", clock)
         with pytest.raises(Unfinished) as caught:
             run(crowd, tmp_path / "out", budget=2.5)
     assert str(caught.value) == (

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from dissensus import Corpus
-from dissensus.evaluation import Results, compare, comparison, jobs, k_fold
+from dissensus.evaluation import Results, compare, fitting, jobs, k_fold
 from dissensus.evaluation.fit import Key
 from dissensus.evaluation.jobs import jobs_of, minutes_of
 from dissensus.evaluation.task import Task
@@ -179,7 +179,7 @@ def test_processes_unasked(monkeypatch: pytest.MonkeyPatch) -> None:
     found = {}
     for gpu in (False, True):
         monkeypatch.setattr("torch.cuda.is_available", lambda gpu=gpu: gpu)
-        found[gpu] = [comparison._processors(task_of(crowd, m), crowd) for m in asked]
+        found[gpu] = [fitting.default_processes(task_of(crowd, m), crowd) for m in asked]
     assert found == {False: [5, 5, 5], True: [1, 2, 1]}
 
 

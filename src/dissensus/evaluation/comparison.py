@@ -1,38 +1,27 @@
-"""Methods x seeds x folds -> Results: fitted in several processes, kept as they end, resumed."""
+"""Methods x seeds x folds -> Results, kept as they end."""
 
 from __future__ import annotations
 
-import math
-import os
-import shutil
 import time
-from collections.abc import Generator, Iterator, Mapping, Sequence
-from contextlib import ExitStack, closing
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from dissensus.corpus import Corpus
-from dissensus.encoders import pooling_once
-from dissensus.errors import DataError, DissensusError, Unfinished, listed
-from dissensus.evaluation.cluster import Cluster
-from dissensus.evaluation.features import encode
-from dissensus.evaluation.fit import Fit, Job, Key
+from dissensus.errors import DataError, DissensusError, listed
+from dissensus.evaluation.fitting import fit_missing
 from dissensus.evaluation.floors import floors, metrics_for, with_gold
 from dissensus.evaluation.identity import facts_of
-from dissensus.evaluation.jobs import jobs_of, minutes_of
-from dissensus.evaluation.place import Place, occupied
+from dissensus.evaluation.place import occupied
 from dissensus.evaluation.protocols import Fold
 from dissensus.evaluation.results import About, Results, code_commit
 from dissensus.evaluation.task import Task
 from dissensus.evaluation.trials import drawn
-from dissensus.evaluation.workers import fits_apart, fits_here
 from dissensus.methods import method as method_class
 from dissensus.methods.base import Method
 from dissensus.methods.choices import Choices
-from dissensus.progress import progress
 
 NOTES = 5  # on folds that are shown
 
@@ -121,13 +110,7 @@ def compare(
         _check_trials(task)
         facts = facts_of(corpus, task, requested, protocol or {})
         command, commit = place.begin(facts, command or _call(corpus, requested), code_commit())
-        n_missing = _run(place, corpus, task, processes, cluster, deadline)
-        if n_missing:
-            n = len(task.keys())
-            raise Unfinished(
-                f"the time is over: {n - n_missing} of {n} fits are done, {n_missing} are missing; "
-                "the same again goes on with them"
-            )
+        fit_missing(place, corpus, task, processes, cluster, deadline)
         about = About(
             corpus.name,
             task.questions,
@@ -211,129 +194,6 @@ def _learnable(
         reasons = "; ".join(f"{name}: {why}" for name, why in left_out.items())
         raise DataError(f"no method can learn from {corpus.name}: {reasons}")
     return learnable, left_out
-
-
-# ---- running ----
-
-
-def _run(
-    place: Place,
-    corpus: Corpus,
-    task: Task,
-    processes: int | None,
-    cluster: str | None,
-    deadline: float | None,
-) -> int:
-    """Fit what is missing, as far as the time goes; how many are missing then."""
-    keys = task.keys()
-    missing = place.missing(keys)
-    wanted = set(missing)
-    jobs = [job for job in jobs_of(task, corpus) if not wanted.isdisjoint(job)]
-    begun = _until(deadline, jobs)
-    if cluster is not None and processes is not None:
-        raise DataError("a cluster has its own processes; give an address or a number, not both")
-    with ExitStack() as stack:
-        stack.enter_context(pooling_once())
-        if cluster is not None and jobs:
-            workers = stack.enter_context(closing(Cluster.at(cluster)))
-            corpus.save(place.corpus)
-            fits, n = workers.fits(task, place.corpus, begun), workers.n_workers
-        else:
-            fits, n = _fits_on_this_machine(place, corpus, task, jobs, begun, processes)
-        stack.enter_context(closing(fits))
-        left = _Left(missing, max(n, 1))
-        advance = stack.enter_context(progress("fitting", len(keys), clock=False))
-        advance(len(keys) - len(missing), left.words())
-        for fit in fits:
-            if fit.key in wanted:  # a job is done whole, also where some of it was kept before
-                place.keep(fit)
-                left.ended(fit)
-                advance(1, left.words())
-    place.clean()
-    if not left.keys:
-        shutil.rmtree(place.unfinished, ignore_errors=True)
-    return len(left.keys)
-
-
-def _fits_on_this_machine(
-    place: Place,
-    corpus: Corpus,
-    task: Task,
-    jobs: Sequence[Job],
-    begun: Iterator[Job],
-    processes: int | None,
-) -> tuple[Generator[Fit], int]:
-    """The fits, from one process or from several, and from how many."""
-    encode(corpus, [task.methods[name] for name in dict.fromkeys(j[0].method for j in jobs)])
-    n = min(_processors(task, corpus) if processes is None else processes, len(jobs))
-    if n < 0 or processes == 0:
-        raise DataError(f"at least one process is needed, found {processes}")
-    if n < 2:
-        return fits_here(task, corpus, begun), n
-    corpus.save(place.corpus)
-    return fits_apart(task, place.corpus, begun, n), n
-
-
-def _processors(task: Task, corpus: Corpus) -> int:
-    """How many processes there are unasked: one for each processor.
-
-    On a GPU all fits of a method are one training, which leaves little to a second process; it
-    takes some ten seconds to import torch and to begin on the GPU. So there are two only where
-    there is more than a minute to train, and one where encoders learn, which side by side may take
-    all of its memory.
-    """
-    methods = task.methods.values()
-    trainings = [getattr(method, "training", None) for method in methods]
-    if any(training is not None and training.on_gpu for training in trainings):
-        frozen = all(getattr(method, "tune", "nothing") == "nothing" for method in methods)
-        return 2 if frozen and minutes_of(task, corpus) > 1 else 1
-    try:
-        return len(os.sched_getaffinity(0))
-    except AttributeError:  # not on every system
-        return os.cpu_count() or 1
-
-
-def _until(deadline: float | None, jobs: Sequence[Job]) -> Iterator[Job]:
-    """Jobs, until the time is over."""
-    for job in jobs:
-        if deadline is not None and time.monotonic() >= deadline:
-            return
-        yield job
-
-
-@dataclass
-class _Left:
-    """What is still to be done, and how long that may take."""
-
-    keys: list[Key]
-    processes: int
-    seconds: dict[str, list[float]] = field(default_factory=dict)  # of fits, by method
-
-    def ended(self, fit: Fit) -> None:
-        self.keys = [key for key in self.keys if key != fit.key]
-        if not math.isnan(fit.seconds):  # nobody knows how long a dead process took
-            self.seconds.setdefault(fit.method, []).append(fit.seconds)
-
-    def words(self) -> str:
-        """The time left, for people; empty while nothing is known."""
-        known = {name: float(np.mean(took)) for name, took in self.seconds.items()}
-        if not known or not self.keys:
-            return ""
-        typical = float(np.mean(list(known.values())))
-        seconds = sum(known.get(key.method, typical) for key in self.keys) / self.processes
-        return f"about {duration(seconds)} left"
-
-
-def duration(seconds: float) -> str:
-    """A time for people.
-
-    Example:
-        >>> duration(42), duration(600), duration(9000)
-        ('42 s', '10 min', '2.5 h')
-    """
-    if seconds < 90:
-        return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
 
 
 # ---- what is kept with the fits ----

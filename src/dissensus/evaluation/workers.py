@@ -45,6 +45,11 @@ class Work(Protocol):
         ...
 
 
+def processors() -> int:
+    """How many processors this process may use; not every system says so, then all there are."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 def fits_here(task: Work, opened: Any, jobs: Iterable[Job]) -> Generator[Any]:
     """The fits of these jobs, one job after another in this process.
 

@@ -13,7 +13,8 @@ from dissensus.errors import DataError
 from dissensus.evaluation import code_commit
 from dissensus.evaluation.fit import Job, Key
 from dissensus.evaluation.place import Place, occupied
-from dissensus.papers.running import Pace, begun, check_processes, kept, processors
+from dissensus.evaluation.workers import processors
+from dissensus.papers.running import Pace, begun, check_processes, kept
 from dissensus.papers.seedbert import corpora as of_paper
 from dissensus.papers.seedbert.choosing import best_variant, outcomes
 from dissensus.papers.seedbert.conditions import CONDITIONS, N_FOLDS, N_REPEATS, Condition
