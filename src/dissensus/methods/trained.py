@@ -15,19 +15,11 @@ import torch
 from torch import Tensor
 
 from dissensus.corpus import Corpus
-from dissensus.encoders import (
-    Encoder,
-    EncoderNetwork,
-    NeuralEncoder,
-    Reading,
-    encoder,
-    readings,
-    roles_of,
-)
-from dissensus.encoders.choice import BESIDE
+from dissensus.encoders import EncoderNetwork, NeuralEncoder, Reading, readings
 from dissensus.encoders.digest import data_digest
 from dissensus.errors import DataError, ModelError, listed
 from dissensus.methods.base import Answers, Method
+from dissensus.methods.reading import Readers, reading_notes, widths_of
 from dissensus.metrics import METRICS, metric_name, scores
 from dissensus.networks.likelihoods import likelihood
 from dissensus.networks.noise import numbered
@@ -147,11 +139,11 @@ class TrainedMethod(Method):
         self.sizes_ = Sizes(
             questions,
             len(self.learned_.annotators),
-            _widths(examples, {role: reading.encoder for role, reading in read.items()}),
+            widths_of(examples, {role: reading.encoder for role, reading in read.items()}),
             {question: self.start(corpus, question) for question in questions},
         )
         learned = self.learns(corpus)
-        self.notes_ += self._notes(corpus, examples, read)
+        self.notes_ += reading_notes(self.encoder, corpus, examples, read)
         if len(learned) < corpus.n_items:
             self.notes_.append(
                 f"{corpus.n_items - len(learned)} of {corpus.n_items} items have no answer or "
@@ -301,7 +293,8 @@ class TrainedMethod(Method):
 
     def _trained_encoders(self) -> dict[str, EncoderNetwork]:
         """The network that reads each role and learns; roles of one encoder share it."""
-        encoders = {r: e for r, e in self._encoders().items() if isinstance(e, NeuralEncoder)}
+        every = self._readers.encoders().items()
+        encoders = {role: reader for role, reader in every if isinstance(reader, NeuralEncoder)}
         if not encoders:
             raise ModelError(f"nothing to tune: {self.encoder!r} has no network")
         trained = {}
@@ -311,21 +304,6 @@ class TrainedMethod(Method):
             trained[reader] = reader.trainable(self._blocks())
             trained[reader].initialise()
         return {role: trained[reader] for role, reader in encoders.items()}
-
-    def _encoders(self) -> dict[str, Encoder]:
-        """What reads each role, and what stands beside it."""
-        kinds = self.learned_.roles
-        found = {}
-        for key in self.sizes_.widths:
-            roles = roles_of(key, kinds)
-            name = self._named("+".join(roles))
-            one = name.split(BESIDE)[0] if key == "+".join(roles) else key.split(BESIDE, 1)[1]
-            found[key] = encoder(one, kinds[roles[0]])
-        return found
-
-    def _named(self, role: str) -> str:
-        """The name of what reads a role, or several roles together."""
-        return self.encoder if isinstance(self.encoder, str) else self.encoder[role]
 
     def _blocks(self) -> int | None:
         """How many of the encoder's last blocks learn; all of it if None."""
@@ -381,7 +359,8 @@ class TrainedMethod(Method):
             read = self._read_as(corpus)
             examples = self._laid_out(corpus, read, table)
             self._check_widths(corpus, examples)
-            held = self._held = corpus, examples, self._notes(corpus, examples, read)
+            notes = reading_notes(self.encoder, corpus, examples, read)
+            held = self._held = corpus, examples, notes
         self.notes_ += [note for note in held[2] if note not in self.notes_]
         return dataclasses.replace(held[1], table=table)
 
@@ -389,61 +368,26 @@ class TrainedMethod(Method):
         """Take over what a method of the same settings has read to predict, to answer it too."""
         self._held = other._held
 
-    def _notes(self, corpus: Corpus, examples: Examples, read: dict[str, Reading]) -> list[str]:
-        """What of the corpus is not read as it stands."""
-        roles = {role for key in examples.roles for role in roles_of(key, corpus.contents)}
-        unread = [role for role in corpus.contents if role not in roles]
-        notes = [f"{self.encoder!r} does not read {listed(unread)}"] if unread else []
-        if examples.unfocused:
-            notes.append(
-                f"{examples.unfocused} items have a focus that overlaps nothing the encoder "
-                "reads; their whole content is taken"
-            )
-        if examples.n_cut:
-            notes.append(
-                f"{examples.n_cut} contents are longer than the encoder reads; their ends are not "
-                "seen"
-            )
-        of_roles = [reading.encoder.missed(reading.contents) for reading in read.values()]
-        return notes + [note for note in of_roles if note]
-
     def reads(self, corpus: Corpus) -> dict[str, Reading]:
         return self._read_as(corpus) if hasattr(self, "sizes_") else readings(corpus, self.encoder)
 
+    @property
+    def _readers(self) -> Readers:
+        return Readers(self.encoder, tuple(self.sizes_.widths), self.learned_.roles)
+
     def _roles(self) -> list[str]:
-        """What is read, each role by itself."""
-        keys, known = self.sizes_.widths, self.learned_.roles
-        return list(dict.fromkeys(role for key in keys for role in roles_of(key, known)))
+        return self._readers.roles()
 
     def _read_as(self, corpus: Corpus) -> dict[str, Reading]:
-        """What was read in training, of another corpus."""
-        roles = self._roles()
-        if any(role not in corpus.contents for role in roles):
-            raise ModelError(
-                f"{corpus.name}: the model reads {listed(roles)}, the corpus shows "
-                f"{listed(corpus.contents) or 'nothing'}"
-            )
-        known = self.learned_.roles
-        together = ["+".join(roles_of(key, known)) for key in self.sizes_.widths]
-        names = {role: self._named(role) for role in together}
-        read = readings(corpus, names)
-        for key, reading in read.items():
-            identity = reading.encoder.identity
-            if self._identities.get(key, identity) != identity:
-                role = "+".join(roles_of(key, known))
-                raise ModelError(
-                    f"encoder {names[role]!r} of {role!r} is not the one of training: it has other "
-                    "weights, or reads in another way; bring the former one back, or train again"
-                )
-        return read
+        return self._readers.readings_of(corpus, self._identities)
 
     def _check_widths(self, corpus: Corpus, examples: Examples) -> None:
+        found = widths_of(examples, self._readers.encoders())
         for role, width in self.sizes_.widths.items():
-            found = _widths(examples, self._encoders())[role]
-            if found != width:
+            if found[role] != width:
                 raise ModelError(
-                    f"{corpus.name}: vectors of {role!r} are {found} wide, in training they were "
-                    f"{width}"
+                    f"{corpus.name}: vectors of {role!r} are {found[role]} wide, in training they "
+                    f"were {width}"
                 )
 
     def _read(self, question: str, raw: Tensor) -> Answers:
@@ -468,24 +412,10 @@ class TrainedMethod(Method):
         self.network_.load_state_dict({name: torch.from_numpy(v) for name, v in weights.items()})
 
     def _config(self) -> dict[str, Any]:
-        encoders = {role: reader.identity for role, reader in self._encoders().items()}
+        encoders = {role: reader.identity for role, reader in self._readers.encoders().items()}
         return super()._config() | {"widths": self.sizes_.widths, "encoders": encoders}
 
     @classmethod
     def _settings(cls, settings: dict[str, Any]) -> dict[str, Any]:
         read = super()._settings(settings)
         return read | {"training": Training(**settings["training"])}
-
-
-def _widths(examples: Examples, encoders: dict[str, Encoder]) -> dict[str, int]:
-    """Of the vectors, by role."""
-    widths = {}
-    for role, reader in encoders.items():
-        if role in examples.pooled:
-            widths[role] = int(examples.pooled[role].shape[1])
-        elif role in examples.stores:
-            widths[role] = examples.stores[role].width
-        else:
-            assert isinstance(reader, NeuralEncoder)
-            widths[role] = reader.network.width
-    return widths
