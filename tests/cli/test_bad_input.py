@@ -14,41 +14,13 @@ import pytest
 from dissensus import Annotations, Corpus, Names, Nominal, Predictions
 from dissensus.contents import Contents, Kind
 from tests.cli.conftest import Ended, Run
+from tests.media import film, picture, recording
 from tests.tiny import tiny_bert, tiny_vit
 
 FEW = ("--method", "single", "--set", "training.epochs=1")
 
 
 # ---- what is shown ----
-
-
-def picture(seed: int, mode: str = "RGB", form: str = "PNG", **more: Any) -> bytes:
-    image = pytest.importorskip("PIL.Image")
-    pixels = np.random.default_rng(seed).integers(0, 256, size=(24, 24, 3), dtype=np.uint8)
-    image.fromarray(pixels).convert(mode).save(buffer := io.BytesIO(), form, **more)
-    return buffer.getvalue()
-
-
-def recording(seed: int, seconds: float = 0.3, loudness: float = 0.5) -> bytes:
-    soundfile = pytest.importorskip("soundfile")
-    at = np.arange(int(16000 * seconds)) / 16000
-    wave = loudness * np.sin(2 * np.pi * (200 + 40 * seed) * at)
-    soundfile.write(buffer := io.BytesIO(), wave, 16000, format="WAV")
-    return buffer.getvalue()
-
-
-def film(seed: int) -> bytes:
-    av = pytest.importorskip("av")
-    generator = np.random.default_rng(seed)
-    with av.open(buffer := io.BytesIO(), "w", format="mp4") as container:
-        stream = container.add_stream("mpeg4", rate=5)
-        stream.width = stream.height = 32
-        stream.pix_fmt = "yuv420p"
-        for _ in range(4):
-            pixels = generator.integers(0, 256, size=(32, 32, 3), dtype=np.uint8)
-            container.mux(stream.encode(av.VideoFrame.from_ndarray(pixels, format="rgb24")))
-        container.mux(stream.encode())
-    return buffer.getvalue()
 
 
 def crowd(shown: dict[str, tuple[Kind, list[Any]]], name: str = "crowd") -> Corpus:

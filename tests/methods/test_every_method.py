@@ -6,7 +6,6 @@ nothing. A new method or encoder is tested by being listed in METHODS or ENCODER
 
 from __future__ import annotations
 
-import io
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,6 +23,7 @@ from dissensus.methods.base import Method
 from dissensus.metrics import scores
 from dissensus.training import Training
 from tests.crowds import SCALES, SMALL, feature_crowd
+from tests.media import film, picture, recording
 from tests.tiny import tiny_bert
 
 N_ITEMS = 10
@@ -46,33 +46,12 @@ def _text(seed: int) -> str:
     return " ".join(words)
 
 
-def _picture(seed: int) -> bytes:
-    image = pytest.importorskip("PIL.Image")
-    pixels = np.random.default_rng(seed).integers(0, 256, size=(24, 24, 3), dtype=np.uint8)
-    image.fromarray(pixels).save(buffer := io.BytesIO(), "PNG")
-    return buffer.getvalue()
-
-
 def _clip(seed: int) -> bytes:
-    soundfile = pytest.importorskip("soundfile")
-    seconds = np.arange(int(16000 * (0.3 + 0.02 * seed))) / 16000
-    wave = 0.5 * np.sin(2 * np.pi * (200 + 40 * seed) * seconds)
-    soundfile.write(buffer := io.BytesIO(), wave, 16000, format="WAV")
-    return buffer.getvalue()
+    return recording(seed, seconds=0.3 + 0.02 * seed)
 
 
 def _film(seed: int) -> bytes:
-    av = pytest.importorskip("av")
-    generator = np.random.default_rng(seed)
-    with av.open(buffer := io.BytesIO(), "w", format="mp4") as container:
-        stream = container.add_stream("mpeg4", rate=5)
-        stream.width = stream.height = 32
-        stream.pix_fmt = "yuv420p"
-        for _ in range(4 + seed % 2):
-            pixels = generator.integers(0, 256, size=(32, 32, 3), dtype=np.uint8)
-            container.mux(stream.encode(av.VideoFrame.from_ndarray(pixels, format="rgb24")))
-        container.mux(stream.encode())
-    return buffer.getvalue()
+    return film(seed, n_frames=4 + seed % 2)
 
 
 @dataclass(frozen=True)
@@ -91,7 +70,7 @@ def _modalities() -> dict[str, Modality]:
         "text": Modality("text", _text, "tiny"),
         "text, tuned": Modality("text", _text, "tiny", "all"),
     }
-    media: dict[Kind, Callable[[int], Any]] = {"image": _picture, "audio": _clip, "video": _film}
+    media: dict[Kind, Callable[[int], Any]] = {"image": picture, "audio": _clip, "video": _film}
     for kind, made in media.items():
         for name in filter(None, ENCODERS[kind]):
             if name == "last-block:":  # frozen it is the whole network, see its own tests

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +13,7 @@ from dissensus.contents import Contents, Kind
 from dissensus.errors import DataError, ModelError
 from dissensus.methods.annotator_heads import AnnotatorHeads
 from dissensus.training import Training
+from tests.media import picture, recording
 from tests.tiny import tiny_bert, tiny_vit
 
 N = 6
@@ -24,19 +24,9 @@ PEOPLE = ("ann", "bob", "cy")
 def contents_of(kind: str) -> list[Any]:
     if kind == "text":
         return [" ".join(["so", "good", "bad"][k % 3] for _ in range(k + 1)) for k in range(N)]
-    generator = np.random.default_rng(0)
-    made = []
-    for k in range(N):
-        if kind == "image":
-            image = pytest.importorskip("PIL.Image")
-            pixels = generator.integers(0, 256, size=(16, 16, 3), dtype=np.uint8)
-            image.fromarray(pixels).save(buffer := io.BytesIO(), "PNG")
-        else:
-            soundfile = pytest.importorskip("soundfile")
-            wave = np.sin(np.arange(3200) * (0.05 + 0.02 * k)) / 2
-            soundfile.write(buffer := io.BytesIO(), wave, 16000, format="WAV")
-        made.append(buffer.getvalue())
-    return made
+    if kind == "image":
+        return [picture(seed, side=16) for seed in range(N)]
+    return [recording(seed, seconds=0.2) for seed in range(N)]
 
 
 def corpus_of(kind: Kind, contents: list[Any], people: tuple[str, ...], name: str) -> Corpus:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -27,6 +26,7 @@ from dissensus.training.cuts import cuts
 from dissensus.training.loop import Run
 from dissensus.training.together import train_all
 from tests.crowds import SCALES, feature_crowd
+from tests.media import picture
 from tests.tiny import WORDS, tiny_bert, tiny_vit
 
 QUICK = Training(epochs=3, batch_size=16, device="cpu")
@@ -432,12 +432,7 @@ def test_tuned_members_show_gradient_times_input(tiny: str, tune: str | int) -> 
 
 
 def test_pictures_show_how_much_each_part_speaks(tmp_path: Path) -> None:
-    image = pytest.importorskip("PIL.Image")
-    generator, shown = np.random.default_rng(0), []
-    for _ in range(6):
-        pixels = generator.integers(0, 256, size=(16, 16, 3), dtype=np.uint8)
-        image.fromarray(pixels).save(buffer := io.BytesIO(), "PNG")
-        shown.append(buffer.getvalue())
+    shown = [picture(seed, side=16) for seed in range(6)]
     asked = feature_crowd("multi-label", n_items=6)["q"]
     contents = {"picture": Contents.distinct("image", shown)}
     corpus = Corpus.build("pictures", asked.items, {"q": asked}, contents=contents)

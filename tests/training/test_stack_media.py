@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import io
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
-from PIL import Image
 
 from dissensus import Annotations, Names, Nominal
 from dissensus.contents import Contents
@@ -17,23 +15,17 @@ from dissensus.methods import Job, Single, fit_many
 from dissensus.methods.trained import TrainedMethod
 from dissensus.training import Training
 from dissensus.training.together import obstacle
-from tests.encoders.test_speech import _file, _noise
+from tests.media import picture, recording
 
 N_ITEMS = 6
 
 
 def _pictures() -> Any:
-    def png(seed: int) -> bytes:
-        pixels = np.random.default_rng(seed).integers(0, 255, (32, 32, 3), np.uint8)
-        data = io.BytesIO()
-        Image.fromarray(pixels).save(data, "PNG")
-        return data.getvalue()
-
-    return Contents.distinct("image", [png(seed) for seed in range(N_ITEMS)])
+    return Contents.distinct("image", [picture(seed, side=32) for seed in range(N_ITEMS)])
 
 
 def _clips() -> Any:
-    return Contents.distinct("audio", [_file(_noise(0.2, seed)) for seed in range(N_ITEMS)])
+    return Contents.distinct("audio", [recording(seed, seconds=0.2) for seed in range(N_ITEMS)])
 
 
 SHOWN = {"image": _pictures, "speech": _clips}
