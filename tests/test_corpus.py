@@ -499,6 +499,17 @@ def test_a_share_lies_between_0_and_1(share: float) -> None:
     assert found == f"test_share lies between 0 and 1, found {share}"
 
 
+def test_a_corpus_is_shown_in_a_line() -> None:
+    one = Corpus.build("mine", ["t1"], {"q": Annotations.from_rows([("t1", "ann", "yes")])})
+    assert repr(one) == (
+        "<Corpus 'mine': 1 item, 1 annotator; asked: 'q' (nominal, 1 answer); shown: nothing>"
+    )
+    assert repr(one["q"]) == "<Annotations: 1 answer by 1 annotator on 1 item, nominal>"
+    votes = Annotations.from_arrays(["t1"], None, ["yes"], Nominal(("yes",)), count=[7])
+    assert repr(votes) == "<Annotations: 7 answers by people unknown on 1 item, nominal>"
+    assert repr(whole().contents["text"]) == "<Contents: 4 different, text>"
+
+
 def test_splits_that_cannot_be_made() -> None:
     corpus = whole()
     assert message(corpus.split, by="speaker") == (
@@ -507,7 +518,8 @@ def test_splits_that_cannot_be_made() -> None:
     )
     one_group = crowd(n_items=5, group=5)
     assert message(one_group.split, 0.2) == (
-        "crowd: 5 items in 1 groups cannot be split with a share of 0.2"
+        "crowd: 5 items in 1 group (what shows the same stays together) cannot be split with a "
+        "share of 0.2: one side is empty"
     )
 
 

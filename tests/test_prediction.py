@@ -104,6 +104,42 @@ def test_write_then_read_is_the_identity(scale: Scale, full: bool, tmp_path: Pat
     )
 
 
+def test_a_table_for_pandas_holds_names(scale: Scale) -> None:
+    made = prediction(scale)
+    assert made.by_annotator is not None
+    table = made.to_table().to_pandas()
+    assert list(table["item"]) == ["t1", "t2", "t3", "t4", "t5"]
+    shares = [name for name in table.columns if name.startswith("share.")]
+    assert (
+        shares[0]
+        == {
+            "nominal": "share.no",
+            "ordinal": "share.-2",
+            "interval": "share.bin-0",
+            "multi-label": "share.joy",
+        }[scale.kind]
+    )
+    np.testing.assert_array_equal(table[shares].to_numpy(), made.distribution)
+    np.testing.assert_array_equal(table["disagreement"], made.disagreement)
+    rows = made.to_table(by="annotator").to_pylist()
+    assert [(row["item"], row["annotator"]) for row in rows] == [
+        ("t5", "d"), ("t1", "b"), ("t1", "a"), ("t3", "d"),
+    ]  # fmt: skip
+    told = scale.decode(made.by_annotator.value)
+    assert [row["answer"] for row in rows] == [list(a) if type(a) is tuple else a for a in told]
+    assert message(prediction(scale, full=False).to_table, "annotator") == (
+        "nothing was asked of single annotators; there is a row by item only"
+    )
+
+
+def test_predictions_are_shown_in_a_line() -> None:
+    made = Predictions({"q": prediction(SCALE_OF["nominal"])}, "single", "mine")
+    assert repr(made) == (
+        "<Predictions by single for 'mine': 'q': <Prediction: nominal, 5 items; <ByAnnotator: 4 "
+        "answers of 4 annotators>>>"
+    )
+
+
 def test_a_distribution_has_the_width_of_its_scale(scale: Scale) -> None:
     width = scale.n_columns
     shares = np.full((5, width + 1), 0.1)

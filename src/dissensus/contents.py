@@ -33,6 +33,9 @@ class Contents:
         if self.kind not in KINDS:
             raise DataError(f"no kind of content {self.kind!r}; there are {listed(KINDS)}")
 
+    def __repr__(self) -> str:
+        return f"<Contents: {len(self):,} different, {self.kind}>"
+
     def __len__(self) -> int:
         return len(self.values)
 

@@ -12,6 +12,10 @@ class DataError(DissensusError):
     """A file, a table or an argument does not hold what it should."""
 
 
+class NoAnswersError(DataError):
+    """A table has no column of answers that is recognised."""
+
+
 class ModelError(DissensusError):
     """A model cannot be fitted, saved, loaded or asked in this way."""
 
@@ -44,3 +48,13 @@ def listed(values: object, most: int = 8) -> str:
     every = list(values)  # type: ignore[call-overload]
     shown = ", ".join(repr(value) for value in every[:most])
     return shown if len(every) <= most else f"{shown}, ... ({len(every)} in all)"
+
+
+def counted(n: int, noun: str) -> str:
+    """A number of things for a message.
+
+    Example:
+        >>> counted(1, "item"), counted(1200, "item")
+        ('1 item', '1200 items')
+    """
+    return f"{n} {noun}{'' if n == 1 else 's'}"

@@ -88,6 +88,8 @@ def read_json(folder: str | Path, kind: str) -> dict[str, Any]:
         raise DataError(
             f"{folder}: no {_word(kind)} folder of ours: {path.name} is missing"
         ) from None
+    except OSError as error:
+        raise DataError(f"{path}: cannot be read ({error.strerror or error})") from None
     except (UnicodeDecodeError, json.JSONDecodeError) as error:
         raise DataError(f"{path}: damaged ({error}); make the folder again") from None
     number = content.get("format") if isinstance(content, dict) else None

@@ -19,6 +19,7 @@ import pyarrow.compute as pc
 from dissensus.errors import DataError, listed
 from dissensus.names import string_array
 
+LARGEST = 1e100  # of the ends of an interval
 MOST_LABELS = 62  # of a multi-label scale: the bits of a signed 64-bit mask
 
 
@@ -230,6 +231,11 @@ class Interval(Scale):
             raise DataError(
                 f"an interval scale runs from a lower to a higher end, not from {self.low:g} "
                 f"to {self.high:g}"
+            )
+        if max(-self.low, self.high) > LARGEST:
+            raise DataError(
+                f"an interval scale stays within {LARGEST:g}, so that its squares are numbers, "
+                f"not from {self.low:g} to {self.high:g}; are these ratings?"
             )
         if self.n_bins < 2:
             raise DataError(f"a grid has at least 2 bins, not {self.n_bins}")

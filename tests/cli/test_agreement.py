@@ -153,9 +153,9 @@ def test_by_pair_only_those_who_share_items(run: Run, tmp_path: Path) -> None:
 def test_output_writes_the_same_as_json(run: Run, corpus: Path, tmp_path: Path) -> None:
     ended = run("agreement", corpus, "--by", "item", "--json", "-o", tmp_path / "new" / "out.json")
     assert json.loads((tmp_path / "new" / "out.json").read_text()) == json.loads(ended.out)
-    blocked = run("agreement", corpus, "-o", corpus)
+    blocked = run("agreement", corpus, "-o", tmp_path)
     assert blocked.code == 1
-    assert blocked.err.splitlines()[-1].startswith(f"Error: {corpus}: cannot be written (")
+    assert blocked.err.splitlines()[-1].startswith(f"Error: {tmp_path}: cannot be written (")
 
 
 def test_votes_without_annotators(run: Run, tmp_path: Path) -> None:

@@ -380,3 +380,123 @@ def test_values_that_training_never_saw(run: Run, tmp_path: Path) -> None:
     run("train", tmp_path / "old.csv", "-o", tmp_path / "model", *FEW, *named)
     assert run("predict", tmp_path / "model", *new, "-o", tmp_path / "said").code == 0
     assert run("evaluate", tmp_path / "said", *new).code == 0
+
+
+# ---- a file of new items, and what stands where something is written ----
+
+
+def table(path: Path, n_items: int = 8) -> Path:
+    rows = [f"{k},{who},{'yes' if k % 2 else 'no'},so {k}" for k in range(n_items) for who in "ab"]
+    path.write_text("\n".join(["item,annotator,answer,text", *rows]) + "\n")
+    return path
+
+
+def test_new_items_need_no_answers(run: Run, tmp_path: Path) -> None:
+    """Everybody who was learned answers them."""
+    old, new = table(tmp_path / "old.csv"), tmp_path / "new.csv"
+    new.write_text("id,text\nn1,so good\nn2,so bad\n")
+    model = tmp_path / "model"
+    run("train", old, "-o", model, "--encoder", "characters", "--set", "training.epochs=1")
+    ended = run("predict", model, new, "-o", tmp_path / "said")
+    assert ended.err.splitlines() == [
+        "new.csv: long table; item = id, no annotators, no answers, text = text; 0 answers on 2 "
+        "items",
+        "predicting all 2 items",
+        f"{tmp_path / 'said'}: annotator-heads for answer on 2 items",
+    ]
+    said = Predictions.load(tmp_path / "said")["answer"]
+    assert said.by_annotator is not None
+    assert (list(said.items), len(said.by_annotator)) == (["n1", "n2"], 4)
+    assert np.isfinite(said.distribution).all()
+    refused = run("evaluate", tmp_path / "said", new)
+    assert (refused.code, refused.err) == (
+        1,
+        f"Error: {new}: no column of answers recognised in 'id', 'text'; name it (answer=, "
+        '--answer), or say format="wide" (--format wide) if every annotator has a column\n',
+    )
+
+
+@pytest.mark.parametrize("command", ["agreement", "aggregate", "evaluate"])
+def test_what_is_read_is_never_written_over(run: Run, tmp_path: Path, command: str) -> None:
+    read = table(tmp_path / "labels.csv")
+    before = read.read_bytes()
+    named = (tmp_path / "predictions", read) if command == "evaluate" else (read,)
+    ended = run(command, *named, "-o", tmp_path / "." / "labels.csv")
+    assert (ended.code, ended.err) == (
+        1,
+        f"Error: {read}: is what is read; write to another place\n",
+    )
+    assert read.read_bytes() == before
+
+
+def test_results_that_cannot_be_written(run: Run, tmp_path: Path) -> None:
+    read = table(tmp_path / "labels.csv")
+    (tmp_path / "taken").write_text("a file, not a folder\n")
+    ended = run("aggregate", read, "-o", tmp_path / "taken" / "answers.csv")
+    assert (ended.code, said(ended)[-1]) == (
+        1,
+        f"Error: {tmp_path / 'taken' / 'answers.csv'}: cannot be written (File exists)",
+    )
+    both = ("-o", tmp_path / "a.csv", "--people", tmp_path / "a.csv")
+    ended = run("aggregate", read, "--method", "wawa", *both)
+    assert (ended.code, ended.err) == (
+        1,
+        f"Error: {tmp_path / 'a.csv'}: named for two results; write each to its own file\n",
+    )
+
+
+def test_a_folder_where_a_front_page_should_be(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "model" / "config.json").mkdir(parents=True)
+    ended = run("predict", tmp_path / "model", table(tmp_path / "a.csv"), "-o", tmp_path / "said")
+    assert (ended.code, ended.err) == (
+        1,
+        f"Error: {tmp_path / 'model' / 'config.json'}: cannot be read (Is a directory)\n",
+    )
+
+
+# ---- settings out of range, and nothing to read ----
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (("--seed", 2**63), f"training settings out of range: seed = {2**63}"),
+        (("--set", f"init_seed={2**63}"), "init_seed is a whole number below 2**63, found 92233"),
+        (("--set", "training.learning_rate=inf"), "training settings out of range: learning_rate "),
+        (("--set", "training.learning_rate=1e300"), "training diverged: weights are no finite num"),
+    ],
+)  # fmt: skip
+def test_settings_that_make_no_model(
+    run: Run, tmp_path: Path, given: tuple[object, ...], message: str
+) -> None:
+    train = ("train", table(tmp_path / "a.csv"), "-o", tmp_path / "model", *FEW)
+    ended = run(*train, "--encoder", "characters", *given)
+    assert ended.code == 1
+    assert said(ended)[-1].startswith(f"Error: {message}")
+    assert not (tmp_path / "model").exists()
+
+
+def test_items_that_show_nothing(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "bare.csv").write_text("item,annotator,answer\n1,a,yes\n2,a,no\n")
+    ended = run("train", tmp_path / "bare.csv", "-o", tmp_path / "model", *FEW)
+    assert said(ended)[-1] == (
+        "Error: bare: nothing that annotators were shown is known, so there is nothing for encoder "
+        "'auto' to read; name a column (text=, --text), or choose a method that only looks at "
+        "answers (prior, annotator-majority)"
+    )
+    (tmp_path / "blank.csv").write_text("item,annotator,answer,text\n1,a,yes,\n2,a,no,\n")
+    ended = run("train", tmp_path / "blank.csv", "-o", tmp_path / "model", *FEW)
+    assert said(ended)[-1] == "Error: all contents are blank; there is nothing to encode"
+
+
+def test_a_single_item_is_neither_split_nor_folded(run: Run, tmp_path: Path) -> None:
+    one = table(tmp_path / "one.csv", n_items=1)
+    ended = run("train", one, "-o", tmp_path / "model", "--hold-out", "0.2", *FEW)
+    assert said(ended)[-1] == (
+        "Error: one: 1 item in 1 group (what shows the same stays together) cannot be split with a "
+        "share of 0.2: one side is empty"
+    )
+    ended = run("compare", one, "-o", tmp_path / "comparison", "--methods", "prior")
+    assert said(ended)[-1] == (
+        "Error: one: 1 item in 1 group cannot be dealt out to 5 folds; at least 2 are needed"
+    )

@@ -57,7 +57,7 @@ def test_the_whole_way(run: Run, crowd: Path, tmp_path: Path, name: str) -> None
     ]
     predicted = run("predict", model, crowd, "-o", answers)
     assert without_members(predicted.err)[-2:] == [
-        "predicting the 15 items that were held out",
+        "predicting the 15 items held out",
         f"{answers}: {name} for q on 15 items",
     ]
     evaluated = run("evaluate", answers, crowd, "--json")
@@ -134,7 +134,7 @@ def test_hs_brexit_by_its_official_split(run: Run, data_folder: Path, tmp_path: 
         (("--hold-out", "2"), "Error: test_share lies between 0 and 1, found 2.0"),
         (
             ("--encoder", "minilm"),
-            "Error: crowd: encoder 'minilm' reads nothing of {'x': 'features'}",
+            "Error: crowd: encoder 'minilm' does not read 'x' (features)",
         ),
         (("--encoder", "y=features"), "Error: crowd: no role 'y'; there are 'x'"),
         (

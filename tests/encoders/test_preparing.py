@@ -88,5 +88,5 @@ def test_what_cannot_be_read_is_found_before_the_first_batch(
         "picture 3 cannot be read: no format of a picture that Pillow knows; leave it out with "
         "--skip-bad"
     )
-    with pytest.raises(ModelError, match="^no contents to encode$"):
+    with pytest.raises(ModelError, match="^all contents are blank; there is nothing to encode$"):
         prepared(reader, contents.take(np.zeros(0, np.int64)), at_once)

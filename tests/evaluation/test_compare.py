@@ -154,7 +154,7 @@ def test_a_method_that_cannot_learn_is_left_out_with_the_reason(tmp_path: Path) 
     assert results.about.methods == ("prior",)
     assert results.about.left_out == {
         "gold": "made-up: no gold label for 'q'",
-        "odd": "made-up: encoder 'minilm' reads nothing of {'x': 'features'}",
+        "odd": "made-up: encoder 'minilm' does not read 'x' (features)",
     }
     with pytest.raises(DataError) as caught:
         run(nobody, tmp_path / "none", ["annotator-majority"])

@@ -165,7 +165,7 @@ def test_nothing_to_learn_from() -> None:
 
 
 def test_an_encoder_that_reads_nothing_of_the_corpus() -> None:
-    message = "^made-up: encoder 'minilm' reads nothing of {'x': 'features'}$"
+    message = r"^made-up: encoder 'minilm' does not read 'x' \(features\)$"
     with pytest.raises(ModelError, match=message):
         Single(encoder="minilm").fit(feature_crowd())
 

@@ -152,3 +152,29 @@ def test_another_corpus_has_other_people_unless_told(asked: Asked) -> None:
     same = asked.model.predict(other, same_annotators=True)
     mine = asked.model.predict(asked.corpus, annotators=["ann", "bob"])
     np.testing.assert_allclose(by_annotator(same), by_annotator(mine)[:4], atol=1e-6)
+
+
+# ---- tables ----
+
+
+@pytest.mark.parametrize("made", ["pandas", "polars", "pyarrow"])
+def test_a_table_has_a_column_for_each_role(made: str) -> None:
+    """Not its column names are read, but what stands under those of the roles."""
+    texts = contents_of("text")
+    corpus = corpus_of("text", texts, PEOPLE, "crowd")
+    model = AnnotatorHeads(encoder="characters", training=QUICK).fit(corpus)
+    package = pytest.importorskip(made)
+    frame = package.table if made == "pyarrow" else package.DataFrame
+    said = model.predict(frame({"id": list(range(N)), "shown": texts}))["q"]
+    assert np.array_equal(said.distribution, model.predict(texts)["q"].distribution)
+    with pytest.raises(DataError) as refused:
+        model.predict(frame({"id": [1], "text": ["so good"]}))
+    assert str(refused.value) == (
+        "the model reads 'shown', but the table has no column 'shown'; it has 'id', 'text'"
+    )
+    with pytest.raises(DataError) as refused:
+        model.fit(frame({"id": [1], "text": ["so good"]}))
+    assert str(refused.value) == (
+        f"annotator-heads learns from a corpus, found a {frame({'id': [1]}).__class__.__name__}; "
+        "dissensus.read(table) makes one of a file or a table"
+    )

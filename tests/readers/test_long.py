@@ -294,6 +294,29 @@ def test_variants_are_merged_on_request(write: Write) -> None:
     assert corpus["label"].answers() == ["YES", "NO", "YES", "YES", "YES"]
 
 
+def test_large_whole_numbers_and_accents(write: Write) -> None:
+    """Beyond 2**53 floats of neighbours are equal; an accent may be a sign of its own."""
+    path = write(HEADER + f"t1,a,{2**53}\nt2,a,{2**53 + 1}\nt3,a,{2**64}\nt4,a,{2**64 + 1}\n")
+    corpus = read(path, merge_variants=True, scale="nominal")
+    assert len(set(corpus["label"].answers())) == 4
+    assert len(corpus.notes) == 2 and "only annotator" in corpus.notes[1]
+    path = write(HEADER + "t1,a,\u00e9t\u00e9\nt2,b,e\u0301te\u0301\nt3,b,no\n")
+    assert read(path).notes[1] == (
+        "labels.csv: label: spelled in several ways and kept apart: '\u00e9t\u00e9' (1), "
+        "'e\u0301te\u0301' (1); merge_variants=True (--merge-variants) makes them one"
+    )
+
+
+def test_a_word_among_numbers_is_said(write: Write) -> None:
+    path = write(HEADER + "t1,a,1.5\nt2,a,2.5\nt3,b,inf\nt4,b,4\n")
+    assert read(path).notes[1] == (
+        "labels.csv: label: 'inf' is no number, so that all answers are taken for names; correct "
+        "it, or leave these rows out, if the others are ratings"
+    )
+    assert read(path, scale="nominal").notes[1:] == ()
+    assert read(write(HEADER + "t1,a,1\nt2,a,2\nt3,b,unsure\n")).notes[1:] == ()
+
+
 def test_numbers_in_two_spellings_are_said(write: Write) -> None:
     path = write(HEADER + "t1,a,1\nt2,a,1.0\nt3,b,0\n")
     corpus = read(path)

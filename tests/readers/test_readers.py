@@ -87,6 +87,15 @@ def test_a_file_where_a_folder_is_due(write: Write) -> None:
         read(path, format="corpus")
 
 
+@pytest.mark.parametrize("which", ["utf-16-le", "utf-16-be"])
+def test_utf_16_without_its_mark(write: Write, which: str) -> None:
+    path = write("item,annotator,label\nt1,ann,yes\n".encode(which))
+    message = f"{path}: text in UTF-16 without its mark; say --format csv --encoding {which}"
+    with pytest.raises(DataError, match=refused(message)):
+        read(path)
+    assert read(path, format="csv", encoding=which)["label"].answers() == ["yes"]
+
+
 @pytest.mark.parametrize(
     "start, what",
     [

@@ -19,7 +19,7 @@ from dissensus.annotations.labels import (
     one_of,
 )
 from dissensus.annotations.repeats import Repeated, Repeats, check_repeats
-from dissensus.errors import DataError
+from dissensus.errors import DataError, counted
 from dissensus.names import Names, string_array
 from dissensus.scales import Interval, MultiLabel, Nominal, Ordinal, Scale
 
@@ -48,6 +48,15 @@ class Annotations:
     seconds: np.ndarray | None = None  # (n_rows,) time taken
     extra: dict[str, Any] = field(default_factory=dict)  # (n_rows,) each, never read by us
     repeats: bool = False  # whether an annotator may stand on an item more than once
+
+    def __repr__(self) -> str:
+        people = "people unknown"
+        if self.annotator is not None:
+            people = counted(len(self.annotators), "annotator")
+        return (
+            f"<Annotations: {counted(self.n_answers, 'answer')} by {people} on "
+            f"{counted(len(self.items), 'item')}, {self.scale.kind}>"
+        )
 
     @classmethod
     def from_arrays(

@@ -46,6 +46,7 @@ def aggregate(
 
     if method not in AGGREGATORS:
         raise DataError(f"no aggregator {method!r}; there are {listed(AGGREGATORS, 40)}")
+    reading.spare(output, people)
     corpus = reading.read()
     asked = question or list(corpus.questions)
     corpus.check_questions(asked)
@@ -153,8 +154,11 @@ def _write(tables: list[dict[str, Any]], output: Path | None) -> None:
         return
     if output.suffix not in (".csv", ".parquet"):
         raise DataError(f"{output}: write a .csv or a .parquet file")
-    output.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=output.parent) as folder:
-        part = Path(folder) / output.name
-        (csv.write_csv if output.suffix == ".csv" else pq.write_table)(table, part)
-        os.replace(part, output)
+    try:
+        output.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=output.parent) as folder:
+            part = Path(folder) / output.name
+            (csv.write_csv if output.suffix == ".csv" else pq.write_table)(table, part)
+            os.replace(part, output)
+    except OSError as error:
+        raise DataError(f"{output}: cannot be written ({error.strerror or error})") from None

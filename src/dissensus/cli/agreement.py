@@ -52,6 +52,7 @@ def agreement(
 ) -> None:
     """Measure how much the annotators of FILE agree; what is undefined says why."""
     _check(by, measure or [], interval)
+    reading.spare(output)
     corpus = reading.read()
     asked = question or list(corpus.questions)
     corpus.check_questions(asked)

@@ -86,6 +86,7 @@ def evaluate(
     """
     from dissensus.prediction import Predictions
 
+    reading.spare(output)
     wanted = _wanted(metric or [], every)
     folders = [predictions, *(against or [])]
     loaded = [Predictions.load(folder) for folder in folders]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from dissensus.cli.console import say
-from dissensus.errors import DataError
+from dissensus.errors import DataError, counted
 
 if TYPE_CHECKING:
     from dissensus.corpus import Corpus
@@ -43,18 +43,19 @@ def to_learn(
     if split is None and hold_out is None and "train" in corpus.parts():
         split = "train"
     if split == "all" or (split is None and hold_out is None):
-        return corpus, {}, f"training on all {corpus.n_items} items"
+        return corpus, {}, f"training on all {counted(corpus.n_items, 'item')}"
     if split is not None and hold_out is not None:
         raise DataError("choose a part of the official split, or hold a share out, not both")
     if split is not None:
         part = corpus.part(split)
         note: dict[str, Any] = {"split": split}
-        line = f"training on the official part {split!r}: {part.n_items} of {corpus.n_items} items"
+        of = counted(corpus.n_items, "item")
+        line = f"training on the official part {split!r}: {part.n_items} of {of}"
     else:
         assert hold_out is not None
         part, rest = corpus.split(hold_out, seed=seed)
         note = {"hold_out": hold_out, "seed": seed}
-        line = f"training on {part.n_items} items; {rest.n_items} are held out"
+        line = f"training on {counted(part.n_items, 'item')}; {rest.n_items} are held out"
     return part, note | {"items": _digest(part)}, line
 
 
@@ -67,26 +68,27 @@ def to_judge(
     was held out.
     """
     if split == "all":
-        return corpus, f"predicting all {corpus.n_items} items"
+        return corpus, f"predicting all {counted(corpus.n_items, 'item')}"
     if split is not None:
         part = corpus.part(split)
-        return part, f"predicting the official part {split!r}: {part.n_items} items"
+        return part, f"predicting the official part {split!r}: {counted(part.n_items, 'item')}"
     if corpus.name != trained_on or not note:
-        return corpus, f"predicting all {corpus.n_items} items"
+        return corpus, f"predicting all {counted(corpus.n_items, 'item')}"
     if "split" in note:
         others = [part for part in corpus.parts() if part != note["split"]]
         if not others:
-            return corpus, f"predicting all {corpus.n_items} items, those of training among them"
+            every = counted(corpus.n_items, "item")
+            return corpus, f"predicting all {every}, those of training among them"
         chosen = next((p for p in ("test", "dev", "validation") if p in others), others[0])
         part = corpus.part(chosen)
-        return part, f"predicting the official part {chosen!r}: {part.n_items} items"
+        return part, f"predicting the official part {chosen!r}: {counted(part.n_items, 'item')}"
     learned, part = corpus.split(note["hold_out"], seed=note["seed"])
     if _digest(learned) != note["items"]:
         raise DataError(
             f"{corpus.name}: has changed since training, so what was held out cannot be found "
             "again; say --split all to predict every item"
         )
-    return part, f"predicting the {part.n_items} items that were held out"
+    return part, f"predicting the {counted(part.n_items, 'item')} held out"
 
 
 def _digest(corpus: Corpus) -> str:

@@ -10,6 +10,7 @@ import typer
 from dissensus.cli import console
 from dissensus.cli.parts import SkipBad, readable, to_judge
 from dissensus.cli.reading import Reading, reads_corpus
+from dissensus.errors import counted
 
 
 @reads_corpus
@@ -48,7 +49,7 @@ def predict(
     from dissensus.methods import load
 
     fitted = load(model)
-    whole = reading.read()
+    whole = reading.read(unanswered=True)
     part, line = to_judge(whole, split, fitted.learned_.corpus, fitted.learned_.part)
     console.say(line)
     if skip_bad:
@@ -64,4 +65,5 @@ def predict(
     for decided in fitted.notes_:
         console.say(decided)
     predictions.save(output)
-    console.say(f"{output}: {fitted.name} for {', '.join(predictions)} on {part.n_items} items")
+    n_items = counted(part.n_items, "item")
+    console.say(f"{output}: {fitted.name} for {', '.join(predictions)} on {n_items}")

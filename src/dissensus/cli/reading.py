@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from dissensus.cli.console import say
+from dissensus.errors import DataError, NoAnswersError
 
 if TYPE_CHECKING:
     from dissensus.corpus import Corpus
@@ -86,15 +87,34 @@ class Reading:
                     words += [option, str(part)]
         return words
 
-    def read(self) -> Corpus:
-        """Read FILE, and say on stderr, in a line each, what was recognised."""
+    def spare(self, *outputs: Path | None) -> None:
+        """Refuse to write over FILE, or two results into one file."""
+        named = [output for output in outputs if output is not None]
+        for output in named:
+            if output.exists() and self.file.exists() and output.samefile(self.file):
+                raise DataError(f"{output}: is what is read; write to another place")
+        if len({output.resolve() for output in named}) < len(named):
+            raise DataError(f"{named[0]}: named for two results; write each to its own file")
+
+    def read(self, unanswered: bool = False) -> Corpus:
+        """Read FILE, and say on stderr, in a line each, what was recognised.
+
+        Args:
+            unanswered: whether a table without answers is read too, as items alone.
+        """
         from dissensus import datasets
 
         said = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "file"}
         said["question"] = said.pop("question_column")
         columns = said.pop("annotator_columns")
         said["annotators"] = columns and [name.strip() for name in columns.split(",")]
-        corpus = datasets.read(self.file, **{name: value for name, value in said.items() if value})
+        said = {name: value for name, value in said.items() if value}
+        try:
+            corpus = datasets.read(self.file, **said)
+        except NoAnswersError:
+            if not unanswered:
+                raise
+            corpus = datasets.read(self.file, **said | {"answer": ()})
         for note in corpus.notes:
             say(note)
         return corpus

@@ -17,7 +17,7 @@ from dissensus.corpus.dropping import of_answers, pair_of, pairs_of, response_of
 from dissensus.corpus.folder import read_corpus, write_corpus
 from dissensus.corpus.held import Held
 from dissensus.corpus.parts import Joint, Rationales
-from dissensus.errors import DataError, listed
+from dissensus.errors import DataError, counted, listed
 from dissensus.folders import writing
 from dissensus.names import Names
 
@@ -29,6 +29,18 @@ class Corpus(Held):
     Every selection gives another Corpus; nothing is changed in place. All questions share one
     list of items and one of annotators. Build one with `Corpus.build`, or with `dissensus.read`.
     """
+
+    def __repr__(self) -> str:
+        asked = ", ".join(
+            f"{name!r} ({asked.scale.kind}, {counted(asked.n_answers, 'answer')})"
+            for name, asked in self.questions.items()
+        )
+        shown = ", ".join(f"{role!r} ({held.kind})" for role, held in self.contents.items())
+        return (
+            f"<Corpus {self.name!r}: {counted(self.n_items, 'item')}, "
+            f"{counted(self.n_annotators, 'annotator')}; asked: {asked or 'nothing'}; "
+            f"shown: {shown or 'nothing'}>"
+        )
 
     @classmethod
     def build(
@@ -244,8 +256,9 @@ class Corpus(Held):
         test = _drawn(sizes, test_share * self.n_items, seed)[units]
         if not test.any() or test.all():
             raise DataError(
-                f"{self.name}: {self.n_items} items in {int((sizes > 0).sum())} groups cannot be "
-                f"split with a share of {test_share}"
+                f"{self.name}: {counted(self.n_items, 'item')} in "
+                f"{counted(int((sizes > 0).sum()), 'group')} (what shows the same stays together) "
+                f"cannot be split with a share of {test_share:g}: one side is empty"
             )
         return self.select(items=~test), self.select(items=test)
 

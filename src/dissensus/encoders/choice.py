@@ -78,7 +78,7 @@ class Reading:
 def encode(reader: Encoder, contents: Contents) -> Store:
     """What an encoder makes of contents, from the cache where it was made before."""
     if not len(contents):
-        raise ModelError("no contents to encode")
+        raise ModelError("all contents are blank; there is nothing to encode")
     return cached_store(reader, contents) if reader.cached else reader.encode(contents)
 
 
@@ -179,9 +179,14 @@ def readings(corpus: Corpus, name: str | Mapping[str, str]) -> dict[str, Reading
     of_roles = {role: name for role, kind in held_kinds.items() if kind in kinds}
     found = readings(corpus, of_roles)
     if not found:
-        raise ModelError(
-            f"{corpus.name}: encoder {name!r} reads nothing of {held_kinds or 'no contents'}"
-        )
+        if not held_kinds:
+            raise ModelError(
+                f"{corpus.name}: nothing that annotators were shown is known, so there is nothing "
+                f"for encoder {name!r} to read; name a column (text=, --text), or choose a method "
+                "that only looks at answers (prior, annotator-majority)"
+            )
+        shown = ", ".join(f"{role!r} ({kind})" for role, kind in held_kinds.items())
+        raise ModelError(f"{corpus.name}: encoder {name!r} does not read {shown}")
     return found
 
 

@@ -44,7 +44,7 @@ def prepared(
     """
     at_once = AT_ONCE if at_once is None else at_once
     if not len(contents):
-        raise ModelError("no contents to encode")
+        raise ModelError("all contents are blank; there is nothing to encode")
     parts: list[Prepared] = []
     cut, n_bytes = [], 0
     with progress(f"reading {contents.kind}", len(contents)) as advance:

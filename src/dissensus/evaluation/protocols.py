@@ -13,7 +13,7 @@ import numpy as np
 
 from dissensus.annotations import Annotations
 from dissensus.corpus import Corpus
-from dissensus.errors import DataError, listed
+from dissensus.errors import DataError, counted, listed
 from dissensus.scales import Interval, MultiLabel, Nominal, Ordinal, as_numbers
 
 N_BINS = 5  # of equally many items, into which ratings are cut to balance folds
@@ -196,9 +196,10 @@ def _check_k(corpus: Corpus, k: int, n_units: int) -> None:
         raise DataError(f"cross-validation has at least 2 folds, found {k}")
     if k > n_units:
         alone = "" if n_units == corpus.n_items else ", or split by 'item'"
+        most = f"ask for at most {n_units}" if n_units > 1 else "at least 2 are needed"
         raise DataError(
-            f"{corpus.name}: {corpus.n_items} items in {n_units} groups cannot be dealt out to "
-            f"{k} folds; ask for at most {n_units}{alone}"
+            f"{corpus.name}: {counted(corpus.n_items, 'item')} in {counted(n_units, 'group')} "
+            f"cannot be dealt out to {k} folds; {most}{alone}"
         )
 
 

@@ -185,6 +185,11 @@ class Method(ABC):
         self, corpus: Corpus, questions: Sequence[str] | str | None = None
     ) -> tuple[str, ...]:
         """Refuse questions that cannot be learned from the corpus; the questions, if all can."""
+        if not isinstance(corpus, Corpus):
+            raise DataError(
+                f"{self.name} learns from a corpus, found a {type(corpus).__name__}; "
+                "dissensus.read(table) makes one of a file or a table"
+            )
         asked = (questions,) if isinstance(questions, str) else tuple(questions or corpus.questions)
         corpus.check_questions(asked)
         if not asked:
@@ -221,10 +226,11 @@ class Method(ABC):
 
         Args:
             source: a corpus; a list of contents (texts; paths or bytes of pictures, recordings and
-                videos; arrays) where the model reads one role; or a list for each role.
+                videos; arrays) where the model reads one role; a list for each role; or a table
+                with a column for each role.
             annotators: whose answers are wanted: "own", of those who answered the item in the
                 source; "all" that were learned; a list of names; or (item, annotator) pairs.
-                For raw contents "own" means nothing, and is "all".
+                Where nobody answered anything, as with raw contents, "own" is "all".
             consensus: whose answers make up an item's distribution: its own annotators' (all,
                 for items nobody answered), or always all.
             unknown: what to do with annotators that were not in training: an error, the mean
@@ -245,7 +251,7 @@ class Method(ABC):
             corpus = source
         else:
             corpus = corpus_of(source, self._roles(), self.learned_.roles)
-        if corpus is not source and isinstance(annotators, str) and annotators == "own":
+        if not corpus.questions and isinstance(annotators, str) and annotators == "own":
             annotators = "all"
         questions, everyone = self.learned_.questions, self.learned_.annotators
         asked = asked_pairs(corpus, questions, annotators, everyone)

@@ -88,9 +88,12 @@ def reading_notes(
             "reads; their whole content is taken"
         )
     if examples.n_cut:
-        notes.append(
-            f"{examples.n_cut} contents are longer than the encoder reads; their ends are not seen"
+        longer = (
+            "1 content is longer than the encoder reads; its end is"
+            if examples.n_cut == 1
+            else f"{examples.n_cut} contents are longer than the encoder reads; their ends are"
         )
+        notes.append(f"{longer} not seen")
     of_roles = [reading.encoder.missed(reading.contents) for reading in read.values()]
     return notes + [note for note in of_roles if note]
 

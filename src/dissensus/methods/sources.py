@@ -1,4 +1,4 @@
-"""What a method is asked about: a corpus, or contents as they are."""
+"""What a method is asked about: a corpus, contents as they are, or a table of them."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import narwhals
 import numpy as np
 import pyarrow as pa
 
@@ -25,19 +26,34 @@ def corpus_of(source: Raw, roles: Sequence[str], kinds: Mapping[str, str]) -> Co
         roles: those that the model reads.
         kinds: of content, by every role that it knows.
     """
-    if not isinstance(source, Mapping):
-        if isinstance(source, (str, bytes)) or len(roles) != 1:
+    given = _columns(source, roles)
+    if not isinstance(given, Mapping):
+        if isinstance(given, (str, bytes)) or len(roles) != 1:
             shown = ", ".join(f"{role!r} ({kinds[role]})" for role in roles) or "nothing"
             raise DataError(f"give a list of contents for each role; the model reads {shown}")
-        source = {roles[0]: source}
-    lengths = {len(values) for values in source.values()}
-    if len(lengths) != 1 or any(role not in kinds for role in source):
+        given = {roles[0]: given}
+    lengths = {len(values) for values in given.values()}
+    if len(lengths) != 1 or any(role not in kinds for role in given):
         raise DataError(
             f"give one list for each role, all of one length; the model knows the roles "
             f"{listed(kinds)}"
         )
-    contents = {role: _contents(role, kinds[role], values) for role, values in source.items()}
+    contents = {role: _contents(role, kinds[role], values) for role, values in given.items()}
     return Corpus.build("contents", Names.range(lengths.pop()), {}, contents=contents)
+
+
+def _columns(source: Any, roles: Sequence[str]) -> Any:
+    """Of a pandas, polars or Arrow table the columns that are named as roles; else the source."""
+    frame = narwhals.from_native(source, eager_only=True, pass_through=True)
+    if not isinstance(frame, narwhals.DataFrame):
+        return source
+    missing = [role for role in roles if role not in frame.columns]
+    if missing:
+        raise DataError(
+            f"the model reads {listed(roles)}, but the table has no column {listed(missing)}; it "
+            f"has {listed(frame.columns)}"
+        )
+    return {role: frame[role].to_arrow().to_pylist() for role in roles}
 
 
 def _contents(role: str, kind: Any, values: Any) -> tuple[Contents, np.ndarray]:

@@ -31,6 +31,7 @@ from dissensus.training.examples import Table
 from dissensus.training.log import Log
 from dissensus.training.loop import Judge, Run, mean_loss
 from dissensus.training.processes import present
+from dissensus.training.settings import LARGEST_SEED
 from dissensus.training.tuned import Tuned, pooled_by_item
 
 LaidOut = dict[tuple[int, str], Examples]  # by corpus and by how it is read
@@ -123,6 +124,13 @@ class TrainedMethod(Method):
         """Take over what the trainings came to."""
         self.log_ = runs[0].log
         self.network_.eval()
+        weights = self.network_.state_dict().values()
+        if not torch.stack([held.isfinite().all() for held in weights]).all():
+            rate = self.training.learning_rate  # the loss is that of before the last step
+            raise ModelError(
+                "training diverged: weights are no finite numbers after the last step; "
+                f"lower the learning rate ({rate:g})"
+            )
 
     def _run(
         self, corpus: Corpus, validation: Corpus | None, laid_out: LaidOut | None = None
@@ -283,9 +291,14 @@ class TrainedMethod(Method):
         }
         return {role: (batch.pooled | means)[role] for role in self.sizes_.widths}
 
+    def _first_seed(self) -> int:
+        if not -LARGEST_SEED <= self.init_seed < LARGEST_SEED:
+            raise ModelError(f"init_seed is a whole number below 2**63, found {self.init_seed}")
+        return self.init_seed
+
     def _made(self) -> Network:
         with torch.random.fork_rng(devices=[]):
-            torch.default_generator.manual_seed(self.init_seed)  # networks are made on the CPU
+            torch.default_generator.manual_seed(self._first_seed())  # made on the CPU
             network = self.network(self.sizes_)
             if self.tune == "nothing":
                 return numbered(network)

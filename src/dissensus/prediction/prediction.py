@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any, Literal
 
 import numpy as np
+import pyarrow as pa
 
-from dissensus.errors import DataError
+from dissensus.errors import DataError, counted
 from dissensus.names import Names
 from dissensus.scales import Scale
 
@@ -20,6 +22,12 @@ class ByAnnotator:
     annotators: Names
     value: np.ndarray  # (n_pairs,) the answer expected, stored as the scale stores answers
     distribution: np.ndarray | None = None  # (n_pairs, n_columns)
+
+    def __repr__(self) -> str:
+        return (
+            f"<ByAnnotator: {counted(len(self), 'answer')} of "
+            f"{counted(len(self.annotators), 'annotator')}>"
+        )
 
     def __len__(self) -> int:
         return len(self.item)
@@ -76,3 +84,42 @@ class Prediction:
             raise DataError(
                 f"{expected[0]} items but {len(self.disagreement)} entries in disagreement"
             )
+
+    def to_table(self, by: Literal["item", "annotator"] = "item") -> Any:
+        """An Arrow table with names, for pandas (`.to_pandas()`), polars or a file.
+
+        Columns are item, annotator (of a row per asked pair), answer, and the share of each value
+        (of ratings, of each bin of the grid).
+
+        Example:
+            >>> from dissensus import Nominal
+            >>> said = Prediction(
+            ...     Nominal(("no", "yes")), Names(["t1"]), np.array([[0.2, 0.8]]), np.array([1])
+            ... )
+            >>> said.to_table().to_pylist()
+            [{'item': 't1', 'answer': 'yes', 'share.no': 0.2, 'share.yes': 0.8}]
+        """
+        pairs, shares = self.by_annotator, None
+        if by == "item":
+            columns: dict[str, Any] = {"item": self.items.array}
+            value, shares = self.consensus, self.distribution
+        elif pairs is None:
+            raise DataError("nothing was asked of single annotators; there is a row by item only")
+        else:
+            columns = {
+                "item": self.items.array.take(pa.array(pairs.item)),
+                "annotator": pairs.annotators.array.take(pa.array(pairs.annotator)),
+            }
+            value, shares = pairs.value, pairs.distribution
+        columns["answer"] = pa.array(self.scale.decode(value))
+        bins = [f"bin-{k}" for k in range(self.scale.n_columns)]
+        names = getattr(self.scale, "values", bins)
+        if shares is not None:
+            columns |= {f"share.{name}": shares[:, at] for at, name in enumerate(names)}
+        if by == "item" and self.disagreement is not None:
+            columns["disagreement"] = self.disagreement
+        return pa.table(columns)
+
+    def __repr__(self) -> str:
+        people = "" if self.by_annotator is None else f"; {self.by_annotator!r}"
+        return f"<Prediction: {self.scale.kind}, {counted(len(self.items), 'item')}{people}>"

@@ -26,6 +26,10 @@ class Predictions(Mapping[str, Prediction]):
             raise DataError(f"no prediction for {question!r}; there is {listed(self)}")
         return self._by_question[question]
 
+    def __repr__(self) -> str:
+        asked = ", ".join(f"{question!r}: {held!r}" for question, held in self.items())
+        return f"<Predictions by {self.method} for {self.corpus!r}: {asked}>"
+
     def __iter__(self) -> Iterator[str]:
         return iter(self._by_question)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import unicodedata
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -17,6 +18,7 @@ from dissensus.readers.rows import Rows
 from dissensus.scales import (
     Interval,
     MultiLabel,
+    Nominal,
     Scale,
     as_numbers,
     infer_scale,
@@ -70,6 +72,7 @@ def answers_of(
     lookup[used] = stored
     there = np.r_[counts > 0, False][codes]
     notes = _notes(values, counts, groups, declared, scale, options)
+    notes += _stray(texts, declared, scale)
     return Answers(chosen[there], lookup[codes[there]], scale, chosen[~there], notes)
 
 
@@ -164,6 +167,20 @@ def _notes(
     return (f"{_said(values, counts, groups, 'kept apart')}; {advice}",)
 
 
+def _stray(texts: list[str], declared: Scale | str | None, scale: Scale) -> tuple[str, ...]:
+    """What is to be said where a few words among many numbers make words of all of them."""
+    if declared is not None or not isinstance(scale, Nominal):
+        return ()
+    strange = sorted({text for text in texts if as_numbers([text]) is None})
+    if not strange or 2 * len(strange) >= len(set(texts)) - 1:
+        return ()
+    are = "is no number" if len(strange) == 1 else "are no numbers"
+    return (
+        f"{listed(strange)} {are}, so that all answers are taken for names; correct it, or "
+        "leave these rows out, if the others are ratings",
+    )
+
+
 def _said(values: list[str], counts: np.ndarray, groups: list[list[int]], became: str) -> str:
     shown = "; ".join(
         ", ".join(f"{values[code]!r} ({counts[code]})" for code in group) for group in groups[:3]
@@ -174,13 +191,16 @@ def _said(values: list[str], counts: np.ndarray, groups: list[list[int]], became
 
 def _key(text: str) -> str | float:
     """What the spellings of one value share."""
-    bare = text.strip().casefold()
+    bare = unicodedata.normalize("NFC", text.strip()).casefold()
     number = as_numbers([bare])
-    return bare if number is None else number[0]
+    if number is None:
+        return bare
+    return int(bare) if bare.lstrip("+-").isdecimal() else number[0]  # beyond 2**53 too
 
 
 def variants(values: list[str], counts: np.ndarray) -> list[list[int]]:
-    """Groups of values that differ only in case, outer space or the way to write a number.
+    """Groups of values that differ only in case, outer space, the way to write a number, or in
+    how accents are encoded.
 
     The most frequent spelling of a group comes first.
     """

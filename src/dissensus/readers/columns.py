@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from dissensus.contents import Kind
-from dissensus.errors import DataError, listed
+from dissensus.errors import DataError, NoAnswersError, listed
 from dissensus.readers.options import Options
 from dissensus.readers.rows import Column, Rows
 
@@ -135,7 +135,7 @@ def items_of(rows: Rows, item: str | None, shown: dict[str, str]) -> Column:
     Without a column of items, an item is the distinct tuple of what was shown.
     """
     if item is None and not shown:
-        raise _unrecognised(rows, "items", "item")
+        raise DataError(_unrecognised(rows, "items", "item"))
     column = rows.columns[item] if item is not None else _joined(rows, list(shown.values()))
     if column.is_bytes:
         raise DataError(
@@ -193,15 +193,17 @@ def _answer(rows: Rows, options: Options, named: set[str]) -> tuple[str, ...]:
         return options.answer
     found = first_named("answer", rows, named) or first_named("response", rows, named)
     if found is None:
-        raise _unrecognised(rows, "answers", "answer")
+        raise NoAnswersError(
+            f"{_unrecognised(rows, 'answers', 'answer')}, or say "
+            'format="wide" (--format wide) if every annotator has a column'
+        )
     return (found,)
 
 
-def _unrecognised(rows: Rows, what: str, option: str) -> DataError:
-    wide = ', or say format="wide" (--format wide) if every annotator has a column'
-    return DataError(
+def _unrecognised(rows: Rows, what: str, option: str) -> str:
+    return (
         f"{rows.path}: no column of {what} recognised in {listed(rows.columns, 40)}; "
-        f"name it ({option}=, --{option}){wide if what == 'answers' else ''}"
+        f"name it ({option}=, --{option})"
     )
 
 

@@ -14,7 +14,7 @@ import pyarrow as pa
 from dissensus.annotations import Annotations
 from dissensus.contents import Contents
 from dissensus.corpus import Corpus, LeftOut
-from dissensus.errors import DataError, listed
+from dissensus.errors import DataError, counted, listed
 from dissensus.names import Names
 from dissensus.readers.answers import Answers, answers_of, described
 from dissensus.readers.columns import Choice, asked_groups, choose, items_of, kind_of
@@ -300,7 +300,7 @@ def _recognised(choice: Choice, built: Assembled, rows: Rows) -> str:
     parts = [f"item = {item}", who, *(told or ["no answers"])]
     parts += told_parts(choice)
     also = [f"{name} (of the {kind})" for kind, names in built.others.items() for name in names]
-    left = [f"{_counted(rows.unnamed, 'column')} without a name, left out"] if rows.unnamed else []
+    left = [f"{counted(rows.unnamed, 'column')} without a name, left out"] if rows.unnamed else []
     more = f"; also {', '.join(also + left)}" if also or left else ""
     return f"long table; {', '.join(parts)}{more}; {amounts(built.corpus)}"
 
@@ -316,8 +316,8 @@ def told_parts(choice: Choice) -> list[str]:
 def amounts(corpus: Corpus) -> str:
     """How much was read."""
     n_answers = sum(asked.n_answers for asked in corpus.questions.values())
-    people = f" by {_counted(corpus.n_annotators, 'annotator')}" if corpus.n_annotators else ""
-    return f"{_counted(n_answers, 'answer')}{people} on {_counted(corpus.n_items, 'item')}"
+    people = f" by {counted(corpus.n_annotators, 'annotator')}" if corpus.n_annotators else ""
+    return f"{counted(n_answers, 'answer')}{people} on {counted(corpus.n_items, 'item')}"
 
 
 def _blank_remarks(rows: Rows, answers: dict[str, Answers]) -> list[str]:
@@ -325,7 +325,7 @@ def _blank_remarks(rows: Rows, answers: dict[str, Answers]) -> list[str]:
     said = []
     for name, found in answers.items():
         if len(found.blank):
-            blank = _counted(len(found.blank), "row")
+            blank = counted(len(found.blank), "row")
             place = rows.place(int(found.blank.min()))
             said.append(f"{name}: {blank} without an answer left out, the first in {place}")
     return said
@@ -337,7 +337,7 @@ def remarks(built: Assembled) -> list[str]:
     said = [f"{name}: {note}" for name, found in answers.items() for note in found.notes]
     for name, reason, n_answers in corpus.left_out:
         if reason == "repeated answer":
-            said.append(f"{name}: {_counted(n_answers, 'repeated answer')} left out")
+            said.append(f"{name}: {counted(n_answers, 'repeated answer')} left out")
     for name, found in answers.items():
         if (found.stored == found.stored[0]).all():
             value = found.scale.decode(found.stored[:1])[0]
@@ -358,10 +358,6 @@ def _namesakes(people: Names) -> list[str]:
         return []
     more = f" and {len(alike) - 1} more such" if len(alike) > 1 else ""
     return [f"annotators {listed(alike[0])}{more} differ only in case or space; are they one?"]
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def _short(value: Any, most: int = 40) -> str:

@@ -117,6 +117,10 @@ def what_binary(start: bytes) -> str:
     for magic, what in BINARY.items():
         if start.startswith(magic):
             return what
+    if len(start) >= 4 and all(start[::2]) != all(start[1::2]):  # every other byte is 0
+        which = "utf-16-le" if all(start[::2]) else "utf-16-be"
+        if not any(start[which == "utf-16-le" :: 2]):
+            return f"text in UTF-16 without its mark; say --format csv --encoding {which}"
     return f"a binary file (it begins with {start!r}), not a table"
 
 

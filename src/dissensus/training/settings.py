@@ -12,6 +12,7 @@ from torch import nn
 
 from dissensus.errors import ModelError
 
+LARGEST_SEED = 2**63  # torch knows none beyond
 BETAS, EPSILON, MOMENTUM = (0.9, 0.999), 1e-8, 0.9  # of the optimisers, as torch has them
 CHOICES = {
     "optimiser": ("adamw", "adam", "sgd"),
@@ -91,12 +92,14 @@ class Training:
     def __post_init__(self) -> None:
         counts = ("epochs", "batch_size", "max_rows_per_item", "plateau")
         wrong = [name for name in counts if getattr(self, name) < 1]
-        above = ("learning_rate", "encoder_learning_rate", "layer_decay", "clip")
-        wrong += [name for name in above if not getattr(self, name) > 0]
+        above = ("learning_rate", "encoder_learning_rate", "layer_decay")
+        wrong += [name for name in above if not 0 < getattr(self, name) < math.inf]
+        wrong += [] if self.clip > 0 else ["clip"]
         least_0 = ("weight_decay", "warm_up", "seed", "averaged")
         wrong += [name for name in least_0 if not getattr(self, name) >= 0]
         wrong += ["averaged"] if self.averaged > 1 else []
-        wrong += ["dropout_seed"] if (self.dropout_seed or 0) < 0 else []
+        wrong += ["seed"] if self.seed >= LARGEST_SEED else []
+        wrong += ["dropout_seed"] if not 0 <= (self.dropout_seed or 0) < LARGEST_SEED else []
         wrong += ["patience"] if self.patience is not None and self.patience < 1 else []
         if wrong:
             found = ", ".join(f"{name} = {getattr(self, name)}" for name in wrong)
