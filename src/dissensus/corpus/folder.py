@@ -20,17 +20,9 @@ Made = TypeVar("Made", bound=Held)
 
 def write_corpus(corpus: Held, folder: Path) -> None:
     """Tables of items, annotators, contents and answers, and a front page."""
-    items: dict[str, Any] = {} if corpus.items.is_range else {"name": corpus.items.array}
-    items |= {f"content.{role}": codes for role, codes in corpus.content.items()}
-    items |= {f"attribute.{key}": values for key, values in corpus.item_attributes.items()}
-    items |= {f"split.{key}": values for key, values in corpus.splits.items()}
-    if corpus.focus is not None:
-        items |= _axes("focus.start.", corpus.focus.start)
-        items |= _axes("focus.stop.", corpus.focus.stop)
-    write_table(folder / "items.parquet", items)
-    people: dict[str, Any] = {} if corpus.annotators.is_range else {"name": corpus.annotators.array}
-    people |= {f"attribute.{key}": values for key, values in corpus.annotator_attributes.items()}
-    write_table(folder / "annotators.parquet", people)
+    tables = {"items": _item_columns(corpus), "annotators": _annotator_columns(corpus)}
+    for name, columns in tables.items():
+        write_table(folder / f"{name}.parquet", columns)
     for number, held in enumerate(corpus.contents.values()):
         write_table(folder / f"content-{number}.parquet", {"value": held.values})
     for number, asked in enumerate(corpus.questions.values()):
@@ -41,24 +33,42 @@ def write_corpus(corpus: Held, folder: Path) -> None:
         spans = dict(vars(corpus.rationales))
         spans |= _axes("start.", spans.pop("start")) | _axes("stop.", spans.pop("stop"))
         write_table(folder / "rationales.parquet", spans)
-    write_json(
-        folder,
-        "corpus",
-        {
-            "name": corpus.name,
-            "n_items": corpus.n_items,
-            "n_annotators": corpus.n_annotators,
-            "tables": [n for n, columns in (("items", items), ("annotators", people)) if columns],
-            "contents": [{"role": r, "kind": c.kind} for r, c in corpus.contents.items()],
-            "questions": [_question_front(q, a) for q, a in corpus.questions.items()],
-            "gold": [_question_front(q, a) for q, a in corpus.gold.items()],
-            "focus": corpus.focus and corpus.focus.role,
-            "rationales": corpus.rationales is not None,
-            "group": corpus.group,
-            "left_out": [(row.question, row.reason, int(row.answers)) for row in corpus.left_out],
-            "notes": list(corpus.notes),
-        },
-    )
+    written = [name for name, columns in tables.items() if columns]
+    write_json(folder, "corpus", _front(corpus, written))
+
+
+def _front(corpus: Held, tables: list[str]) -> dict[str, Any]:
+    return {
+        "name": corpus.name,
+        "n_items": corpus.n_items,
+        "n_annotators": corpus.n_annotators,
+        "tables": tables,
+        "contents": [{"role": r, "kind": c.kind} for r, c in corpus.contents.items()],
+        "questions": [_question_front(q, a) for q, a in corpus.questions.items()],
+        "gold": [_question_front(q, a) for q, a in corpus.gold.items()],
+        "focus": corpus.focus and corpus.focus.role,
+        "rationales": corpus.rationales is not None,
+        "group": corpus.group,
+        "left_out": [(row.question, row.reason, int(row.answers)) for row in corpus.left_out],
+        "notes": list(corpus.notes),
+    }
+
+
+def _item_columns(corpus: Held) -> dict[str, Any]:
+    columns: dict[str, Any] = {} if corpus.items.is_range else {"name": corpus.items.array}
+    columns |= {f"content.{role}": codes for role, codes in corpus.content.items()}
+    columns |= {f"attribute.{key}": values for key, values in corpus.item_attributes.items()}
+    columns |= {f"split.{key}": values for key, values in corpus.splits.items()}
+    if corpus.focus is not None:
+        columns |= _axes("focus.start.", corpus.focus.start)
+        columns |= _axes("focus.stop.", corpus.focus.stop)
+    return columns
+
+
+def _annotator_columns(corpus: Held) -> dict[str, Any]:
+    names = {} if corpus.annotators.is_range else {"name": corpus.annotators.array}
+    facts = corpus.annotator_attributes.items()
+    return names | {f"attribute.{key}": values for key, values in facts}
 
 
 def _axes(prefix: str, places: np.ndarray) -> dict[str, np.ndarray]:
@@ -103,39 +113,43 @@ def _assembled(folder: Path, front: dict[str, Any], make: type[Made]) -> Made:
     )
     items = Names(table["name"]) if "name" in table else Names.range(front["n_items"])
     annotators = Names(people["name"]) if "name" in people else Names.range(front["n_annotators"])
-    roles = [held["role"] for held in front["contents"]]
-    focus = None
-    if front["focus"] is not None:
-        focus = Focus(front["focus"], *_ends(table, "focus."))
-    rationales = _read_rationales(folder) if front["rationales"] else None
+    role = front["focus"]
     return make(
         name=front["name"],
         items=items,
         annotators=annotators,
-        questions={
-            asked["name"]: _read_answers(folder / f"question-{n}.parquet", asked, items, annotators)
-            for n, asked in enumerate(front["questions"])
+        questions=_read_questions(folder, "question", front["questions"], items, annotators),
+        contents=_read_contents(folder, front["contents"]),
+        content={
+            held["role"]: table[f"content.{held['role']}"].to_numpy() for held in front["contents"]
         },
-        contents={
-            held["role"]: Contents(
-                held["kind"], _columns(folder / f"content-{number}.parquet")["value"]
-            )
-            for number, held in enumerate(front["contents"])
-        },
-        content={role: table[f"content.{role}"].to_numpy() for role in roles},
         item_attributes=_stripped(table, "attribute."),
         annotator_attributes=_stripped(people, "attribute."),
-        gold={
-            asked["name"]: _read_answers(folder / f"gold-{n}.parquet", asked, items, Names.range(0))
-            for n, asked in enumerate(front["gold"])
-        },
-        focus=focus,
-        rationales=rationales,
+        gold=_read_questions(folder, "gold", front["gold"], items, Names.range(0)),
+        focus=None if role is None else Focus(role, *_ends(table, "focus.")),
+        rationales=_read_rationales(folder) if front["rationales"] else None,
         splits=_stripped(table, "split."),
         group=front["group"],
         left_out=tuple(LeftOut(*row) for row in front["left_out"]),
         notes=tuple(front["notes"]),
     )
+
+
+def _read_questions(
+    folder: Path, kind: str, fronts: list[dict[str, Any]], items: Names, annotators: Names
+) -> dict[str, Annotations]:
+    """Annotations by question, or labels from elsewhere."""
+    return {
+        asked["name"]: _read_answers(folder / f"{kind}-{n}.parquet", asked, items, annotators)
+        for n, asked in enumerate(fronts)
+    }
+
+
+def _read_contents(folder: Path, fronts: list[dict[str, Any]]) -> dict[str, Contents]:
+    return {
+        held["role"]: Contents(held["kind"], _columns(folder / f"content-{n}.parquet")["value"])
+        for n, held in enumerate(fronts)
+    }
 
 
 def _read_rationales(folder: Path) -> Rationales:
