@@ -556,15 +556,13 @@ def test_gaussian_finds_biases_and_spreads() -> None:
 def test_gaussian_likelihood_against_a_multivariate_normal() -> None:
     from scipy.stats import multivariate_normal
 
-    from dissensus.aggregation.ratings import _log_likelihood
+    from dissensus.aggregation.gaussian import Ratings
 
     generator = np.random.default_rng(0)
     unit, bias = generator.normal(size=(4, 3)), generator.normal(size=3)
     noise = generator.uniform(0.5, 2, 3)
     covariance = np.diag(noise) + 0.7
     expected = multivariate_normal(bias + 0.2, covariance).logpdf(unit).sum()
-    item, who = np.indices((4, 3))
-    found = _log_likelihood(
-        item.ravel(), who.ravel(), unit.ravel(), bias, noise, 0.2, 0.7, n_items=4
-    )
-    assert found == pytest.approx(expected)
+    model = Ratings.of(_rated(np.zeros((4, 3))), unit.ravel(), "a test")
+    model.bias, model.noise, model.middle, model.spread = bias, noise, 0.2, 0.7
+    assert model.log_likelihood() == pytest.approx(expected)

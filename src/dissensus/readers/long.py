@@ -61,7 +61,7 @@ def assembled(rows: Rows, choice: Choice, options: Options) -> Assembled:
         name: _annotations(rows, choice, options, name, found, items, people, others["answer"])
         for name, found in answers.items()
     }
-    contents = {role: _contents(rows, role, c, items) for role, c in choice.shown.items()}
+    contents = {role: _contents(rows, column, items) for role, column in choice.shown.items()}
     gold = _gold(rows, choice, options, answers, items)
     corpus = Corpus.build(
         options.name or stem(rows.name),
@@ -219,7 +219,7 @@ def _gold(
 # ---- contents and attributes ----
 
 
-def _contents(rows: Rows, role: str, column: str, items: Column) -> tuple[Contents, np.ndarray]:
+def _contents(rows: Rows, column: str, items: Column) -> tuple[Contents, np.ndarray]:
     """The distinct contents of a column, and the code of each item's."""
     held = rows.columns[column]
     conflict = held.conflict(items.codes, len(items.values))

@@ -6,7 +6,7 @@ import itertools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 from dissensus.methods import method as method_class
 from dissensus.methods.settings import configured
@@ -15,7 +15,6 @@ from dissensus.methods.variants import changed, settings_of
 from dissensus.papers.seedbert.printed import TABLE
 from dissensus.training import Training
 
-Setting = Literal["chosen", "paper"]
 N_MEMBERS, MANY = 5, 20
 AT_ONCE = 30  # networks side by side on a GPU, at most
 
