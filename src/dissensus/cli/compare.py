@@ -121,25 +121,36 @@ def compare(
             corpus = readable(method, corpus)
         parts, known, line = dealt(corpus, protocol, folds, times, by, scheme, test)
         console.say(line)
-        words = [*reading.words(), "--methods", ",".join(names), "--protocol", known["kind"]]
-        if known["kind"] != "official":
-            words += ["--folds", folds, *(["--times", times] * (known["kind"] == "repeated"))]
-        else:
-            words += ["--scheme", scheme, *(["--test", known["test"]] if len(parts) == 1 else [])]
-        words += ["--seeds", seeds, "--trials", trials]
-        several = {"--question": question, "--metric": metric, "--set": set_}
-        words += [
-            w for option, values in several.items() for v in values or [] for w in (option, v)
-        ]
-        for option, value in {"--by": by, "--encoder": encoder}.items():
-            words += [option, value] if value else []
-        words += ["--skip-bad"] * skip_bad
-        command = shlex.join(["dissensus", "compare", *map(str, words), "-o", str(output)])
+        options = {"--methods": ",".join(names), "--protocol": known["kind"]}
+        options |= _protocol_options(known, len(parts))
+        options |= {"--seeds": seeds, "--trials": trials, "--question": question}
+        options |= {"--metric": metric, "--set": set_, "--by": by, "--encoder": encoder}
+        command = _command(reading, options | {"--skip-bad": skip_bad, "-o": output})
         given: dict[str, Any] = {"seeds": seeds, "trials": trials, "choices": choices, "by": by}
         given |= {"metrics": metric, "protocol": known, "notes": (line,), "command": command}
         where = {"processes": processes, "cluster": cluster, "budget": seconds(budget)}
         results = _run(corpus, made, parts, output, given | where)
     _print(results, question, metric, reference, style, plot)
+
+
+def _protocol_options(known: dict[str, Any], n_parts: int) -> dict[str, Any]:
+    """What a protocol depends on, as it is typed."""
+    if known["kind"] == "official":
+        return {"--scheme": known["scheme"], "--test": known["test"] if n_parts == 1 else None}
+    times = known["times"] if known["kind"] == "repeated" else None
+    return {"--folds": known["folds"], "--times": times}
+
+
+def _command(reading: Reading, options: dict[str, Any]) -> str:
+    """The line that finds the same again; options that are not given are left out."""
+    words = ["dissensus", "compare", *reading.words()]
+    for option, given in options.items():
+        for value in given if isinstance(given, list) else [given]:
+            if value is True:
+                words.append(option)
+            elif value is not False and value not in (None, ""):
+                words += [option, str(value)]
+    return shlex.join(words)
 
 
 def _run(
