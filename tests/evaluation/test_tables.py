@@ -159,6 +159,33 @@ def test_text() -> None:
     ]
 
 
+def test_metrics_that_do_not_fit_stand_below(made: Table) -> None:
+    narrow = to_text(made, width=80)
+    assert max(map(len, narrow.split("Mean ±")[0].splitlines())) <= 80
+    assert narrow.count(f"Difference from {made.reference}") > 1
+    wide, closing = to_text(made), narrow.split("Mean ±")[1]
+    assert closing in wide and to_text(made, width=1000) == wide
+    for metric in made.metrics:
+        assert sum(metric in line for line in narrow.splitlines()) >= 2
+    assert to_text(SMALL, width=45).splitlines()[5:12] == [
+        "",
+        "hate         accuracy ↑",
+        "-----------------------",
+        "soft_label        0.500",
+        "-----------------------",
+        "50 % & more       0.400",
+        "",
+    ]
+
+
+def test_nothing_to_compare_is_said() -> None:
+    lonely = replace(SMALL, reference="soft_label")
+    for write in (to_text, to_markdown, to_latex):
+        text = write(lonely).replace("\\_", "_")
+        assert "Difference" not in text and "minus" not in text
+        assert "No difference from soft_label could be tested." in text
+
+
 def test_markdown() -> None:
     assert (
         to_markdown(SMALL)

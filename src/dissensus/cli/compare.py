@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 import shlex
+import shutil
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -228,13 +230,17 @@ def _print(
     style: str,
     plot: Path | None,
 ) -> None:
-    from dissensus.evaluation import FORMATS, tables
+    from dissensus.evaluation import FORMATS, tables, to_text
     from dissensus.metrics import metric_name
 
     named = [metric_name(name) for name in metrics] if metrics else None
     against = reference or _reference(results.about.methods)
     made = tables(results, questions or None, named, against)
-    print("\n".join(FORMATS[style](shown) for shown in made), end="")
+    if style == "text" and sys.stdout.isatty():
+        width = shutil.get_terminal_size().columns
+        print("\n".join(to_text(shown, width=width) for shown in made), end="")
+    else:
+        print("\n".join(FORMATS[style](shown) for shown in made), end="")
     if plot is not None:
         _draw(made, plot)
 

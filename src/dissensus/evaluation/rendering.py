@@ -26,24 +26,49 @@ COLUMNS = (
 )  # fmt: skip
 
 
-def to_text(table: Table, digits: int = 3) -> str:
-    """Plain lines; the best is marked with *, what differs from the reference with +."""
+def to_text(table: Table, digits: int = 3, width: int | None = None) -> str:
+    """Plain lines; the best is marked with *, what differs from the reference with +.
+
+    Args:
+        width: of a terminal; metrics that do not fit stand in further tables below.
+    """
     cells = [
         [row.name, *(_marked(row.cells.get(m), digits, "*", "+") for m in table.metrics)]
         for row in table.rows
     ]
     n_methods = sum(not row.floor for row in table.rows)
-    lines = _aligned([_header(table), *cells])
-    ruled = [lines[0], "-" * len(lines[0]), *lines[1 : n_methods + 1]]
-    if n_methods < len(table.rows):
-        ruled += ["-" * len(lines[0]), *lines[n_methods + 1 :]]
-    blocks = ["\n".join(line.rstrip() for line in ruled)]
-    if table.reference is not None:
-        shown = _aligned(_differences(table, digits))
-        blocks.append(
-            "\n".join([f"Difference from {table.reference}", *(line.rstrip() for line in shown)])
-        )
+    parts = _fitting([_header(table), *cells], width)
+    blocks = [_ruled(_aligned(part), n_methods) for part in parts]
+    differences = _differences(table, digits)
+    if differences:
+        for part in _fitting(differences, width):
+            lines = [f"Difference from {table.reference}", *_aligned(part)]
+            blocks.append("\n".join(line.rstrip() for line in lines))
     return "\n\n".join([*blocks, "\n".join(_closing(table, "*", "+"))]) + "\n"
+
+
+def _ruled(lines: Sequence[str], n_methods: int) -> str:
+    """A header, methods and floors with a rule between."""
+    ruled = [lines[0], "-" * len(lines[0]), *lines[1 : n_methods + 1]]
+    if n_methods + 1 < len(lines):
+        ruled += ["-" * len(lines[0]), *lines[n_methods + 1 :]]
+    return "\n".join(line.rstrip() for line in ruled)
+
+
+def _fitting(cells: Sequence[Sequence[str]], width: int | None) -> list[list[list[str]]]:
+    """Tables of as many columns as fit, at least one, each with the first column."""
+    first, *others = zip(*cells, strict=True)
+    used = max(map(len, first))
+    parts: list[list[Sequence[str]]] = []
+    room = -1
+    for column in others:
+        wide = max(map(len, column)) + 2
+        if not parts or (width is not None and wide > room):
+            parts.append([first])
+            room = (width or 0) - used
+        parts[-1].append(column)
+        room -= wide
+    return [[list(row) for row in zip(*part, strict=True)] for part in parts or [[first]]]
 
 
 def to_markdown(table: Table, digits: int = 3) -> str:
@@ -54,9 +79,10 @@ def to_markdown(table: Table, digits: int = 3) -> str:
         name = f"*{_safe(row.name)}*" if row.floor else _safe(row.name)
         found = [_bold(row.cells.get(m), digits, "**{}**", "†") for m in table.metrics]
         lines.append(_pipes([name, *found]))
-    if table.reference is not None:
-        first, *rest = _differences(table, digits)
-        lines += ["", f"Difference from {_safe(table.reference)}:", "", _pipes(first)]
+    differences = _differences(table, digits)
+    if differences:
+        first, *rest = differences
+        lines += ["", f"Difference from {_safe(str(table.reference))}:", "", _pipes(first)]
         lines += [_pipes(["---"] + ["--:"] * (len(first) - 1))]
         lines += [_pipes([_safe(name), *cells]) for name, *cells in rest]
     *closing, command = _closing(table, "bold", "†")
@@ -79,8 +105,9 @@ def to_latex(table: Table, digits: int = 3) -> str:
         for rows in (methods, floors)
     ]
     lines = _tabular([[_header(table)], *sections])
-    if table.reference is not None:
-        first, *rest = _differences(table, digits)
+    differences = _differences(table, digits)
+    if differences:
+        first, *rest = differences
         lines += ["", *_tabular([[[f"minus {table.reference}", *first[1:]]], rest])]
     return "\n".join([*lines, *(f"% {line}" for line in _closing(table, "bold", "dagger"))]) + "\n"
 
@@ -177,13 +204,17 @@ def _bold(cell: Cell | None, digits: int, bold: str, apart: str) -> str:
 
 
 def _differences(table: Table, digits: int) -> list[list[str]]:
-    """The table of differences from the reference: effect with interval first, p second."""
+    """The table of differences from the reference: effect with interval first, p second.
+
+    Empty where there is no reference, or no figure to compare.
+    """
     rows = [["", *table.metrics]]
     for row in table.rows:
         found = [row.cells[m].against if m in row.cells else None for m in table.metrics]
         if any(difference is not None for difference in found):
             rows.append([row.name, *(_difference(each, digits) for each in found)])
-    return rows
+    told = any(cell != "-" for _, *cells in rows[1:] for cell in cells)
+    return rows if table.reference is not None and told else []
 
 
 def _difference(found: Difference | None, digits: int) -> str:
@@ -211,7 +242,9 @@ def _exact(value: float) -> str:
 
 def _closing(table: Table, best: str, apart: str) -> list[str]:
     lines = [f"Mean ± sd over fits [95 % interval]; {best}: best mean, floors aside."]
-    if table.reference is not None:
+    if table.reference is not None and not table.n_comparisons:
+        lines.append(f"No difference from {table.reference} could be tested.")
+    elif table.reference is not None:
         lines.append(
             f"{apart}: differs from {table.reference} (p < {ALPHA:g} after Holm's correction over "
             f"{table.n_comparisons} comparisons)."
