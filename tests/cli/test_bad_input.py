@@ -416,6 +416,27 @@ def test_new_items_need_no_answers(run: Run, tmp_path: Path) -> None:
     )
 
 
+def test_a_missing_file_of_a_table_can_be_skipped(run: Run, tmp_path: Path) -> None:
+    for k in range(3):
+        (tmp_path / f"{k}.png").write_bytes(picture(k))
+    rows = [f"{k}.png,{who},{'yes' if k % 2 else 'no'}" for k in range(4) for who in "ab"]
+    read = tmp_path / "labels.csv"
+    read.write_text("\n".join(["image,annotator,answer", *rows]) + "\n")
+    train = ("train", read, "-o", tmp_path / "model", *FEW, "--encoder", "features")
+    refused = run(*train)
+    assert (refused.code, said(refused)[-1]) == (
+        1,
+        f"Error: {tmp_path / '3.png'}: No such file or directory; is the media folder there?",
+    )
+    trained = run(*train, "--skip-bad")
+    assert (trained.code, said(trained)[-2]) == (
+        0,
+        f"1 item left out: its picture cannot be read: {tmp_path / '3.png'} (No such file or "
+        "directory; is the media folder there?)",
+    )
+    assert run("describe", read).code == 0
+
+
 @pytest.mark.parametrize("command", ["agreement", "aggregate", "evaluate"])
 def test_what_is_read_is_never_written_over(run: Run, tmp_path: Path, command: str) -> None:
     read = table(tmp_path / "labels.csv")

@@ -212,16 +212,26 @@ def test_media_are_files_beside_the_table(write: Write, tmp_path: Path) -> None:
     assert held.bytes_of(corpus.content["audio"][1]) == b"RIFFb.wav"
 
 
-def test_a_missing_media_file(write: Write, tmp_path: Path) -> None:
-    (tmp_path / "a.png").write_bytes(b"")
+def test_missing_media_files(write: Write, tmp_path: Path) -> None:
+    """Some are said, so that what needs no media goes on; all of them are no media."""
     path = write("image,annotator,answer\na.png,x,1\nb.png,x,1\n")
     message = (
-        f"{path}, line 3: image 'b.png' is no file in {tmp_path}; "
-        "put it there, or, if 'image' holds names only, say item='image'"
+        f"{path}, line 2: image 'a.png' is no file in {tmp_path}, nor is any other; "
+        "put them there, or, if 'image' holds names only, say item='image' (--item image)"
     )
     with pytest.raises(DataError, match=refused(message)):
         read(path)
     assert list(read(path, item="image").items) == ["a.png", "b.png"]
+    (tmp_path / "a.png").write_bytes(b"")
+    assert (
+        f"labels.csv: 1 of 2 image files missing, the first: {tmp_path / 'b.png'}; what reads them "
+        "needs --skip-bad"
+    ) in read(path).notes
+
+
+def test_a_blank_column_of_gold_is_no_gold(write: Write) -> None:
+    corpus = read(write("item,annotator,answer,gold\nt1,x,1,\nt2,y,0,\n"))
+    assert (corpus.gold, corpus["answer"].n_rows) == ({}, 2)
 
 
 # ---- answers ----

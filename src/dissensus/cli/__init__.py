@@ -66,7 +66,7 @@ def _stoppable(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 for _name, _function in COMMANDS.items():
-    app.command(_name)(_stoppable(_function))
+    app.command(_name, short_help=str(_function.__doc__).splitlines()[0])(_stoppable(_function))
 
 
 @app.callback(invoke_without_command=True)

@@ -17,7 +17,10 @@ if TYPE_CHECKING:
 
 def cache(
     encoder: Annotated[
-        str | None, typer.Argument(help="Name of an encoder, or of its folder; all if left out.")
+        str | None,
+        typer.Argument(
+            metavar="ENCODER", help="Name of an encoder, or of its folder; all if left out."
+        ),
     ] = None,
     clear: Annotated[
         bool, typer.Option("--clear", help="Throw away what the encoder made, or everything.")

@@ -14,7 +14,7 @@ from dissensus.cli.reading import Reading, reads_corpus
 @reads_corpus
 def convert(
     reading: Reading,
-    out: Annotated[Path, typer.Argument(help="Folder to write: Parquet and JSON.")],
+    out: Annotated[Path, typer.Argument(metavar="OUT", help="Folder to write: Parquet and JSON.")],
     question: console.Question = None,
 ) -> None:
     """Read FILE and write it to OUT as a folder of Parquet and JSON that reads back quickly."""

@@ -63,7 +63,9 @@ def _without_nan(numbers: dict[str, float]) -> dict[str, float | None]:
 
 @reads_corpus
 def evaluate(
-    predictions: Annotated[Path, typer.Argument(help="Folder that `dissensus predict` wrote.")],
+    predictions: Annotated[
+        Path, typer.Argument(metavar="PREDICTIONS", help="Folder that `dissensus predict` wrote.")
+    ],
     reading: Reading,
     against: Annotated[
         list[Path] | None, typer.Option(help="Further predictions to show beside; repeatable.")

@@ -16,10 +16,14 @@ from dissensus.errors import DataError, Unfinished
 
 
 def papers(
-    paper: Annotated[str, typer.Argument(help="Which paper: soft-labels or seedbert.")],
+    paper: Annotated[
+        str, typer.Argument(metavar="PAPER", help="Which paper: soft-labels or seedbert.")
+    ],
     data: Annotated[
         Path | None,
-        typer.Argument(help="Folder that holds the corpora, each in a folder of its name."),
+        typer.Argument(
+            metavar="DATA", help="Folder that holds the corpora, each in a folder of its name."
+        ),
     ] = None,
     output: Annotated[
         Path | None,

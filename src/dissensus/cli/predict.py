@@ -15,7 +15,7 @@ from dissensus.errors import counted
 
 @reads_corpus
 def predict(
-    model: Annotated[Path, typer.Argument(help="Folder of a trained model.")],
+    model: Annotated[Path, typer.Argument(metavar="MODEL", help="Folder of a trained model.")],
     reading: Reading,
     output: Annotated[
         Path, typer.Option("-o", "--output", help="Folder to write the predictions to.")

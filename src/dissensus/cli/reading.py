@@ -18,14 +18,11 @@ from dissensus.errors import DataError, NoAnswersError
 if TYPE_CHECKING:
     from dissensus.corpus import Corpus
 
-File = Annotated[
-    Path,
-    typer.Argument(help="A table, an export, a folder of ours or a known corpus's folder."),
-]
-OptionalFile = Annotated[
-    Path | None,
-    typer.Argument(help="A table, an export, a folder of ours or a known corpus's folder."),
-]
+_FILE = typer.Argument(
+    metavar="FILE", help="A table, an export, a folder of ours or a known corpus's folder."
+)
+File = Annotated[Path, _FILE]
+OptionalFile = Annotated[Path | None, _FILE]
 CorpusName = Annotated[
     str | None, typer.Option("--corpus", help="Which corpus of a folder that holds several.")
 ]

@@ -14,7 +14,7 @@ SHOWN = 4  # items in a picture
 
 
 def simulate(
-    out: Annotated[Path, typer.Argument(help="Folder to write the corpus to.")],
+    out: Annotated[Path, typer.Argument(metavar="OUT", help="Folder to write the corpus to.")],
     preset: Annotated[
         str, typer.Option(help="What the crowd is shown: text, image, sequence or ratings.")
     ] = "text",

@@ -29,7 +29,12 @@ Settings = Annotated[
 def train(
     reading: Reading,
     output: Annotated[Path, typer.Option("-o", "--output", help="Folder to write the model to.")],
-    method: Annotated[str, typer.Option(help="Method to train.")] = "annotator-heads",
+    method: Annotated[
+        str,
+        typer.Option(
+            help="Method to train: single, soft-label, annotator-heads, ..., as README lists."
+        ),
+    ] = "annotator-heads",
     encoder: Annotated[
         str | None,
         typer.Option(

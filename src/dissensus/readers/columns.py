@@ -279,6 +279,7 @@ def _gold(
         names = [name for name in rows.columns if plain(name) in own and name not in taken]
         names += candidates("gold", rows, taken) if len(answer) == 1 else []
         names = [name for name in names if one_each(rows.columns[name], groups)]
+        names = [name for name in names if (rows.columns[name].codes >= 0).any()]
         if names:
             found[column] = names[0]
     return found

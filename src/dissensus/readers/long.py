@@ -240,17 +240,17 @@ def _contents(rows: Rows, column: str, items: Column) -> tuple[Contents, np.ndar
 
 
 def _files(rows: Rows, column: str, kind: str) -> list[str]:
-    """The files that a column names, as absolute paths."""
+    """The files that a column names, as absolute paths; one of them is there at least."""
     held = rows.columns[column]
     written = held.values.to_pylist()
     paths = [os.path.join(rows.folder, path.strip()) for path in written]
-    for code, path in enumerate(paths):
-        if not os.path.isfile(path):
-            row = int((held.codes == code).argmax())
-            raise DataError(
-                f"{rows.at(row)}: {kind} {written[code]!r} is no file in {rows.folder}; "
-                f"put it there, or, if {column!r} holds names only, say item={column!r}"
-            )
+    if paths and not any(map(os.path.isfile, paths)):
+        row = int((held.codes == 0).argmax())
+        raise DataError(
+            f"{rows.at(row)}: {kind} {written[0]!r} is no file in {rows.folder}, nor is any other; "
+            f"put them there, or, if {column!r} holds names only, say item={column!r} "
+            f"(--item {column})"
+        )
     return paths
 
 
@@ -342,10 +342,24 @@ def remarks(built: Assembled) -> list[str]:
         if (found.stored == found.stored[0]).all():
             value = found.scale.decode(found.stored[:1])[0]
             said.append(f"{name}: every answer is {value!r}, so agreement is undefined")
+    said += [note for held in corpus.contents.values() for note in _missing_files(held)]
     said += _namesakes(corpus.annotators)
     if corpus.n_annotators == 1:
         said.append(f"{corpus.annotators[0]!r} is the only annotator, so agreement is undefined")
     return said
+
+
+def _missing_files(held: Contents) -> list[str]:
+    """Media that are not where the table says."""
+    if held.kind in ("text", "features") or not pa.types.is_string(held.values.type):
+        return []
+    missing = [path for path in held.values.to_pylist() if not os.path.isfile(path)]
+    if not missing:
+        return []
+    return [
+        f"{len(missing)} of {counted(len(held), f'{held.kind} file')} missing, the first: "
+        f"{missing[0]}; what reads them needs --skip-bad"
+    ]
 
 
 def _namesakes(people: Names) -> list[str]:
