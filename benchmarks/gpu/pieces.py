@@ -6,6 +6,7 @@ import multiprocessing
 import os
 import time
 from collections.abc import Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -40,18 +41,19 @@ def carry_out(pieces: Sequence[Piece], processes: int, seconds: float) -> int:
     waiting = [piece for piece in pieces if not piece.path.exists()]
     running: dict[Piece, Any] = {}
     failed: list[Piece] = []
-    with multiprocessing.get_context("spawn").Pool(processes) as pool:
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(processes, context) as pool:  # one that tells if a process dies
         while True:
             for piece in list(waiting):
                 ready = all(path.exists() for path in piece.needs)
                 if ready and len(running) < processes and time.monotonic() < over:
                     waiting.remove(piece)
-                    running[piece] = pool.apply_async(piece.done)
+                    running[piece] = pool.submit(piece.done)
             if not running:
                 return len(waiting) + len(failed)
-            for piece in [piece for piece, result in running.items() if result.ready()]:
+            for piece in [piece for piece, result in running.items() if result.done()]:
                 try:
-                    print(f"{piece.path.stem}: {running.pop(piece).get():.1f} s", flush=True)
+                    print(f"{piece.path.stem}: {running.pop(piece).result():.1f} s", flush=True)
                 except Exception as error:  # what does not need it goes on
                     failed.append(piece)
                     print(f"{piece.path.stem} failed: {error}", flush=True)

@@ -76,7 +76,7 @@ def piece(job: tuple[str, str, Path, bool, str]) -> str:
     parts, given = parts_of(corpus), dict[str, Any]()
     training: dict[str, Any] = {"batch_size": 64, "device": device}
     if device == "cuda" and CONDITIONS[condition].tune == "all":
-        training["precision"] = "bf16"
+        training |= {"precision": "bf16", "compile": True}
     if few:
         parts = parts.first(FEW["n_train"], FEW["n_test"])
         given = {"seeds": FEW["seeds"], "n_members": FEW["n_members"]}
@@ -188,7 +188,7 @@ def main() -> None:
     parser.add_argument("--conditions", help="with commas between; all if left out")
     parser.add_argument("--corpora", default=",".join(CORPORA))
     parser.add_argument("--seconds", type=float, default=130)
-    parser.add_argument("--processes", type=int, default=6)
+    parser.add_argument("--processes", type=int, default=3)
     parser.add_argument("--device", default="cuda")
     parser.add_argument("--few", action="store_true", help="a handful of items, for trying out")
     given = parser.parse_args()

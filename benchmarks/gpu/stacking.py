@@ -3,6 +3,7 @@
     make gpu-kit RUN=stacking
     python benchmarks/gpu/stacking.py OUT            heads, MiniLMs, a comparison, its command
     python benchmarks/gpu/stacking.py OUT --small    the same in small, on any machine
+    python benchmarks/gpu/stacking.py --show         what is kept in benchmarks/results
 
 Seconds of steps alone (captured or compiled before), median of alternated runs.
 """
@@ -26,6 +27,7 @@ import torch
 sys.path.append(str(Path(__file__).parents[1]))  # stacks.py serves a benchmark on the CPU too
 
 KIT = Path("gpu-kit/stacking")
+RESULTS = Path(__file__).parents[1] / "results" / "stacking.json"
 
 
 def pack(folder: Path, data: Path) -> None:
@@ -188,12 +190,28 @@ def command(folds: int, seeds: int, encoder: str) -> dict[str, Any]:
     }
 
 
+def told(row: dict[str, Any]) -> str:
+    """Seconds, and how many times faster than the plain loop."""
+    lines = [row["what"]]
+    for way in [way for way in row if way not in ("what", "losses")]:
+        ratio = f"{row['plain'] / row[way]:8.1f}x" if "plain" in row else ""
+        lines.append(f"  {way:40} {row[way]:9.3f} s {ratio}".rstrip())
+    if "losses" in row:
+        lines.append(f"  last losses {row['losses']}")
+    return "\n".join(lines)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("out", type=Path)
+    parser.add_argument("out", type=Path, nargs="?", default=Path("stacking"))
+    parser.add_argument("--show", action="store_true")
     parser.add_argument("--small", action="store_true")
     parser.add_argument("--only", default="heads,minilms,comparison,command")
     given = parser.parse_args()
+    if given.show:
+        for row in json.loads(RESULTS.read_text())["rows"]:
+            print(told(row))
+        return
     encoder = str(KIT / "minilm")
     cases: dict[str, Callable[[], dict[str, Any]]] = {
         "heads": lambda: heads(20, 10, 3200),
@@ -212,14 +230,7 @@ def main() -> None:
     rows = []
     for name in given.only.split(","):
         rows.append(cases[name]())
-        row = rows[-1]
-        print(row["what"])
-        for way, seconds in row.items():
-            if way not in ("what", "losses"):
-                ratio = f"{row['plain'] / seconds:8.1f}x" if "plain" in row else ""
-                print(f"  {way:40} {seconds:9.3f} s {ratio}", flush=True)
-        if "losses" in row:
-            print("  last losses", row["losses"], flush=True)
+        print(told(rows[-1]), flush=True)
     given.out.mkdir(parents=True, exist_ok=True)
     about = {
         "command": "python benchmarks/gpu/stacking.py OUT",

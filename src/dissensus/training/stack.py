@@ -7,17 +7,15 @@ dropout share them.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass, field
-from functools import lru_cache
 from operator import attrgetter
 
 import numpy as np
 import torch
 from torch import Tensor, nn
-from torch.func import functional_call, grad_and_value, vmap
 from torch.utils import _pytree
 
 from dissensus.encoders import Inputs
@@ -25,18 +23,17 @@ from dissensus.encoders import Sequence as Vectors
 from dissensus.errors import ModelError
 from dissensus.networks.noise import noise_key
 from dissensus.progress import progress
-from dissensus.training.batch import Batch, Loss, Network, Outputs, Rows
-from dissensus.training.compiled import CompiledBlocks
+from dissensus.training.batch import Batch, Network, Rows
+from dissensus.training.captured import capturing, side_stream
 from dissensus.training.cuts import Epoch, epoch
-from dissensus.training.loop import Run, explained, gpus, total_loss
+from dissensus.training.gradients import CompiledGradients, Gradients, Tensors
+from dissensus.training.loop import Run, explained, gpus
 from dissensus.training.resident import Cuts, Resident, at_step
 from dissensus.training.settings import Training
 from dissensus.training.stacked_optimiser import Apart, StackedOptimiser, stacked_optimiser
-from dissensus.training.tuned import Tuned
 
 PYTREES = (Batch, Rows, Inputs, Vectors)
-Tensors = dict[str, Tensor]
-Fixed = tuple[Tensors, Tensors]
+TRIED: set[str] = set()  # steps that were made before, and can be captured at once
 
 
 @dataclass(eq=False)
@@ -83,19 +80,11 @@ class Stack:
         named = [(n, p) for n, p in self.network.named_parameters() if p.requires_grad]
         named = sorted(named, key=lambda entry: group_of[entry[1]])
         self.names = [name for name, _ in named]
-        self.halves: Tensors = {}
         trainings = [run.training for run in self.runs]
+        self.halves: Tensors = {}
         if self.training.compile:
-            lying = self.gradients.transposed
-            self.weights = {
-                name: _stacked(_each(networks, name), name in lying) for name in self.names
-            }
-            if self.training.precision == "bf16":
-                self.halves = {n: held.bfloat16() for n, held in self.weights.items() if n in lying}
             self.ends = np.cumsum([len(group) for group in groups]).tolist()
-            self.optimiser: StackedOptimiser = Apart(
-                self.weights, trainings, self.ends, self.halves
-            )
+            self.optimiser: StackedOptimiser = self._apart(networks, trainings)
         else:
             columns = [torch.stack(_each(networks, name)).flatten(1) for name in self.names]
             self.flat = torch.cat(columns, dim=1)
@@ -103,6 +92,27 @@ class Stack:
             self.ends = np.cumsum([sum(p.numel() for p in group) for group in groups]).tolist()
             self.optimiser = stacked_optimiser(self.flat, trainings, self.ends)
         self._gather_fixed(networks)
+
+    def _apart(self, networks: list[Network], trainings: list[Training]) -> Apart:
+        """Weights that compiled code steps: matrices, which lie as their gradients will, and all
+        vectors of a group in one table."""
+        lying = self.gradients.transposed
+        at_once: dict[tuple[str, ...], Tensor] = {}
+        group: list[int] = []
+        self.weights = {}
+        for number, (first, last) in enumerate(itertools.pairwise([0, *self.ends])):
+            stacked = {n: _stacked(_each(networks, n), n in lying) for n in self.names[first:last]}
+            vectors = [(n, held.shape[1:]) for n, held in stacked.items() if held.dim() == 2]
+            self.weights |= stacked
+            if vectors:
+                table = torch.cat([stacked.pop(name) for name, _ in vectors], dim=1)
+                self.weights |= _views(table, vectors)
+                at_once[tuple(name for name, _ in vectors)] = table
+            at_once |= {(name,): held for name, held in stacked.items()}
+            group += [number] * (len(at_once) - len(group))
+        if self.training.precision == "bf16":
+            self.halves = {n: held.bfloat16() for n, held in self.weights.items() if n in lying}
+        return Apart(at_once, group, trainings, self.halves)
 
     def _gather_fixed(self, networks: list[Network]) -> None:
         """What does not learn: of all, where it is the same, and of each."""
@@ -211,7 +221,7 @@ class Stack:
         alive, rates = at_step(plan["alive"], step), at_step(plan["rates"], step)
         fixed = (self.own, self.shared)
         gradients, losses = self.gradients(self.weights | self.halves, fixed, batch)
-        self.optimiser.step(list(gradients.values()), alive, rates)
+        self.optimiser.step(gradients, alive, rates)
         if self.means is not None:
             share = at_step(plan["means"], step)
             for name, mean in self.means.items():
@@ -235,10 +245,10 @@ class Stack:
 
     def _replay(self, cuts: Cuts, plan: dict[str, Tensor], sums: Tensor) -> None:
         """The steps of an epoch from a captured one; captured again where shapes have changed."""
-        shapes = [tuple(held.shape) for held in (*cuts.tensors(), *plan.values())]
-        if getattr(self, "_shapes", None) != shapes:
+        shapes = _shapes(cuts, plan)
+        if getattr(self, "_of_shapes", None) != shapes:
             self._capture(cuts, plan)
-            self._shapes = shapes
+            self._of_shapes = shapes
         else:
             for held, new in zip(self._cuts.tensors(), cuts.tensors(), strict=True):
                 held.copy_(new)
@@ -254,18 +264,25 @@ class Stack:
         self._cuts, self._planned = cuts, plan
         self._at = torch.zeros((), dtype=torch.int64, device=self.device)
         self._sums = torch.zeros(len(self.runs), device=self.device, dtype=torch.float64)
+        how = (self.training.optimiser, self.training.precision, self.training.compile)
+        kind = f"{self.network} {self.runs[0].kind} {how} {_shapes(cuts, plan)}"
+        if kind not in TRIED:  # what is made at first use is made before
+            self._try(plan)
+            TRIED.add(kind)
+        self._captured = torch.cuda.CUDAGraph()
+        with capturing(self._captured, self.device):
+            self._captured_step()
+
+    def _try(self, plan: dict[str, Tensor]) -> None:
+        """Make a step that changes nobody's weights."""
         own = {name: plan[name].clone() for name in ("alive", "means")}
         for name in own:
-            plan[name].zero_()  # nobody's weights change while a step is tried
-        side = torch.cuda.Stream()  # type: ignore[no-untyped-call]
+            plan[name].zero_()
+        side = side_stream(self.device)
         side.wait_stream(torch.cuda.current_stream())
-        with torch.cuda.stream(side):  # what is made at first use is made before
+        with torch.cuda.stream(side):
             self._captured_step()
         torch.cuda.current_stream().wait_stream(side)
-        self._captured = torch.cuda.CUDAGraph()
-        self._at.zero_()
-        with torch.cuda.graph(self._captured, pool=_keeper(self.device).pool()):
-            self._captured_step()
         for name, held in own.items():
             plan[name].copy_(held)
 
@@ -274,88 +291,8 @@ class Stack:
         self._at += 1
 
 
-@lru_cache(maxsize=8)
-def _keeper(device: torch.device) -> torch.cuda.CUDAGraph:
-    """Keeps the memory that captured steps work in, for the next stack: to get it anew takes long.
-    Nothing stays in it between steps, so that several stacks may share it."""
-    found = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(found):
-        torch.zeros(1, device=device)
-    return found
-
-
-@dataclass(eq=False)
-class Gradients:
-    """The gradients and losses of networks side by side.
-
-    Args:
-        same_batches: whether one batch is that of all members.
-    """
-
-    network: Network
-    losses: tuple[Loss, ...]
-    training: Training
-    same_batches: bool
-    transposed: set[str] = field(default_factory=set)  # weights whose gradients lie so in memory
-
-    def __call__(self, weights: Tensors, fixed: Fixed, batch: Batch) -> tuple[Tensors, Tensor]:
-        """Args:
-        weights: of all members, (n_members, ...) each.
-        fixed: what does not learn: of each member, and of all.
-        """
-        found: tuple[Tensors, Tensor] = vmap(
-            grad_and_value(self._loss),
-            in_dims=(0, (0, None), None if self.same_batches else 0),
-            randomness="different",
-        )(weights, fixed, batch)
-        return found
-
-    def _loss(self, weights: Tensors, fixed: Fixed, batch: Batch) -> Tensor:
-        def network(batch: Batch) -> Outputs:
-            outputs: Outputs = functional_call(self.network, (weights, *fixed), (batch,))
-            return outputs
-
-        if self.training.precision == "fp32":
-            return total_loss(network, self.losses, batch)
-        with torch.autocast(batch.items.device.type, dtype=torch.bfloat16):
-            return total_loss(network, self.losses, batch)
-
-
-@dataclass(eq=False)
-class CompiledGradients(Gradients):
-    """The same, with the blocks of encoders compiled: so gradients are torch's own of networks
-    under vmap, and not vmap's of networks with gradients."""
-
-    def __post_init__(self) -> None:
-        half = self.training.precision == "bf16"
-        encoders = self.network.networks if isinstance(self.network, Tuned) else []
-        self.blocks = [
-            CompiledBlocks(encoder.blocks, half)
-            for encoder in encoders
-            if CompiledBlocks.alike(encoder.blocks)
-        ]
-        within = {
-            part for found in self.blocks for block in found.blocks for part in block.modules()
-        }
-        self.transposed = {
-            f"{name}.weight"
-            for name, part in self.network.named_modules()
-            if part in within and isinstance(part, nn.Linear) and part.weight.requires_grad
-        }
-
-    def __call__(self, weights: Tensors, fixed: Fixed, batch: Batch) -> tuple[Tensors, Tensor]:
-        loss = vmap(
-            self._loss,
-            in_dims=(0, (0, None), None if self.same_batches else 0),
-            randomness="different",
-        )
-        learned = {name: held.detach().requires_grad_() for name, held in weights.items()}
-        with torch.enable_grad(), ExitStack() as stack:
-            for blocks in self.blocks:
-                stack.enter_context(blocks.running())
-            losses = loss(learned, fixed, batch)
-            gradients = torch.autograd.grad(losses.sum(), list(learned.values()))
-        return dict(zip(learned, gradients, strict=True)), losses.detach()
+def _shapes(cuts: Cuts, plan: dict[str, Tensor]) -> list[tuple[int, ...]]:
+    return [tuple(held.shape) for held in (*cuts.tensors(), *plan.values())]
 
 
 def _each(networks: Sequence[nn.Module], name: str) -> list[Tensor]:

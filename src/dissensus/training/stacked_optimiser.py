@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-import numpy as np
 import torch
 from torch import Tensor
 
@@ -24,11 +23,11 @@ class StackedOptimiser(ABC):
     """Steps the weights of networks side by side, in place."""
 
     @abstractmethod
-    def step(self, gradients: Sequence[Tensor], alive: Tensor, rates: Tensor) -> None:
+    def step(self, gradients: Mapping[str, Tensor], alive: Tensor, rates: Tensor) -> None:
         """One step of every member that is alive.
 
         Args:
-            gradients: of each parameter, (n_members, ...).
+            gradients: of each parameter by name, (n_members, ...).
             rates: of each group of weights, (n_groups, n_members).
         """
 
@@ -78,8 +77,8 @@ class ByRow(InOneTable):
                       for first, last in self.edges]  # fmt: skip
         self._counts = [[torch.zeros(()) for _ in trainings] for _ in self.edges]
 
-    def step(self, gradients: Sequence[Tensor], alive: Tensor, rates: Tensor) -> None:
-        torch.cat([held.flatten(1) for held in gradients], dim=1, out=self.gradient)
+    def step(self, gradients: Mapping[str, Tensor], alive: Tensor, rates: Tensor) -> None:
+        torch.cat([held.flatten(1) for held in gradients.values()], dim=1, out=self.gradient)
         self.gradient *= self._shares(self.gradient)
         going = alive.tolist()
         for part in self._parts:
@@ -133,8 +132,8 @@ class AllAtOnce(InOneTable):
         self.decay = weights.new_tensor([training.weight_decay for training in trainings])[:, None]
         self.count = torch.zeros(len(weights), device=weights.device, dtype=torch.float64)
 
-    def step(self, gradients: Sequence[Tensor], alive: Tensor, rates: Tensor) -> None:
-        gradient = torch.cat([held.flatten(1) for held in gradients], dim=1)
+    def step(self, gradients: Mapping[str, Tensor], alive: Tensor, rates: Tensor) -> None:
+        gradient = torch.cat([held.flatten(1) for held in gradients.values()], dim=1)
         gradient = gradient * self._shares(gradient)
         self.count += alive
         rates = rates.to(gradient.dtype)
@@ -186,40 +185,44 @@ class Apart(StackedOptimiser):
     a step reads and writes, it reads and writes once.
 
     Args:
-        weights: by name, and in the order of their groups.
-        ends: how many of the parameters stand before the end of each group.
-        halves: copies in bf16 of some of the weights, which follow them.
+        weights: parameters that are stepped at once, by their names: a matrix by itself, or many
+            vectors as one table.
+        group: of each of them, with a rate of its own.
+        halves: copies in bf16 of some parameters, by name, which follow them.
     """
 
     def __init__(
         self,
-        weights: Mapping[str, Tensor],
+        weights: Mapping[tuple[str, ...], Tensor],
+        group: Sequence[int],
         trainings: Sequence[Training],
-        ends: Sequence[int],
         halves: Mapping[str, Tensor],
     ) -> None:
         self.optimiser = trainings[0].optimiser
+        self.names = list(weights)
+        self.group = group
         self.held = [
             [held, torch.zeros_like(held), torch.zeros_like(held)] for held in weights.values()
         ]
-        self.halves = [[halves[name]] if name in halves else [] for name in weights]
-        self.group = np.searchsorted(ends, np.arange(len(weights)), side="right").tolist()
+        self.halves = [[halves[name] for name in names if name in halves] for names in weights]
         one = self.held[0][0]
         self.decay = one.new_tensor([training.weight_decay for training in trainings])
         self.clip = one.new_tensor([training.clip for training in trainings])
         self.clipped = any(math.isfinite(training.clip) for training in trainings)
         self.count = torch.zeros(len(one), device=one.device, dtype=torch.float64)
 
-    def step(self, gradients: Sequence[Tensor], alive: Tensor, rates: Tensor) -> None:
+    def step(self, gradients: Mapping[str, Tensor], alive: Tensor, rates: Tensor) -> None:
         self.count += alive
         rates = rates.to(self.decay.dtype)
         shares = torch.ones_like(self.decay)
         if self.clipped:
-            norms = [_norm(gradient, self.clip.dtype) for gradient in gradients]
+            norms = [_norm(gradient, self.clip.dtype) for gradient in gradients.values()]
             shares = _shares(torch.stack(norms).norm(dim=0), self.clip)[:, 0]
         common = (alive, shares, self.decay, self.count)
-        every = zip(self.held, gradients, self.group, self.halves, strict=True)
-        for held, gradient, group, half in every:
+        every = zip(self.names, self.held, self.group, self.halves, strict=True)
+        for names, held, group, half in every:
+            found = [gradients[name] for name in names]
+            gradient = found[0] if len(found) == 1 else torch.cat(found, dim=1)
             CODE[self.optimiser](*held, gradient, rates[group], *common, *half)
 
 

@@ -6,9 +6,8 @@ from collections.abc import Iterator, Sequence
 from traceback import clear_frames
 from typing import Any
 
-import torch
-
 from dissensus.errors import ModelError
+from dissensus.training.captured import give_back
 from dissensus.training.loop import Run
 from dissensus.training.resident import Resident
 from dissensus.training.stack import Stack
@@ -68,7 +67,7 @@ def train_all(runs: Sequence[Run], stack: bool | None = None) -> dict[int, Excep
         members = [runs[number] for number in group]
         found = _side_by_side(members) if len(group) > 1 else _by_itself(members[0])
         errors |= {group[member]: error for member, error in found.items()}
-    torch.cuda.empty_cache()  # other processes may need it; does nothing where there is no GPU
+    give_back()
     return errors
 
 
