@@ -466,6 +466,20 @@ def test_results_that_cannot_be_written(run: Run, tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.parametrize(
+    "command", [("describe", "LONG"), ("convert", "READ", "LONG"), ("compare", "--show", "LONG")]
+)
+def test_what_the_system_refuses_is_one_line(
+    run: Run, tmp_path: Path, command: tuple[str, ...]
+) -> None:
+    """As for a folder that may not be entered, which root cannot try."""
+    named = {"LONG": tmp_path / ("x" * 300), "READ": table(tmp_path / "labels.csv")}
+    ended = run(*(named.get(word, word) for word in command))
+    line = said(ended)[-1]
+    assert ended.code == 1
+    assert line.startswith(f"Error: {named['LONG']}") and line.endswith(": File name too long")
+
+
 def test_a_folder_where_a_front_page_should_be(run: Run, tmp_path: Path) -> None:
     (tmp_path / "model" / "config.json").mkdir(parents=True)
     ended = run("predict", tmp_path / "model", table(tmp_path / "a.csv"), "-o", tmp_path / "said")

@@ -89,3 +89,8 @@ def main() -> None:
     except BrokenPipeError:  # dissensus describe FILE | head
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(141)
+    except OSError as error:  # a folder that may not be entered, a name too long, a full disk
+        if error.strerror is None:
+            raise
+        place = "" if error.filename is None else f"{error.filename}: "
+        fail(f"Error: {place}{error.strerror}", 1)
