@@ -70,7 +70,9 @@ def test_ratings_are_judged_by_their_bins() -> None:
 
 def test_labels_that_are_always_right_end_at_the_border() -> None:
     shares = _raw().softmax(1).numpy()
-    assert best_temperature(SCALES["nominal"], shares, shares.argmax(1)) == pytest.approx(0.05)
+    right = shares.argmax(1)
+    assert best_temperature(SCALES["nominal"], shares, right, 0.05) == pytest.approx(0.05)
+    assert best_temperature(SCALES["nominal"], shares, right) == pytest.approx(1)
     assert best_temperature(SCALES["nominal"], shares, shares.argmin(1)) == pytest.approx(20)
 
 

@@ -138,6 +138,11 @@ def test_what_the_page_says_of_temperatures(of_seedbert: dict[str, Any]) -> None
     assert (deep["below"], deep["fits"]) == (5, 25)
     figures = [deep["there"], deep["elsewhere"], deep["votes"]]
     assert figures == pytest.approx([1.14, 0.346, 0.354], abs=1.1e-3)
+    cautious = {model: held["cautious"] for model, held in first["models"].items()}
+    assert cautious.pop("single") == pytest.approx(0.40, abs=5e-3)
+    ensembles = cautious.values()
+    assert (min(ensembles), max(ensembles)) == pytest.approx((0.38, 0.41), abs=5e-3)
+    assert min(ensembles) > 0.355  # what was chosen
     chosen = {"model": "everything", "read": "tempered"}
     assert of_seedbert["variant"]["by"]["JSD"] == of_seedbert["variant"]["by"]["TVD"] == chosen
     others = [tempering[corpus] for corpus in ("ConvAbuse", "MD-Agreement")]

@@ -79,7 +79,7 @@ class SeedEnsemble(TrainedMethod):
         label_smoothing: the share of each label that is spread evenly over all values.
         hidden: widths of hidden layers before the last layer.
         pool: "mean" over positions, "attention", or "auto": attention if the encoder is frozen.
-        temperature: whether the mean is made more or less even by one number, so that the labels
+        temperature: whether the mean is made more even by one number, so that the labels
             of items that were set aside are as likely as can be; as for `Single`.
         held_out: the share of items that is set aside for it, without a validation corpus.
         base_rates: whether the output layer begins with the frequencies of the labels as biases,

@@ -64,8 +64,10 @@ def tempered_answers(scale: Scale, answers: Answers, temperature: float) -> Answ
     return replace(answers, distribution=distribution, value=value)
 
 
-def best_temperature(scale: Scale, distribution: np.ndarray, label: np.ndarray) -> float:
-    """The temperature, from 0.05 to 20, at which the labels are likeliest.
+def best_temperature(
+    scale: Scale, distribution: np.ndarray, label: np.ndarray, lowest: float = 1.0
+) -> float:
+    """The temperature, up to 20, at which the labels are likeliest.
 
     The likelihood has one highest point in 1 / temperature, where its slope is 0. Where all
     temperatures are equally good, as for labels of distributions that are even, it is 1.
@@ -73,6 +75,9 @@ def best_temperature(scale: Scale, distribution: np.ndarray, label: np.ndarray) 
     Args:
         distribution: (n, n_columns).
         label: as the scale stores answers, (n,).
+        lowest: of all temperatures, from 0.05. Below 1 a distribution becomes surer; but people
+            are not surer than the one label that they are summed up in, and a few labels that
+            happen to be all right would have it so.
     """
     logs, said = _log_masses(scale, distribution), _columns(scale, label)
     wanted = np.take_along_axis(logs, said[..., None], axis=-1)[..., 0].sum()
@@ -83,7 +88,7 @@ def best_temperature(scale: Scale, distribution: np.ndarray, label: np.ndarray) 
 
     if abs(slope(1)) <= ROUNDING * np.abs(logs).sum():
         return 1.0
-    low, high = math.log(LOWEST), math.log(HIGHEST)
+    low, high = math.log(max(lowest, LOWEST)), math.log(HIGHEST)
     for _ in range(HALVINGS):
         middle = (low + high) / 2
         low, high = (low, middle) if slope(math.exp(middle)) > 0 else (middle, high)
@@ -174,7 +179,7 @@ def _aside(corpus: Corpus, method: TrainedMethod) -> np.ndarray:
 
 @dataclass(eq=False)
 class Calibrated(TrainedMethod):
-    """A method with one network whose distribution can be made more or less even by one number.
+    """A method with one network whose distribution can be made more even by one number.
 
     Args:
         temperature: whether it is, so that the labels of items that were set aside are as likely

@@ -20,7 +20,7 @@ from dissensus.papers.seedbert.corpora import FIRST
 from dissensus.papers.seedbert.figures import Figures
 from dissensus.papers.seedbert.models import DEEP, SEEDS, SINGLE, VARIANTS
 from dissensus.papers.seedbert.outcome import Outcome
-from dissensus.papers.seedbert.scoring import DISTANCES, TEMPERED, VOTES, temperatures
+from dissensus.papers.seedbert.scoring import CAUTIOUS, DISTANCES, TEMPERED, VOTES, temperatures
 
 ENSEMBLES = (SEEDS, DEEP)
 MEMBER = "member"  # the first one of an ensemble
@@ -96,12 +96,14 @@ def _set_aside(found: Figures) -> tuple[list[int], list[int]]:
 
 def _tempered(found: Figures, model: str) -> dict[str, Any]:
     """Of all fits of a model: the ends of its temperatures, and cross-entropies where one is below
-    1 (made surer by few labels) and where it is not; "votes": those of its votes there."""
-    chosen, crossed, votes = [], [], []
+    1 (made surer by few labels) and where it is not; "votes": those of its votes there;
+    "cautious": those of all fits if no temperature were below 1."""
+    chosen, crossed, votes, cautious = [], [], [], []
     for repeat, outcome in found.done[model].items():
         chosen += temperatures(outcome, found.items)
         crossed += _of_folds(found, outcome, TEMPERED, repeat)
         votes += _of_folds(found, outcome, VOTES, repeat)
+        cautious += _of_folds(found, outcome, CAUTIOUS, repeat)
     below = np.array(chosen) < 1
     return {
         "low": min(chosen),
@@ -111,6 +113,7 @@ def _tempered(found: Figures, model: str) -> dict[str, Any]:
         "there": _mean(np.array(crossed)[below]),
         "elsewhere": _mean(np.array(crossed)[~below]),
         "votes": _mean(np.array(votes)[~below]),
+        "cautious": _mean(np.array(cautious)),
     }
 
 

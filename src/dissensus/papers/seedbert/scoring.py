@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from dissensus.evaluation.item_scores import BY_SHARES
-from dissensus.methods.temperature import best_temperature, tempered
+from dissensus.methods.temperature import LOWEST, best_temperature, tempered
 from dissensus.metrics.votes import smoothed_votes
 from dissensus.papers.seedbert.items import Items
 from dissensus.papers.seedbert.models import N_MEMBERS
@@ -14,6 +14,7 @@ from dissensus.scales import Nominal
 
 VOTES, MEAN, TEMPERED = "votes", "mean", "tempered"
 READ_OUTS = (VOTES, MEAN, TEMPERED)  # the shares of votes, mean probabilities, those tempered
+CAUTIOUS = "cautious"  # tempered, but never surer; as methods do it since these were read
 DISTANCES = ("cross-entropy", "JSD", "TVD")
 
 
@@ -29,13 +30,16 @@ def vote_counts(outcome: Outcome, n_values: int, n_members: int | None = None) -
     return np.stack([(members == value).sum(axis=0) for value in range(n_values)], axis=1)
 
 
-def temperatures(outcome: Outcome, items: Items, n_members: int | None = None) -> list[float]:
+def temperatures(
+    outcome: Outcome, items: Items, n_members: int | None = None, lowest: float = LOWEST
+) -> list[float]:
     """Of each fold, by the labels of the items that were set aside there."""
     scale, found = Nominal(items.values), []
     for fold in np.unique(outcome.aside[0]):
         inside = outcome.aside[0] == fold
         mean = outcome.aside_mass[:n_members, inside].mean(axis=0)
-        found.append(best_temperature(scale, mean, items.label[outcome.aside[1][inside]]))
+        label = items.label[outcome.aside[1][inside]]
+        found.append(best_temperature(scale, mean, label, lowest))
     return found
 
 
@@ -55,7 +59,8 @@ def distribution(
         return np.asarray(mean)
     made, scale = np.empty_like(mean), Nominal(items.values)
     of_item = items.folds[outcome.repeat]
-    for fold, temperature in enumerate(temperatures(outcome, items, n_members)):
+    lowest = 1.0 if read == CAUTIOUS else LOWEST
+    for fold, temperature in enumerate(temperatures(outcome, items, n_members, lowest)):
         made[of_item == fold] = tempered(scale, mean[of_item == fold], temperature)
     return made
 

@@ -252,7 +252,7 @@ def _tempering(report: Report) -> str:
                 f"{held['low']:.2f} to {held['high']:.2f}",
                 f"{held['below']} of {held['fits']}",
             ]
-            cells += [_known(held[name]) for name in ("there", "elsewhere", "votes")]
+            cells += [_known(held[name]) for name in ("there", "elsewhere", "votes", "cautious")]
             rows.append([f"  {MODELS[model].called}", *cells])
     if not rows:
         return ""
@@ -263,10 +263,12 @@ def _tempering(report: Report) -> str:
         "cross-entropy there",
         "in other fits",
         "its votes there",
+        "all, none below 1",
     ]
     notes = (
         "Below 1: a network is made surer of itself. Items were set aside from training folds; a "
-        "rarer label is any but the corpus's most frequent one. Its votes: in the other fits."
+        "rarer label is any but the corpus's most frequent one. Its votes: in the other fits. None "
+        "below 1: as methods choose it since this was seen."
     )
     return f"By how few labels temperatures are chosen\n{aligned([names, *rows])}\n{notes}"
 
