@@ -144,7 +144,10 @@ def test_a_diverged_fit_is_kept_and_said(crowd: Corpus, tmp_path: Path) -> None:
     assert results.of("wild")[0].reason == (
         "training diverged in epoch 2: the loss is nan; lower the learning rate (1e+30)"
     )
-    assert results.of("nowhere")[0].reason == ("training diverged: 21 of 21 answers to 'q' are nan")
+    assert results.of("nowhere")[0].reason == (
+        "training diverged: 21 of 21 answers to 'q' are nan; lower the learning rate, or scale "
+        "contents that hold large numbers"
+    )
 
 
 def test_a_method_that_cannot_learn_is_left_out_with_the_reason(tmp_path: Path) -> None:

@@ -240,7 +240,6 @@ def _leading(method: Method, test: Corpus, leading: Mapping[str, str]) -> dict[s
     """The leading metric of each question."""
     said, found = method.predict(test), {}
     for question, metric in leading.items():
-        _check_numbers(question, said[question], test[question])
         found[question] = scores(said[question], test[question], metrics=[metric])[metric]
     return found
 
@@ -266,22 +265,11 @@ def _judged(fit: Fit, task: Task, said: Predictions, test: Corpus) -> Fit:
     for question in task.questions:
         prediction, people = said[question], test[question]
         gold = test.gold.get(question)
-        _check_numbers(question, prediction, people)
         figures[question] = scores(prediction, people, gold, task.metrics)
         items[question] = item_scores(prediction, people, task.metrics)
         if gold is not None:
             items[question] |= _against_gold(prediction, gold, task.metrics)
     return replace(fit, scores=figures, items=item_table(items))
-
-
-def _check_numbers(question: str, prediction: Prediction, people: Annotations) -> None:
-    """Refuse answers that are no numbers, where somebody answered."""
-    asked = people.per_item() > 0
-    bad = asked & ~np.isfinite(prediction.distribution).all(axis=1)
-    if bad.any():
-        raise ModelError(
-            f"{DIVERGED}: {int(bad.sum())} of {int(asked.sum())} answers to {question!r} are nan"
-        )
 
 
 def _against_gold(

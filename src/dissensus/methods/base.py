@@ -284,6 +284,12 @@ class Method(ABC):
                     pairs.item, pairs.annotator, pairs.names, of_pairs.value, of_pairs.distribution
                 )
             of_items = by_item[question]
+            bad = ~np.isfinite(of_items.distribution).all(axis=1)
+            if bad.any():
+                raise ModelError(
+                    f"training diverged: {bad.sum()} of {len(bad)} answers to {question!r} are "
+                    "nan; lower the learning rate, or scale contents that hold large numbers"
+                )
             made[question] = Prediction(
                 scale,
                 corpus.items,
