@@ -264,14 +264,19 @@ class Stack:
         self._cuts, self._planned = cuts, plan
         self._at = torch.zeros((), dtype=torch.int64, device=self.device)
         self._sums = torch.zeros(len(self.runs), device=self.device, dtype=torch.float64)
-        how = (self.training.optimiser, self.training.precision, self.training.compile)
-        kind = f"{self.network} {self.runs[0].kind} {how} {_shapes(cuts, plan)}"
+        kind = self._kind(_shapes(cuts, plan))
         if kind not in TRIED:  # what is made at first use is made before
             self._try(plan)
             TRIED.add(kind)
         self._captured = torch.cuda.CUDAGraph()
         with capturing(self._captured, self.device):
             self._captured_step()
+
+    def _kind(self, shapes: list[tuple[int, ...]]) -> str:
+        """All that decides what a step is made of."""
+        how = (self.training.optimiser, self.training.precision, self.training.compile)
+        held = [(name, tuple(weights.shape)) for name, weights in self.weights.items()]
+        return f"{self.runs[0].kind} {how} {self.same_batches} {self.network} {held} {shapes}"
 
     def _try(self, plan: dict[str, Tensor]) -> None:
         """Make a step that changes nobody's weights."""
