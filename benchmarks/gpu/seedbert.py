@@ -13,15 +13,13 @@ report, and the outcomes themselves as seedbert.tar.xz.
 
 Measured on an H200, four processes, seconds of one process for a piece (a model in one repetition
 of five folds): on HS-Brexit 20.8 an ensemble of five (25 networks, 4 epochs), 4.5 a single network,
-3.0 soft-label, 4.4 label-and-uncertainty, 8.8 bayesian; trials there 5 (seeds 13, bayesian 8), of
-MD-Agreement 3 (7, 8), of cifar10h 1.7 (4.3, 6.7), of ConvAbuse 5.5. That is about 0.3 ms for an
-item, an epoch and a network that reads 64 tokens, 0.05 ms for one that reads pictures. The 141
-pieces that are kept took 1,119 s, which four processes need 280 s for.
+3.0 soft-label, 4.4 label-and-uncertainty, 8.8 bayesian; of cifar10h 1.8 soft-label, 6.9 with the paper's
+epochs. Texts with `--set training.compile=true`, which takes a minute at first, go 2.5 times as fast:
+103 pieces of ConvAbuse, MD-Agreement and HS-Brexit took 370 s. 285 of 365 pieces are kept.
 
-Reckoned from that, with four processes and without what it takes to begin, what is left takes:
-cifar10h 45 s, MD-Agreement 105 s, ConvAbuse 55 s of trials and 250 s (455 s until all corpora are
-compared); HS-Brexit with the paper's rate 65 s and with 20 members 85 s, ConvAbuse with 20 members
-65 s (one piece of 250), snow2008 25 s, the paper's rate elsewhere 50 s: some 750 s in all.
+Reckoned from that, without what it takes to begin: HS-Brexit with 20 members 85 s (compiled 35),
+ConvAbuse with 20 members 65 s (one piece of 250; compiled 100 of one process), the paper's rate on
+ConvAbuse and MD-Agreement 40 s (20), snow2008 25 s.
 """
 
 from __future__ import annotations
