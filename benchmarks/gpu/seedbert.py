@@ -13,13 +13,12 @@ report, and the outcomes themselves as seedbert.tar.xz.
 
 Measured on an H200, four processes, seconds of one process for a piece (a model in one repetition
 of five folds): on HS-Brexit 20.8 an ensemble of five (25 networks, 4 epochs), 4.5 a single network,
-3.0 soft-label, 4.4 label-and-uncertainty, 8.8 bayesian; of cifar10h 1.8 soft-label, 6.9 with the paper's
-epochs. Texts with `--set training.compile=true`, which takes a minute at first, go 2.5 times as fast:
-103 pieces of ConvAbuse, MD-Agreement and HS-Brexit took 370 s. 285 of 365 pieces are kept.
+3.0 soft-label, 4.4 label-and-uncertainty, 8.8 bayesian; on cifar10h 1.8 soft-label, 6.9 with the
+paper's epochs. With `--set training.compile=true`, which takes a minute at first, 103 pieces of
+ConvAbuse, MD-Agreement and HS-Brexit took 370 s; 460 s were reckoned without. 285 of 365 are kept.
 
-Reckoned from that, without what it takes to begin: HS-Brexit with 20 members 85 s (compiled 35),
-ConvAbuse with 20 members 65 s (one piece of 250; compiled 100 of one process), the paper's rate on
-ConvAbuse and MD-Agreement 40 s (20), snow2008 25 s.
+Reckoned from that, without what it takes to begin: HS-Brexit with 20 members 85 s, ConvAbuse with 20
+members 65 s (one piece of 250), the paper's rate on ConvAbuse and MD-Agreement 40 s, snow2008 25 s.
 """
 
 from __future__ import annotations
