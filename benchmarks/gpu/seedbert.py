@@ -17,8 +17,8 @@ of five folds): on HS-Brexit 20.8 an ensemble of five (25 networks, 4 epochs), 4
 paper's epochs. With `--set training.compile=true`, which takes a minute at first, 103 pieces of
 ConvAbuse, MD-Agreement and HS-Brexit took 370 s; 460 s were reckoned without. 285 of 365 are kept.
 
-Reckoned from that, without what it takes to begin: HS-Brexit with 20 members 85 s, ConvAbuse with 20
-members 65 s (one piece of 250), the paper's rate on ConvAbuse and MD-Agreement 40 s, snow2008 25 s.
+Reckoned from that, without what it takes to begin: HS-Brexit with 20 members 85 s, ConvAbuse 65 s
+(one piece of 250), the paper's rate on ConvAbuse and MD-Agreement 40 s, snow2008 25 s.
 """
 
 from __future__ import annotations
