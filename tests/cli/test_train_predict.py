@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import signal
 import subprocess
@@ -63,6 +64,28 @@ def test_the_whole_way(run: Run, crowd: Path, tmp_path: Path, name: str) -> None
     evaluated = run("evaluate", answers, crowd, "--json")
     (result,) = json.loads(evaluated.out)["results"]
     assert (result["method"], result["items"], result["answers"]) == (name, 15, 60)
+
+
+def test_a_table_with_names(run: Run, crowd: Path, tmp_path: Path) -> None:
+    model, table = tmp_path / "model", tmp_path / "new" / "said.csv"
+    run("train", crowd, "-o", model, "--method", "annotator-majority", "--hold-out", 0.25)
+    asked = ("predict", model, crowd, "-o", tmp_path / "predictions", "--table", table)
+    assert run(*asked).code == 0
+    said = Predictions.load(tmp_path / "predictions")["q"]
+    rows = list(csv.DictReader(table.read_text(encoding="utf-8").splitlines()))
+    assert list(rows[0]) == ["question", "item", "answer", "share.a", "share.b", "share.c"]
+    assert [row["item"] for row in rows] == list(said.items)
+    assert [row["answer"] for row in rows] == said.scale.decode(said.consensus)
+    shares = [[float(row[f"share.{value}"]) for value in "abc"] for row in rows]
+    np.testing.assert_allclose(shares, said.distribution)
+    assert run(*asked, "--by", "annotator").code == 0
+    rows = list(csv.DictReader(table.read_text(encoding="utf-8").splitlines()))
+    assert said.by_annotator is not None and len(rows) == len(said.by_annotator) == 60
+    assert {row["annotator"] for row in rows} == set(said.by_annotator.annotators)
+    refused = run(*asked[:-1], tmp_path / "said.txt")
+    assert refused.err.splitlines()[-1] == (
+        f"Error: {tmp_path / 'said.txt'}: write a .csv or a .parquet file"
+    )
 
 
 def test_the_same_line_gives_the_same_model(run: Run, crowd: Path, tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ import typer
 
 from dissensus.cli import console
 from dissensus.cli.reading import Reading, reads_corpus
+from dissensus.cli.table_files import answer_text, write_tables
 from dissensus.errors import DataError, listed
 
 if TYPE_CHECKING:
@@ -55,9 +56,9 @@ def aggregate(
     if json:
         console.print_json([record for table in rows for record in _records(table)])
     if output is not None or not json:
-        _write(rows, output)
+        write_tables(rows, output)
     if people is not None:
-        _write([_people(corpus, found, name) for name, found in fitted.items()], people)
+        write_tables([_people(corpus, found, name) for name, found in fitted.items()], people)
     for name, found in fitted.items():
         console.say(
             f"{name}: {method} of {found.consensus_.n_rows} items{_accuracy(corpus, name, found)}"
@@ -100,7 +101,7 @@ def _rows(annotations: Annotations, found: Aggregator, question: str) -> dict[st
     columns: dict[str, Any] = {
         "question": [question] * len(item),
         "item": [annotations.items[i] for i in item],
-        "answer": [_text(answer) for answer in found.consensus_.answers()],
+        "answer": [answer_text(answer) for answer in found.consensus_.answers()],
         "answers": annotations.per_item()[item].tolist(),
     }
     names = getattr(scale, "values", None) or [f"bin-{k}" for k in range(scale.n_columns)]
@@ -132,33 +133,3 @@ def _people(corpus: Corpus, found: Aggregator, question: str) -> dict[str, Any]:
     if len(columns) == 3:
         raise DataError(f"{found.name} learns nothing of annotators; leave --people out")
     return columns
-
-
-def _text(answer: Any) -> str:
-    return ",".join(answer) if isinstance(answer, tuple) else str(answer)
-
-
-def _write(tables: list[dict[str, Any]], output: Path | None) -> None:
-    """One table of all questions; what one does not have stays empty."""
-    import os
-    import sys
-    import tempfile
-
-    import pyarrow as pa
-    import pyarrow.csv as csv
-    import pyarrow.parquet as pq
-
-    table = pa.concat_tables([pa.table(t) for t in tables], promote_options="permissive")
-    if output is None:
-        csv.write_csv(table, sys.stdout.buffer)
-        return
-    if output.suffix not in (".csv", ".parquet"):
-        raise DataError(f"{output}: write a .csv or a .parquet file")
-    try:
-        output.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=output.parent) as folder:
-            part = Path(folder) / output.name
-            (csv.write_csv if output.suffix == ".csv" else pq.write_table)(table, part)
-            os.replace(part, output)
-    except OSError as error:
-        raise DataError(f"{output}: cannot be written ({error.strerror or error})") from None

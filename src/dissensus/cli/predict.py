@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from dissensus.cli import console
 from dissensus.cli.parts import SkipBad, readable, to_judge
 from dissensus.cli.reading import Reading, reads_corpus
+from dissensus.cli.table_files import answer_text, check_table, write_tables
 from dissensus.errors import counted
+
+if TYPE_CHECKING:
+    from dissensus.prediction import Prediction
 
 
 @reads_corpus
@@ -40,6 +44,13 @@ def predict(
         ),
     ] = False,
     skip_bad: SkipBad = False,
+    table: Annotated[
+        Path | None,
+        typer.Option(help="Also write a table with names here, .csv or .parquet."),
+    ] = None,
+    by: Annotated[
+        Literal["item", "annotator"], typer.Option(help="Rows of that table: item or annotator.")
+    ] = "item",
 ) -> None:
     """Predict what each annotator, and all of them together, would answer to the items of FILE.
 
@@ -48,6 +59,8 @@ def predict(
     """
     from dissensus.methods import load
 
+    reading.spare(table)
+    check_table(table)
     fitted = load(model)
     whole = reading.read(unanswered=True)
     part, line = to_judge(whole, split, fitted.learned_.corpus, fitted.learned_.part)
@@ -64,6 +77,17 @@ def predict(
     )
     for decided in fitted.notes_:
         console.say(decided)
+    rows = [_rows(said, name, by) for name, said in predictions.items()] if table else []
     predictions.save(output)
+    if rows:
+        write_tables(rows, table)
     n_items = counted(part.n_items, "item")
     console.say(f"{output}: {fitted.name} for {', '.join(predictions)} on {n_items}")
+
+
+def _rows(said: Prediction, question: str, by: Literal["item", "annotator"]) -> dict[str, Any]:
+    """A column each: question, item, annotator, answer, and the share of every value."""
+    found = said.to_table(by)
+    columns = {name: found[name] for name in found.column_names}
+    columns["answer"] = [answer_text(answer) for answer in found["answer"].to_pylist()]
+    return {"question": [question] * len(found), **columns}
