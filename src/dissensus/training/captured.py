@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import lru_cache
@@ -12,15 +13,21 @@ import torch
 @contextmanager
 def capturing(graph: torch.cuda.CUDAGraph, device: torch.device) -> Iterator[None]:
     """As torch.cuda.graph, which gives all memory that is free back to the device before; to get it
-    anew takes long."""
+    anew takes long. Meanwhile no garbage is collected: it may hold older graphs."""
     pool = _keeper(device).pool()
     torch.cuda.synchronize(device)
-    with torch.cuda.stream(side_stream(device)):
-        graph.capture_begin(pool=pool)
-        try:
-            yield
-        finally:
-            graph.capture_end()
+    collects = gc.isenabled()
+    gc.disable()
+    try:
+        with torch.cuda.stream(side_stream(device)):
+            graph.capture_begin(pool=pool)
+            try:
+                yield
+            finally:
+                graph.capture_end()
+    finally:
+        if collects:
+            gc.enable()
 
 
 @lru_cache(maxsize=8)
