@@ -195,7 +195,8 @@ def _key(text: str) -> str | float:
     number = as_numbers([bare])
     if number is None:
         return bare
-    return int(bare) if bare.lstrip("+-").isdecimal() else number[0]  # beyond 2**53 too
+    whole = bare.lstrip("+-").isdecimal() and len(bare) < 1000  # beyond 2**53 too
+    return int(bare) if whole else number[0]
 
 
 def variants(values: list[str], counts: np.ndarray) -> list[list[int]]:
