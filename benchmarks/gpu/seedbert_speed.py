@@ -2,6 +2,7 @@
 
     python benchmarks/gpu/seedbert_speed.py run OUT            all, 45 at a time
     python benchmarks/gpu/seedbert_speed.py run OUT --small    the same in small, on any machine
+    python benchmarks/gpu/seedbert_speed.py run OUT --profile  and where the time of one stack goes
     python benchmarks/gpu/seedbert_speed.py keep OUT           into benchmarks/results
     python benchmarks/gpu/seedbert_speed.py show               the table, from the kept results
 
@@ -165,6 +166,21 @@ def one_by_one(method: Any, folds: list[Any], n: int) -> dict[str, Any]:
     return {"seconds": seconds, "losses": [run.log.train for run in runs]}
 
 
+def profiled(method: Any, folds: list[Any], at_once: int, out: Path) -> None:
+    """Write where the time of a stack that is compiled already goes, kernel by kernel."""
+    from torch.profiler import profile
+
+    from dissensus.training.stack import Stack
+
+    stack = Stack(begun(method, folds, range(at_once), {}))
+    stack._one_epoch()
+    with profile() as found:
+        waited(stack._one_epoch)
+    by = "cuda_time_total" if torch.cuda.is_available() else "cpu_time_total"
+    table = found.key_averages().table(sort_by=by, row_limit=60, max_name_column_width=90)
+    (out / "profile.txt").write_text(table, encoding="utf-8")
+
+
 def bare(encoder: str, sizes: dict[str, int], steps: int) -> float:
     """Seconds a step of Hugging Face's own model in a plain torch loop, fused Adam, autocast."""
     from transformers import BertForSequenceClassification
@@ -205,7 +221,7 @@ def floor(sizes: dict[str, int]) -> dict[str, float]:
     }
 
 
-def run(out: Path, small: bool, at_once: int) -> None:
+def run(out: Path, small: bool, at_once: int, profile: bool) -> None:
     sizes = SMALL if small else SIZES
     encoder = bert(sizes)
     corpus = texts(sizes)
@@ -230,6 +246,8 @@ def run(out: Path, small: bool, at_once: int) -> None:
         about[name] = work()
         (out / "seedbert_speed.json").write_text(json.dumps(about, indent=1) + "\n")
     print(told(about))
+    if profile:
+        profiled(single(encoder, True), folds, at_once, out)
 
 
 def machine() -> str:
@@ -265,9 +283,10 @@ def main() -> None:
     parser.add_argument("out", type=Path, nargs="?", default=Path("seedbert_speed"))
     parser.add_argument("--small", action="store_true")
     parser.add_argument("--at-once", type=int, default=45)
+    parser.add_argument("--profile", action="store_true")
     given = parser.parse_args()
     if given.stage == "run":
-        run(given.out, given.small, 9 if given.small else given.at_once)
+        run(given.out, given.small, 9 if given.small else given.at_once, given.profile)
     elif given.stage == "keep":
         RESULTS.write_text((given.out / "seedbert_speed.json").read_text())
     else:
