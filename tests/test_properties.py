@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from dissensus import Annotations, Corpus, read
-from dissensus.errors import DataError
+from dissensus.errors import DataError, counted
 from tests.corpora import corpora
 
 often = settings(
@@ -177,7 +177,8 @@ def test_splitting(corpus: Corpus, share: float, seed: int, by_item: bool) -> No
     try:
         train, test = corpus.split(share, by=by, seed=seed)
     except DataError as error:
-        assert f"{corpus.n_items} items in {int((sizes > 0).sum())} groups" in str(error)
+        groups = counted(int((sizes > 0).sum()), "group")
+        assert f"{counted(corpus.n_items, 'item')} in {groups}" in str(error)
         return
     for part in (train, test):
         check(part)
