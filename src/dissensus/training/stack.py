@@ -24,7 +24,7 @@ from dissensus.errors import ModelError
 from dissensus.networks.noise import noise_key
 from dissensus.progress import progress
 from dissensus.training.batch import Batch, Network, Rows
-from dissensus.training.captured import capturing, side_stream
+from dissensus.training.captured import captured
 from dissensus.training.cuts import Epoch, epoch
 from dissensus.training.gradients import CompiledGradients, Gradients, Tensors
 from dissensus.training.loop import Run, explained, gpus
@@ -33,7 +33,6 @@ from dissensus.training.settings import Training
 from dissensus.training.stacked_optimiser import Apart, StackedOptimiser, stacked_optimiser
 
 PYTREES = (Batch, Rows, Inputs, Vectors)
-TRIED: set[str] = set()  # steps that were made before, and can be captured at once
 
 
 @dataclass(eq=False)
@@ -264,26 +263,16 @@ class Stack:
         self._cuts, self._planned = cuts, plan
         self._at = torch.zeros((), dtype=torch.int64, device=self.device)
         self._sums = torch.zeros(len(self.runs), device=self.device, dtype=torch.float64)
-        kind = self._kind(_shapes(cuts, plan))
-        if kind not in TRIED:  # what is made at first use is made before
-            self._try(plan)
-            TRIED.add(kind)
-        self._captured = torch.cuda.CUDAGraph()
-        with capturing(self._captured, self.device):
-            self._captured_step()
-
-    def _kind(self, shapes: list[tuple[int, ...]]) -> str:
-        """All that decides what a step is made of."""
-        how = (self.training.optimiser, self.training.precision, self.training.compile)
-        held = [(name, tuple(weights.shape)) for name, weights in self.weights.items()]
-        return f"{self.runs[0].kind} {how} {self.same_batches} {self.network} {held} {shapes}"
+        self._try(plan)
+        self._at.zero_()
+        self._captured = captured(self._captured_step, self.device)
 
     def _try(self, plan: dict[str, Tensor]) -> None:
-        """Make a step that changes nobody's weights."""
+        """Make a step that changes nobody's weights: what is made at first use is made before."""
         own = {name: plan[name].clone() for name in ("alive", "means")}
         for name in own:
             plan[name].zero_()
-        side = side_stream(self.device)
+        side = torch.cuda.Stream()  # type: ignore[no-untyped-call]
         side.wait_stream(torch.cuda.current_stream())
         with torch.cuda.stream(side):
             self._captured_step()
