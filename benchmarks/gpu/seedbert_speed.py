@@ -229,9 +229,7 @@ def run(out: Path, small: bool, at_once: int, profile: bool) -> None:
     about: dict[str, Any] = {
         "command": "python benchmarks/gpu/seedbert_speed.py run OUT",
         "date": datetime.date.today().isoformat(),
-        "machine": torch.cuda.get_device_name()
-        if torch.cuda.is_available()
-        else platform.machine(),
+        "machine": machine(),
         "seeds": "of order and dropout 0 to 24, of last layers 0 to 8",
         "sizes": sizes,
         "floor": floor(sizes),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -185,48 +185,39 @@ def _confirmed(report: Report) -> str:
     held = report["variant"]
     if not held:
         return ""
-    rows: list[list[str]] = []
-    for corpus in (name for name, source in SOURCES.items() if source.counted):
-        against = held["against"].get(corpus)
-        if against is None:
-            rows.append([f"{corpus}: not run yet"])
-            continue
-        rows.append([f"{corpus}{', where it was chosen: no proof' * (corpus == FIRST)}"])
+
+    def rows_of(corpus: str, against: Report) -> Iterator[list[str]]:
         for read in (TEMPERED, MEAN, VOTES):
             tests = against[read]
             cells = [interval(tests[name]) for name in DISTANCES]
             verdict = _nearer(tests[BY]) if read == TEMPERED and corpus != FIRST else ""
-            rows.append([f"  less single, {READS[read]}", *cells, verdict])
-    names = ["", *DISTANCES, "nearer"]
-    which = called(held)
+            yield [f"  less single, {READS[read]}", *cells, verdict]
+
+    heading = f"Is it nearer than one network elsewhere: {called(held)}"
+    table = _by_corpus(held["against"], ", where it was chosen: no proof", rows_of)
     notes = (
         "Below 0: nearer to people than one network. What counts is the cross-entropy against one "
         "network with temperature, corrected (Holm) over the other corpora; the rest is not "
         "corrected."
     )
-    return f"Is it nearer than one network elsewhere: {which}\n{aligned([names, *rows])}\n{notes}"
+    return f"{heading}\n{table}\n{notes}"
 
 
 def _calibrated(report: Report) -> str:
     """Ensembles less one network, all with temperature: not what was chosen, and so no proof."""
     if not report["calibrated"]:
         return ""
-    rows: list[list[str]] = []
-    for corpus in (name for name, source in SOURCES.items() if source.counted):
-        of_model = report["calibrated"].get(corpus)
-        if of_model is None:
-            rows.append([f"{corpus}: not run yet"])
-            continue
-        rows.append(
-            [f"{corpus}{', where the variant was chosen: not counted' * (corpus == FIRST)}"]
-        )
+
+    def rows_of(corpus: str, of_model: Report) -> Iterator[list[str]]:
         for model in (name for name in ENSEMBLES if name in of_model):
             less = of_model[model]
             verdict = _nearer(less[SINGLE][BY]) if corpus != FIRST else ""
             cells = [interval(less[SINGLE][name]) for name in DISTANCES]
-            rows.append([f"  {MODELS[model].called} less single", *cells, verdict])
+            yield [f"  {MODELS[model].called} less single", *cells, verdict]
             cells = [interval(less[MEMBER][name]) for name in DISTANCES]
-            rows.append(["    less its own first member", *cells, ""])
+            yield ["    less its own first member", *cells, ""]
+
+    first = ", where the variant was chosen: not counted"
     notes = (
         "Below 0: nearer to people. Asked once the figures of the variant that was chosen were "
         "known: that choice stands, and what is found here is to be confirmed on other data. "
@@ -235,7 +226,25 @@ def _calibrated(report: Report) -> str:
         "member has the ensemble's."
     )
     heading = "After the fact: is an ensemble nearer than one network, all with temperature?"
-    return f"{heading}\n{aligned([['', *DISTANCES, 'nearer'], *rows])}\n{notes}"
+    return f"{heading}\n{_by_corpus(report['calibrated'], first, rows_of)}\n{notes}"
+
+
+def _by_corpus(
+    held: Report, of_first: str, rows_of: Callable[[str, Report], Iterator[list[str]]]
+) -> str:
+    """Distances of every counted corpus, whatever is held of it.
+
+    Args:
+        of_first: what is said beside the first corpus.
+    """
+    rows = [["", *DISTANCES, "nearer"]]
+    for corpus in (name for name, source in SOURCES.items() if source.counted):
+        if corpus not in held:
+            rows.append([f"{corpus}: not run yet"])
+            continue
+        rows.append([f"{corpus}{of_first * (corpus == FIRST)}"])
+        rows += rows_of(corpus, held[corpus])
+    return aligned(rows)
 
 
 def _tempering(report: Report) -> str:
