@@ -192,8 +192,8 @@ def command(folds: int, seeds: int, encoder: str) -> dict[str, Any]:
 
 def told(row: dict[str, Any]) -> str:
     """Seconds, and how many times faster than the plain loop."""
-    lines = [row["what"] + (f" ({row['when']})" if "when" in row else "")]
-    for way in [way for way in row if way not in ("what", "when", "losses")]:
+    lines = [row["what"]]
+    for way in [way for way in row if way not in ("what", "losses")]:
         ratio = f"{row['plain'] / row[way]:8.1f}x" if "plain" in row else ""
         lines.append(f"  {way:40} {row[way]:9.3f} s {ratio}".rstrip())
     if "losses" in row:
