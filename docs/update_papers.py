@@ -9,6 +9,8 @@ from typing import Any
 from dissensus.papers import seedbert
 from dissensus.papers.seedbert.calibrated import ENSEMBLES, MEMBER
 from dissensus.papers.seedbert.claims import claims as seedbert_claims
+from dissensus.papers.seedbert.hypothesis import SEEN
+from dissensus.papers.seedbert.hypothesis_showing import interval as looked
 from dissensus.papers.seedbert.models import MODELS as SEEDBERT_MODELS
 from dissensus.papers.seedbert.models import SINGLE
 from dissensus.papers.seedbert.printed import TABLE
@@ -23,7 +25,8 @@ from dissensus.papers.tables import holds, spread
 
 PAGE = Path(__file__).parent / "papers.md"
 RESULTS = Path(__file__).parent.parent / "benchmarks" / "results"
-BLOCK = re.compile(r"(<!-- (soft-labels|seedbert) -->\n).*?(<!-- end -->)", re.DOTALL)
+BLOCK = re.compile(r"(<!-- ([a-z-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
+LOOKING = ("seeds", "order", "deep", "pool-seeds", "frozen-seeds", "size-seeds")
 
 
 def soft_labels(found: dict[str, Any]) -> str:
@@ -161,11 +164,61 @@ def _calibrated(found: dict[str, Any]) -> list[str]:
     return lines
 
 
+def _members(found: dict[str, Any]) -> str:
+    """Up to 20 members."""
+    reads = ("votes", "mean", "tempered")
+    lines = [
+        f"| | members | accuracy | {' | '.join(f'cross-entropy: {read}' for read in reads)} "
+        "| JSD: votes | tempered |",
+        "|---|--:|--:|--:|--:|--:|--:|--:|",
+    ]
+    for corpus in (name for name in seedbert.SOURCES if name in found["number"]):
+        many = {m: held for m, held in found["number"][corpus].items() if "more" in held}
+        for model, held in sorted(many.items(), reverse=True):
+            before = f"{corpus}, {SEEDBERT_MODELS[model].called}, {5 * held['repeats']} fits"
+            for n in sorted((key for key in held if key.isdigit()), key=int):
+                of_n = held[n]["reads"]
+                cells = [before, n, f"{100 * held[n]['accuracy']:.2f}"]
+                cells += [f"{of_n[read]['cross-entropy']:.4f}" for read in reads]
+                cells += [f"{of_n[read]['JSD']:.4f}" for read in ("votes", "tempered")]
+                lines.append(f"| {' | '.join(cells)} |")
+                before = ""
+            tests = [difference(held["more"][read]) for read in reads]
+            lines.append(f"| {' | '.join(['', 'all less five', '', *tests, '', ''])} |")
+    return "\n".join([*lines, ""])
+
+
+def _looks(found: dict[str, Any]) -> str:
+    """Whether members look, and answer, apart where people do."""
+    lines = [
+        "| | members differ in | accuracy | F1 of two members "
+        "| of member and person, over shuffled | look apart where people do "
+        "| answer apart where people do | one network's doubt does |",
+        "|---|---|--:|--:|---|---|---|---|",
+    ]
+    for corpus, held in sorted(found["corpora"].items(), reverse=True):
+        before = corpus
+        for name in LOOKING:
+            of_name, seen = held["conditions"][name], SEEN[name]
+            apart = of_name["apart"]
+            tests = [of_name["shuffled"], apart["looks"]["looks"]["given length"]]
+            tests += [apart["answers"][who]["given length"] for who in ("answers", "one")]
+            cells = [before, f"{seen.title} [{seen.seen_by}]", f"{of_name['accuracy']:.3f}"]
+            cells += [f"{of_name['members']['mean']:.3f}", *map(looked, tests)]
+            lines.append(f"| {' | '.join(cells)} |")
+            before = ""
+    made = f"`{found['command']}`, {found['date']}, {found['machine']}."
+    return "\n".join([*lines, "", made, ""])
+
+
 def updated(text: str) -> str:
     """The page with what is kept now."""
+    whole = seedbert.report(RESULTS / "seedbert.json")
     made = {
         "soft-labels": soft_labels(report(RESULTS / "soft_labels.json")),
-        "seedbert": of_seedbert(seedbert.report(RESULTS / "seedbert.json")),
+        "seedbert": of_seedbert(whole),
+        "seedbert-members": _members(whole),
+        "seedbert-looks": _looks(seedbert.hypothesis(RESULTS / "seedbert_hypothesis.json")),
     }
     return BLOCK.sub(lambda block: f"{block[1]}{made[block[2]]}{block[3]}", text)
 

@@ -72,12 +72,15 @@ def test_what_the_page_says_of_words_and_of_the_floor(kept: dict[str, Any]) -> N
 # ---- seedbert ----
 
 
-def test_the_first_corpus_of_seedbert_is_whole(of_seedbert: dict[str, Any]) -> None:
-    held = of_seedbert["conditions"]["HS-Brexit"]
-    condition = seedbert.CONDITIONS["HS-Brexit"]
-    assert sorted(held["models"]) == sorted(condition.models)
-    assert all(len(of_model["fits"]["f1"]) == 25 for of_model in held["models"].values())
-    assert all(of["best"] is not None for of in of_seedbert["choosing"]["HS-Brexit"].values())
+def test_all_of_seedbert_is_trained(of_seedbert: dict[str, Any]) -> None:
+    assert not of_seedbert["missing"]
+    for name, held in of_seedbert["conditions"].items():
+        condition = seedbert.CONDITIONS[name]
+        assert sorted(held["models"]) == sorted(condition.models)
+        fits = {len(of_model["fits"]["f1"]) for of_model in held["models"].values()}
+        assert fits == {5 * condition.repeats}
+    for choosing in of_seedbert["choosing"].values():
+        assert all(of["best"] is not None for of in choosing.values())
 
 
 def test_seedbert_can_go_on_from_what_is_kept(of_seedbert: dict[str, Any], tmp_path: Path) -> None:
@@ -161,3 +164,53 @@ def test_what_the_page_says_was_found_after_the_fact(of_seedbert: dict[str, Any]
     assert deep["member"]["cross-entropy"]["effect"] == pytest.approx(-0.013, abs=5e-4)
     assert seeds["member"]["cross-entropy"]["effect"] == pytest.approx(-0.007, abs=5e-4)
     assert seeds["member"]["cross-entropy"]["high"] > 0
+
+
+def test_what_the_page_says_of_emotions(of_seedbert: dict[str, Any]) -> None:
+    chosen, paper = (
+        of_seedbert["conditions"][name] for name in ("snow2008-affect", "snow2008-affect-paper")
+    )
+    for held, beside in ((chosen, True), (paper, False)):
+        floor = np.mean(held["floors"]["majority"]["accuracy"])
+        over = {m: np.mean(of["fits"]["accuracy"]) - floor for m, of in held["models"].items()}
+        bayesian = over.pop("bayesian")
+        assert min(over.values()) > 0.1 > bayesian if beside else max(over.values()) < 0
+    kappas = [round(of_seedbert["kappas"][what], 2) for what in ("any", "most", "all")]
+    assert kappas == [0.20, 0.20, 0.16]
+
+
+def test_what_the_page_says_of_more_members(of_seedbert: dict[str, Any]) -> None:
+    number = of_seedbert["number"]
+    many = [number["HS-Brexit"][m] for m in ("seeds-20", "everything-20")]
+    many.append(number["ConvAbuse"]["seeds-20"])
+    for held in many:
+        sizes = sorted((key for key in held if key.isdigit()), key=int)
+        votes = [held[n]["reads"]["votes"]["cross-entropy"] for n in sizes]
+        assert sizes[int(np.argmin(votes))] in ("3", "5", "10") and held["more"]["votes"]["low"] > 0
+        means = [held[n]["reads"]["mean"]["cross-entropy"] for n in sizes]
+        assert means == sorted(means, reverse=True)
+        assert held["more"]["tempered"]["low"] < 0 < held["more"]["tempered"]["high"]
+        assert abs(held["20"]["accuracy"] - held["3"]["accuracy"]) < 0.0035
+    assert many[-1]["more"]["mean"]["high"] < 0
+
+
+def test_what_the_page_says_of_where_members_look() -> None:
+    found = seedbert.hypothesis(RESULTS / "seedbert_hypothesis.json")["corpora"]
+    for held in found.values():
+        for of_name in held["conditions"].values():
+            apart = of_name["apart"]
+            for what in ("looks", "answers"):
+                p = apart[what][what]["given length"]["adjusted"]
+                assert p is None or p > 0.05
+    toxic, crowd = found["toxic_spans"], found["text"]
+    assert toxic["conditions"]["frozen-seeds"]["alike"]["effect"] == pytest.approx(0, abs=0.002)
+    assert toxic["people"]["agreement"]["mean"] > 0.5
+    marked = [toxic["conditions"]["size-seeds"]["shuffled"]["effect"]]
+    marked.append(toxic["people"]["shuffled"]["effect"])
+    assert marked == pytest.approx([0.06, 0.42], abs=6e-3)
+    by_law = crowd["conditions"]["seeds"]["apart"]["true answers"]
+    tests = [by_law[who]["given length"] for who in ("answers", "one")]
+    assert [test["effect"] for test in tests] == pytest.approx([0.11, 0.18], abs=5e-3)
+    for held, right, largest in ((toxic, 0.547, 0.535), (crowd, 0.660, 0.178)):
+        assert held["conditions"]["seeds"]["accuracy"] == pytest.approx(right, abs=5e-4)
+        assert held["people"]["largest"] == pytest.approx(largest, abs=6e-4)
