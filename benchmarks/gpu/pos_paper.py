@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 from pieces import Piece, carry_out
-from pos_tweets import AGGREGATED, GROUPS, KIT, learned, row_path
+from pos_methods import AGGREGATED, GROUPS, KIT, learned, row_path
 
 CONDITION = {"gold": "pos-test", "crowd": "pos-test-silver"}
 MODELS = {  # the rows that are kept with the paper's tables

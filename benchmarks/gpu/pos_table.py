@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from pos_tweets import GROUPS
+from pos_methods import GROUPS
 
 from dissensus.evaluation import Difference, corrected, over_both
 

@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 from crowd_truth import truth
 from pieces import Piece, carry_out
-from pos_tweets import (
+from pos_methods import (
     AGGREGATED,
     CHOICES,
     GRID,

@@ -20,60 +20,37 @@ from __future__ import annotations
 
 import argparse
 import datetime
-import itertools
 import json
-import multiprocessing
 import shutil
 import tempfile
 import time
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from pieces import Piece, carry_out
+from pos_methods import (
+    AGGREGATED,
+    CHOICES,
+    GRID,
+    GROUPS,
+    LABELS,
+    QUESTION,
+    SEEDS,
+    TRIED,
+    answers,
+    corpus_parts,
+    fitted,
+    label,
+    letters,
+    made,
+    row_path,
+    share,
+)
+from sharing import shared_gpu
 
-KIT = Path("gpu-kit/pos_tweets")
 RESULTS = Path(__file__).parents[1] / "results" / "pos_tweets.json"
-QUESTION = "tag"
 UNLABELLED = 5000  # tweets
-TRIED = range(100, 103)
-SEEDS = range(10)
-GRID = [
-    {"encoder_learning_rate": rate, "epochs": epochs}
-    for rate, epochs in itertools.product((2e-4, 4e-4), (8, 15))
-]
-GOLD: dict[str, tuple[str, dict[str, Any]]] = {
-    "single": ("single", {"label": "gold"}),
-    "single, smoothed": ("single", {"label": "gold", "label_smoothing": 0.1}),
-    "single, agreement above 1/2": ("single", {"label": "gold", "min_agreement": 0.5}),
-    "single, weighed by agreement": ("single", {"label": "gold", "weight_by_agreement": True}),
-    "soft-label-mtl, kl": ("soft-label-mtl", {"label": "gold", "soft_loss": "kl"}),
-    "soft-label-mtl, inverse-kl": ("soft-label-mtl", {"label": "gold", "soft_loss": "inverse-kl"}),
-    "soft-label-mtl, ce": ("soft-label-mtl", {"label": "gold", "soft_loss": "ce"}),
-    "single, cost-sensitive": ("single", {"label": "gold", "cost_sensitive": True}),
-}
-CROWD: dict[str, tuple[str, dict[str, Any]]] = {
-    "single": ("single", {}),
-    "single, smoothed": ("single", {"label_smoothing": 0.1}),
-    "single, agreement above 1/2": ("single", {"min_agreement": 0.5}),
-    "single, weighed by agreement": ("single", {"weight_by_agreement": True}),
-    "single of dawid-skene": ("single", {}),
-    "single of mace": ("single", {}),
-    "repeated-label": ("repeated-label", {}),
-    "soft-label": ("soft-label", {}),
-    "soft-label of softmax-vote": ("soft-label", {"target": "softmax-vote"}),
-    "soft-label-mtl, kl": ("soft-label-mtl", {"label": "consensus", "soft_loss": "kl"}),
-    "soft-label-mtl, inverse-kl": (
-        "soft-label-mtl",
-        {"label": "consensus", "soft_loss": "inverse-kl"},
-    ),
-    "soft-label-mtl, ce": ("soft-label-mtl", {"label": "consensus", "soft_loss": "ce"}),
-    "single, cost-sensitive": ("single", {"cost_sensitive": True}),
-}
-GROUPS = {"gold": GOLD, "crowd": CROWD}
-AGGREGATED = {"single of dawid-skene": "dawid-skene", "single of mace": "mace"}
-CHOICES = KIT / "choices.json"  # of the rows that are kept
-LABELS = KIT / "labels.json"  # of the aggregators, whose kernels are compiled by numba
 
 
 def pack(folder: Path, data: Path) -> None:
@@ -122,21 +99,6 @@ def aggregated(corpus: Any) -> dict[str, list[int]]:
     return made
 
 
-def learned(corpus: Any, name: str) -> Any:
-    """The corpus as a method learns it: an aggregator's labels take the place of answers."""
-    from dissensus import Annotations
-    from dissensus.names import Names
-
-    if name not in AGGREGATED:
-        return corpus
-    items = np.flatnonzero(corpus.in_part("train"))  # the first ones of the corpus
-    codes = json.loads(LABELS.read_text())[AGGREGATED[name]][: len(items)]
-    asked = Annotations.from_arrays(
-        items, None, np.array(codes, np.int32), corpus[QUESTION].scale, items=corpus.items
-    )
-    return replace(corpus, annotators=Names.range(0), questions={QUESTION: asked})
-
-
 def pack_vectors(path: Path, texts: list[str]) -> None:
     """GloVe's vectors of the words of texts, two digits behind the point."""
     import gzip
@@ -153,81 +115,10 @@ def pack_vectors(path: Path, texts: list[str]) -> None:
     path.write_bytes(gzip.compress("".join(lines).encode(), mtime=0))
 
 
-def made(group: str, name: str, settings: dict[str, Any], seed: int) -> Any:
-    from dissensus.methods import method
-    from dissensus.training import Training
-
-    cls, own = GROUPS[group][name]
-    training = Training(
-        batch_size=512,
-        batch_by="content",
-        schedule="linear",
-        layer_decay=0.85,
-        precision="bf16",
-        seed=seed,
-        **settings,
-    )
-    found: Any = method(cls)
-    return found(
-        encoder=f"{KIT / 'minilm'}&spelling",
-        tune="all",
-        dropout=0.1,
-        training=training,
-        init_seed=seed,
-        **own,
-    )
-
-
-def corpus_parts(name: str) -> dict[str, Any]:
-    """The training part as a method learns it, and the others."""
-    import dissensus as ds
-    from dissensus.papers.soft_labels.conditions import with_automatic
-
-    corpus = with_automatic(ds.read(KIT / "pos_tweets"))
-    train = learned(corpus, name).part("train")
-    return {"train": train} | {part: corpus.part(part) for part in ("dev", "test")}
-
-
-def fitted(train: Any, methods: list[Any]) -> list[Any]:
-    from dissensus.methods.many import Job, fit_many
-
-    return fit_many([Job(method, train, QUESTION) for method in methods])
-
-
-def answers(method: Any, part: Any) -> tuple[np.ndarray, np.ndarray]:
-    said = method.predict(part)[QUESTION]
-    return np.asarray(said.consensus), np.asarray(said.distribution)
-
-
-def label(part: Any, of: str) -> np.ndarray:
-    """The code of each item's label, -1 without one."""
-    held = part.gold[QUESTION] if of == "gold" else part[QUESTION].consensus("first", 0)
-    found = np.full(part.n_items, -1)
-    found[held.item] = held.answer
-    return found
-
-
-def letters(codes: np.ndarray) -> str:
-    return "".join(chr(65 + code) for code in codes)
-
-
-def row_path(out: Path, group: str, name: str) -> Path:
-    """Where a row of the table is written."""
-    return out / f"{group}-{name.replace(' ', '_').replace('/', '-')}.json"
-
-
-def share(said: np.ndarray, wanted: np.ndarray) -> float:
-    return float((said == wanted)[wanted >= 0].mean())
-
-
-def job(which: tuple[str, str, Path]) -> str:
+def tag(group: str, name: str, path: Path) -> None:
     """Choose a method's settings on dev, then train and test it."""
     import torch
 
-    group, name, out = which
-    path = row_path(out, group, name)
-    if path.exists():
-        return f"{group}: {name} is there"
     torch.set_num_threads(1)
     begin = time.perf_counter()
     parts = corpus_parts(name)
@@ -259,27 +150,18 @@ def job(which: tuple[str, str, Path]) -> str:
         "seconds": round(time.perf_counter() - begin, 1),
     }
     path.write_text(json.dumps(result))
-    return f"{group}: {name} took {result['seconds']} s"
 
 
-def run(out: Path, processes: int, only: str | None) -> None:
-    """What is neither kept nor in OUT; a method that fails leaves the others alone."""
-    out.mkdir(parents=True, exist_ok=True)
+def run(out: Path, processes: int, seconds: float, only: str | None) -> None:
+    """What is neither kept nor in OUT."""
     kept = json.loads(CHOICES.read_text()) if CHOICES.exists() else []
     there = {(row["group"], row["method"]) for row in kept}
-    jobs = [(group, name, out) for group, names in GROUPS.items() for name in names]
-    jobs = [which for which in jobs if which[0] == (only or which[0]) and which[:2] not in there]
-    jobs.sort(key=lambda which: list(GROUPS[which[0]]).index(which[1]))  # of both, in turn
-    with multiprocessing.get_context("spawn").Pool(processes) as pool:
-        for line in pool.imap_unordered(attempted, jobs):
-            print(line, flush=True)
-
-
-def attempted(which: tuple[str, str, Path]) -> str:
-    try:
-        return job(which)
-    except Exception as error:
-        return f"{which[0]}: {which[1]} failed: {type(error).__name__}: {error}"
+    every = [(group, name) for group, names in GROUPS.items() for name in names]
+    wanted = [which for which in every if which[0] == (only or which[0]) and which not in there]
+    wanted.sort(key=lambda which: list(GROUPS[which[0]]).index(which[1]))  # of both, in turn
+    pieces = [Piece(row_path(out, *which), tag, which) for which in wanted]
+    left = carry_out(pieces, processes, seconds)
+    print(f"{len(pieces) - left} of {len(pieces)} rows are done")
 
 
 def keep(out: Path) -> None:
@@ -312,28 +194,37 @@ def row_key(row: dict[str, Any]) -> tuple[str, str, str]:
     return row.get("network", ""), row["group"], row["method"]
 
 
+def train(given: argparse.Namespace) -> None:
+    """Carry out a stage, as far as there is time."""
+    if given.stage == "run":
+        run(given.out, given.processes, given.seconds, given.only)
+    elif given.stage == "teach":
+        import pos_teachers
+
+        pos_teachers.run(given.out, given.processes, given.seconds, given.small)
+    else:
+        import pos_paper
+
+        pos_paper.run(given.out, given.processes, given.seconds, given.seeds, given.small)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("stage", choices=("run", "teach", "paper", "keep", "show"))
     parser.add_argument("out", type=Path, nargs="?", default=Path("pos_tweets"))
     parser.add_argument("--processes", type=int, default=8)
-    parser.add_argument("--seconds", type=float, default=300, help="teach, paper: begin no more")
+    parser.add_argument(
+        "--seconds", type=float, default=300, help="begin nothing more after"
+    )
     parser.add_argument("--seeds", type=int, default=5, help="of the paper's network")
     parser.add_argument(
         "--small", type=int, default=0, help="about so many tweets of each part, for a trial"
     )
     parser.add_argument("--only", choices=tuple(GROUPS))
     given = parser.parse_args()
-    if given.stage == "run":
-        run(given.out, given.processes, given.only)
-    elif given.stage == "teach":
-        import pos_teachers
-
-        pos_teachers.run(given.out, given.processes, given.seconds, given.small)
-    elif given.stage == "paper":
-        import pos_paper
-
-        pos_paper.run(given.out, given.processes, given.seconds, given.seeds, given.small)
+    if given.stage in ("run", "teach", "paper"):
+        with shared_gpu():
+            train(given)
     elif given.stage == "keep":
         keep(given.out)
     else:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import copy
 from abc import ABC, abstractmethod
+from collections import OrderedDict
 from functools import cached_property
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
@@ -63,6 +64,15 @@ class EncoderNetwork(nn.Module):
         """Draw anew what is not pretrained, from torch's generator; nothing of most networks."""
 
 
+def copied(network: EncoderNetwork) -> EncoderNetwork:
+    """A deep copy in half the time: most of what there is to copy are each layer's lists of hooks,
+    which are empty."""
+    values = (value for part in network.modules() for value in vars(part).values())
+    empty = [value for value in values if type(value) is OrderedDict and not value]
+    known: dict[int, Any] = {id(value): OrderedDict() for value in empty}
+    return copy.deepcopy(network, known)
+
+
 class NeuralEncoder(Encoder):
     """An encoder with a network: frozen here, or trained as a part of another one."""
 
@@ -83,7 +93,7 @@ class NeuralEncoder(Encoder):
 
     def trainable(self, n_blocks: int | None = None) -> EncoderNetwork:
         """A copy to be trained, as a whole or only its last blocks."""
-        made = copy.deepcopy(self.network).requires_grad_(n_blocks is None)
+        made = copied(self.network).requires_grad_(n_blocks is None)
         if n_blocks is not None:
             if not 1 <= n_blocks <= len(made.blocks):
                 raise ModelError(
