@@ -213,9 +213,7 @@ def main() -> None:
     parser.add_argument("stage", choices=("run", "teach", "paper", "keep", "show"))
     parser.add_argument("out", type=Path, nargs="?", default=Path("pos_tweets"))
     parser.add_argument("--processes", type=int, default=8)
-    parser.add_argument(
-        "--seconds", type=float, default=300, help="begin nothing more after"
-    )
+    parser.add_argument("--seconds", type=float, default=300, help="begin nothing more after")
     parser.add_argument("--seeds", type=int, default=5, help="of the paper's network")
     parser.add_argument(
         "--small", type=int, default=0, help="about so many tweets of each part, for a trial"

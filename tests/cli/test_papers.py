@@ -140,7 +140,7 @@ def test_seedbert_trained_gone_on_with_and_shown_again(run: Run, tmp_path: Path)
     assert some.code == 0, some.err
     assert "HS-Brexit, the paper's rate and epochs (60 items)" in some.out
     assert "not chosen yet, HS-Brexit lacks some of the variants" in some.out
-    assert "5 of 365 trainings are done" in some.out
+    assert "5 of 410 trainings are done" in some.out
     again = run("papers", "seedbert", "--show", tmp_path / "out")
     assert again.code == 0 and again.out == some.out
     content = json.loads(run("papers", "seedbert", "--show", tmp_path / "out", "--json").out)

@@ -20,12 +20,13 @@ from dissensus.evaluation.place import occupied
 from dissensus.papers import paper
 from dissensus.papers.seedbert import CONDITIONS, report, shown, to_json
 from dissensus.papers.seedbert.choosing import outcomes
-from dissensus.papers.seedbert.corpora import FIRST, SOURCES
+from dissensus.papers.seedbert.corpora import FIRST, SOURCES, sampled
 from dissensus.papers.seedbert.figures import apart, cochran
 from dissensus.papers.seedbert.items import Items
-from dissensus.papers.seedbert.models import DEEP, SEEDS, TABLE_4, VARIANTS
+from dissensus.papers.seedbert.models import DEEP, SEEDS, SINGLE, TABLE_4, VARIANTS
 from dissensus.papers.seedbert.outcome import Outcome
 from dissensus.papers.seedbert.printed import KAPPA, TABLE
+from dissensus.papers.seedbert.scoring import CAUTIOUS, distribution
 from tests.papers.tiny_seedbert import corpus, write
 
 ON_FIRST = CONDITIONS[FIRST].models
@@ -263,7 +264,7 @@ def test_what_is_found_after_the_fact_is_never_called_a_proof(found: dict[str, A
         "if all have temperature: SeedBERT (seed-ensemble): significantly on 0 of 1, "
         "MD-Agreement (-0.0300, not shown); deep ensemble (everything): significantly on 1 of 1, "
         "MD-Agreement (-0.0500); not run yet: ConvAbuse, cifar10h. Not the variant that was "
-        "chosen: to be confirmed, no proof\n"
+        "chosen: no proof\n"
     ) in text
     part = text.partition("After the fact: ")[2].partition("\n\n")[0]
     assert "HS-Brexit, where the variant was chosen: not counted\n" in part
@@ -274,6 +275,54 @@ def test_what_is_found_after_the_fact_is_never_called_a_proof(found: dict[str, A
         "deep ensemble (everything): significantly on 0 of 1, MD-Agreement (+0.0500, farther)"
         in (shown(other))
     )
+
+
+def test_again_on_other_items(tmp_path: Path) -> None:
+    names = [name for name, source in SOURCES.items() if source.again]
+    assert names == ["ConvAbuse-again", "MD-Agreement-again", "cifar10h-again"]
+    wanted = {name: (SINGLE, SEEDS, DEEP) for name in names}
+    out = write(tmp_path / "out", {"MD-Agreement": (SINGLE, SEEDS), **wanted})
+    found = report(out)
+    assert list(found["conditions"]) == ["MD-Agreement"]  # in no other table
+    tests = [found["again"][name][model]["single"] for name in names for model in (SEEDS, DEEP)]
+    crossed = [test["cross-entropy"] for test in tests]
+    np.testing.assert_allclose([t["adjusted"] for t in crossed], holm([t["p"] for t in crossed]))
+    assert [test["JSD"]["adjusted"] for test in tests] == [None] * 6
+    items = Items.load(out, names[1])
+    sides = []
+    for model in (DEEP, SINGLE):
+        each = [distribution(o, items, CAUTIOUS) for o in held(out, model, names[1])]
+        sides.append(np.stack([np.abs(mass - items.people)[:, 0] for mass in each]))
+    expected = over_both(*sides, groups=items.groups)
+    assert tests[3]["TVD"]["effect"] == pytest.approx(expected.effect, abs=1e-6)
+    other = copy.deepcopy(found)
+    for name, p in zip(names, (0.001, 0.2, 0.01), strict=True):
+        test = other["again"][name][DEEP]["single"]["cross-entropy"]
+        test |= {"effect": -0.02, "adjusted": p}
+    text = shown(other)
+    assert (
+        "deep ensemble (everything): significantly on 2 of 3, ConvAbuse-again (-0.0200), "
+        "MD-Agreement-again (-0.0200, not shown), cifar10h-again (-0.0200)"
+    ) in text
+    assert "; the bar of 2 is met by deep ensemble (everything)\n" in text
+    other["again"][names[0]][DEEP]["single"]["cross-entropy"]["adjusted"] = 0.3
+    assert "; the bar of 2 is not met by deep ensemble (everything)\n" in shown(other)
+    del other["again"][names[2]]
+    assert "; not run yet: cifar10h-again\n" in shown(other)
+
+
+def test_settings_for_other_items_were_chosen_before() -> None:
+    asked = paper("seedbert").named("MD-Agreement-again", ("MD-Agreement", "MD-Agreement-again"))
+    assert [c.name for c in asked] == ["MD-Agreement-choose", "MD-Agreement-again"]
+    alone = paper("seedbert").named("MD-Agreement-again", ("MD-Agreement-again",))
+    assert [c.name for c in alone] == ["MD-Agreement-again"]
+
+
+def test_other_items_are_not_in_the_sample() -> None:
+    whole = corpus("MD-Agreement", 50)
+    first, second = sampled(whole, 20), sampled(whole, 20, first=20)
+    assert first.n_items == second.n_items == 20
+    assert not set(first.items) & set(second.items)
 
 
 def test_the_number_of_members(folder: Path, found: dict[str, Any]) -> None:
@@ -339,7 +388,7 @@ def test_any_part_can_be_shown(wanted: dict[str, tuple[str, ...]], tmp_path: Pat
 def test_what_is_whole_lacks_nothing(tmp_path: Path) -> None:
     write(tmp_path / "out", {name: condition.models for name, condition in CONDITIONS.items()})
     found = report(tmp_path / "out")
-    assert found["missing"] == {} and found["done"] == 365
+    assert found["missing"] == {} and found["done"] == 410
     others = [name for name in found["variant"]["against"] if name != FIRST]
     tests = [found["variant"]["against"][name]["tempered"]["cross-entropy"] for name in others]
     assert sorted(others) == ["ConvAbuse", "MD-Agreement", "cifar10h"]
@@ -402,7 +451,8 @@ def test_agreement_on_emotions_comes_later(tmp_path: Path) -> None:
 def test_printed_figures_are_those_of_the_paper() -> None:  # its tables 1 and 4
     assert TABLE["seeds"] == (0.308, 0.183) and TABLE["soft-label"] == (0.284, 0.0821)
     assert KAPPA == {"any": 0.744, "most": 0.410, "all": 0.710}
-    assert [name for name, source in SOURCES.items() if not source.counted] == ["snow2008-affect"]
+    plain = [source for source in SOURCES.values() if not source.again]
+    assert [source.name for source in plain if not source.counted] == ["snow2008-affect"]
 
 
 # ---- what is not ours, or not there ----

@@ -12,9 +12,9 @@ from dissensus.errors import DataError
 from dissensus.evaluation import Fold, nested, repeated
 from dissensus.evaluation.fit import Key
 from dissensus.papers.seedbert.corpora import FIRST, SOURCES, Source
-from dissensus.papers.seedbert.models import DEEP, MANY, SEEDS, TABLE_4, VARIANTS, trials
+from dissensus.papers.seedbert.models import DEEP, MANY, SEEDS, SINGLE, TABLE_4, VARIANTS, trials
 
-Kind = Literal["choose", "chosen", "paper", "many"]
+Kind = Literal["choose", "chosen", "paper", "many", "again"]
 N_FOLDS, N_REPEATS = 5, 5
 
 
@@ -24,7 +24,8 @@ class Condition:
 
     Args:
         kind: settings are chosen ("choose"); models have those that were ("chosen"), or the
-            paper's rate and epochs ("paper"); "many": ensembles of 20 members with chosen ones.
+            paper's rate and epochs ("paper"); "many": ensembles of 20 members with chosen ones;
+            "again": what was found after the fact, with chosen ones on other items.
         models: without a variant that is chosen on the first corpus.
         repeats: how often the folds are dealt out; of "choose", folds of the first time.
     """
@@ -42,7 +43,12 @@ class Condition:
     @property
     def choosing(self) -> str:
         """The condition in which its settings are chosen."""
-        return f"{self.corpus}-choose"
+        return f"{self.source.again or self.corpus}-choose"
+
+    @property
+    def waits(self) -> bool:
+        """Whether its settings are chosen in another condition."""
+        return self.kind in ("chosen", "many", "again")
 
     def keys(self, runs: int, variant: str | None = None) -> list[Key]:
         """Everything that is trained; of "choose" a key is a trial."""
@@ -61,10 +67,12 @@ class Condition:
 
 def _of(name: str) -> tuple[Condition, ...]:
     """All conditions of a corpus."""
-    plain = Condition(name, name, "chosen", ("single", SEEDS, DEEP, *TABLE_4))
+    if SOURCES[name].again:
+        return (Condition(name, name, "again", (SINGLE, SEEDS, DEEP)),)
+    plain = Condition(name, name, "chosen", (SINGLE, SEEDS, DEEP, *TABLE_4))
     plain = replace(plain, models=tuple(dict.fromkeys(plain.models)))
     if name == FIRST:
-        plain = replace(plain, models=("single", *VARIANTS, *TABLE_4[1:-1]))
+        plain = replace(plain, models=(SINGLE, *VARIANTS, *TABLE_4[1:-1]))
     folds = 2 if name in ("ConvAbuse", "MD-Agreement") else N_FOLDS
     made = [
         Condition(f"{name}-choose", name, "choose", TABLE_4, folds),
@@ -99,7 +107,7 @@ def named(text: str | None, there: tuple[str, ...]) -> list[Condition]:
         raise DataError(
             f"{missing[0].name} needs the corpus {missing[0].corpus!r}; it is not in DATA"
         )
-    wanted |= {CONDITIONS[c.choosing] for c in wanted if c.kind in ("chosen", "many")}
+    wanted |= {CONDITIONS[c.choosing] for c in wanted if c.waits}
     return [c for c in CONDITIONS.values() if c in wanted and c.corpus in there]
 
 

@@ -22,7 +22,7 @@ from dissensus.evaluation import (
 from dissensus.evaluation.fit import plain
 from dissensus.evaluation.resampling import macro_f1
 from dissensus.papers.reports import begun_with, kept_report
-from dissensus.papers.seedbert.calibrated import calibrated, tempering
+from dissensus.papers.seedbert.calibrated import again, calibrated, tempering
 from dissensus.papers.seedbert.choosing import BY, best_variant, outcomes, tried
 from dissensus.papers.seedbert.comparing import nearer, over, told
 from dissensus.papers.seedbert.conditions import CONDITIONS, N_REPEATS
@@ -62,7 +62,8 @@ def report(path: str | Path) -> dict[str, Any]:
     judged = {}
     with progress("testing", len(found)) as advance:
         for name, of_condition in found.items():
-            judged[name] = _judged(of_condition)
+            if of_condition.condition.kind != "again":
+                judged[name] = _judged(of_condition)
             advance(1)
     _correct([test for held in judged.values() for test in held["against"].values()])
     about = {
@@ -77,6 +78,7 @@ def report(path: str | Path) -> dict[str, Any]:
         "choosing": _choosing(path),
         "variant": _of_variant(found, variant) if variant else {},
         "calibrated": calibrated(_chosen(found)),
+        "again": again(_of_kind(found, "again")),
         "tempering": tempering(_chosen(found)),
         "number": _of_number(found),
         "people": {corpus: biases_of_people(f.items) for corpus, f in _chosen(found).items()},
@@ -97,7 +99,12 @@ def figures(path: Path, done: Sequence[Outcome]) -> dict[str, Figures]:
 
 def _chosen(found: Mapping[str, Figures]) -> dict[str, Figures]:
     """By corpus, those with settings that were chosen."""
-    return {f.condition.corpus: f for f in found.values() if f.condition.kind == "chosen"}
+    return _of_kind(found, "chosen")
+
+
+def _of_kind(found: Mapping[str, Figures], kind: str) -> dict[str, Figures]:
+    """By corpus."""
+    return {f.condition.corpus: f for f in found.values() if f.condition.kind == kind}
 
 
 def _variant(path: Path) -> tuple[str, str] | None:

@@ -175,7 +175,7 @@ class Agenda:
 
     def _stage(self, condition: Condition) -> _Stage:
         keys = [k for k in condition.keys(self.runs) if k in self._left[condition.name]]
-        waits_for = condition.choosing if condition.kind in ("chosen", "many") else None
+        waits_for = condition.choosing if condition.waits else None
         return _Stage(
             self._grouped(condition, keys),
             lambda: waits_for is None or not self._waits(waits_for),
