@@ -85,7 +85,10 @@ def of_seedbert(found: dict[str, Any]) -> str:
     fact, and its claims."""
     made = f"`{found['command']}`, {found['date'][:10]}, {', '.join(found['machines'])}."
     said = seedbert_claims(found).partition("\n")[2]
-    tables = [*_table_4(found), "", *_recovered(found), "", *_calibrated(found)]
+    tables = [*_table_4(found), "", *_recovered(found), ""]
+    tables += _less_one(found["calibrated"], "after the fact, with temperature")
+    if found["again"]:
+        tables += ["", *_less_one(found["again"], "again, with temperature of at least 1")]
     missing = ", ".join(name for name in seedbert.CONDITIONS if name in found["missing"])
     left = [f"Not whole yet: {missing}.", ""] if missing else []
     return "\n".join([*tables, "", made, "", *left, said, ""])
@@ -146,15 +149,15 @@ def _recovered(found: dict[str, Any]) -> list[str]:
     return lines
 
 
-def _calibrated(found: dict[str, Any]) -> list[str]:
+def _less_one(found: dict[str, Any], heading: str) -> list[str]:
     """Ensembles less one network, all with temperature."""
     others = {SINGLE: "a single network", MEMBER: "its own first member"}
     lines = [
-        f"| after the fact, with temperature | | less | {' | '.join(DISTANCES)} |",
+        f"| {heading} | | less | {' | '.join(DISTANCES)} |",
         "|---|---|---|--:|--:|--:|",
     ]
-    for corpus in (name for name in seedbert.SOURCES if name in found["calibrated"]):
-        of_model, before = found["calibrated"][corpus], corpus
+    for corpus in (name for name in seedbert.SOURCES if name in found):
+        of_model, before = found[corpus], corpus
         for model in (name for name in ENSEMBLES if name in of_model):
             for other, words in others.items():
                 tests = [of_model[model][other][distance] for distance in DISTANCES]

@@ -19,7 +19,7 @@ from dissensus.evaluation import holm, over_both
 from dissensus.evaluation.place import occupied
 from dissensus.papers import paper
 from dissensus.papers.seedbert import CONDITIONS, report, shown, to_json
-from dissensus.papers.seedbert.choosing import outcomes
+from dissensus.papers.seedbert.choosing import chosen, outcomes
 from dissensus.papers.seedbert.corpora import FIRST, SOURCES, sampled
 from dissensus.papers.seedbert.figures import apart, cochran
 from dissensus.papers.seedbert.items import Items
@@ -28,6 +28,7 @@ from dissensus.papers.seedbert.outcome import Outcome
 from dissensus.papers.seedbert.printed import KAPPA, TABLE
 from dissensus.papers.seedbert.scoring import CAUTIOUS, distribution
 from tests.papers.tiny_seedbert import corpus, write
+from tests.tiny import tiny_bert
 
 ON_FIRST = CONDITIONS[FIRST].models
 ELSEWHERE = CONDITIONS["MD-Agreement"].models
@@ -316,6 +317,26 @@ def test_settings_for_other_items_were_chosen_before() -> None:
     assert [c.name for c in asked] == ["MD-Agreement-choose", "MD-Agreement-again"]
     alone = paper("seedbert").named("MD-Agreement-again", ("MD-Agreement-again",))
     assert [c.name for c in alone] == ["MD-Agreement-again"]
+
+
+def test_other_items_are_learned_with_settings_of_before(tmp_path: Path) -> None:
+    name = "MD-Agreement-again"
+    out = write(tmp_path / "out", {"MD-Agreement-choose": TABLE_4})
+    tiny_bert(tmp_path / "bert")
+    paper("seedbert").run(
+        {name: corpus(name, 40)},
+        [CONDITIONS[name]],
+        out,
+        runs=1,
+        processes=1,
+        encoders={name: str(tmp_path / "bert")},
+    )
+    done = {outcome.model: outcome for outcome in outcomes(out, name)}
+    assert sorted(done) == sorted((SINGLE, SEEDS, DEEP))
+    best = chosen(out, "MD-Agreement-choose", SEEDS)
+    assert done[DEEP].settings == done[SEEDS].settings == best
+    assert done[DEEP].mass.shape == (5, 40, 2)
+    assert list(report(out)["again"]) == [name]
 
 
 def test_other_items_are_not_in_the_sample() -> None:
