@@ -1,8 +1,11 @@
-"""Teachers for the tagger of pos_tweets.py: stage `teach` there, from the settings chosen by `run`.
+"""Ways on for the tagger of pos_tweets.py: stages `adapt` and `teach` there, from the settings that
+`run` chose.
 
-Three ways on, from gold labels and from the crowd's alone. Every choice is made on the development
+Four ways, from gold labels and from the crowd's alone. Every choice is made on the development
 part, by its gold labels or by its crowd's majority.
 
+- "adapted": before it is read, MiniLM goes on learning to fill in words, in tweets that nobody
+  tagged (pos_adapted.py).
 - "taught": ten teachers, the best method so far, tag tweets that nobody tagged; students learn
   what they think on average, beside what was learned before.
 - "weighed by a teacher": what an annotator's answers are worth is found together with the truth
@@ -10,6 +13,9 @@ part, by its gold labels or by its crowd's majority.
   token (Raykar et al. 2010); students learn the posterior. Two rounds: the second teachers learn
   the posterior of the first.
 - "and dev": the same again with the development part learned too, with the settings chosen before.
+
+A row of the kit's choices is not made again; where another one goes on from it, its settings are
+taken from there.
 """
 
 from __future__ import annotations
@@ -25,6 +31,7 @@ from typing import Any
 import numpy as np
 from crowd_truth import truth
 from pieces import Piece, carry_out
+from pos_adapted import ADAPTED, adapt
 from pos_methods import (
     AGGREGATED,
     CHOICES,
@@ -61,17 +68,35 @@ class Row:
     teachers: str = ""  # that tag tweets: "base" or the name of a row
     parent: str = ""  # the row whose settings are taken, with dev learned too
     words: bool = False  # whether word vectors are read too
+    encoder: str = ""  # the row whose adapted encoder is read, by teachers too
 
     @property
     def bys(self) -> tuple[str, ...]:
         return ("gold",) if self.group == "gold" else ("majority", "gold")
 
+    @property
+    def adapted(self) -> bool:
+        return "adapted" in self.name
+
 
 WEIGHED_ROW = Row("crowd", "weighed by a teacher", tuple(WEIGHED), "weighed")
-TAUGHT_ROW = Row("gold", "taught", tuple(TAUGHT), teachers="base")
-ROWS = [  # the most important first
+ROWS = [  # the most important first; a row stands behind those that it goes on from
     WEIGHED_ROW,
-    TAUGHT_ROW,
+    Row("gold", "base, adapted", ADAPTED),
+    Row("crowd", "weighed, adapted", ADAPTED, "weighed"),
+    Row("crowd", "base, adapted", ADAPTED, "votes"),
+    Row("gold", "taught, adapted", tuple(TAUGHT), teachers="base", encoder="base, adapted"),
+    Row("gold", "base, adapted, and dev", parent="base, adapted"),
+    Row("crowd", "weighed, adapted, and dev", labels="weighed", parent="weighed, adapted"),
+    Row(
+        "gold",
+        "taught, adapted, and dev",
+        teachers="base",
+        parent="taught, adapted",
+        encoder="base, adapted",
+    ),
+    Row("crowd", "base, adapted, and dev", labels="votes", parent="base, adapted"),
+    Row("gold", "taught", tuple(TAUGHT), teachers="base"),
     Row("crowd", "weighed, taught", tuple(TAUGHT), "weighed", WEIGHED_ROW.name),
     Row("gold", "taught, and dev", parent="taught", teachers="base"),
     Row("gold", "base, and dev", parent="base"),
@@ -151,10 +176,13 @@ class Plan:
     """Where everything lies, and how much of it a trial in miniature takes."""
 
     out: Path
-    small: int = 0  # tweets of each part, one epoch and two seeds; 0: everything
+    small: int = 0  # tweets of each part, one epoch, a seed of each half; 0: everything
 
     def file(self, name: str) -> Path:
         return self.out / "pieces" / name.replace(" ", "_").replace(",", "")
+
+    def seeds(self, given: Sequence[int]) -> Sequence[int]:
+        return given[:1] if self.small else given
 
     def settings(self, given: dict[str, Any]) -> dict[str, Any]:
         """A grid's entry as settings of training."""
@@ -192,8 +220,18 @@ def base_settings(group: str, by: str = "") -> dict[str, Any]:
     return found
 
 
+def kept(row: Row) -> dict[str, Any] | None:
+    """The row as it is kept, if it is."""
+    held = json.loads(CHOICES.read_text())
+    return next((of for of in held if (of["group"], of["method"]) == (row.group, row.name)), None)
+
+
 def choice(plan: Plan, row: Row, by: str) -> dict[str, Any]:
     """The settings of a row that are best on the development part, or were for its parent."""
+    before = kept(row)
+    if before:
+        found: dict[str, Any] = before["chosen"][by]
+        return found
     if row.parent == "base":
         return base_settings(row.group, by)
     if row.parent:
@@ -203,13 +241,24 @@ def choice(plan: Plan, row: Row, by: str) -> dict[str, Any]:
 
 def tried(plan: Plan, row: Row) -> list[dict[str, Any]]:
     """What a row's settings came to on the development part."""
-    if row.parent == "base":
-        found: list[dict[str, Any]] = base(row.group)["tried"]
+    before = base(row.group) if row.parent == "base" else kept(row)
+    if before:
+        found: list[dict[str, Any]] = before["tried"]
         return found
     if row.parent:
         return tried(plan, named(row.group, row.parent))
     files = [tried_file(plan, row, number) for number in range(len(row.grid))]
     return [json.loads(path.read_text()) for path in files]
+
+
+def completed(plan: Plan, row: Row, given: dict[str, Any]) -> dict[str, Any]:
+    """Settings, with those that rows before it chose: an encoder, the weight of an answer."""
+    before: dict[str, Any] = {}
+    if row.encoder:
+        before |= choice(plan, named(row.group, row.encoder), row.bys[0])
+    if row.labels == "weighed" and "weight" not in given:
+        before |= choice(plan, WEIGHED_ROW, "majority")
+    return before | given
 
 
 def named(group: str, name: str) -> Row:
@@ -231,7 +280,7 @@ def lesson(
     """Methods about to be fitted, as jobs on one corpus."""
     from dissensus.methods.many import Job
 
-    seeds = seeds[:2] if plan.small else seeds
+    seeds, given = plan.seeds(seeds), completed(plan, row, given)
     settings = plan.settings(base_settings(row.group) | given)
     items = tweets.items("train", "dev") if row.parent else tweets.items("train")
     if row.labels == "weighed" or row.teachers:
@@ -240,9 +289,16 @@ def lesson(
     else:
         corpus, name = tweets.whole.select(items=items), base(row.group)["method"]
         methods = [made(row.group, name, settings, seed) for seed in seeds]
-    for method in methods if row.words else ():
-        method.encoder = f"{method.encoder}&words:{KIT / 'glove.txt.gz'}"
+    for method in methods:
+        method.encoder = read_by(plan, row, given)
     return [Job(method, corpus, QUESTION) for method in methods]
+
+
+def read_by(plan: Plan, row: Row, given: dict[str, Any]) -> str:
+    """MiniLM, adapted where the settings say how, and spelling; word vectors in some rows."""
+    minilm = adapted_folder(plan, given) if given.keys() >= ADAPTED[0].keys() else KIT / "minilm"
+    words = [f"words:{KIT / 'glove.txt.gz'}"] if row.words else []
+    return "&".join([str(minilm), "spelling", *words])
 
 
 def targets(
@@ -250,8 +306,7 @@ def targets(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Items, with those of tweets that teachers tag, and the distribution of each."""
     if row.labels == "weighed":
-        weight = given.get("weight") or choice(plan, WEIGHED_ROW, "majority")["weight"]
-        found = posterior(plan, tweets, items, 2, weight)
+        found = posterior(plan, tweets, items, 2, given["weight"])
     else:
         found = tweets.shares(items, row.labels)
     if not row.teachers:
@@ -268,9 +323,10 @@ def taught(plan: Plan, row: Row) -> np.ndarray:
 
 
 def teacher_files(plan: Plan, row: Row) -> list[Path]:
-    if row.teachers == "base":
-        return [plan.file(f"{row.group}-teachers-{half}.npz") for half in range(len(HALVES))]
-    return [tested_file(plan, WEIGHED_ROW, "majority", half) for half in range(len(HALVES))]
+    if row.teachers != "base":
+        return [tested_file(plan, WEIGHED_ROW, "majority", half) for half in range(len(HALVES))]
+    name = f"{row.group}-teachers{'-adapted' if row.encoder else ''}"
+    return [plan.file(f"{name}-{half}.npz") for half in range(len(HALVES))]
 
 
 def posterior(
@@ -292,6 +348,10 @@ def posterior(
 
 def cross_file(plan: Plan, n_rounds: int, weight: float) -> Path:
     return plan.file(f"crowd-cross-{n_rounds}-{weight if n_rounds > 1 else 0}.npz")
+
+
+def adapted_folder(plan: Plan, settings: dict[str, Any]) -> Path:
+    return plan.file(f"adapted-{settings['masked_epochs']}-{settings['masked_rate']:.0e}")
 
 
 def tried_file(plan: Plan, row: Row, number: int) -> Path:
@@ -328,10 +388,11 @@ def fitted(plan: Plan, jobs: list[Any]) -> list[Any]:
     return fit_many(jobs, stack=False if plan.small else None)
 
 
-def teach(plan: Plan, group: str, half: int, path: Path) -> None:
+def teach(plan: Plan, group: str, encoder: str, half: int, path: Path) -> None:
     """Teachers of the best method so far, and what they think of tweets that nobody tagged."""
     tweets = begun(plan)
-    row = Row(group, "teachers", labels="gold" if group == "gold" else "votes")
+    labels = "gold" if group == "gold" else "votes"
+    row = Row(group, "teachers", labels=labels, encoder=encoder)
     methods = fitted(plan, lesson(plan, tweets, row, {}, HALVES[half]))
     found = np.mean(think(methods, tweets.whole.part(PART)), axis=0)
     with path.open("wb") as file:
@@ -344,6 +405,7 @@ def cross(plan: Plan, n_rounds: int, weight: float, path: Path) -> None:
     from dissensus.methods.many import Job
 
     tweets = begun(plan)
+    seeds = plan.seeds(CROSS_SEEDS)
     settings, name = plan.settings(base_settings("crowd")), base("crowd")["method"]
     train, dev = tweets.items("train"), tweets.items("dev")
     content = tweets.whole.content["text"][train]
@@ -354,15 +416,15 @@ def cross(plan: Plan, n_rounds: int, weight: float, path: Path) -> None:
         items = train[fold != number]
         if n_rounds == 1:
             part = tweets.whole.select(items=items)
-            methods = [made("crowd", name, settings, seed) for seed in CROSS_SEEDS]
+            methods = [made("crowd", name, settings, seed) for seed in seeds]
         else:
             part = tweets.counted(items, posterior(plan, tweets, items, 1, weight))
-            methods = [student(settings, seed) for seed in CROSS_SEEDS]
+            methods = [student(settings, seed) for seed in seeds]
         jobs += [Job(method, part, QUESTION) for method in methods]
     methods = fitted(plan, jobs)
     prior = np.zeros((len(train), len(tweets.whole[QUESTION].scale.values)))
     for number in range(FOLDS):
-        of_fold = methods[number * len(CROSS_SEEDS) : (number + 1) * len(CROSS_SEEDS)]
+        of_fold = methods[number * len(seeds) : (number + 1) * len(seeds)]
         part = tweets.whole.select(items=train[fold == number])
         prior[fold == number] = np.mean(think(of_fold, part), axis=0)
     of_dev = np.mean(think(methods, tweets.whole.select(items=dev)), axis=0)
@@ -421,33 +483,83 @@ def assemble(plan: Plan, row: Row, path: Path) -> None:
 
 def pieces_of(plan: Plan, row: Row) -> list[Piece]:
     """Everything that a row needs, in order; what other rows need too is named by each."""
-    made_of, needs = [], []
+    tests = tests_of(plan, row)
+    path = row_path(plan.out, row.group, row.name)
+    return [*tests, Piece(path, assemble, (plan, row), _paths(tests))]
+
+
+def tests_of(plan: Plan, row: Row) -> list[Piece]:
+    """A row on the test part, and what must be there before."""
+    before = trials_of(plan, row)
+    found = [
+        Piece(tested_file(plan, row, by, half), test, (plan, row, by, half), _paths(before))
+        for by, half in itertools.product(row.bys, range(len(HALVES)))
+    ]
+    return [*before, *found]
+
+
+def trials_of(plan: Plan, row: Row) -> list[Piece]:
+    """A row's settings on the development part, unless their choice is kept, and what must be
+    there before; an adapted encoder is waited for where it is read."""
+    before, encoders = needed(plan, row), encoders_of(plan, row)
+    if kept(row):
+        return [*before, *encoders]
+    found = []
+    for number, settings in enumerate(row.grid):
+        read = [piece for piece in encoders if piece.arguments[0] == settings]
+        path = tried_file(plan, row, number)
+        found.append(Piece(path, attempt, (plan, row, number), _paths([*before, *read])))
+    return [*before, *encoders, *found]
+
+
+def encoders_of(plan: Plan, row: Row) -> list[Piece]:
+    """The adapted encoders to choose from, or those that were chosen."""
+    before = kept(row)
+    wanted = before["chosen"].values() if before else row.grid
+    return [
+        Piece(adapted_folder(plan, settings), adapt, (settings, plan.small))
+        for settings in wanted
+        if settings in ADAPTED
+    ]
+
+
+def needed(plan: Plan, row: Row) -> list[Piece]:
+    """What other rows, crossed teachers and teachers give to a row."""
+    encoder = trials_of(plan, named(row.group, row.encoder)) if row.encoder else []
+    found = list(encoder)
+    if row.parent not in ("", "base"):
+        found += trials_of(plan, named(row.group, row.parent))
     if row.labels == "weighed":
-        first = cross_file(plan, 1, 0)
-        made_of.append(Piece(first, cross, (plan, 1, 0)))
-        second = [cross_file(plan, 2, weight) for weight in WEIGHTS]
-        for path, weight in zip(second, WEIGHTS, strict=True):
-            made_of.append(Piece(path, cross, (plan, 2, weight), (first,)))
-        needs += second
+        found += crossed(plan) if row == WEIGHED_ROW else trials_of(plan, WEIGHED_ROW)
     if row.teachers == "base":
         for half, path in enumerate(teacher_files(plan, row)):
-            made_of.append(Piece(path, teach, (plan, row.group, half)))
-    if row.teachers:
-        needs += teacher_files(plan, row)
-    above = named(row.group, row.parent) if row.parent not in ("", "base") else row
-    attempts = [tried_file(plan, above, number) for number in range(len(above.grid))]
-    for number, path in enumerate(attempts if above is row else ()):
-        made_of.append(Piece(path, attempt, (plan, row, number), tuple(needs)))
-    tests = []
-    for by, half in itertools.product(row.bys, range(len(HALVES))):
-        tests.append(tested_file(plan, row, by, half))
-        made_of.append(Piece(tests[-1], test, (plan, row, by, half), (*needs, *attempts)))
-    path = row_path(plan.out, row.group, row.name)
-    return [*made_of, Piece(path, assemble, (plan, row), (*attempts, *tests))]
+            arguments = (plan, row.group, row.encoder, half)
+            found.append(Piece(path, teach, arguments, _paths(encoder)))
+    elif row.teachers:
+        found += tests_of(plan, named(row.group, row.teachers))
+    return found
 
 
-def run(out: Path, processes: int, seconds: float, small: int = 0) -> None:
+def crossed(plan: Plan) -> list[Piece]:
+    """Both rounds of crossed teachers, with the weights to choose from or that was chosen."""
+    before = kept(WEIGHED_ROW)
+    weights = {of["weight"] for of in before["chosen"].values()} if before else WEIGHTS
+    first = Piece(cross_file(plan, 1, 0), cross, (plan, 1, 0))
+    second = [
+        Piece(cross_file(plan, 2, weight), cross, (plan, 2, weight), (first.path,))
+        for weight in sorted(weights, reverse=True)
+    ]
+    return [first, *second]
+
+
+def _paths(pieces: Sequence[Piece]) -> tuple[Path, ...]:
+    return tuple(piece.path for piece in pieces)
+
+
+def run(out: Path, processes: int, seconds: float, adapted: bool, small: int = 0) -> None:
+    """The rows that read an adapted encoder, or the others; what is neither kept nor in OUT."""
     plan = Plan(out, small)
-    pieces = {piece.path: piece for row in ROWS for piece in pieces_of(plan, row)}
+    rows = [row for row in ROWS if row.adapted == adapted and not kept(row)]
+    pieces = {piece.path: piece for row in rows for piece in pieces_of(plan, row)}
     left = carry_out(list(pieces.values()), processes, seconds)
     print(f"{len(pieces) - left} of {len(pieces)} pieces are done")

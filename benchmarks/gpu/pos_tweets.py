@@ -4,6 +4,7 @@
     python benchmarks/gpu/pos_tweets.py run OUT            settings on dev, then ten seeds on test
     python benchmarks/gpu/pos_tweets.py keep OUT           into benchmarks/results
     make gpu-kit RUN=pos_tweets                            again, with what was chosen
+    python benchmarks/gpu/pos_tweets.py adapt OUT --seconds 400 --processes 8
     python benchmarks/gpu/pos_tweets.py teach OUT --seconds 300 --processes 6
     python benchmarks/gpu/pos_tweets.py paper OUT --seconds 200 --processes 14
     python benchmarks/gpu/pos_tweets.py keep OUT           what is there beside what is kept
@@ -12,8 +13,8 @@
 MiniLM and how words are spelled, both tuned, learn from gold labels or from the crowd alone. Every
 method has the same four settings to choose from, by three seeds on the development part: by its
 gold labels where gold is learned, by the crowd's majority there where only the crowd is. Then ten
-other seeds are trained and tested once. Seeds of one method train side by side. `teach` goes on
-from the best of them (pos_teachers.py), `paper` trains the network of the paper (pos_paper.py).
+other seeds are trained and tested once. Seeds of one method train side by side. From the best of
+them `adapt` and `teach` go on (pos_teachers.py); `paper` trains the paper's network (pos_paper.py).
 """
 
 from __future__ import annotations
@@ -51,11 +52,13 @@ from sharing import shared_gpu
 
 RESULTS = Path(__file__).parents[1] / "results" / "pos_tweets.json"
 UNLABELLED = 5000  # tweets
+WAYS_ON = ("adapt", "teach", "paper")  # from what `run` chose
 
 
 def pack(folder: Path, data: Path) -> None:
     """The tweets, those that nobody tagged beside them, MiniLM and word vectors for the words of
-    both, and the settings that were chosen."""
+    both, texts to adapt MiniLM to, and the settings that were chosen."""
+    import pos_adapted
     from kit import pack_minilm
     from tweet_tokens import beside, unlabelled
 
@@ -66,7 +69,9 @@ def pack(folder: Path, data: Path) -> None:
     more = beside(corpus, unlabelled(data / "lewidi2023", UNLABELLED))
     more.save(folder / "tweets")
     texts = more.contents["text"].values.to_pylist()
-    pack_minilm(folder / "minilm", texts)
+    adapting = pos_adapted.texts(data, corpus)
+    pos_adapted.write(folder / pos_adapted.TEXTS.name, adapting)
+    pack_minilm(folder / "minilm", [*texts, *adapting])
     pack_vectors(folder / "glove.txt.gz", texts)
     shutil.copy("glove/pos_tweets.txt", folder / "glove-of-corpus.txt")
     (folder / LABELS.name).write_text(json.dumps(aggregated(corpus)))
@@ -198,10 +203,11 @@ def train(given: argparse.Namespace) -> None:
     """Carry out a stage, as far as there is time."""
     if given.stage == "run":
         run(given.out, given.processes, given.seconds, given.only)
-    elif given.stage == "teach":
+    elif given.stage in ("adapt", "teach"):
         import pos_teachers
 
-        pos_teachers.run(given.out, given.processes, given.seconds, given.small)
+        adapted = given.stage == "adapt"
+        pos_teachers.run(given.out, given.processes, given.seconds, adapted, given.small)
     else:
         import pos_paper
 
@@ -210,7 +216,7 @@ def train(given: argparse.Namespace) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("stage", choices=("run", "teach", "paper", "keep", "show"))
+    parser.add_argument("stage", choices=("run", *WAYS_ON, "keep", "show"))
     parser.add_argument("out", type=Path, nargs="?", default=Path("pos_tweets"))
     parser.add_argument("--processes", type=int, default=8)
     parser.add_argument("--seconds", type=float, default=300, help="begin nothing more after")
@@ -220,7 +226,7 @@ def main() -> None:
     )
     parser.add_argument("--only", choices=tuple(GROUPS))
     given = parser.parse_args()
-    if given.stage in ("run", "teach", "paper"):
+    if given.stage in ("run", *WAYS_ON):
         with shared_gpu():
             train(given)
     elif given.stage == "keep":

@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import json
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -53,13 +54,19 @@ def _spelled(found: re.Match[str]) -> str:
     return "NUMBER" if found["number"] and found[0] not in KEPT_NUMBERS else found[0]
 
 
-def unlabelled(folder: Path, n: int, seed: int = 0) -> list[list[str]]:
+def unlabelled(
+    folder: Path,
+    n: int,
+    seed: int = 0,
+    sources: Sequence[str] = SOURCES,
+    longest: int = LONGEST,
+) -> list[list[str]]:
     """The tokens of n tweets that are neither very short nor very long, drawn by chance."""
     texts: dict[str, list[str]] = {}
-    for name in SOURCES:
+    for name in sources:
         for held in json.loads((folder / name).read_text(encoding="utf-8")).values():
             found = tokens(held["text"])
-            if SHORTEST <= len(found) <= LONGEST:
+            if SHORTEST <= len(found) <= longest:
                 texts[" ".join(found)] = found
     drawn = np.random.default_rng(seed).permutation(len(texts))[:n]
     every = list(texts.values())

@@ -1,14 +1,17 @@
-"""What the runs on tweets are made of: tokens, the truth behind a crowd, pieces of work."""
+"""What runs on tweets are made of: tokens, the truth behind a crowd, hidden words, rows, pieces."""
 
 from __future__ import annotations
 
+import csv
 import importlib
+import json
 import sys
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+import torch
 
 from dissensus import Annotations, Corpus
 from dissensus.aggregation import DawidSkene
@@ -105,6 +108,158 @@ def test_untagged_tweets_stand_beside_the_others_as_a_part(script: Any) -> None:
     text = more.contents["text"][0]
     found = [text[start:stop] for start, stop in zip(starts, stops, strict=True)]
     assert found == ["cats", "do", "not"]
+
+
+# ---- an encoder that is adapted ----
+
+
+def test_some_words_are_hidden_and_never_what_stands_for_nothing(script: Any) -> None:
+    module, generator = script("pos_adapted"), torch.Generator().manual_seed(0)
+    vocabulary = module.Vocabulary(size=1000, mask=4, padding=0, special=(0, 1, 2, 3, 4))
+    pieces = torch.randint(5, 1000, (2000, 40), generator=generator)
+    pieces[:, 0], pieces[:, 30], pieces[:, 31:] = 2, 3, 0
+    shown, chosen = vocabulary.hidden(pieces, generator)
+    ordinary = pieces >= 5
+    assert not chosen[~ordinary].any()
+    assert torch.equal(shown[~chosen], pieces[~chosen])
+    assert float(chosen[ordinary].float().mean()) == pytest.approx(0.15, abs=0.01)
+    now, before = shown[chosen], pieces[chosen]
+    assert float((now == 4).float().mean()) == pytest.approx(0.8, abs=0.02)
+    assert float((now == before).float().mean()) == pytest.approx(0.1, abs=0.02)
+    assert int(now.min()) == 4  # none is replaced by another special piece
+    again, _ = vocabulary.hidden(pieces, generator)
+    assert not torch.equal(shown, again)
+
+
+def test_a_batch_holds_texts_of_like_length(script: Any) -> None:
+    module = script("pos_adapted")
+    lengths = np.random.default_rng(0).integers(4, 60, 3000)
+    found = module.batches(lengths, np.random.default_rng(1))
+    np.testing.assert_array_equal(np.sort(np.concatenate(found)), np.arange(3000))
+    assert max(np.ptp(lengths[rows]) for rows in found) <= 9  # among all: 55
+    sizes = [int(lengths[rows].sum()) for rows in found]
+    assert max(sizes) < module.BATCH + 60 and len(found) == lengths.sum() // module.BATCH + 1
+
+
+def test_the_rate_rises_and_falls(script: Any) -> None:
+    rate = script("pos_adapted").warmed_up(160)
+    found = [rate(step) for step in range(160)]
+    assert found[:2] == pytest.approx([0.1, 0.2]) and np.argmax(found) in (9, 10)
+    assert max(found) == 1 and 0 < found[-1] < 0.01
+
+
+def test_an_adapted_encoder_is_saved_as_it_was_trained(script: Any, tmp_path: Path) -> None:
+    from transformers import AutoModel, AutoTokenizer
+
+    module, texts = script("pos_adapted"), ["dogs bark at cats", "cats do not bark"] * 20
+    script("kit").pack_minilm(tmp_path / "minilm", texts)
+    tokenizer = AutoTokenizer.from_pretrained(tmp_path / "minilm")
+    torch.manual_seed(0)
+    network = module.Guesser(AutoModel.from_pretrained(tmp_path / "minilm").float())
+    learned = module.Texts.of(texts, tokenizer, torch.device("cpu"))
+    before = learned.held_out_loss(network)
+    assert module.learn(network, learned, epochs=5, rate=4e-4) == 5
+    assert learned.held_out_loss(network) < before / 2
+    network.eval()
+    with torch.no_grad():
+        wanted = network.encoder(learned.pieces[:2]).last_hidden_state
+        module.save(network.encoder, tmp_path / "adapted", tmp_path / "minilm")
+        loaded = AutoModel.from_pretrained(tmp_path / "adapted").float().eval()
+        found = loaded(learned.pieces[:2]).last_hidden_state
+    np.testing.assert_allclose(found, wanted, atol=5e-3)
+    assert (
+        AutoTokenizer.from_pretrained(tmp_path / "adapted")(texts)["input_ids"]
+        == (tokenizer(texts)["input_ids"])
+    )
+
+
+def test_no_text_of_the_test_part_is_learned(script: Any, data_folder: Path) -> None:
+    from dissensus import datasets
+
+    tested: dict[str, list[str]] = {}
+    with (data_folder / "pos_tweets" / "tokens.csv").open(encoding="utf-8", newline="") as file:
+        for row in csv.DictReader(file):
+            if row["split"] == "test":
+                tested.setdefault(row["sent_id"], []).append(row["token"])
+    assert len(tested) == 200
+    experts: dict[str, list[str]] = {}
+    path = data_folder / "pos_tweets" / "plank2014_500tweets_2annotators.csv"
+    with path.open(encoding="utf-8", newline="") as file:
+        for row in csv.DictReader(file):
+            experts.setdefault(row["sent_id"], []).append(row["token"])
+    corpus = datasets.load(data_folder / "pos_tweets")
+    found = script("pos_adapted").texts(data_folder, corpus)
+    assert len(found) == len(set(found)) > 20_000
+    unseen = {" ".join(words).lower() for words in (*tested.values(), *experts.values())}
+    assert not unseen & {text.lower() for text in found}
+    for part, n_left_out in (("train", 1), ("dev", 0)):
+        texts = set(corpus.part(part).contents["text"].values.to_pylist())
+        assert len(texts - set(found)) == n_left_out
+
+
+# ---- rows ----
+
+
+def chosen_before(*rows: tuple[str, str, dict[str, Any]]) -> str:
+    """Kept rows, as the kit holds them."""
+    return json.dumps(
+        [
+            {
+                "group": group,
+                "method": name,
+                "tried": [{"settings": settings, "gold": [0.9], "majority": [0.8]}],
+                "chosen": {"gold": settings, "majority": settings},
+            }
+            for group, name, settings in rows
+        ]
+    )
+
+
+@pytest.mark.parametrize("weighed", [False, True], ids=["new", "weighed is kept"])
+def test_a_row_names_all_that_it_waits_for(
+    script: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, weighed: bool
+) -> None:
+    module = script("pos_teachers")
+    settings = {"epochs": 8, "encoder_learning_rate": 4e-4}
+    kept = [("gold", "single", settings), ("crowd", "single", settings)]
+    if weighed:
+        kept.append(("crowd", "weighed by a teacher", {"weight": 0.5, "epochs": 15}))
+    (tmp_path / "choices.json").write_text(chosen_before(*kept))
+    monkeypatch.setattr(module, "CHOICES", tmp_path / "choices.json")
+    plan = module.Plan(tmp_path)
+    for row in module.ROWS:
+        every = {piece.path: piece for piece in module.pieces_of(plan, row)}
+        place = {path: number for number, path in enumerate(every)}
+        for path, piece in every.items():  # each waits for what stands before it
+            assert all(place[need] < place[path] for need in piece.needs), path.name
+    crossed = [piece.path.name for piece in module.crossed(plan)[1:]]
+    both = ["crowd-cross-2-1.0.npz", "crowd-cross-2-0.5.npz"]
+    assert crossed == (both[1:] if weighed else both)
+    if weighed:
+        row = module.named("crowd", "weighed, adapted")
+        assert module.completed(plan, row, module.ADAPTED[1]) == {
+            "weight": 0.5,
+            "epochs": 15,
+            **module.ADAPTED[1],
+        }
+
+
+def test_an_attempt_waits_for_the_encoder_that_it_reads_alone(
+    script: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    module = script("pos_teachers")
+    settings = {"epochs": 8, "encoder_learning_rate": 4e-4}
+    (tmp_path / "choices.json").write_text(chosen_before(("gold", "single", settings)))
+    monkeypatch.setattr(module, "CHOICES", tmp_path / "choices.json")
+    plan, row = module.Plan(tmp_path), module.named("gold", "base, adapted")
+    tries = [piece for piece in module.trials_of(plan, row) if piece.function is module.attempt]
+    for settings, piece in zip(row.grid, tries, strict=True):
+        assert piece.needs == (module.adapted_folder(plan, settings),)
+        read = module.read_by(plan, row, settings)
+        assert read == f"{module.adapted_folder(plan, settings)}&spelling"
+    folders = {module.adapted_folder(plan, settings) for settings in module.ADAPTED}
+    assert len(folders) == len(module.ADAPTED)
+    assert module.read_by(plan, row, {}) == f"{module.KIT / 'minilm'}&spelling"
 
 
 # ---- pieces ----
