@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import importlib
+import json
 import re
+import sys
 from pathlib import Path
 from typing import Any
 
+from dissensus.evaluation import Difference
+from dissensus.evaluation.difference import p_text
 from dissensus.papers import seedbert
 from dissensus.papers.seedbert.calibrated import ENSEMBLES, MEMBER
 from dissensus.papers.seedbert.claims import claims as seedbert_claims
@@ -75,6 +80,58 @@ def _words(found: dict[str, Any]) -> list[str]:
             share = f"{100 * held['with_vector']:.1f} %"
             lines.append(f"| {' | '.join([name, share, *ranges])} |")
     return lines
+
+
+def _tweets(kept: dict[str, Any]) -> str:
+    """Every method with a pretrained encoder and with the paper's network, and what is missing."""
+    sys.path.append(str(RESULTS.parent / "gpu"))
+    table: Any = importlib.import_module("pos_table")
+    plain, papers = table.NETWORKS.values()
+    lines = [
+        f"| learned from | method | {plain} | together | by gold | less `single`, points "
+        f"| {papers} | less `single`, points |",
+        "|---|---|--:|--:|--:|---|--:|---|",
+    ]
+    absent = []
+    for group, names in table.GROUPS.items():
+        ours, of_paper = (
+            {line.method: line for line in table.lines(kept, group, network)}
+            for network in table.NETWORKS
+        )
+        before = group
+        for name in dict.fromkeys([*names, *ours]):
+            line, other = ours.get(name), of_paper.get(name)
+            if line or other:
+                cells = [before, _called(name, line), *_tagged(line), *_tagged(other)[::3]]
+                lines.append(f"| {' | '.join(cells)} |")
+                before = ""
+        for network, words in table.NETWORKS.items():
+            found = "; ".join(table.missing(kept, group, network))
+            if found:
+                absent.append(f"Not trained yet: {words}, learned from {group}: {found}.")
+    made = f"`{kept['command']}`, {kept['date']}, {kept['machine']}."
+    return "\n".join([*lines, "", made, *(f"\n{words}" for words in absent), ""])
+
+
+def _called(name: str, line: Any) -> str:
+    """A row's name; that of the method which is its base, too."""
+    return name.replace("base", f"base ({line.base})", 1) if line and line.base else name
+
+
+def _tagged(line: Any) -> list[str]:
+    """Accuracy of seeds, of all of them together, by gold's choice, and less that of `single`."""
+    if line is None:
+        return [""] * 4
+    few = f" ({len(line.seeds)} seeds)" if len(line.seeds) < 10 else ""
+    mean = f"{line.seeds.mean():.2f}{spread(line.seeds)}{few}".replace("+-", "±")
+    by_gold = None if line.group == "gold" else line.by_gold
+    figures = [f"{value:.2f}" if value is not None else "" for value in (line.together, by_gold)]
+    return [mean, *figures, _apart(line.over_single) if line.over_single else ""]
+
+
+def _apart(found: Difference) -> str:
+    ends = f"[{found.low:+.2f}, {found.high:+.2f}]"
+    return f"{found.effect:+.2f} {ends}, p {p_text(found.adjusted)}"
 
 
 # ---- seedbert ----
@@ -219,6 +276,7 @@ def updated(text: str) -> str:
     whole = seedbert.report(RESULTS / "seedbert.json")
     made = {
         "soft-labels": soft_labels(report(RESULTS / "soft_labels.json")),
+        "pos-tweets": _tweets(json.loads((RESULTS / "pos_tweets.json").read_text())),
         "seedbert": of_seedbert(whole),
         "seedbert-members": _members(whole),
         "seedbert-looks": _looks(seedbert.hypothesis(RESULTS / "seedbert_hypothesis.json")),

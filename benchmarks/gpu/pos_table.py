@@ -12,6 +12,10 @@ from pos_methods import GROUPS
 from dissensus.evaluation import Difference, corrected, over_both
 
 NETWORKS = {"": "MiniLM and spelling", "tagger": "the paper's network"}
+HEADING = (
+    f"  {'':30}{'accuracy (seeds)':21}{'together':>8}{'by gold':>8}{'dev':>8}"
+    f"  {'less single':44}settings"
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,6 +68,20 @@ def lines(kept: dict[str, Any], group: str, network: str = "") -> list[Line]:
     return made
 
 
+def missing(kept: dict[str, Any], group: str, network: str = "") -> list[str]:
+    """The rows of a table that are not trained yet."""
+    from pos_teachers import ROWS
+
+    wanted = list(GROUPS[group])
+    wanted += [row.name for row in ROWS if row.group == group and not network]
+    there = [
+        row["method"]
+        for row in kept["rows"]
+        if (row["group"], row.get("network", "")) == (group, network)
+    ]
+    return [name for name in wanted if name not in there]
+
+
 def _difference(first: np.ndarray, second: np.ndarray, tweets: np.ndarray) -> Difference:
     """Of as many seeds as both have."""
     n = min(len(first), len(second))
@@ -90,7 +108,8 @@ def shown(kept: dict[str, Any]) -> str:
         for group in GROUPS:
             made = lines(kept, group, network)
             if made:
-                texts.append(f"{words}, learned from {group}\n" + "\n".join(map(_shown, made)))
+                rows = [f"{words}, learned from {group}", HEADING, *map(_shown, made)]
+                texts.append("\n".join(rows))
     return "\n\n".join(texts)
 
 
@@ -98,7 +117,9 @@ def _shown(line: Line) -> str:
     def figure(value: float | None) -> str:
         return f"{value:8.2f}" if value is not None else f"{'':8}"
 
-    spread = f"{line.seeds.mean():7.2f} +- {line.seeds.std(ddof=1):.2f} ({len(line.seeds)})"
+    seeds = line.seeds
+    spread = f"{seeds.mean():.2f} +- {seeds.std(ddof=1):.2f} ({len(seeds)})"
     figures = "".join(map(figure, (line.together, line.by_gold, line.dev)))
     settings = json.dumps(line.settings) if line.settings else ""
-    return f"  {line.method:30}{spread}{figures}  {line.over_single or ''!s:40} {settings}"
+    row = f"  {line.method:30}{spread:21}{figures}  {line.over_single or ''!s:44}{settings}"
+    return row.rstrip()

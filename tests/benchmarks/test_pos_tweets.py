@@ -289,3 +289,51 @@ def test_pieces_wait_for_one_another_and_are_not_done_twice(
     first.write_text("kept")
     assert module.carry_out(made[:2], 1, 0) == 0
     assert first.read_text() == "kept"
+
+
+# ---- the table ----
+
+
+def kept_rows() -> dict[str, Any]:
+    """Two methods with MiniLM and one with the paper's network, three seeds on six tokens."""
+    of_method = {"single": ["AAABBB", "AAABBA", "AAABAB"], "soft-label-mtl, ce": ["AAABBB"] * 3}
+    settings = {"epochs": 8}
+    rows = [
+        {
+            "group": "gold",
+            "method": name,
+            "tried": [{"settings": settings, "gold": [0.5, 0.7], "majority": [0.4, 0.4]}],
+            "chosen": {"gold": settings},
+            "tested": {json.dumps(settings): {"seeds": seeds, "together": seeds[0]}},
+        }
+        for name, seeds in of_method.items()
+    ]
+    of_paper = {"group": "gold", "method": "single", "network": "tagger"}
+    return {
+        "gold": "AAABBB",
+        "tweet": [0, 0, 1, 1, 2, 2],
+        "rows": [*rows, of_paper | {"seeds": of_method["single"]}],
+    }
+
+
+def test_columns_stand_under_their_heading(script: Any) -> None:
+    module = script("pos_table")
+    first, second = module.shown(kept_rows()).split("\n\n")
+    title, heading, single, other = first.split("\n")
+    assert title == "MiniLM and spelling, learned from gold" and heading == module.HEADING
+    for words, figure in (("together", "100.00"), ("by gold", "88.89"), ("dev", "60.00")):
+        stop = heading.index(words) + len(words)
+        assert single[:stop].endswith(figure)
+    assert single[heading.index("accuracy") :].startswith("88.89 +- 9.62 (3)")
+    assert other[heading.index("less single") :].startswith("+11.111 [")
+    assert single[heading.index("settings") :] == '{"epochs": 8}'
+    assert second.startswith("the paper's network, learned from gold\n")
+
+
+def test_rows_that_are_not_trained_yet(script: Any) -> None:
+    module, held = script("pos_table"), kept_rows()
+    ours, of_paper = module.missing(held, "gold"), module.missing(held, "gold", "tagger")
+    every = list(module.GROUPS["gold"])
+    assert of_paper == every[1:]
+    left = [name for name in every if name not in ("single", "soft-label-mtl, ce")]
+    assert ours[: len(left)] == left and "base, adapted" in ours

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import importlib
+import json
 import runpy
+import sys
 import tarfile
 from pathlib import Path
 from typing import Any
@@ -10,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from dissensus.evaluation.difference import holm
 from dissensus.papers import seedbert
 from dissensus.papers.soft_labels import outcomes, report, shown
 from dissensus.papers.soft_labels.printed import MODELS, TABLES
@@ -67,6 +71,72 @@ def test_what_the_page_says_of_words_and_of_the_floor(kept: dict[str, Any]) -> N
         *(conditions["stemming"]["models"][m]["fits"] for m in ("kl", "ce")), strict=True
     ):
         assert fits[0]["scores"] == fits[1]["scores"]  # one gradient
+
+
+# ---- beyond soft-labels ----
+
+
+class Tagged:
+    """The rows of pos_tweets.json by method."""
+
+    def __init__(self) -> None:
+        self.table = importlib.import_module("pos_table")
+        self.held = json.loads((RESULTS / "pos_tweets.json").read_text())
+
+    def __call__(self, group: str, network: str = "") -> dict[str, Any]:
+        return {line.method: line for line in self.table.lines(self.held, group, network)}
+
+    def missing(self, group: str) -> list[str]:
+        found: list[str] = self.table.missing(self.held, group)
+        return found
+
+
+@pytest.fixture
+def tagged(monkeypatch: pytest.MonkeyPatch) -> Tagged:
+    monkeypatch.setattr(sys, "path", [str(ROOT / "benchmarks" / "gpu"), *sys.path])
+    return Tagged()
+
+
+def test_what_the_page_says_of_the_bars(tagged: Tagged) -> None:
+    for group, bar, *figures in (("gold", 92.5, 91.86, 92.17), ("crowd", 84.0, 83.35, 83.42)):
+        rows = tagged(group).values()
+        best = [max(line.seeds.mean() for line in rows), max(line.together for line in rows)]
+        assert best == pytest.approx(figures, abs=5e-3) and max(best) < bar
+        assert all(len(line.seeds) == 10 for line in rows)
+
+
+def test_what_the_page_says_of_disagreement_beside_gold(tagged: Tagged) -> None:
+    rows = tagged("gold")
+    over = {name: line.over_single for name, line in rows.items() if name != "single"}
+    assert all(found.adjusted > 0.05 and found.high < 0.5 for found in over.values())
+    for loss, figures in (("ce", [0.10, -0.24, 0.45]), ("inverse-kl", [-0.25, -0.59, 0.10])):
+        found = over[f"soft-label-mtl, {loss}"]
+        assert [found.effect, found.low, found.high] == pytest.approx(figures, abs=6e-3)
+    assert max(over, key=lambda name: over[name].effect) == "soft-label-mtl, ce"
+    paper = tagged("gold", "tagger")
+    for loss, effect in (("kl", 1.1), ("inverse-kl", 1.2)):
+        found = paper[f"soft-label-mtl, {loss}"].over_single
+        assert found.effect == pytest.approx(effect, abs=0.05) and found.adjusted > 0.05
+    names = [name for name in rows if name == "single" or "mtl" in name]
+    spread = [np.mean([of[name].seeds.std(ddof=1) for name in names]) for of in (paper, rows)]
+    assert spread[0] / spread[1] == pytest.approx(5, abs=0.3)
+
+
+def test_what_the_page_says_of_the_crowd_alone(kept: dict[str, Any], tagged: Tagged) -> None:
+    rows = tagged("crowd")
+    over = {name: line.over_single for name, line in rows.items() if name != "single"}
+    shown = {name: found.effect for name, found in over.items() if found.adjusted <= 0.05}
+    effects = {"single, smoothed": 0.66, "weighed by a teacher": 0.86, "weighed, and dev": 1.02}
+    assert shown == pytest.approx(effects, abs=5e-3)
+    assert (len(over), len(over) + len(tagged.missing("crowd"))) == (6, 23)
+    again = holm([*(over[name].p for name in effects), *[1.0] * 20])
+    assert max(again[0], again[2]) <= 0.05 and again[1] == pytest.approx(0.07, abs=5e-3)
+    alone = rows["single of dawid-skene"].over_single
+    assert alone.effect == pytest.approx(0.14, abs=5e-3)
+    found = tagged("crowd", "tagger")["soft-label-mtl, inverse-kl"].over_single
+    assert [found.effect, found.adjusted] == pytest.approx([1.93, 0.045], abs=5e-3)
+    against = kept["conditions"]["pos-test-silver"]["against"]["inverse-kl"]["tests"]
+    assert against["gold"]["ours"]["accuracy"]["adjusted"] == pytest.approx(0.187, abs=5e-4)
 
 
 # ---- seedbert ----
