@@ -35,6 +35,7 @@ HELD_OUT = 0.02  # of the texts
 CHOSEN, HIDDEN, REPLACED = 0.15, 0.8, 0.1  # of all tokens; of those that are chosen
 PIECES = 128  # that are read of a text
 BATCH = 4096  # pieces, about
+HEAD_RATE = 1e-3  # of the head, which begins from chance
 
 
 # ---- texts ----
@@ -185,9 +186,12 @@ def learn(network: Guesser, learned: Texts, epochs: int, rate: float) -> int:
     torch.manual_seed(0)  # of dropout
     order, generator = np.random.default_rng(0), torch.Generator(device).manual_seed(0)
     steps = [rows for _ in range(epochs) for rows in batches(learned.lengths, order)]
-    optimizer = torch.optim.AdamW(
-        network.parameters(), rate, weight_decay=0.01, fused=device.type == "cuda"
-    )
+    head = [*network.head.parameters(), network.bias]
+    groups = [
+        {"params": network.encoder.parameters(), "lr": rate},
+        {"params": head, "lr": HEAD_RATE},
+    ]
+    optimizer = torch.optim.AdamW(groups, weight_decay=0.01, fused=device.type == "cuda")
     schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, warmed_up(len(steps)))
     network.train()
     for rows in steps:

@@ -222,7 +222,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=300, help="begin nothing more after")
     parser.add_argument("--seeds", type=int, default=5, help="of the paper's network")
     parser.add_argument(
-        "--small", type=int, default=0, help="about so many tweets of each part, for a trial"
+        "--small", type=int, default=0, help="tweets of each part, for a trial; 5 at least"
     )
     parser.add_argument("--only", choices=tuple(GROUPS))
     given = parser.parse_args()
