@@ -185,6 +185,21 @@ def test_three_methods_fit_80_columns(run: Run, folders: tuple[Path, Path], tmp_
         assert "  perfect prediction" in out and "0.469" in out
 
 
+def test_names_without_room_are_broken_at_hyphens(
+    run: Run, folders: tuple[Path, Path], tmp_path: Path
+) -> None:
+    names = ("annotator-majority", "annotator-heads", "label-and-uncertainty")
+    others = [saved(small(), tmp_path / name, name) for name in names]
+    against = [part for folder in others for part in ("--against", folder)]
+    lines = run("evaluate", *folders, *against, "--question", "rude").out.splitlines()
+    assert max(map(len, lines)) <= 80
+    first = next(at for at, line in enumerate(lines) if "label-" in line)
+    headings = [line.split() for line in lines[first : first + 3]]
+    assert headings[0] == ["label-"]
+    assert headings[1] == ["annotator-", "annotator-", "and-"]
+    assert headings[2][-4:] == ["majority", "heads", "uncertainty", "better"]
+
+
 def test_every_metric_on_demand(run: Run, folders: tuple[Path, Path]) -> None:
     found = json.loads(run("evaluate", *folders, "--all", "--json", "--question", "rude").out)
     corpus = small()

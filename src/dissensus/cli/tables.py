@@ -40,12 +40,26 @@ def columns(
     from rich.text import Text
 
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
-    for name in names:
+    rows = list(rows)
+    for name, heading in zip(names, _headings(names, rows, whole), strict=True):
         side: Literal["right", "left"] = "right" if name in numbers else "left"
-        table.add_column(Text(name), justify=side, overflow="fold", no_wrap=name in whole)
+        table.add_column(Text(heading), justify=side, overflow="fold", no_wrap=name in whole)
     for row in rows:
         table.add_row(*(Text(cell) for cell in row))
     return table
+
+
+def _headings(
+    names: Sequence[str], rows: Sequence[Sequence[str]], whole: Sequence[str]
+) -> list[str]:
+    """The names; where there is no room for them all, those with hyphens stand on several lines."""
+    from rich.console import Console
+
+    cells = [max((len(row[at]) for row in rows), default=0) for at in range(len(names))]
+    wide = sum(max(len(name), cell) + 2 for name, cell in zip(names, cells, strict=True))
+    if wide - 2 <= Console().width:
+        return list(names)
+    return [name if name in whole else name.replace("-", "-\n") for name in names]
 
 
 def show(*parts: Any) -> None:
