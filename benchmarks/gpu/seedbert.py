@@ -48,16 +48,14 @@ def pack(folder: Path, data: Path) -> None:
     from kit import pack_minilm
     from safetensors.torch import save_file
 
-    from dissensus import datasets
     from dissensus.encoders.last_block import LastBlockEncoder
     from dissensus.evaluation import code_commit
-    from dissensus.papers.seedbert.corpora import SOURCES, ready
+    from dissensus.papers.seedbert.corpora import read, ready
 
     texts: list[str] = []
+    every = read(data)
     for name in wanted():
-        source = SOURCES[name]
-        corpus = replace(datasets.read(data / source.folder, corpus=source.corpus), name=name)
-        corpus = ready(corpus)
+        corpus = ready(every[name])
         _small(corpus).save(folder / "corpora" / name)
         for held in corpus.contents.values():
             texts += held.values.to_pylist() if held.kind == "text" else []

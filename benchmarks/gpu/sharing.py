@@ -9,7 +9,6 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import partial
 
 FOLDERS = ("CUDA_MPS_PIPE_DIRECTORY", "CUDA_MPS_LOG_DIRECTORY")
 
@@ -41,9 +40,8 @@ def shared_gpu() -> Iterator[None]:
 
 def _stop(control: str) -> None:
     if FOLDERS[0] in os.environ:
-        ask = partial(subprocess.run, [control], timeout=20, check=False, capture_output=True)
         try:
-            ask(input=b"quit\n")
+            subprocess.run([control], input=b"quit\n", timeout=20, check=False, capture_output=True)
         except subprocess.TimeoutExpired:
             print("MPS did not end within 20 s", flush=True)
     for name in FOLDERS:

@@ -510,6 +510,12 @@ def test_data_without_any_of_the_corpora(tmp_path: Path) -> None:
     assert str(caught.value) == f"{tmp_path}: none of lewidi2023, cifar10h, snow2008 is in it"
 
 
+def test_a_corpus_that_is_kept_by_name_stands_for_itself_alone(tmp_path: Path) -> None:
+    for name in ("cifar10h", "MD-Agreement-again"):  # the first is the name of a raw folder, too
+        corpus(name, 20).save(tmp_path / name)
+    assert list(paper("seedbert").read(tmp_path)) == ["cifar10h", "MD-Agreement-again"]
+
+
 # ---- running ----
 
 

@@ -70,14 +70,15 @@ def read(data: Path) -> dict[str, Corpus]:
     """Those of the corpora that a folder holds: in the folder they came in, or saved by name."""
     from dissensus import datasets
 
-    found = {}
+    found, raw = {}, {}
     for name, source in SOURCES.items():
+        folder, which = data / source.folder, (source.folder, source.corpus)
         if (data / name / "corpus.json").is_file():
             found[name] = Corpus.load(data / name)
-        elif source.again in found and (data / source.folder).is_dir():
-            found[name] = replace(found[source.again], name=name)
-        elif (data / source.folder).is_dir():
-            found[name] = datasets.read(data / source.folder, corpus=source.corpus)
+        elif folder.is_dir() and not (folder / "corpus.json").is_file():
+            if which not in raw:
+                raw[which] = datasets.read(folder, corpus=source.corpus)
+            found[name] = replace(raw[which], name=name)
     if not found:
         folders = ", ".join(dict.fromkeys(source.folder for source in SOURCES.values()))
         raise DataError(f"{data}: none of {folders} is in it")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -21,6 +21,7 @@ from dissensus.papers.tables import aligned, holds, spread
 
 Report = dict[str, Any]
 KINDS = {"chosen": "settings chosen", "paper": "the paper's rate and epochs", "many": "20 members"}
+COUNTED = tuple(name for name, source in SOURCES.items() if source.counted)
 OTHER = (
     "The paper's corpus (500 clips, six emotions) is not to be had: its figures stand beside those "
     "of other corpora, and only who is ahead can be compared. MiniLM reads, not BERT."
@@ -233,32 +234,30 @@ def _again(report: Report) -> str:
     """The same ensembles less one network, on items that were not seen when it was asked."""
     if not report["again"]:
         return ""
-    rows = [["", *DISTANCES, "nearer"]]
-    for corpus in (name for name, source in SOURCES.items() if source.again):
-        if corpus not in report["again"]:
-            rows.append([f"{corpus}: not run yet"])
-            continue
-        rows.append([corpus])
-        rows += _less_one_network(corpus, report["again"][corpus])
+    asked = [name for name, source in SOURCES.items() if source.again]
     notes = (
         "Below 0: nearer to people. Settings, what is compared and the correction (Holm over the "
         "cross-entropies less single) were fixed before any of it was trained. Items that are not "
         "in the samples above; of ConvAbuse, which has no others, other folds and seeds."
     )
     heading = "Again: is an ensemble nearer than one network, all with temperature of at least 1?"
-    return f"{heading}\n{aligned(rows)}\n{notes}"
+    return f"{heading}\n{_by_corpus(report['again'], '', _less_one_network, asked)}\n{notes}"
 
 
 def _by_corpus(
-    held: Report, of_first: str, rows_of: Callable[[str, Report], Iterator[list[str]]]
+    held: Report,
+    of_first: str,
+    rows_of: Callable[[str, Report], Iterator[list[str]]],
+    asked: Sequence[str] = COUNTED,
 ) -> str:
-    """Distances of every counted corpus, whatever is held of it.
+    """Distances of every corpus, whatever is held of it.
 
     Args:
         of_first: what is said beside the first corpus.
+        asked: the corpora.
     """
     rows = [["", *DISTANCES, "nearer"]]
-    for corpus in (name for name, source in SOURCES.items() if source.counted):
+    for corpus in asked:
         if corpus not in held:
             rows.append([f"{corpus}: not run yet"])
             continue
