@@ -96,16 +96,11 @@ ROWS = [  # the most important first; a row stands behind those that it goes on 
         encoder="base, adapted",
     ),
     Row("crowd", "base, adapted, and dev", labels="votes", parent="base, adapted"),
-    Row("gold", "taught", tuple(TAUGHT), teachers="base"),
     Row("crowd", "weighed, taught", tuple(TAUGHT), "weighed", WEIGHED_ROW.name),
-    Row("gold", "taught, and dev", parent="taught", teachers="base"),
     Row("gold", "base, and dev", parent="base"),
     Row("crowd", "weighed, and dev", labels="weighed", parent=WEIGHED_ROW.name),
     Row("crowd", "weighed, taught, and dev", (), "weighed", WEIGHED_ROW.name, "weighed, taught"),
-    Row("gold", "base, word vectors", tuple(GRID), parent="", words=True),
-    Row("crowd", "base, and dev", labels="votes", parent="base"),
-    Row("crowd", "base, word vectors", tuple(GRID), "votes", words=True),
-    Row("crowd", "taught", tuple(TAUGHT), "votes", "base"),
+    Row("gold", "base, word vectors", tuple(GRID), words=True),
 ]
 
 
@@ -325,8 +320,7 @@ def taught(plan: Plan, row: Row) -> np.ndarray:
 def teacher_files(plan: Plan, row: Row) -> list[Path]:
     if row.teachers != "base":
         return [tested_file(plan, WEIGHED_ROW, "majority", half) for half in range(len(HALVES))]
-    name = f"{row.group}-teachers{'-adapted' if row.encoder else ''}"
-    return [plan.file(f"{name}-{half}.npz") for half in range(len(HALVES))]
+    return [plan.file(f"{row.group}-teachers-{half}.npz") for half in range(len(HALVES))]
 
 
 def posterior(
