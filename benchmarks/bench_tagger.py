@@ -1,23 +1,31 @@
 """A step of the part-of-speech network of Fornaciari et al. (2021), as published and as ours.
 
     python benchmarks/bench_tagger.py
+    python benchmarks/bench_tagger.py --epochs FILE     whole epochs, on a GPU where there is one
 
 Made-up tweets of the size of theirs, 13,000 tokens in file order, in batches of 1,024; the network
 with both tasks and all three attention blocks. "published": a plain torch loop over tokens, each
 with its sentence padded to 100 words and its own 50 characters; "trimmed": the same, sentences
 padded to the longest of the batch; "trimmed, characters too": these as well, which is another
 network, since it reads fewer of the zeros behind a word. One thread; processor seconds of a step,
-median of alternated runs, which each make the first step of an epoch.
+median of alternated runs, which each make the first step of an epoch. Of epochs, seconds by the
+clock, the first epoch of each left out.
 """
 
 from __future__ import annotations
 
 import argparse
+import datetime
+import json
 import math
+import platform
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import torch
@@ -34,6 +42,8 @@ from dissensus.training import Training
 from keeping import keep
 
 N_TOKENS, N_TWEETS, N_WORDS, N_TAGS, BATCH = 13000, 910, 4000, 12, 1024
+MORE = 5  # epochs of ours, of which the first is left out
+Device = Literal["cpu", "cuda"]
 TRAINING = Training(
     epochs=1,
     batch_size=BATCH,
@@ -106,47 +116,68 @@ class Published(nn.Module):
 
 
 def published(
-    corpus: Corpus, tagger: TaggerEncoder, sentence: int | None, word: int | None
-) -> float:
-    """Processor seconds of a step; padding to the longest of the batch where it is None."""
-    units = tagger.prepare(corpus.contents["text"]).inputs(corpus.content["text"][:BATCH])
+    corpus: Corpus,
+    tagger: TaggerEncoder,
+    sentence: int | None,
+    word: int | None,
+    device: Device = "cpu",
+) -> Callable[[], object]:
+    """An epoch of the plain loop, about to begin; padding to the longest of a batch where it is
+    None."""
+    prepared = tagger.prepare(corpus.contents["text"])
+    labels = torch.from_numpy(corpus["tag"].consensus().answer.astype(np.int64)).to(device)
+    votes = torch.from_numpy(SoftmaxVote().fit(corpus["tag"]).distribution_).float().to(device)
     assert corpus.focus is not None
-    start = torch.from_numpy(corpus.focus.start[:BATCH].astype(np.float32))
-    at = (units.places[:, :, 0, 0] == start).int().argmax(dim=1)
-    every = units.units[torch.arange(BATCH), at, 1:]
-    words = units.units[..., 0]
-    words = words if sentence is None else F.pad(words, (0, sentence - words.shape[1]))
-    characters = every[:, : word or int((every > 0).sum(dim=1).max())]
-    labels = torch.from_numpy(corpus["tag"].consensus().answer[:BATCH].astype(np.int64))
-    votes = torch.from_numpy(SoftmaxVote().fit(corpus["tag"]).distribution_[:BATCH]).float()
+    inputs = []
+    for first in range(0, corpus.n_items, BATCH):
+        rows = slice(first, first + BATCH)
+        units = prepared.inputs(corpus.content["text"][rows])
+        start = torch.from_numpy(corpus.focus.start[rows].astype(np.float32))
+        at = (units.places[:, :, 0, 0] == start).int().argmax(dim=1)
+        every = units.units[torch.arange(len(at)), at, 1:]
+        words = units.units[..., 0]
+        words = words if sentence is None else F.pad(words, (0, sentence - words.shape[1]))
+        characters = every[:, : word or int((every > 0).sum(dim=1).max())]
+        inputs.append((words.to(device), at.to(device), characters.to(device)))
     table = tagger.network.blocks[0]
     assert isinstance(table, nn.Embedding)
-    network = Published(table.num_embeddings, table.embedding_dim).train()
+    network = Published(table.num_embeddings, table.embedding_dim).train().to(device)
     optimiser = torch.optim.Adam(network.parameters(), lr=1e-3)
-    begin = time.process_time()
-    hard, soft = network(words, at, characters)
-    bits = F.kl_div(soft.log_softmax(dim=1), votes, reduction="batchmean") / math.log(2)
-    (F.cross_entropy(hard, labels) + bits).backward()  # type: ignore[no-untyped-call]
-    optimiser.step()
-    return time.process_time() - begin
+
+    def epoch() -> None:
+        wanted = zip(torch.split(labels, BATCH), torch.split(votes, BATCH), strict=True)
+        for batch, (label, vote) in zip(inputs, wanted, strict=True):
+            optimiser.zero_grad()
+            hard, soft = network(*batch)
+            bits = F.kl_div(soft.log_softmax(dim=1), vote, reduction="batchmean") / math.log(2)
+            (F.cross_entropy(hard, label) + bits).backward()  # type: ignore[no-untyped-call]
+            optimiser.step()
+
+    return epoch
 
 
-def ours(corpus: Corpus, tagger: TaggerEncoder) -> float:
-    """Processor seconds of a step."""
-    batch = corpus.select(items=np.arange(corpus.n_items) < BATCH)
+def ours(
+    corpus: Corpus, tagger: TaggerEncoder, epochs: int = 1, device: Device = "cpu"
+) -> Callable[[], object]:
+    """Our epochs, about to begin."""
     name = f"tagger:{tagger.name}"
+    training = replace(TRAINING, epochs=epochs, device=device)
     settings = {"encoder": name, "tune": "all", "branch": "attention", "dropout": 0.1}
-    method = SoftLabelMtl(**settings, training=TRAINING)  # type: ignore[arg-type]
-    method._begin(batch, None, None)
-    run = method._run(batch, None)
-    begin = time.process_time()
-    run.train()
-    return time.process_time() - begin
+    method = SoftLabelMtl(**settings, training=training)  # type: ignore[arg-type]
+    method._begin(corpus, None, None)
+    return method._run(corpus, None).train
 
 
-def measured(runs: int) -> dict[str, list[float]]:
-    """Seconds of each form's steps."""
-    corpus = tweets()
+FORMS: dict[str, tuple[int | None, int | None]] = {  # words and characters that are padded to
+    "published": (100, 50),
+    "trimmed": (None, 50),
+    "trimmed, characters too": (None, None),
+}
+
+
+@contextmanager
+def written(corpus: Corpus) -> Iterator[TaggerEncoder]:
+    """The network's encoder, with made-up vectors for the words of a corpus."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "vectors.txt"
         texts = corpus.contents["text"].values.to_pylist()
@@ -154,30 +185,88 @@ def measured(runs: int) -> dict[str, list[float]]:
         rows = np.random.default_rng(0).normal(size=(len(words), 100)).round(4)
         lines = (f"{w} {' '.join(map(str, row))}\n" for w, row in zip(words, rows, strict=True))
         path.write_text("".join(lines))
-        tagger = TaggerEncoder(str(path))
-        forms: dict[str, Callable[[], float]] = {
-            "ours": lambda: ours(corpus, tagger),
-            "published": lambda: published(corpus, tagger, 100, 50),
-            "trimmed": lambda: published(corpus, tagger, None, 50),
-            "trimmed, characters too": lambda: published(corpus, tagger, None, None),
-        }
-        times: dict[str, list[float]] = {name: [] for name in forms}
+        yield TaggerEncoder(str(path))
+
+
+def steps(runs: int) -> dict[str, list[float]]:
+    """Processor seconds of each form's first step, alternated."""
+    corpus = tweets()
+    first = corpus.select(items=np.arange(corpus.n_items) < BATCH)
+    times: dict[str, list[float]] = {name: [] for name in ("ours", *FORMS)}
+    with written(corpus) as tagger:
         for _ in range(runs):
-            for name, step in forms.items():
-                times[name].append(step())
+            for name, found in times.items():
+                step = (
+                    published(first, tagger, *FORMS[name]) if name in FORMS else ours(first, tagger)
+                )
+                begin = time.process_time()
+                step()
+                found.append(time.process_time() - begin)
     return times
+
+
+def epochs(runs: int, n_tokens: int, device: Device) -> dict[str, list[float]]:
+    """Seconds of each form's epochs, the first ones left out, alternated."""
+    corpus = tweets()
+    corpus = corpus.select(items=np.arange(corpus.n_items) < n_tokens)
+    times: dict[str, list[float]] = {name: [] for name in ("ours", *FORMS)}
+    with written(corpus) as tagger:
+        for _ in range(runs):
+            for name, found in times.items():
+                if name in FORMS:
+                    epoch = published(corpus, tagger, *FORMS[name], device=device)
+                    epoch()
+                    found.append(timed(epoch, device))
+                else:
+                    one, more = (timed(ours(corpus, tagger, n, device), device) for n in (1, MORE))
+                    found.append((more - one) / (MORE - 1))
+    return times
+
+
+def timed(work: Callable[[], object], device: Device) -> float:
+    def synchronised() -> float:
+        if device == "cuda":
+            torch.cuda.synchronize()
+        return time.perf_counter()
+
+    begin = synchronised()
+    work()
+    return synchronised() - begin
+
+
+def shown(times: dict[str, list[float]], of: str) -> str:
+    mine = float(np.median(times["ours"]))
+    lines = [f"{'':26} {of:>15} {'of ours':>9}"]
+    for name, found in times.items():
+        lines.append(f"{name:26} {np.median(found):15.3f} {np.median(found) / mine:9.2f}")
+    return "\n".join(lines)
 
 
 def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--epochs", type=Path, help="whole epochs instead, into this file")
+    parser.add_argument("--tokens", type=int, default=N_TOKENS, help="of an epoch")
     given = parser.parse_args(arguments)
     torch.set_num_threads(1)
-    times = measured(given.runs)
-    mine = float(np.median(times["ours"]))
-    print(f"{'':26} {'seconds a step':>15} {'of ours':>9}")
-    for name, found in times.items():
-        print(f"{name:26} {np.median(found):15.2f} {np.median(found) / mine:9.2f}", flush=True)
+    if given.epochs:
+        from dissensus.evaluation import code_commit
+
+        device: Device = "cuda" if torch.cuda.is_available() else "cpu"
+        times = epochs(given.runs, given.tokens, device)
+        print(shown(times, "seconds an epoch"))
+        about = {
+            "command": "python benchmarks/bench_tagger.py --epochs FILE",
+            "commit": code_commit(),
+            "date": datetime.date.today().isoformat(),
+            "machine": torch.cuda.get_device_name() if device == "cuda" else platform.machine(),
+            "seeds": [0],
+            "seconds_an_epoch": times,
+        }
+        given.epochs.write_text(json.dumps(about, indent=1) + "\n")
+        return
+    times = steps(given.runs)
+    print(shown(times, "seconds a step"), flush=True)
     content = {
         "threads": 1,
         "seeds": [0],
