@@ -29,12 +29,16 @@ ADAPTED = tuple(
     {"masked_epochs": epochs, "masked_rate": rate}
     for epochs, rate in itertools.product((20, 5), (1e-4, 4e-4))  # the long ones begin first
 )
+LONGER = tuple(
+    {"masked_epochs": epochs, "masked_rate": rate, "masked_batch": 16384}
+    for epochs, rate in itertools.product((120, 60), (2e-4, 4e-4))
+)
 MORE_SOURCES = ("MD-Agreement_dev.json", "HS-Brexit_dev.json")  # of lewidi2023, tweets too
 LONGEST = 48  # tokens of a text; what is behind them is left out
 HELD_OUT = 0.02  # of the texts
 CHOSEN, HIDDEN, REPLACED = 0.15, 0.8, 0.1  # of all tokens; of those that are chosen
 PIECES = 128  # that are read of a text
-BATCH = 4096  # pieces, about
+BATCH = 4096  # pieces, about, where settings say nothing else
 HEAD_RATE = 1e-3  # of the head, which begins from chance
 
 
@@ -113,10 +117,12 @@ class Vocabulary:
         return torch.where(chosen & (what >= 1 - REPLACED), other, shown), chosen
 
 
-def batches(lengths: np.ndarray, generator: np.random.Generator) -> list[np.ndarray]:
-    """Texts of like length together, about BATCH pieces at a time, in an order of chance."""
+def batches(
+    lengths: np.ndarray, generator: np.random.Generator, size: int = BATCH
+) -> list[np.ndarray]:
+    """Texts of like length together, about `size` pieces at a time, in an order of chance."""
     order = np.lexsort((generator.random(len(lengths)), lengths))
-    number = np.cumsum(lengths[order]) // BATCH
+    number = np.cumsum(lengths[order]) // size
     cut = np.split(order, np.flatnonzero(np.diff(number)) + 1)
     return [cut[place] for place in generator.permutation(len(cut))]
 
@@ -180,12 +186,12 @@ class Texts:
         return float(np.mean(found))
 
 
-def learn(network: Guesser, learned: Texts, epochs: int, rate: float) -> int:
+def learn(network: Guesser, learned: Texts, epochs: int, rate: float, size: int = BATCH) -> int:
     """Train; the rate rises for a sixteenth of all steps, and falls then. The number of steps."""
     device = learned.pieces.device
     torch.manual_seed(0)  # of dropout
     order, generator = np.random.default_rng(0), torch.Generator(device).manual_seed(0)
-    steps = [rows for _ in range(epochs) for rows in batches(learned.lengths, order)]
+    steps = [rows for _ in range(epochs) for rows in batches(learned.lengths, order, size)]
     head = [*network.head.parameters(), network.bias]
     groups = [
         {"params": network.encoder.parameters(), "lr": rate},
@@ -231,9 +237,8 @@ def adapt(settings: dict[str, Any], small: int, folder: Path) -> None:
     torch.manual_seed(0)  # of the head's first weights
     network = Guesser(AutoModel.from_pretrained(source).float()).to(device)
     losses = [held.held_out_loss(network)]
-    steps = learn(
-        network, learned, 1 if small else settings["masked_epochs"], settings["masked_rate"]
-    )
+    epochs, size = settings["masked_epochs"], settings.get("masked_batch", BATCH)
+    steps = learn(network, learned, 1 if small else epochs, settings["masked_rate"], size)
     losses.append(held.held_out_loss(network))
     save(network.encoder, folder, source)
     about = settings | {"texts": len(every) - n_held, "steps": steps, "held_out_loss": losses}

@@ -5,9 +5,9 @@ Four ways, from gold labels and from the crowd's alone. Every choice is made on 
 part, by its gold labels or by its crowd's majority.
 
 - "adapted": before it is read, MiniLM goes on learning to fill in words, in tweets that nobody
-  tagged (pos_adapted.py).
+  tagged (pos_adapted.py). "two adapted": two such encoders are read side by side.
 - "taught": ten teachers, the best method so far, tag tweets that nobody tagged; students learn
-  what they think on average, beside what was learned before.
+  what they think on average, beside what was learned before. "taught again": by such students.
 - "weighed by a teacher": what an annotator's answers are worth is found together with the truth
   (Dawid & Skene), where what a teacher thinks of a text that it was not shown is the prior of each
   token (Raykar et al. 2010); students learn the posterior. Two rounds: the second teachers learn
@@ -31,7 +31,7 @@ from typing import Any
 import numpy as np
 from crowd_truth import truth
 from pieces import Piece, carry_out
-from pos_adapted import ADAPTED, adapt
+from pos_adapted import ADAPTED, LONGER, adapt
 from pos_methods import (
     AGGREGATED,
     CHOICES,
@@ -66,9 +66,10 @@ class Row:
     grid: tuple[dict[str, Any], ...] = ()
     labels: str = "gold"  # of tokens: "gold", "votes" or "weighed"
     teachers: str = ""  # that tag tweets: "base" or the name of a row
-    parent: str = ""  # the row whose settings are taken, with dev learned too
+    parent: str = ""  # the row whose settings are taken
     words: bool = False  # whether word vectors are read too
     encoder: str = ""  # the row whose adapted encoder is read, by teachers too
+    n_encoders: int = 1  # or so many adapted ones side by side, the best on the development part
 
     @property
     def bys(self) -> tuple[str, ...]:
@@ -77,6 +78,10 @@ class Row:
     @property
     def adapted(self) -> bool:
         return "adapted" in self.name
+
+    @property
+    def with_dev(self) -> bool:
+        return self.name.endswith("and dev")
 
 
 WEIGHED_ROW = Row("crowd", "weighed by a teacher", tuple(WEIGHED), "weighed")
@@ -96,6 +101,29 @@ ROWS = [  # the most important first; a row stands behind those that it goes on 
         encoder="base, adapted",
     ),
     Row("crowd", "base, adapted, and dev", labels="votes", parent="base, adapted"),
+    Row("gold", "base, adapted for longer", LONGER),
+    Row(
+        "gold",
+        "taught, adapted for longer",
+        tuple(TAUGHT),
+        teachers="base",
+        encoder="base, adapted for longer",
+    ),
+    Row(
+        "gold",
+        "taught, two adapted",
+        teachers="base",
+        parent="taught, adapted for longer",
+        encoder="base, adapted for longer",
+        n_encoders=2,
+    ),
+    Row(
+        "gold",
+        "taught again, adapted for longer",
+        teachers="taught, adapted for longer",
+        parent="taught, adapted for longer",
+        encoder="base, adapted for longer",
+    ),
     Row("crowd", "weighed, taught", tuple(TAUGHT), "weighed", WEIGHED_ROW.name),
     Row("gold", "base, and dev", parent="base"),
     Row("crowd", "weighed, and dev", labels="weighed", parent=WEIGHED_ROW.name),
@@ -277,7 +305,7 @@ def lesson(
 
     seeds, given = plan.seeds(seeds), completed(plan, row, given)
     settings = plan.settings(base_settings(row.group) | given)
-    items = tweets.items("train", "dev") if row.parent else tweets.items("train")
+    items = tweets.items("train", "dev") if row.with_dev else tweets.items("train")
     if row.labels == "weighed" or row.teachers:
         corpus = tweets.counted(*targets(plan, tweets, row, given, items))
         methods = [student(settings, seed, bool(row.teachers)) for seed in seeds]
@@ -291,9 +319,25 @@ def lesson(
 
 def read_by(plan: Plan, row: Row, given: dict[str, Any]) -> str:
     """MiniLM, adapted where the settings say how, and spelling; word vectors in some rows."""
-    minilm = adapted_folder(plan, given) if given.keys() >= ADAPTED[0].keys() else KIT / "minilm"
+    read = [KIT / "minilm"]
+    if row.n_encoders > 1:
+        held = [of for other in adapting(row.group) for of in tried(plan, other)]
+        read = [adapted_folder(plan, of) for of in best(held, row)]
+    elif given.keys() >= ADAPTED[0].keys():
+        read = [adapted_folder(plan, given)]
     words = [f"words:{KIT / 'glove.txt.gz'}"] if row.words else []
-    return "&".join([str(minilm), "spelling", *words])
+    return "&".join([*map(str, read), "spelling", *words])
+
+
+def best(held: list[dict[str, Any]], row: Row) -> list[dict[str, Any]]:
+    """Of settings that were tried those whose encoders a row reads, the best first."""
+    held = sorted(held, key=lambda of: -float(np.mean(of[row.bys[0]])))
+    return [of["settings"] for of in held[: row.n_encoders]]
+
+
+def adapting(group: str) -> list[Row]:
+    """The rows that choose among adapted encoders."""
+    return [row for row in ROWS if row.group == group and row.grid in (ADAPTED, LONGER)]
 
 
 def targets(
@@ -318,9 +362,11 @@ def taught(plan: Plan, row: Row) -> np.ndarray:
 
 
 def teacher_files(plan: Plan, row: Row) -> list[Path]:
+    halves = range(len(HALVES))
     if row.teachers != "base":
-        return [tested_file(plan, WEIGHED_ROW, "majority", half) for half in range(len(HALVES))]
-    return [plan.file(f"{row.group}-teachers-{half}.npz") for half in range(len(HALVES))]
+        teacher = named(row.group, row.teachers)
+        return [tested_file(plan, teacher, teacher.bys[0], half) for half in halves]
+    return [plan.file(f"{row.group}-teachers-{row.encoder}-{half}.npz") for half in halves]
 
 
 def posterior(
@@ -345,7 +391,8 @@ def cross_file(plan: Plan, n_rounds: int, weight: float) -> Path:
 
 
 def adapted_folder(plan: Plan, settings: dict[str, Any]) -> Path:
-    return plan.file(f"adapted-{settings['masked_epochs']}-{settings['masked_rate']:.0e}")
+    size = f"-{settings['masked_batch']}" if "masked_batch" in settings else ""
+    return plan.file(f"adapted-{settings['masked_epochs']}-{settings['masked_rate']:.0e}{size}")
 
 
 def tried_file(plan: Plan, row: Row, number: int) -> Path:
@@ -445,7 +492,7 @@ def test(plan: Plan, row: Row, by: str, half: int, path: Path) -> None:
         tweets = begun(plan)
         methods = fitted(plan, lesson(plan, tweets, row, given, HALVES[half]))
         held["test"] = np.stack(think(methods, tweets.whole.part("test"))).astype(np.float32)
-        if row == WEIGHED_ROW and by == "majority":
+        if by == row.bys[0] and any(row.name == other.teachers for other in ROWS):
             more = np.mean(think(methods, tweets.whole.part(PART)), axis=0)
             held["unlabelled"] = more.astype(np.float16)
     with path.open("wb") as file:
@@ -510,11 +557,11 @@ def encoders_of(plan: Plan, row: Row) -> list[Piece]:
     """The adapted encoders to choose from, or those that were chosen."""
     before = kept(row)
     wanted = before["chosen"].values() if before else row.grid
-    return [
-        Piece(adapted_folder(plan, settings), adapt, (settings, plan.small))
-        for settings in wanted
-        if settings in ADAPTED
-    ]
+    return [encoder_of(plan, settings) for settings in wanted if settings in (*ADAPTED, *LONGER)]
+
+
+def encoder_of(plan: Plan, settings: dict[str, Any]) -> Piece:
+    return Piece(adapted_folder(plan, settings), adapt, (settings, plan.small))
 
 
 def needed(plan: Plan, row: Row) -> list[Piece]:
@@ -523,6 +570,11 @@ def needed(plan: Plan, row: Row) -> list[Piece]:
     found = list(encoder)
     if row.parent not in ("", "base"):
         found += trials_of(plan, named(row.group, row.parent))
+    if row.n_encoders > 1:
+        for other in adapting(row.group):
+            found += trials_of(plan, other)
+            if kept(other):
+                found += [encoder_of(plan, of) for of in best(tried(plan, other), row)]
     if row.labels == "weighed":
         found += crossed(plan) if row == WEIGHED_ROW else trials_of(plan, WEIGHED_ROW)
     if row.teachers == "base":

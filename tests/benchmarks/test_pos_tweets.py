@@ -262,6 +262,31 @@ def test_an_attempt_waits_for_the_encoder_that_it_reads_alone(
     assert module.read_by(plan, row, {}) == f"{module.KIT / 'minilm'}&spelling"
 
 
+def test_two_encoders_are_the_best_on_the_development_part(
+    script: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    module = script("pos_teachers")
+    settings = {"epochs": 8, "encoder_learning_rate": 4e-4}
+    kept = json.loads(chosen_before(("gold", "single", settings)))
+    (tmp_path / "choices.json").write_text(json.dumps(kept))
+    monkeypatch.setattr(module, "CHOICES", tmp_path / "choices.json")
+    plan, row = module.Plan(tmp_path), module.named("gold", "taught, two adapted")
+    module.tried_file(plan, row, 0).parent.mkdir()
+    shares = {"base, adapted": (0.90, 0.94, 0.91, 0.92), "base, adapted for longer": (0.93,) * 4}
+    for name, of_grid in shares.items():
+        other = module.named("gold", name)
+        for number, (of, share) in enumerate(zip(other.grid, of_grid, strict=True)):
+            held = {"settings": of, "gold": [share], "majority": [0.5]}
+            module.tried_file(plan, other, number).write_text(json.dumps(held))
+    wanted = (module.ADAPTED[1], module.LONGER[0])
+    read = "&".join(str(module.adapted_folder(plan, of)) for of in wanted)
+    assert module.read_by(plan, row, {}) == f"{read}&spelling"
+    needs = {need for piece in module.tests_of(plan, row) for need in piece.needs}
+    every = (*module.ADAPTED, *module.LONGER)
+    folders = [module.adapted_folder(plan, of) for of in every]
+    assert len(set(folders)) == len(every) and set(folders) <= needs
+
+
 # ---- pieces ----
 
 
