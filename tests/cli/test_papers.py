@@ -116,6 +116,27 @@ def test_a_setting_without_a_value(run: Run, data: Path, tmp_path: Path) -> None
     assert ended.err.splitlines()[-1] == "Error: --set takes name=value, found 'epochs'"
 
 
+RESULTS = Path(__file__).parent.parent.parent / "benchmarks" / "results"
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        ["soft-labels", "--show", RESULTS / "soft_labels.json"],
+        ["seedbert", "--hypothesis", RESULTS / "seedbert_hypothesis.json"],
+    ],
+)
+def test_lines_fit_the_terminal_and_are_whole_in_a_pipe(
+    run: Run, monkeypatch: pytest.MonkeyPatch, asked: list[object]
+) -> None:
+    piped = run("papers", *asked).out
+    assert max(map(len, piped.splitlines())) > 200
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    shown = run("papers", *asked).out
+    assert max(map(len, shown.splitlines())) <= 80
+    assert set(shown.split()) == set(piped.split())
+
+
 # ---- seedbert ----
 
 

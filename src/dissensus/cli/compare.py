@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 import shlex
-import shutil
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -236,9 +234,8 @@ def _print(
     named = [metric_name(name) for name in metrics] if metrics else None
     against = reference or _reference(results.about.methods)
     made = tables(results, questions or None, named, against)
-    if style == "text" and sys.stdout.isatty():
-        width = shutil.get_terminal_size().columns
-        print("\n".join(to_text(shown, width=width) for shown in made), end="")
+    if style == "text":
+        print("\n".join(to_text(shown, width=console.width()) for shown in made), end="")
     else:
         print("\n".join(FORMATS[style](shown) for shown in made), end="")
     if plot is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -39,6 +40,11 @@ def quiet() -> Iterator[None]:
         yield
     finally:
         _quiet.reset(token)
+
+
+def width() -> int | None:
+    """Columns of the terminal; None where output is piped, so that it stays whole."""
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
 
 
 def print_json(content: Any) -> None:

@@ -111,11 +111,11 @@ def _print_study(found: ModuleType, paper: str, path: Path, json: bool) -> None:
     _print(found.hypothesis(path), found.hypothesis_shown, json)
 
 
-def _print(report: dict[str, Any], shown: Callable[[dict[str, Any]], str], json: bool) -> None:
+def _print(report: dict[str, Any], shown: Callable[..., str], json: bool) -> None:
     if json:
         console.print_json(report)
     else:
-        print(shown(report), end="")
+        print(shown(report, width=console.width()), end="")
 
 
 def _setting(text: str) -> tuple[str, str]:

@@ -56,19 +56,28 @@ def _ruled(lines: Sequence[str], n_methods: int) -> str:
 
 
 def _fitting(cells: Sequence[Sequence[str]], width: int | None) -> list[list[list[str]]]:
-    """Tables of as many columns as fit, at least one, each with the first column."""
-    first, *others = zip(*cells, strict=True)
-    used = max(map(len, first))
-    parts: list[list[Sequence[str]]] = []
+    """Tables of as many columns as fit, each with the first column."""
+    parts = dealt([max(map(len, column)) for column in zip(*cells, strict=True)], width)
+    return [[[row[at] for at in part] for row in cells] for part in parts]
+
+
+def dealt(widths: Sequence[int], width: int | None) -> list[list[int]]:
+    """Which columns stand side by side, two spaces apart: the first, and as many others as fit.
+
+    Example:
+        >>> dealt([10, 8, 8, 8], width=30), dealt([10, 8, 8, 8], width=None)
+        ([[0, 1, 2], [0, 3]], [[0, 1, 2, 3]])
+    """
+    first, *others = widths
+    parts: list[list[int]] = []
     room = -1
-    for column in others:
-        wide = max(map(len, column)) + 2
-        if not parts or (width is not None and wide > room):
-            parts.append([first])
-            room = (width or 0) - used
-        parts[-1].append(column)
-        room -= wide
-    return [[list(row) for row in zip(*part, strict=True)] for part in parts or [[first]]]
+    for at, wide in enumerate(others, start=1):
+        if not parts or (width is not None and wide + 2 > room):
+            parts.append([0])
+            room = (width or 0) - first
+        parts[-1].append(at)
+        room -= wide + 2
+    return parts or [[0]]
 
 
 def to_markdown(table: Table, digits: int = 3) -> str:

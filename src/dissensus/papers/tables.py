@@ -1,4 +1,4 @@
-"""What papers' tables are written with: columns, intervals, and whether something holds."""
+"""What papers' tables say in a cell: differences, spreads, and whether something holds."""
 
 from __future__ import annotations
 
@@ -30,23 +30,3 @@ def holds(found: dict[str, Any]) -> str:
 def spread(scores: Sequence[float], digits: int = 2) -> str:
     """The standard deviation over runs, behind a mean; nothing of a single run."""
     return f" +- {np.std(scores, ddof=1):.{digits}f}" if len(scores) > 1 else ""
-
-
-def aligned(rows: Sequence[Sequence[str]]) -> str:
-    """Columns under one another; a row of one cell is a heading."""
-    widths: dict[int, int] = {}
-    for row in rows:
-        for at, cell in enumerate(row if len(row) > 1 else ()):
-            widths[at] = max(widths.get(at, 0), len(cell))
-    lines = []
-    for row in rows:
-        if len(row) == 1:
-            lines.append(row[0])
-            continue
-        last = len(row) - 1
-        padded = [
-            cell.ljust(widths[at]) if at in (0, last) else cell.rjust(widths[at])
-            for at, cell in enumerate(row)
-        ]
-        lines.append("  ".join(padded).rstrip())
-    return "\n".join(lines)

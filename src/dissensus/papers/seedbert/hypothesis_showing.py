@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 from dissensus.errors import DataError
 from dissensus.evaluation.difference import p_text
 from dissensus.evaluation.fit import number
+from dissensus.papers.layout import Block, whole, written
 from dissensus.papers.reports import kept_report
 from dissensus.papers.seedbert.hypothesis import SEEN
 from dissensus.papers.seedbert.hypothesis_judging import KIND
@@ -42,15 +43,19 @@ def kept(path: str | Path) -> Report:
     return kept_report(Path(path), KIND, "corpora")
 
 
-def shown(report: Report) -> str:
-    """All tables of a report, and a verdict for each corpus."""
+def shown(report: Report, width: int | None = None) -> str:
+    """All tables of a report, and a verdict for each corpus.
+
+    Args:
+        width: of a terminal; nothing is broken if left out.
+    """
     about = [TITLE, f"{report['date']}, {report['machine']}, commit {report['commit']}"]
-    parts = ["\n".join([*about, report["command"]])]
+    parts: list[str | Block] = ["\n".join([*about, whole(report["command"])])]
     for name, found in sorted(report["corpora"].items(), reverse=True):
-        parts += [_people(name, found), _looking(found), _apart(found), _beside(found)]
+        parts += [_people(name, found), _looking(found), *_apart(found), _beside(found)]
         parts.append("\n".join([f"What became of it: {name}", *verdicts(found)]))
     parts += [NOTES, APART_NOTES]
-    return "\n\n".join(part for part in parts if part) + "\n"
+    return written(parts, width)
 
 
 # ---- tables ----
@@ -77,10 +82,11 @@ def _people(name: str, found: Report) -> str:
     return "\n".join(lines)
 
 
-def _looking(found: Report) -> str:
+def _looking(found: Report) -> Block:
     rows = [
         ["members differ in", "accuracy", "differ", "rank corr.", "F1 within", "chance",
-         "with people", "chance", "over chance", "over shuffled", "AUROC one", "together less one"]
+         "with people", "its chance", "over chance", "over shuffled", "AUROC one",
+         "together less one"]
     ]  # fmt: skip
     for name, held in _in_order(found):
         within, between, auroc = held["members"], held["between"], held["auroc"]
@@ -100,10 +106,10 @@ def _looking(found: Report) -> str:
                 interval(auroc["gain"]),
             ]
         )
-    return "Where members look\n" + aligned(rows)
+    return Block("Where members look", rows)
 
 
-def _apart(found: Report) -> str:
+def _apart(found: Report) -> list[Block]:
     rows = [["members differ in", "looks: people look apart", "answers: people answer apart",
              "one: answers", "all: answers", "all less one"]]  # fmt: skip
     for name, held in _in_order(found):
@@ -119,9 +125,9 @@ def _apart(found: Report) -> str:
                 interval(of_answers["all over one"]),
             ]
         )
-    text = "Are members apart where people are?\n" + aligned(rows)
+    tables = [Block("Are members apart where people are?", rows)]
     if "true looks" not in next(iter(found["conditions"].values()))["apart"]:
-        return text
+        return tables
     rows = [["by the crowd's own law", "looks: look apart", "answers: answer apart",
              "one: answer apart", "members prefer aspects, chance"]]  # fmt: skip
     for name, held in _in_order(found):
@@ -135,10 +141,10 @@ def _apart(found: Report) -> str:
                 _preference(held["preference"]),
             ]
         )
-    return f"{text}\n\n{aligned(rows)}"
+    return [*tables, Block("", rows)]
 
 
-def _beside(found: Report) -> str:
+def _beside(found: Report) -> str | Block:
     """Plain seeds less other ensembles."""
     rows = [["last layer alone, less", "rank corr. of members", "AUROC together",
              "looks for looks", "answers for answers", "all for answers"]]  # fmt: skip
@@ -147,7 +153,7 @@ def _beside(found: Report) -> str:
             continue
         figures = ("alike", "auroc", "looks for looks", "answers for answers", "all for answers")
         rows.append([_title(name), *(interval(held[f]) if f in held else "" for f in figures)])
-    return "Is the seed of the last layer enough?\n" + aligned(rows) if len(rows) > 1 else ""
+    return Block("Is the seed of the last layer enough?", rows) if len(rows) > 1 else ""
 
 
 # ---- verdicts ----
@@ -243,13 +249,3 @@ def _tested(test: Report) -> str:
 
 def _preference(held: Report) -> str:
     return f"{held['spread']:.3f}, {held['chance']:.3f}"
-
-
-def aligned(rows: Sequence[Sequence[str]]) -> str:
-    """Rows in columns."""
-    widths = [max(len(row[at]) for row in rows) for at in range(len(rows[0]))]
-    lines = [
-        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
-        for row in rows
-    ]
-    return "\n".join(lines)

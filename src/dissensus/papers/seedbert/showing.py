@@ -9,6 +9,7 @@ import numpy as np
 
 from dissensus.evaluation.difference import p_text
 from dissensus.evaluation.fit import number
+from dissensus.papers.layout import Block, whole, written
 from dissensus.papers.seedbert.calibrated import ENSEMBLES, MEMBER
 from dissensus.papers.seedbert.choosing import BY
 from dissensus.papers.seedbert.claims import READS, called, claims, other_choices
@@ -17,7 +18,7 @@ from dissensus.papers.seedbert.corpora import FIRST, SOURCES
 from dissensus.papers.seedbert.models import DEEP, MODELS, SEEDS, SINGLE, TABLE_4, VARIANTS
 from dissensus.papers.seedbert.printed import KAPPA, QUESTIONS, TABLE, TITLE
 from dissensus.papers.seedbert.scoring import DISTANCES, MEAN, READ_OUTS, TEMPERED, VOTES
-from dissensus.papers.tables import aligned, holds, spread
+from dissensus.papers.tables import holds, spread
 
 Report = dict[str, Any]
 KINDS = {"chosen": "settings chosen", "paper": "the paper's rate and epochs", "many": "20 members"}
@@ -35,13 +36,18 @@ RECOVERED = (
 )
 
 
-def shown(report: Report) -> str:
-    """All tables of a report, with what they say in plain words."""
-    parts = [_about(report), _table_4(report), _recovered(report), _variants(report)]
-    parts += [_confirmed(report), _calibrated(report), _again(report), _tempering(report)]
-    parts += [_seeds_and_deep(report), _numbers(report), _biases(report), _uniform(report)]
-    parts += [_kappas(report), _choosing(report), claims(report), _missing(report)]
-    return "\n\n".join(part for part in parts if part) + "\n"
+def shown(report: Report, width: int | None = None) -> str:
+    """All tables of a report, with what they say in plain words.
+
+    Args:
+        width: of a terminal; nothing is broken if left out.
+    """
+    parts: list[str | Block] = [_about(report), _table_4(report), _recovered(report)]
+    parts += [_variants(report), _confirmed(report), _calibrated(report), _again(report)]
+    parts += [_tempering(report), _seeds_and_deep(report), _numbers(report), _biases(report)]
+    parts += [_uniform(report), _kappas(report), _choosing(report)]
+    parts += [claims(report), _missing(report)]
+    return written(parts, width)
 
 
 def _about(report: Report) -> str:
@@ -49,7 +55,8 @@ def _about(report: Report) -> str:
     lines = [
         TITLE,
         f"{report['date']}, {'; '.join(report['machines'])}",
-        f"commit {', '.join(report['commits'])}: {report['command']}{typed and f' ({typed})'}",
+        f"commit {', '.join(report['commits'])}: {whole(report['command'])}"
+        f"{typed and f' ({typed})'}",
         OTHER,
     ]
     lacking = sum(held[0] for of in report["missing"].values() for held in of.values())
@@ -71,7 +78,7 @@ def title(name: str, found: Report) -> str:
 # ---- Table 4 ----
 
 
-def _table_4(report: Report) -> str:
+def _table_4(report: Report) -> str | Block:
     rows: list[list[str]] = []
     for name, found in report["conditions"].items():
         if CONDITIONS[name].kind == "many":
@@ -83,14 +90,14 @@ def _table_4(report: Report) -> str:
         rows += [_row(model, held, found["against"]) for model, held in found["models"].items()]
     if not rows:
         return ""
-    names = ["", "accuracy: paper", "ours", "F1: paper", "ours", "fits"]
-    names += ["SeedBERT's accuracy over it", "F1 over it"]
+    names = ["", "accuracy: paper", "accuracy: ours", "F1: paper", "F1: ours", "fits"]
+    names += ["SeedBERT's accuracy over it", "SeedBERT's F1 over it"]
     notes = (
         "In percent, mean +- standard deviation over fits (folds, dealt out up to five times); "
         "F1 is macro-F1. SeedBERT over it: points, with a 95 % interval for other fits on other "
         'items; p is corrected (Holm) over all of this table; "holds": it is at most 0.05.'
     )
-    return f"Table 4: accuracy and F1\n{aligned([names, *rows])}\n{notes}"
+    return Block("Table 4: accuracy and F1", [names, *rows], notes)
 
 
 def _row(model: str, held: Report, against: Report) -> list[str]:
@@ -125,7 +132,7 @@ def interval(test: Report, times: float = 1, digits: int = 4) -> str:
 # ---- recovered distributions ----
 
 
-def _recovered(report: Report) -> str:
+def _recovered(report: Report) -> str | Block:
     rows: list[list[str]] = []
     for name, found in report["conditions"].items():
         rows.append([title(name, found)])
@@ -143,7 +150,7 @@ def _recovered(report: Report) -> str:
     if not rows:
         return ""
     names = ["", "read as", "cross-entropy", "JSD", "TVD", "corr.", "entropy"]
-    return f"How far the recovered distribution is\n{aligned([names, *rows])}\n{RECOVERED}"
+    return Block("How far the recovered distribution is", [names, *rows], RECOVERED)
 
 
 def _distances(held: Report) -> list[str]:
@@ -165,7 +172,7 @@ def mean(values: list[Any]) -> float:
 # ---- the best variant ----
 
 
-def _variants(report: Report) -> str:
+def _variants(report: Report) -> str | Block:
     held = report["variant"]
     if not held:
         return f"Which variant recovers best: not chosen yet, {FIRST} lacks some of the variants"
@@ -177,11 +184,11 @@ def _variants(report: Report) -> str:
         rows.append([f"  {MODELS[model].called}", *cells])
     others = other_choices(held)
     said = "; ".join(f"by {' and '.join(names)}: {which}" for which, names in others.items())
-    notes = f"\nAnother distance would have chosen another one, {said}." if said else ""
-    return f"Which variant recovers best (*), chosen here\n{aligned(rows)}{notes}"
+    notes = f"Another distance would have chosen another one, {said}." if said else ""
+    return Block("Which variant recovers best (*), chosen here", rows, notes)
 
 
-def _confirmed(report: Report) -> str:
+def _confirmed(report: Report) -> str | Block:
     """The chosen variant less one network with temperature, as it is, and counted five times."""
     held = report["variant"]
     if not held:
@@ -195,16 +202,16 @@ def _confirmed(report: Report) -> str:
             yield [f"  less single, {READS[read]}", *cells, verdict]
 
     heading = f"Is it nearer than one network elsewhere: {called(held)}"
-    table = _by_corpus(held["against"], ", where it was chosen: no proof", rows_of)
+    rows = _by_corpus(held["against"], ", where it was chosen: no proof", rows_of)
     notes = (
         "Below 0: nearer to people than one network. What counts is the cross-entropy against one "
         "network with temperature, corrected (Holm) over the other corpora; the rest is not "
         "corrected."
     )
-    return f"{heading}\n{table}\n{notes}"
+    return Block(heading, rows, notes)
 
 
-def _calibrated(report: Report) -> str:
+def _calibrated(report: Report) -> str | Block:
     """Ensembles less one network, all with temperature: not what was chosen, and so no proof."""
     if not report["calibrated"]:
         return ""
@@ -217,7 +224,7 @@ def _calibrated(report: Report) -> str:
         "member has the ensemble's."
     )
     heading = "After the fact: is an ensemble nearer than one network, all with temperature?"
-    return f"{heading}\n{_by_corpus(report['calibrated'], first, _less_one_network)}\n{notes}"
+    return Block(heading, _by_corpus(report["calibrated"], first, _less_one_network), notes)
 
 
 def _less_one_network(corpus: str, of_model: Report) -> Iterator[list[str]]:
@@ -230,7 +237,7 @@ def _less_one_network(corpus: str, of_model: Report) -> Iterator[list[str]]:
         yield ["    less its own first member", *cells, ""]
 
 
-def _again(report: Report) -> str:
+def _again(report: Report) -> str | Block:
     """The same ensembles less one network, on items that were not seen when it was asked."""
     if not report["again"]:
         return ""
@@ -241,7 +248,7 @@ def _again(report: Report) -> str:
         "in the samples above; of ConvAbuse, which has no others, other folds and seeds."
     )
     heading = "Again: is an ensemble nearer than one network, all with temperature of at least 1?"
-    return f"{heading}\n{_by_corpus(report['again'], '', _less_one_network, asked)}\n{notes}"
+    return Block(heading, _by_corpus(report["again"], "", _less_one_network, asked), notes)
 
 
 def _by_corpus(
@@ -249,7 +256,7 @@ def _by_corpus(
     of_first: str,
     rows_of: Callable[[str, Report], Iterator[list[str]]],
     asked: Sequence[str] = COUNTED,
-) -> str:
+) -> list[list[str]]:
     """Distances of every corpus, whatever is held of it.
 
     Args:
@@ -263,10 +270,10 @@ def _by_corpus(
             continue
         rows.append([f"{corpus}{of_first * (corpus == FIRST)}"])
         rows += rows_of(corpus, held[corpus])
-    return aligned(rows)
+    return rows
 
 
-def _tempering(report: Report) -> str:
+def _tempering(report: Report) -> str | Block:
     rows: list[list[str]] = []
     for corpus in (name for name in SOURCES if name in report["tempering"]):
         found = report["tempering"][corpus]
@@ -298,7 +305,7 @@ def _tempering(report: Report) -> str:
         "rarer label is any but the corpus's most frequent one. Its votes: in the other fits. None "
         "below 1: as methods choose it since this was seen."
     )
-    return f"By how few labels temperatures are chosen\n{aligned([names, *rows])}\n{notes}"
+    return Block("By how few labels temperatures are chosen", [names, *rows], notes)
 
 
 def _known(value: Any) -> str:
@@ -313,7 +320,7 @@ def _nearer(test: Report) -> str:
     return f"p {p}: {words.get(first, first)}{' only' * bool(more)}{more}"
 
 
-def _seeds_and_deep(report: Report) -> str:
+def _seeds_and_deep(report: Report) -> str | Block:
     rows: list[list[str]] = []
     for name, found in report["conditions"].items():
         tests = found["recovery"][DEEP]
@@ -327,16 +334,14 @@ def _seeds_and_deep(report: Report) -> str:
             rows.append([f"  {READS[read]}", *cells])
     if not rows:
         return ""
-    return (
-        "Plain seeds less a deep ensemble of five (below 0: seeds are nearer; not corrected)\n"
-        + aligned([["", *DISTANCES], *rows])
-    )
+    heading = "Plain seeds less a deep ensemble of five (below 0: seeds are nearer; not corrected)"
+    return Block(heading, [["", *DISTANCES], *rows])
 
 
 # ---- the number of members ----
 
 
-def _numbers(report: Report) -> str:
+def _numbers(report: Report) -> str | Block:
     rows: list[list[str]] = []
     for corpus in (name for name in SOURCES if name in report["number"]):
         of_model = report["number"][corpus]
@@ -355,13 +360,13 @@ def _numbers(report: Report) -> str:
         return ""
     names = ["members", "accuracy", "F1", *(f"cross-entropy, {READS[r]}" for r in READ_OUTS)]
     names += ["JSD, votes", "JSD, with temperature"]
-    return f"The effect of the number of members\n{aligned([names, *rows])}"
+    return Block("The effect of the number of members", [names, *rows])
 
 
 # ---- biases, near-uniform, kappas ----
 
 
-def _biases(report: Report) -> str:
+def _biases(report: Report) -> str | Block:
     rows: list[list[str]] = []
     for name, found in report["conditions"].items():
         of_members = {m: h["biases"] for m, h in found["models"].items() if h["biases"]}
@@ -386,10 +391,10 @@ def _biases(report: Report) -> str:
         "% of fits would be without any bias. Annotators with at least 50 answers; where they saw "
         "different items, that adds to their spread."
     )
-    return f"Biases of members and of annotators\n{aligned([names, *rows])}\n{notes}"
+    return Block("Biases of members and of annotators", [names, *rows], notes)
 
 
-def _uniform(report: Report) -> str:
+def _uniform(report: Report) -> str | Block:
     rows: list[list[str]] = []
     for name, found in report["conditions"].items():
         held = found["models"].get("single")
@@ -405,23 +410,23 @@ def _uniform(report: Report) -> str:
         "Entropy as a share of the highest: 1 is uniform. moves: how far predictions are from "
         "their own mean (TVD); 0 is the same whatever the item."
     )
-    return f"Is a single network near-uniform?\n{aligned([names, *rows])}\n{notes}"
+    return Block("Is a single network near-uniform?", [names, *rows], notes)
 
 
-def _kappas(report: Report) -> str:
+def _kappas(report: Report) -> str | Block:
     rows = [["Cohen's kappa, mean over pairs", "paper", "snow2008 affect"]]
     for name, asked in QUESTIONS.items():
         ours = report["kappas"].get(name)
         rows.append([f"  {asked}", f"{KAPPA[name]:.3f}", "-" if ours is None else f"{ours:.3f}"])
     if not report["kappas"]:
         return ""
-    return f"Table 1: who agrees on what\n{aligned(rows)}\nPresent: rated above 50 of 100."
+    return Block("Table 1: who agrees on what", rows, "Present: rated above 50 of 100.")
 
 
 # ---- what was tried, and what is missing ----
 
 
-def _choosing(report: Report) -> str:
+def _choosing(report: Report) -> str | Block:
     rows: list[list[str]] = []
     for corpus in (name for name in SOURCES if name in report["choosing"]):
         rows.append([corpus])
@@ -438,14 +443,14 @@ def _choosing(report: Report) -> str:
         "labels within training folds; * was chosen. Variants of an ensemble have SeedBERT's "
         "settings."
     )
-    return f"Settings tried, as many for every method\n{aligned(rows)}\n{notes}"
+    return Block("Settings tried, as many for every method", rows, notes)
 
 
 def _trial(trial: Report, best: bool) -> str:
     held = trial["settings"]
     rate = f"{held['training.encoder_learning_rate']:g}"
     other = held.get("complexity_weight", held["training.epochs"])
-    return f"{rate}/{other:g} {trial['score']:.4f}{'*' * best}"
+    return whole(f"{rate}/{other:g} {trial['score']:.4f}{'*' * best}")
 
 
 def _missing(report: Report) -> str:

@@ -8,6 +8,7 @@ import numpy as np
 
 from dissensus.evaluation.difference import p_text
 from dissensus.evaluation.fit import number
+from dissensus.papers.layout import Block, whole, written
 from dissensus.papers.soft_labels.claims import claims
 from dissensus.papers.soft_labels.conditions import CONDITIONS, STEMS, Condition
 from dissensus.papers.soft_labels.printed import (
@@ -22,7 +23,7 @@ from dissensus.papers.soft_labels.printed import (
     TITLE,
     Printed,
 )
-from dissensus.papers.tables import aligned, holds, spread
+from dissensus.papers.tables import holds, spread
 
 Report = dict[str, Any]
 HEADINGS = {
@@ -30,6 +31,7 @@ HEADINGS = {
     2: "Table 2: silver labels (the crowd's majority) and soft labels",
     0: "Beside the paper: the same with one thing changed",
 }
+WHAT = ("paper", "ours", "diff")
 STARS = ((0.01, "**"), (0.05, "*"))
 WORDS = (
     "Word vectors are GloVe with 100 numbers, not 300, and characters learn from chance: the "
@@ -37,14 +39,18 @@ WORDS = (
 )
 
 
-def shown(report: Report) -> str:
-    """All tables of a report, with what they say in plain words."""
-    parts = [_about(report)]
+def shown(report: Report, width: int | None = None) -> str:
+    """All tables of a report, with what they say in plain words.
+
+    Args:
+        width: of a terminal; nothing is broken if left out.
+    """
+    parts: list[str | Block] = [_about(report)]
     for table in (1, 2):
         parts.append(_table(report, table))
     parts += [_cells_table(report), _gap_table(report), _table(report, 0), _words_table(report)]
     parts.append(claims(report))
-    return "\n\n".join(part for part in parts if part) + "\n"
+    return written(parts, width)
 
 
 def _about(report: Report) -> str:
@@ -53,7 +59,7 @@ def _about(report: Report) -> str:
         TITLE,
         f"{n} run{'s' * (n != 1)}, seeds {', '.join(map(str, report['seeds']))}; "
         f"{report['date']}, {'; '.join(report['machines'])}",
-        f"commit {', '.join(report['commits'])}: {report['command']}",
+        f"commit {', '.join(report['commits'])}: {whole(report['command'])}",
     ]
     if report["left_out"]:
         lines.append(
@@ -73,7 +79,7 @@ def _about(report: Report) -> str:
 # ---- Tables 1 and 2, and ours ----
 
 
-def _table(report: Report, table: int) -> str:
+def _table(report: Report, table: int) -> str | Block:
     """A block for each condition: the paper's figures, ours, the difference, stars, verdicts."""
     rows: list[list[str]] = []
     for name, found in report["conditions"].items():
@@ -90,8 +96,8 @@ def _table(report: Report, table: int) -> str:
             rows += [_row(name, model, found, kind) for model in MODELS if model in found["models"]]
     if not rows:
         return ""
-    names = ["", "accuracy: paper", "ours", "diff", "F1: paper", "ours", "diff"]
-    names += ["within 1.5", "MTL over STL"]
+    names = [f"{metric}: {what}" for metric in ("accuracy", "F1") for what in WHAT]
+    names = ["", *names, "within 1.5", "MTL over STL"]
     notes = (
         "Accuracy and macro-F1 in percent over the predictions of all folds and runs; +- is the "
         'standard deviation over runs; diff is ours less the paper\'s, in points. "within 1.5": '
@@ -102,7 +108,7 @@ def _table(report: Report, table: int) -> str:
         "other seeds and other items. p is corrected (Holm), because some of so many comparisons "
         'would come out by luck; "holds": it is at most 0.05.'
     )
-    return f"{HEADINGS[table]}\n{aligned([names, *rows])}\n{notes}"
+    return Block(HEADINGS[table], [names, *rows], notes)
 
 
 def _title(condition: Condition, kind: str) -> str:
@@ -169,7 +175,7 @@ def interval(found: Report) -> str:
 # ---- Table 3 ----
 
 
-def _cells_table(report: Report) -> str:
+def _cells_table(report: Report) -> str | Block:
     """Who is right where, and how sure the crowd is there."""
     rows: list[list[str]] = []
     for name, found in report["conditions"].items():
@@ -198,15 +204,13 @@ def _cells_table(report: Report) -> str:
         "In brackets the predictions of all runs; p by Mann and Whitney's test, which takes them "
         "for independent, as the paper does."
     )
-    return (
-        f"Table 3: what the crowd said where models are right\n{aligned([names, *rows])}\n{notes}"
-    )
+    return Block("Table 3: what the crowd said where models are right", [names, *rows], notes)
 
 
 # ---- words ----
 
 
-def _words_table(report: Report) -> str:
+def _words_table(report: Report) -> str | Block:
     """How accurate models are on words with a vector, and on those without."""
     rows: list[list[str]] = []
     for name, found in report["conditions"].items():
@@ -225,13 +229,13 @@ def _words_table(report: Report) -> str:
         return ""
     names = ["", "with a vector", "without", "all", "all, in the paper"]
     heading = "Words with and without a vector in the file of GloVe: accuracy on gold, in percent"
-    return f"{heading}\n{aligned([names, *rows])}"
+    return Block(heading, [names, *rows])
 
 
 # ---- overfitting ----
 
 
-def _gap_table(report: Report) -> str:
+def _gap_table(report: Report) -> str | Block:
     """The main task's loss on the development part less that in training."""
     rows: list[list[str]] = []
     for name, found in report["conditions"].items():
@@ -244,11 +248,11 @@ def _gap_table(report: Report) -> str:
                 less = _interval_of_gap(against["gap"][when]) if against else ""
                 cells += [f"{np.mean(gaps):.3f}", less]
             rows.append(cells)
-    names = ["", "chosen epoch", "less STL's", "last epoch", "less STL's"]
+    names = ["", "chosen epoch", "chosen less STL's", "last epoch", "last less STL's"]
     heading = (
         "Overfitting: the main task's loss (nats) on the development part less that in training"
     )
-    return f"{heading}\n{aligned([names, *rows])}\nIntervals: 95 % over seeds, not corrected."
+    return Block(heading, [names, *rows], "Intervals: 95 % over seeds, not corrected.")
 
 
 def _interval_of_gap(found: Report) -> str:
