@@ -1,10 +1,11 @@
-"""`import dissensus` and `dissensus --help` load nothing heavy."""
+"""`import dissensus`, `dissensus --help` and commands that only show load nothing heavy."""
 
 from __future__ import annotations
 
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -18,7 +19,15 @@ COMMANDS = (
     "predict",
     "evaluate",
     "compare",
+    "papers",
     "cache",
+)
+RESULTS = Path(__file__).parent.parent / "benchmarks" / "results"
+SHOWING = (
+    ("cache",),
+    ("papers", "soft-labels", "--show", str(RESULTS / "soft_labels.json")),
+    ("papers", "seedbert", "--show", str(RESULTS / "seedbert.json")),
+    ("papers", "seedbert", "--hypothesis", str(RESULTS / "seedbert_hypothesis.json")),
 )
 
 
@@ -34,11 +43,11 @@ def loaded_by(program: str) -> list[str]:
     return found
 
 
-def help_of(*arguments: str) -> str:
-    """A program that prints a help text the way the `dissensus` command does."""
+def running(*arguments: str) -> str:
+    """A program that does what the `dissensus` command does, and must end well."""
     return f"""
 import sys
-sys.argv = {["dissensus", *arguments, "--help"]}
+sys.argv = {["dissensus", *arguments]}
 from dissensus.cli import main
 try:
     main()
@@ -53,13 +62,29 @@ except SystemExit as stop:
         "import dissensus",
         "from dissensus import Annotations, Corpus, Predictions, readers, datasets, agreement",
         "from dissensus.methods import METHODS; assert METHODS",
-        help_of(),
-        *(help_of(command) for command in COMMANDS),
+        "from dissensus.evaluation import Results, compare, tables",
+        running("--help"),
+        *(running(command, "--help") for command in COMMANDS),
     ],
-    ids=["import", "data", "methods", "--help", *(f"{command} --help" for command in COMMANDS)],
+    ids=[
+        "import",
+        "data",
+        "methods",
+        "evaluation",
+        "--help",
+        *(f"{command} --help" for command in COMMANDS),
+    ],
 )
 def test_nothing_heavy_is_loaded(program: str) -> None:
     assert loaded_by(program) == []
+
+
+@pytest.mark.parametrize("arguments", SHOWING, ids=lambda words: " ".join(words[:3]))
+def test_showing_needs_nothing_heavy(
+    arguments: tuple[str, ...], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("DISSENSUS_CACHE", str(tmp_path))
+    assert loaded_by(running(*arguments)) == []
 
 
 def test_the_look_at_loaded_modules_sees_a_heavy_one() -> None:

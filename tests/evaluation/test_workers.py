@@ -1,7 +1,10 @@
-"""Jobs that wait for others, in this process."""
+"""Jobs that wait for others, in this process, and its threads."""
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -32,3 +35,18 @@ def test_what_waits_for_a_fit_that_never_ends_well_ends_the_rest() -> None:
     asked: list[str] = []
     assert list(fits_here(Told(), None, jobs())) == ["failed"]
     assert asked == ["again"]
+
+
+def test_one_thread_although_torch_was_not_loaded_before() -> None:
+    program = (
+        "import sys\n"
+        "from dissensus.evaluation.workers import one_thread\n"
+        "assert 'torch' not in sys.modules\n"
+        "with one_thread():\n"
+        "    import torch\n"
+        "    print(torch.get_num_threads())\n"
+        "print(torch.get_num_threads())\n"
+    )
+    known = os.environ | {"OMP_NUM_THREADS": "2"}
+    done = subprocess.run([sys.executable, "-c", program], env=known, capture_output=True)
+    assert done.stdout.split() == [b"1", b"2"], done.stderr

@@ -20,7 +20,8 @@ from dissensus.methods import Job, SeedEnsemble, Single, fit_many
 from dissensus.methods.base import Answers
 from dissensus.methods.members import member_seed
 from dissensus.methods.seed_ensemble import bag
-from dissensus.methods.temperature import best_temperature, set_aside, tempered
+from dissensus.methods.temperature import set_aside
+from dissensus.methods.tempering import best_temperature, tempered
 from dissensus.training import Training
 from dissensus.training.cuts import cuts
 from dissensus.training.loop import Run

@@ -13,7 +13,8 @@ from torch.nn import functional as F
 import dissensus as ds
 from dissensus.errors import DataError, ModelError
 from dissensus.methods import Bayesian, LabelAndUncertainty, Single, SoftLabel
-from dissensus.methods.temperature import Calibrated, best_temperature, set_aside, tempered
+from dissensus.methods.temperature import Calibrated, set_aside
+from dissensus.methods.tempering import best_temperature, tempered
 from dissensus.training import Training
 from tests.crowds import SCALES, feature_crowd
 

@@ -1,8 +1,13 @@
-"""Contents to sequences of vectors: `Contents -> Store`, frozen encoders cached on disk."""
+"""Contents to sequences of vectors: `Contents -> Store`, frozen encoders cached on disk.
+
+Encoders themselves are loaded when they are first used, so that the cache needs no torch.
+"""
 
 from __future__ import annotations
 
-from dissensus.encoders.base import Encoder, EncoderNetwork, NeuralEncoder, UntrainedEncoder
+import importlib
+from typing import TYPE_CHECKING, Any
+
 from dissensus.encoders.choice import (
     DEFAULTS,
     ENCODERS,
@@ -12,13 +17,16 @@ from dissensus.encoders.choice import (
     readings,
     roles_of,
 )
-from dissensus.encoders.features import FeaturesEncoder
 from dissensus.encoders.pooling import mean_vectors, pooling_once
 from dissensus.encoders.prepared import Inputs, Prepared
 from dissensus.encoders.preparing import ByBatch, prepared
 from dissensus.encoders.skipping import without_unreadable
 from dissensus.encoders.store import Sequence, Store
-from dissensus.encoders.text import TextEncoder
+
+if TYPE_CHECKING:
+    from dissensus.encoders.base import Encoder, EncoderNetwork, NeuralEncoder, UntrainedEncoder
+    from dissensus.encoders.features import FeaturesEncoder
+    from dissensus.encoders.text import TextEncoder
 
 __all__ = [
     "ByBatch",
@@ -44,3 +52,18 @@ __all__ = [
     "roles_of",
     "without_unreadable",
 ]
+
+_HOMES = {  # what needs torch
+    "Encoder": "base",
+    "EncoderNetwork": "base",
+    "FeaturesEncoder": "features",
+    "NeuralEncoder": "base",
+    "TextEncoder": "text",
+    "UntrainedEncoder": "base",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        return getattr(importlib.import_module(f"dissensus.encoders.{_HOMES[name]}"), name)
+    raise AttributeError(f"module 'dissensus.encoders' has no attribute {name!r}")

@@ -19,16 +19,18 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from dissensus.contents import Contents
-from dissensus.encoders.base import Encoder
 from dissensus.encoders.keys import KEY, content_keys
 from dissensus.encoders.media import Unreadable
 from dissensus.encoders.store import Store
 from dissensus.errors import DataError, listed
+
+if TYPE_CHECKING:
+    from dissensus.encoders.base import Encoder
 
 PARTS = ("keys", "vectors", "places", "offsets", "cut")
 ABOUT = "encoder.json"  # in an encoder's folder: which one it is

@@ -8,7 +8,7 @@ import math
 import re
 from collections.abc import Container, Mapping
 from dataclasses import Field, dataclass, fields
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -16,10 +16,12 @@ import pyarrow as pa
 from dissensus.contents import Contents, Kind
 from dissensus.corpus import Corpus
 from dissensus.encoders import hub
-from dissensus.encoders.base import Encoder
 from dissensus.encoders.cache import cached_store
 from dissensus.encoders.store import Store
 from dissensus.errors import ModelError, listed
+
+if TYPE_CHECKING:
+    from dissensus.encoders.base import Encoder
 
 # by kind of content, then by name: the module and class; what ends in ":" is followed by a path;
 # "" is any other name, a folder or a model of the hub

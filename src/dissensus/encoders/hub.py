@@ -5,12 +5,13 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
-
-from torch import nn
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from dissensus.contents import Kind
 from dissensus.errors import InstallError, ModelError
+
+if TYPE_CHECKING:
+    from torch import nn
 
 T = TypeVar("T")
 
@@ -59,6 +60,8 @@ def revision(source: str, network: Callable[[], Any]) -> str:
 
 def layers(model: nn.Module) -> list[nn.Module]:
     """The layers of a transformer, the first one first: its longest list of modules."""
+    from torch import nn
+
     lists = [list(part) for part in model.modules() if isinstance(part, nn.ModuleList)]
     if not lists:
         raise ModelError(f"{type(model).__name__} has no list of layers to train a part of")
@@ -67,6 +70,8 @@ def layers(model: nn.Module) -> list[nn.Module]:
 
 def without_pooler(model: Any) -> Any:
     """The model without its own pooling, which we do not read, and which must not be trained."""
+    from torch import nn
+
     if isinstance(getattr(model, "pooler", None), nn.Module):
         model.pooler = None
     return model

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from dissensus.contents import Contents, Kind
-from dissensus.encoders.base import Encoder, NeuralEncoder
 from dissensus.errors import DataError
 from dissensus.progress import progress
+
+if TYPE_CHECKING:
+    from dissensus.encoders.base import Encoder
 
 NOUNS: dict[Kind, str] = {
     "text": "text",
@@ -57,6 +61,8 @@ def unreadable(encoder: Encoder, contents: Contents) -> dict[int, str]:
 
 def _reason(encoder: Encoder, contents: Contents) -> str | None:
     """Why these contents cannot be read; none where they can."""
+    from dissensus.encoders.base import NeuralEncoder
+
     try:
         if isinstance(encoder, NeuralEncoder):
             encoder.prepare(contents)

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from contextlib import AbstractContextManager
 from contextvars import ContextVar
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from dissensus.contents import Contents
-from dissensus.encoders.base import Encoder
 from dissensus.encoders.choice import encode
 from dissensus.encoders.keys import content_keys
 from dissensus.encoders.media import Unreadable
 from dissensus.once import kept_within
+
+if TYPE_CHECKING:
+    from dissensus.encoders.base import Encoder
 
 MOST = 1 << 28  # bytes of vectors that are kept, of one encoder
 

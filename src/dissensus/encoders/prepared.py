@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
-import torch
-from torch import Tensor
+
+if TYPE_CHECKING:
+    import torch
+    from torch import Tensor
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,6 +78,8 @@ class Inputs:
 
 def _padded(values: np.ndarray, offsets: np.ndarray, codes: np.ndarray) -> tuple[Tensor, Tensor]:
     """Ragged values as (n_codes, length, ...), zeros behind the end, and each one's length."""
+    import torch
+
     lengths = np.diff(offsets)[codes]
     padded = np.zeros((len(codes), int(lengths.max(initial=0)), *values.shape[1:]), values.dtype)
     for row, (code, n) in enumerate(zip(codes, lengths, strict=True)):

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from dissensus.contents import Contents
-from dissensus.encoders.base import NeuralEncoder
 from dissensus.encoders.media import Unreadable
 from dissensus.encoders.prepared import Inputs, Prepared
 from dissensus.errors import ModelError
 from dissensus.progress import progress
+
+if TYPE_CHECKING:
+    from dissensus.encoders.base import NeuralEncoder
 
 AT_ONCE = 1 << 28  # bytes that stay prepared: 5,000 pictures, 2 hours of speech, any texts
 PIECE = 128  # contents read at a time, to see how large they are

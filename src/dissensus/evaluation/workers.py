@@ -9,7 +9,6 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
-import sys
 import threading
 from collections import deque
 from collections.abc import Generator, Iterable, Iterator
@@ -105,18 +104,16 @@ def fits_apart(task: Work, folder: Path, jobs: Iterable[Job], processes: int) ->
 @contextmanager
 def one_thread() -> Iterator[None]:
     """Arithmetic in one thread: sums come out the same however many there could be."""
+    import torch
     from threadpoolctl import threadpool_limits
 
-    torch: Any = sys.modules.get("torch")
-    before = torch.get_num_threads() if torch else 0
-    if torch:
-        torch.set_num_threads(1)
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
     try:
         with threadpool_limits(limits=1):
             yield
     finally:
-        if torch:
-            torch.set_num_threads(before)
+        torch.set_num_threads(before)
 
 
 # ---- in the parent ----

@@ -28,9 +28,9 @@ from dissensus.methods.temperature import (
     check_held_out,
     temperature_notes,
     temperatures,
-    tempered,
     without_aside,
 )
+from dissensus.methods.tempering import tempered
 from dissensus.methods.trained import LaidOut, TrainedMethod
 from dissensus.prediction import MemberAttention, Predictions
 from dissensus.scales import Interval, Scale

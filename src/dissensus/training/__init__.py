@@ -1,9 +1,19 @@
-"""The loop, once: batches of items with all their rows, pure losses, one door to the network."""
+"""The loop, once: batches of items with all their rows, pure losses, one door to the network.
 
-from dissensus.training.batch import Batch, Loss, Network, Outputs, Rows, Sizes
-from dissensus.training.examples import Examples
-from dissensus.training.loop import fit
+The loop is loaded when it is first used, so that settings need no torch.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
 from dissensus.training.settings import Training
+
+if TYPE_CHECKING:
+    from dissensus.training.batch import Batch, Loss, Network, Outputs, Rows, Sizes
+    from dissensus.training.examples import Examples
+    from dissensus.training.loop import fit
 
 __all__ = [
     "Batch",
@@ -16,3 +26,20 @@ __all__ = [
     "Training",
     "fit",
 ]
+
+_HOMES = {  # what needs torch
+    "Batch": "batch",
+    "Examples": "examples",
+    "Loss": "batch",
+    "Network": "batch",
+    "Outputs": "batch",
+    "Rows": "batch",
+    "Sizes": "batch",
+    "fit": "loop",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        return getattr(importlib.import_module(f"dissensus.training.{_HOMES[name]}"), name)
+    raise AttributeError(f"module 'dissensus.training' has no attribute {name!r}")

@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
-
-import torch
-from torch import nn
+from typing import TYPE_CHECKING, Any, Literal
 
 from dissensus.errors import ModelError
+
+if TYPE_CHECKING:
+    import torch
+    from torch import nn
 
 LARGEST_SEED = 2**63  # torch knows none beyond
 BETAS, EPSILON, MOMENTUM = (0.9, 0.999), 1e-8, 0.9  # of the optimisers, as torch has them
@@ -118,10 +119,14 @@ class Training:
     @property
     def on_gpu(self) -> bool:
         """Whether a GPU is wished for, and there is one."""
+        import torch
+
         return self.device != "cpu" and torch.cuda.is_available()
 
     def where(self) -> torch.device:
         """The device to train on."""
+        import torch
+
         if self.device == "auto":
             return torch.device("cuda" if torch.cuda.is_available() else "cpu")
         if self.device == "cuda" and not torch.cuda.is_available():
@@ -146,6 +151,8 @@ class Training:
 
     def optimise(self, groups: list[dict[str, Any]]) -> Any:
         """The optimiser of parameters in groups."""
+        import torch
+
         common: dict[str, Any] = {"weight_decay": self.weight_decay, "fused": True}
         if self.optimiser == "sgd":
             return torch.optim.SGD(groups, momentum=MOMENTUM, **common)

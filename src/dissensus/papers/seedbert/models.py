@@ -6,14 +6,16 @@ import itertools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dissensus.methods import method as method_class
 from dissensus.methods.settings import configured
-from dissensus.methods.trained import TrainedMethod
 from dissensus.methods.variants import changed, settings_of
 from dissensus.papers.seedbert.printed import TABLE
 from dissensus.training import Training
+
+if TYPE_CHECKING:
+    from dissensus.methods.trained import TrainedMethod
 
 N_MEMBERS, MANY = 5, 20
 AT_ONCE = 30  # networks side by side on a GPU, at most
@@ -123,6 +125,8 @@ def built(
         settings: those of a trial, or `AS_PAPER`.
         typed: more of them as typed, for trying things out.
     """
+    from dissensus.methods.trained import TrainedMethod
+
     found = MODELS[model]
     cls = method_class(found.method)
     plain = cls(encoder=encoder, tune="all", temperature=True, training=CHOSEN)  # type: ignore[call-arg]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from dissensus.evaluation.item_scores import BY_SHARES
-from dissensus.methods.temperature import LOWEST, best_temperature, tempered
+from dissensus.methods.tempering import LOWEST, best_temperature, tempered
 from dissensus.metrics.votes import smoothed_votes
 from dissensus.papers.seedbert.items import Items
 from dissensus.papers.seedbert.models import N_MEMBERS
