@@ -168,7 +168,7 @@ def test_votes_by_hand() -> None:
     rows = [("1", "p", "a"), ("1", "q", "a"), ("1", "r", "b"), ("2", "p", "b"), ("2", "q", "c")]
     annotations = Annotations.from_rows(rows, Nominal(VALUES))
     majority = Majority().fit(annotations)
-    assert majority.distribution_.tolist() == [[1, 0, 0], [0, 0.5, 0.5]]
+    assert majority.distribution_.tolist() == [[2 / 3, 1 / 3, 0], [0, 0.5, 0.5]]
     assert majority.consensus_.answers() == ["a", "b"]
     assert Majority(ties="last").fit(annotations).consensus_.answers() == ["a", "c"]
     assert Majority(ties="drop").fit(annotations).consensus_.answers() == ["a"]

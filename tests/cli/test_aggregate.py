@@ -10,6 +10,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
+from dissensus.aggregation import AGGREGATORS
 from tests.cli.conftest import Run
 
 LINES = """item,annotator,label,gold
@@ -39,7 +40,7 @@ def test_a_row_for_every_item(run: Run, table: Path) -> None:
         ("t2", "no", "3"),
         ("t3", "no", "2"),
     ]
-    assert float(rows[2]["share.yes"]) == 0.5
+    assert [float(row["share.yes"]) for row in rows] == pytest.approx([2 / 3, 1 / 3, 0.5])
     assert ended.err.splitlines()[-1] == "label: majority of 3 items; 1.0000 of 3 gold labels"
 
 
@@ -73,7 +74,25 @@ def test_what_was_learned_of_people(run: Run, table: Path, tmp_path: Path, metho
 def test_gold_labels_teach(run: Run, table: Path) -> None:
     ended = run("aggregate", table, "--method", "one-coin", "--use-gold")
     rows = list(csv.DictReader(io.StringIO(ended.out)))
-    assert [row["share.yes"] for row in rows] == ["1", "0", "0"]
+    assert [row["probability.yes"] for row in rows] == ["1", "0", "0"]
+
+
+@pytest.mark.parametrize("method", AGGREGATORS)
+def test_columns_say_what_they_hold(run: Run, table: Path, tmp_path: Path, method: str) -> None:
+    ratings = method in ("mean", "median", "gaussian")
+    if ratings:
+        table.write_text("item,annotator,label\nt1,ann,1\nt1,bob,3\nt2,ann,2\nt2,bob,2\n")
+    scale = ("--scale", "interval:1:3") if ratings else ()
+    ended = run("aggregate", table, "--method", method, *scale)
+    rows = list(csv.DictReader(io.StringIO(ended.out)))
+    of_votes = ("majority", "soft-vote", "wawa", "zero-based-skill", "mean", "median")
+    prefix = "share." if method in of_votes else "probability."
+    known = ["question", "item", "answer", "answers"]
+    named = [name for name in rows[0] if name not in known]
+    assert list(rows[0])[:4] == known and all(name.startswith(prefix) for name in named)
+    assert len(named) == (20 if ratings else 2)
+    for row in rows:
+        assert sum(float(row[name]) for name in named) == pytest.approx(1)
 
 
 @pytest.mark.parametrize(

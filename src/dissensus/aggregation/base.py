@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
-from typing import ClassVar, Self
+from typing import ClassVar, Literal, Self
 
 import numpy as np
 
@@ -12,18 +12,23 @@ from dissensus.annotations import Annotations
 from dissensus.errors import DataError
 from dissensus.names import Names
 
+Gives = Literal["share", "probability"]
+
 
 @dataclass(eq=False)
 class Aggregator(ABC):
     """Settings are fields; `fit` returns self; what was learned ends in `_`.
 
-    `distribution_` is (n_items, n_columns), nan for items without answers; `consensus_` holds one
-    answer for each item that has any, as annotations without annotators.
+    `distribution_` is (n_items, n_columns), nan for items without answers: of votes the share of
+    the answers that each value has, of a model how probable it is that a value is the true one;
+    `gives` says which. `consensus_` holds one answer for each item that has any, as annotations
+    without annotators.
     """
 
     name: ClassVar[str]
     scales: ClassVar[tuple[str, ...]] = ("nominal", "ordinal")  # kinds it is for
     needs_annotators: ClassVar[bool] = True
+    gives: ClassVar[Gives] = "share"
 
     distribution_: np.ndarray = field(init=False, repr=False)
     consensus_: Annotations = field(init=False, repr=False)

@@ -9,7 +9,7 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from dissensus.aggregation.base import Aggregator
+from dissensus.aggregation.base import Aggregator, Gives
 from dissensus.aggregation.rows import Expected, Rows
 from dissensus.annotations import Annotations
 from dissensus.errors import DataError, listed
@@ -32,6 +32,7 @@ class HiddenTruth(Aggregator):
     iterations: int = 100
     tolerance: float = 1e-6
 
+    gives: ClassVar[Gives] = "probability"
     state: ClassVar[str] = "counts_"  # the array that says how each annotator answers
     annotators_: Names = field(init=False, repr=False)
     values_: tuple[str, ...] = field(init=False, repr=False)

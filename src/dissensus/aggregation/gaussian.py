@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from dissensus.aggregation.base import Aggregator, labelled
+from dissensus.aggregation.base import Aggregator, Gives, labelled
 from dissensus.annotations import Annotations
 from dissensus.scales import Interval
 
@@ -33,6 +33,7 @@ class Gaussian(Aggregator):
     strength: float = 2.0
     name: ClassVar[str] = "gaussian"
     scales: ClassVar[tuple[str, ...]] = ("interval",)
+    gives: ClassVar[Gives] = "probability"
     bias_: np.ndarray = field(init=False, repr=False)
     spread_: np.ndarray = field(init=False, repr=False)
     variance_: np.ndarray = field(init=False, repr=False)

@@ -7,13 +7,13 @@ from typing import ClassVar
 
 import numpy as np
 
-from dissensus.aggregation.base import Aggregator
+from dissensus.aggregation.base import Aggregator, Gives
 from dissensus.annotations import Annotations, Ties
 
 
 @dataclass(eq=False)
 class Majority(Aggregator):
-    """The most frequent answer; values that tie share the distribution.
+    """The most frequent answer; the distribution is people's own, as of `SoftVote`.
 
     Args:
         ties: which of the values that tie is the consensus: the first or last of the scale, one
@@ -26,10 +26,7 @@ class Majority(Aggregator):
     needs_annotators: ClassVar[bool] = False
 
     def _fit(self, annotations: Annotations) -> np.ndarray:
-        counts = annotations.counts()
-        best = (counts == counts.max(axis=1, keepdims=True)).astype(float)
-        best[counts.sum(axis=1) == 0] = np.nan
-        return best / best.sum(axis=1, keepdims=True)
+        return annotations.distribution()
 
     def _labels(self, annotations: Annotations) -> Annotations:
         return annotations.majority(self.ties, self.seed)
@@ -57,6 +54,7 @@ class SoftmaxVote(Aggregator):
 
     name: ClassVar[str] = "softmax-vote"
     needs_annotators: ClassVar[bool] = False
+    gives: ClassVar[Gives] = "probability"
 
     def _fit(self, annotations: Annotations) -> np.ndarray:
         counts = annotations.counts()

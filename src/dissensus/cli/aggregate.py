@@ -42,7 +42,11 @@ def aggregate(
     ] = None,
     json: console.Json = False,
 ) -> None:
-    """Aggregate the answers in FILE: a row per item with one answer and its distribution."""
+    """Aggregate the answers in FILE: a row per item with one answer and its distribution.
+
+    Columns share.VALUE hold the share of the answers to an item, columns probability.VALUE how
+    probable a model of annotators (dawid-skene, ...) finds it that VALUE is the true answer.
+    """
     from dissensus.aggregation import AGGREGATORS
 
     if method not in AGGREGATORS:
@@ -96,7 +100,7 @@ def _accuracy(corpus: Corpus, question: str, found: Aggregator) -> str:
 
 
 def _rows(annotations: Annotations, found: Aggregator, question: str) -> dict[str, Any]:
-    """A column each: question, item, answer, and the share of every value."""
+    """A column each: question, item, answer, and the share or probability of every value."""
     item, scale = found.consensus_.item, annotations.scale
     columns: dict[str, Any] = {
         "question": [question] * len(item),
@@ -106,7 +110,7 @@ def _rows(annotations: Annotations, found: Aggregator, question: str) -> dict[st
     }
     names = getattr(scale, "values", None) or [f"bin-{k}" for k in range(scale.n_columns)]
     for column, name in enumerate(names):
-        columns[f"share.{name}"] = found.distribution_[item, column].tolist()
+        columns[f"{found.gives}.{name}"] = found.distribution_[item, column].tolist()
     return columns
 
 
