@@ -99,3 +99,7 @@ def test_what_cannot_be_broken_is_whole() -> None:
 
 def test_parts_that_say_nothing_are_left_out() -> None:
     assert written(["a", "", Block("b", [["c", "d"]])]) == "a\n\nb\nc  d\n"
+
+
+def test_headings_without_rows() -> None:
+    assert written([Block("Settings", [["stems"], ["tags"]])], 80) == "Settings\nstems\ntags\n"

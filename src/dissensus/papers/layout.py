@@ -88,7 +88,7 @@ def aligned(rows: Sequence[Sequence[str]], width: int | None = None) -> str:
     if width is not None and sum(widths) + 2 * (len(widths) - 1) > width:
         columns = _narrowed(columns, width)
         widths = [_width(column) for column in columns]
-    parts = dealt(widths, width)
+    parts = dealt(widths, width) if widths else [[]]  # headings alone
     return "\n\n".join(_lines(rows, columns, widths, part, width) for part in parts)
 
 
