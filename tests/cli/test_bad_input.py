@@ -382,7 +382,69 @@ def test_values_that_training_never_saw(run: Run, tmp_path: Path) -> None:
     assert run("evaluate", tmp_path / "said", *new).code == 0
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "advice"),
+    [
+        (
+            ("no", "yes"),
+            ("No", "YES"),
+            "(no value 'No', 'YES' on the nominal scale of 'no', 'yes'); if these are other "
+            "spellings of the same, say --scale nominal:no,yes --merge-variants",
+        ),
+        (
+            ("0.5", "2.25"),
+            ("1", "99"),
+            "(99 lies outside 0.5 to 2.25 (8 such answers); declare other ends or leave the row "
+            "out); say all values when training, as in --scale interval:0.5:99",
+        ),
+    ],
+)
+def test_advice_about_another_scale_can_be_followed(
+    run: Run, tmp_path: Path, old: tuple[str, str], new: tuple[str, str], advice: str
+) -> None:
+    for name, values in (("old", old), ("new", new)):
+        rows = [f"{k},{who},{values[k % 2]},so {k}" for k in range(8) for who in "ab"]
+        text = "\n".join(["item,annotator,answer,text", *rows]) + "\n"
+        (tmp_path / f"{name}.csv").write_text(text)
+    scale = ("--scale", "interval") if "." in old[0] else ()
+    run("train", tmp_path / "old.csv", "-o", tmp_path / "model", *FEW, "--encoder", "characters")
+    file = (tmp_path / "new.csv", *scale)
+    assert run("predict", tmp_path / "model", *file, "-o", tmp_path / "said").code == 0
+    ended = run("evaluate", tmp_path / "said", *file)
+    assert (ended.code, ended.err.splitlines()[-1]) == (
+        1,
+        f"Error: {tmp_path / 'said'}: 'answer' was learned on another scale than new answers it on "
+        f"{advice}",
+    )
+
+
 # ---- a file of new items, and what stands where something is written ----
+
+
+def test_items_that_were_learned_are_said(run: Run, tmp_path: Path) -> None:
+    file, model = table(tmp_path / "old.csv"), tmp_path / "model"
+    run("train", file, "-o", model, *FEW, "--encoder", "characters")
+    ended = run("predict", model, file, "-o", tmp_path / "said")
+    assert said(ended)[1] == "predicting all 8 items, those of training among them"
+
+
+def test_predictions_have_a_place_before_they_are_made(run: Run, tmp_path: Path) -> None:
+    file, model = table(tmp_path / "old.csv"), tmp_path / "model"
+    run("train", file, "-o", model, *FEW, "--encoder", "characters")
+    ended = run("predict", model, file, "-o", model)
+    assert (ended.code, ended.err) == (
+        1,
+        f"Error: {model}: exists and is no predictions folder of ours; choose another name\n",
+    )
+
+
+def test_annotators_are_named_with_or_without_spaces(run: Run, tmp_path: Path) -> None:
+    file, model = table(tmp_path / "old.csv"), tmp_path / "model"
+    run("train", file, "-o", model, "--method", "annotator-majority")
+    ended = run("predict", model, file, "-o", tmp_path / "said", "--annotators", "b, a")
+    assert ended.code == 0
+    asked = Predictions.load(tmp_path / "said")["answer"].by_annotator
+    assert asked is not None and sorted(asked.annotators) == ["a", "b"]
 
 
 def table(path: Path, n_items: int = 8) -> Path:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -198,6 +199,19 @@ def test_names_without_room_are_broken_at_hyphens(
     assert headings[0] == ["label-"]
     assert headings[1] == ["annotator-", "annotator-", "and-"]
     assert headings[2][-4:] == ["majority", "heads", "uncertainty", "better"]
+
+
+@pytest.mark.parametrize("width", [60, 40])
+def test_no_number_is_broken_or_lost_where_room_is_short(
+    run: Run, folders: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch, width: int
+) -> None:
+    rude = ("--all", "--question", "rude")
+    wanted = re.findall(r"-?\d+\.\d{3}|higher|lower", run("evaluate", *folders, *rude).out)
+    monkeypatch.setenv("COLUMNS", str(width))
+    out = run("evaluate", *folders, *rude).out
+    assert re.findall(r"-?\d+\.\d{3}|higher|lower", out) == wanted
+    assert len(wanted) > 80
+    assert width < 60 or max(map(len, out.splitlines())) <= width
 
 
 def test_every_metric_on_demand(run: Run, folders: tuple[Path, Path]) -> None:

@@ -154,7 +154,7 @@ def test_hs_brexit_by_its_official_split(run: Run, data_folder: Path, tmp_path: 
         (("--question", "mood"), "Error: crowd: no question 'mood'; it has 'q'"),
         (("--split", "dev"), "Error: crowd: no part 'dev'; there is no official split"),
         (("--set", "epochs"), "Error: --set takes name=value, found 'epochs'"),
-        (("--hold-out", "2"), "Error: test_share lies between 0 and 1, found 2.0"),
+        (("--hold-out", "2"), "Error: --hold-out is a share between 0 and 1, found 2"),
         (
             ("--encoder", "minilm"),
             "Error: crowd: encoder 'minilm' does not read 'x' (features)",
@@ -210,6 +210,14 @@ def test_convert_reads_back_as_it_was(run: Run, crowd: Path, tmp_path: Path) -> 
         f"{tmp_path / 'copy'}: 60 items, 240 answers to q"
     )
     assert Corpus.load(tmp_path / "copy").equals(Corpus.load(crowd))
+
+
+def test_convert_does_not_write_over_what_it_reads(run: Run, crowd: Path) -> None:
+    ended = run("convert", crowd, crowd, "--question", "q")
+    assert (ended.code, ended.err) == (
+        1,
+        f"Error: {crowd}: is what is read; write to another place\n",
+    )
 
 
 def test_convert_does_not_write_over_what_is_not_ours(

@@ -75,6 +75,28 @@ def test_lists_are_sets_of_values(write: Write) -> None:
         read(path, scale="nominal")
 
 
+def test_objects_are_no_answers(write: Write) -> None:
+    """As exports of Label Studio hold them: whole, in a list, or beside plain answers."""
+    said = [{"id": 5, "completed_by": 10, "result": [{"value": {"choices": ["yes"]}}]}]
+    path = write(json.dumps({"id": 1, "annotations": said}) + "\n", "tasks.jsonl")
+    message = (
+        f"{path}, line 1: the answer to 'annotations' is a JSON object, found "
+        '["{\\"id\\": \\"5\\", \\"completed_by\\": \\"10\\", \\"result\\": [{\\"...; '
+        "write a row for each annotator, with the answer alone in a column"
+    )
+    with pytest.raises(DataError, match=refused(message)):
+        read(path)
+    both = {"item": "t2", "annotator": "ann", "label": {"choices": ["yes", "no"]}}
+    path = write(FIRST + json.dumps(both) + "\n", "some.jsonl")
+    message = (
+        f"{path}, line 2: the answer to 'label' is a JSON object, found "
+        '{"choices": ["yes", "no"]}; write a row for each annotator, with the answer alone in a '
+        "column"
+    )
+    with pytest.raises(DataError, match=refused(message)):
+        read(path)
+
+
 def test_lists_of_one_value_are_plain_answers_where_declared(write: Write) -> None:
     lines = [f'{{"item": "t{i}", "annotator": "a", "label": ["{i}"]}}' for i in range(3)]
     path = write("\n".join(lines), "a.jsonl")

@@ -46,6 +46,19 @@ def test_names_are_recognised(write: Write, names: tuple[str, str, str]) -> None
     )
 
 
+def test_an_id_is_no_answer(write: Write) -> None:
+    """A batch of Mechanical Turk names its answers as the requester likes."""
+    path = write("HITId,AssignmentId,WorkerId,Answer.mood\nh1,a1,w1,good\nh1,a2,w2,bad\n")
+    message = (
+        f"{path}: no column of answers recognised in 'HITId', 'AssignmentId', 'WorkerId', "
+        "'Answer.mood'; name it (answer=, --answer), or say format=\"wide\" (--format wide) if "
+        "every annotator has a column"
+    )
+    with pytest.raises(DataError, match=refused(message)):
+        read(path)
+    assert read(path, answer="Answer.mood")["Answer.mood"].answers() == ["good", "bad"]
+
+
 def test_options_overrule(write: Write) -> None:
     path = write("item,annotator,answer,other,who,said\nt1,a,yes,o1,x,no\nt1,b,no,o2,y,yes\n")
     corpus = read(path, item="other", annotator="who", answer="said", name="mine")
@@ -427,7 +440,33 @@ def test_one_annotator_and_one_value_are_said(write: Write) -> None:
 def test_namesakes_are_said(write: Write) -> None:
     corpus = read(write(HEADER + "t1,ann,yes\nt2,Ann,no\n"))
     assert corpus.notes[1:] == (
-        "labels.csv: annotators 'ann', 'Ann' differ only in case or space; are they one?",
+        "labels.csv: annotators 'ann', 'Ann' differ only in case, outer space, how accents are "
+        "encoded or a number's '.0'; are they one?",
+    )
+
+
+def test_items_of_two_spellings_are_said(write: Write) -> None:
+    """One accent as one letter or as two; an id that was a float in one of two exports."""
+    asked = read(write(HEADER + "\u00e9,ann,yes\ne\u0301,bob,no\n"))
+    assert asked.notes[1:] == (
+        "labels.csv: items '\u00e9', 'e\u0301' differ only in outer space, how accents are encoded "
+        "or a number's '.0'; are they one?",
+    )
+    asked = read(write(HEADER + "12,1,yes\n12.0,2,no\n13.0,1,no\n13,2.0,no\nT,1,no\nt,1,no\n"))
+    assert asked.notes[1:] == (
+        "labels.csv: annotators '2', '2.0' differ only in case, outer space, how accents are "
+        "encoded or a number's '.0'; are they one?",
+        "labels.csv: items '12', '12.0' and 1 more such differ only in outer space, how accents "
+        "are encoded or a number's '.0'; are they one?",
+    )
+
+
+def test_decimal_commas_are_said(write: Write) -> None:
+    corpus = read(write("task;worker;label\nt1;ann;1,5\nt1;bob;2\nt2;ann;-0,25\n"))
+    assert corpus["label"].scale.kind == "nominal"
+    assert corpus.notes[1:] == (
+        "labels.csv: label: '-0,25', '1,5': taken for names because of the comma; write it as a "
+        "point (1.5) if these are numbers, or declare a multi-label scale if they are sets",
     )
 
 

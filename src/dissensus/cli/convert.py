@@ -18,6 +18,7 @@ def convert(
     question: console.Question = None,
 ) -> None:
     """Read FILE and write it to OUT as a folder of Parquet and JSON that reads back quickly."""
+    reading.spare(out)
     read = reading.read()
     if question:
         read = read.select(questions=question)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -170,14 +170,42 @@ def _check_scale(folder: Path, question: str, learned: Scale, corpus: Corpus) ->
         corpus[question].to(learned)
     except DataError as error:
         reason = re.sub(r"^row \d+: ", "", str(error))
-        values = getattr(corpus[question].scale, "values", ())
-        every = [*getattr(learned, "values", ())]
-        every += [value for value in values if value not in every]
-        example = f", as in --scale {learned.kind}:{','.join(map(str, every))}" if values else ""
         raise DataError(
             f"{folder}: {question!r} was learned on another scale than {corpus.name} answers it "
-            f"on ({reason}); say all values when training{example}"
+            f"on ({reason}); {_about_scales(learned, corpus[question].scale)}"
         ) from None
+
+
+def _about_scales(learned: Scale, found: Scale) -> str:
+    """What to do where answers are not on the scale that was learned."""
+    import numpy as np
+
+    from dissensus.readers.answers import variants
+    from dissensus.scales import Interval
+
+    if isinstance(learned, Interval):
+        ends = [learned.low, learned.high, *_ends(found)]
+        both = f"interval:{min(ends):.12g}:{max(ends):.12g}"
+        return f"say all values when training, as in --scale {both}"
+    known = list(getattr(learned, "values", ()))
+    strange = [value for value in getattr(found, "values", ()) if value not in known]
+    if not strange:
+        return "say all values when training"
+    every = known + strange
+    groups = variants(every, np.ones(len(every)))
+    if {every[code] for group in groups for code in group}.issuperset(strange):
+        same = f"--scale {learned.kind}:{','.join(known)} --merge-variants"
+        return f"if these are other spellings of the same, say {same}"
+    return f"say all values when training, as in --scale {learned.kind}:{','.join(every)}"
+
+
+def _ends(scale: Scale) -> Sequence[float]:
+    """The numbers that a scale holds, the lowest and highest among them; none of words."""
+    from dissensus.scales import Interval, as_numbers
+
+    if isinstance(scale, Interval):
+        return scale.low, scale.high
+    return as_numbers(getattr(scale, "values", ())) or ()
 
 
 def _labels(folders: list[Path], loaded: list[Predictions]) -> list[str]:
@@ -267,7 +295,7 @@ def _tables(corpus: Corpus, results: list[Result]) -> Iterator[list[Any]]:
         beside = _bounds_beside(methods)
         bounds = ["perfect", "constant"] if beside else []
         names = ["", *(result.method for result in methods), *bounds, "better"]
-        table = columns(names, _rows(methods, beside), names[1:-1], whole=["", *bounds, "better"])
+        table = columns(names, _rows(methods, beside), names[1:-1], whole=[*bounds, "better"])
         yield [*([""] if number_before else []), heading, table]
 
 

@@ -53,6 +53,8 @@ def to_learn(
         line = f"training on the official part {split!r}: {part.n_items} of {of}"
     else:
         assert hold_out is not None
+        if not 0 < hold_out < 1:
+            raise DataError(f"--hold-out is a share between 0 and 1, found {hold_out:g}")
         part, rest = corpus.split(hold_out, seed=seed)
         note = {"hold_out": hold_out, "seed": seed}
         line = f"training on {counted(part.n_items, 'item')}; {rest.n_items} are held out"
@@ -72,12 +74,14 @@ def to_judge(
     if split is not None:
         part = corpus.part(split)
         return part, f"predicting the official part {split!r}: {counted(part.n_items, 'item')}"
-    if corpus.name != trained_on or not note:
-        return corpus, f"predicting all {counted(corpus.n_items, 'item')}"
+    every = counted(corpus.n_items, "item")
+    if corpus.name != trained_on:
+        return corpus, f"predicting all {every}"
+    if not note:
+        return corpus, f"predicting all {every}, those of training among them"
     if "split" in note:
         others = [part for part in corpus.parts() if part != note["split"]]
         if not others:
-            every = counted(corpus.n_items, "item")
             return corpus, f"predicting all {every}, those of training among them"
         chosen = next((p for p in ("test", "dev", "validation") if p in others), others[0])
         part = corpus.part(chosen)

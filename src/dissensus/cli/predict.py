@@ -12,6 +12,7 @@ from dissensus.cli.parts import SkipBad, readable, to_judge
 from dissensus.cli.reading import Reading, reads_corpus
 from dissensus.cli.table_files import answer_text, check_table, write_tables
 from dissensus.errors import counted
+from dissensus.folders import check_free
 
 if TYPE_CHECKING:
     from dissensus.prediction import Prediction
@@ -61,13 +62,14 @@ def predict(
 
     reading.spare(table)
     check_table(table)
+    check_free(output, "predictions")
     fitted = load(model)
     whole = reading.read(unanswered=True)
     part, line = to_judge(whole, split, fitted.learned_.corpus, fitted.learned_.part)
     console.say(line)
     if skip_bad:
         part = readable(fitted, part)
-    asked = annotators if annotators in ("own", "all") else annotators.split(",")
+    asked = annotators if annotators in ("own", "all") else _named(annotators)
     predictions = fitted.predict(
         part,
         annotators=asked,
@@ -83,6 +85,10 @@ def predict(
         write_tables(rows, table)
     n_items = counted(part.n_items, "item")
     console.say(f"{output}: {fitted.name} for {', '.join(predictions)} on {n_items}")
+
+
+def _named(annotators: str) -> list[str]:
+    return [name.strip() for name in annotators.split(",")]
 
 
 def _rows(said: Prediction, question: str, by: Literal["item", "annotator"]) -> dict[str, Any]:

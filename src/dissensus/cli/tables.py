@@ -10,6 +10,9 @@ from typing import TYPE_CHECKING, Any, Literal
 if TYPE_CHECKING:
     from rich.table import Table
 
+GAP = 2  # between columns; 1 where that is what makes a table fit
+LEAST = 14  # of a column of texts that stand on several lines
+
 
 def facts(rows: Iterable[tuple[str, str]]) -> Table:
     """One fact a line: what it is, and its value."""
@@ -30,36 +33,78 @@ def columns(
     numbers: Sequence[str],
     whole: Sequence[str] = (),
 ) -> Table:
-    """A table with a header.
+    """A table with a header; where room is short, texts and headings stand on several lines.
 
     Args:
-        numbers: the columns that stand to the right.
-        whole: the columns that are never broken into lines; others are where room is short.
+        numbers: the columns that stand to the right; a number is never broken.
+        whole: the columns that are never broken into lines.
     """
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
     rows = list(rows)
-    for name, heading in zip(names, _headings(names, rows, whole), strict=True):
+    cells = [_widest(row[at] for row in rows) for at in range(len(names))]
+    headings, widths, gap = _laid_out(names, cells, numbers, whole)
+    table = Table(box=None, pad_edge=False, padding=(0, gap, 0, 0), header_style="bold")
+    for name, heading, width in zip(names, headings, widths, strict=True):
         side: Literal["right", "left"] = "right" if name in numbers else "left"
-        table.add_column(Text(heading), justify=side, overflow="fold", no_wrap=name in whole)
+        table.add_column(Text(heading), justify=side, overflow="fold", width=width)
     for row in rows:
         table.add_row(*(Text(cell) for cell in row))
     return table
 
 
-def _headings(
-    names: Sequence[str], rows: Sequence[Sequence[str]], whole: Sequence[str]
-) -> list[str]:
-    """The names; where there is no room for them all, those with hyphens stand on several lines."""
+def _laid_out(
+    names: Sequence[str], cells: Sequence[int], numbers: Sequence[str], whole: Sequence[str]
+) -> tuple[list[str], list[int], int]:
+    """Headings, widths, and the gap between: headings break at hyphens first, then texts,
+    then gaps are narrower, then headings break anywhere."""
     from rich.console import Console
 
-    cells = [max((len(row[at]) for row in rows), default=0) for at in range(len(names))]
-    wide = sum(max(len(name), cell) + 2 for name, cell in zip(names, cells, strict=True))
-    if wide - 2 <= Console().width:
-        return list(names)
-    return [name if name in whole else name.replace("-", "-\n") for name in names]
+    room = Console().width
+    widths = _widths(names, cells)
+    if _needed(widths, GAP) <= room:
+        return list(names), widths, GAP
+    headings = [name if name in whole else name.replace("-", "-\n") for name in names]
+    widths = _widths(headings, cells)
+    kinds = ["whole" if n in whole else "number" if n in numbers else "text" for n in names]
+    columns = list(zip(kinds, widths, cells, strict=True))
+    fair = [min(width, LEAST) if kind == "text" else width for kind, width, _ in columns]
+    least = [c if kind == "number" else f for (kind, _, c), f in zip(columns, fair, strict=True)]
+    gap = GAP if _needed(fair, GAP) <= room else 1
+    return headings, _narrowed(widths, least, room - gap * (len(names) - 1)), gap
+
+
+def _widths(headings: Sequence[str], cells: Sequence[int]) -> list[int]:
+    """What columns take, whose headings may stand on several lines."""
+    lines = [_widest(heading.split("\n")) for heading in headings]
+    return [max(line, cell, 1) for line, cell in zip(lines, cells, strict=True)]
+
+
+def _widest(texts: Iterable[str]) -> int:
+    from rich.cells import cell_len
+
+    return max(map(cell_len, texts), default=0)
+
+
+def _needed(widths: Sequence[int], gap: int) -> int:
+    return sum(widths) + gap * (len(widths) - 1)
+
+
+def _narrowed(widths: list[int], least: list[int], room: int) -> list[int]:
+    """The widest columns made narrower, one by one, until there is room or all are at their least.
+
+    Example:
+        >>> _narrowed([30, 6, 12], [12, 6, 4], 30)
+        [12, 6, 12]
+    """
+    widths = [max(low, min(width, room)) for width, low in zip(widths, least, strict=True)]
+    while sum(widths) > room:
+        loose = [at for at, width in enumerate(widths) if width > least[at]]
+        if not loose:
+            break
+        widths[max(loose, key=widths.__getitem__)] -= 1
+    return widths
 
 
 def show(*parts: Any) -> None:
@@ -67,12 +112,19 @@ def show(*parts: Any) -> None:
     from rich.console import Console
     from rich.text import Text
 
-    console = Console(highlight=False)
+    room = max([Console().width, *(_width(part) for part in parts if not isinstance(part, str))])
+    console = Console(highlight=False, width=room)  # a line too long is better than a figure lost
     with console.capture() as captured:
         for part in parts:
             console.print(Text(part, style="bold") if isinstance(part, str) else part)
     lines = captured.get().splitlines()
     sys.stdout.write("".join(line.rstrip() + "\n" for line in lines))
+
+
+def _width(table: Table) -> int:
+    """What a table takes at least; of `facts` nothing is known, it fits itself."""
+    widths = [column.width or 0 for column in table.columns]
+    return _needed(widths, table.padding[1]) if all(widths) else 0
 
 
 def number(value: float, digits: int = 3) -> str:

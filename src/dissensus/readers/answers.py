@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import unicodedata
 from collections import defaultdict
 from collections.abc import Mapping
@@ -27,6 +28,7 @@ from dissensus.scales import (
 )
 
 NEVER = frozenset(("nan", "<na>", "null"))  # no answer, as programs write it
+_COMMA = re.compile(r"[+-]?\d+,\d+")  # 1,5, as half of the world writes it
 PERHAPS = frozenset(("na", "n/a", "none"))  # no answer among numbers; among words, a value
 
 
@@ -61,6 +63,7 @@ def answers_of(
     used = np.flatnonzero(counts)
     if not len(used):
         raise DataError(f"{rows.path}: no answers to {question!r}: {column!r} is blank throughout")
+    _check_plain(rows, column, question, values, used)
     groups = [] if is_set else variants(values, counts)
     spelled = _spelled(values, declared, groups) if options.merge_variants else values
     texts = [spelled[code] for code in used]
@@ -94,6 +97,32 @@ def _values(rows: Rows, column: str, declared: Scale | str | None) -> tuple[list
                 f"declare a multi-label scale instead of {kind}"
             )
     return [found[0] if found else "nan" for found in lists], False
+
+
+def _check_plain(
+    rows: Rows, column: str, question: str, values: list[str], used: np.ndarray
+) -> None:
+    """Refuse answers that are objects of JSON, as exports of annotation tools hold them."""
+    for code in used:
+        found = values[code].lstrip()
+        if found.startswith(("{", "[{", '["{')) and _holds_object(found):
+            row = int((rows.columns[column].codes == code).argmax())
+            shown = found if len(found) <= 60 else f"{found[:60]}..."
+            raise DataError(
+                f"{rows.at(row)}: the answer to {question!r} is a JSON object, found {shown}; "
+                "write a row for each annotator, with the answer alone in a column"
+            )
+
+
+def _holds_object(text: str) -> bool:
+    """Whether this is an object of JSON, or a list of such, which may be written as texts."""
+    try:
+        held = json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    if isinstance(held, list):
+        return any(isinstance(one, dict) or _holds_object(one) for one in held if one)
+    return isinstance(held, dict)
 
 
 def declared_scale(question: str, options: Options) -> Scale | str | None:
@@ -172,6 +201,11 @@ def _stray(texts: list[str], declared: Scale | str | None, scale: Scale) -> tupl
     if declared is not None or not isinstance(scale, Nominal):
         return ()
     strange = sorted({text for text in texts if as_numbers([text]) is None})
+    if strange and all(_COMMA.fullmatch(text.strip()) for text in strange):
+        return (
+            f"{listed(strange, 3)}: taken for names because of the comma; write it as a point "
+            "(1.5) if these are numbers, or declare a multi-label scale if they are sets",
+        )
     if not strange or 2 * len(strange) >= len(set(texts)) - 1:
         return ()
     are = "is no number" if len(strange) == 1 else "are no numbers"

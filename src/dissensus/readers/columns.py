@@ -188,10 +188,17 @@ def first_named(
     return next(found, None)
 
 
+def answer_named(rows: Rows, taken: Iterable[str | None]) -> str | None:
+    """The likeliest column of answers; `response` may be one, but what ends in `id` never is."""
+    ids = [name for name in rows.columns if plain(name).endswith("id")]
+    found = first_named("answer", rows, taken)
+    return found or first_named("response", rows, {*taken, *ids})
+
+
 def _answer(rows: Rows, options: Options, named: set[str]) -> tuple[str, ...]:
     if options.answer is not None:
         return options.answer
-    found = first_named("answer", rows, named) or first_named("response", rows, named)
+    found = answer_named(rows, named)
     if found is None:
         raise NoAnswersError(
             f"{_unrecognised(rows, 'answers', 'answer')}, or say "

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from dissensus.annotations import Annotations
 from dissensus.contents import Contents
@@ -343,7 +343,8 @@ def remarks(built: Assembled) -> list[str]:
             value = found.scale.decode(found.stored[:1])[0]
             said.append(f"{name}: every answer is {value!r}, so agreement is undefined")
     said += [note for held in corpus.contents.values() for note in _missing_files(held)]
-    said += _namesakes(corpus.annotators)
+    said += _namesakes("annotators", corpus.annotators, case="case, ")
+    said += _namesakes("items", corpus.items)
     if corpus.n_annotators == 1:
         said.append(f"{corpus.annotators[0]!r} is the only annotator, so agreement is undefined")
     return said
@@ -362,16 +363,30 @@ def _missing_files(held: Contents) -> list[str]:
     ]
 
 
-def _namesakes(people: Names) -> list[str]:
-    """Annotators that differ only in case or outer space."""
-    known: dict[str, list[str]] = defaultdict(list)
-    for name in [] if people.is_range else people:
-        known[name.strip().casefold()].append(name)
-    alike = [names for names in known.values() if len(names) > 1]
-    if not alike:
+def _namesakes(what: str, names: Names, case: str = "") -> list[str]:
+    """Names that are written in several ways; where `case` is named, that may differ too."""
+    if names.is_range or not len(names):
         return []
-    more = f" and {len(alike) - 1} more such" if len(alike) > 1 else ""
-    return [f"annotators {listed(alike[0])}{more} differ only in case or space; are they one?"]
+    spelled = _spelled_alike(names.array)
+    spelled = pc.utf8_lower(spelled) if case else spelled
+    counts = pc.value_counts(spelled)
+    counts = counts.filter(pc.greater(counts.field("counts"), 1))
+    if not len(counts):
+        return []
+    first = names.array.filter(pc.equal(spelled, counts.field("values")[0])).to_pylist()
+    more = f" and {len(counts) - 1} more such" if len(counts) > 1 else ""
+    ways = f"{case}outer space, how accents are encoded or a number's '.0'"
+    return [
+        f"{what} {', '.join(map(_short, first[:4]))}{more} differ only in {ways}; are they one?"
+    ]
+
+
+def _spelled_alike(names: Any) -> Any:
+    """Arrow strings as they would be without outer space, in one encoding, whole numbers whole."""
+    names = pc.utf8_trim_whitespace(names)
+    if not pc.all(pc.string_is_ascii(names)).as_py():
+        names = pc.utf8_normalize(names, "NFC")
+    return pc.replace_substring_regex(names, r"^(\d+)\.0+$", r"\1")
 
 
 def _short(value: Any, most: int = 40) -> str:

@@ -13,7 +13,14 @@ import pyarrow.compute as pc
 
 from dissensus.errors import DataError, listed
 from dissensus.readers.answers import NEVER
-from dissensus.readers.columns import NAMES, PAIR, candidates, first_named, plain
+from dissensus.readers.columns import (
+    NAMES,
+    PAIR,
+    answer_named,
+    candidates,
+    first_named,
+    plain,
+)
 from dissensus.readers.options import Options
 from dissensus.readers.rows import Rows
 from dissensus.scales import as_numbers
@@ -90,7 +97,7 @@ def _named_people(rows: Rows, options: Options) -> tuple[str, ...] | None:
         who = first_named("annotator", rows, sure)
     if who is not None:
         return None
-    answer = first_named("answer", rows, sure) or first_named("response", rows, sure)
+    answer = answer_named(rows, sure)
     if len(sure) > 1:
         _check_pairs(rows, sure)
         if answer is None or _shares(rows, answer, sure):
