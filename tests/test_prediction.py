@@ -130,6 +130,9 @@ def test_a_table_for_pandas_holds_names(scale: Scale) -> None:
     assert message(prediction(scale, full=False).to_table, "annotator") == (
         "nothing was asked of single annotators; there is a row by item only"
     )
+    assert message(made.to_table, "value") == (
+        "a table has a row by item or by annotator, not by 'value'"
+    )
 
 
 def test_predictions_are_shown_in_a_line() -> None:

@@ -413,6 +413,17 @@ def test_what_is_left_open_is_read_from_the_answers(
         ("interval:a:b", [], "an interval scale runs between two numbers, found 'a:b'"),
         ("interval", ["a", "b"], "an interval scale runs between two numbers, found 'a', 'b'"),
         ("interval", [], "an interval scale runs between two numbers, found nothing"),
+        (
+            "ordinal",
+            ["low", "high", "mid"],
+            "an ordinal scale of words needs their order, found 'low', 'high', 'mid'; write all of "
+            "them, the lowest first, as in ordinal:low,mid,high",
+        ),
+        (
+            "ordinal:low,,high",
+            [],
+            "a value is blank in the scale 'ordinal:low,,high'; leave out a comma",
+        ),
     ],
 )
 def test_scales_that_cannot_be_read(text: str, found: list[str], error: str) -> None:

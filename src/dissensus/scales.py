@@ -418,6 +418,13 @@ def parse_scale(text: str, found: Sequence[str] = ()) -> Scale:
             raise DataError(f"an interval scale runs between two numbers, found {wanted}")
         return Interval(ends[0], ends[1]) if rest else Interval(min(ends), max(ends))
     values = [value.strip() for value in rest.split(",")] if rest else list(found)
+    if rest and "" in values:
+        raise DataError(f"a value is blank in the scale {text!r}; leave out a comma")
+    if kind == "ordinal" and not rest and len(values) > 1 and as_numbers(values) is None:
+        raise DataError(
+            f"an ordinal scale of words needs their order, found {listed(values)}; write all of "
+            "them, the lowest first, as in ordinal:low,mid,high"
+        )
     if kind == "multi-label":
         values = values if rest else [v for text in found for v in split_set(text)]
         return MultiLabel(tuple(sorted_values(set(values)) if not rest else values))

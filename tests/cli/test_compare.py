@@ -165,6 +165,9 @@ def test_bad_input(run: Run, crowd: Path, tmp_path: Path) -> None:
     assert refused(*typed(crowd, out, "--as", "word")) == (
         "Error: --as: no style 'word'; there are text, markdown, latex, csv"
     )
+    assert refused(*typed(crowd, out, "--plot", "intervals.png")) == (
+        "Error: intervals.png: intervals are drawn as SVG; name a file that ends in .svg"
+    )
     assert refused(*typed(crowd, out, "--protocol", "luck")) == (
         "Error: --protocol: no protocol 'luck'; there are official, k-fold, repeated"
     )

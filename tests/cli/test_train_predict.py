@@ -181,6 +181,19 @@ def test_what_cannot_be_trained(
     assert not (tmp_path / "model").exists()
 
 
+def test_a_split_without_a_part_to_train_on_is_said(run: Run, tmp_path: Path) -> None:
+    rows = [f"{k},{who},{k % 2},{('training', 'testing')[k % 2]}" for k in range(4) for who in "ab"]
+    (tmp_path / "table.csv").write_text("\n".join(["item,annotator,answer,split", *rows]) + "\n")
+    train = ("train", tmp_path / "table.csv", "-o", tmp_path / "model", "--method", "prior")
+    assert run(*train).err.splitlines()[1] == (
+        "training on all 4 items: no part of the official split is 'train' but 'testing', "
+        "'training'; name the one to learn with --split"
+    )
+    assert run(*train, "--split", "training").err.splitlines()[1] == (
+        "training on the official part 'training': 2 of 4 items"
+    )
+
+
 def test_a_corpus_that_changed_since_training(run: Run, tmp_path: Path) -> None:
     feature_crowd(name="crowd").save(tmp_path / "crowd")
     model = tmp_path / "model"

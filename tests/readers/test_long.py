@@ -461,6 +461,16 @@ def test_items_of_two_spellings_are_said(write: Write) -> None:
     )
 
 
+@pytest.mark.parametrize("found", ["2.5", "-1", ""])
+def test_counts_that_are_none_are_said(write: Write, found: str) -> None:
+    corpus = read(write(f"item,answer,count\nt1,cat,7\nt1,dog,{found}\n"))
+    assert corpus["answer"].n_answers == 2
+    assert corpus.notes[1:] == (
+        f"labels.csv: 'count' counts no answers, as line 3 holds {found!r}, so that every row is "
+        "one answer; correct it if rows are votes",
+    )
+
+
 def test_decimal_commas_are_said(write: Write) -> None:
     corpus = read(write("task;worker;label\nt1;ann;1,5\nt1;bob;2\nt2;ann;-0,25\n"))
     assert corpus["label"].scale.kind == "nominal"

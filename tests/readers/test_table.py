@@ -174,7 +174,14 @@ def test_no_rows_and_no_columns() -> None:
 
 
 @pytest.mark.parametrize(
-    "source, kind", [(5, "int"), ([1, 2], "list"), (None, "NoneType"), ({}, "dict")]
+    "source, kind",
+    [
+        (5, "int"),
+        ([1, 2], "list"),
+        (None, "NoneType"),
+        ({}, "dict"),
+        (pd.Series(["yes"], name="label"), "Series"),
+    ],
 )
 def test_neither_a_path_nor_a_table(source: Any, kind: str) -> None:
     message = f"{kind} is neither a path nor a pandas, polars or Arrow table"

@@ -107,6 +107,8 @@ def compare(
 
     if style not in FORMATS:
         raise DataError(f"--as: no style {style!r}; there are {', '.join(FORMATS)}")
+    if plot is not None and plot.suffix.lower() != ".svg":
+        raise DataError(f"{plot}: intervals are drawn as SVG; name a file that ends in .svg")
     if show is not None:
         if reading is not None or output is not None:
             raise DataError("--show shows what was found; leave FILE and -o out")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from dissensus.cli.console import say
-from dissensus.errors import DataError, counted
+from dissensus.errors import DataError, counted, listed
 
 if TYPE_CHECKING:
     from dissensus.corpus import Corpus
@@ -43,7 +43,11 @@ def to_learn(
     if split is None and hold_out is None and "train" in corpus.parts():
         split = "train"
     if split == "all" or (split is None and hold_out is None):
-        return corpus, {}, f"training on all {counted(corpus.n_items, 'item')}"
+        line = f"training on all {counted(corpus.n_items, 'item')}"
+        if split is None and corpus.parts():
+            line += f": no part of the official split is 'train' but {listed(corpus.parts())}; "
+            line += "name the one to learn with --split"
+        return corpus, {}, line
     if split is not None and hold_out is not None:
         raise DataError("choose a part of the official split, or hold a share out, not both")
     if split is not None:

@@ -100,6 +100,8 @@ class Prediction:
             [{'item': 't1', 'answer': 'yes', 'share.no': 0.2, 'share.yes': 0.8}]
         """
         pairs, shares = self.by_annotator, None
+        if by not in ("item", "annotator"):
+            raise DataError(f"a table has a row by item or by annotator, not by {by!r}")
         if by == "item":
             columns: dict[str, Any] = {"item": self.items.array}
             value, shares = self.consensus, self.distribution

@@ -17,7 +17,14 @@ from dissensus.corpus import Corpus, LeftOut
 from dissensus.errors import DataError, counted, listed
 from dissensus.names import Names
 from dissensus.readers.answers import Answers, answers_of, described
-from dissensus.readers.columns import Choice, asked_groups, choose, items_of, kind_of
+from dissensus.readers.columns import (
+    Choice,
+    asked_groups,
+    choose,
+    first_named,
+    items_of,
+    kind_of,
+)
 from dissensus.readers.options import Options
 from dissensus.readers.rows import Column, Rows
 from dissensus.readers.text import stem
@@ -33,6 +40,7 @@ def long_table(rows: Rows, options: Options) -> Corpus:
     built = assembled(rows, choice, options)
     said = [
         _recognised(choice, built, rows),
+        *_count_remarks(rows, choice),
         *_blank_remarks(rows, built.answers),
         *remarks(built),
     ]
@@ -318,6 +326,20 @@ def amounts(corpus: Corpus) -> str:
     n_answers = sum(asked.n_answers for asked in corpus.questions.values())
     people = f" by {counted(corpus.n_annotators, 'annotator')}" if corpus.n_annotators else ""
     return f"{counted(n_answers, 'answer')}{people} on {counted(corpus.n_items, 'item')}"
+
+
+def _count_remarks(rows: Rows, choice: Choice) -> list[str]:
+    """A column of counts that is none because of some rows: a line with the first of them."""
+    name = first_named("count", rows, choice.used)
+    counts = None if name is None else rows.columns[name].numbers()
+    if counts is None or choice.annotator is not None or choice.count is not None:
+        return []
+    row = int(np.flatnonzero(~((counts >= 0) & (counts % 1 == 0)))[0])
+    found = repr(rows.columns[str(name)][row] or "")
+    return [
+        f"{name!r} counts no answers, as {rows.place(row)} holds {found}, so that every row is one "
+        "answer; correct it if rows are votes"
+    ]
 
 
 def _blank_remarks(rows: Rows, answers: dict[str, Answers]) -> list[str]:

@@ -81,7 +81,11 @@ def _with_index(table: Any) -> Any:
     """A pandas table whose index has a name or holds texts, with the index as columns."""
     index: Any = getattr(table, "index", None)
     names = getattr(index, "names", None)
-    if names is None or any(name in table.columns for name in names):
+    if (
+        names is None
+        or not hasattr(table, "columns")
+        or any(name in table.columns for name in names)
+    ):
         return table
     if list(names) == [None] and "" not in table.columns and index.dtype.kind in "OTU":
         return table.reset_index(names="")
