@@ -391,6 +391,8 @@ def _namesakes(what: str, names: Names, case: str = "") -> list[str]:
         return []
     spelled = _spelled_alike(names.array)
     spelled = pc.utf8_lower(spelled) if case else spelled
+    if spelled.equals(names.array):
+        return []  # the quick way out for a million different items
     counts = pc.value_counts(spelled)
     counts = counts.filter(pc.greater(counts.field("counts"), 1))
     if not len(counts):
@@ -408,7 +410,9 @@ def _spelled_alike(names: Any) -> Any:
     names = pc.utf8_trim_whitespace(names)
     if not pc.all(pc.string_is_ascii(names)).as_py():
         names = pc.utf8_normalize(names, "NFC")
-    return pc.replace_substring_regex(names, r"^(\d+)\.0+$", r"\1")
+    if pc.any(pc.ends_with(names, ".0")).as_py():
+        names = pc.replace_substring_regex(names, r"^(\d+)\.0$", r"\1")
+    return names
 
 
 def _short(value: Any, most: int = 40) -> str:
