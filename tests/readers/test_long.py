@@ -471,6 +471,28 @@ def test_counts_that_are_none_are_said(write: Write, found: str) -> None:
     )
 
 
+@pytest.mark.parametrize("written", ['"[""joy"", ""fear""]"', "\"['joy', 'fear']\""])
+@pytest.mark.parametrize("scale", [None, "multi-label"])
+def test_lists_that_are_written_out_are_sets(write: Write, written: str, scale: str | None) -> None:
+    """As JSON writes them, and as pandas does."""
+    path = write(HEADER + f"t1,ann,{written}\nt1,bob,[]\n")
+    asked = read(path, scale=scale)["label"]
+    assert asked.scale == MultiLabel(("fear", "joy"))
+    assert asked.answers() == [("fear", "joy"), ()]
+
+
+def test_texts_in_brackets_are_no_lists(write: Write) -> None:
+    asked = read(write(HEADER + "t1,ann,[good]\nt1,bob,[]\n"))["label"]
+    assert asked.answers() == ["[good]", "[]"]
+
+
+def test_nobody_is_no_annotator(write: Write) -> None:
+    corpus = read(write(HEADER + "t1,ann,yes\nt1,nan,no\n"))
+    assert corpus.notes[1:] == (
+        "labels.csv: 'nan' is taken for an annotator; is it nobody's name?",
+    )
+
+
 def test_decimal_commas_are_said(write: Write) -> None:
     corpus = read(write("task;worker;label\nt1;ann;1,5\nt1;bob;2\nt2;ann;-0,25\n"))
     assert corpus["label"].scale.kind == "nominal"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import re
 import unicodedata
@@ -85,9 +86,12 @@ def _values(rows: Rows, column: str, declared: Scale | str | None) -> tuple[list
     Lists of one value each are plain answers where a scale for such is declared.
     """
     values: list[str] = rows.columns[column].values.to_pylist()
+    written = None if column in rows.sets else _written_lists(values)
+    is_set = column in rows.sets or written is not None
+    values = written or values
     kind = declared if isinstance(declared, str) else getattr(declared, "kind", "multi-label")
-    if column not in rows.sets or kind.startswith(("multi-label", "multilabel")):
-        return values, column in rows.sets
+    if not is_set or kind.startswith(("multi-label", "multilabel")):
+        return values, is_set
     lists = [json.loads(value) for value in values]
     for code, found in enumerate(lists):
         if len(found) > 1:
@@ -97,6 +101,23 @@ def _values(rows: Rows, column: str, declared: Scale | str | None) -> tuple[list
                 f"declare a multi-label scale instead of {kind}"
             )
     return [found[0] if found else "nan" for found in lists], False
+
+
+def _written_lists(values: list[str]) -> list[str] | None:
+    """Lists that a table of texts holds, as JSON or Python writes them, as JSON; None if one of
+    the texts is no list of values."""
+    lists = []
+    for text in values:
+        if not (text.strip().startswith("[") and text.strip().endswith("]")):
+            return None
+        try:
+            found = ast.literal_eval(text.strip())
+        except (ValueError, SyntaxError, RecursionError, MemoryError):
+            return None
+        if not all(isinstance(one, str | int | float) for one in found):
+            return None
+        lists.append(json.dumps([str(one) for one in found], ensure_ascii=False))
+    return lists or None
 
 
 def _check_plain(

@@ -16,7 +16,7 @@ from dissensus.contents import Contents
 from dissensus.corpus import Corpus, LeftOut
 from dissensus.errors import DataError, counted, listed
 from dissensus.names import Names
-from dissensus.readers.answers import Answers, answers_of, described
+from dissensus.readers.answers import NEVER, Answers, answers_of, described
 from dissensus.readers.columns import (
     Choice,
     asked_groups,
@@ -365,6 +365,7 @@ def remarks(built: Assembled) -> list[str]:
             value = found.scale.decode(found.stored[:1])[0]
             said.append(f"{name}: every answer is {value!r}, so agreement is undefined")
     said += [note for held in corpus.contents.values() for note in _missing_files(held)]
+    said += _nobodies(corpus.annotators)
     said += _namesakes("annotators", corpus.annotators, case="case, ")
     said += _namesakes("items", corpus.items)
     if corpus.n_annotators == 1:
@@ -383,6 +384,12 @@ def _missing_files(held: Contents) -> list[str]:
         f"{len(missing)} of {counted(len(held), f'{held.kind} file')} missing, the first: "
         f"{missing[0]}; what reads them needs --skip-bad"
     ]
+
+
+def _nobodies(people: Names) -> list[str]:
+    """Annotators whose names are what programs write for nothing."""
+    strange = [name for name in ([] if people.is_range else people) if name.casefold() in NEVER]
+    return [f"{name!r} is taken for an annotator; is it nobody's name?" for name in strange]
 
 
 def _namesakes(what: str, names: Names, case: str = "") -> list[str]:
