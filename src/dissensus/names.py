@@ -165,5 +165,21 @@ def string_array(values: Any) -> Any:
         return values.cast(pa.large_string())
 
 
+def order_of(array: Any) -> tuple[str, ...] | None:
+    """The values of an Arrow array of categories that are in order, from the lowest; else None.
+
+    Example:
+        >>> levels = pa.DictionaryArray.from_arrays([1, 0], ["low", "high"], ordered=True)
+        >>> order_of(levels), order_of(pa.array(["low", "high"]))
+        (('low', 'high'), None)
+    """
+    if isinstance(array, pa.ChunkedArray):
+        array = array.combine_chunks()
+    if not pa.types.is_dictionary(array.type) or not array.type.ordered:
+        return None
+    values = tuple(string_array(array.dictionary).to_pylist())
+    return values if len(values) > 1 else None
+
+
 def _first_null(array: Any) -> int:
     return int(pc.index(pc.is_null(array), True).as_py())

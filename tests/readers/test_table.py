@@ -11,10 +11,11 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
+from dissensus import Annotations
 from dissensus.corpus import LeftOut
 from dissensus.errors import DataError
 from dissensus.readers import read
-from dissensus.scales import Interval
+from dissensus.scales import Interval, Nominal, Ordinal
 
 COLUMNS: dict[str, Any] = {
     "task": ["t1", "t1", "t2"],
@@ -196,3 +197,58 @@ def test_a_repeated_answer_names_the_table() -> None:
     )
     with pytest.raises(DataError, match=refused(message)):
         read(pd.DataFrame(COLUMNS | {"worker": [7, 7, 7]}))
+
+
+# ---- types that say more than their texts ----
+
+LEVELS = ["low", "mid", "high", "extreme"]
+
+
+def rated(ordered: bool) -> pd.DataFrame:
+    said = pd.Categorical(["high", "low", "low", "mid"], LEVELS, ordered=ordered)
+    return pd.DataFrame({"item": list("aabb"), "annotator": list("xyxy"), "answer": said})
+
+
+def test_ordered_categories_are_an_ordinal_scale(tmp_path: Any) -> None:
+    table = rated(ordered=True)
+    assert read(table)["answer"].scale == Ordinal(tuple(LEVELS))
+    assert read(pa.Table.from_pandas(table))["answer"].scale == Ordinal(tuple(LEVELS))
+    table.to_parquet(tmp_path / "rated.parquet")
+    assert read(tmp_path / "rated.parquet")["answer"].scale == Ordinal(tuple(LEVELS))
+    assert read(table)["answer"].answers() == ["high", "low", "low", "mid"]
+    made = Annotations.from_table(table)
+    assert (
+        made.scale == Ordinal(tuple(LEVELS)) and made.answers() == read(table)["answer"].answers()
+    )
+    assert Annotations.from_table(table, scale=Nominal(tuple(LEVELS))).scale.kind == "nominal"
+    assert read(table, scale="nominal")["answer"].scale.kind == "nominal"
+    assert read(rated(ordered=False))["answer"].scale == Nominal(("high", "low", "mid"))
+
+
+def test_people_in_columns_of_ordered_categories() -> None:
+    both = {who: pd.Categorical(["high", "low"], LEVELS, ordered=True) for who in "xy"}
+    table = pd.DataFrame({"item": ["a", "b"], **both})
+    corpus = read(table, annotators=["x", "y"])
+    assert next(iter(corpus.questions.values())).scale == Ordinal(tuple(LEVELS))
+
+
+def test_an_enum_of_polars_need_not_be_in_order() -> None:
+    said = pl.Series(["joy", "anger"], dtype=pl.Enum(["joy", "anger", "fear"]))
+    table = pl.DataFrame({"item": ["a", "a"], "annotator": ["x", "y"], "answer": said})
+    assert read(table)["answer"].scale == Nominal(("anger", "joy"))
+    assert Annotations.from_table(table).scale == Nominal(("anger", "joy"))
+
+
+def test_periods_are_names_and_durations_are_seconds() -> None:
+    table = pd.DataFrame(
+        {
+            "item": pd.period_range("2020-01", periods=3, freq="M"),
+            "annotator": ["x", "y", "x"],
+            "answer": ["yes", "no", "yes"],
+            "seconds": pd.to_timedelta([1, 2.5, None], unit="s"),
+        }
+    )
+    corpus = read(table)
+    assert list(corpus.items) == ["2020-01", "2020-02", "2020-03"]
+    seconds = corpus["answer"].seconds
+    np.testing.assert_array_equal(np.asarray(seconds, float), [1, 2.5, np.nan])

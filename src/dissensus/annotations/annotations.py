@@ -20,7 +20,7 @@ from dissensus.annotations.labels import (
 )
 from dissensus.annotations.repeats import Repeated, Repeats, check_repeats
 from dissensus.errors import DataError, counted
-from dissensus.names import Names, string_array
+from dissensus.names import Names, order_of, string_array
 from dissensus.scales import Interval, MultiLabel, Nominal, Ordinal, Scale
 
 
@@ -136,6 +136,8 @@ class Annotations:
     ) -> Annotations:
         """Annotations from a pandas, polars or Arrow table in long form.
 
+        Ordered categories of pandas or Arrow are an ordinal scale, unless one is given.
+
         Example:
             >>> import pyarrow as pa
             >>> table = pa.table({"task": ["t1"], "worker": ["ann"], "label": ["yes"]})
@@ -144,11 +146,15 @@ class Annotations:
         """
         import narwhals as nw
 
-        arrow = nw.from_native(table, eager_only=True).to_arrow()
+        frame = nw.from_native(table, eager_only=True)
+        arrow = frame.to_arrow()
         wanted = [name for name in (item, annotator, answer) if name is not None]
         missing = [name for name in wanted if name not in arrow.column_names]
         if missing:
             raise DataError(f"no column {missing}; the table has {arrow.column_names}")
+        order = None if frame.implementation.is_polars() else order_of(arrow[answer])
+        if scale is None and order is not None:  # an Enum of polars names values without order
+            scale = Ordinal(order)
         return cls.from_arrays(
             string_array(arrow[item]),
             None if annotator is None else string_array(arrow[annotator]),

@@ -21,6 +21,7 @@ from dissensus.scales import (
     Interval,
     MultiLabel,
     Nominal,
+    Ordinal,
     Scale,
     as_numbers,
     infer_scale,
@@ -58,6 +59,8 @@ def answers_of(
     codes = held.codes[chosen]
     counts = np.bincount(codes[codes >= 0], minlength=len(held.values))
     declared = declared_scale(question, options)
+    if declared is None and column in rows.orders:
+        declared = Ordinal(rows.orders[column])
     values, is_set = _values(rows, column, declared)
     if not is_set:
         counts[_missing(values, counts, declared)] = 0

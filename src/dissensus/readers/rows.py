@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -107,6 +107,7 @@ class Rows:
     place: Callable[[int], str] = _row  # row -> "line 3"
     folder: Path = field(default_factory=Path.cwd)  # relative media paths begin here
     sets: frozenset[str] = frozenset()  # columns of JSON lists, which are sets of values
+    orders: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # of columns' own values
     unnamed: int = 0  # columns without a name, left out
     index: Column | None = None  # the first of them, where the table begins with it
 

@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError
+from dissensus.names import order_of
 from dissensus.readers.jsonl import set_text, value_text
 from dissensus.readers.options import Options
 from dissensus.readers.rows import Rows, make_rows
@@ -45,14 +46,17 @@ def rows_of(names: list[Any], arrays: list[Any], path: str, **facts: Any) -> Row
     if not arrays:
         raise DataError(f"{path}: no columns")
     sets: set[str] = set()
+    orders: dict[str, tuple[str, ...]] = {}
     texts = []
     for name, array in zip(names, arrays, strict=True):
         if isinstance(array, pa.ChunkedArray):
             array = array.combine_chunks() if array.num_chunks else pa.array([], array.type)
         if _is_list(array.type):
             sets.add(str(name).strip())
+        if (order := order_of(array)) is not None:
+            orders[str(name).strip()] = order
         texts.append(as_texts(array))
-    return make_rows(names, texts, path, sets=frozenset(sets), **facts)
+    return make_rows(names, texts, path, sets=frozenset(sets), orders=orders, **facts)
 
 
 def _columns(table: Any) -> tuple[list[Any], list[Any]]:
@@ -74,7 +78,10 @@ def _columns(table: Any) -> tuple[list[Any], list[Any]]:
     except nw.exceptions.DuplicateError:
         names = [str(name) for name in table.columns]
         return names, [pa.array([])] * len(names)  # refused by `make_rows`, which names them
-    return list(frame.columns), [_arrow(series) for series in frame.iter_columns()]
+    arrays = [_arrow(series) for series in frame.iter_columns()]
+    if frame.implementation.is_polars():  # whose Enum names values, and need not order them
+        arrays = [as_texts(a) if pa.types.is_dictionary(a.type) else a for a in arrays]
+    return list(frame.columns), arrays
 
 
 def _with_index(table: Any) -> Any:
@@ -94,7 +101,10 @@ def _with_index(table: Any) -> Any:
 
 def _arrow(series: Any) -> Any:
     try:
-        return series.to_arrow()
+        found = series.to_arrow()
+        if not isinstance(found.type, pa.BaseExtensionType):
+            return found
+        return pa.array([None if _is_gap(value) else str(value) for value in series.to_list()])
     except (pa.ArrowException, TypeError, ValueError, OverflowError):  # 1, "a" and 2**70 together
         values = [None if _is_gap(value) else value for value in series.to_list()]
         if any(isinstance(value, list | tuple | set | frozenset) for value in values):
@@ -118,7 +128,8 @@ def _is_gap(value: Any) -> bool:
 def as_texts(array: Any) -> Any:
     """An Arrow array as strings, null where there is nothing; bytes that are no text stay.
 
-    Whole numbers that a table library turned into floats because of a gap are whole again.
+    Whole numbers that a table library turned into floats because of a gap are whole again;
+    durations are seconds.
 
     Example:
         >>> as_texts(pa.array([1.0, None, 2.0])).to_pylist()
@@ -133,6 +144,8 @@ def as_texts(array: Any) -> Any:
     if _is_list(array.type):
         texts = [None if value is None else set_text(value) for value in array.to_pylist()]
         return pa.array(texts, pa.string())
+    if pa.types.is_duration(array.type):
+        array = pc.divide(array.cast(pa.duration("ns")).cast(pa.int64()).cast(pa.float64()), 1e9)
     if pa.types.is_floating(array.type):
         array = _whole(array.cast(pa.float64()))
     try:

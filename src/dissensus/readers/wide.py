@@ -81,11 +81,14 @@ def _melted(rows: Rows, people: tuple[str, ...], items: Column, choice: Choice) 
     columns[who] = Column(pa.array(people, pa.string()), everybody)
     columns[answer] = _cells([rows.columns[name] for name in people])
     sets = rows.sets - set(people) | ({answer} if rows.sets & set(people) else set())
+    orders = {rows.orders.get(name) for name in people}
+    (order,) = orders if len(orders) == 1 else (None,)
     return replace(
         rows,
         columns=columns,
         place=lambda cell: f"{rows.place(cell // n_people)}, column {people[cell % n_people]!r}",
         sets=frozenset(sets),
+        orders={answer: order} if order else {},
     )
 
 
