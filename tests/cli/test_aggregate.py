@@ -77,6 +77,22 @@ def test_gold_labels_teach(run: Run, table: Path) -> None:
     assert [row["probability.yes"] for row in rows] == ["1", "0", "0"]
 
 
+def test_a_gold_label_that_nobody_gave(run: Run, tmp_path: Path) -> None:
+    table = tmp_path / "w.csv"
+    table.write_text("item,annotator,label,gold\nt1,ann,yes,yes\nt1,bob,yes,yes\nt2,ann,no,w\n")
+    ended = run("aggregate", table)
+    assert ended.code == 0 and ended.err.endswith("majority of 2 items; 0.5000 of 2 gold labels\n")
+    ended = run("aggregate", table, "--method", "one-coin", "--use-gold")
+    assert ended.code == 1 and ended.err.endswith(
+        "Error: w: nobody answered 'label' with the gold label 'w'; say all values, as in --scale "
+        "nominal:no,yes,w\n"
+    )
+    named = ("--scale", "nominal:no,yes,w")
+    ended = run("aggregate", table, "--method", "one-coin", "--use-gold", *named)
+    rows = list(csv.DictReader(io.StringIO(ended.out)))
+    assert [row["answer"] for row in rows] == ["yes", "w"]
+
+
 @pytest.mark.parametrize("method", AGGREGATORS)
 def test_columns_say_what_they_hold(run: Run, table: Path, tmp_path: Path, method: str) -> None:
     ratings = method in ("mean", "median", "gaussian")

@@ -80,23 +80,32 @@ def _fitted(method: str, corpus: Corpus, question: str, use_gold: bool) -> Aggre
         raise DataError(f"{method} cannot learn from gold labels")
     if question not in corpus.gold:
         raise DataError(f"{corpus.name}: no gold label for {question!r}")
+    _check_gold(corpus, question)
     return aggregator.fit(corpus[question], gold=corpus.gold[question])
+
+
+def _check_gold(corpus: Corpus, question: str) -> None:
+    """Refuse gold labels that nobody answered: no annotator can be known by them."""
+    scale, known = corpus[question].scale, corpus.gold[question].scale
+    values = getattr(scale, "values", ())
+    strange = [value for value in getattr(known, "values", ()) if value not in values]
+    if strange:
+        every = ",".join(map(str, [*values, *strange]))
+        raise DataError(
+            f"{corpus.name}: nobody answered {question!r} with the gold label {listed(strange)}; "
+            f"say all values, as in --scale {scale.kind}:{every}"
+        )
 
 
 def _accuracy(corpus: Corpus, question: str, found: Aggregator) -> str:
     """How many consensus labels equal the gold label, where there is one."""
-    import numpy as np
-
     if question not in corpus.gold or corpus[question].scale.kind == "interval":
         return ""
-    gold = corpus.gold[question].to(corpus[question].scale)
-    label = np.full(corpus.n_items, -1)
-    label[found.consensus_.item] = found.consensus_.answer
-    known = label[gold.item] >= 0
-    if not known.any():
-        return ""
-    right = (label[gold.item] == gold.answer)[known].mean()
-    return f"; {right:.4f} of {int(known.sum())} gold labels"
+    gold, consensus = corpus.gold[question], found.consensus_
+    said = dict(zip(consensus.item.tolist(), consensus.answers(), strict=True))
+    known = zip(gold.item.tolist(), gold.answers(), strict=True)
+    right = [said[item] == label for item, label in known if item in said]
+    return f"; {sum(right) / len(right):.4f} of {len(right)} gold labels" if right else ""
 
 
 def _rows(annotations: Annotations, found: Aggregator, question: str) -> dict[str, Any]:
