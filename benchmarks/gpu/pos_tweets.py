@@ -25,6 +25,8 @@ import json
 import shutil
 import tempfile
 import time
+from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -52,6 +54,7 @@ from sharing import shared_gpu
 
 RESULTS = Path(__file__).parents[1] / "results" / "pos_tweets.json"
 UNLABELLED = 5000  # tweets
+OFTEN = 3  # times that a word stands in the training part, to have tags of its own there
 WAYS_ON = ("adapt", "teach", "paper")  # from what `run` chose
 
 
@@ -178,7 +181,8 @@ def keep(out: Path) -> None:
     from dissensus import datasets
     from dissensus.evaluation import code_commit
 
-    test = datasets.read(Path(os.environ["DISSENSUS_DATA"]) / "pos_tweets").part("test")
+    corpus = datasets.read(Path(os.environ["DISSENSUS_DATA"]) / "pos_tweets")
+    test = corpus.part("test")
     before = json.loads(RESULTS.read_text())["rows"] if RESULTS.exists() else []
     new = [json.loads(path.read_text()) for path in sorted(out.glob("*.json"))]
     rows = {row_key(row): row for row in [*of_the_paper(), *before, *new]}
@@ -190,9 +194,31 @@ def keep(out: Path) -> None:
         "seeds": {"tried": list(TRIED), "tested": list(SEEDS)},
         "gold": letters(label(test, "gold")),
         "tweet": np.unique(test.units(), return_inverse=True)[1].reshape(-1).tolist(),
+        "tagged_otherwise": {
+            part: np.flatnonzero(tagged_otherwise(corpus, part)).tolist()
+            for part in ("dev", "test")
+        },
+        "dev_tokens": corpus.part("dev").n_items,
         "rows": [rows[key] for key in sorted(rows)],
     }
     RESULTS.write_text(json.dumps(about, indent=1) + "\n")
+
+
+def tagged_otherwise(corpus: Any, part: str) -> np.ndarray:
+    """Which tokens of a part have a gold tag that their word never has in the training part, where
+    it stands OFTEN times or more; letters' case aside."""
+    known: dict[str, Counter[int]] = {}
+    for word, tag in tagged_words(corpus.part("train")):
+        known.setdefault(word, Counter())[tag] += 1
+    seen = [(known.get(word, Counter()), tag) for word, tag in tagged_words(corpus.part(part))]
+    return np.array([tags.total() >= OFTEN and not tags[tag] for tags, tag in seen])
+
+
+def tagged_words(part: Any) -> Iterator[tuple[str, int]]:
+    texts, focus = part.contents["text"].values.to_pylist(), part.focus
+    spans = zip(part.content["text"], focus.start[:, 0], focus.stop[:, 0], strict=True)
+    words = (texts[text][int(start) : int(stop)].lower() for text, start, stop in spans)
+    return zip(words, label(part, "gold").tolist(), strict=True)
 
 
 def row_key(row: dict[str, Any]) -> tuple[str, str, str]:

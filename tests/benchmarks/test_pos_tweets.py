@@ -337,13 +337,15 @@ def kept_rows() -> dict[str, Any]:
     return {
         "gold": "AAABBB",
         "tweet": [0, 0, 1, 1, 2, 2],
+        "tagged_otherwise": {"dev": [3], "test": [4, 5]},
+        "dev_tokens": 8,
         "rows": [*rows, of_paper | {"seeds": of_method["single"]}],
     }
 
 
 def test_columns_stand_under_their_heading(script: Any) -> None:
     module = script("pos_table")
-    first, second = module.shown(kept_rows()).split("\n\n")
+    first, second, closing = module.shown(kept_rows()).split("\n\n")
     title, heading, single, other = first.split("\n")
     assert title == "MiniLM and spelling, learned from gold" and heading == module.HEADING
     for words, figure in (("together", "100.00"), ("by gold", "88.89"), ("dev", "60.00")):
@@ -353,6 +355,42 @@ def test_columns_stand_under_their_heading(script: Any) -> None:
     assert other[heading.index("less single") :].startswith("+11.111 [")
     assert single[heading.index("settings") :] == '{"epochs": 8}'
     assert second.startswith("the paper's network, learned from gold\n")
+    assert closing.startswith(
+        "All 6 networks of MiniLM that learn from gold, each with a vote: 100.00."
+    )
+
+
+def test_limits_of_all_networks_together(script: Any) -> None:
+    module, held = script("pos_table"), kept_rows()
+    every = next(iter(held["rows"][0]["tested"].values()))
+    every["seeds"] = ["BAABCA", "BAABCA", "BAABCB"]
+    held["rows"][1]["tested"] = {'{"epochs": 8}': {"seeds": ["BAABCB"], "together": "BAABCB"}}
+    found = module.limits(held, "gold")
+    assert found.n_networks == 4
+    assert found.vote == pytest.approx(100 * 3 / 6)  # the last token is a tie, for the first value
+    assert found.never == pytest.approx(100 * 2 / 6)
+    assert (found.otherwise, found.otherwise_dev) == pytest.approx((100 / 3, 100 / 8))
+    assert found.right_otherwise == 0
+
+
+def test_words_that_are_tagged_otherwise_than_in_training(script: Any) -> None:
+    text = "it is it It no it no new IT"  # "it" three times in the training part, "no" once
+    tags = "PRON VERB PRON PRON PRT VERB VERB VERB PRON".split()
+    stop = np.flatnonzero([letter == " " for letter in f"{text} "]).astype(float)
+    start = np.r_[0, stop[:-1] + 1]
+    asked = Annotations.from_rows([(f"{n}", "ann", tag) for n, tag in enumerate(tags)])
+    corpus = Corpus.build(
+        "words",
+        asked.items,
+        {"tag": asked},
+        contents={"text": (Contents.distinct("text", [text])[0], np.zeros(9, np.int32))},
+        gold={"tag": Annotations.from_arrays(asked.item, None, asked.answer, asked.scale)},
+        focus=Focus("text", start[:, None], stop[:, None]),
+        splits={"official": ["train"] * 5 + ["test"] * 4},
+    )
+    module = script("pos_tweets")
+    assert module.tagged_otherwise(corpus, "test").tolist() == [True, False, False, False]
+    assert not module.tagged_otherwise(corpus, "train").any()
 
 
 def test_rows_that_are_not_trained_yet(script: Any) -> None:

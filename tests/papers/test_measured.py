@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import csv
 import importlib
 import json
 import runpy
 import sys
 import tarfile
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -102,18 +104,50 @@ def test_what_the_page_says_of_the_bars(tagged: Tagged) -> None:
         best = [max(line.seeds.mean() for line in rows), max(line.together for line in rows)]
         assert best == pytest.approx(figures, abs=5e-3) and max(best) < bar
         assert all(len(line.seeds) == 10 for line in rows)
-    assert not tagged.missing("crowd")
-    assert all(name in tagged("gold") for name in tagged.table.GROUPS["gold"])
+        assert not tagged.missing(group)
+    assert [len(tagged(group)) for group in ("gold", "crowd")] == [18, 21]
     over = {name: line.over_single for name, line in tagged("gold").items()}
     found = over["taught, adapted"]
     assert [found.effect, found.low, found.high] == pytest.approx([0.50, 0.01, 0.99], abs=5e-3)
     assert found.adjusted > 0.05
-    more = [over[f"base, {what}"].effect for what in ("adapted", "and dev", "word vectors")]
-    assert more == pytest.approx([0.30, 0.02, -0.04], abs=5e-3)
+    ways = ("adapted", "adapted for longer", "and dev", "word vectors")
+    more = [over[f"base, {what}"].effect for what in ways]
+    assert more == pytest.approx([0.30, 0.23, 0.02, -0.04], abs=5e-3)
+    once, two, again = (
+        tagged("gold")[name].seeds.mean()
+        for name in (
+            "taught, adapted for longer",
+            "taught, two adapted",
+            "taught again, adapted for longer",
+        )
+    )
+    assert [two - once, again - once] == pytest.approx([0.07, 0.02], abs=1e-2)
     crowd = tagged("crowd")
     assert max(line.by_gold for line in crowd.values()) == pytest.approx(83.46, abs=5e-3)
     weighed = crowd["weighed by a teacher"].seeds.mean()
     assert all(crowd[f"weighed, {what}"].seeds.mean() < weighed for what in ("adapted", "taught"))
+
+
+def test_what_the_page_says_of_the_test_sets_rules(tagged: Tagged) -> None:
+    gold, crowd = (tagged.table.limits(tagged.held, group) for group in ("gold", "crowd"))
+    assert (gold.n_networks, crowd.n_networks) == (180, 210)
+    assert [gold.vote, crowd.vote] == pytest.approx([92.40, 83.58], abs=5e-3)
+    assert [gold.never, crowd.never] == pytest.approx([4.1, 11.2], abs=5e-2)
+    assert [gold.otherwise, gold.otherwise_dev] == pytest.approx([1.7, 0.8], abs=5e-2)
+    assert gold.right_otherwise == pytest.approx(10, abs=0.5)
+
+
+def test_what_the_page_says_of_words(data_folder: Path) -> None:
+    tags: dict[tuple[str, str], Counter[str]] = {}
+    with (data_folder / "pos_tweets" / "tokens.csv").open(encoding="utf-8", newline="") as file:
+        for row in csv.DictReader(file):
+            tags.setdefault((row["split"], row["token"].lower()), Counter())[row["gold"]] += 1
+    for words, trained, tested in ((("i'm", "it's"), "PRT", "VERB"), (("lol", "omg"), "PRT", "X")):
+        assert all(tags["train", word].keys() == {trained} for word in words)
+        assert all(tags["test", word].keys() == {tested} for word in words)
+    marks = tags["train", "..."]
+    assert marks["X"] / marks.total() == pytest.approx(2 / 5, abs=0.01)
+    assert tags["test", "..."].keys() == {"."}
 
 
 def test_what_the_page_says_of_disagreement_beside_gold(tagged: Tagged) -> None:

@@ -178,7 +178,8 @@ class Run:
                 loss.backward()  # type: ignore[no-untyped-call]
             learning = [*self.parameters, *rows]
             self.sum += self.processes.add_up(learning, loss)
-            torch.nn.utils.clip_grad_norm_(learning, self.training.clip)
+            if self.training.clip < math.inf:
+                torch.nn.utils.clip_grad_norm_(learning, self.training.clip)
             self.optimiser.step()
             self.tables.step(rows, self.highest[0] * rate)
             self.average.see(self.share(self.step))
