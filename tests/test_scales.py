@@ -376,6 +376,7 @@ def test_consensus_follows_when_values_are_renamed() -> None:
         ("nominal:no,yes", Nominal(("no", "yes"))),
         (" Nominal : no , yes ", Nominal(("no", "yes"))),
         ("ordinal:low,mid,high", Ordinal(("low", "mid", "high"))),
+        ('nominal:no, "yes, mostly"', Nominal(("no", "yes, mostly"))),
         ("interval:-3:3", Interval(-3, 3)),
         ("multi-label:joy,fear", MultiLabel(("joy", "fear"))),
         ("multilabel:joy,fear", MultiLabel(("joy", "fear"))),
@@ -423,6 +424,12 @@ def test_what_is_left_open_is_read_from_the_answers(
             "ordinal:low,,high",
             [],
             "a value is blank in the scale 'ordinal:low,,high'; leave out a comma",
+        ),
+        (
+            'nominal:"no,yes',
+            [],
+            "no list of names: '\"no,yes' (unexpected end of data); put commas between them, and "
+            'quotes around one that has a comma: no,"yes, mostly"',
         ),
     ],
 )

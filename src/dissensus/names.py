@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -132,6 +133,23 @@ class Names(Sequence[str]):
         if self._array is None and np.array_equal(codes, np.arange(len(codes))):
             return Names.range(len(codes))
         return Names._trusted(self.array.take(pa.array(np.asarray(codes, dtype=np.int64))))
+
+
+def split_names(text: str) -> list[str]:
+    """Names or values as users list them, commas between; one that has a comma stands in quotes.
+
+    Example:
+        >>> split_names('no, "yes, mostly"')
+        ['no', 'yes, mostly']
+    """
+    try:
+        rows = list(csv.reader([text], skipinitialspace=True, strict=True))
+    except csv.Error as error:
+        raise DataError(
+            f"no list of names: {text!r} ({error}); put commas between them, and quotes around "
+            'one that has a comma: no,"yes, mostly"'
+        ) from None
+    return [name.strip() for name in rows[0]] if text else [""]
 
 
 def string_array(values: Any) -> Any:

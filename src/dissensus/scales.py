@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from dissensus.errors import DataError, listed
-from dissensus.names import string_array
+from dissensus.names import split_names, string_array
 
 LARGEST = 1e100  # of the ends of an interval
 MOST_LABELS = 62  # of a multi-label scale: the bits of a signed 64-bit mask
@@ -401,6 +401,8 @@ def parse_scale(text: str, found: Sequence[str] = ()) -> Scale:
     Example:
         >>> parse_scale("interval:0:10"), parse_scale("ordinal:low,mid,high").values
         (Interval(low=0.0, high=10.0, n_bins=20), ('low', 'mid', 'high'))
+        >>> parse_scale('nominal:no,"yes, mostly"').values
+        ('no', 'yes, mostly')
         >>> parse_scale("ordinal", found=["10", "9"]).values
         ('9', '10')
     """
@@ -417,7 +419,7 @@ def parse_scale(text: str, found: Sequence[str] = ()) -> Scale:
             wanted = repr(rest) if rest else listed(found) or "nothing"
             raise DataError(f"an interval scale runs between two numbers, found {wanted}")
         return Interval(ends[0], ends[1]) if rest else Interval(min(ends), max(ends))
-    values = [value.strip() for value in rest.split(",")] if rest else list(found)
+    values = split_names(rest) if rest else list(found)
     if rest and "" in values:
         raise DataError(f"a value is blank in the scale {text!r}; leave out a comma")
     if kind == "ordinal" and not rest and len(values) > 1 and as_numbers(values) is None:

@@ -120,3 +120,25 @@ def test_reading_options_reach_the_reader(run: Run, tmp_path: Path) -> None:
     found = json.loads(run("describe", table, *columns, "--scale", "interval:0:10", "--json").out)
     assert found["questions"][0]["scale"] == "interval: 0..10"
     assert found["questions"][0]["loaded"] == 3
+
+
+def test_control_characters_are_spelled_out(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "odd.csv"
+    rows = ["t1,b\x1b[31mob,n\x1b[2Jo", "t1,ann,a\u202eb", "t2,ann,x\ty"]
+    path.write_text("item,annotator,answer\n" + "\n".join(rows), encoding="utf-8")
+    ended = run("describe", path)
+    for text in (ended.out, ended.err):
+        assert not any(character in text for character in "\x1b\u202e\t")
+    assert all(f"\n{value} " in ended.out for value in (r"n\x1b[2Jo", r"a\u202eb", r"x\ty"))
+    assert r"b\x1b[31mob" in run("agreement", path, "--by", "annotator").out
+
+
+def test_of_many_values_the_most_frequent_are_shown(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "many.csv"
+    answers = [f"v{number}" for number in range(30) for _ in range(number + 1)]
+    rows = "".join(f"t{place},ann,{answer}\n" for place, answer in enumerate(answers))
+    path.write_text(f"item,annotator,answer\n{rows}")
+    shown = run("describe", path).out.split("\nvalue ")[1].split("\n\n")[0].splitlines()
+    assert len(shown) == 22 and shown[1].split() == ["v29", "6.5", "%"]  # 30 of 465
+    assert shown[-1].split("  ") == ["(10 others, each at most)", "2.2 %"]
+    assert len(json.loads(run("describe", path, "--json").out)["questions"][0]["shares"]) == 30

@@ -164,7 +164,7 @@ def test_metrics_that_do_not_fit_stand_below(made: Table) -> None:
     assert max(map(len, narrow.split("Mean ±")[0].splitlines())) <= 80
     assert narrow.count(f"Difference from {made.reference}") > 1
     wide, closing = to_text(made), narrow.split("Mean ±")[1]
-    assert closing in wide and to_text(made, width=1000) == wide
+    assert closing.split() == wide.split("Mean ±")[1].split() and to_text(made, width=1000) == wide
     for metric in made.metrics:
         assert sum(metric in line for line in narrow.splitlines()) >= 2
     assert to_text(SMALL, width=45).splitlines()[5:12] == [
@@ -176,6 +176,23 @@ def test_metrics_that_do_not_fit_stand_below(made: Table) -> None:
         "50 % & more       0.400",
         "",
     ]
+
+
+def test_notes_are_broken_and_the_command_is_not() -> None:
+    noted = replace(SMALL, notes=("a note on soft_label",), command="dissensus compare a-folder/")
+    assert (
+        to_text(noted, width=18).splitlines()[-7:]
+        == [
+            "Mean ± sd over",
+            "  fits [95 %",
+            "  interval]; *:",
+            "  best mean,",
+            "  floors aside.",
+            "a note on",
+            "  soft_label",
+            "dissensus compare a-folder/",
+        ][-7:]
+    )
 
 
 def test_nothing_to_compare_is_said() -> None:

@@ -237,7 +237,8 @@ def _print(
     against = reference or _reference(results.about.methods)
     made = tables(results, questions or None, named, against)
     if style == "text":
-        print("\n".join(to_text(shown, width=console.width()) for shown in made), end="")
+        text = "\n".join(to_text(shown, width=console.width()) for shown in made)
+        print(console.visible(text), end="")
     else:
         print("\n".join(FORMATS[style](shown) for shown in made), end="")
     if plot is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import sys
 import tempfile
@@ -24,12 +25,24 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
 
 
 _quiet = ContextVar("quiet", default=False)
+_UNSEEN = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+
+
+def visible(text: str) -> str:
+    r"""The text with control characters spelled out, so that no answer or name from a file colours
+    a terminal, or turns what it shows around.
+
+    Example:
+        >>> visible("n\x1b[31mo"), visible("two\nlines")
+        ('n\\x1b[31mo', 'two\nlines')
+    """
+    return _UNSEEN.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
 
 
 def say(line: str) -> None:
     """A line for people, on stderr, so that stdout stays for results."""
     if not _quiet.get():
-        print(line, file=sys.stderr, flush=True)
+        print(visible(line), file=sys.stderr, flush=True)
 
 
 @contextmanager
@@ -71,5 +84,5 @@ def write_json(path: Path, content: Any) -> None:
 
 def fail(line: str, code: int) -> NoReturn:
     """End with one line on stderr."""
-    print(line, file=sys.stderr, flush=True)
+    print(visible(line), file=sys.stderr, flush=True)
     sys.exit(code)

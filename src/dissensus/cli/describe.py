@@ -13,6 +13,7 @@ from dissensus.cli.tables import columns, facts, number, show
 if TYPE_CHECKING:
     from dissensus.describe import Description, QuestionDescription
 
+MOST_VALUES = 20
 Most = Annotated[int, typer.Option(min=0, help="How many disputed items, and odd annotators.")]
 
 
@@ -66,14 +67,23 @@ def _overview(description: Description) -> list[tuple[str, str]]:
 def _question(asked: QuestionDescription, most: int) -> list[Any]:
     parts: list[Any] = ["", f"question {asked.name}", facts(_counts(asked))]
     if asked.shares is not None:
-        shares = [(value, f"{100 * share:.1f} %") for value, share in asked.shares.items()]
-        parts += ["", columns(["value", "share"], shares, ["share"])]
+        parts += ["", columns(["value", "share"], _shares(asked.shares), ["share"])]
     if asked.disputed:
         parts += ["", f"most disputed ({asked.disputed_by})", _disputed(asked)]
     suspicious = _suspicious(asked, most)
     if suspicious:
         parts += ["", "suspicious annotators", facts(suspicious)]
     return parts
+
+
+def _shares(shares: dict[str, float]) -> list[tuple[str, str]]:
+    """How often values were given; of many the most frequent ones."""
+    told = list(shares.items())
+    if len(told) > MOST_VALUES + 1:
+        told = sorted(told, key=lambda pair: -pair[1])
+        rest = told[MOST_VALUES:]
+        told = [*told[:MOST_VALUES], (f"({len(rest)} others, each at most)", rest[0][1])]
+    return [(value, f"{100 * share:.1f} %") for value, share in told]
 
 
 def _counts(asked: QuestionDescription) -> list[tuple[str, str]]:

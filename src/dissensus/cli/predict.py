@@ -59,6 +59,7 @@ def predict(
     test part (or development part), or what was held out.
     """
     from dissensus.methods import load
+    from dissensus.names import split_names
 
     reading.spare(table)
     check_table(table)
@@ -69,7 +70,7 @@ def predict(
     console.say(line)
     if skip_bad:
         part = readable(fitted, part)
-    asked = annotators if annotators in ("own", "all") else _named(annotators)
+    asked = annotators if annotators in ("own", "all") else split_names(annotators)
     predictions = fitted.predict(
         part,
         annotators=asked,
@@ -85,10 +86,6 @@ def predict(
         write_tables(rows, table)
     n_items = counted(part.n_items, "item")
     console.say(f"{output}: {fitted.name} for {', '.join(predictions)} on {n_items}")
-
-
-def _named(annotators: str) -> list[str]:
-    return [name.strip() for name in annotators.split(",")]
 
 
 def _rows(said: Prediction, question: str, by: Literal["item", "annotator"]) -> dict[str, Any]:

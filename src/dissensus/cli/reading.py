@@ -100,11 +100,12 @@ class Reading:
             unanswered: whether a table without answers is read too, as items alone.
         """
         from dissensus import datasets
+        from dissensus.names import split_names
 
         said = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "file"}
         said["question"] = said.pop("question_column")
         columns = said.pop("annotator_columns")
-        said["annotators"] = columns and [name.strip() for name in columns.split(",")]
+        said["annotators"] = columns and split_names(columns)
         said = {name: value for name, value in said.items() if value}
         try:
             corpus = datasets.read(self.file, **said)

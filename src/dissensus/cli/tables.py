@@ -7,6 +7,8 @@ import sys
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
+from dissensus.cli.console import visible
+
 if TYPE_CHECKING:
     from rich.table import Table
 
@@ -23,7 +25,7 @@ def facts(rows: Iterable[tuple[str, str]]) -> Table:
     table.add_column(overflow="fold", max_width=44)
     table.add_column(overflow="fold")
     for name, value in rows:
-        table.add_row(Text(name), Text(value))
+        table.add_row(Text(visible(name)), Text(visible(value)))
     return table
 
 
@@ -42,7 +44,7 @@ def columns(
     from rich.table import Table
     from rich.text import Text
 
-    rows = list(rows)
+    rows = [[visible(cell) for cell in row] for row in rows]
     cells = [_widest(row[at] for row in rows) for at in range(len(names))]
     headings, widths, gap = _laid_out(names, cells, numbers, whole)
     table = Table(box=None, pad_edge=False, padding=(0, gap, 0, 0), header_style="bold")
@@ -116,7 +118,7 @@ def show(*parts: Any) -> None:
     console = Console(highlight=False, width=room)  # a line too long is better than a figure lost
     with console.capture() as captured:
         for part in parts:
-            console.print(Text(part, style="bold") if isinstance(part, str) else part)
+            console.print(Text(visible(part), style="bold") if isinstance(part, str) else part)
     lines = captured.get().splitlines()
     sys.stdout.write("".join(line.rstrip() + "\n" for line in lines))
 

@@ -6,6 +6,7 @@ import csv
 import io
 import math
 import re
+import textwrap
 from collections.abc import Callable, Sequence
 
 from dissensus.evaluation.difference import Difference, p_text
@@ -44,7 +45,24 @@ def to_text(table: Table, digits: int = 3, width: int | None = None) -> str:
         for part in _fitting(differences, width):
             lines = [f"Difference from {table.reference}", *_aligned(part)]
             blocks.append("\n".join(line.rstrip() for line in lines))
-    return "\n\n".join([*blocks, "\n".join(_closing(table, "*", "+"))]) + "\n"
+    *notes, command = _closing(table, "*", "+")
+    closing = [*(folded(note, width) for note in notes), command]  # which is there to be copied
+    return "\n\n".join([*blocks, "\n".join(closing)]) + "\n"
+
+
+def folded(line: str, width: int | None) -> str:
+    """A line within the width, as far as words allow; what goes on below is indented.
+
+    Example:
+        >>> print(folded("- MTL beats STL: it does in 6 of 9", 20))
+        - MTL beats STL: it
+          does in 6 of 9
+    """
+    if width is None or len(line) <= width:
+        return line
+    indent = " " * (len(line) - len(line.lstrip()) + 2)
+    return textwrap.fill(line, max(width, 1), subsequent_indent=indent, break_long_words=False,
+                         break_on_hyphens=False)  # fmt: skip
 
 
 def _ruled(lines: Sequence[str], n_methods: int) -> str:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-import textwrap
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 
-from dissensus.evaluation.rendering import dealt
+from dissensus.evaluation.rendering import dealt, folded
 
 BLANK = "\N{NO-BREAK SPACE}"  # stands for a space at which no line ends
 KEPT = re.compile(r"\[[^][]*\]|\bp [<=]+ [\d.]+")  # an interval, a p
@@ -49,25 +48,15 @@ def whole(text: str) -> str:
 
 
 def wrapped(text: str, width: int | None) -> str:
-    """Lines within the width, as far as words allow; what goes on below is indented.
-
-    Example:
-        >>> print(wrapped("- MTL beats STL: it does in 6 of 9", 20))
-        - MTL beats STL: it
-          does in 6 of 9
-    """
-    if width is None:
-        return text
-    return "\n".join(_folded(line, width) for line in text.split("\n"))
+    """Lines within the width, as far as words allow; what goes on below is indented."""
+    return text if width is None else "\n".join(_folded(line, width) for line in text.split("\n"))
 
 
 def _folded(line: str, width: int) -> str:
+    """Intervals and p values stay on one line."""
     if len(line) <= width:
         return line
-    indent = " " * (len(line) - len(line.lstrip()) + 2)
-    kept = KEPT.sub(lambda found: whole(found[0]), line)
-    return textwrap.fill(kept, max(width, 1), subsequent_indent=indent, break_long_words=False,
-                         break_on_hyphens=False)  # fmt: skip
+    return folded(KEPT.sub(lambda found: whole(found[0]), line), width)
 
 
 # ---- tables ----
@@ -143,7 +132,7 @@ def _with_first(columns: Sequence[Sequence[str]], first: int, width: int) -> lis
     made: list[Sequence[str]] = [[_folded(cell, first) for cell in columns[0]]]
     room = width - _width(made[0]) - 2
     for name, *cells in columns[1:]:
-        folded = [_folded(cell, room) for cell in cells]
-        figures = max(_width(folded), NAME) if folded else room
-        made.append([_folded(name, min(figures, room)), *folded])
+        within = [_folded(cell, room) for cell in cells]
+        figures = max(_width(within), NAME) if within else room
+        made.append([_folded(name, min(figures, room)), *within])
     return made

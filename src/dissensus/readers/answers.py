@@ -15,6 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from dissensus.errors import DataError, listed
+from dissensus.names import split_names
 from dissensus.readers.options import Options
 from dissensus.readers.rows import Rows
 from dissensus.scales import (
@@ -189,7 +190,7 @@ def _values_named(declared: Scale | str | None) -> tuple[str, ...]:
     """The values that a declaration lists."""
     if isinstance(declared, str):
         _, _, rest = declared.partition(":")
-        return tuple(value.strip() for value in rest.split(","))
+        return tuple(split_names(rest))
     return tuple(getattr(declared, "values", ()))
 
 
