@@ -32,7 +32,8 @@ def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> Generator[None]:
 
 def pytest_configure() -> None:
     """Let Ctrl-C be heard: a shell's background job, as CI may be one, begins deaf to it, and tests
-    that press it would fail or wait for ever."""
+    that press it would fail or wait for ever. Hide GPUs: figures are compared to the last digit."""
+    os.environ["CUDA_VISIBLE_DEVICES"] = ""
     if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 

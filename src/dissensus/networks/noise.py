@@ -92,10 +92,7 @@ def dropped(values: Tensor, share: float, number: int) -> Tensor:
         number: which dropout of the network it is.
     """
     key = present_key("dropout")
-    at = _at.get()
-    kept_ones = values.device.type == "cpu" and values.numel() <= KEPT and at is None
-    kept_ones &= _steps.get() is _STEPS
-    places = (_kept_places if kept_ones else _places)(values.shape, values.device, at)
+    places = (_kept_places if _keeps(values) else _places)(values.shape, values.device, _at.get())
     drawn = places + _mixed(_wrapped(key + number))
     drawn ^= drawn >> 32  # in place: these tables are large, and new memory is slow
     drawn *= _MIXING
@@ -150,6 +147,17 @@ def _places(shape: torch.Size, device: torch.device, at: Tensor | None = None) -
         places = along if places is None else places + along
     assert places is not None
     return places
+
+
+def _keeps(values: Tensor) -> bool:
+    """Whether the numbers of places are kept for the next step: few, of a whole batch, and on a GPU
+    those of the usual queue of work alone, as others may still read what is thrown away here."""
+    if values.numel() > KEPT or _at.get() is not None or _steps.get() is not _STEPS:
+        return False
+    device = values.device
+    if device.type == "cuda":
+        return bool(torch.cuda.current_stream(device) == torch.cuda.default_stream(device))
+    return device.type == "cpu"
 
 
 def _stood(at: Tensor, n: int) -> Tensor:
