@@ -32,6 +32,7 @@ READERS: dict[str, str] = {
     "lewidi2023": "dissensus.readers.lewidi2023",
     "lewidi2025": "dissensus.readers.lewidi2025",
     "matrix": "dissensus.readers.matrix",
+    "prodigy": "dissensus.readers.prodigy",
     "jsonl": "dissensus.readers.jsonl",
     "csv": "dissensus.readers.csv",
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -78,11 +79,8 @@ def _columns(text: str, path: Path) -> tuple[dict[str, list[Any]], list[int]]:
     """The values by name, None where an object lacks one, and the line of each object."""
     columns: dict[str, list[Any]] = {}
     lines: list[int] = []
-    for number, line in enumerate(text.split("\n"), start=1):
-        line = line.strip()
-        if not line:
-            continue
-        for name, value in _object(line, number, path).items():
+    for number, found in objects(text, path):
+        for name, value in found.items():
             column = columns.get(name)
             if column is None:
                 column = columns[name] = []
@@ -93,6 +91,13 @@ def _columns(text: str, path: Path) -> tuple[dict[str, list[Any]], list[int]]:
     for column in columns.values():
         column.extend([None] * (len(lines) - len(column)))
     return columns, lines
+
+
+def objects(text: str, path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The number of each line that is not blank, and the object that it holds."""
+    for number, line in enumerate(text.split("\n"), start=1):
+        if line.strip():
+            yield number, _object(line.strip(), number, path)
 
 
 def _object(line: str, number: int, path: Path) -> dict[str, Any]:
