@@ -149,11 +149,32 @@ def test_no_object(write: Write) -> None:
         read(path)
 
 
-@pytest.mark.parametrize("content", ['[{"item": 1}]', '[\n{"item": 1}\n]'])
-def test_an_array(write: Write, content: str) -> None:
+@pytest.mark.parametrize("name", ["a.json", "a.txt"])
+@pytest.mark.parametrize("indent", [None, 1])
+def test_an_array(write: Write, name: str, indent: int | None) -> None:
+    records = [json.loads(FIRST), {"item": 2**70, "annotator": "bob"}]
+    corpus = read(write(json.dumps(records, indent=indent), name))
+    assert list(corpus.items) == ["t1", str(2**70)]
+    assert corpus["label"].answers() == ["yes"]
+    blank = "a" + name[1:] + ": label: 1 row without an answer left out, the first in entry 2"
+    assert blank in corpus.notes
+
+
+@pytest.mark.parametrize(
+    ("content", "error"),
+    [
+        ("[]", ": the file is empty"),
+        ('[{"item": 1}, 7]', ', entry 2: each entry is an object; found "7"'),
+        (
+            '[{"item": 1},\n {"item"',
+            ", line 2: no whole JSON array (Expecting ':' delimiter: column 9); is the file cut "
+            "off?",
+        ),
+    ],
+)
+def test_an_array_that_cannot_be_read(write: Write, content: str, error: str) -> None:
     path = write(content, "a.json")
-    message = f"{path}: a JSON array; write one object per line instead (jq -c '.[]')"
-    with pytest.raises(DataError, match=refused(message)):
+    with pytest.raises(DataError, match=refused(f"{path}{error}")):
         read(path)
 
 

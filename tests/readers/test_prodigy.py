@@ -42,6 +42,7 @@ def made(write: Write, *examples: dict[str, Any], **options: Any) -> Corpus:
 
 def rows(corpus: Corpus, question: str) -> list[tuple[str, str, Any]]:
     asked = corpus[question]
+    assert asked.annotator is not None
     people = [asked.annotators[code] for code in asked.annotator]
     items = [corpus.items[code] for code in asked.item]
     return list(zip(items, people, asked.answers(), strict=True))
@@ -194,7 +195,7 @@ def test_one_input_under_two_answers_of_one_person(write: Write) -> None:
         ),
         (
             [chosen(1, "a", "joy"), example(2, "a", label="RUDE")],
-            "moods.jsonl: choices and labels in one file (lines 1 and 2); export each task by "
+            "moods.jsonl: choices and labels in one file (line 1 and line 2); export each task by "
             "itself",
         ),
         (

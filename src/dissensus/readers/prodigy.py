@@ -27,7 +27,7 @@ from dissensus.corpus import Corpus, LeftOut
 from dissensus.errors import DataError, counted, listed
 from dissensus.readers.answers import described
 from dissensus.readers.columns import Choice
-from dissensus.readers.jsonl import objects, set_text, value_text
+from dissensus.readers.jsonl import objects, set_text, unit_of, value_text
 from dissensus.readers.long import amounts, assembled, remarks
 from dissensus.readers.options import Options
 from dissensus.readers.rows import Rows, make_rows
@@ -60,7 +60,8 @@ def read(path: Path, options: Options) -> Corpus:
             'say format="jsonl" (--format jsonl) to read it as a table'
         )
     text = read_utf8(path, options.encoding).decode("utf-8")
-    examples = [_example(path, line, found) for line, found in objects(text, path)]
+    unit = unit_of(text)
+    examples = [_example(path, f"{unit} {n}", found) for n, found in objects(text, path)]
     if not examples:
         raise DataError(f"{path}: the file is empty")
     return _built(path, _judged(path, examples), options)
@@ -71,7 +72,7 @@ def read(path: Path, options: Options) -> Corpus:
 
 @dataclass(frozen=True)
 class _Example:
-    line: int
+    place: str
     item: str
     person: str | None
     verdict: str
@@ -88,8 +89,8 @@ class _Example:
         return CHOSEN if self.chosen is not None else self.label or ANSWER
 
 
-def _example(path: Path, line: int, found: dict[str, Any]) -> _Example:
-    where = f"{path}, line {line}"
+def _example(path: Path, place: str, found: dict[str, Any]) -> _Example:
+    where = f"{path}, {place}"
     missing = [key for key in (ITEM, ANSWER) if found.get(key) is None]
     if missing:
         raise DataError(f"{where}: no {listed(missing)}; every example of Prodigy has both")
@@ -104,7 +105,7 @@ def _example(path: Path, line: int, found: dict[str, Any]) -> _Example:
     style = config.get("choice_style") if isinstance(config, dict) else None
     shown, elsewhere = _shown(found)
     return _Example(
-        line,
+        place,
         str(found[ITEM]),
         _person(found),
         found[ANSWER],
@@ -187,11 +188,13 @@ def _judged(path: Path, examples: list[_Example]) -> _Judged:
         raise DataError(
             f"{path}: no answers in {counted(len(examples), 'example')}: {_counts(left)}"
         )
-    kinds = {one.chosen is not None: one for one in kept}
+    kinds: dict[bool, _Example] = {}
+    for one in kept:
+        kinds.setdefault(one.chosen is not None, one)
     if len(kinds) > 1:
-        lines = " and ".join(str(line) for line in sorted(one.line for one in kinds.values()))
+        places = " and ".join(one.place for one in kinds.values())
         raise DataError(
-            f"{path}: choices and labels in one file (lines {lines}); export each task by itself"
+            f"{path}: choices and labels in one file ({places}); export each task by itself"
         )
     return _Judged(kept, left, [] if named else ["no example says who answered"])
 
@@ -255,7 +258,7 @@ def _rows(path: Path, judged: _Judged, people: dict[str, str]) -> Rows:
         [pa.array(column, pa.string()) for column in columns.values()],
         str(path),
         name=path.name,
-        place=lambda row: f"line {kept[row].line}",
+        place=lambda row: kept[row].place,
         folder=path.resolve().parent,
         sets=frozenset([CHOSEN] if judged.several else []),
     )
