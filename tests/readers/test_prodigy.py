@@ -130,7 +130,7 @@ def test_what_holds_no_answer_is_counted(write: Write) -> None:
         LeftOut("choice", "rejected", 1),
         LeftOut("choice", "no annotator", 1),
     )
-    assert "moods.jsonl: examples left out: ignored 1, rejected 1, no annotator 1" in corpus.notes
+    assert "moods.jsonl: left out: ignored 1, rejected 1, no annotator 1" in corpus.notes
     none = refused(write, chosen(1, "a", answer="ignore"), chosen(2, "a", "joy", answer="reject"))
     assert none == "moods.jsonl: no answers in 2 examples: ignored 1, rejected 1"
 
@@ -214,7 +214,7 @@ def test_files_that_cannot_be_read(
 def test_columns_are_not_named(write: Write) -> None:
     error = refused(write, chosen(1, "a", "joy"), answer="accept")
     assert error == (
-        "moods.jsonl: a file of Prodigy says itself what is what; leave 'answer' out, or say "
+        "moods.jsonl: an export of Prodigy says itself what is what; leave 'answer' out, or say "
         'format="jsonl" (--format jsonl) to read it as a table'
     )
     table = made(write, chosen(1, "a", "joy"), answer="accept", format="jsonl")

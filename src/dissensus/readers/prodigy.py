@@ -14,26 +14,23 @@ from __future__ import annotations
 
 import os
 import re
-from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
-import pyarrow as pa
-
-from dissensus.corpus import Corpus, LeftOut
+from dissensus.corpus import Corpus
 from dissensus.errors import DataError, counted, listed
-from dissensus.readers.answers import described
 from dissensus.readers.columns import Choice
+from dissensus.readers.exports import Left, by_reason, check_options, corpus_of, table
 from dissensus.readers.jsonl import objects, set_text, unit_of, value_text
-from dissensus.readers.long import amounts, assembled, remarks
 from dissensus.readers.options import Options
-from dissensus.readers.rows import Rows, make_rows
+from dissensus.readers.rows import Rows
 from dissensus.readers.text import head, read_utf8
 from dissensus.scales import MultiLabel, Scale, infer_scale
 
+TOOL = "Prodigy"
 ITEM, PERSON, CHOSEN, ANSWER, LABEL = "_input_hash", "_annotator_id", "choice", "answer", "label"
 VERDICTS = ("accept", "reject", "ignore")
 MEDIA = ("image", "audio", "video")
@@ -53,12 +50,7 @@ def recognise(path: Path) -> bool:
 
 def read(path: Path, options: Options) -> Corpus:
     """Read every example; a scale may be declared, the rest is known."""
-    given = [*options.columns_named, *(["merge_variants"] if options.merge_variants else [])]
-    if given:
-        raise DataError(
-            f"{path}: a file of Prodigy says itself what is what; leave {listed(given)} out, or "
-            'say format="jsonl" (--format jsonl) to read it as a table'
-        )
+    check_options(path, options, TOOL)
     text = read_utf8(path, options.encoding).decode("utf-8")
     unit = unit_of(text)
     examples = [_example(path, f"{unit} {n}", found) for n, found in objects(text, path)]
@@ -163,7 +155,7 @@ class _Judged:
     """The examples that hold an answer, and how many do not, by question and reason."""
 
     kept: list[_Example]
-    left: Counter[tuple[str, str]]
+    left: Left
     notes: list[str] = field(default_factory=list)
 
     @property
@@ -177,7 +169,7 @@ class _Judged:
 
 def _judged(path: Path, examples: list[_Example]) -> _Judged:
     named = any(one.person for one in examples)
-    kept, left = [], Counter[tuple[str, str]]()
+    kept, left = [], Left()
     for one in examples:
         reason = _left_out(one, named)
         if reason:
@@ -186,7 +178,7 @@ def _judged(path: Path, examples: list[_Example]) -> _Judged:
             kept.append(one)
     if not kept:
         raise DataError(
-            f"{path}: no answers in {counted(len(examples), 'example')}: {_counts(left)}"
+            f"{path}: no answers in {counted(len(examples), 'example')}: {by_reason(left)}"
         )
     kinds: dict[bool, _Example] = {}
     for one in kept:
@@ -208,13 +200,6 @@ def _left_out(one: _Example, named: bool) -> str | None:
     return "no annotator" if named and one.person is None else None
 
 
-def _counts(left: Counter[tuple[str, str]]) -> str:
-    reasons = Counter[str]()
-    for (_, reason), n in left.items():
-        reasons[reason] += n
-    return ", ".join(f"{reason} {n}" for reason, n in reasons.items())
-
-
 # ---- as a corpus ----
 
 
@@ -228,15 +213,10 @@ def _built(path: Path, judged: _Judged, options: Options) -> Corpus:
     who = PERSON if PERSON in rows.columns else None
     choice = Choice(ITEM, who, (answer,), shown, LABEL if labels else None)
     scale = options.scale if options.scale is not None else _scale(judged)
-    built = assembled(rows, choice, replace(options, scale=scale))
-    left = [LeftOut(question, reason, n) for (question, reason), n in judged.left.items()]
-    corpus = replace(built.corpus, left_out=(*built.corpus.left_out, *left))
-    asked = "; ".join(f"{q} ({described(a.scale)})" for q, a in corpus.questions.items())
-    said = [f"Prodigy; {asked}; {amounts(corpus)}", *judged.notes, *named]
-    said += [f"examples left out: {_counts(judged.left)}"] if judged.left else []
+    said = [*judged.notes, *named]
     if any(one.elsewhere for one in kept):
         said.append("media that stand in the file itself or on the web are not read")
-    return replace(corpus, notes=tuple(f"{path.name}: {line}" for line in said + remarks(built)))
+    return corpus_of(rows, choice, replace(options, scale=scale), TOOL, judged.left, said)
 
 
 def _rows(path: Path, judged: _Judged, people: dict[str, str]) -> Rows:
@@ -253,15 +233,8 @@ def _rows(path: Path, judged: _Judged, people: dict[str, str]) -> Rows:
     for part in ("shown", "facts"):
         names = dict.fromkeys(name for one in kept for name in getattr(one, part))
         columns |= {name: [getattr(one, part).get(name) for one in kept] for name in names}
-    return make_rows(
-        list(columns),
-        [pa.array(column, pa.string()) for column in columns.values()],
-        str(path),
-        name=path.name,
-        place=lambda row: kept[row].place,
-        folder=path.resolve().parent,
-        sets=frozenset([CHOSEN] if judged.several else []),
-    )
+    sets = [CHOSEN] if judged.several else []
+    return table(path, columns, [one.place for one in kept], sets)
 
 
 def _chosen(one: _Example, several: bool) -> str | None:
