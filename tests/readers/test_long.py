@@ -47,11 +47,10 @@ def test_names_are_recognised(write: Write, names: tuple[str, str, str]) -> None
 
 
 def test_an_id_is_no_answer(write: Write) -> None:
-    """A batch of Mechanical Turk names its answers as the requester likes."""
-    path = write("HITId,AssignmentId,WorkerId,Answer.mood\nh1,a1,w1,good\nh1,a2,w2,bad\n")
+    path = write("HITId,AssignmentId,WorkerId,mood\nh1,a1,w1,good\nh1,a2,w2,bad\n")
     message = (
         f"{path}: no column of answers recognised in 'HITId', 'AssignmentId', 'WorkerId', "
-        "'Answer.mood'; name it (answer=, --answer), or say format=\"wide\" (--format wide) if "
+        "'mood'; name it (answer=, --answer), or say format=\"wide\" (--format wide) if "
         "every annotator has a column"
     )
     with pytest.raises(DataError, match=refused(message)):

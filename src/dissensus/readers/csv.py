@@ -15,7 +15,7 @@ from dissensus.corpus import Corpus
 from dissensus.errors import DataError
 from dissensus.readers.columns import n_recognised
 from dissensus.readers.options import Options
-from dissensus.readers.rows import make_rows
+from dissensus.readers.rows import Rows, make_rows
 from dissensus.readers.shapes import any_table
 from dissensus.readers.text import head, is_text, read_utf8
 
@@ -29,15 +29,33 @@ def recognise(path: Path) -> bool:
 
 
 def read(path: Path, options: Options) -> Corpus:
-    """Read a table; every field is a text, "007" stays "007".
+    """Read a table; every field is a text, "007" stays "007"."""
+    return any_table(rows_of(path, options.encoding), options)
+
+
+def names_in(path: Path) -> list[str]:
+    """The column names that a file begins with; none where it is no table of texts."""
+    start = head(path, 1 << 16)
+    if not is_text(start):
+        return []
+    first = start.decode("utf-8-sig", errors="replace").splitlines()[:1]
+    data = "".join(first).encode()
+    try:
+        return next(_records(data, find_delimiter(data)), [])
+    except csv.Error:
+        return []
+
+
+def rows_of(path: Path, encoding: str | None) -> Rows:
+    """The table that a file holds.
 
     The delimiter is found in the first lines, whatever the file's ending says.
     """
-    data = read_utf8(path, options.encoding)
+    data = read_utf8(path, encoding)
     delimiter = find_delimiter(data)
     table = _parsed(data, delimiter, path)
     header = [column[0].as_py() for column in table.columns]
-    rows = make_rows(
+    return make_rows(
         header,
         table.slice(1).columns,
         str(path),
@@ -45,7 +63,6 @@ def read(path: Path, options: Options) -> Corpus:
         place=lambda row: f"line {_line(data, delimiter, row + 1)}",
         folder=path.resolve().parent,
     )
-    return any_table(rows, options)
 
 
 def find_delimiter(data: bytes) -> str:

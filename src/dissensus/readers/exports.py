@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
@@ -12,7 +13,7 @@ import pyarrow as pa
 from dissensus.corpus import Corpus, LeftOut
 from dissensus.errors import DataError, listed
 from dissensus.readers.answers import described
-from dissensus.readers.columns import Choice
+from dissensus.readers.columns import Choice, kind_of
 from dissensus.readers.long import amounts, assembled, remarks
 from dissensus.readers.options import Options
 from dissensus.readers.rows import Rows, make_rows
@@ -20,18 +21,21 @@ from dissensus.readers.rows import Rows, make_rows
 Left = Counter[tuple[str, str]]  # (question, reason) -> answers that are not read
 
 
-def check_options(path: Path, options: Options, tool: str, may: Iterable[str] = ()) -> None:
+def check_options(
+    path: Path, options: Options, tool: str, may: Iterable[str] = (), plain: str = "jsonl"
+) -> None:
     """Refuse to be told what an export says itself.
 
     Args:
         may: the parts that may be named all the same.
+        plain: the format that reads it as a table.
     """
     told = [part for part in options.columns_named if part not in may]
     told += ["merge_variants"] if options.merge_variants else []
     if told:
         raise DataError(
             f"{path}: an export of {tool} says itself what is what; leave {listed(told)} out, or "
-            'say format="jsonl" (--format jsonl) to read it as a table'
+            f'say format="{plain}" (--format {plain}) to read it as a table'
         )
 
 
@@ -74,6 +78,14 @@ def corpus_of(
     notes = [f"{tool}; {asked}; {amounts(corpus)}", *said]
     notes += [f"left out: {by_reason(left)}"] if left else []
     return replace(corpus, notes=tuple(f"{rows.name}: {line}" for line in notes + remarks(built)))
+
+
+def is_here(rows: Rows, column: str) -> bool:
+    """Whether a column holds texts, or names one file at least that is here."""
+    if kind_of(column) == "text":
+        return True
+    written = rows.columns[column].values.to_pylist()
+    return any(os.path.isfile(os.path.join(rows.folder, path.strip())) for path in written)
 
 
 def by_reason(left: Left) -> str:

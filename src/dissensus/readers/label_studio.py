@@ -1,0 +1,272 @@
+"""Label Studio's JSON export: an array of tasks, each with what people answered.
+
+    [{"id": 1, "data": {"text": "so good!"},
+      "annotations": [{"id": 1001, "completed_by": 10, "was_cancelled": false, "lead_time": 4.3,
+                       "result": [{"type": "choices", "from_name": "mood", "to_name": "text",
+                                   "value": {"choices": ["joy"]}}]}]}]
+
+An item is a task, a question is a control (`from_name`): choices, ratings, numbers, comparisons of
+two, or taxonomies. What people mark in a text or picture, and what they say of such a mark, is not
+read; neither are drafts, predictions and cancelled annotations. Where several choices can be made,
+an annotation without one says that none fits.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from dissensus.corpus import Corpus
+from dissensus.errors import DataError, counted, listed
+from dissensus.readers.columns import Choice, shown_columns
+from dissensus.readers.exports import Left, by_reason, check_options, corpus_of, is_here, table
+from dissensus.readers.jsonl import objects, set_text, unit_of, value_text
+from dissensus.readers.options import Options
+from dissensus.readers.rows import Rows
+from dissensus.readers.text import head, read_utf8
+
+TOOL = "Label Studio"
+CONTROLS = {  # type -> where its value holds the answer
+    "choices": "choices",
+    "rating": "rating",
+    "number": "number",
+    "pairwise": "selected",
+    "taxonomy": "taxonomy",
+}
+MARKS = ("start", "x", "points", "ranges", "parentID")  # keys of what is said of a part of a task
+ITEM, PERSON, SECONDS = "task.id", "annotation.completed_by", "annotation.lead_time"
+FACTS = ("id", "created_at", "ground_truth")  # of an annotation, beside its answers
+_OPENING = re.compile(r"\s*(\[\s*)?\{")
+_KEYS = (r'"data"\s*:\s*\{', r'"(annotations|completions)"\s*:\s*\[')
+
+
+def recognise(path: Path) -> bool:
+    """Whether the file opens with a task that has data and a list of annotations."""
+    opening = head(path, 1 << 16).decode("utf-8-sig", errors="replace")
+    return bool(_OPENING.match(opening)) and all(re.search(key, opening) for key in _KEYS)
+
+
+def read(path: Path, options: Options) -> Corpus:
+    """Read every annotation; a scale may be declared, and which part of the data was shown."""
+    check_options(path, options, TOOL, may=("text",))
+    text = read_utf8(path, options.encoding).decode("utf-8")
+    unit, found = unit_of(text), _Found()
+    tasks = [_Task.of(path, f"{unit} {n}", entry) for n, entry in objects(text, path)]
+    emails = dict(pair for task in tasks for pair in task.emails())
+    for task in tasks:
+        found.add(task, emails)
+    if not found.questions:
+        marks = ", ".join(f"{kind} {n}" for kind, n in found.marks.items())
+        seen = f"; not read: {marks}" if marks else ""
+        raise DataError(
+            f"{path}: no choices, ratings, numbers, comparisons or taxonomies in "
+            f"{counted(len(found.seen), 'annotation')}{seen}"
+        )
+    if not found.rows:
+        raise DataError(f"{path}: no answers: {by_reason(found.left)}")
+    return _built(path, found, options)
+
+
+# ---- tasks and annotations ----
+
+
+@dataclass(frozen=True)
+class _Task:
+    where: str  # for messages
+    place: str
+    item: str
+    data: dict[str, str]
+    annotations: list[dict[str, Any]]
+
+    @classmethod
+    def of(cls, path: Path, place: str, entry: dict[str, Any]) -> _Task:
+        where = f"{path}, {place}"
+        data = entry.get("data")
+        given = entry.get("annotations", entry.get("completions"))
+        if entry.get("id") is None or not isinstance(data, dict) or not isinstance(given, list):
+            raise DataError(
+                f"{where}: a task of Label Studio has 'id', 'data' and 'annotations', found "
+                f"{listed(entry, 12)}"
+            )
+        if not all(isinstance(one, dict) and isinstance(one.get("result"), list) for one in given):
+            raise DataError(
+                f"{where}: every annotation has a 'result'; export JSON with whole annotations"
+            )
+        texts = {key: value_text(value) for key, value in data.items()}
+        plain = {key: text for key, text in texts.items() if text is not None}
+        return cls(where, place, str(entry["id"]), plain, given)
+
+    def emails(self) -> list[tuple[str, str]]:
+        """Users by number, where an annotation says both."""
+        people = [one.get("completed_by") for one in self.annotations]
+        found = [who for who in people if isinstance(who, dict) and who.get("email")]
+        return [(str(who.get("id")), str(who["email"])) for who in found]
+
+
+@dataclass
+class _Row:
+    place: str
+    task: _Task
+    person: str | None
+    answers: dict[str, list[str]]
+    facts: dict[str, str]
+
+
+@dataclass
+class _Found:
+    """Everything that is read of a file, and what is not."""
+
+    rows: list[_Row] = field(default_factory=list)
+    questions: dict[str, str] = field(default_factory=dict)  # name -> type
+    left: Left = field(default_factory=Left)
+    marks: Counter[str] = field(default_factory=Counter)
+    seen: set[str] = field(default_factory=set)
+    again: int = 0
+    bare: int = 0  # tasks that nobody annotated
+
+    def add(self, task: _Task, emails: dict[str, str]) -> None:
+        self.bare += not task.annotations
+        for number, one in enumerate(task.annotations, start=1):
+            name = str(one.get("id") or f"{task.item}, {number}")
+            if name in self.seen:
+                self.again += 1
+                continue
+            self.seen.add(name)
+            answers, facts = self._results(task, one["result"])
+            if one.get("was_cancelled") in (True, "true"):
+                self.left.update((question, "cancelled") for question in answers)
+                continue
+            facts |= {f"annotation.{k}": str(value_text(one[k])) for k in FACTS if one.get(k)}
+            if one.get("lead_time") is not None:
+                facts[SECONDS] = str(one["lead_time"])
+            person = _person(one.get("completed_by"), emails)
+            place = f"{task.place}, annotation {name}"
+            self.rows.append(_Row(place, task, person, answers, facts))
+
+    def _results(
+        self, task: _Task, results: list[Any]
+    ) -> tuple[dict[str, list[str]], dict[str, str]]:
+        """The answers of one annotation by question, and what it says in free texts."""
+        answers: dict[str, list[str]] = {}
+        facts: dict[str, str] = {}
+        for result in results:
+            value = result.get("value") if isinstance(result, dict) else None
+            if not isinstance(value, dict):
+                raise DataError(f"{task.where}: every result has a 'value', found {result!r:.60}")
+            kind, name = str(result.get("type")), str(result.get("from_name"))
+            of_mark = any(key in value or key in result for key in MARKS)
+            if kind == "textarea" and not of_mark:
+                facts[f"{name} (text)"] = " | ".join(_texts(value.get("text")))
+            elif of_mark or kind not in CONTROLS:
+                self.marks[kind] += 1
+            else:
+                if self.questions.setdefault(name, kind) != kind:
+                    raise DataError(
+                        f"{task.where}: {name!r} is of two types, {self.questions[name]} and {kind}"
+                    )
+                answers.setdefault(name, []).extend(_answer(kind, value))
+        return answers, facts
+
+    @property
+    def sets(self) -> list[str]:
+        """The questions whose answers are sets."""
+        several = {q for row in self.rows for q, held in row.answers.items() if len(held) > 1}
+        return [q for q, kind in self.questions.items() if q in several or kind == "taxonomy"]
+
+
+def _person(who: Any, emails: dict[str, str]) -> str | None:
+    name = who.get("email") or who.get("id") if isinstance(who, dict) else who
+    return None if name in (None, "") else emails.get(str(name), str(name))
+
+
+def _answer(kind: str, value: dict[str, Any]) -> list[str]:
+    given = value.get(CONTROLS[kind])
+    if kind == "taxonomy":
+        paths = given if isinstance(given, list) else []
+        return [" > ".join(_texts(path)) for path in paths]
+    return _texts(given)
+
+
+def _texts(values: Any) -> list[str]:
+    values = values if isinstance(values, list) else [values]
+    return [text for text in map(value_text, values) if text is not None]
+
+
+# ---- as a corpus ----
+
+
+def _built(path: Path, found: _Found, options: Options) -> Corpus:
+    said = _unread(found)
+    named = any(row.person for row in found.rows)
+    if not named:
+        said.append("no annotation says who made it")
+    for row in found.rows:
+        if named and row.person is None:
+            found.left.update((question, "no annotator") for question in row.answers)
+    found.rows = [row for row in found.rows if row.person is not None or not named]
+    sets = found.sets
+    for question in sets:
+        nothing = sum(question not in row.answers for row in found.rows)
+        if nothing:
+            said.append(
+                f"{question}: no choice in {counted(nothing, 'annotation')}, read as: none fits"
+            )
+    rows = table(path, _columns(found, named), [row.place for row in found.rows], sets)
+    shown, away = _shown(rows, found, options)
+    said += [f"{column!r} names no file that is here; it is not read" for column in away]
+    person, seconds = PERSON if named else None, SECONDS if SECONDS in rows.columns else None
+    choice = Choice(ITEM, person, tuple(found.questions), shown, seconds=seconds)
+    return corpus_of(rows, choice, options, TOOL, found.left, said)
+
+
+def _unread(found: _Found) -> list[str]:
+    said = []
+    if found.marks:
+        marks = ", ".join(f"{kind} {n}" for kind, n in found.marks.items())
+        said.append(f"marks, and what was said of them, are not read: {marks}")
+    if found.bare:
+        said.append(f"{counted(found.bare, 'task')} without an annotation left out")
+    if found.again:
+        said.append(f"{counted(found.again, 'annotation')} found twice and read once")
+    return said
+
+
+def _columns(found: _Found, named: bool) -> dict[str, list[str | None]]:
+    rows, sets = found.rows, found.sets
+    columns: dict[str, list[str | None]] = {ITEM: [row.task.item for row in rows]}
+    if named:
+        columns[PERSON] = [row.person for row in rows]
+    for question in found.questions:
+        is_set = question in sets
+        columns[question] = [_cell(row.answers.get(question, []), is_set) for row in rows]
+    for key in dict.fromkeys(key for row in rows for key in row.task.data):
+        columns[_data(key, found)] = [row.task.data.get(key) for row in rows]
+    for key in dict.fromkeys(key for row in rows for key in row.facts):
+        columns[key] = [row.facts.get(key) for row in rows]
+    return columns
+
+
+def _cell(answers: list[str], is_set: bool) -> str | None:
+    return set_text(answers) if is_set else next(iter(answers), None)
+
+
+def _data(key: str, found: _Found) -> str:
+    """The column of a key of the data, which may be called like a question."""
+    return f"data.{key}" if key in found.questions else key
+
+
+def _shown(rows: Rows, found: _Found, options: Options) -> tuple[dict[str, str], list[str]]:
+    """What was shown, by role, as names of data and their number tell; and media that are not
+    here."""
+    data = dict.fromkeys(_data(key, found) for row in found.rows for key in row.task.data)
+    others = {name for name in rows.columns if name not in data}
+    if options.text is not None:
+        rows.check(options.text)
+    shown = shown_columns(rows, options, ITEM, {*others})
+    if not shown and len(data) == 1:
+        shown = {"text": next(iter(data))}
+    away = [column for column in shown.values() if not is_here(rows, column)]
+    return {role: column for role, column in shown.items() if column not in away}, away

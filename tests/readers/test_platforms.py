@@ -1,0 +1,188 @@
+"""Batches of Mechanical Turk and pools of Toloka: answers, boxes, gold, and what does not count."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from typing import Any
+
+import pytest
+
+from dissensus import Corpus
+from dissensus.corpus import LeftOut
+from dissensus.errors import DataError
+from dissensus.readers import read, recognise
+from dissensus.scales import MultiLabel, Nominal
+
+from .conftest import Write
+
+MTURK = ["HITId", "Title", "AssignmentId", "WorkerId", "AssignmentStatus", "WorkTimeInSeconds"]
+TOLOKA = ["ASSIGNMENT:assignment_id", "ASSIGNMENT:worker_id", "ASSIGNMENT:status"]
+
+
+def text_of(names: list[str], lines: list[list[Any]], delimiter: str = ",") -> str:
+    held = io.StringIO()
+    csv.writer(held, delimiter=delimiter, quoting=csv.QUOTE_ALL).writerows([names, *lines])
+    return held.getvalue()
+
+
+def turk(write: Write, more: list[str], *lines: list[Any], **options: Any) -> Corpus:
+    """Each line: HIT, worker, status, and what stands in the further columns."""
+    whole = [
+        [hit, "rate it", f"A{n}", worker, status, 10 + n, *rest]
+        for n, (hit, worker, status, *rest) in enumerate(lines)
+    ]
+    return read(write(text_of([*MTURK, *more], whole), "batch.csv"), **options)
+
+
+def pool(write: Write, more: list[str], *lines: list[Any], **options: Any) -> Corpus:
+    """Each line: worker, status, and what stands in the further columns."""
+    whole = [[f"a{n}", *line] for n, line in enumerate(lines)]
+    return read(write(text_of([*TOLOKA, *more], whole, "\t"), "pool.tsv"), **options)
+
+
+def rows(corpus: Corpus, question: str) -> list[tuple[str, str, Any]]:
+    asked = corpus[question]
+    assert asked.annotator is not None
+    people = [asked.annotators[code] for code in asked.annotator]
+    items = [corpus.items[code] for code in asked.item]
+    return list(zip(items, people, asked.answers(), strict=True))
+
+
+def test_a_batch(write: Write) -> None:
+    corpus = turk(
+        write,
+        ["Input.tweet", "Answer.mood.label", "Approve", "Reject"],
+        ["H1", "W1", "Approved", "so good", "joy", "x", ""],
+        ["H1", "W2", "Rejected", "so good", "fear", "", "x"],
+        ["H2", "W1", "Submitted", "so bad", "fear", "", "None"],
+        ["H2", "W3", "Submitted", "so bad", "joy", "", "too quick"],
+        ["H2", "W4", "Submitted", "so bad", "", "", ""],
+    )
+    assert rows(corpus, "mood") == [("H1", "W1", "joy"), ("H2", "W1", "fear")]
+    assert corpus.contents["text"].values.to_pylist() == ["so good", "so bad"]
+    assert corpus["mood"].seconds is not None and corpus["mood"].seconds.tolist() == [10, 12]
+    assert corpus.item_attributes["Title"].to_pylist() == ["rate it"] * 2
+    assert corpus.left_out == (LeftOut("mood", "no answer", 1), LeftOut("mood", "rejected", 2))
+    assert corpus.notes[:2] == (
+        "batch.csv: Mechanical Turk; mood (nominal: fear, joy); 2 answers by 2 annotators on 2 "
+        "items",
+        "batch.csv: left out: rejected 2",
+    )
+
+
+def test_buttons_are_one_question_and_boxes_a_set(write: Write) -> None:
+    names = [
+        "Input.text",
+        "Answer.mood.joy",
+        "Answer.mood.fear",
+        "Answer.sure.yes",
+        "Answer.sure.no",
+    ]
+    corpus = turk(
+        write,
+        names,
+        ["H1", "W1", "Approved", "a", "true", "true", "true", "false"],
+        ["H1", "W2", "Approved", "a", "false", "false", "false", "true"],
+        ["H2", "W1", "Approved", "b", "false", "true", "true", "false"],
+        ["H2", "W2", "Approved", "b", "", "", "", ""],
+    )
+    assert corpus["mood"].scale == MultiLabel(("fear", "joy"))
+    assert corpus["mood"].answers() == [("fear", "joy"), (), ("fear",)]
+    assert corpus["sure"].scale == Nominal(("no", "yes"))
+    assert corpus["sure"].answers() == ["yes", "no", "yes"]
+    one = turk(
+        write,
+        ["Input.text", "Answer.rude.yes"],
+        ["H1", "W1", "Approved", "a", "true"],
+        ["H1", "W2", "Approved", "a", "false"],
+    )
+    assert one["rude.yes"].answers() == ["true", "false"]
+
+
+def test_free_texts_are_no_answers_unless_named(write: Write) -> None:
+    lines = [
+        [f"H{n}", f"W{n % 3}", "Approved", f"text {n}", "joy", f"I thought {n}"] for n in range(30)
+    ]
+    names = ["Input.text", "Answer.mood", "Answer.why"]
+    corpus = turk(write, names, *lines)
+    assert list(corpus.questions) == ["mood"]
+    assert "batch.csv: free texts, not read as answers: 'why'" in corpus.notes
+    assert list(turk(write, names, *lines, answer="Answer.why").questions) == ["why"]
+
+
+def test_inputs_are_shown_by_their_names(write: Write) -> None:
+    names = ["Input.headline", "Input.source", "Answer.mood"]
+    line = ["H1", "W1", "Approved", "so good", "web", "joy"]
+    plain = turk(write, names, line)
+    assert not plain.contents and plain.item_attributes["headline"].to_pylist() == ["so good"]
+    for name in ("headline", "Input.headline"):
+        named = turk(write, names, line, text=name)
+        assert named.contents["text"].values.to_pylist() == ["so good"]
+    alike = turk(write, ["Input.mood", "Answer.mood"], ["H1", "W1", "Approved", "so good", "joy"])
+    assert alike.contents["text"].values.to_pylist() == ["so good"]
+    assert alike["mood"].answers() == ["joy"]
+
+
+def test_a_pool(write: Write) -> None:
+    corpus = pool(
+        write,
+        ["ASSIGNMENT:task_id", "INPUT:text", "OUTPUT:result", "GOLDEN:result"],
+        ["w1", "APPROVED", "t1", "so\ngood", "joy", ""],
+        ["w2", "APPROVED", "t1", "so\ngood", "fear", ""],
+        ["w1", "REJECTED", "t2", "so bad", "fear", "fear"],
+        ["w2", "APPROVED", "t2", "so bad", "fear", "fear"],
+        ["w3", "EXPIRED", "t2", "so bad", "", "fear"],
+    )
+    assert rows(corpus, "result") == [
+        ("t1", "w1", "joy"),
+        ("t1", "w2", "fear"),
+        ("t2", "w2", "fear"),
+    ]
+    assert corpus.gold["result"].answers() == ["fear"]
+    assert corpus.left_out == (LeftOut("result", "rejected", 1),)
+
+
+def test_a_pool_without_ids_of_tasks(write: Write) -> None:
+    lines = (
+        ["w1", "APPROVED", "http://x/1.png", "cat"],
+        ["w2", "APPROVED", "http://x/1.png", "dog"],
+    )
+    corpus = pool(write, ["INPUT:image", "OUTPUT:result"], *lines)
+    assert list(corpus.items) == ["http://x/1.png"] and not corpus.contents
+    assert "pool.tsv: 'image' names no file that is here; it is not read" in corpus.notes
+    texts = pool(write, ["INPUT:text", "OUTPUT:result"], *lines)
+    assert list(texts.items) == ["http://x/1.png"]
+
+
+def refused(write: Write, names: list[str], *lines: list[Any], **options: Any) -> str:
+    with pytest.raises(DataError) as caught:
+        turk(write, names, *lines, **options)
+    return re.sub(r"^.*batch\.csv", "batch.csv", str(caught.value))
+
+
+def test_batches_that_cannot_be_read(write: Write) -> None:
+    several = ["Input.t1", "Input.t2", "Answer.mood1", "Answer.mood2"]
+    line = ["H1", "W1", "Approved", "a", "b", "joy", "fear"]
+    assert refused(write, several, line) == (
+        "batch.csv: several items in a row: Input.* and Answer.* are numbered '1', '2'; "
+        "write a row for each of them"
+    )
+    plain, rejected = ["Input.text", "Answer.mood"], ["H1", "W1", "Rejected", "a", "joy"]
+    assert refused(write, plain, rejected) == "batch.csv: no answers: rejected 1"
+    fine = ["H1", "W1", "Approved", "a", "joy"]
+    assert refused(write, plain, fine, answer="why") == (
+        "batch.csv: no answers 'why'; there are 'mood'"
+    )
+    assert refused(write, plain, fine, item="Title") == (
+        "batch.csv: an export of Mechanical Turk says itself what is what; leave 'item' out, or "
+        'say format="csv" (--format csv) to read it as a table'
+    )
+
+
+def test_other_tables_are_not_taken_for_batches(write: Write) -> None:
+    assert recognise(write("HITId,WorkerId,label\nH1,W1,joy\n", "a.csv")) == "csv"
+    assert recognise(write("task,worker,label\nt1,w1,joy\n", "b.csv")) == "csv"
+    assert recognise(write(text_of([*MTURK, "Answer.mood"], []), "c.csv")) == "mturk"
+    assert recognise(write(text_of([*TOLOKA, "OUTPUT:mood"], [], "\t"), "d.tsv")) == "toloka"
