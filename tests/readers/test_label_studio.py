@@ -112,7 +112,7 @@ def test_people_are_called_by_their_address_where_one_is_known(write: Write) -> 
 def test_nobody_is_named(write: Write) -> None:
     corpus = made(write, task(1, annotation(1, None, result("mood", "joy"))))
     assert corpus["mood"].annotator is None
-    assert "export.json: no annotation says who made it" in corpus.notes
+    assert "export.json: nobody is named, so that answers are anonymous" in corpus.notes
     some = made(
         write,
         task(

@@ -55,7 +55,7 @@ def test_an_id_is_no_answer(write: Write) -> None:
     )
     with pytest.raises(DataError, match=refused(message)):
         read(path)
-    assert read(path, answer="Answer.mood")["Answer.mood"].answers() == ["good", "bad"]
+    assert read(path, answer="mood")["mood"].answers() == ["good", "bad"]
 
 
 def test_options_overrule(write: Write) -> None:

@@ -138,7 +138,7 @@ def test_what_holds_no_answer_is_counted(write: Write) -> None:
 def test_nobody_is_named(write: Write) -> None:
     corpus = made(write, chosen(1, None, "joy"), chosen(1, None, "fear"))
     assert corpus["choice"].annotator is None and corpus.n_annotators == 0
-    assert "moods.jsonl: no example says who answered" in corpus.notes
+    assert "moods.jsonl: nobody is named, so that answers are anonymous" in corpus.notes
 
 
 def test_an_annotators_id_comes_before_the_sessions(write: Write) -> None:

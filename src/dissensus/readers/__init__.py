@@ -27,6 +27,7 @@ from dissensus.scales import Scale
 
 READERS: dict[str, str] = {
     "corpus": "dissensus.readers.folder",
+    "doccano": "dissensus.readers.doccano",
     "parquet": "dissensus.readers.parquet",
     "arrow": "dissensus.readers.arrow",
     "lewidi2023": "dissensus.readers.lewidi2023",
@@ -35,7 +36,9 @@ READERS: dict[str, str] = {
     "toloka": "dissensus.readers.toloka",
     "matrix": "dissensus.readers.matrix",
     "label-studio": "dissensus.readers.label_studio",
+    "argilla": "dissensus.readers.argilla",
     "prodigy": "dissensus.readers.prodigy",
+    "peerannot": "dissensus.readers.peerannot",
     "jsonl": "dissensus.readers.jsonl",
     "csv": "dissensus.readers.csv",
 }

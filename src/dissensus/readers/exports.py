@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterable
-from dataclasses import replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pyarrow as pa
@@ -13,11 +13,13 @@ import pyarrow as pa
 from dissensus.corpus import Corpus, LeftOut
 from dissensus.errors import DataError, listed
 from dissensus.readers.answers import described
-from dissensus.readers.columns import Choice, kind_of
+from dissensus.readers.columns import Choice, kind_of, shown_columns
+from dissensus.readers.jsonl import set_text
 from dissensus.readers.long import amounts, assembled, remarks
 from dissensus.readers.options import Options
 from dissensus.readers.rows import Rows, make_rows
 
+ITEM, PERSON, SECONDS = "(item)", "(annotator)", "(seconds)"  # columns that no export has
 Left = Counter[tuple[str, str]]  # (question, reason) -> answers that are not read
 
 
@@ -80,7 +82,96 @@ def corpus_of(
     return replace(corpus, notes=tuple(f"{rows.name}: {line}" for line in notes + remarks(built)))
 
 
-def is_here(rows: Rows, column: str) -> bool:
+@dataclass
+class Response:
+    """What one person said of one item at one time."""
+
+    place: str  # such as "line 3"
+    item: str
+    person: str | None
+    answers: dict[str, list[str]]  # by question: a value, or as many as a set has
+    beside: dict[str, str]  # what the export holds of the item: texts, paths, facts
+    facts: dict[str, str] = field(default_factory=dict)  # of the response itself
+    seconds: str | None = None
+
+
+def of_responses(
+    path: Path,
+    responses: list[Response],
+    questions: Mapping[str, bool],
+    options: Options,
+    tool: str,
+    left: Left,
+    said: Iterable[str],
+    fields: Iterable[str] = (),
+) -> Corpus:
+    """The corpus of responses, each to some of the questions.
+
+    Args:
+        questions: whether the answers to each are sets.
+        left: answers that are not read; those of nobody are added, where others have a name.
+        fields: of what stands beside answers, what was shown; found by their names if left out.
+    """
+    said = list(said)
+    named = any(one.person for one in responses)
+    if not named:
+        said.append("nobody is named, so that answers are anonymous")
+    kept = [one for one in responses if one.person or not named]
+    for one in responses:
+        if named and not one.person:
+            left.update((question, "no annotator") for question in one.answers)
+    columns: dict[str, list[str | None]] = {ITEM: [one.item for one in kept]}
+    if named:
+        columns[PERSON] = [one.person for one in kept]
+    if any(one.seconds for one in kept):
+        columns[SECONDS] = [one.seconds for one in kept]
+    for question, is_set in questions.items():
+        columns[question] = [_cell(one.answers.get(question), is_set) for one in kept]
+    beside = {key: f"data.{key}" if key in columns else key for one in kept for key in one.beside}
+    columns |= {new: [one.beside.get(old) for one in kept] for old, new in beside.items()}
+    for key in dict.fromkeys(key for one in kept for key in one.facts):
+        columns[key] = [one.facts.get(key) for one in kept]
+    rows = table(path, columns, [one.place for one in kept], [q for q, s in questions.items() if s])
+    shown, away = shown_in(
+        rows, options, ITEM, list(beside.values()), [beside[key] for key in fields if key in beside]
+    )
+    said += [f"{column!r} names no file that is here; it is not read" for column in away]
+    person, seconds = PERSON if named else None, SECONDS if SECONDS in columns else None
+    choice = Choice(ITEM, person, tuple(questions), shown, seconds=seconds)
+    return corpus_of(rows, choice, options, tool, left, said)
+
+
+def _cell(answers: list[str] | None, is_set: bool) -> str | None:
+    if answers is None:
+        return None
+    return set_text(answers) if is_set else next(iter(answers), None)
+
+
+def shown_in(
+    rows: Rows, options: Options, item: str | None, may: list[str], fields: Sequence[str] = ()
+) -> tuple[dict[str, str], list[str]]:
+    """What was shown, role -> column, as the user, the export or names tell; and the columns of
+    media that are not here.
+
+    Args:
+        may: the columns that can be shown at all; where there is one, it was.
+        fields: those that were shown, where the export says so.
+    """
+    if options.text is not None:
+        rows.check(options.text)
+    if fields and options.text is None:
+        shown = {kind_of(f): f for f in fields} if len(fields) == 1 else {f: f for f in fields}
+    else:
+        shown = shown_columns(
+            rows, options, item, {name for name in rows.columns if name not in may}
+        )
+    if not shown and len(may) == 1:
+        shown = {kind_of(may[0]): may[0]}
+    away = [column for column in shown.values() if not _is_here(rows, column)]
+    return {role: column for role, column in shown.items() if column not in away}, away
+
+
+def _is_here(rows: Rows, column: str) -> bool:
     """Whether a column holds texts, or names one file at least that is here."""
     if kind_of(column) == "text":
         return True

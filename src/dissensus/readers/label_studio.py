@@ -21,11 +21,9 @@ from typing import Any
 
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError, counted, listed
-from dissensus.readers.columns import Choice, shown_columns
-from dissensus.readers.exports import Left, by_reason, check_options, corpus_of, is_here, table
-from dissensus.readers.jsonl import objects, set_text, unit_of, value_text
+from dissensus.readers.exports import Left, Response, by_reason, check_options, of_responses
+from dissensus.readers.jsonl import objects, unit_of, value_text
 from dissensus.readers.options import Options
-from dissensus.readers.rows import Rows
 from dissensus.readers.text import head, read_utf8
 
 TOOL = "Label Studio"
@@ -37,7 +35,6 @@ CONTROLS = {  # type -> where its value holds the answer
     "taxonomy": "taxonomy",
 }
 MARKS = ("start", "x", "points", "ranges", "parentID")  # keys of what is said of a part of a task
-ITEM, PERSON, SECONDS = "task.id", "annotation.completed_by", "annotation.lead_time"
 FACTS = ("id", "created_at", "ground_truth")  # of an annotation, beside its answers
 _OPENING = re.compile(r"\s*(\[\s*)?\{")
 _KEYS = (r'"data"\s*:\s*\{', r'"(annotations|completions)"\s*:\s*\[')
@@ -107,19 +104,10 @@ class _Task:
 
 
 @dataclass
-class _Row:
-    place: str
-    task: _Task
-    person: str | None
-    answers: dict[str, list[str]]
-    facts: dict[str, str]
-
-
-@dataclass
 class _Found:
     """Everything that is read of a file, and what is not."""
 
-    rows: list[_Row] = field(default_factory=list)
+    rows: list[Response] = field(default_factory=list)
     questions: dict[str, str] = field(default_factory=dict)  # name -> type
     left: Left = field(default_factory=Left)
     marks: Counter[str] = field(default_factory=Counter)
@@ -140,11 +128,10 @@ class _Found:
                 self.left.update((question, "cancelled") for question in answers)
                 continue
             facts |= {f"annotation.{k}": str(value_text(one[k])) for k in FACTS if one.get(k)}
-            if one.get("lead_time") is not None:
-                facts[SECONDS] = str(one["lead_time"])
             person = _person(one.get("completed_by"), emails)
             place = f"{task.place}, annotation {name}"
-            self.rows.append(_Row(place, task, person, answers, facts))
+            seconds = value_text(one.get("lead_time"))
+            self.rows.append(Response(place, task.item, person, answers, task.data, facts, seconds))
 
     def _results(
         self, task: _Task, results: list[Any]
@@ -199,27 +186,16 @@ def _texts(values: Any) -> list[str]:
 
 
 def _built(path: Path, found: _Found, options: Options) -> Corpus:
-    said = _unread(found)
-    named = any(row.person for row in found.rows)
-    if not named:
-        said.append("no annotation says who made it")
-    for row in found.rows:
-        if named and row.person is None:
-            found.left.update((question, "no annotator") for question in row.answers)
-    found.rows = [row for row in found.rows if row.person is not None or not named]
-    sets = found.sets
+    said, sets = _unread(found), found.sets
     for question in sets:
-        nothing = sum(question not in row.answers for row in found.rows)
+        nothing = [row for row in found.rows if question not in row.answers]
+        for row in nothing:
+            row.answers[question] = []
         if nothing:
-            said.append(
-                f"{question}: no choice in {counted(nothing, 'annotation')}, read as: none fits"
-            )
-    rows = table(path, _columns(found, named), [row.place for row in found.rows], sets)
-    shown, away = _shown(rows, found, options)
-    said += [f"{column!r} names no file that is here; it is not read" for column in away]
-    person, seconds = PERSON if named else None, SECONDS if SECONDS in rows.columns else None
-    choice = Choice(ITEM, person, tuple(found.questions), shown, seconds=seconds)
-    return corpus_of(rows, choice, options, TOOL, found.left, said)
+            n = counted(len(nothing), "annotation")
+            said.append(f"{question}: no choice in {n}, read as: none fits")
+    questions = {question: question in sets for question in found.questions}
+    return of_responses(path, found.rows, questions, options, TOOL, found.left, said)
 
 
 def _unread(found: _Found) -> list[str]:
@@ -232,41 +208,3 @@ def _unread(found: _Found) -> list[str]:
     if found.again:
         said.append(f"{counted(found.again, 'annotation')} found twice and read once")
     return said
-
-
-def _columns(found: _Found, named: bool) -> dict[str, list[str | None]]:
-    rows, sets = found.rows, found.sets
-    columns: dict[str, list[str | None]] = {ITEM: [row.task.item for row in rows]}
-    if named:
-        columns[PERSON] = [row.person for row in rows]
-    for question in found.questions:
-        is_set = question in sets
-        columns[question] = [_cell(row.answers.get(question, []), is_set) for row in rows]
-    for key in dict.fromkeys(key for row in rows for key in row.task.data):
-        columns[_data(key, found)] = [row.task.data.get(key) for row in rows]
-    for key in dict.fromkeys(key for row in rows for key in row.facts):
-        columns[key] = [row.facts.get(key) for row in rows]
-    return columns
-
-
-def _cell(answers: list[str], is_set: bool) -> str | None:
-    return set_text(answers) if is_set else next(iter(answers), None)
-
-
-def _data(key: str, found: _Found) -> str:
-    """The column of a key of the data, which may be called like a question."""
-    return f"data.{key}" if key in found.questions else key
-
-
-def _shown(rows: Rows, found: _Found, options: Options) -> tuple[dict[str, str], list[str]]:
-    """What was shown, by role, as names of data and their number tell; and media that are not
-    here."""
-    data = dict.fromkeys(_data(key, found) for row in found.rows for key in row.task.data)
-    others = {name for name in rows.columns if name not in data}
-    if options.text is not None:
-        rows.check(options.text)
-    shown = shown_columns(rows, options, ITEM, {*others})
-    if not shown and len(data) == 1:
-        shown = {"text": next(iter(data))}
-    away = [column for column in shown.values() if not is_here(rows, column)]
-    return {role: column for role, column in shown.items() if column not in away}, away

@@ -12,9 +12,9 @@ import pyarrow as pa
 
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError, listed
-from dissensus.readers.columns import Choice, kind_of, shown_columns
+from dissensus.readers.columns import Choice
 from dissensus.readers.csv import rows_of
-from dissensus.readers.exports import Left, by_reason, check_options, corpus_of, is_here
+from dissensus.readers.exports import Left, by_reason, check_options, corpus_of, shown_in
 from dissensus.readers.jsonl import set_text
 from dissensus.readers.options import Options
 from dissensus.readers.rows import Column, Rows
@@ -219,13 +219,8 @@ def _choice(
     text = None
     if options.text is not None:
         text = tuple(named.get(f"{platform.shown}{t}", named.get(t, t)) for t in options.text)
-        batch.check(text)
     item = platform.item if _is_whole(batch, platform.item) else None
-    others = {name for name in batch.columns if name not in shown_ones}
-    shown = shown_columns(batch, replace(options, text=text), item, {*others})
-    if not shown and len(shown_ones) == 1:
-        shown = {kind_of(shown_ones[0]): shown_ones[0]}
-    away = [column for column in shown.values() if not is_here(batch, column)]
+    shown, away = shown_in(batch, replace(options, text=text), item, shown_ones)
     item = away[0] if item is None and away else item
     if item is None and not shown:
         raise DataError(
@@ -239,7 +234,7 @@ def _choice(
         item,
         platform.annotator,
         tuple(answers),
-        {role: column for role, column in shown.items() if column not in away},
+        shown,
         gold=gold,
         seconds=seconds if seconds and batch.columns[seconds].numbers() is not None else None,
         response=response if len(answers) > 1 else None,

@@ -188,7 +188,7 @@ def _judged(path: Path, examples: list[_Example]) -> _Judged:
         raise DataError(
             f"{path}: choices and labels in one file ({places}); export each task by itself"
         )
-    return _Judged(kept, left, [] if named else ["no example says who answered"])
+    return _Judged(kept, left, [] if named else ["nobody is named, so that answers are anonymous"])
 
 
 def _left_out(one: _Example, named: bool) -> str | None:
