@@ -86,11 +86,11 @@ def test_objects_are_no_answers(write: Write) -> None:
     )
     with pytest.raises(DataError, match=refused(message)):
         read(path)
-    both = {"item": "t2", "annotator": "ann", "label": {"choices": ["yes", "no"]}}
+    both = {"item": "t2", "annotator": "ann", "label": {"chosen": ["yes", "no"]}}
     path = write(FIRST + json.dumps(both) + "\n", "some.jsonl")
     message = (
         f"{path}, line 2: the answer to 'label' is a JSON object, found "
-        '{"choices": ["yes", "no"]}; write a row for each annotator, with the answer alone in a '
+        '{"chosen": ["yes", "no"]}; write a row for each annotator, with the answer alone in a '
         "column"
     )
     with pytest.raises(DataError, match=refused(message)):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
@@ -582,3 +583,22 @@ def test_a_corpus_read_is_saved_and_loaded(write: Write, tmp_path: Path) -> None
     corpus = read(write("item,annotator,answer,text,age\nt1,a,x,so,3\nt1,b,,so,4\nt2,a,y,no,3\n"))
     corpus.save(tmp_path / "saved")
     assert read(tmp_path / "saved").equals(corpus)
+
+
+def test_choices_as_label_studio_writes_them_into_tables(write: Write) -> None:
+    lines = ['t1,ann,"{""choices"": [""joy"", ""fear, mild""]}"', "t1,bob,joy", "t2,ann,joy"]
+    path = write("item,annotator,answer\n" + "\n".join(lines))
+    asked = read(path)["answer"]
+    assert asked.scale == MultiLabel(("fear, mild", "joy"))
+    assert asked.answers() == [("fear, mild", "joy"), ("joy",), ("joy",)]
+    records = [
+        {"id": 1, "text": "so good", "mood": "joy", "annotator": 1, "annotation_id": 11},
+        {"id": 1, "text": "so good", "mood": {"choices": ["joy", "fear"]}, "annotator": 2},
+        {"id": 2, "text": "so bad", "annotator": 2, "annotation_id": 13},
+    ]
+    corpus = read(write(json.dumps(records), "min.json"), answer="mood")
+    assert corpus["mood"].answers() == [("joy",), ("fear", "joy")]
+    assert list(corpus.items) == ["1", "2"] and list(corpus.annotators) == ["1", "2"]
+    other = write('item,annotator,answer\nt1,ann,"{""choices"": 1}"\nt1,bob,joy\n', "other.csv")
+    with pytest.raises(DataError, match="is a JSON object"):
+        read(other)

@@ -90,7 +90,7 @@ def _values(rows: Rows, column: str, declared: Scale | str | None) -> tuple[list
     Lists of one value each are plain answers where a scale for such is declared.
     """
     values: list[str] = rows.columns[column].values.to_pylist()
-    written = None if column in rows.sets else _written_lists(values)
+    written = None if column in rows.sets else _written_lists(values) or _written_choices(values)
     is_set = column in rows.sets or written is not None
     values = written or values
     kind = declared if isinstance(declared, str) else getattr(declared, "kind", "multi-label")
@@ -122,6 +122,27 @@ def _written_lists(values: list[str]) -> list[str] | None:
             return None
         lists.append(json.dumps([str(one) for one in found], ensure_ascii=False))
     return lists or None
+
+
+def _written_choices(values: list[str]) -> list[str] | None:
+    """Lists of choices as JSON, as Label Studio's tables have them: `{"choices": ["joy", "fear"]}`
+    for several, and one as it is; None if nobody chose several."""
+    found = {text: _choices(text) for text in values if text.lstrip().startswith('{"choices"')}
+    if not found or None in found.values():
+        return None
+    lists = (found.get(text) or [text] for text in values)
+    return [json.dumps(chosen, ensure_ascii=False) for chosen in lists]
+
+
+def _choices(text: str) -> list[str] | None:
+    """The choices that an object of JSON is, if it is nothing else."""
+    try:
+        held = json.loads(text)
+    except (json.JSONDecodeError, RecursionError):
+        return None
+    chosen = held.get("choices") if isinstance(held, dict) and len(held) == 1 else None
+    plain = isinstance(chosen, list) and all(isinstance(one, str) for one in chosen)
+    return chosen if plain else None
 
 
 def _check_plain(
