@@ -73,7 +73,8 @@ class _Found:
             self.fields |= dict.fromkeys(key for key in shown if key in texts)
         item = str(record.get("id") or record.get("external_id") or place)
         people: dict[str | None, list[Response]] = {}
-        for question, person, status, value in given:
+        for name, person, status, value in given:
+            question = name.strip() or "(no name)"
             if value is None:
                 continue
             if _is_marks(value):
@@ -97,8 +98,12 @@ def _flat(record: dict[str, Any], where: str) -> Iterator[tuple[str, str | None,
     """Question, user, status and value of each response."""
     for key in [key for key in record if key.endswith(RESPONSES)]:
         question = key.removesuffix(RESPONSES)
-        lists = [record.get(f"{question}{end}") for end in (RESPONSES, USERS, STATUS)]
-        values = lists[0] or []
+        lists = [record.get(f"{question}{end}") or [] for end in (RESPONSES, USERS, STATUS)]
+        if not all(isinstance(held, list) for held in lists):
+            raise DataError(
+                f"{where}: responses to {question!r}, their users or statuses are no list"
+            )
+        values = lists[0]
         users, statuses = (held or [None] * len(values) for held in lists[1:])
         if not len(values) == len(users) == len(statuses):
             raise DataError(

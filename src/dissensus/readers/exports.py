@@ -14,7 +14,7 @@ from dissensus.corpus import Corpus, LeftOut
 from dissensus.errors import DataError, listed
 from dissensus.readers.answers import described
 from dissensus.readers.columns import Choice, kind_of, shown_columns
-from dissensus.readers.jsonl import set_text
+from dissensus.readers.jsonl import half_letter, set_text
 from dissensus.readers.long import amounts, assembled, remarks
 from dissensus.readers.options import Options
 from dissensus.readers.rows import Rows, make_rows
@@ -53,9 +53,15 @@ def table(
         places: where each row stands, such as "line 3".
         sets: the columns whose texts are lists, as JSON.
     """
+    arrays = []
+    for name, column in columns.items():
+        try:
+            arrays.append(pa.array(column, pa.string()))
+        except UnicodeEncodeError:
+            raise half_letter(name, column, path, places.__getitem__) from None
     return make_rows(
         list(columns),
-        [pa.array(column, pa.string()) for column in columns.values()],
+        arrays,
         str(path),
         name=path.name,
         place=places.__getitem__,
@@ -127,7 +133,8 @@ def of_responses(
         columns[SECONDS] = [one.seconds for one in kept]
     for question, is_set in questions.items():
         columns[question] = [_cell(one.answers.get(question), is_set) for one in kept]
-    beside = {key: f"data.{key}" if key in columns else key for one in kept for key in one.beside}
+    keys = [key for key in dict.fromkeys(k for one in kept for k in one.beside) if key.strip()]
+    beside = {key: f"data.{key.strip()}" if key.strip() in columns else key.strip() for key in keys}
     columns |= {new: [one.beside.get(old) for one in kept] for old, new in beside.items()}
     for key in dict.fromkeys(key for one in kept for key in one.facts):
         columns[key] = [one.facts.get(key) for one in kept]

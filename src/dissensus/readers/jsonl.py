@@ -166,7 +166,7 @@ def _array(name: str, column: list[Any], sets: set[str], path: Path, place: Plac
     except (pa.ArrowInvalid, pa.ArrowTypeError):
         pass  # not only texts
     except UnicodeEncodeError:
-        raise _half_letter(name, column, path, place) from None
+        raise half_letter(name, column, path, place) from None
     if any(isinstance(value, list) for value in column):
         sets.add(name)
         texts = [None if value is None else set_text(value) for value in column]
@@ -175,10 +175,10 @@ def _array(name: str, column: list[Any], sets: set[str], path: Path, place: Plac
     try:
         return pa.array(texts, pa.string())
     except UnicodeEncodeError:
-        raise _half_letter(name, texts, path, place) from None
+        raise half_letter(name, texts, path, place) from None
 
 
-def _half_letter(name: str, column: list[Any], path: Path, place: Place) -> DataError:
+def half_letter(name: str, column: list[Any], path: Path, place: Place) -> DataError:
     """A lone surrogate: JSON can write it, no text can hold it."""
     row = next(row for row, value in enumerate(column) if not _is_whole(value))
     return DataError(

@@ -143,7 +143,9 @@ class _Found:
             value = result.get("value") if isinstance(result, dict) else None
             if not isinstance(value, dict):
                 raise DataError(f"{task.where}: every result has a 'value', found {result!r:.60}")
-            kind, name = str(result.get("type")), str(result.get("from_name"))
+            kind, name = str(result.get("type")), str(result.get("from_name") or "").strip()
+            if not name:
+                raise DataError(f"{task.where}: every result has a 'from_name', found none")
             of_mark = any(key in value or key in result for key in MARKS)
             if kind == "textarea" and not of_mark:
                 facts[f"{name} (text)"] = " | ".join(_texts(value.get("text")))

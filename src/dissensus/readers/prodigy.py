@@ -37,15 +37,15 @@ MEDIA = ("image", "audio", "video")
 ELSEWHERE = ("data:", "http:", "https:")  # media that are no files
 BY_HAND = ("_manual", "relations", "dep", "pos")  # views whose answers are spans or arcs
 SESSION = re.compile(r"\d{4}-\d\d-\d\d[_T ]\d\d[-:]\d\d[-:]\d\d$")  # one that was given no name
-_FIRST = re.compile(r'"_(?:input|task)_hash"\s*:')
+_OPENING = re.compile(r"\s*(\[\s*)?\{")
+_HASH = re.compile(r'"_(?:input|task)_hash"\s*:')
 _VERDICT = re.compile(r'"answer"\s*:\s*"(?:accept|reject|ignore)"')
 
 
 def recognise(path: Path) -> bool:
-    """Whether the first line is an object with Prodigy's hashes and a verdict."""
-    opening = head(path, 1 << 16).decode("utf-8-sig", errors="replace").lstrip()
-    first = opening.split("\n", 1)[0]
-    return first.startswith("{") and bool(_FIRST.search(first) and _VERDICT.search(first))
+    """Whether the file opens with an object that has Prodigy's hashes and a verdict."""
+    opening = head(path, 1 << 16).decode("utf-8-sig", errors="replace")
+    return bool(_OPENING.match(opening) and _HASH.search(opening) and _VERDICT.search(opening))
 
 
 def read(path: Path, options: Options) -> Corpus:
