@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
+
+from dissensus import Corpus
 
 Write = Callable[..., Path]
 
@@ -20,3 +23,12 @@ def write(tmp_path: Path) -> Write:
         return path
 
     return write_file
+
+
+def rows_of(corpus: Corpus, question: str) -> list[tuple[str, str, Any]]:
+    """Item, annotator and answer of every row."""
+    asked = corpus[question]
+    assert asked.annotator is not None
+    people = [asked.annotators[code] for code in asked.annotator]
+    items = [corpus.items[code] for code in asked.item]
+    return list(zip(items, people, asked.answers(), strict=True))

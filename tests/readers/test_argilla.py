@@ -14,7 +14,7 @@ from dissensus.errors import DataError
 from dissensus.readers import read, recognise
 from dissensus.scales import MultiLabel, Nominal
 
-from .conftest import Write
+from .conftest import Write, rows_of
 
 
 def flat(
@@ -41,14 +41,6 @@ def made(write: Write, *records: dict[str, Any], **options: Any) -> Corpus:
     return read(write(json.dumps(records), "records.json"), **options)
 
 
-def rows(corpus: Corpus, question: str) -> list[tuple[str, str, Any]]:
-    asked = corpus[question]
-    assert asked.annotator is not None
-    people = [asked.annotators[code] for code in asked.annotator]
-    items = [corpus.items[code] for code in asked.item]
-    return list(zip(items, people, asked.answers(), strict=True))
-
-
 def test_flat_records(write: Write) -> None:
     first = flat(
         1,
@@ -60,7 +52,11 @@ def test_flat_records(write: Write) -> None:
     )
     first |= {"mood.suggestion": "joy", "mood.suggestion.score": None, "source": "web"}
     corpus = made(write, first, flat(2, "mood", ("u1", "fear", "submitted")))
-    assert rows(corpus, "mood") == [("r1", "u1", "joy"), ("r1", "u2", "fear"), ("r2", "u1", "fear")]
+    assert rows_of(corpus, "mood") == [
+        ("r1", "u1", "joy"),
+        ("r1", "u2", "fear"),
+        ("r2", "u1", "fear"),
+    ]
     assert corpus["mood"].scale == Nominal(("fear", "joy"))
     assert corpus.contents["text"].values.to_pylist() == ["text 1", "text 2"]
     assert corpus.item_attributes["source"].to_pylist() == ["web", None]
@@ -78,8 +74,8 @@ def test_several_questions_stand_together(write: Write) -> None:
     record |= flat(1, "stars", ("u1", 4, None))
     corpus = made(write, record)
     assert corpus["tags"].scale == MultiLabel(("a", "b"))
-    assert sorted(rows(corpus, "tags")) == [("r1", "u1", ()), ("r1", "u2", ("a", "b"))]
-    assert rows(corpus, "stars") == [("r1", "u1", "4")]
+    assert sorted(rows_of(corpus, "tags")) == [("r1", "u1", ()), ("r1", "u2", ("a", "b"))]
+    assert rows_of(corpus, "stars") == [("r1", "u1", "4")]
     assert corpus.joint("mood", "tags").item.tolist() == [0, 0]
 
 
@@ -90,7 +86,11 @@ def test_nested_records(write: Write) -> None:
         nested(2, {"prompt": "ho", "reply": "hello"}, mood=[("u1", "joy")]),
         nested(3, {"prompt": "hum", "reply": "well"}),
     )
-    assert rows(corpus, "mood") == [("r1", "u1", "joy"), ("r1", "u2", "fear"), ("r2", "u1", "joy")]
+    assert rows_of(corpus, "mood") == [
+        ("r1", "u1", "joy"),
+        ("r1", "u2", "fear"),
+        ("r2", "u1", "joy"),
+    ]
     shown = {role: held.values.to_pylist() for role, held in corpus.contents.items()}
     assert shown == {"prompt": ["hi", "ho"], "reply": ["hello"]}
     assert corpus.item_attributes["source"].to_pylist() == ["web", "web"]

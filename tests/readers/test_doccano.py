@@ -10,10 +10,11 @@ from typing import Any
 
 import pytest
 
-from dissensus import Corpus
 from dissensus.errors import DataError
 from dissensus.readers import read, recognise
 from dissensus.scales import MultiLabel, Nominal
+
+from .conftest import rows_of
 
 
 def lines(*labels: Any, key: str = "label") -> str:
@@ -42,20 +43,16 @@ def packed(tmp_path: Path, **files: str) -> Path:
     return path
 
 
-def rows(corpus: Corpus) -> list[tuple[str, str, Any]]:
-    asked = corpus["label"]
-    assert asked.annotator is not None
-    people = [asked.annotators[code] for code in asked.annotator]
-    items = [corpus.items[code] for code in asked.item]
-    return list(zip(items, people, asked.answers(), strict=True))
-
-
 @pytest.mark.parametrize("made", [folder, packed])
 def test_a_file_for_each_annotator(tmp_path: Path, made: Any) -> None:
     path = made(tmp_path, ann=lines(["joy"], ["fear"]), bob=lines(["fear"], []))
     assert recognise(path) == "doccano"
     corpus = read(path)
-    assert rows(corpus) == [("1", "ann", "joy"), ("2", "ann", "fear"), ("1", "bob", "fear")]
+    assert rows_of(corpus, "label") == [
+        ("1", "ann", "joy"),
+        ("2", "ann", "fear"),
+        ("1", "bob", "fear"),
+    ]
     assert corpus.name == "project" and corpus["label"].scale == Nominal(("fear", "joy"))
     assert corpus.contents["text"].values.to_pylist() == ["text 1", "text 2"]
     assert corpus.item_attributes["source"].to_pylist() == ["web", "web"]

@@ -17,7 +17,23 @@ from . import test_label_studio as label_studio
 from . import test_prodigy as prodigy
 from .conftest import Write
 
-ODD = [None, True, 0, -1, 3.5, "", " ", "x" * 300, [], [1], ["a", None], {}, {"a": 1}, [[]], [{}]]
+ODD: list[Any] = [
+    None,
+    True,
+    0,
+    -1,
+    3.5,
+    "",
+    " ",
+    "x" * 300,
+    [],
+    [1],
+    ["a", None],
+    {},
+    {"a": 1},
+    [[]],
+    [{}],
+]
 ODD += [2**70, "\u202e", "nan", "[1", '{"choices": 3}']
 
 

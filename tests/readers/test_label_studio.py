@@ -14,7 +14,7 @@ from dissensus.errors import DataError
 from dissensus.readers import read, recognise
 from dissensus.scales import MultiLabel, Nominal, Ordinal
 
-from .conftest import Write
+from .conftest import Write, rows_of
 
 KEYS = {"choices": "choices", "rating": "rating", "number": "number", "pairwise": "selected"}
 
@@ -39,14 +39,6 @@ def made(write: Write, *tasks: dict[str, Any], **options: Any) -> Corpus:
     return read(write(json.dumps(tasks), "export.json"), **options)
 
 
-def rows(corpus: Corpus, question: str) -> list[tuple[str, str, Any]]:
-    asked = corpus[question]
-    assert asked.annotator is not None
-    people = [asked.annotators[code] for code in asked.annotator]
-    items = [corpus.items[code] for code in asked.item]
-    return list(zip(items, people, asked.answers(), strict=True))
-
-
 def refused(write: Write, *tasks: dict[str, Any], **options: Any) -> str:
     with pytest.raises(DataError) as caught:
         made(write, *tasks, **options)
@@ -69,7 +61,7 @@ def test_every_type_of_question(write: Write) -> None:
         result("topic", [["home"]], "taxonomy"),
     ]
     corpus = made(write, task(1, annotation(1, 10, *said), annotation(2, 11, *other)))
-    assert rows(corpus, "mood") == [("1", "10", "joy"), ("1", "11", "fear")]
+    assert rows_of(corpus, "mood") == [("1", "10", "joy"), ("1", "11", "fear")]
     assert corpus["mood"].scale == Nominal(("fear", "joy"))
     assert corpus["stars"].answers() == ["4", "2"]
     assert corpus["years"].answers() == [31, 30.5]
@@ -95,7 +87,7 @@ def test_several_choices_and_none(write: Write) -> None:
 
 def test_no_choice_among_single_ones_is_no_answer(write: Write) -> None:
     corpus = made(write, task(1, annotation(1, 10, result("mood", "joy")), annotation(2, 11)))
-    assert rows(corpus, "mood") == [("1", "10", "joy")]
+    assert rows_of(corpus, "mood") == [("1", "10", "joy")]
     assert corpus.left_out == (LeftOut("mood", "no answer", 1),)
 
 
@@ -106,7 +98,11 @@ def test_people_are_called_by_their_address_where_one_is_known(write: Write) -> 
         task(1, annotation(1, 11, result("mood", "joy")), annotation(2, 12, result("mood", "joy"))),
         task(2, annotation(3, bob, result("mood", "fear"))),
     )
-    assert [row[1] for row in rows(corpus, "mood")] == ["bob@example.org", "12", "bob@example.org"]
+    assert [row[1] for row in rows_of(corpus, "mood")] == [
+        "bob@example.org",
+        "12",
+        "bob@example.org",
+    ]
 
 
 def test_nobody_is_named(write: Write) -> None:
@@ -119,7 +115,7 @@ def test_nobody_is_named(write: Write) -> None:
             1, annotation(1, None, result("mood", "joy")), annotation(2, 7, result("mood", "joy"))
         ),
     )
-    assert rows(some, "mood") == [("1", "7", "joy")]
+    assert rows_of(some, "mood") == [("1", "7", "joy")]
     assert some.left_out == (LeftOut("mood", "no annotator", 1),)
 
 
@@ -134,7 +130,7 @@ def test_what_is_not_read_is_said(write: Write) -> None:
         task(1, annotation(1, 10, result("mood", "joy"))),  # the whole task once more
         task(3),
     )
-    assert rows(corpus, "mood") == [("1", "10", "joy")] and list(corpus.questions) == ["mood"]
+    assert rows_of(corpus, "mood") == [("1", "10", "joy")] and list(corpus.questions) == ["mood"]
     assert corpus.left_out == (LeftOut("mood", "cancelled", 1),)
     for said in (
         "marks, and what was said of them, are not read: labels 1, choices 1",

@@ -15,7 +15,7 @@ from dissensus.errors import DataError
 from dissensus.readers import read, recognise
 from dissensus.scales import MultiLabel, Nominal
 
-from .conftest import Write
+from .conftest import Write, rows_of
 
 MTURK = ["HITId", "Title", "AssignmentId", "WorkerId", "AssignmentStatus", "WorkTimeInSeconds"]
 TOLOKA = ["ASSIGNMENT:assignment_id", "ASSIGNMENT:worker_id", "ASSIGNMENT:status"]
@@ -42,14 +42,6 @@ def pool(write: Write, more: list[str], *lines: list[Any], **options: Any) -> Co
     return read(write(text_of([*TOLOKA, *more], whole, "\t"), "pool.tsv"), **options)
 
 
-def rows(corpus: Corpus, question: str) -> list[tuple[str, str, Any]]:
-    asked = corpus[question]
-    assert asked.annotator is not None
-    people = [asked.annotators[code] for code in asked.annotator]
-    items = [corpus.items[code] for code in asked.item]
-    return list(zip(items, people, asked.answers(), strict=True))
-
-
 def test_a_batch(write: Write) -> None:
     corpus = turk(
         write,
@@ -60,7 +52,7 @@ def test_a_batch(write: Write) -> None:
         ["H2", "W3", "Submitted", "so bad", "joy", "", "too quick"],
         ["H2", "W4", "Submitted", "so bad", "", "", ""],
     )
-    assert rows(corpus, "mood") == [("H1", "W1", "joy"), ("H2", "W1", "fear")]
+    assert rows_of(corpus, "mood") == [("H1", "W1", "joy"), ("H2", "W1", "fear")]
     assert corpus.contents["text"].values.to_pylist() == ["so good", "so bad"]
     assert corpus["mood"].seconds is not None and corpus["mood"].seconds.tolist() == [10, 12]
     assert corpus.item_attributes["Title"].to_pylist() == ["rate it"] * 2
@@ -135,7 +127,7 @@ def test_a_pool(write: Write) -> None:
         ["w2", "APPROVED", "t2", "so bad", "fear", "fear"],
         ["w3", "EXPIRED", "t2", "so bad", "", "fear"],
     )
-    assert rows(corpus, "result") == [
+    assert rows_of(corpus, "result") == [
         ("t1", "w1", "joy"),
         ("t1", "w2", "fear"),
         ("t2", "w2", "fear"),

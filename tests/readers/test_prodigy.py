@@ -14,7 +14,7 @@ from dissensus.errors import DataError
 from dissensus.readers import read, recognise
 from dissensus.scales import MultiLabel, Nominal, Ordinal
 
-from .conftest import Write
+from .conftest import Write, rows_of
 
 OFFERED = [{"id": "joy", "text": "Joy"}, {"id": "fear", "text": "Fear"}]
 
@@ -40,14 +40,6 @@ def made(write: Write, *examples: dict[str, Any], **options: Any) -> Corpus:
     return read(write("\n".join(map(json.dumps, examples)), "moods.jsonl"), **options)
 
 
-def rows(corpus: Corpus, question: str) -> list[tuple[str, str, Any]]:
-    asked = corpus[question]
-    assert asked.annotator is not None
-    people = [asked.annotators[code] for code in asked.annotator]
-    items = [corpus.items[code] for code in asked.item]
-    return list(zip(items, people, asked.answers(), strict=True))
-
-
 def refused(write: Write, *examples: dict[str, Any], **options: Any) -> str:
     with pytest.raises(DataError) as caught:
         made(write, *examples, **options)
@@ -61,7 +53,7 @@ def test_choices(write: Write) -> None:
         chosen(1, "moods-bob%20b", "fear", meta={"source": "web"}, _timestamp=1707211050),
         chosen(2, "moods-ann", "joy", meta={"source": "app"}),
     )
-    assert rows(corpus, "choice") == [
+    assert rows_of(corpus, "choice") == [
         ("-91551572", "ann", "joy"),
         ("-91551572", "bob b", "fear"),
         ("-91551571", "ann", "joy"),
@@ -109,7 +101,7 @@ def test_labels_are_questions(write: Write) -> None:
         example(1, "a", label="IRONIC", _view_id="classification", answer="reject"),
     )
     assert list(corpus.questions) == ["RUDE", "IRONIC"]
-    assert rows(corpus, "RUDE") == [("-91551572", "a", "accept"), ("-91551572", "b", "reject")]
+    assert rows_of(corpus, "RUDE") == [("-91551572", "a", "accept"), ("-91551572", "b", "reject")]
     bare = made(write, example(1, "a"), example(2, "a", answer="reject"))
     assert bare["answer"].answers() == ["accept", "reject"]
 
