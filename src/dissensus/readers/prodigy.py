@@ -16,6 +16,7 @@ import os
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
@@ -162,7 +163,7 @@ class _Judged:
     def is_choice(self) -> bool:
         return self.kept[0].chosen is not None
 
-    @property
+    @cached_property
     def several(self) -> bool:
         return any(one.several or len(one.chosen or ()) > 1 for one in self.kept)
 
