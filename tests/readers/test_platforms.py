@@ -148,6 +148,15 @@ def test_a_pool_without_ids_of_tasks(write: Write) -> None:
     assert list(texts.items) == ["http://x/1.png"]
 
 
+def test_a_question_called_like_a_column_of_the_platform(write: Write) -> None:
+    names = ["Input.text", "Answer.Title", "Answer.mood"]
+    corpus = turk(write, names, ["H1", "W1", "Approved", "a", "good", "joy"])
+    assert list(corpus.questions) == ["Answer.Title", "mood"]
+    assert corpus.item_attributes["Title"].to_pylist() == ["rate it"]
+    one = turk(write, names, ["H1", "W1", "Approved", "a", "good", "joy"], answer="Answer.Title")
+    assert list(one.questions) == ["Answer.Title"]
+
+
 def refused(write: Write, names: list[str], *lines: list[Any], **options: Any) -> str:
     with pytest.raises(DataError) as caught:
         turk(write, names, *lines, **options)

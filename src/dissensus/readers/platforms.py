@@ -107,8 +107,9 @@ def _answers(
     short = {name: name.removesuffix(".labels").removesuffix(".label") for name in made}
     if len(set(short.values())) == len(short):
         made = {short[name]: array for name, array in made.items()}
+    made = {f"{prefix}{n}" if n in rows.columns else n: array for n, array in made.items()}
     if options.answer is not None:
-        wanted = [name.removeprefix(prefix) for name in options.answer]
+        wanted = [n if n in made else n.removeprefix(prefix) for n in options.answer]
         missing = [name for name in wanted if name not in made]
         if missing:
             raise DataError(f"{rows.path}: no answers {listed(missing)}; there are {listed(made)}")
