@@ -11,7 +11,6 @@ was discarded are left out; marks and rankings are not read, nor are suggestions
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -20,34 +19,37 @@ from typing import Any
 
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError
-from dissensus.readers.exports import Left, Response, by_reason, check_options, of_responses
-from dissensus.readers.jsonl import objects, unit_of, value_text
+from dissensus.readers.exports import (
+    Left,
+    Response,
+    by_reason,
+    check_options,
+    counts,
+    entries,
+    of_responses,
+    opens_with,
+)
+from dissensus.readers.jsonl import value_text
 from dissensus.readers.options import Options
-from dissensus.readers.text import head, read_utf8
 
 TOOL = "Argilla"
 RESPONSES, USERS, STATUS = ".responses", ".responses.users", ".responses.status"
-_OPENING = re.compile(r"\s*(\[\s*)?\{")
-_FLAT = re.compile(r'"[^"]+\.responses\.users"\s*:')
-_NESTED = (re.compile(r'"fields"\s*:\s*\{'), re.compile(r'"responses"\s*:\s*\{'))
 
 
 def recognise(path: Path) -> bool:
     """Whether the file opens with a record that has responses and, if it is flat, users."""
-    opening = head(path, 1 << 16).decode("utf-8-sig", errors="replace")
-    nested = all(key.search(opening) for key in _NESTED)
-    return bool(_OPENING.match(opening)) and (nested or bool(_FLAT.search(opening)))
+    nested = (r'"fields"\s*:\s*\{', r'"responses"\s*:\s*\{')
+    return opens_with(path, *nested) or opens_with(path, r'"[^"]+\.responses\.users"\s*:')
 
 
 def read(path: Path, options: Options) -> Corpus:
     """Read every response; a scale may be declared, and what was shown."""
     check_options(path, options, TOOL, may=("text",))
-    text = read_utf8(path, options.encoding).decode("utf-8")
-    unit, found = unit_of(text), _Found(str(path))
-    for number, record in objects(text, path):
-        found.add(f"{unit} {number}", record)
+    found = _Found(str(path))
+    for place, record in entries(path, options.encoding):
+        found.add(place, record)
     if not found.rows:
-        why = by_reason(found.left) or ", ".join(f"{name} {n}" for name, n in found.unread.items())
+        why = by_reason(found.left) or counts(found.unread)
         raise DataError(f"{path}: no answers{': ' if why else ''}{why}")
     return _built(path, found, options)
 
@@ -142,7 +144,7 @@ def _is_marks(value: Any) -> bool:
 
 
 def _built(path: Path, found: _Found, options: Options) -> Corpus:
-    marks = ", ".join(f"{name} {n}" for name, n in found.unread.items())
+    marks = counts(found.unread)
     said = [f"marks and rankings are not read: {marks}"] if marks else []
     return of_responses(
         path, found.rows, found.questions, options, TOOL, found.left, said, found.fields

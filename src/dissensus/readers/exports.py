@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 
@@ -14,12 +16,14 @@ from dissensus.corpus import Corpus, LeftOut
 from dissensus.errors import DataError, listed
 from dissensus.readers.answers import described
 from dissensus.readers.columns import Choice, kind_of, shown_columns
-from dissensus.readers.jsonl import half_letter, set_text
+from dissensus.readers.jsonl import half_letter, objects, set_text, unit_of
 from dissensus.readers.long import amounts, assembled, remarks
 from dissensus.readers.options import Options
 from dissensus.readers.rows import Rows, make_rows
+from dissensus.readers.text import head, read_utf8
 
 ITEM, PERSON, SECONDS = "(item)", "(annotator)", "(seconds)"  # columns that no export has
+_OPENING = re.compile(r"\s*(\[\s*)?\{")
 Left = Counter[tuple[str, str]]  # (question, reason) -> answers that are not read
 
 
@@ -39,6 +43,20 @@ def check_options(
             f"{path}: an export of {tool} says itself what is what; leave {listed(told)} out, or "
             f'say format="{plain}" (--format {plain}) to read it as a table'
         )
+
+
+def opens_with(path: Path, *keys: str) -> bool:
+    """Whether a file opens with an object, alone or in an array, where all these patterns are."""
+    opening = head(path, 1 << 16).decode("utf-8-sig", errors="replace")
+    return bool(_OPENING.match(opening)) and all(re.search(key, opening) for key in keys)
+
+
+def entries(path: Path, encoding: str | None) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The objects of a file, and where each stands: "line 3", or "entry 3" of an array."""
+    text = read_utf8(path, encoding).decode("utf-8")
+    unit = unit_of(text)
+    for number, found in objects(text, path):
+        yield f"{unit} {number}", found
 
 
 def table(
@@ -142,7 +160,7 @@ def of_responses(
     shown, away = shown_in(
         rows, options, ITEM, list(beside.values()), [beside[key] for key in fields if key in beside]
     )
-    said += [f"{column!r} names no file that is here; it is not read" for column in away]
+    said += not_here(away)
     person, seconds = PERSON if named else None, SECONDS if SECONDS in columns else None
     choice = Choice(ITEM, person, tuple(questions), shown, seconds=seconds)
     return corpus_of(rows, choice, options, tool, left, said)
@@ -186,6 +204,11 @@ def _is_here(rows: Rows, column: str) -> bool:
     return any(os.path.isfile(os.path.join(rows.folder, path.strip())) for path in written)
 
 
+def not_here(away: Iterable[str]) -> list[str]:
+    """What is to be said of columns of media that are not here."""
+    return [f"{column!r} names no file that is here; it is not read" for column in away]
+
+
 def by_reason(left: Left) -> str:
     """How many answers are not read, and why.
 
@@ -196,4 +219,9 @@ def by_reason(left: Left) -> str:
     reasons = Counter[str]()
     for (_, reason), n in left.items():
         reasons[reason] += n
-    return ", ".join(f"{reason} {n}" for reason, n in reasons.items())
+    return counts(reasons)
+
+
+def counts(found: Mapping[str, int]) -> str:
+    """What was counted, and how often: "ignored 3, rejected 1"."""
+    return ", ".join(f"{name} {n}" for name, n in found.items())

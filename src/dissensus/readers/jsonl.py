@@ -208,6 +208,10 @@ def value_text(value: Any) -> str | None:
 
 def set_text(value: Any) -> str:
     """A list of values as JSON; a single value is a list of one."""
+    return json.dumps(value_texts(value), ensure_ascii=False)
+
+
+def value_texts(value: Any) -> list[str]:
+    """A list of values as texts; a single value is a list of one."""
     values = value if isinstance(value, list | tuple | set | frozenset) else [value]
-    texts = [value_text(one) for one in values]
-    return json.dumps([text for text in texts if text is not None], ensure_ascii=False)
+    return [text for text in map(value_text, values) if text is not None]

@@ -13,7 +13,6 @@ an annotation without one says that none fits.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,10 +20,18 @@ from typing import Any
 
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError, counted, listed
-from dissensus.readers.exports import Left, Response, by_reason, check_options, of_responses
-from dissensus.readers.jsonl import objects, unit_of, value_text
+from dissensus.readers.exports import (
+    Left,
+    Response,
+    by_reason,
+    check_options,
+    counts,
+    entries,
+    of_responses,
+    opens_with,
+)
+from dissensus.readers.jsonl import value_text, value_texts
 from dissensus.readers.options import Options
-from dissensus.readers.text import head, read_utf8
 
 TOOL = "Label Studio"
 CONTROLS = {  # type -> where its value holds the answer
@@ -36,28 +43,23 @@ CONTROLS = {  # type -> where its value holds the answer
 }
 MARKS = ("start", "x", "points", "ranges", "parentID")  # keys of what is said of a part of a task
 FACTS = ("id", "created_at", "ground_truth")  # of an annotation, beside its answers
-_OPENING = re.compile(r"\s*(\[\s*)?\{")
-_KEYS = (r'"data"\s*:\s*\{', r'"(annotations|completions)"\s*:\s*\[')
 
 
 def recognise(path: Path) -> bool:
     """Whether the file opens with a task that has data and a list of annotations."""
-    opening = head(path, 1 << 16).decode("utf-8-sig", errors="replace")
-    return bool(_OPENING.match(opening)) and all(re.search(key, opening) for key in _KEYS)
+    return opens_with(path, r'"data"\s*:\s*\{', r'"(annotations|completions)"\s*:\s*\[')
 
 
 def read(path: Path, options: Options) -> Corpus:
     """Read every annotation; a scale may be declared, and which part of the data was shown."""
     check_options(path, options, TOOL, may=("text",))
-    text = read_utf8(path, options.encoding).decode("utf-8")
-    unit, found = unit_of(text), _Found()
-    tasks = [_Task.of(path, f"{unit} {n}", entry) for n, entry in objects(text, path)]
+    found = _Found()
+    tasks = [_Task.of(path, place, entry) for place, entry in entries(path, options.encoding)]
     emails = dict(pair for task in tasks for pair in task.emails())
     for task in tasks:
         found.add(task, emails)
     if not found.questions:
-        marks = ", ".join(f"{kind} {n}" for kind, n in found.marks.items())
-        seen = f"; not read: {marks}" if marks else ""
+        seen = f"; not read: {counts(found.marks)}" if found.marks else ""
         raise DataError(
             f"{path}: no choices, ratings, numbers, comparisons or taxonomies in "
             f"{counted(len(found.seen), 'annotation')}{seen}"
@@ -148,7 +150,7 @@ class _Found:
                 raise DataError(f"{task.where}: every result has a 'from_name', found none")
             of_mark = any(key in value or key in result for key in MARKS)
             if kind == "textarea" and not of_mark:
-                facts[f"{name} (text)"] = " | ".join(_texts(value.get("text")))
+                facts[f"{name} (text)"] = " | ".join(value_texts(value.get("text")))
             elif of_mark or kind not in CONTROLS:
                 self.marks[kind] += 1
             else:
@@ -175,13 +177,8 @@ def _answer(kind: str, value: dict[str, Any]) -> list[str]:
     given = value.get(CONTROLS[kind])
     if kind == "taxonomy":
         paths = given if isinstance(given, list) else []
-        return [" > ".join(_texts(path)) for path in paths]
-    return _texts(given)
-
-
-def _texts(values: Any) -> list[str]:
-    values = values if isinstance(values, list) else [values]
-    return [text for text in map(value_text, values) if text is not None]
+        return [" > ".join(value_texts(path)) for path in paths]
+    return value_texts(given)
 
 
 # ---- as a corpus ----
@@ -203,8 +200,7 @@ def _built(path: Path, found: _Found, options: Options) -> Corpus:
 def _unread(found: _Found) -> list[str]:
     said = []
     if found.marks:
-        marks = ", ".join(f"{kind} {n}" for kind, n in found.marks.items())
-        said.append(f"marks, and what was said of them, are not read: {marks}")
+        said.append(f"marks, and what was said of them, are not read: {counts(found.marks)}")
     if found.bare:
         said.append(f"{counted(found.bare, 'task')} without an annotation left out")
     if found.again:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import replace
@@ -13,6 +12,7 @@ from dissensus.corpus import Corpus
 from dissensus.errors import DataError, listed
 from dissensus.readers.options import Options
 from dissensus.readers.text import head, read_utf8
+from dissensus.readers.whole_json import as_object, kind, parsed
 
 T = TypeVar("T")  # an item, as an edition's reader holds it
 REQUIRED = ("text", "annotation task", "annotators", "annotations", "split")
@@ -77,51 +77,12 @@ def entries(path: Path, encoding: str | None) -> Iterable[tuple[str, dict[str, A
         yield key, entry, where
 
 
-def parsed(text: str | bytes, path: Path) -> Any:
-    """JSON as Python has it; a key that stands twice in one object is refused."""
-
-    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        made = dict(pairs)
-        if len(made) < len(pairs):  # json would keep the last without a word
-            keys = [key for key, _ in pairs]
-            twice = next(key for key in keys if keys.count(key) > 1)
-            raise DataError(f"{path}: key {twice!r} stands twice in one object")
-        return made
-
-    try:
-        return json.loads(text, object_pairs_hook=once)
-    except json.JSONDecodeError as error:
-        raise DataError(
-            f"{path}, line {error.lineno}: damaged JSON, the file may be truncated ({error.msg})"
-        ) from None
-    except RecursionError:
-        raise DataError(f"{path}: damaged JSON, nested too deeply") from None
-
-
-def as_object(value: Any, where: str, of: str) -> dict[str, Any]:
-    """The value, which must be an object."""
-    if not isinstance(value, dict):
-        raise DataError(f"{where}: an object of {of} is wanted, found {kind(value)}")
-    return value
-
-
 def as_text(entry: dict[str, Any], key: str, where: str, objects: bool = False) -> Any:
     """What stands under this key, which must be a text, or else an object where told."""
     value = entry[key]
     if not isinstance(value, str) and not (objects and isinstance(value, dict)):
         raise DataError(f"{where}: {key!r} must be a text, found {kind(value)}")
     return value
-
-
-def kind(value: Any) -> str:
-    """What a value of JSON is, in words.
-
-    Example:
-        >>> kind({}), kind(None), kind(1.5)
-        ('an object', 'null', 'a number')
-    """
-    kinds = {dict: "an object", list: "a list", str: "a text", type(None): "null", bool: "a truth"}
-    return kinds.get(type(value), "a number")
 
 
 def between_commas(text: str) -> list[str]:

@@ -24,7 +24,6 @@ from dissensus.corpus import Corpus, LeftOut
 from dissensus.errors import DataError, listed
 from dissensus.names import Names
 from dissensus.readers.lewidi import (
-    as_object,
     as_text,
     between_commas,
     build,
@@ -34,6 +33,7 @@ from dissensus.readers.lewidi import (
     without_detection,
 )
 from dissensus.readers.options import Options
+from dissensus.readers.whole_json import as_object
 from dissensus.scales import Nominal, Ordinal, Scale, infer_scale
 
 QUESTIONS = {  # the annotation task, as the files spell it

@@ -23,17 +23,16 @@ from dissensus.corpus import Corpus, LeftOut
 from dissensus.errors import DataError, listed
 from dissensus.names import Names
 from dissensus.readers.lewidi import (
-    as_object,
     as_text,
     between_commas,
     build,
     columns,
-    kind,
     opens_with,
     read_alone,
     without_detection,
 )
 from dissensus.readers.options import Options
+from dissensus.readers.whole_json import as_object, kind
 from dissensus.scales import MultiLabel, Nominal, Ordinal, Scale, infer_scale, sorted_values
 
 QUESTIONS = {"natural language inference": "inference"}  # others: the task without "detection"

@@ -16,9 +16,9 @@ from dissensus.corpus import Corpus
 from dissensus.errors import DataError, counted
 from dissensus.readers.columns import Choice
 from dissensus.readers.exports import Left, check_options, corpus_of, table
-from dissensus.readers.lewidi import as_object, kind, parsed
 from dissensus.readers.options import Options
 from dissensus.readers.text import head, read_utf8
+from dissensus.readers.whole_json import as_object, kind, parsed
 from dissensus.scales import Nominal
 
 TOOL = "peerannot"

@@ -14,7 +14,7 @@ from dissensus.corpus import Corpus
 from dissensus.errors import DataError, listed
 from dissensus.readers.columns import Choice
 from dissensus.readers.csv import rows_of
-from dissensus.readers.exports import Left, by_reason, check_options, corpus_of, shown_in
+from dissensus.readers.exports import Left, by_reason, check_options, corpus_of, not_here, shown_in
 from dissensus.readers.jsonl import set_text
 from dissensus.readers.options import Options
 from dissensus.readers.rows import Column, Rows
@@ -67,7 +67,7 @@ def read_batch(path: Path, options: Options, platform: Platform) -> Corpus:
         sets=frozenset(name for name in answers if pa.types.is_list(answers[name].type)),
     )
     choice, away = _choice(batch, answers, named, options, platform)
-    said += [f"{column!r} names no file that is here; it is not read" for column in away]
+    said += not_here(away)
     return corpus_of(batch, choice, options, platform.tool, left, said)
 
 

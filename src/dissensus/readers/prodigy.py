@@ -24,11 +24,18 @@ from urllib.parse import unquote
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError, counted, listed
 from dissensus.readers.columns import Choice
-from dissensus.readers.exports import Left, by_reason, check_options, corpus_of, table
-from dissensus.readers.jsonl import objects, set_text, unit_of, value_text
+from dissensus.readers.exports import (
+    Left,
+    by_reason,
+    check_options,
+    corpus_of,
+    entries,
+    opens_with,
+    table,
+)
+from dissensus.readers.jsonl import set_text, value_text, value_texts
 from dissensus.readers.options import Options
 from dissensus.readers.rows import Rows
-from dissensus.readers.text import head, read_utf8
 from dissensus.scales import MultiLabel, Scale, infer_scale
 
 TOOL = "Prodigy"
@@ -38,23 +45,20 @@ MEDIA = ("image", "audio", "video")
 ELSEWHERE = ("data:", "http:", "https:")  # media that are no files
 BY_HAND = ("_manual", "relations", "dep", "pos")  # views whose answers are spans or arcs
 SESSION = re.compile(r"\d{4}-\d\d-\d\d[_T ]\d\d[-:]\d\d[-:]\d\d$")  # one that was given no name
-_OPENING = re.compile(r"\s*(\[\s*)?\{")
-_HASH = re.compile(r'"_(?:input|task)_hash"\s*:')
-_VERDICT = re.compile(r'"answer"\s*:\s*"(?:accept|reject|ignore)"')
 
 
 def recognise(path: Path) -> bool:
     """Whether the file opens with an object that has Prodigy's hashes and a verdict."""
-    opening = head(path, 1 << 16).decode("utf-8-sig", errors="replace")
-    return bool(_OPENING.match(opening) and _HASH.search(opening) and _VERDICT.search(opening))
+    return opens_with(
+        path, r'"_(?:input|task)_hash"\s*:', r'"answer"\s*:\s*"(?:accept|reject|ignore)"'
+    )
 
 
 def read(path: Path, options: Options) -> Corpus:
     """Read every example; a scale may be declared, the rest is known."""
     check_options(path, options, TOOL)
-    text = read_utf8(path, options.encoding).decode("utf-8")
-    unit = unit_of(text)
-    examples = [_example(path, f"{unit} {n}", found) for n, found in objects(text, path)]
+    found = entries(path, options.encoding)
+    examples = [_example(path, place, example) for place, example in found]
     if not examples:
         raise DataError(f"{path}: the file is empty")
     return _built(path, _judged(path, examples), options)
@@ -103,8 +107,8 @@ def _example(path: Path, place: str, found: dict[str, Any]) -> _Example:
         _person(found),
         found[ANSWER],
         value_text(found.get(LABEL)),
-        _texts(found.get("accept")) if is_choice else None,
-        _texts(_ids(found.get("options"))),
+        value_texts(found.get("accept")) if is_choice else None,
+        value_texts(_ids(found.get("options"))),
         style == "multiple",
         shown,
         elsewhere,
@@ -115,12 +119,6 @@ def _example(path: Path, place: str, found: dict[str, Any]) -> _Example:
 def _person(found: dict[str, Any]) -> str | None:
     name = found.get(PERSON) or found.get("_session_id")
     return unquote(str(name)) if name else None
-
-
-def _texts(values: Any) -> list[str]:
-    """Values as texts; one that stands alone is a list of one."""
-    values = values if isinstance(values, list) else [values]
-    return [text for text in map(value_text, values) if text is not None]
 
 
 def _ids(offered: Any) -> list[Any]:
