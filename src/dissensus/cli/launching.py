@@ -169,8 +169,13 @@ def among_others() -> Iterator[bool]:
     with _silent_on_ctrl_c():
         from dissensus.training.processes import joined
 
-    with joined(watched=mine) as processes, nullcontext() if processes.leads else quiet():
-        yield processes.leads
+    try:
+        with joined(watched=mine) as processes, nullcontext() if processes.leads else quiet():
+            yield processes.leads
+    except (KeyboardInterrupt, SystemExit):
+        if mine:  # the parent's signal may come late, when another process has told of it before
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
+        raise
 
 
 @contextmanager
