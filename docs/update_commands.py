@@ -9,16 +9,26 @@ from typing import Any
 import typer
 
 from dissensus.cli import app
+from dissensus.cli.reading import READING_OPTIONS
 
 PAGE = Path(__file__).parent / "commands.md"
-BLOCK = re.compile(r"(<!-- options: (\S+) -->\n).*?(<!-- end -->)", re.DOTALL)
+BLOCK = re.compile(r"(<!-- (options|reading): (\S+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
-def options_table(name: str) -> str:
-    """The arguments and options of a command as a Markdown table."""
+def options_table(name: str, reading: bool = False) -> str:
+    """The arguments and options of a command as a Markdown table.
+
+    Args:
+        reading: whether to list only the options that read FILE, or only the others.
+    """
     command: Any = typer.main.get_command(app)
-    rows = [_row(parameter) for parameter in command.commands[name].params]
+    parameters = command.commands[name].params
+    rows = [_row(parameter) for parameter in parameters if _reads_file(parameter) == reading]
     return "\n".join(["| option | meaning | default |", "|---|---|---|", *rows]) + "\n"
+
+
+def _reads_file(parameter: Any) -> bool:
+    return getattr(parameter, "rich_help_panel", None) == READING_OPTIONS
 
 
 def _row(parameter: Any) -> str:
@@ -36,7 +46,11 @@ def _row(parameter: Any) -> str:
 
 def updated(text: str) -> str:
     """The page with every table of options as the commands have them now."""
-    return BLOCK.sub(lambda block: f"{block[1]}{options_table(block[2])}{block[3]}", text)
+    return BLOCK.sub(_updated_block, text)
+
+
+def _updated_block(block: re.Match[str]) -> str:
+    return f"{block[1]}{options_table(block[3], block[2] == 'reading')}{block[4]}"
 
 
 if __name__ == "__main__":

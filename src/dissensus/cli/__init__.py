@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import functools
 import os
+import re
 import sys
 from collections.abc import Callable
 from typing import Any
 
 import typer
+from typer.core import TyperCommand
 
 from dissensus import __version__
 from dissensus.cli.aggregate import aggregate
@@ -45,11 +47,35 @@ COMMANDS: dict[str, Callable[..., Any]] = {
 app = typer.Typer(
     name="dissensus",
     help="Learn from annotators who disagree, and keep what they disagree about.",
+    epilog="Try it: dissensus simulate demo/corpus, then dissensus describe demo/corpus.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
+
+
+class _Command(TyperCommand):
+    """A command whose help lists its own options first, then those that read FILE."""
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        sections: dict[str, list[tuple[str, str]]] = {"Arguments": [], "Options": []}
+        for parameter in self.get_params(ctx):
+            argument = parameter.param_type_name == "argument"
+            panel = getattr(parameter, "rich_help_panel", None)
+            spelled, meaning = parameter.get_help_record(ctx) or ("", "")
+            spelled = re.sub(r"<list\[(\w+)\]>|<(\w+) range>", _kind, spelled)
+            rows = sections.setdefault("Arguments" if argument else panel or "Options", [])
+            rows.append((spelled, meaning))
+        for heading, rows in sections.items():
+            if rows:
+                with formatter.section(heading):
+                    formatter.write_dl(rows)
+
+
+def _kind(found: re.Match[str]) -> str:
+    """What one value of an option is: <str> for <list[str]>, <int> for <int range>."""
+    return f"<{(found[1] or found[2]).lower()}>"
 
 
 def _stoppable(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -66,7 +92,8 @@ def _stoppable(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 for _name, _function in COMMANDS.items():
-    app.command(_name, short_help=str(_function.__doc__).splitlines()[0])(_stoppable(_function))
+    _first_line = str(_function.__doc__).splitlines()[0]
+    app.command(_name, cls=_Command, short_help=_first_line)(_stoppable(_function))
 
 
 @app.callback(invoke_without_command=True)

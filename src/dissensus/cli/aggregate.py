@@ -23,29 +23,32 @@ def aggregate(
     reading: Reading,
     method: Annotated[
         str,
-        typer.Option(help="majority, soft-vote, dawid-skene, one-coin, mace, glad, mean, ..."),
+        typer.Option(
+            help="Aggregation method, e.g. majority, soft-vote, dawid-skene, mace, glad or mean."
+        ),
     ] = "majority",
     output: Annotated[
         Path | None,
         typer.Option(
-            "-o", "--output", help="Table to write, .csv or .parquet; stdout if left out."
+            "-o", "--output", help="Table to write, .csv or .parquet (default: CSV on stdout)."
         ),
     ] = None,
     question: console.Question = None,
     use_gold: Annotated[
         bool,
-        typer.Option("--use-gold", help="Known labels teach how each annotator answers."),
+        typer.Option("--use-gold", help="Use gold labels to estimate each annotator's errors."),
     ] = False,
     people: Annotated[
         Path | None,
-        typer.Option(help="Also write what was learned of each annotator here, as a table."),
+        typer.Option(help="Also write the estimates for each annotator to this table."),
     ] = None,
     json: console.Json = False,
 ) -> None:
-    """Aggregate the answers in FILE: a row per item with one answer and its distribution.
+    """Aggregate the answers in FILE to one answer and a distribution per item.
 
-    Columns share.VALUE hold the share of the answers to an item, columns probability.VALUE how
-    probable a model of annotators (dawid-skene, ...) finds it that VALUE is the true answer.
+    Columns share.VALUE hold the share of an item's answers that are VALUE. Columns
+    probability.VALUE hold the probability that VALUE is the true answer, under a model of the
+    annotators such as dawid-skene.
     """
     from dissensus.aggregation import AGGREGATORS
 

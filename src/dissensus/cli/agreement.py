@@ -31,26 +31,31 @@ def agreement(
     measure: Annotated[
         list[str] | None,
         typer.Option(
-            help="krippendorff-alpha, cohen-kappa, icc2, ...; repeatable; all that apply."
+            help="Measure to compute, e.g. krippendorff-alpha or icc2; repeatable (default: all "
+            "that apply)."
         ),
     ] = None,
     question: console.Question = None,
     by: Annotated[
-        str | None, typer.Option(help="item, annotator or pair: a line for each, not one in all.")
+        str | None, typer.Option(help="Break results down by item, annotator or pair.")
     ] = None,
     interval: Annotated[
-        bool, typer.Option("--interval", help="Show 95 % intervals, by drawing items 1,000 times.")
+        bool,
+        typer.Option("--interval", help="Add 95 % intervals, from 1,000 resamples of the items."),
     ] = False,
     most: Annotated[
-        int, typer.Option(min=0, help="How many lines of --by to show, the oddest first.")
+        int, typer.Option(min=0, help="Number of rows of --by to show, the most unusual first.")
     ] = 20,
     json: console.Json = False,
     output: Annotated[
         Path | None,
-        typer.Option("-o", "--output", help="Also write the result here, as JSON, every line."),
+        typer.Option("-o", "--output", help="Also write the whole result to this file, as JSON."),
     ] = None,
 ) -> None:
-    """Measure how much the annotators of FILE agree; what is undefined says why."""
+    """Measure how much the annotators in FILE agree.
+
+    A measure that is undefined is shown with the reason.
+    """
     _check(by, measure or [], interval)
     reading.spare(output)
     corpus = reading.read()

@@ -19,19 +19,22 @@ def cache(
     encoder: Annotated[
         str | None,
         typer.Argument(
-            metavar="ENCODER", help="Name of an encoder, or of its folder; all if left out."
+            metavar="ENCODER", help="Name of an encoder or of its cache folder (default: all)."
         ),
     ] = None,
     clear: Annotated[
-        bool, typer.Option("--clear", help="Throw away what the encoder made, or everything.")
+        bool,
+        typer.Option("--clear", help="Delete the cached features of ENCODER, or of all encoders."),
     ] = False,
     limit: Annotated[
         str | None,
-        typer.Option(help="Throw away what is unused for longest, down to this size: 5GB."),
+        typer.Option(
+            help="Delete the least recently used features until this size is reached, e.g. 5GB."
+        ),
     ] = None,
     json: Json = False,
 ) -> None:
-    """Show what frozen encoders have kept on disk: whose, how much, last used when."""
+    """Show the features that frozen encoders have cached on disk, or delete them."""
     from dissensus.encoders import cache as features
 
     if limit is not None and (clear or encoder):

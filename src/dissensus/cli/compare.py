@@ -29,79 +29,93 @@ def compare(
     reading: Reading | None = None,
     output: Annotated[
         Path | None,
-        typer.Option("-o", "--output", help="Folder for fits and results; one goes on in it."),
+        typer.Option(
+            "-o",
+            "--output",
+            help="Folder for fits and results; a stopped comparison resumes in it.",
+        ),
     ] = None,
     methods: Annotated[
         str | None,
         typer.Option(
-            help="Methods with commas between; all that can learn from FILE if left out, but for "
-            "slow ones (bayesian)."
+            help="Methods to compare, separated by commas (default: all that can learn from FILE, "
+            "except slow ones: bayesian)."
         ),
     ] = None,
     protocol: Annotated[
         str | None,
         typer.Option(
-            help="official, k-fold or repeated; the official split if there is one, else k-fold."
+            help="official, k-fold or repeated (default: official if FILE has an official split, "
+            "else k-fold)."
         ),
     ] = None,
-    folds: Annotated[int, typer.Option(help="Folds of k-fold and repeated.")] = 5,
-    times: Annotated[int, typer.Option(help="How often `repeated` deals folds out.")] = 2,
+    folds: Annotated[int, typer.Option(help="Number of folds, for k-fold and repeated.")] = 5,
+    times: Annotated[int, typer.Option(help="Number of repetitions, for repeated.")] = 2,
     by: Annotated[
         str | None,
-        typer.Option(help="What stays on one side: content, item or an item attribute."),
+        typer.Option(help="Group items into folds by content, item or an item attribute."),
     ] = None,
-    scheme: Annotated[str, typer.Option(help="Which split of the corpus is official.")] = (
+    scheme: Annotated[str, typer.Option(help="Name of the split to use as the official one.")] = (
         "official"
     ),
     test: Annotated[
-        str | None, typer.Option(help="Part of the official split to test on; test, else dev.")
+        str | None,
+        typer.Option(help="Part of the official split to test on (default: test, else dev)."),
     ] = None,
-    seeds: Annotated[int, typer.Option(help="How many seeds each method is fitted with.")] = 3,
+    seeds: Annotated[int, typer.Option(help="Number of seeds to fit each method with.")] = 3,
     trials: Annotated[
         int,
-        typer.Option(help="Settings to try for each fit, within its training part; 0: defaults."),
+        typer.Option(
+            help="Number of settings to try for each fit, within its training part; 0 uses the "
+            "defaults."
+        ),
     ] = 0,
     question: console.Question = None,
     metric: Annotated[
         list[str] | None,
-        typer.Option(help="Metric to compute, as docs/metrics.md names it; repeatable."),
+        typer.Option(help="Metric to compute, named as in docs/metrics.md; repeatable."),
     ] = None,
     encoder: Annotated[
-        str | None, typer.Option(help="What reads the contents, as in `dissensus train`.")
+        str | None, typer.Option(help="Encoder of the contents, as in `dissensus train`.")
     ] = None,
     set_: Annotated[
         list[str] | None,
         typer.Option(
-            "--set", help="A setting, name=value, or of one method, method:name=value; repeatable."
+            "--set",
+            help="Setting of all methods, name=value, or of one, method:name=value; repeatable.",
         ),
     ] = None,
     skip_bad: SkipBad = False,
     processes: Annotated[
         int | None,
-        typer.Option(help="Processes at once; one for each processor, or for a GPU, if left out."),
+        typer.Option(
+            help="Number of processes (default: one for each processor; one or two on a GPU)."
+        ),
     ] = None,
     cluster: Annotated[
         str | None,
-        typer.Option(help="Address of a Dask scheduler whose workers make the fits."),
+        typer.Option(help="Address of a Dask scheduler whose workers run the fits."),
     ] = None,
     budget: Annotated[
-        str | None, typer.Option(help="Time after which no new fit begins, such as 90s, 10m, 2h.")
+        str | None, typer.Option(help="Time after which no new fit begins, e.g. 90s, 10m or 2h.")
     ] = None,
     show: Annotated[
-        Path | None, typer.Option(help="Show the results of a folder; nothing is run.")
+        Path | None, typer.Option(help="Show the results in this folder; nothing is run.")
     ] = None,
     reference: Annotated[
-        str | None, typer.Option(help="Method that every other one is compared with.")
+        str | None, typer.Option(help="Method to compare all others with.")
     ] = None,
     style: Annotated[
-        str, typer.Option("--as", help="How tables are written: text, markdown, latex or csv.")
+        str, typer.Option("--as", help="Format of the tables: text, markdown, latex or csv.")
     ] = "text",
-    plot: Annotated[Path | None, typer.Option(help="Also draw the intervals here, as SVG.")] = None,
+    plot: Annotated[
+        Path | None, typer.Option(help="Also plot the intervals to this SVG file.")
+    ] = None,
 ) -> None:
-    """Compare methods on FILE: folds x seeds, with intervals and corrected tests.
+    """Compare methods on FILE over folds and seeds, with intervals and tests.
 
-    Every fit is kept in OUT as it ends, and the same command goes on where it was stopped. Settings
-    given with --set are not tried otherwise. `dissensus compare --show OUT` shows results again.
+    Each fit is saved in OUT when it ends; run the same command again to resume. Settings given
+    with --set are not tuned. `dissensus compare --show OUT` shows the results again.
     """
     from dissensus.evaluation import FORMATS
 

@@ -19,9 +19,9 @@ import typer
 from dissensus.errors import DataError
 
 Question = Annotated[
-    list[str] | None, typer.Option(help="Question to use; repeatable; all if left out.")
+    list[str] | None, typer.Option(help="Question to use; repeatable (default: all).")
 ]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
+Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 
 
 _quiet = ContextVar("quiet", default=False)

@@ -14,10 +14,12 @@ from dissensus.cli.reading import Reading, reads_corpus
 @reads_corpus
 def convert(
     reading: Reading,
-    out: Annotated[Path, typer.Argument(metavar="OUT", help="Folder to write: Parquet and JSON.")],
+    out: Annotated[
+        Path, typer.Argument(metavar="OUT", help="Corpus folder to write (Parquet and JSON).")
+    ],
     question: console.Question = None,
 ) -> None:
-    """Read FILE and write it to OUT as a folder of Parquet and JSON that reads back quickly."""
+    """Convert FILE to a corpus folder, which loads faster."""
     reading.spare(out)
     read = reading.read()
     if question:

@@ -14,7 +14,9 @@ if TYPE_CHECKING:
     from dissensus.describe import Description, QuestionDescription
 
 MOST_VALUES = 20
-Most = Annotated[int, typer.Option(min=0, help="How many disputed items, and odd annotators.")]
+Most = Annotated[
+    int, typer.Option(min=0, help="Number of disputed items and suspicious annotators to show.")
+]
 
 
 @reads_corpus
@@ -24,9 +26,10 @@ def describe(
     most: Most = 5,
     json: Json = False,
 ) -> None:
-    """Show what FILE holds: answers, agreement, disputed items, suspicious annotators.
+    """Describe FILE: answers, agreement, disputed items, suspicious annotators.
 
-    Answers that were loaded and left out, by reason, add up to what the source holds.
+    Answers that were left out are counted by reason; with those that were loaded, they add up to
+    what FILE contains.
     """
     from dissensus.describe import describe as described
 

@@ -68,23 +68,25 @@ def evaluate(
     ],
     reading: Reading,
     against: Annotated[
-        list[Path] | None, typer.Option(help="Further predictions to show beside; repeatable.")
+        list[Path] | None, typer.Option(help="Further predictions to compare with; repeatable.")
     ] = None,
     question: console.Question = None,
     metric: Annotated[
         list[str] | None,
-        typer.Option(help="Metric to show, as docs/metrics.md names it; repeatable."),
+        typer.Option(help="Metric to show, named as in docs/metrics.md; repeatable."),
     ] = None,
     every: Annotated[bool, typer.Option("--all", help="Show every metric that applies.")] = False,
     json: console.Json = False,
     output: Annotated[
-        Path | None, typer.Option("-o", "--output", help="Also write the scores here, as JSON.")
+        Path | None,
+        typer.Option("-o", "--output", help="Also write the scores to this file, as JSON."),
     ] = None,
 ) -> None:
-    """Score PREDICTIONS against the answers in FILE, for each question and part of the split.
+    """Score PREDICTIONS against the answers in FILE.
 
-    Items and annotators are matched by name; items that nobody answered do not count. Soft
-    metrics stand beside those of a perfect prediction and of one that is the same for all.
+    Every question and every part of the official split has its own table. Items and annotators
+    are matched by name; items without answers are ignored. Soft metrics
+    are shown with the scores of a perfect and of a constant prediction.
     """
     from dissensus.prediction import Predictions
 

@@ -22,50 +22,56 @@ def papers(
     data: Annotated[
         Path | None,
         typer.Argument(
-            metavar="DATA", help="Folder that holds the corpora, each in a folder of its name."
+            metavar="DATA", help="Folder with the corpora, each in a folder of its name."
         ),
     ] = None,
     output: Annotated[
         Path | None,
-        typer.Option("-o", "--output", help="Folder for what is trained; one goes on in it."),
+        typer.Option(
+            "-o", "--output", help="Folder for fits and results; a stopped run resumes in it."
+        ),
     ] = None,
     conditions: Annotated[
         str | None,
         typer.Option(
-            help="Conditions with commas between; those of the paper's tables if left out."
+            help="Conditions to run, separated by commas (default: those of the paper's tables)."
         ),
     ] = None,
     runs: Annotated[
         int | None,
-        typer.Option(help="How many of the paper's runs (soft-labels 10, seedbert 5), not all."),
+        typer.Option(help="Number of runs (default: as in the paper; soft-labels 10, seedbert 5)."),
     ] = None,
     glove: Annotated[
-        Path | None, typer.Option(help="Word vectors for part-of-speech tags (make glove).")
+        Path | None,
+        typer.Option(help="Word vectors for part-of-speech tags; `make glove` writes them."),
     ] = None,
     set_: Annotated[
         list[str] | None,
-        typer.Option("--set", help="Another setting, name=value, for trying out; repeatable."),
+        typer.Option(
+            "--set", help="Change a setting, name=value, to try something out; repeatable."
+        ),
     ] = None,
     processes: Annotated[
-        int | None, typer.Option(help="Processes at once; one for each processor if left out.")
+        int | None, typer.Option(help="Number of processes (default: one for each processor).")
     ] = None,
     time_limit: Annotated[
-        str | None, typer.Option(help="Time to end within, such as 90s, 10m, 2h.")
+        str | None, typer.Option(help="Time to finish within, e.g. 90s, 10m or 2h.")
     ] = None,
     show: Annotated[
-        Path | None, typer.Option(help="Show a folder or kept file; nothing is trained.")
+        Path | None, typer.Option(help="Show the results of a folder or file; nothing is trained.")
     ] = None,
     hypothesis: Annotated[
         Path | None,
-        typer.Option(help="seedbert: show a kept study of where members look; nothing is trained."),
+        typer.Option(
+            help="seedbert: show a saved study of where members look; nothing is trained."
+        ),
     ] = None,
     json: console.Json = False,
 ) -> None:
-    """Train what a PAPER trained on DATA, and print its tables with ours beside.
+    """Reproduce the experiments of PAPER and compare with its published tables.
 
-    Every training is kept in OUT as it ends, and the same command goes on where it was stopped,
-    also with more conditions and runs. `dissensus papers PAPER --show OUT` prints the tables of
-    what is there.
+    Each fit is saved in OUT when it ends; run the same command again to resume, also with more
+    conditions or runs. `dissensus papers PAPER --show OUT` prints the tables so far.
     """
     from dissensus.papers import paper as module_of
 

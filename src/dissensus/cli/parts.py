@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 
 SkipBad = Annotated[
     bool,
-    typer.Option("--skip-bad", help="Leave out items whose contents cannot be read, and say so."),
+    typer.Option(
+        "--skip-bad", help="Leave out items whose contents cannot be read, and report them."
+    ),
 ]
 
 

@@ -27,36 +27,46 @@ def predict(
     ],
     split: Annotated[
         str | None,
-        typer.Option(help="Part of the official split, or 'all'; what was not learned by default."),
+        typer.Option(
+            help="Part of the official split, or 'all' (default: what was not used for training)."
+        ),
     ] = None,
     annotators: Annotated[
-        str, typer.Option(help="Whose answers: own, all, or names with commas between.")
+        str,
+        typer.Option(
+            help="Annotators to predict: own (those who answered the item), all, or names "
+            "separated by commas."
+        ),
     ] = "own",
     consensus: Annotated[
-        str, typer.Option(help="Whose answers make up an item's distribution: own or all.")
+        str,
+        typer.Option(
+            help="Annotators whose predictions make up an item's distribution: own or all."
+        ),
     ] = "own",
     unknown: Annotated[
-        str, typer.Option(help="Annotators the model never saw: error, mean or drop.")
+        str,
+        typer.Option(
+            help="What to do with annotators that were not in training: error, mean or drop."
+        ),
     ] = "error",
     same_annotators: Annotated[
         bool,
-        typer.Option(
-            "--same-annotators", help="FILE is another corpus, but its annotators are the same."
-        ),
+        typer.Option("--same-annotators", help="FILE is another corpus with the same annotators."),
     ] = False,
     skip_bad: SkipBad = False,
     table: Annotated[
         Path | None,
-        typer.Option(help="Also write a table with names here, .csv or .parquet."),
+        typer.Option(help="Also write the predictions to this table, .csv or .parquet."),
     ] = None,
     by: Annotated[
-        Literal["item", "annotator"], typer.Option(help="Rows of that table: item or annotator.")
+        Literal["item", "annotator"], typer.Option(help="Rows of --table: item or annotator.")
     ] = "item",
 ) -> None:
-    """Predict what each annotator, and all of them together, would answer to the items of FILE.
+    """Predict each annotator's answer, and their distribution, for the items of FILE.
 
-    Where FILE is the corpus of training, only what was not learned is predicted: the official
-    test part (or development part), or what was held out.
+    If the model was trained on FILE, only items that were not used for training are predicted:
+    the official test part (or development part), or the share that was held out.
     """
     from dissensus.methods import load
     from dissensus.names import split_names

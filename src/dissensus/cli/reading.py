@@ -8,7 +8,7 @@ import typing
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -18,39 +18,58 @@ from dissensus.errors import DataError, NoAnswersError
 if TYPE_CHECKING:
     from dissensus.corpus import Corpus
 
+READING_OPTIONS = "Options for reading FILE"
 _FILE = typer.Argument(
-    metavar="FILE", help="A table, an export, a folder of ours or a known corpus's folder."
+    metavar="FILE",
+    help="A table, an export of an annotation platform, a corpus folder written by dissensus, or "
+    "the folder of a supported public corpus.",
 )
 File = Annotated[Path, _FILE]
 OptionalFile = Annotated[Path | None, _FILE]
+
+
+def _option(*names: str, help: str) -> Any:
+    """An option that the help lists apart, after those of the command itself."""
+    return typer.Option(*names, help=help, rich_help_panel=READING_OPTIONS)
+
+
 CorpusName = Annotated[
-    str | None, typer.Option("--corpus", help="Which corpus of a folder that holds several.")
+    str | None, _option("--corpus", help="Corpus to read, if the folder contains several.")
 ]
 Format = Annotated[
-    str | None, typer.Option(help="Format of FILE, or long or wide, if it is not recognised.")
+    str | None, _option(help="Format of FILE if it is not recognised, e.g. csv, long or wide.")
 ]
-Item = Annotated[str | None, typer.Option(help="Column that names the item.")]
-Annotator = Annotated[str | None, typer.Option(help="Column that names the annotator.")]
+Item = Annotated[str | None, _option(help="Column that identifies the item.")]
+Annotator = Annotated[str | None, _option(help="Column that identifies the annotator.")]
 AnnotatorColumns = Annotated[
     str | None,
-    typer.Option(help="Columns that hold one annotator's answers each, with commas between."),
+    _option(help="Columns with one annotator's answers each, separated by commas."),
 ]
 Answer = Annotated[
-    list[str] | None, typer.Option(help="Column of answers; repeat it for several questions.")
+    list[str] | None, _option(help="Column of answers; repeatable, one for each question.")
 ]
-Text = Annotated[list[str] | None, typer.Option(help="Column shown to annotators; repeatable.")]
+Text = Annotated[
+    list[str] | None, _option(help="Column with the text that annotators saw; repeatable.")
+]
 QuestionColumn = Annotated[
-    str | None, typer.Option(help="Column that names the question, where rows ask several.")
+    str | None, _option(help="Column that names the question, if rows belong to several.")
 ]
 ScaleText = Annotated[
-    str | None, typer.Option(help="nominal, ordinal, interval:0:10, ordinal:low,mid,high, ...")
+    str | None,
+    _option(
+        help="Scale of the answers, e.g. nominal, nominal:no,yes, ordinal:low,mid,high or "
+        "interval:0:10."
+    ),
 ]
 Repeats = Annotated[
-    str | None, typer.Option(help="Same annotator twice: error, keep, first, last or mean.")
+    str | None,
+    _option(
+        help="What to do if an annotator answered an item twice: error, keep, first, last or mean."
+    ),
 ]
-Encoding = Annotated[str | None, typer.Option(help="Encoding of FILE, if it is not UTF-8.")]
+Encoding = Annotated[str | None, _option(help="Character encoding of FILE if it is not UTF-8.")]
 MergeVariants = Annotated[
-    bool, typer.Option("--merge-variants", help="Read 'Yes', 'yes ' and 'yes' as one answer.")
+    bool, _option("--merge-variants", help="Treat 'Yes', 'yes ' and 'yes' as the same answer.")
 ]
 
 

@@ -16,22 +16,29 @@ SHOWN = 4  # items in a picture
 def simulate(
     out: Annotated[Path, typer.Argument(metavar="OUT", help="Folder to write the corpus to.")],
     preset: Annotated[
-        str, typer.Option(help="What the crowd is shown: text, image, sequence or ratings.")
+        str, typer.Option(help="Kind of corpus: text, image, sequence or ratings.")
     ] = "text",
-    items: Annotated[int, typer.Option(help="How many items.")] = 1000,
-    annotators: Annotated[int, typer.Option(help="How many annotators.")] = 10,
-    labels: Annotated[int, typer.Option(help="How many annotators label each item.")] = 5,
+    items: Annotated[int, typer.Option(help="Number of items.")] = 1000,
+    annotators: Annotated[int, typer.Option(help="Number of annotators.")] = 10,
+    labels: Annotated[
+        int, typer.Option(help="Number of answers per item, each by another annotator.")
+    ] = 5,
     values: Annotated[
         int | None,
-        typer.Option(help="How many answers there are to choose from; 6 if left out."),
+        typer.Option(help="Number of values to choose from (default: 6)."),
     ] = None,
-    seed: Annotated[int, typer.Option(help="Same seed, same corpus.")] = 0,
+    seed: Annotated[
+        int, typer.Option(help="Random seed; the same seed gives the same corpus.")
+    ] = 0,
     show: Annotated[
         bool,
-        typer.Option("--show", help="Draw some items with their answers, as OUT.svg beside OUT."),
+        typer.Option("--show", help="Also draw the first items with their answers, to OUT.svg."),
     ] = False,
 ) -> None:
-    """Write a corpus with a simulated crowd to OUT, its true distributions included."""
+    """Simulate annotators with known tendencies and write the corpus to OUT.
+
+    The true distributions are saved with it.
+    """
     from dissensus.draw import draw_items, write_svg
     from dissensus.errors import DataError, listed
     from dissensus.simulate import PRESETS

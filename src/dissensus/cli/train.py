@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 Settings = Annotated[
     list[str] | None,
-    typer.Option("--set", help="A setting of the method, as name=value; repeatable."),
+    typer.Option("--set", help="Setting of the method, name=value; repeatable."),
 ]
 
 
@@ -32,45 +32,49 @@ def train(
     method: Annotated[
         str,
         typer.Option(
-            help="Method to train: single, soft-label, annotator-heads, ..., as README lists."
+            help="Method to train, e.g. single, soft-label or annotator-heads; README.md lists all."
         ),
     ] = "annotator-heads",
     encoder: Annotated[
         str | None,
         typer.Option(
-            help="What reads the contents: minilm, a folder, a hub name; or by role, as in "
-            "text=minilm,speech=whisper-tiny."
+            help="Encoder of the contents: minilm, a model folder or a Hugging Face name; or one "
+            "per role, e.g. text=minilm,speech=whisper-tiny."
         ),
     ] = None,
     question: console.Question = None,
     split: Annotated[
         str | None,
-        typer.Option(help="Part of the official split to train on, or 'all'; train by default."),
+        typer.Option(help="Part of the official split to train on, or 'all' (default: train)."),
     ] = None,
     hold_out: Annotated[
         float | None,
-        typer.Option(help="Share of items, by content, to leave out for judging."),
+        typer.Option(
+            help="Share of the items to hold out for evaluation; equal contents stay together."
+        ),
     ] = None,
     validation: Annotated[
         str | None,
         typer.Option(help="Part of the official split to choose the best epoch on."),
     ] = None,
-    seed: Annotated[int, typer.Option(help="Seed of everything random.")] = 0,
+    seed: Annotated[int, typer.Option(help="Random seed.")] = 0,
     resume: Annotated[
-        bool, typer.Option("--resume", help="Go on with a training that was stopped.")
+        bool, typer.Option("--resume", help="Resume a training that was stopped.")
     ] = False,
     devices: Annotated[
         int | None,
-        typer.Option(min=1, help="Processes to train in: one on each GPU, or on the CPU."),
+        typer.Option(
+            min=1, help="Number of processes to train in, each on its own GPU, or on the CPU."
+        ),
     ] = None,
     skip_bad: SkipBad = False,
     set_: Settings = None,
 ) -> None:
-    """Train a method on FILE and write the model as a folder.
+    """Train a method on FILE and save the model to a folder.
 
-    Where FILE has an official split, its training part is used. Settings of the method are given
-    with --set, for instance --set hidden=64 --set training.epochs=20. Several processes
-    (--devices, or a line of torchrun's) share each batch and end with the same model.
+    If FILE has an official split, its training part is used. Give settings of the method with
+    --set, e.g. --set hidden=64 --set training.epochs=20. With --devices, or under torchrun, several
+    processes share each batch and end with the same model.
     """
     unfinished = output.with_name(f"{output.name}.unfinished")
     if to_launch(devices):
