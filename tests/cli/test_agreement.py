@@ -6,6 +6,8 @@ import json
 from pathlib import Path
 
 import numpy as np
+import pyarrow.csv as csv
+import pyarrow.parquet as pq
 import pytest
 
 from dissensus import agreement
@@ -148,6 +150,33 @@ def test_by_pair_only_those_who_share_items(run: Run, tmp_path: Path) -> None:
         "bob    cleo        1            -         -"
         in run("agreement", tmp_path / "made", "--by", "pair").out
     )
+
+
+@pytest.mark.parametrize("by", [None, "item", "annotator"])
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_output_writes_a_table(
+    run: Run, corpus: Path, tmp_path: Path, by: str | None, ending: str
+) -> None:
+    options = [] if by is None else ["--by", by]
+    written = tmp_path / f"out.{ending}"
+    ended = run("agreement", corpus, *options, "--json", "-o", written)
+    assert ended.code == 0
+    table = csv.read_csv(written) if ending == "csv" else pq.read_table(written)
+    lines = [
+        {"question": asked["question"], **{k: v for k, v in line.items() if k != "confusion"}}
+        for asked in json.loads(ended.out)["questions"]
+        for line in asked["measures" if by is None else f"{by}s"]
+    ]
+    assert len(lines) == table.num_rows > 0
+    for line, row in zip(lines, table.to_pylist(), strict=True):
+        for name, value in line.items():
+            missing = row[name] in (None, "")
+            assert missing if value is None else row[name] == pytest.approx(value)
+
+
+def test_output_of_another_kind_is_refused(run: Run, corpus: Path) -> None:
+    ended = run("agreement", corpus, "-o", "a.tsv")
+    assert ended.err == "Error: a.tsv: write a .json, a .csv or a .parquet file\n"
 
 
 def test_output_writes_the_same_as_json(run: Run, corpus: Path, tmp_path: Path) -> None:

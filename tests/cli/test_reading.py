@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 from .conftest import Run
 
 
@@ -29,3 +31,33 @@ def test_a_file_that_is_cut_off(run: Run, tmp_path: Path) -> None:
         f"Error: {table}: damaged gzip (Compressed file ended before the end-of-stream marker "
         "was reached); is the file cut off?\n"
     )
+
+
+def test_an_option_that_is_given_twice(run: Run, tmp_path: Path) -> None:
+    table = tmp_path / "labels.csv"
+    table.write_text("a,b,annotator,answer\n1,1,x,yes\n1,2,x,no\n", encoding="utf-8")
+    ended = run("describe", table, "--item", "a", "--item", "b")
+    assert (ended.code, ended.out) == (1, "")
+    assert ended.err == (
+        "Error: --item is given more than once; if two columns name an item together, join them "
+        "into one column first\n"
+    )
+    ended = run("agreement", table, "--item=a", "--scale", "nominal", "--scale", "nominal:yes,no")
+    assert ended.err == "Error: --scale is given more than once; leave all but one out\n"
+    assert run("agreement", table, "--item", "a", "-o", "a.json", "--output", "b.json").err == (
+        "Error: --output is given more than once; leave all but one out\n"
+    )
+    answers = run("describe", table, "--item", "b", "--answer", "answer", "--answer", "a", "--json")
+    assert answers.code == 0  # repeatable
+
+
+@pytest.mark.parametrize("name", ["out.csv", "out.CSV", "out.json", "out.parquet"])
+def test_convert_writes_no_file(run: Run, tmp_path: Path, name: str) -> None:
+    table = tmp_path / "labels.csv"
+    table.write_text("item,annotator,answer\n1,x,yes\n1,y,no\n", encoding="utf-8")
+    ended = run("convert", table, tmp_path / name)
+    assert ended.err == (
+        f"Error: {tmp_path / name}: convert writes a folder; name one, such as {tmp_path / 'out'}\n"
+    )
+    assert [path.name for path in tmp_path.iterdir()] == ["labels.csv"]
+    assert run("convert", table, tmp_path / "out.v2").code == 0

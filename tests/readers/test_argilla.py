@@ -61,10 +61,10 @@ def test_flat_records(write: Write) -> None:
     assert corpus.contents["text"].values.to_pylist() == ["text 1", "text 2"]
     assert corpus.item_attributes["source"].to_pylist() == ["web", None]
     assert list(corpus.item_attributes) == ["source"]
-    assert corpus.left_out == (LeftOut("mood", "draft", 1),)
+    assert corpus.left_out == (LeftOut("mood", "draft", 1), LeftOut("mood", "discarded", 1))
     assert corpus.notes == (
         "records.json: Argilla; mood (nominal: fear, joy); 3 answers by 2 annotators on 2 items",
-        "records.json: left out: draft 1",
+        "records.json: left out: draft 1, discarded 1",
     )
 
 
@@ -77,6 +77,28 @@ def test_several_questions_stand_together(write: Write) -> None:
     assert sorted(rows_of(corpus, "tags")) == [("r1", "u1", ()), ("r1", "u2", ("a", "b"))]
     assert rows_of(corpus, "stars") == [("r1", "u1", "4")]
     assert corpus.joint("mood", "tags").item.tolist() == [0, 0]
+
+
+def test_what_is_read_and_left_out_adds_up(write: Write) -> None:
+    records = [
+        flat(1, "mood", ("u1", "joy", "submitted"), ("u2", "fear", "draft"))
+        | flat(1, "sure", ("u2", "yes", "submitted"), ("u3", None, "discarded")),
+        flat(2, "mood", ("u1", None, "submitted"), ("u4", "joy", "submitted")),
+        flat(3, "mood") | flat(3, "sure"),
+        flat(4, "mood") | {"mood.responses": None, "mood.responses.users": None},
+    ]
+    corpus = made(write, *records)
+    left = {(row.question, row.reason): row.answers for row in corpus.left_out}
+    # annotators of a record, and records without any, count once for each question
+    assert corpus["mood"].n_rows == 2 and left["mood", "draft"] == 1
+    assert left["mood", "no answer"] == 2  # of u3 in r1, of u1 in r2
+    assert left["mood", "no response"] == left["sure", "no response"] == 2
+    assert corpus["sure"].n_rows == 1 and left["sure", "discarded"] == 1
+    assert left["sure", "no answer"] == 3  # of u1 in r1, of u1 and u4 in r2
+    for question in ("mood", "sure"):
+        n_left = sum(n for (name, _), n in left.items() if name == question)
+        assert corpus[question].n_rows + n_left == 3 + 2 + 1 + 1
+    assert "records.json: 2 records without a response left out" in corpus.notes
 
 
 def test_nested_records(write: Write) -> None:
@@ -139,7 +161,9 @@ def test_records_that_cannot_be_read(write: Write) -> None:
     assert refused(write, odd) == (
         "records.json, entry 1: the responses to 'mood' are no list of objects"
     )
-    assert refused(write, flat(1, "mood", ("u1", None, "discarded"))) == "records.json: no answers"
+    assert refused(write, flat(1, "mood", ("u1", None, "discarded"))) == (
+        "records.json: no answers: discarded 1"
+    )
     assert refused(write, flat(1, "mood", ("u1", "joy", "draft"))) == (
         "records.json: no answers: draft 1"
     )

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from dissensus.corpus import LeftOut
 from dissensus.errors import DataError
 from dissensus.readers import read, recognise
 from dissensus.scales import MultiLabel, Nominal
@@ -59,7 +60,9 @@ def test_a_file_for_each_annotator(tmp_path: Path, made: Any) -> None:
     assert corpus.notes == (
         f"{path.name}: doccano; label (nominal: fear, joy); 3 answers by 2 annotators on 2 items",
         f"{path.name}: 1 text without a label left out, as not annotated",
+        f"{path.name}: left out: not annotated 1",
     )
+    assert corpus.left_out == (LeftOut("label", "not annotated", 1),)
 
 
 def test_several_labels_and_older_keys(tmp_path: Path) -> None:

@@ -131,14 +131,46 @@ def test_what_is_not_read_is_said(write: Write) -> None:
         task(3),
     )
     assert rows_of(corpus, "mood") == [("1", "10", "joy")] and list(corpus.questions) == ["mood"]
-    assert corpus.left_out == (LeftOut("mood", "cancelled", 1),)
+    assert corpus.left_out == (
+        LeftOut("mood", "cancelled", 1),
+        LeftOut("mood", "found twice", 1),
+        LeftOut("mood", "no annotation", 1),
+    )
     for said in (
         "marks, and what was said of them, are not read: labels 1, choices 1",
         "1 task without an annotation left out",
         "1 annotation found twice and read once",
-        "left out: cancelled 1",
+        "left out: cancelled 1, found twice 1, no annotation 1",
     ):
         assert f"export.json: {said}" in corpus.notes
+
+
+@pytest.mark.parametrize("answered", [True, False])
+def test_a_cancelled_annotation_counts_whether_it_was_answered_or_not(
+    write: Write, answered: bool
+) -> None:
+    both = result("mood", "joy"), result("sure", "yes")
+    cancelled = annotation(3, 12, *(both if answered else ()), was_cancelled=True)
+    nobody = annotation(4, None, result("sure", "yes"))
+    corpus = made(
+        write, task(1, annotation(1, 10, *both), annotation(2, 11, both[0]), cancelled, nobody)
+    )
+    assert set(corpus.left_out) == {
+        LeftOut("mood", "cancelled", 1),
+        LeftOut("sure", "cancelled", 1),
+        LeftOut("mood", "no annotator", 1),
+        LeftOut("sure", "no annotator", 1),
+        LeftOut("sure", "no answer", 1),
+    }
+    for question in ("mood", "sure"):  # each of the four annotations once
+        left = sum(row.answers for row in corpus.left_out if row.question == question)
+        assert corpus[question].n_rows + left == 4
+
+
+def test_a_question_that_only_a_cancelled_annotation_answers(write: Write) -> None:
+    cancelled = annotation(2, 11, result("sure", "yes"), was_cancelled=True)
+    corpus = made(write, task(1, annotation(1, 10, result("mood", "joy")), cancelled))
+    assert list(corpus.questions) == ["mood"]
 
 
 def test_free_texts_are_carried_along(write: Write) -> None:

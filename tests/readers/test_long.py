@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import re
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
 from dissensus.corpus import LeftOut
@@ -274,6 +277,7 @@ def test_blank_answers_are_left_out_and_counted(write: Write) -> None:
     assert list(corpus.items) == ["t1", "t2", "t3"]
     assert corpus.notes[1:] == (
         "labels.csv: label: 4 rows without an answer left out, the first in line 3",
+        "labels.csv: label: 'NaN' (1), 'null' (1) read as no answer",
     )
 
 
@@ -282,10 +286,88 @@ def test_none_is_a_value_among_words_and_a_gap_among_numbers(write: Write) -> No
     assert corpus["label"].answers() == ["joy", "None", "NA"]
     corpus = read(write(HEADER + "t1,a,1\nt1,b,None\nt2,a,NA\nt2,b,2\n"))
     assert corpus["label"].answers() == ["1", "2"]
-    corpus = read(write(HEADER + "t1,a,None\nt1,b,yes\n"), scale="nominal:yes,no")
-    assert corpus["label"].answers() == ["yes"]
+    assert "labels.csv: label: 'None' (1), 'NA' (1) read as no answer" in corpus.notes
     corpus = read(write(HEADER + "t1,a,nan\nt1,b,yes\n"), scale="nominal:yes,nan")
     assert corpus["label"].answers() == ["nan", "yes"]
+
+
+@pytest.mark.parametrize("word", ["none", "None", "NA", "n/a"])
+def test_a_word_for_nothing_that_a_declared_scale_does_not_list(write: Write, word: str) -> None:
+    path = write(HEADER + f"t1,a,{word}\nt1,b,yes\nt2,a,no\nt2,b,{word}\n")
+    message = (
+        f"{path}, line 2: answer {word!r} to 'label' is not on the scale (nominal: yes, no); "
+        f"2 such answers: {word!r}; add it to the scale if it is an answer, or empty the cell if "
+        "it means no answer"
+    )
+    with pytest.raises(DataError, match=refused(message)):
+        read(path, scale="nominal:yes,no")
+    for scale in (f"nominal:yes,no,{word}", "nominal"):
+        assert read(path, scale=scale)["label"].answers() == [word, "yes", "no", word]
+
+
+@pytest.mark.parametrize("scale", ["interval:0:10", "ordinal:1,2,3", "ordinal", None])
+def test_words_for_nothing_among_numbers_are_counted(write: Write, scale: str | None) -> None:
+    corpus = read(write(HEADER + "t1,a,NA\nt1,b,1\nt2,a,2\nt2,b,none\nt3,a,NA\n"), scale=scale)
+    assert corpus["label"].n_rows == 2
+    assert corpus.left_out == (LeftOut("label", "no answer", 3),)
+    assert "labels.csv: label: 'NA' (2), 'none' (1) read as no answer" in corpus.notes
+
+
+@pytest.mark.parametrize("word", ["null", "NaN", "<NA>"])
+def test_what_programs_write_for_nothing_is_counted(write: Write, word: str) -> None:
+    long = read(write(HEADER + f"t1,a,{word}\nt1,b,yes\n"), scale="nominal:yes,no")
+    assert long["label"].answers() == ["yes"]
+    wide = read(write(f"item,ann_1,ann_2\nt1,{word},yes\n"), scale="nominal:yes,no")
+    assert f"labels.csv: label: {word!r} (1) read as no answer" in long.notes
+    assert f"labels.csv: answer: {word!r} (1) read as no answer" in wide.notes
+
+
+def test_gold_labels_that_are_missing(write: Write) -> None:
+    corpus = read(write("item,annotator,answer,gold\nt1,a,yes,NA\nt2,a,no,no\nt3,a,no,none\n"))
+    assert corpus.gold["answer"].answers() == ["no"]
+    assert corpus.gold["answer"].scale == corpus["answer"].scale
+    assert "labels.csv: gold: 'NA' (1), 'none' (1) read as no answer" in corpus.notes
+
+
+SPANS = [
+    '[[10, 28, "Subject"]]',
+    '[[10, 28, "Subject"], [30, 34, "Object"]]',
+    "[[10, 28]]",
+    '[10, 28, "Subject"]',
+    "[(10, 28, 'Subject')]",
+]
+
+
+@pytest.mark.parametrize("spans", SPANS)
+@pytest.mark.parametrize("others", ["[]", "[[1, 2]]"])
+def test_spans_are_no_values(write: Write, spans: str, others: str) -> None:
+    if spans.startswith("[10") and others != "[]":
+        others = '[1, 2, "Verb"]'
+    answers = [others, spans, others]
+    rows = [("item", "annotator", "label"), *((f"t{n}", "a", one) for n, one in enumerate(answers))]
+    text = io.StringIO()
+    csv.writer(text).writerows(rows)
+    with pytest.raises(DataError, match="is a list of spans .* name a column of values"):
+        read(write(text.getvalue()))
+    if "(" in spans:
+        return
+    lines = [
+        json.dumps({"item": f"t{n}", "annotator": "a", "label": json.loads(one)})
+        for n, one in enumerate(answers)
+    ]
+    path = write("\n".join(lines), "labels.jsonl")
+    with pytest.raises(DataError, match="is a list of spans .* name a column of values"):
+        read(path)
+    table = pa.table({"item": ["t0", "t1"], "annotator": ["a", "a"], "label": [[[1, 2]], [[3, 4]]]})
+    with pytest.raises(DataError, match="is a list of spans"):
+        read(table)
+
+
+def test_sets_of_numbers_are_no_spans(write: Write) -> None:
+    lines = [{"item": "t1", "annotator": "a", "label": [1, 2]}]
+    lines += [{"item": "t1", "annotator": "b", "label": [2, 3]}]
+    path = write("\n".join(map(json.dumps, lines)), "labels.jsonl")
+    assert read(path)["label"].answers() == [("1", "2"), ("2", "3")]
 
 
 def test_no_answers_at_all(write: Write) -> None:

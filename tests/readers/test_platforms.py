@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import itertools
 import re
 from typing import Any
 
@@ -133,7 +134,31 @@ def test_a_pool(write: Write) -> None:
         ("t2", "w2", "fear"),
     ]
     assert corpus.gold["result"].answers() == ["fear"]
-    assert corpus.left_out == (LeftOut("result", "rejected", 1),)
+    assert corpus.left_out == (LeftOut("result", "rejected", 1), LeftOut("result", "expired", 1))
+
+
+def test_what_is_read_and_left_out_is_every_row(write: Write) -> None:
+    statuses = ["APPROVED", "REJECTED", "EXPIRED", "SKIPPED"]
+    lines = [
+        [f"w{n}", status, f"t{n // 4}", "so good", mood, sure]
+        for n, (status, mood, sure) in enumerate(
+            itertools.product(statuses, ["joy", "fear", ""], ["yes", ""])
+        )
+    ]
+    names = ["ASSIGNMENT:task_id", "INPUT:text", "OUTPUT:mood", "OUTPUT:sure"]
+    corpus = pool(write, names, *lines)
+    for question in ("mood", "sure"):
+        left = [row for row in corpus.left_out if row.question == question]
+        assert {row.reason: row.answers for row in left} == {
+            "no answer": sum(
+                line[1] == "APPROVED" and not line[names.index(f"OUTPUT:{question}") + 2]
+                for line in lines
+            ),
+            "rejected": 6,
+            "expired": 6,
+            "skipped": 6,
+        }
+        assert corpus[question].n_rows + sum(row.answers for row in left) == len(lines)
 
 
 def test_a_pool_without_ids_of_tasks(write: Write) -> None:
@@ -155,6 +180,43 @@ def test_a_question_called_like_a_column_of_the_platform(write: Write) -> None:
     assert corpus.item_attributes["Title"].to_pylist() == ["rate it"]
     one = turk(write, names, ["H1", "W1", "Approved", "a", "good", "joy"], answer="Answer.Title")
     assert list(one.questions) == ["Answer.Title"]
+
+
+def test_a_batch_read_as_a_table_leaves_out_what_was_rejected(write: Write) -> None:
+    lines = [
+        ["H1", "W1", "Approved", "so good", "joy", ""],
+        ["H1", "W2", "Rejected", "so good", "fear", "x"],
+        ["H2", "W1", "Submitted", "so bad", "fear", "None"],
+        ["H2", "W3", "Submitted", "so bad", "joy", "too quick"],
+    ]
+    names = ["Input.tweet", "Answer.mood", "Reject"]
+    corpus = turk(
+        write, names, *lines, format="csv", item="HITId", annotator="WorkerId", answer="Answer.mood"
+    )
+    assert rows_of(corpus, "Answer.mood") == [("H1", "W1", "joy"), ("H2", "W1", "fear")]
+    assert corpus.left_out == (LeftOut("Answer.mood", "rejected", 2),)
+    assert "batch.csv: rows left out by their status: rejected 2" in corpus.notes
+    line = ["H1", "W1", "Rejected", "a", "joy", ""]
+    message = refused(write, names, line, format="csv", item="HITId", answer="Answer.mood")
+    assert message == "batch.csv: no answers: rejected 1"
+    blank = [
+        ["H1", "W1", "Approved", "a", "joy", ""],
+        ["H1", "", "Rejected", "a", "joy", ""],
+        ["H2", "W9", "Approved", "a", "", ""],
+        ["H2", "", "Approved", "a", "joy", ""],
+    ]
+    assert (
+        refused(
+            write,
+            names,
+            *blank,
+            format="csv",
+            item="HITId",
+            annotator="WorkerId",
+            answer="Answer.mood",
+        )
+        == "batch.csv, line 5: no annotator: 'WorkerId' is blank"
+    )
 
 
 def refused(write: Write, names: list[str], *lines: list[Any], **options: Any) -> str:

@@ -58,6 +58,7 @@ def test_people_beside_summaries_gold_and_models(write: Write) -> None:
         "labels.csv: wide table; item = the column without a name, annotators = ann_1, ann_2, "
         "ann_3 (nominal: 0, 1), text = text, gold = gold, split = split; set apart, not people: "
         "mean, majorityVote, gpt4; also domain; 4 answers by 3 annotators on 2 items",
+        "labels.csv: answer: 'NaN' (1) read as no answer",
     )
 
 

@@ -13,7 +13,6 @@ from collections.abc import Callable
 from typing import Any
 
 import typer
-from typer.core import TyperCommand
 
 from dissensus import __version__
 from dissensus.cli.aggregate import aggregate
@@ -27,6 +26,7 @@ from dissensus.cli.evaluate import evaluate
 from dissensus.cli.papers import papers
 from dissensus.cli.predict import predict
 from dissensus.cli.simulate import simulate
+from dissensus.cli.single_options import SingleOptions
 from dissensus.cli.train import train
 from dissensus.errors import DissensusError
 
@@ -55,7 +55,7 @@ app = typer.Typer(
 )
 
 
-class _Command(TyperCommand):
+class _Command(SingleOptions):
     """A command whose help lists its own options first, then those that read FILE."""
 
     def format_options(self, ctx: Any, formatter: Any) -> None:

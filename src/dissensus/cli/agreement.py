@@ -10,6 +10,7 @@ import typer
 
 from dissensus.cli import console
 from dissensus.cli.reading import Reading, reads_corpus
+from dissensus.cli.table_files import TABLES, check_output, write_tables
 from dissensus.cli.tables import columns, number, show
 from dissensus.errors import DataError, listed
 
@@ -49,7 +50,11 @@ def agreement(
     json: console.Json = False,
     output: Annotated[
         Path | None,
-        typer.Option("-o", "--output", help="Also write the whole result to this file, as JSON."),
+        typer.Option(
+            "-o",
+            "--output",
+            help="Also write the whole result to this file: .json, .csv or .parquet.",
+        ),
     ] = None,
 ) -> None:
     """Measure how much the annotators in FILE agree.
@@ -57,6 +62,7 @@ def agreement(
     A measure that is undefined is shown with the reason.
     """
     _check(by, measure or [], interval)
+    check_output(output)
     reading.spare(output)
     corpus = reading.read()
     asked = question or list(corpus.questions)
@@ -66,7 +72,9 @@ def agreement(
     else:
         found = _broken_down(corpus, asked, by, measure, None if json or output else most)
     content = {"corpus": corpus.name, "questions": found}
-    if output is not None:
+    if output is not None and output.suffix in TABLES:
+        write_tables([_columns(result, by) for result in found], output)
+    elif output is not None:
         console.write_json(output, content)
     if json:
         console.print_json(content)
@@ -151,6 +159,14 @@ def _table(result: dict[str, Any], interval: bool) -> Any:
         says = MEASURES[found["measure"]].description if why is None else f"undefined: {why}"
         rows.append([found["measure"], *(_shown(found[key]) for key in numbers), says])
     return columns(["measure", *numbers, "meaning"], rows, numbers, whole=["measure", *numbers])
+
+
+def _columns(result: dict[str, Any], by: str | None) -> dict[str, list[Any]]:
+    """The result of a question as the columns of a table; confusions are for JSON only."""
+    lines = result["measures" if by is None else f"{by}s"]
+    names = [name for name in (lines[0] if lines else ()) if name != "confusion"]
+    columns = {name: [line[name] for line in lines] for name in names}
+    return {"question": [result["question"]] * len(lines), **columns}
 
 
 # ---- by item, annotator or pair ----

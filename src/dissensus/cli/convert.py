@@ -9,6 +9,9 @@ import typer
 
 from dissensus.cli import console
 from dissensus.cli.reading import Reading, reads_corpus
+from dissensus.errors import DataError
+
+FILE_ENDINGS = (".csv", ".tsv", ".txt", ".json", ".jsonl", ".parquet", ".arrow", ".xlsx", ".gz")
 
 
 @reads_corpus
@@ -20,6 +23,8 @@ def convert(
     question: console.Question = None,
 ) -> None:
     """Convert FILE to a corpus folder, which loads faster."""
+    if out.suffix.lower() in FILE_ENDINGS:
+        raise DataError(f"{out}: convert writes a folder; name one, such as {out.with_suffix('')}")
     reading.spare(out)
     read = reading.read()
     if question:

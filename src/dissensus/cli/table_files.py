@@ -8,6 +8,8 @@ from typing import Any
 
 from dissensus.errors import DataError
 
+TABLES = (".csv", ".parquet")
+
 
 def answer_text(answer: Any) -> str:
     """An answer in one cell; of a set its values with commas between."""
@@ -16,8 +18,14 @@ def answer_text(answer: Any) -> str:
 
 def check_table(output: Path | None) -> None:
     """Refuse a file of another kind, before there is something to write."""
-    if output is not None and output.suffix not in (".csv", ".parquet"):
+    if output is not None and output.suffix not in TABLES:
         raise DataError(f"{output}: write a .csv or a .parquet file")
+
+
+def check_output(output: Path | None) -> None:
+    """Refuse a file that is neither a table nor JSON, before there is something to write."""
+    if output is not None and output.suffix not in (*TABLES, ".json", ""):
+        raise DataError(f"{output}: write a .json, a .csv or a .parquet file")
 
 
 def write_tables(tables: Sequence[Mapping[str, Any]], output: Path | None) -> None:

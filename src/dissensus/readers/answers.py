@@ -32,6 +32,7 @@ from dissensus.scales import (
 
 NEVER = frozenset(("nan", "<na>", "null"))  # no answer, as programs write it
 _COMMA = re.compile(r"[+-]?\d+,\d+")  # 1,5, as half of the world writes it
+MOST_LOOKED_AT = 1000  # distinct answers that are looked at for spans
 PERHAPS = frozenset(("na", "n/a", "none"))  # no answer among numbers; among words, a value
 
 
@@ -47,12 +48,21 @@ class Answers:
 
 
 def answers_of(
-    rows: Rows, column: str, question: str, chosen: np.ndarray, options: Options
+    rows: Rows,
+    column: str,
+    question: str,
+    chosen: np.ndarray,
+    options: Options,
+    gold: bool = False,
 ) -> Answers:
     """Read the answers that stand in these rows of a column.
 
-    Blank ones are left out. Spellings of one value are kept apart and said, unless
-    `merge_variants` asks for one spelling.
+    Blank cells are left out, and so are words for a missing value (see `_missing`), which a note
+    counts. Spellings of one value are kept apart with a note, unless `merge_variants` is set.
+
+    Args:
+        gold: whether the column holds gold labels, where "NA" and "none" are missing values
+            unless the scale lists them.
     """
     held = rows.columns[column]
     if held.is_bytes:
@@ -62,9 +72,13 @@ def answers_of(
     declared = declared_scale(question, options)
     if declared is None and column in rows.orders:
         declared = Ordinal(rows.orders[column])
+    _check_spans(rows, column, question, counts)
     values, is_set = _values(rows, column, declared)
+    missing = np.zeros(len(values), dtype=bool)
     if not is_set:
-        counts[_missing(values, counts, declared)] = 0
+        missing = _missing(values, counts, declared, gold)
+    notes = _missing_notes(values, counts, missing)
+    counts[missing] = 0
     used = np.flatnonzero(counts)
     if not len(used):
         raise DataError(f"{rows.path}: no answers to {question!r}: {column!r} is blank throughout")
@@ -79,7 +93,7 @@ def answers_of(
     lookup = np.zeros(len(values), dtype=stored.dtype)
     lookup[used] = stored
     there = np.r_[counts > 0, False][codes]
-    notes = _notes(values, counts, groups, declared, scale, options)
+    notes += _notes(values, counts, groups, declared, scale, options)
     notes += _stray(texts, declared, scale)
     return Answers(chosen[there], lookup[codes[there]], scale, chosen[~there], notes)
 
@@ -160,6 +174,57 @@ def _check_plain(
             )
 
 
+def _check_spans(rows: Rows, column: str, question: str, counts: np.ndarray) -> None:
+    """Refuse answers that are spans: lists of lists such as [10, 28, "Subject"]."""
+    values = rows.columns[column].values.to_pylist()
+    used = np.flatnonzero(counts)[:MOST_LOOKED_AT].tolist()
+    lists = [code for code in used if values[code].lstrip().startswith("[")]
+    filled = {code: held for code in lists if (held := _parsed_list(values[code]))}
+    code = next((code for code, held in filled.items() if any(map(_is_span, held))), None)
+    alone = len(lists) == len(used) and all(_is_span(held, True) for held in filled.values())
+    if code is None and alone:
+        code = next(iter(filled), None)
+    if code is None:
+        return
+    row = int((rows.columns[column].codes == code).argmax())
+    shown = values[code] if len(values[code]) <= 60 else f"{values[code][:60]}..."
+    raise DataError(
+        f"{rows.at(row)}: the answer to {question!r} is a list of spans (start, end), found "
+        f"{shown}; spans are not read: name a column of values (answer=, --answer)"
+    )
+
+
+def _parsed_list(text: str) -> list[Any] | None:
+    """The list that a text is in JSON or Python; its entries may be lists written as texts."""
+    try:
+        held = ast.literal_eval(text.strip())
+    except (ValueError, SyntaxError, RecursionError, MemoryError):
+        return None
+    if not isinstance(held, list):
+        return None
+    nested = (_parsed_list(one) if _is_written_list(one) else None for one in held)
+    return [one if inner is None else inner for one, inner in zip(held, nested, strict=True)]
+
+
+def _is_written_list(value: Any) -> bool:
+    return isinstance(value, str) and value.startswith("[") and value.endswith("]")
+
+
+def _is_span(held: Any, labelled: bool = False) -> bool:
+    """Whether this is [start, end, ...]: two whole numbers in order, and perhaps labels.
+
+    Args:
+        labelled: whether there must be a label behind them, as two numbers may be two values.
+    """
+    if not isinstance(held, list | tuple) or len(held) < 2 + labelled:
+        return False
+    ends = [str(end) for end in held[:2]]
+    if not all(end.isdecimal() and len(end) < 20 for end in ends):
+        return False
+    names = all(isinstance(one, str) and as_numbers([one]) is None for one in held[2:])
+    return int(ends[0]) <= int(ends[1]) and (names or not labelled)
+
+
 def _holds_object(text: str) -> bool:
     """Whether this is an object of JSON, or a list of such, which may be written as texts."""
     try:
@@ -192,26 +257,50 @@ def described(scale: Scale) -> str:
     return f"{scale.kind}: {', '.join(values[:8])}{more}"
 
 
-def _missing(values: list[str], counts: np.ndarray, declared: Scale | str | None) -> np.ndarray:
-    """Which values say that there is no answer, (n_values,)."""
+def _missing(
+    values: list[str], counts: np.ndarray, declared: Scale | str | None, gold: bool
+) -> np.ndarray:
+    """Which values stand for a missing answer, (n_values,).
+
+    A value that the declared scale lists never does. "nan", "null" and "<NA>", which programs
+    write, always do. "NA", "N/A" and "none" do among numbers; among words they are values like
+    any other, so that a declared scale has to list them.
+    """
     plain = [value.strip().casefold() for value in values]
     never = np.array([text in NEVER for text in plain], dtype=bool)
     perhaps = np.array([text in PERHAPS for text in plain], dtype=bool)
-    if perhaps.any():
+    known = _values_named(declared)
+    if perhaps.any() and not gold and not _is_numeric(declared):
         others = [values[code] for code in np.flatnonzero((counts > 0) & ~never & ~perhaps)]
-        among_words = declared is None and (not others or as_numbers(others) is None)
-        if among_words:
+        others = list(known) or others
+        if not others or as_numbers(others) is None:
             perhaps[:] = False
-    known = set(_values_named(declared))
-    on_scale = np.array([value in known for value in values], dtype=bool)
+    on_scale = np.array([value in set(known) for value in values], dtype=bool)
     return (never | perhaps) & ~on_scale
 
 
+def _missing_notes(values: list[str], counts: np.ndarray, missing: np.ndarray) -> tuple[str, ...]:
+    """A note that counts the words that are read as a missing answer."""
+    words = [
+        f"{values[code]!r} ({counts[code]})" for code in np.flatnonzero(missing & (counts > 0))
+    ]
+    return (f"{', '.join(words)} read as no answer",) if words else ()
+
+
+def _is_numeric(declared: Scale | str | None) -> bool:
+    """Whether a declared scale is one of numbers."""
+    if isinstance(declared, str):
+        return declared.startswith("interval")
+    return isinstance(declared, Interval)
+
+
 def _values_named(declared: Scale | str | None) -> tuple[str, ...]:
-    """The values that a declaration lists."""
+    """The values that a declaration lists; of an interval none."""
+    if _is_numeric(declared):
+        return ()
     if isinstance(declared, str):
         _, _, rest = declared.partition(":")
-        return tuple(split_names(rest))
+        return tuple(split_names(rest)) if rest else ()
     return tuple(getattr(declared, "values", ()))
 
 
@@ -340,11 +429,11 @@ def _outside(
     row = int(chosen[off.argmax()])
     found = values[codes[row]]
     near = [value for value in getattr(scale, "values", ()) if _key(value) == _key(found)]
-    advice = (
-        f"{near[0]!r} is; merge_variants=True (--merge-variants) makes them one"
-        if near
-        else "correct it or declare another scale"
-    )
+    advice = "correct it or declare another scale"
+    if near:
+        advice = f"{near[0]!r} is; merge_variants=True (--merge-variants) makes them one"
+    elif found.strip().casefold() in PERHAPS:
+        advice = "add it to the scale if it is an answer, or empty the cell if it means no answer"
     others = [values[code] for code in used[strange]]
     many = f"; {int(off.sum())} such answers: {listed(others)}" if off.sum() > 1 else ""
     return DataError(

@@ -18,11 +18,9 @@ from pathlib import Path
 from typing import Any
 
 from dissensus.corpus import Corpus
-from dissensus.errors import DataError
+from dissensus.errors import DataError, counted
 from dissensus.readers.exports import (
-    Left,
     Response,
-    by_reason,
     check_options,
     counts,
     entries,
@@ -33,6 +31,7 @@ from dissensus.readers.jsonl import value_text
 from dissensus.readers.options import Options
 
 TOOL = "Argilla"
+NO_ANSWER, NO_RESPONSE = "no answer", "no response"  # reasons why something is not read
 RESPONSES, USERS, STATUS = ".responses", ".responses.users", ".responses.status"
 
 
@@ -48,9 +47,8 @@ def read(path: Path, options: Options) -> Corpus:
     found = _Found(str(path))
     for place, record in entries(path, options.encoding):
         found.add(place, record)
-    if not found.rows:
-        why = by_reason(found.left) or counts(found.unread)
-        raise DataError(f"{path}: no answers{': ' if why else ''}{why}")
+    if not found.questions and found.unread:
+        raise DataError(f"{path}: no answers: {counts(found.unread)}")
     return _built(path, found, options)
 
 
@@ -62,7 +60,6 @@ class _Found:
     rows: list[Response] = field(default_factory=list)
     questions: dict[str, bool] = field(default_factory=dict)  # whether answers are sets
     fields: dict[str, None] = field(default_factory=dict)  # of nested records: what was shown
-    left: Left = field(default_factory=Left)
     unread: Counter[str] = field(default_factory=Counter)
 
     def add(self, place: str, record: dict[str, Any]) -> None:
@@ -74,26 +71,32 @@ class _Found:
         if nested and isinstance(shown, dict):
             self.fields |= dict.fromkeys(key for key in shown if key in texts)
         item = str(record.get("id") or record.get("external_id") or place)
-        people: dict[str | None, list[Response]] = {}
-        for name, person, status, value in given:
+        annotators: dict[str | None, list[Response]] = {}
+        for name, annotator, status, value in given:
             question = name.strip() or "(no name)"
-            if value is None:
-                continue
             if _is_marks(value):
                 self.unread[question] += 1
-            elif status not in (None, "submitted"):
-                self.left[question, str(status)] += 1
+                continue
+            rows = annotators.setdefault(annotator, [])
+            row = next((row for row in rows if question not in (row.answers | row.left)), None)
+            if row is None:  # a further response of this annotator, or the first
+                row = Response(place, item, annotator, {}, texts)
+                rows.append(row)
+            if status not in (None, "submitted"):
+                row.left[question] = str(status)
+            elif value is None:
+                row.left[question] = NO_ANSWER
             else:
                 is_set = isinstance(value, list)
                 self.questions[question] = self.questions.get(question, False) or is_set
-                rows = people.setdefault(person, [])
-                row = next((row for row in rows if question not in row.answers), None)
-                if row is None:  # a further response of this person, or the first
-                    row = Response(place, item, person, {}, texts)
-                    rows.append(row)
-                    self.rows.append(row)
                 values = value if is_set else [value]
                 row.answers[question] = [str(value_text(one)) for one in values]
+        added = [row for rows in annotators.values() for row in rows]
+        for row in added:
+            row.reason = None if row.answers else NO_ANSWER
+        if not added:
+            added = [Response(place, item, None, {}, texts, reason=NO_RESPONSE)]
+        self.rows += added
 
 
 def _flat(record: dict[str, Any], where: str) -> Iterator[tuple[str, str | None, Any, Any]]:
@@ -146,6 +149,6 @@ def _is_marks(value: Any) -> bool:
 def _built(path: Path, found: _Found, options: Options) -> Corpus:
     marks = counts(found.unread)
     said = [f"marks and rankings are not read: {marks}"] if marks else []
-    return of_responses(
-        path, found.rows, found.questions, options, TOOL, found.left, said, found.fields
-    )
+    if found.questions and (bare := sum(row.reason == NO_RESPONSE for row in found.rows)):
+        said.append(f"{counted(bare, 'record')} without a response left out")
+    return of_responses(path, found.rows, found.questions, options, TOOL, said, found.fields)

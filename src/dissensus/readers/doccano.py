@@ -12,19 +12,21 @@ from __future__ import annotations
 
 import re
 import zipfile
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError, counted
-from dissensus.readers.exports import Left, Response, check_options, of_responses
+from dissensus.readers.exports import Response, check_options, of_responses
 from dissensus.readers.jsonl import objects, value_text
 from dissensus.readers.options import Options
 from dissensus.readers.text import read_utf8
 
 TOOL = "doccano"
 QUESTION = "label"
+MARKS, BARE = "marks", "not annotated"  # reasons why a text is left out
 ENDINGS = (".jsonl", ".json1")
 LABELS = ("label", "labels", "category", "categories")  # as versions of doccano call them
 _FIRST = re.compile(r'\s*\{.*"(?:label|labels|category|categories)"\s*:')
@@ -44,27 +46,23 @@ def read(path: Path, options: Options) -> Corpus:
     """Read the labels of everybody; a scale may be declared."""
     check_options(path, options, TOOL)
     responses: list[Response] = []
-    bare = marks = 0
     for person, text in _files(path):
         for number, found in objects(text, path / f"{person}.jsonl"):
             place = f"{person}, line {number}"
             labels = _labels(found, f"{path}, {place}")
-            if labels is None:
-                marks += 1
-            elif not labels:
-                bare += 1
-            else:
-                item = str(found.get("id") or found["text"])
-                answers = {QUESTION: labels}
-                responses.append(Response(place, item, person, answers, _beside(found)))
-    said = [f"{counted(marks, 'text')} with marks, which are not read"] if marks else []
-    if not responses:
+            reason = MARKS if labels is None else None if labels else BARE
+            item = str(found.get("id") or found["text"])
+            answers = {QUESTION: labels or []}
+            responses.append(Response(place, item, person, answers, _beside(found), reason=reason))
+    reasons = Counter(one.reason for one in responses)
+    said = [f"{counted(reasons[MARKS], 'text')} with marks, which are not read"]
+    said = said if reasons[MARKS] else []
+    if not reasons[None]:
         raise DataError(f"{path}: no labels{': ' if said else ''}{', '.join(said)}")
-    said += [f"{counted(bare, 'text')} without a label left out, as not annotated"] if bare else []
+    if reasons[BARE]:
+        said.append(f"{counted(reasons[BARE], 'text')} without a label left out, as not annotated")
     is_set = any(len(one.answers[QUESTION]) > 1 for one in responses)
-    return of_responses(
-        path, responses, {QUESTION: is_set}, options, TOOL, Left(), said, fields=["text"]
-    )
+    return of_responses(path, responses, {QUESTION: is_set}, options, TOOL, said, fields=["text"])
 
 
 def _files(path: Path) -> Iterator[tuple[str, str]]:

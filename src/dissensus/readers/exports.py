@@ -89,17 +89,30 @@ def table(
 
 
 def corpus_of(
-    rows: Rows, choice: Choice, options: Options, tool: str, left: Left, said: Iterable[str] = ()
+    rows: Rows,
+    choice: Choice,
+    options: Options,
+    tool: str,
+    left: Left,
+    said: Iterable[str] = (),
+    known: Mapping[str, int] | None = None,
 ) -> Corpus:
     """The corpus that a table of answers is; its first note says what was recognised.
 
     Args:
+        left: answers that are not read, or not in the table at all.
         said: further notes.
+        known: question -> how many of its blank cells `left` counts already.
     """
     plain = replace(options, item=None, annotator=None, answer=None, text=None)
     built = assembled(rows, choice, plain)
-    more = [LeftOut(question, reason, n) for (question, reason), n in left.items()]
-    corpus = replace(built.corpus, left_out=(*built.corpus.left_out, *more))
+    counted_left = Left()
+    for question, reason, n in built.corpus.left_out:
+        known_blank = (known or {}).get(question, 0) if reason == "no answer" else 0
+        counted_left[question, reason] += n - known_blank
+    counted_left += left  # which also drops what is 0
+    more = tuple(LeftOut(question, reason, n) for (question, reason), n in counted_left.items())
+    corpus = replace(built.corpus, left_out=more)
     asked = "; ".join(f"{q} ({described(a.scale)})" for q, a in corpus.questions.items())
     notes = [f"{tool}; {asked}; {amounts(corpus)}", *said]
     notes += [f"left out: {by_reason(left)}"] if left else []
@@ -117,6 +130,8 @@ class Response:
     beside: dict[str, str]  # what the export holds of the item: texts, paths, facts
     facts: dict[str, str] = field(default_factory=dict)  # of the response itself
     seconds: str | None = None
+    reason: str | None = None  # why nothing of it is read, if so
+    left: dict[str, str] = field(default_factory=dict)  # question -> why its answer is not read
 
 
 def of_responses(
@@ -125,25 +140,32 @@ def of_responses(
     questions: Mapping[str, bool],
     options: Options,
     tool: str,
-    left: Left,
     said: Iterable[str],
     fields: Iterable[str] = (),
 ) -> Corpus:
-    """The corpus of responses, each to some of the questions.
+    """The corpus of responses.
+
+    Each response counts once for each question: as an answer, or as left out for a reason. Where
+    some responses have an annotator, those without one are left out.
 
     Args:
         questions: whether the answers to each are sets.
-        left: answers that are not read; those of nobody are added, where others have a name.
         fields: of what stands beside answers, what was shown; found by their names if left out.
     """
     said = list(said)
-    named = any(one.person for one in responses)
+    named = any(one.person for one in responses if one.reason is None)
+    kept, left = [], Left()
+    for one in responses:
+        reason = one.reason or ("no annotator" if named and not one.person else None)
+        if reason is None:
+            kept.append(one)
+        left.update((question, one.left.get(question, reason)) for question in questions)
+        left.update((q, why) for q, why in one.left.items() if q not in questions)
+    left = Left({(q, why): n for (q, why), n in left.items() if why is not None})
+    if not kept:
+        raise DataError(f"{path}: no answers: {by_reason(left)}")
     if not named:
         said.append("nobody is named, so that answers are anonymous")
-    kept = [one for one in responses if one.person or not named]
-    for one in responses:
-        if named and not one.person:
-            left.update((question, "no annotator") for question in one.answers)
     columns: dict[str, list[str | None]] = {ITEM: [one.item for one in kept]}
     if named:
         columns[PERSON] = [one.person for one in kept]
@@ -163,7 +185,8 @@ def of_responses(
     said += not_here(away)
     person, seconds = PERSON if named else None, SECONDS if SECONDS in columns else None
     choice = Choice(ITEM, person, tuple(questions), shown, seconds=seconds)
-    return corpus_of(rows, choice, options, tool, left, said)
+    known = Counter(question for one in kept for question in one.left)
+    return corpus_of(rows, choice, options, tool, left, said, known)
 
 
 def _cell(answers: list[str] | None, is_set: bool) -> str | None:
@@ -210,7 +233,7 @@ def not_here(away: Iterable[str]) -> list[str]:
 
 
 def by_reason(left: Left) -> str:
-    """How many answers are not read, and why.
+    """How many answers are not read, by reason.
 
     Example:
         >>> by_reason(Counter({("rude", "ignored"): 2, ("odd", "ignored"): 1}))

@@ -21,9 +21,7 @@ from typing import Any
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError, counted, listed
 from dissensus.readers.exports import (
-    Left,
     Response,
-    by_reason,
     check_options,
     counts,
     entries,
@@ -42,6 +40,7 @@ CONTROLS = {  # type -> where its value holds the answer
     "taxonomy": "taxonomy",
 }
 MARKS = ("start", "x", "points", "ranges", "parentID")  # keys of what is said of a part of a task
+CANCELLED, REPEATED, BARE = "cancelled", "found twice", "no annotation"  # why it is not read
 FACTS = ("id", "created_at", "ground_truth")  # of an annotation, beside its answers
 
 
@@ -64,8 +63,6 @@ def read(path: Path, options: Options) -> Corpus:
             f"{path}: no choices, ratings, numbers, comparisons or taxonomies in "
             f"{counted(len(found.seen), 'annotation')}{seen}"
         )
-    if not found.rows:
-        raise DataError(f"{path}: no answers: {by_reason(found.left)}")
     return _built(path, found, options)
 
 
@@ -111,29 +108,27 @@ class _Found:
 
     rows: list[Response] = field(default_factory=list)
     questions: dict[str, str] = field(default_factory=dict)  # name -> type
-    left: Left = field(default_factory=Left)
     marks: Counter[str] = field(default_factory=Counter)
     seen: set[str] = field(default_factory=set)
-    again: int = 0
-    bare: int = 0  # tasks that nobody annotated
 
     def add(self, task: _Task, emails: dict[str, str]) -> None:
-        self.bare += not task.annotations
+        if not task.annotations:
+            self.rows.append(Response(task.place, task.item, None, {}, {}, reason=BARE))
         for number, one in enumerate(task.annotations, start=1):
             name = str(one.get("id") or f"{task.item}, {number}")
+            place = f"{task.place}, annotation {name}"
             if name in self.seen:
-                self.again += 1
+                self.rows.append(Response(place, task.item, None, {}, {}, reason=REPEATED))
                 continue
             self.seen.add(name)
             answers, facts = self._results(task, one["result"])
-            if one.get("was_cancelled") in (True, "true"):
-                self.left.update((question, "cancelled") for question in answers)
-                continue
             facts |= {f"annotation.{k}": str(value_text(one[k])) for k in FACTS if one.get(k)}
             person = _person(one.get("completed_by"), emails)
-            place = f"{task.place}, annotation {name}"
             seconds = value_text(one.get("lead_time"))
-            self.rows.append(Response(place, task.item, person, answers, task.data, facts, seconds))
+            reason = CANCELLED if one.get("was_cancelled") in (True, "true") else None
+            self.rows.append(
+                Response(place, task.item, person, answers, task.data, facts, seconds, reason)
+            )
 
     def _results(
         self, task: _Task, results: list[Any]
@@ -162,9 +157,14 @@ class _Found:
         return answers, facts
 
     @property
+    def read(self) -> list[Response]:
+        """The annotations that are read."""
+        return [row for row in self.rows if row.reason is None]
+
+    @property
     def sets(self) -> list[str]:
         """The questions whose answers are sets."""
-        several = {q for row in self.rows for q, held in row.answers.items() if len(held) > 1}
+        several = {q for row in self.read for q, held in row.answers.items() if len(held) > 1}
         return [q for q, kind in self.questions.items() if q in several or kind == "taxonomy"]
 
 
@@ -187,22 +187,24 @@ def _answer(kind: str, value: dict[str, Any]) -> list[str]:
 def _built(path: Path, found: _Found, options: Options) -> Corpus:
     said, sets = _unread(found), found.sets
     for question in sets:
-        nothing = [row for row in found.rows if question not in row.answers]
+        nothing = [row for row in found.read if question not in row.answers]
         for row in nothing:
             row.answers[question] = []
         if nothing:
             n = counted(len(nothing), "annotation")
             said.append(f"{question}: no choice in {n}, read as: none fits")
-    questions = {question: question in sets for question in found.questions}
-    return of_responses(path, found.rows, questions, options, TOOL, found.left, said)
+    answered = {question for row in found.read for question in row.answers}
+    questions = {q: q in sets for q in found.questions if q in answered or not answered}
+    return of_responses(path, found.rows, questions, options, TOOL, said)
 
 
 def _unread(found: _Found) -> list[str]:
     said = []
     if found.marks:
         said.append(f"marks, and what was said of them, are not read: {counts(found.marks)}")
-    if found.bare:
-        said.append(f"{counted(found.bare, 'task')} without an annotation left out")
-    if found.again:
-        said.append(f"{counted(found.again, 'annotation')} found twice and read once")
+    reasons = Counter(row.reason for row in found.rows)
+    if reasons[BARE]:
+        said.append(f"{counted(reasons[BARE], 'task')} without an annotation left out")
+    if reasons[REPEATED]:
+        said.append(f"{counted(reasons[REPEATED], 'annotation')} found twice and read once")
     return said

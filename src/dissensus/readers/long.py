@@ -70,7 +70,7 @@ def assembled(rows: Rows, choice: Choice, options: Options) -> Assembled:
         for name, found in answers.items()
     }
     contents = {role: _contents(rows, column, items) for role, column in choice.shown.items()}
-    gold = _gold(rows, choice, options, answers, items)
+    gold, gold_notes = _gold(rows, choice, options, answers, items)
     corpus = Corpus.build(
         options.name or stem(rows.name),
         Names(items.values),
@@ -84,6 +84,7 @@ def assembled(rows: Rows, choice: Choice, options: Options) -> Assembled:
         gold=gold,
         splits={"official": _first_of(rows, choice.split, items)} if choice.split else {},
         left_out=_left_out(answers, questions),
+        notes=gold_notes,
     )
     return Assembled(corpus, answers, others)
 
@@ -199,9 +200,10 @@ def _left_out(
 
 def _gold(
     rows: Rows, choice: Choice, options: Options, answers: dict[str, Answers], items: Column
-) -> dict[str, Annotations]:
-    """Labels from elsewhere, one per item, on the question's scale if they are on it."""
+) -> tuple[dict[str, Annotations], tuple[str, ...]]:
+    """Gold labels, one per item, on the question's scale if they are on it; and their notes."""
     gold = {}
+    notes: tuple[str, ...] = ()
     for name, found in answers.items():
         column = choice.gold.get(choice.answer[0] if choice.question else name)
         if column is None:
@@ -214,14 +216,15 @@ def _gold(
         asked = np.sort(np.r_[found.rows, found.blank])
         like = Options(scale=found.scale, merge_variants=options.merge_variants)
         try:
-            labels = answers_of(rows, column, name, asked, like)
+            labels = answers_of(rows, column, name, asked, like, gold=True)
         except DataError:  # labels that nobody answered: a scale of their own
-            labels = answers_of(rows, column, name, asked, Options())
+            labels = answers_of(rows, column, name, asked, Options(), gold=True)
         item, first = np.unique(items.codes[labels.rows], return_index=True)
         gold[name] = Annotations.from_arrays(
             item, None, labels.stored[first], labels.scale, items=Names(items.values)
         )
-    return gold
+        notes += tuple(f"{column}: {note}" for note in labels.notes if "no answer" in note)
+    return gold, notes
 
 
 # ---- contents and attributes ----
@@ -357,6 +360,7 @@ def remarks(built: Assembled) -> list[str]:
     """What was kept apart, left out or is one-sided, a line each."""
     corpus, answers = built.corpus, built.answers
     said = [f"{name}: {note}" for name, found in answers.items() for note in found.notes]
+    said += corpus.notes  # of gold labels
     for name, reason, n_answers in corpus.left_out:
         if reason == "repeated answer":
             said.append(f"{name}: {counted(n_answers, 'repeated answer')} left out")

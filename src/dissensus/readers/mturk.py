@@ -11,6 +11,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from dissensus.corpus import Corpus
+from dissensus.readers import assignments
 from dissensus.readers.csv import names_in
 from dissensus.readers.options import Options
 from dissensus.readers.platforms import Platform, read_batch
@@ -22,10 +23,8 @@ MTURK = Platform(
     item="HITId",
     annotator="WorkerId",
     response="AssignmentId",
-    status="AssignmentStatus",
-    left_out=("Rejected",),
+    status=assignments.MTURK,
     seconds="WorkTimeInSeconds",
-    rejection="Reject",
 )
 
 

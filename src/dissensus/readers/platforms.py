@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError, listed
+from dissensus.readers.assignments import Status, reasons_of
 from dissensus.readers.columns import Choice
 from dissensus.readers.csv import rows_of
 from dissensus.readers.exports import Left, by_reason, check_options, corpus_of, not_here, shown_in
@@ -34,11 +35,9 @@ class Platform:
     item: str
     annotator: str
     response: str
-    status: str
-    left_out: tuple[str, ...]  # statuses of assignments that do not count
+    status: Status
     gold: str | None = None
     seconds: str | None = None
-    rejection: str | None = None  # filled in where an assignment is rejected
 
     def fits(self, names: Sequence[str]) -> bool:
         """Whether a table with these columns is one of this platform."""
@@ -173,24 +172,10 @@ def _is_free(array: pa.Array) -> bool:
 
 
 def _kept(rows: Rows, answers: dict[str, pa.Array], platform: Platform) -> tuple[np.ndarray, Left]:
-    """Which rows count, and how many answers of the others do not."""
-    kept = np.ones(rows.n_rows, dtype=bool)
-    left = Left()
-    status = rows.columns.get(platform.status)
-    reasons = [status[row] if status is not None else None for row in range(rows.n_rows)]
-    if platform.rejection in rows.columns:
-        column = rows.columns[platform.rejection]
-        refused = [str(value).strip().lower() not in ("none", "") for value in column.values]
-        is_refused = np.r_[np.array(refused, dtype=bool), False][column.codes]
-        reasons = ["Rejected" if no else why for no, why in zip(is_refused, reasons, strict=True)]
-    given = {
-        name: array.is_valid().to_numpy(zero_copy_only=False) for name, array in answers.items()
-    }
-    for row, why in enumerate(reasons):
-        if why is not None and why.strip() in platform.left_out:
-            kept[row] = False
-            left.update((q, why.strip().lower()) for q, there in given.items() if there[row])
-    return kept, left
+    """Which rows are read; and for each question how many are not, whether answered or not."""
+    reasons = reasons_of(rows, platform.status)
+    left = Left((question, why) for question in answers for why in reasons if why is not None)
+    return np.array([why is None for why in reasons]), left
 
 
 # ---- what is what ----

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dissensus.corpus import Corpus
+from dissensus.readers.assignments import that_count, with_left_out
 from dissensus.readers.long import long_table
 from dissensus.readers.options import Options
 from dissensus.readers.people import find_people
@@ -13,6 +14,11 @@ SHAPES = ("long", "wide")  # formats that say what the rows are, not how the fil
 
 
 def any_table(rows: Rows, options: Options) -> Corpus:
-    """Read a table of either shape: as the options say, else as its columns show."""
+    """Read a table of either shape: as the options say, else as its columns show.
+
+    Rows that a crowdsourcing platform marks as rejected, skipped or expired are left out.
+    """
+    rows, left = that_count(rows)
     people = find_people(rows, options)
-    return long_table(rows, options) if people is None else wide_table(rows, people, options)
+    corpus = long_table(rows, options) if people is None else wide_table(rows, people, options)
+    return with_left_out(corpus, left, rows.name)

@@ -11,6 +11,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from dissensus.corpus import Corpus
+from dissensus.readers import assignments
 from dissensus.readers.csv import names_in
 from dissensus.readers.options import Options
 from dissensus.readers.platforms import Platform, read_batch
@@ -23,8 +24,7 @@ TOLOKA = Platform(
     item="ASSIGNMENT:task_id",
     annotator="ASSIGNMENT:worker_id",
     response="ASSIGNMENT:assignment_id",
-    status="ASSIGNMENT:status",
-    left_out=("REJECTED", "EXPIRED", "SKIPPED"),
+    status=assignments.TOLOKA,
 )
 
 

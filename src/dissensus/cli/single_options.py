@@ -1,0 +1,25 @@
+"""A command that refuses an option given twice, where click would silently keep the last."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from typer.core import TyperCommand
+
+from dissensus.errors import DataError
+
+HINTS = {"item": "if two columns name an item together, join them into one column first"}
+
+
+class SingleOptions(TyperCommand):
+    """A command whose options take one value each, unless their help says "repeatable"."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        _, _, given = self.make_parser(ctx).parse_args(args=list(args))
+        options = [one for one in given if one.param_type_name == "option"]
+        single = [one for one in options if not (one.multiple or one.is_flag)]
+        for option in single:
+            if single.count(option) > 1:
+                hint = HINTS.get(str(option.name), "leave all but one out")
+                raise DataError(f"{max(option.opts, key=len)} is given more than once; {hint}")
+        return super().parse_args(ctx, args)
