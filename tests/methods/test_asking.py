@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
+import dissensus as ds
 from dissensus import Annotations, Corpus, Names
 from dissensus.errors import DataError, ModelError
 from dissensus.methods import AnnotatorHeads, AnnotatorMajority, Single
@@ -152,3 +155,88 @@ def test_wrong_words_are_refused(heads: AnnotatorHeads) -> None:
         heads.predict(crowd, annotators="everyone")
     with pytest.raises(DataError, match="no item '99'"):
         heads.predict(crowd, annotators=[("99", "p0")])
+
+
+# ---- annotators of the training corpus without an answer ----
+
+
+def _untaught() -> Corpus:
+    """Two questions; p4 is listed and answered neither, p3 only the first."""
+    crowd = feature_crowd(n_annotators=5)
+    asked = crowd["q"]
+    first = asked.take(asked.annotator != 4)
+    second = asked.take((asked.annotator != 4) & (asked.annotator != 3))
+    contents = {"x": (crowd.contents["x"], crowd.content["x"])}
+    return Corpus.build("made-up", crowd.items, {"q": first, "r": second}, contents=contents)
+
+
+INDIVIDUAL = {
+    "annotator-heads": AnnotatorHeads(encoder="features", training=QUICK),
+    "heads without a common one": AnnotatorHeads(encoder="features", training=QUICK, common=False),
+    "annotator-majority": AnnotatorMajority(),
+}
+
+
+@pytest.mark.parametrize("name", INDIVIDUAL)
+def test_an_annotator_without_training_answers_is_not_in_the_consensus_of_all(name: str) -> None:
+    corpus = _untaught()
+    fitted = INDIVIDUAL[name].fit(corpus)
+    assert fitted.notes_ == [
+        "1 of 5 annotators gave no answer to 'q' to learn from ('p4'): they are left out of the "
+        "consensus of all",
+        "2 of 5 annotators gave no answer to 'r' to learn from ('p3', 'p4'): they are left out of "
+        "the consensus of all",
+    ]
+    every = fitted.predict(corpus, annotators="all", consensus="all")
+    for question, n_learned in (("q", 4), ("r", 3)):
+        pairs = every[question].by_annotator
+        assert pairs is not None and pairs.distribution is not None
+        assert len(pairs) == 60 * 4  # p4 is not among all
+        own = pairs.distribution.reshape(60, 4, -1)[:, :n_learned]
+        np.testing.assert_allclose(every[question].distribution, own.mean(axis=1), rtol=1e-5)
+
+
+@pytest.mark.parametrize("name", INDIVIDUAL)
+def test_an_annotator_without_training_answers_is_predicted_as_the_mean_and_named(
+    name: str, tmp_path: Path
+) -> None:
+    corpus = _untaught()
+    fitted = INDIVIDUAL[name].fit(corpus)
+    fitted.save(tmp_path / "model")
+    for model in (fitted, ds.load(tmp_path / "model")):
+        found = model.predict(corpus, annotators=["p3", "p4"], consensus="all")
+        assert model.notes_ == [
+            "no answer to 'q' in training from annotator 'p4'; predicted as the mean of the "
+            "annotators who gave one",
+            "no answer to 'r' in training from annotator 'p3', 'p4'; predicted as the mean of the "
+            "annotators who gave one",
+        ]
+        for question, unlearned in (("q", ["p4"]), ("r", ["p3", "p4"])):
+            pairs = found[question].by_annotator
+            assert pairs is not None and pairs.distribution is not None
+            for at, person in enumerate(["p3", "p4"]):
+                mean = found[question].distribution
+                same = np.allclose(pairs.distribution.reshape(60, 2, -1)[:, at], mean, rtol=1e-5)
+                assert same == (person in unlearned)
+        dropped = model.predict(corpus, annotators=["p3", "p4"], unknown="drop")["q"].by_annotator
+        assert dropped is not None and len(dropped) == 60
+        assert model.notes_[0].startswith("no answer to 'r' in training from annotator 'p3'")
+
+
+def test_an_annotator_without_training_answers_does_not_vote_on_own_items() -> None:
+    train, test = _untaught(), feature_crowd(n_annotators=5)
+    heads = AnnotatorHeads(encoder="features", training=QUICK).fit(train, "q")
+    found = heads.predict(test)["q"]
+    cube = heads.predict(test, annotators="all")["q"].by_annotator
+    assert cube is not None and cube.distribution is not None
+    expected = cube.distribution.reshape(60, 4, -1).mean(axis=1)
+    np.testing.assert_allclose(found.distribution, expected, rtol=1e-5)
+
+
+def test_annotators_without_training_answers_do_not_choose_the_epoch() -> None:
+    train, held = _untaught(), feature_crowd(n_items=40, n_annotators=5, seed=1)
+    every, known = (
+        AnnotatorHeads(encoder="features", training=QUICK).fit(train, "q", validation=part)
+        for part in (held, held.select(annotators=["p0", "p1", "p2", "p3"]))
+    )
+    assert every.log_.validation == known.log_.validation

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from dissensus.contents import Kind
 from dissensus.errors import InstallError, ModelError
@@ -13,17 +13,27 @@ from dissensus.errors import InstallError, ModelError
 if TYPE_CHECKING:
     from torch import nn
 
-T = TypeVar("T")
 
+def pretrained(loader: Any, source: str, name: str | None = None, **options: Any) -> Any:
+    """What a class of transformers loads by `from_pretrained`; code in the folder is never run.
 
-def loaded(name: str, load: Callable[[], T]) -> T:
-    """What `load` loads; where it is not to be had, one line says what to do."""
+    Args:
+        loader: a class such as `AutoModel`.
+        source: a folder, or a name on the hub.
+        name: the encoder's name in errors; the source if left out.
+    """
     from transformers.utils import logging
 
+    name = source if name is None else name
     logging.disable_progress_bar()  # type: ignore[no-untyped-call]  # ours tells more
     try:
-        return load()
+        return loader.from_pretrained(source, trust_remote_code=False, **options)
     except (OSError, ValueError) as error:
+        if "trust_remote_code" in str(error):
+            raise InstallError(
+                f"encoder {name!r} needs Python code of its own (`auto_map` in its configuration), "
+                "which is never run here; choose a model whose architecture is part of transformers"
+            ) from None
         reason = str(error).strip().splitlines()[0]
         raise InstallError(
             f"encoder {name!r} cannot be loaded ({reason}); name one that installs with us (see "
@@ -41,7 +51,7 @@ def kinds(name: str) -> tuple[Kind, ...]:
         AutoConfig,
     )
 
-    of_model = type(loaded(name, lambda: AutoConfig.from_pretrained(name)))
+    of_model = type(pretrained(AutoConfig, name))
     if of_model in FEATURE_EXTRACTOR_MAPPING:
         return ("audio",)
     if of_model in TOKENIZER_MAPPING and of_model not in IMAGE_PROCESSOR_MAPPING:

@@ -177,8 +177,7 @@ class ImageEncoder(NeuralEncoder):
             return Look(self.size or LITE_SIZE, (127.0,) * 3, (128.0,) * 3, resample)
         from transformers import AutoImageProcessor
 
-        load: Any = AutoImageProcessor.from_pretrained
-        return _look(hub.loaded(self.name, lambda: load(self.name)), self.size)
+        return _look(hub.pretrained(AutoImageProcessor, self.name), self.size)
 
     def load(self) -> PictureNetwork:
         look = self.look
@@ -187,9 +186,7 @@ class ImageEncoder(NeuralEncoder):
             return _LiteNetwork(self._lite(look.size), look)
         from transformers import AutoModel
 
-        model = hub.loaded(
-            self.name, lambda: AutoModel.from_pretrained(self.name, use_safetensors=True)
-        )
+        model = hub.pretrained(AutoModel, self.name, use_safetensors=True)
         model = getattr(model, "vision_model", model).float()  # CLIP has one for texts too
         patch = getattr(model.config, "patch_size", 1)
         _check_multiple(look.size, patch if isinstance(patch, int) else 1)

@@ -233,14 +233,11 @@ class SpeechEncoder(NeuralEncoder):
     def _of_hub(self) -> Any:
         from transformers import AutoConfig, AutoModel
 
-        config = hub.loaded(self.name, lambda: AutoConfig.from_pretrained(self.name))
+        config = hub.pretrained(AutoConfig, self.name)
         config.layerdrop = 0.0
         config.apply_spec_augment = False  # numpy draws it, whatever the seed of a training
         config.add_adapter = False  # made for a decoder behind it
-        model = hub.loaded(
-            self.name,
-            lambda: AutoModel.from_pretrained(self.name, config=config, use_safetensors=True),
-        )
+        model = hub.pretrained(AutoModel, self.name, config=config, use_safetensors=True)
         return model.get_encoder() if config.model_type == "whisper" else model
 
     @cached_property
@@ -249,8 +246,7 @@ class SpeechEncoder(NeuralEncoder):
 
         if self.name == "whisper-tiny":
             return _Mel(WhisperFeatureExtractor())  # type: ignore[no-untyped-call]
-        extractors: Any = AutoFeatureExtractor
-        extractor = hub.loaded(self.name, lambda: extractors.from_pretrained(self.name))
+        extractor = hub.pretrained(AutoFeatureExtractor, self.name)
         if isinstance(self.network, _Whisper):
             return _Mel(extractor)
         return _Samples(extractor, self.network.model)

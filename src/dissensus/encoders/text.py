@@ -99,14 +99,12 @@ class TextEncoder(NeuralEncoder):
     def _tokenizer(self) -> Any:
         from transformers import AutoTokenizer
 
-        return hub.loaded(self.name, lambda: AutoTokenizer.from_pretrained(self._source))
+        return hub.pretrained(AutoTokenizer, self._source, self.name)
 
     def load(self) -> EncoderNetwork:
         from transformers import AutoModel
 
-        model = hub.loaded(
-            self.name, lambda: AutoModel.from_pretrained(self._source, use_safetensors=True)
-        )
+        model = hub.pretrained(AutoModel, self._source, self.name, use_safetensors=True)
         return _TextNetwork(hub.without_pooler(model.float()), self.positions == "first")
 
     def prepare(self, contents: Contents) -> Prepared:

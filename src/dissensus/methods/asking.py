@@ -52,20 +52,27 @@ def own_pairs(corpus: Corpus, questions: Iterable[str]) -> Pairs:
     return Pairs(item, annotator, corpus.annotators)
 
 
-def crossed(items: np.ndarray, names: Names) -> Pairs:
-    """Each of the items with everyone."""
-    who = np.tile(np.arange(len(names)), len(items))
-    return Pairs(np.repeat(items, len(names)), who, names)
+def crossed(items: np.ndarray, annotators: np.ndarray, names: Names) -> Pairs:
+    """Each of the items with each of the annotators (codes into `names`)."""
+    annotator = np.tile(annotators, len(items))
+    return Pairs(np.repeat(items, len(annotators)), annotator, names)
 
 
-def asked_pairs(corpus: Corpus, questions: Iterable[str], asked: Asked, everyone: Names) -> Pairs:
-    """The pairs that `predict(annotators=asked)` means; `everyone` was seen in training."""
+def asked_pairs(
+    corpus: Corpus, questions: Iterable[str], asked: Asked, everyone: Names, answered: np.ndarray
+) -> Pairs:
+    """The pairs that `predict(annotators=asked)` means.
+
+    Args:
+        everyone: the annotators of the training corpus.
+        answered: which of them gave an answer in training, (n_annotators,).
+    """
     items = np.arange(corpus.n_items)
     if isinstance(asked, str):
         if asked == "own":
             return own_pairs(corpus, questions)
         if asked == "all":
-            return crossed(items, everyone)
+            return crossed(items, np.flatnonzero(answered), everyone)
         raise DataError(
             f"annotators are 'own', 'all', a list of names or of (item, annotator) pairs, "
             f"not {asked!r}"
@@ -75,51 +82,67 @@ def asked_pairs(corpus: Corpus, questions: Iterable[str], asked: Asked, everyone
         item, people = zip(*wanted, strict=True)
         names, annotator = Names.encode([str(person) for person in people])
         return Pairs(corpus.items.codes([str(i) for i in item], "item"), annotator, names)
-    return crossed(items, Names(wanted))
+    return crossed(items, np.arange(len(wanted)), Names(wanted))
 
 
 def trained_codes(
-    pairs: Pairs, everyone: Names, strangers: bool, hint: str, unknown: Unknown
+    pairs: Pairs,
+    everyone: Names,
+    answered: np.ndarray,
+    foreign: bool,
+    hint: str,
+    unknown: Unknown,
 ) -> tuple[Pairs, np.ndarray]:
-    """The pairs to answer, and the code of training of each annotator, -1 for the unknown.
+    """The pairs to predict, and the training code of each annotator, -1 if nothing was learned.
 
     Args:
-        strangers: nobody is known: the names belong to another corpus.
-        hint: what to say of that.
-        unknown: what to do with annotators who were not in training.
+        everyone: the annotators of the training corpus.
+        answered: which of them gave an answer in training, (n_annotators,).
+        foreign: the names of the pairs belong to another corpus, so that none is known.
+        hint: what the error adds in that case.
+        unknown: what to do with annotators without an answer in training. "error" refuses
+            those that the training corpus does not list.
     """
     if unknown not in ("error", "mean", "drop"):
         raise DataError(f"unknown is 'error', 'mean' or 'drop', not {unknown!r}")
-    known = np.full(len(pairs.names), -1) if strangers else everyone.find(pairs.names)
-    code = known[pairs.annotator] if len(pairs) else pairs.annotator
-    if unknown == "error" and (code < 0).any():
-        people = [pairs.names[i] for i in np.unique(pairs.annotator[code < 0])]
+    codes = np.full(len(pairs.names), -1) if foreign else everyone.find(pairs.names)
+    if unknown == "error" and (codes[pairs.annotator] < 0).any():
+        people = [pairs.names[i] for i in np.unique(pairs.annotator) if codes[i] < 0]
         raise DataError(
             f"the model never saw annotator {listed(people, 5)}{hint}; "
             "ask with unknown='mean' or 'drop' (--unknown mean)"
         )
+    learned = np.r_[answered, False]  # the last one for code -1
+    code = np.where(learned[codes], codes, -1)[pairs.annotator]
     if unknown == "drop":
         return pairs.take(code >= 0), code[code >= 0]
     return pairs, code
 
 
 def voters(
-    n_items: int, own: Pairs | None, everyone: Names, strangers: bool, unknown: Unknown
+    n_items: int,
+    own: Pairs | None,
+    everyone: Names,
+    answered: np.ndarray,
+    foreign: bool,
+    unknown: Unknown,
 ) -> tuple[Pairs, np.ndarray]:
-    """Whose answers make up each item's, sorted by item, and their codes of training.
+    """Whose answers make up each item's, sorted by item, and their training codes.
 
     Args:
-        own: who answered which item; everyone who was in training votes on an item that is not
-            among them, and on all items if None.
-        strangers: nobody of them is known.
-        unknown: the mean of everyone votes in place of a stranger if "mean", else nobody does.
+        own: who answered which item. All annotators with an answer in training vote on an item
+            that is not among them, and on every item if None.
+        everyone, answered, foreign: see `trained_codes`.
+        unknown: the mean of all votes for an annotator without an answer in training if "mean";
+            otherwise such annotators do not vote.
     """
+    every = np.flatnonzero(answered)
     if own is None or not len(own):
-        pairs = crossed(np.arange(n_items), everyone)
+        pairs = crossed(np.arange(n_items), every, everyone)
         return pairs, pairs.annotator
     rule: Unknown = "mean" if unknown == "mean" else "drop"
-    own, code = trained_codes(own, everyone, strangers, "", rule)
-    rest = crossed(np.setdiff1d(np.arange(n_items), own.item), everyone)
+    own, code = trained_codes(own, everyone, answered, foreign, "", rule)
+    rest = crossed(np.setdiff1d(np.arange(n_items), own.item), every, everyone)
     item, code = np.r_[own.item, rest.item], np.r_[code, rest.annotator]
     order = np.argsort(item, kind="stable")
     return Pairs(item[order], code[order], everyone), code[order]

@@ -70,6 +70,20 @@ class Learned:
     annotators: Names
     roles: dict[str, str]  # role -> kind of content, as shown in training
     part: dict[str, Any]  # which part of the corpus was learned, where the caller said
+    answered: dict[str, np.ndarray]  # by question: who gave an answer, (n_annotators,) bool
+
+    @property
+    def any_answered(self) -> np.ndarray:
+        """Which annotators gave an answer to any of the questions, (n_annotators,) bool."""
+        return np.any(list(self.answered.values()), axis=0)
+
+    def without_answers(self) -> dict[str, list[str]]:
+        """By question, the annotators of whom nothing was learned; questions without any are
+        left out."""
+        missing = {q: np.flatnonzero(~answered) for q, answered in self.answered.items()}
+        return {
+            q: [self.annotators[a] for a in codes] for q, codes in missing.items() if len(codes)
+        }
 
 
 @dataclass(eq=False)
@@ -178,8 +192,9 @@ class Method(ABC):
             corpus.annotators,
             {role: held.kind for role, held in corpus.contents.items()},
             dict(part or {}),
+            {question: _answered(corpus, question) for question in asked},
         )
-        self.notes_ = []
+        self.notes_ = self._unlearned_notes() if self.individual else []
 
     def check(
         self, corpus: Corpus, questions: Sequence[str] | str | None = None
@@ -206,10 +221,14 @@ class Method(ABC):
         for question, scale in questions.items():
             if validation[question].scale != scale:
                 raise DataError(f"{validation.name}: {question!r} has another scale than training")
-        if validation.annotators == everyone or not self.individual:
+        answered = self.learned_.answered
+        if not self.individual or (
+            validation.annotators == everyone and np.all([*answered.values()])
+        ):
             return validation
         known = validation.select(annotators=everyone.find(validation.annotators) >= 0)
         asked = {q: known[q].on(known.items, everyone) for q in questions}
+        asked = {q: rows.take(answered[q][rows.who(self.name)]) for q, rows in asked.items()}
         return dataclasses.replace(known, annotators=everyone, questions=asked)
 
     def predict(
@@ -229,13 +248,15 @@ class Method(ABC):
                 videos; arrays) where the model reads one role; a list for each role; or a table
                 with a column for each role.
             annotators: whose answers are wanted: "own", of those who answered the item in the
-                source; "all" that were learned; a list of names; or (item, annotator) pairs.
-                Where nobody answered anything, as with raw contents, "own" is "all".
+                source; "all" with an answer in training; a list of names; or (item, annotator)
+                pairs. Where nobody answered anything, as with raw contents, "own" is "all".
             consensus: whose answers make up an item's distribution: its own annotators' (all,
-                for items nobody answered), or always all.
-            unknown: what to do with annotators that were not in training: an error, the mean
-                over all that were, or drop them. Methods that answer for everybody alike know
-                no strangers.
+                for items nobody answered), or always all. Annotators without an answer in
+                training are left out, unless `unknown` is "mean".
+            unknown: what to do with annotators who are not in the training corpus: "error",
+                "mean" over all with an answer in training, or "drop" them. Annotators who are in
+                the training corpus without an answer are dropped too, or get the mean and are
+                named in `notes_`. Methods that answer for everybody alike ignore it.
             same_annotators: the source has another name than the corpus of training, but its
                 annotators are the same people.
             attention: where the method looked; refused by methods without attention.
@@ -254,14 +275,17 @@ class Method(ABC):
         if not corpus.questions and isinstance(annotators, str) and annotators == "own":
             annotators = "all"
         questions, everyone = self.learned_.questions, self.learned_.annotators
-        asked = asked_pairs(corpus, questions, annotators, everyone)
+        answered = self.learned_.any_answered
+        asked = asked_pairs(corpus, questions, annotators, everyone, answered)
         if self.individual:
             theirs = asked.names is corpus.annotators and corpus is source
             foreign = theirs and corpus.name != self.learned_.corpus and not same_annotators
-            pairs, code = trained_codes(asked, everyone, foreign, self._hint(corpus), unknown)
+            trained = everyone, answered, foreign
+            pairs, code = trained_codes(asked, *trained, self._hint(corpus), unknown)
             own = None if consensus == "all" else own_pairs(corpus, questions)
-            by_item = self._mean(corpus, *voters(corpus.n_items, own, everyone, foreign, unknown))
+            by_item = self._mean(corpus, *voters(corpus.n_items, own, *trained, unknown))
             by_pair = self._answers(corpus, pairs, code)
+            self._note_unlearned(pairs, code)
         else:
             pairs, by_item = asked, self._of_items(corpus)
             by_pair = {q: answers.take(pairs.item) for q, answers in by_item.items()}
@@ -310,44 +334,88 @@ class Method(ABC):
             "same people, say same_annotators=True or --same-annotators)"
         )
 
+    def _unlearned_notes(self) -> list[str]:
+        """Which annotators of the corpus gave no answer to learn from, a line per question."""
+        n, several = len(self.learned_.annotators), len(self.learned_.questions) > 1
+        return [
+            f"{len(names)} of {n} annotators gave no answer"
+            + (f" to {question!r}" if several else "")
+            + f" to learn from ({listed(names, 5)}): they are left out of the consensus of all"
+            for question, names in self.learned_.without_answers().items()
+        ]
+
+    def _note_unlearned(self, pairs: Pairs, code: np.ndarray) -> None:
+        """Say which of the predicted annotators gave no answer in training."""
+        asked, n_questions = np.unique(pairs.annotator), len(self.learned_.questions)
+        codes = np.full(len(pairs.names), -1)
+        codes[pairs.annotator] = code
+        for question, answered in self.learned_.answered.items():
+            learned = np.r_[answered, False]  # the last one for code -1
+            names = [pairs.names[a] for a in asked if not learned[codes[a]]]
+            if names:
+                which = "" if n_questions == 1 else f" to {question!r}"
+                self.notes_.append(
+                    f"no answer{which} in training from annotator {listed(names, 5)}; predicted "
+                    "as the mean of the annotators who gave one"
+                )
+
     def _answers(self, corpus: Corpus, pairs: Pairs, code: np.ndarray) -> dict[str, Answers]:
-        """Answers of pairs; a stranger (code -1) answers as the mean of everyone."""
-        if (code >= 0).all():
-            runs = Pairs(pairs.item, code, pairs.names).runs()
-            parts = [self._of_pairs(corpus, run.item, run.annotator) for run in runs]
-            return {q: Answers.joined([p[q] for p in parts]) for q in parts[0]} if parts else {}
+        """Answers of pairs. Where nothing was learned of an annotator (code -1, or no answer to
+        the question in training), the mean of all others."""
+        unlearned = {
+            question: ~np.r_[answered, False][code]
+            for question, answered in self.learned_.answered.items()
+        }
         known = np.flatnonzero(code >= 0)
-        strange = np.flatnonzero(code < 0)
-        of_known = self._answers(corpus, pairs.take(known), code[known])
-        everyone = crossed(np.unique(pairs.item[strange]), self.learned_.annotators)
-        mean = self._mean(corpus, everyone, everyone.annotator)
-        back = np.argsort(np.r_[known, strange], kind="stable")
+        given = self._own_answers(corpus, pairs.take(known), code[known])
+        rows = np.flatnonzero(np.any(list(unlearned.values()), axis=0))
+        if not len(rows):
+            return given
+        every = np.flatnonzero(self.learned_.any_answered)
+        others = crossed(np.unique(pairs.item[rows]), every, self.learned_.annotators)
+        mean = self._mean(corpus, others, others.annotator, only_learned=True)
+        at = np.cumsum(code >= 0) - 1  # of each pair in `given`
         joined = {}
         for question, of_items in mean.items():
-            theirs = [of_known[question]] if known.size else []
-            both = Answers.joined([*theirs, of_items.take(pairs.item[strange])])
-            joined[question] = both.take(back)
+            parts = [of_items.take(pairs.item), *([given[question]] if len(known) else [])]
+            place = np.where(unlearned[question], np.arange(len(pairs)), len(pairs) + at)
+            joined[question] = Answers.joined(parts).take(place)
         return joined
 
-    def _mean(self, corpus: Corpus, voters: Pairs, code: np.ndarray) -> dict[str, Answers]:
+    def _own_answers(self, corpus: Corpus, pairs: Pairs, code: np.ndarray) -> dict[str, Answers]:
+        """Answers of pairs as the method gives them, some pairs at a time."""
+        runs = Pairs(pairs.item, code, pairs.names).runs()
+        parts = [self._of_pairs(corpus, run.item, run.annotator) for run in runs]
+        return {q: Answers.joined([p[q] for p in parts]) for q in parts[0]} if parts else {}
+
+    def _mean(
+        self, corpus: Corpus, voters: Pairs, code: np.ndarray, only_learned: bool = False
+    ) -> dict[str, Answers]:
         """Each item's answer as the mean of its voters' distributions; nan without any.
 
         Args:
             voters: sorted by item.
+            only_learned: count only voters who answered the question in training.
         """
         scales = self.learned_.questions
         mass = {q: np.zeros((corpus.n_items, s.n_columns)) for q, s in scales.items()}
         place = {q: np.zeros(corpus.n_items) for q in scales}
+        n_votes = {q: np.zeros(corpus.n_items) for q in scales}
+        answers = self._own_answers if only_learned else self._answers
         for run, codes in zip(voters.runs(), Pairs(code, code, voters.names).runs(), strict=True):
             starts = np.flatnonzero(np.diff(run.item, prepend=-1))
             items = run.item[starts]
-            for question, given in self._answers(corpus, run, codes.item).items():
-                mass[question][items] += np.add.reduceat(given.distribution, starts, axis=0)
-                place[question][items] += np.add.reduceat(given.value.astype(float), starts)
-        n = np.bincount(voters.item, minlength=corpus.n_items).astype(float)
-        n[n == 0] = np.nan
+            for question, given in answers(corpus, run, codes.item).items():
+                vote = np.ones(len(run))
+                if only_learned:
+                    vote = self.learned_.answered[question][codes.item].astype(float)
+                masses, values = vote[:, None] * given.distribution, vote * given.value
+                mass[question][items] += np.add.reduceat(masses, starts, axis=0)
+                place[question][items] += np.add.reduceat(values, starts)
+                n_votes[question][items] += np.add.reduceat(vote, starts)
         means = {}
         for question, scale in scales.items():
+            n = np.where(n_votes[question] > 0, n_votes[question], np.nan)
             share, value = mass[question] / n[:, None], place[question] / n
             if not isinstance(scale, Interval):
                 value = scale.consensus(np.nan_to_num(share)).astype(scale.dtype)
@@ -399,6 +467,9 @@ class Method(ABC):
             "roles": learned.roles,
             "part": learned.part,
         }
+        missing = learned.without_answers()
+        if missing:
+            config["without_answers"] = missing
         return dict(json.loads(json.dumps(config)))  # tuples are lists when it is read back
 
     def _card(self) -> str:
@@ -424,15 +495,29 @@ class Method(ABC):
     def from_folder(cls, folder: Path, config: dict[str, Any]) -> Self:
         """The method that `save` wrote, from its checked config."""
         method = cls(**cls._settings(config["settings"]))
+        annotators = Names(config["annotators"]) if config["annotators"] else Names.range(0)
+        missing = config.get("without_answers", {})  # older models do not say
+        answered = {
+            q: ~np.isin(np.arange(len(annotators)), annotators.find(Names(missing.get(q, []))))
+            for q in config["questions"]
+        }
         method.learned_ = Learned(
             config["corpus"],
             {q: scale_from_dict(s) for q, s in config["questions"].items()},
-            Names(config["annotators"]) if config["annotators"] else Names.range(0),
+            annotators,
             config["roles"],
             config["part"],
+            answered,
         )
         method._restore(read_weights(folder), config)
         return method
+
+
+def _answered(corpus: Corpus, question: str) -> np.ndarray:
+    """Which annotators answered a question, (n_annotators,); all of them if that is unknown."""
+    annotator = corpus[question].annotator
+    everyone = np.arange(corpus.n_annotators)
+    return np.isin(everyone, everyone if annotator is None else annotator)
 
 
 def load_model(path: str | Path, cls: type[Method], config: dict[str, Any]) -> Method:
