@@ -1,6 +1,6 @@
 """SeedBERT's Table 4 on public corpora, five times five folds of every method, on a GPU.
 
-    make gpu-kit RUN=seedbert                             with all that is kept so far
+    make gpu-kit RUN=seedbert                             the corpora of what is missing
     python benchmarks/gpu/seedbert.py run OUT --seconds 440
     cp OUT/seedbert.tar.gz gpu-kit/seedbert/              the next run goes on from there
     python benchmarks/gpu/seedbert.py keep OUT/seedbert.tar.gz       into benchmarks/results
@@ -24,7 +24,7 @@ from __future__ import annotations
 
 import argparse
 import os
-import shutil
+import tarfile
 import tempfile
 import time
 from contextlib import nullcontext
@@ -62,16 +62,22 @@ def pack(folder: Path, data: Path) -> None:
     pack_minilm(folder / "minilm", texts)
     save_file(LastBlockEncoder().network.state_dict(), folder / BLOCK)
     (folder / COMMIT).write_text(code_commit(), encoding="utf-8")
-    if KEPT.exists():
-        shutil.copy(KEPT, folder / ARCHIVE)
 
 
 def wanted() -> list[str]:
-    """The corpora of which something is not kept yet; all if there is nothing."""
+    """The corpora of which something is not kept yet; all if nothing is missing."""
+    from dissensus.evaluation.fit import folder_name
     from dissensus.papers import seedbert
 
-    missing = seedbert.report(RESULTS)["missing"] if RESULTS.exists() else {}
-    lacking = {seedbert.CONDITIONS[name].corpus for name in missing}
+    kept: set[str] = set()
+    if KEPT.exists():
+        with tarfile.open(KEPT) as archive:
+            kept = {Path(name).parent.name for name in archive.getnames()}
+    lacking = {
+        condition.corpus
+        for condition in seedbert.CONDITIONS.values()
+        if any(folder_name(key) not in kept for key in condition.keys(condition.repeats))
+    }
     return [name for name in seedbert.SOURCES if name in lacking or not lacking]
 
 
@@ -90,7 +96,8 @@ def _small(corpus: Any) -> Any:
 
 
 def run(out: Path, given: argparse.Namespace) -> None:
-    """Train what is missing within the time; what an earlier run did is in the kit's archive."""
+    """Train what is missing within the time; what earlier runs did is in the kit's archive, or
+    where there is none in the results of this repository."""
     from dissensus import Corpus
     from dissensus.errors import Unfinished
     from dissensus.papers import seedbert
@@ -101,8 +108,9 @@ def run(out: Path, given: argparse.Namespace) -> None:
         corpora = {name: corpus.select(items=_first(corpus, given.items)) for name, corpus in
                    corpora.items()}  # fmt: skip
     done = Path(tempfile.mkdtemp()) / "seedbert"
-    if (KIT / ARCHIVE).exists():
-        unpack(KIT / ARCHIVE, done)
+    before = next((path for path in (KIT / ARCHIVE, KEPT) if path.exists()), None)
+    if before is not None:
+        unpack(before, done)
     encoders = readers(corpora)
     settings = [tuple(text.split("=", 1)) for text in given.set]
     if given.device == "cuda":

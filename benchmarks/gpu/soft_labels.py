@@ -1,6 +1,6 @@
 """Fornaciari et al. (2021), ten seeds of every condition, on a GPU in pieces of some minutes.
 
-    make glove; make gpu-kit RUN=soft_labels              with all that is kept so far
+    make glove; make gpu-kit RUN=soft_labels
     python benchmarks/gpu/soft_labels.py run OUT --seconds 540 --processes 14
     cp OUT/soft_labels.tar.gz gpu-kit/soft_labels/        the next run goes on from there
     python benchmarks/gpu/soft_labels.py keep OUT/soft_labels.tar.gz      into benchmarks/results
@@ -42,20 +42,20 @@ def pack(folder: Path, data: Path) -> None:
         datasets.read(data / name).save(folder / name)
     shutil.copy(GLOVE, folder / GLOVE.name)
     (folder / COMMIT).write_text(code_commit(), encoding="utf-8")
-    if KEPT.exists():
-        shutil.copy(KEPT, folder / ARCHIVE)  # tarfile tells by the content how it is packed
 
 
 def run(out: Path, conditions: str | None, given: dict[str, Any], device: str) -> None:
-    """Train what is missing within the time; what an earlier run did is in the kit's archive."""
+    """Train what is missing within the time; what earlier runs did is in the kit's archive, or
+    where there is none in the results of this repository."""
     from dissensus import Corpus
     from dissensus.errors import Unfinished
     from dissensus.papers import soft_labels
 
     corpora = {name: Corpus.load(KIT / name) for name in soft_labels.CORPORA}
     done = Path(tempfile.mkdtemp()) / "soft-labels"
-    if (KIT / ARCHIVE).exists():
-        unpack(KIT / ARCHIVE, done)
+    before = next((path for path in (KIT / ARCHIVE, KEPT) if path.exists()), None)
+    if before is not None:
+        unpack(before, done)
     command = "python benchmarks/gpu/soft_labels.py run OUT"
     with archived(done, out / ARCHIVE):
         try:

@@ -405,11 +405,18 @@ def test_any_part_can_be_shown(wanted: dict[str, tuple[str, ...]], tmp_path: Pat
         assert "best: not chosen yet, HS-Brexit lacks some of the variants" in text
 
 
+def test_every_condition_is_repeated() -> None:
+    """Tests over seeds and items need at least two repetitions, Table 4 has five."""
+    trained = [condition for condition in CONDITIONS.values() if condition.kind != "choose"]
+    assert {c.repeats for c in trained if c.kind == "many"} == {2}
+    assert {c.repeats for c in trained if c.kind != "many"} == {5}
+
+
 @pytest.mark.slow
 def test_what_is_whole_lacks_nothing(tmp_path: Path) -> None:
     write(tmp_path / "out", {name: condition.models for name, condition in CONDITIONS.items()})
     found = report(tmp_path / "out")
-    assert found["missing"] == {} and found["done"] == 410
+    assert found["missing"] == {} and found["done"] == 491
     others = [name for name in found["variant"]["against"] if name != FIRST]
     tests = [found["variant"]["against"][name]["tempered"]["cross-entropy"] for name in others]
     assert sorted(others) == ["ConvAbuse", "MD-Agreement", "cifar10h"]

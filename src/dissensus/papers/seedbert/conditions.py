@@ -77,14 +77,11 @@ def _of(name: str) -> tuple[Condition, ...]:
     made = [
         Condition(f"{name}-choose", name, "choose", TABLE_4, folds),
         plain,
-        Condition(f"{name}-paper", name, "paper", TABLE_4, N_REPEATS if name == FIRST else 1),
+        Condition(f"{name}-paper", name, "paper", TABLE_4),
     ]
-    if name == FIRST:
-        made.append(
-            Condition(f"{name}-many", name, "many", (f"{SEEDS}-{MANY}", f"{DEEP}-{MANY}"), 2)
-        )
-    if name == "ConvAbuse":
-        made.append(Condition(f"{name}-many", name, "many", (f"{SEEDS}-{MANY}",), 1))
+    many = {FIRST: (f"{SEEDS}-{MANY}", f"{DEEP}-{MANY}"), "ConvAbuse": (f"{SEEDS}-{MANY}",)}
+    if name in many:
+        made.append(Condition(f"{name}-many", name, "many", many[name], repeats=2))
     return tuple(made)
 
 
