@@ -25,8 +25,9 @@ from dissensus import Annotations, Corpus, Names, Ordinal
 from dissensus.contents import Contents
 from dissensus.encoders import TextEncoder
 from dissensus.methods import AnnotatorHeads
-from dissensus.training import Training, sparse
-from dissensus.training.loop import Run
+from dissensus.training import Training
+from dissensus.training.loop import Trainer
+from dissensus.training.sparse_tables import tables
 from keeping import keep
 
 PER_ITEM, N_ITEMS, WIDTH = 10, 3200, 384
@@ -59,13 +60,13 @@ def training(corpus: Corpus, optimiser: str, dense: bool = False) -> Callable[[]
     def run() -> float:
         settings: Any = {"epochs": 1, "device": "cpu", "optimiser": optimiser}
         method = AnnotatorHeads(encoder="features", training=Training(**settings))
-        method._begin(corpus, None, None)
-        kept = sparse.LARGE
-        sparse.LARGE = math.inf if dense else kept  # type: ignore[assignment]
+        method.begin_fit(corpus, None, None)
+        kept = tables.LARGE
+        tables.LARGE = math.inf if dense else kept  # type: ignore[assignment]
         try:
-            made: Run = method._run(corpus, None)
+            made: Trainer = method.trainer(corpus, None)
         finally:
-            sparse.LARGE = kept
+            tables.LARGE = kept
         begin = time.process_time()
         made.train()
         return (time.process_time() - begin) / corpus["stars"].n_rows * 1e6

@@ -26,8 +26,8 @@ import dissensus as ds
 from dissensus.corpus import Corpus
 from dissensus.methods import SeedEnsemble
 from dissensus.training import Training
-from dissensus.training.loop import Run
-from dissensus.training.together import train_all
+from dissensus.training.loop import Trainer
+from dissensus.training.stacking.groups import train_all
 from keeping import keep, kept
 
 MEMBERS, ALONE, EPOCHS = 20, 4, 20
@@ -39,10 +39,10 @@ def hs_brexit() -> Corpus:
     return ds.read(folder, corpus="HS-Brexit").part("train")
 
 
-def runs_of(method: SeedEnsemble, corpus: Corpus) -> list[Run]:
+def runs_of(method: SeedEnsemble, corpus: Corpus) -> list[Trainer]:
     """Trainings about to begin."""
-    method._begin(corpus, None, None)
-    return method._runs(corpus, None)
+    method.begin_fit(corpus, None, None)
+    return method.trainers(corpus, None)
 
 
 def seconds(work: Callable[[], Any]) -> float:

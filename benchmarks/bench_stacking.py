@@ -19,7 +19,7 @@ import torch
 from dissensus import Corpus
 from dissensus.methods import Single
 from dissensus.training import Training
-from dissensus.training.stack import Stack
+from dissensus.training.stacking.stack import Stack
 from keeping import keep, kept
 from stacks import crowd, runs_of
 

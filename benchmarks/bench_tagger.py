@@ -166,8 +166,8 @@ def ours(
     training = replace(TRAINING, epochs=epochs, device=device)
     settings = {"encoder": name, "tune": "all", "branch": "attention", "dropout": 0.1}
     method = SoftLabelMtl(**settings, training=training)  # type: ignore[arg-type]
-    method._begin(corpus, None, None)
-    return method._run(corpus, None).train
+    method.begin_fit(corpus, None, None)
+    return method.trainer(corpus, None).train
 
 
 FORMS: dict[str, tuple[int | None, int | None]] = {  # words and characters that are padded to

@@ -9,7 +9,7 @@ import numpy as np
 from dissensus import Annotations, Corpus, Names, Nominal
 from dissensus.contents import Contents
 from dissensus.methods.trained import LaidOut, TrainedMethod
-from dissensus.training.loop import Run
+from dissensus.training.loop import Trainer
 
 
 def crowd(n_items: int, width: int) -> Corpus:
@@ -28,12 +28,12 @@ def crowd(n_items: int, width: int) -> Corpus:
     return Corpus.build("random", items, {"q": asked}, contents={"x": shown})
 
 
-def runs_of(method: TrainedMethod, corpus: Corpus, question: str, n_seeds: int) -> list[Run]:
+def runs_of(method: TrainedMethod, corpus: Corpus, question: str, n_seeds: int) -> list[Trainer]:
     """Trainings about to begin, one for each seed, of one corpus laid out once."""
     laid_out: LaidOut = {}
     runs = []
     for seed in range(n_seeds):
         one = replace(method, init_seed=seed, training=replace(method.training, seed=seed))
-        one._begin(corpus, question, None)
-        runs.append(one._run(corpus, None, laid_out))
+        one.begin_fit(corpus, question, None)
+        runs.append(one.trainer(corpus, None, laid_out))
     return runs

@@ -121,8 +121,8 @@ def begun(
     for number in which:
         member, fold = divmod(number, len(folds))
         made = replace(method, init_seed=member, training=replace(method.training, seed=fold))
-        made._begin(folds[fold], "emotion", None)
-        runs.append(made._run(folds[fold], None, laid_out))
+        made.begin_fit(folds[fold], "emotion", None)
+        runs.append(made.trainer(folds[fold], None, laid_out))
     return runs
 
 
@@ -138,7 +138,7 @@ def waited(work: Callable[[], Any]) -> tuple[Any, float]:
 def stacked(method: Any, folds: list[Any], n: int, at_once: int) -> dict[str, Any]:
     """So many trainings, some side by side, one stack after another; the one before the first
     compiles."""
-    from dissensus.training.stack import Stack
+    from dissensus.training.stacking.stack import Stack
 
     laid_out: dict[Any, Any] = {}
     seconds: dict[str, list[float]] = {"beginning": [], "training": []}
@@ -170,7 +170,7 @@ def profiled(method: Any, folds: list[Any], at_once: int, out: Path) -> None:
     """Write where the time of a stack that is compiled already goes, kernel by kernel."""
     from torch.profiler import profile
 
-    from dissensus.training.stack import Stack
+    from dissensus.training.stacking.stack import Stack
 
     stack = Stack(begun(method, folds, range(at_once), {}))
     stack._one_epoch()

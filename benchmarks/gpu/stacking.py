@@ -58,7 +58,7 @@ def one_by_one(runs: list[Any]) -> float:
 
 def side_by_side(runs: list[Any], graph: bool | None = None) -> tuple[float, float]:
     """Seconds of all, and without the first epoch, in which a step is captured."""
-    from dissensus.training.stack import Stack
+    from dissensus.training.stacking.stack import Stack
 
     stack = Stack(runs, graph=graph)
     first = timed(stack._one_epoch)

@@ -14,7 +14,7 @@ from dissensus.encoders.character_cnn import CharacterCnnEncoder, CharacterCnnNe
 from dissensus.errors import ModelError
 from dissensus.methods import Single, SoftLabelMtl
 from dissensus.training import Training
-from dissensus.training.loop import Run
+from dissensus.training.loop import Trainer
 from tests.training.test_stack import assert_same, run_of
 
 WORDS = ("running", "be", "a", "", "unbelievable")
@@ -97,7 +97,7 @@ def test_seeds_stack(form: str) -> None:
     corpus = _pairs()
     names = {role: f"{name}:form={form}" for role, name in OWN.items()}
 
-    def make() -> list[Run]:
+    def make() -> list[Trainer]:
         training = Training(epochs=2, batch_size=5, device="cpu")
         return [
             run_of(

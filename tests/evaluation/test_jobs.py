@@ -20,9 +20,10 @@ from dissensus.methods.annotator_heads import AnnotatorHeads
 from dissensus.methods.base import Method
 from dissensus.methods.prior import Prior
 from dissensus.methods.single import Single
-from dissensus.training import Training, stack
-from dissensus.training.cuts import Cut
-from dissensus.training.loop import Run
+from dissensus.training import Training
+from dissensus.training.batches import BatchIndex
+from dissensus.training.loop import Trainer
+from dissensus.training.stacking import stack
 from tests.crowds import feature_crowd
 
 QUICK = Training(epochs=3, batch_size=8, device="cpu")
@@ -91,7 +92,7 @@ def test_together_they_find_what_they_find_alone(
     together = run(crowd, tmp_path / "together", methods, trials=trials, inner_folds=2)
     with monkeypatch.context() as patch:
         patch.setitem(jobs.MEMBERS, "cpu", 1)
-        patch.setattr("dissensus.training.together.stackable", lambda run: False)
+        patch.setattr("dissensus.training.stacking.groups.stackable", lambda run: False)
         alone = run(crowd, tmp_path / "alone", methods, trials=trials, inner_folds=2)
     for one, other in zip(together.fits, alone.fits, strict=True):
         assert one.key == other.key and one.notes == other.notes
@@ -151,12 +152,12 @@ def test_of_what_cannot_be_trained_at_once_each_half_is(
 def test_an_error_that_is_kept_keeps_nothing_in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     batches: list[weakref.ref[Any]] = []
 
-    def full(run: Run, cut: Cut) -> None:
+    def full(run: Trainer, cut: BatchIndex) -> None:
         batch = run.examples.batch(*cut)
         batches.append(weakref.ref(batch))
         raise RuntimeError("CUDA out of memory.")
 
-    monkeypatch.setattr(Run, "_one_batch", full)
+    monkeypatch.setattr(Trainer, "train_batch", full)
     crowd = feature_crowd(n_items=40)
     asked = [many.Job(Single(training=QUICK, init_seed=seed), crowd) for seed in (0, 1)]
     first, second = many.try_many(asked, stack=False)

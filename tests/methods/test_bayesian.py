@@ -18,8 +18,8 @@ from dissensus.methods import Bayesian, Job, LabelAndUncertainty, Single, SoftLa
 from dissensus.methods.bayesian import COST
 from dissensus.methods.trained import TrainedMethod
 from dissensus.training import Training
-from dissensus.training.loop import Run, mean_loss, total_loss
-from dissensus.training.together import alike
+from dissensus.training.loop import Trainer, mean_loss, total_loss
+from dissensus.training.stacking.groups import alike
 from tests.crowds import SCALES, anonymous, feature_crowd, thinned
 from tests.tiny import tiny_bert
 from tests.training.test_checkpoint import _stop_after
@@ -45,10 +45,10 @@ def bayesian(**settings: Any) -> Bayesian:
 
 def test_the_papers_network() -> None:
     method = Bayesian(encoder="features", training=QUICK)
-    method._begin(feature_crowd(), None, None)
+    method.begin_fit(feature_crowd(), None, None)
     shapes = {
         n: tuple(v.shape)
-        for n, v in method._run(feature_crowd(), None).network.state_dict().items()
+        for n, v in method.trainer(feature_crowd(), None).network.state_dict().items()
     }
     means = {name: shape for name, shape in shapes.items() if name.endswith("weight.mean")}
     assert list(means.values()) == [(512, 8), (256, 512), (3, 256), (3, 3)]
@@ -204,7 +204,7 @@ def test_side_by_side_as_one_by_one(kind: str) -> None:
     whole = feature_crowd(kind, n_items=60)
     folds = [whole.select(items=np.arange(60) < n) for n in (37, 37, 21)]
 
-    def make() -> list[Run]:
+    def make() -> list[Trainer]:
         training = Training(epochs=3, batch_size=8, weight_decay=0, learning_rate=0.01)
         return [
             run_of(bayesian(init_seed=s, training=dataclasses.replace(training, seed=s)), fold)
@@ -221,7 +221,7 @@ def test_tuned_side_by_side(tmp_path: Path) -> None:
     folder = tiny_bert(tmp_path / "bert", dropout=0.3)
     training = Training(epochs=2, batch_size=6, encoder_learning_rate=1e-3, weight_decay=0)
 
-    def make() -> list[Run]:
+    def make() -> list[Trainer]:
         settings = {"encoder": folder, "tune": "all", "training": training}
         return [run_of(bayesian(init_seed=s, **settings), _texts(19, s)) for s in range(2)]
 

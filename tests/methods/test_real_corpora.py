@@ -14,7 +14,7 @@ from dissensus.encoders import Store, TextEncoder, readings
 from dissensus.methods import AnnotatorHeads, AnnotatorMajority, Prior, Single
 from dissensus.metrics import scores
 from dissensus.training import Examples, Training
-from dissensus.training.cuts import cuts
+from dissensus.training.batches import batch_indices
 from dissensus.training.examples import Table
 
 pytestmark = pytest.mark.data
@@ -66,7 +66,9 @@ def test_heads_on_five_thousand_raters(data_folder: Path) -> None:
     table = Table.of_corpus(train, ("rating",))
     examples = Examples.of_corpus(train, readings(train, "minilm"), table)
     seen = np.zeros(train["rating"].n_rows, np.int64)
-    for _, rows, owner, _ in cuts(examples, np.arange(80), training, np.random.default_rng(0)):
+    for _, rows, owner, _ in batch_indices(
+        examples, np.arange(80), training, np.random.default_rng(0)
+    ):
         np.add.at(seen, rows, 1)
         assert np.bincount(owner).max() <= training.max_rows_per_item
     assert (seen == 1).all()

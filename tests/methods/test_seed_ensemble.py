@@ -23,9 +23,9 @@ from dissensus.methods.seed_ensemble import bag
 from dissensus.methods.temperature import set_aside
 from dissensus.methods.tempering import best_temperature, tempered
 from dissensus.training import Training
-from dissensus.training.cuts import cuts
-from dissensus.training.loop import Run
-from dissensus.training.together import train_all
+from dissensus.training.batches import batch_indices
+from dissensus.training.loop import Trainer
+from dissensus.training.stacking.groups import train_all
 from tests.crowds import SCALES, feature_crowd
 from tests.media import picture
 from tests.tiny import WORDS, tiny_bert, tiny_vit
@@ -56,14 +56,14 @@ def texts(n_items: int = 24) -> Corpus:
     return Corpus.build("texts", asked.items, {"q": asked}, contents=contents)
 
 
-def begun(corpus: Corpus, **settings: Any) -> tuple[SeedEnsemble, list[Run]]:
+def begun(corpus: Corpus, **settings: Any) -> tuple[SeedEnsemble, list[Trainer]]:
     """Trainings about to begin."""
     method = SeedEnsemble(**{"training": QUICK} | settings)
-    method._begin(corpus, None, None)
-    return method, method._runs(corpus, None)
+    method.begin_fit(corpus, None, None)
+    return method, method.trainers(corpus, None)
 
 
-def differing(runs: list[Run]) -> set[str]:
+def differing(runs: list[Trainer]) -> set[str]:
     """The weights in which members begin differently."""
     states = [run.network.state_dict() for run in runs]
     return {
@@ -73,10 +73,12 @@ def differing(runs: list[Run]) -> set[str]:
     }
 
 
-def orders(runs: list[Run]) -> list[list[int]]:
+def orders(runs: list[Trainer]) -> list[list[int]]:
     """The items of each member's first epoch."""
     return [
-        np.concatenate([cut.items for cut in cuts(r.examples, r.learned, r.training, r.order)])
+        np.concatenate(
+            [cut.items for cut in batch_indices(r.examples, r.learned, r.training, r.order)]
+        )
         .astype(int)
         .tolist()
         for r in runs
@@ -106,8 +108,8 @@ def test_masks_are_equal_or_not(tiny: str) -> None:
         seen = []
         for run in runs:
             run.network.train()
-            cut = next(iter(cuts(run.examples, run.learned, run.training, None)))
-            run._one_batch(cut)
+            cut = next(iter(batch_indices(run.examples, run.learned, run.training, None)))
+            run.train_batch(cut)
             seen.append(float(run.sum))
         return set(seen)
 
@@ -217,7 +219,7 @@ def test_a_stack_that_fails_is_made_one_by_one(monkeypatch: pytest.MonkeyPatch) 
     def fail(stack: Any) -> None:
         raise RuntimeError("no room")
 
-    monkeypatch.setattr("dissensus.training.stack.Stack.train", fail)
+    monkeypatch.setattr("dissensus.training.stacking.stack.Stack.train", fail)
     found = SeedEnsemble(encoder="features", training=QUICK).fit(crowd).predict(crowd)
     np.testing.assert_allclose(found["q"].distribution, expected["q"].distribution, atol=1e-5)
 
@@ -228,9 +230,9 @@ def test_a_training_that_was_stopped_goes_on(
     """Of three members the first is over and the second under way."""
     corpus, training = texts(), replace(QUICK, save_every=0.0)
     whole = SeedEnsemble(encoder=tiny, tune="all", n_members=3, training=training).fit(corpus)
-    steps, before = [0], Run._one_batch
+    steps, before = [0], Trainer.train_batch
 
-    def stop(run: Run, cut: Any) -> None:
+    def stop(run: Trainer, cut: Any) -> None:
         steps[0] += 1
         if steps[0] == 9:
             raise KeyboardInterrupt
@@ -238,17 +240,17 @@ def test_a_training_that_was_stopped_goes_on(
 
     stopped = SeedEnsemble(encoder=tiny, tune="all", n_members=3, training=training)
     with monkeypatch.context() as patch:
-        patch.setattr(Run, "_one_batch", stop)
+        patch.setattr(Trainer, "train_batch", stop)
         with pytest.raises(KeyboardInterrupt):
             stopped.fit(corpus, checkpoint=tmp_path / "state")
     assert {p.name for p in (tmp_path / "state").iterdir()} == {"member-0", "member-1"}
     made, steps[0] = [0], 100
 
-    def count(run: Run, cut: Any) -> None:
+    def count(run: Trainer, cut: Any) -> None:
         made[0] += 1
         before(run, cut)
 
-    monkeypatch.setattr(Run, "_one_batch", count)
+    monkeypatch.setattr(Trainer, "train_batch", count)
     resumed = SeedEnsemble(encoder=tiny, tune="all", n_members=3, training=training)
     resumed.fit(corpus, checkpoint=tmp_path / "state")
     assert made[0] == 10  # of 18

@@ -79,7 +79,7 @@ def test_confusions_are_counted_over_ordered_pairs() -> None:
 def test_a_mistake_that_people_make_counts_less() -> None:
     crowd = feature_crowd(n_items=50)
     method = Single(encoder="features", cost_sensitive=True)
-    method._begin(crowd, None, None)
+    method.begin_fit(crowd, None, None)
     made, shared = method.targets(crowd), confusions(crowd["q"])
     raw = torch.randn(50, 3, dtype=torch.float64, generator=torch.manual_seed(0))
     label, said = made["q"], raw.argmax(1).numpy()
@@ -125,7 +125,7 @@ def _learned(**settings: Any) -> tuple[list[int], list[float]]:
     """The items that are learned from, and what each counts."""
     corpus = _shares()
     method = Single(encoder="features", **settings)
-    method._begin(corpus, None, None)
+    method.begin_fit(corpus, None, None)
     weight = method.targets(corpus)["q.weight"]
     return method.learns(corpus).tolist(), weight.tolist()
 

@@ -17,7 +17,7 @@ from dissensus.methods import Prior, Single, SoftLabel
 from dissensus.metrics import cross_entropy, tvd, wasserstein
 from dissensus.networks.divergences import DIVERGENCES
 from dissensus.training import Training
-from dissensus.training.together import obstacle
+from dissensus.training.stacking.groups import obstacle
 from tests.crowds import SCALES, anonymous, feature_crowd, thinned
 
 QUICK = Training(epochs=20, batch_size=16, learning_rate=0.02, device="cpu")
@@ -219,7 +219,7 @@ def test_gold_labels_alone_are_learned_from_in_the_first_half() -> None:
     asked = crowd["q"].take(crowd["q"].item < 20)
     some = dataclasses.replace(some, questions={"q": asked})
     method = soft(label_first="gold")
-    method._begin(some, None, None)
+    method.begin_fit(some, None, None)
     assert method.learns(some).tolist() == list(range(40))
     made = method.targets(some)
     assert made["q.label.weight"].tolist() == [1] * 40
@@ -231,7 +231,7 @@ def test_an_epoch_is_chosen_by_what_is_learned_last() -> None:
     fitted = soft(label_first="consensus").fit(crowd, validation=held)
     plain = soft()
     plain.network_, plain.sizes_, plain.learned_ = fitted.network_, fitted.sizes_, fitted.learned_
-    assert min(fitted.log_.validation) == pytest.approx(plain._judge(held).figure(), rel=1e-5)
+    assert min(fitted.log_.validation) == pytest.approx(plain._judge(held).score(), rel=1e-5)
 
 
 def test_half_of_one_epoch_is_refused() -> None:
@@ -248,5 +248,5 @@ def test_half_of_one_epoch_is_refused() -> None:
 
 def test_it_is_not_stacked() -> None:
     method, crowd = soft(label_first="consensus"), feature_crowd(n_items=20)
-    method._begin(crowd, None, None)
-    assert obstacle(method._run(crowd, None)) == "its losses are minimised one after another"
+    method.begin_fit(crowd, None, None)
+    assert obstacle(method.trainer(crowd, None)) == "its losses are minimised one after another"

@@ -37,8 +37,8 @@ def with_gold(corpus: Corpus, items: np.ndarray | None = None) -> Corpus:
 
 def _losses(method: SoftLabelMtl, corpus: Corpus) -> tuple[float, torch.Tensor, torch.Tensor]:
     """The loss of all items, and what both tasks say of them before the first step."""
-    method._begin(corpus, None, None)
-    run = method._run(corpus, None)
+    method.begin_fit(corpus, None, None)
+    run = method.trainer(corpus, None)
     run.network.eval()
     everything = np.arange(corpus.n_items)
     nothing = np.zeros(0, np.int64)
@@ -87,7 +87,7 @@ def test_items_with_a_label_or_answers_only_count_for_one_task() -> None:
     answered = np.flatnonzero(crowd["q"].per_item())
     assert np.setdiff1d(np.arange(10), answered).size  # else there is nothing to see
     method = mtl(label="gold")
-    method._begin(crowd, None, None)
+    method.begin_fit(crowd, None, None)
     made = method.targets(crowd)
     labelled = crowd.gold["q"].item
     assert np.flatnonzero(made["q.weight"]).tolist() == labelled.tolist()
@@ -125,7 +125,7 @@ def test_labels_of_any_aggregator() -> None:
     crowd = thinned(feature_crowd(n_items=100), share=0.8)
     expected = DawidSkene().fit(crowd["q"]).consensus_
     for method in (mtl(label="dawid-skene"), Single(**SETTINGS | {"label": "dawid-skene"})):
-        method._begin(crowd, None, None)
+        method.begin_fit(crowd, None, None)
         made = method.targets(crowd)
         assert made["q"][expected.item].tolist() == expected.answer.tolist()
         assert np.flatnonzero(made["q.weight"]).tolist() == expected.item.tolist()

@@ -101,8 +101,8 @@ def test_whole_contents_are_set_aside() -> None:
 def test_single_is_calibrated_by_items_it_does_not_learn(kind: str, tmp_path: object) -> None:
     crowd = feature_crowd(kind)
     plain = Single(encoder="features", temperature=True, held_out=0.3, training=QUICK)
-    plain._begin(crowd, None, None)
-    (run,) = plain._runs(crowd, None)
+    plain.begin_fit(crowd, None, None)
+    (run,) = plain.trainers(crowd, None)
     aside = set_aside(crowd, 0.3, QUICK.seed)
     assert sorted([*run.learned, *aside]) == list(range(60))
     fitted = Single(encoder="features", temperature=True, held_out=0.3, training=QUICK).fit(crowd)

@@ -20,9 +20,9 @@ from dissensus.methods import load
 from dissensus.methods.annotator_heads import AnnotatorHeads
 from dissensus.methods.single import Single
 from dissensus.training import Examples, Training
-from dissensus.training.cuts import batches
+from dissensus.training.batches import batches
 from dissensus.training.examples import Table
-from dissensus.training.tuned import Tuned, pooled_by_item
+from dissensus.training.fine_tuning import FineTunedNetwork, pooled_by_item
 from tests.tiny import tiny_bert
 
 N_ITEMS = 12
@@ -69,7 +69,7 @@ def corpus_of(**shown: Sequence[str | None]) -> Corpus:
 def moved(method: Any, tiny: str) -> dict[str, float]:
     """How far each parameter of the encoder went from where it was pretrained."""
     before = TextEncoder(tiny).network.state_dict()
-    assert isinstance(method.network_, Tuned)
+    assert isinstance(method.network_, FineTunedNetwork)
     after = method.network_.encoders[0].state_dict()
     return {name: float((after[name] - before[name]).abs().max()) for name in before}
 
@@ -94,7 +94,7 @@ def _by_hand(corpus: Corpus, tiny: str, fitted: Single) -> list[float]:
     again = Single(encoder=tiny, tune="all", hidden=(), dropout=0.0, training=PLAIN)
     again.learned_, again.sizes_ = fitted.learned_, fitted.sizes_
     made = again._made()
-    assert isinstance(made, Tuned)
+    assert isinstance(made, FineTunedNetwork)
     head = made.inner  # with the same first weights
     shown = [corpus.contents["text"][code] for code in corpus.content["text"]]
     tokens = tokenizer(shown, padding=True, return_tensors="pt")
@@ -224,7 +224,7 @@ def test_a_focus_is_pooled_as_a_store_pools_it(tiny: str) -> None:
     examples = Examples.of_corpus(corpus, read, table, tuned=True)
     ((batch, _),) = batches(examples, np.arange(5), 5)
     reader = TextEncoder(tiny)
-    network = Tuned(nn.Identity(), {"text": reader.network}, pool=True)  # type: ignore[arg-type]
+    network = FineTunedNetwork(nn.Identity(), {"text": reader.network}, pool=True)  # type: ignore[arg-type]
     with torch.no_grad():
         found = network.encoded(batch).pooled["text"].numpy()
     expected, n_empty = (

@@ -23,7 +23,7 @@ from dissensus.papers.soft_labels.fitting import Opened, Task
 from dissensus.papers.soft_labels.networks import TRAINING, methods, told
 from dissensus.papers.soft_labels.outcome import Outcome
 from dissensus.papers.soft_labels.printed import MODELS
-from dissensus.training.loop import Run
+from dissensus.training.loop import Trainer
 from tests.papers.tiny import QUICK, stems, tweets, vectors
 
 
@@ -117,9 +117,9 @@ def test_adam_goes_on_from_fold_to_fold_only_where_it_did(
 ) -> None:
     steps: list[tuple[float, float]] = []
     weights: list[torch.Tensor] = []
-    train = Run.train
+    train = Trainer.train
 
-    def watched(self: Run, checkpoint: Any = None) -> Any:
+    def watched(self: Trainer, checkpoint: Any = None) -> Any:
         weights.append(torch.cat([p.detach().flatten() for p in self.parameters]))
         held = self.optimiser.state_dict()["state"]
         before = float(held[0]["step"]) if held else 0.0
@@ -127,7 +127,7 @@ def test_adam_goes_on_from_fold_to_fold_only_where_it_did(
         steps.append((before, float(self.optimiser.state_dict()["state"][0]["step"])))
         return log
 
-    monkeypatch.setattr(Run, "train", watched)
+    monkeypatch.setattr(Trainer, "train", watched)
     carried = trained("pos-cv", "ce", quick, corpora)
     n = steps[0][1]
     assert n == 15  # 3 epochs of 150 tokens, 32 at a time

@@ -20,7 +20,7 @@ from dissensus.methods import AnnotatorHeads
 from dissensus.methods.base import Method
 from dissensus.training import Training
 from dissensus.training.checkpoint import STATE, Checkpoint
-from dissensus.training.loop import Run
+from dissensus.training.loop import Trainer
 from tests.crowds import feature_crowd
 
 
@@ -33,17 +33,17 @@ def _weights(method: Method) -> dict[str, np.ndarray]:
     return method._weights()
 
 
-def _stop_after(n: int, monkeypatch: pytest.MonkeyPatch, of: str = "_one_batch") -> None:
+def _stop_after(n: int, monkeypatch: pytest.MonkeyPatch, of: str = "train_batch") -> None:
     """Ctrl-C in the middle of the n-th batch (or of the n-th time that an epoch is judged)."""
-    done = getattr(Run, of)
+    done = getattr(Trainer, of)
     seen = iter(range(1, 10_000))
 
-    def interrupted(run: Run, given: object) -> None:
+    def interrupted(run: Trainer, given: object) -> None:
         if next(seen) == n:
             signal.raise_signal(signal.SIGINT)
         done(run, given)
 
-    monkeypatch.setattr(Run, of, interrupted)
+    monkeypatch.setattr(Trainer, of, interrupted)
 
 
 @pytest.mark.parametrize("n", [1, 2, 6, 9, 24])
@@ -77,7 +77,7 @@ def test_stopped_while_an_epoch_is_judged(tmp_path: Path, monkeypatch: pytest.Mo
     train, held = feature_crowd().split(0.2, seed=0)
     whole = _method().fit(train, validation=held)
     with monkeypatch.context() as patch:
-        _stop_after(2, patch, "_judge")
+        _stop_after(2, patch, "_validate")
         with pytest.raises(KeyboardInterrupt):
             _method().fit(train, validation=held, checkpoint=tmp_path / "c")
     resumed = _method().fit(train, validation=held, checkpoint=tmp_path / "c")
@@ -92,10 +92,10 @@ def test_a_second_ctrl_c_does_not_wait_and_spoils_no_state(
 ) -> None:
     crowd = feature_crowd()
     whole = _method().fit(crowd)
-    done = Run._one_batch
+    done = Trainer.train_batch
     seen = iter(range(10_000))
 
-    def impatient(run: Run, cut: Any) -> None:
+    def impatient(run: Trainer, cut: Any) -> None:
         if next(seen) == 9:
             run.step += 1  # half made
             signal.raise_signal(signal.SIGINT)
@@ -103,7 +103,7 @@ def test_a_second_ctrl_c_does_not_wait_and_spoils_no_state(
         done(run, cut)
 
     with monkeypatch.context() as patch:
-        patch.setattr(Run, "_one_batch", impatient)
+        patch.setattr(Trainer, "train_batch", impatient)
         with pytest.raises(KeyboardInterrupt):
             _method().fit(crowd, checkpoint=tmp_path / "c")
     resumed = _method().fit(crowd, checkpoint=tmp_path / "c")

@@ -12,7 +12,7 @@ from dissensus import Annotations, Corpus, Interval, Names, Nominal
 from dissensus.contents import Contents
 from dissensus.encoders import FeaturesEncoder, readings
 from dissensus.training import Examples, Training
-from dissensus.training.cuts import batches, cuts
+from dissensus.training.batches import batch_indices, batches
 from dissensus.training.examples import Table
 from tests.crowds import feature_crowd
 
@@ -92,7 +92,7 @@ def test_every_row_is_seen_once_an_epoch(most: int) -> None:
     training = Training(batch_size=4, max_rows_per_item=most)
     seen: Counter[int] = Counter()
     shares = np.zeros(11)
-    for cut in cuts(examples, np.arange(11), training, np.random.default_rng(0)):
+    for cut in batch_indices(examples, np.arange(11), training, np.random.default_rng(0)):
         items, rows, owner, share = cut
         assert len(items) <= 4 and np.bincount(owner).max() <= most
         np.testing.assert_array_equal(items[owner], table.item[rows])

@@ -14,9 +14,9 @@ from dissensus.errors import ModelError
 from dissensus.methods import AnnotatorHeads
 from dissensus.metrics import annotator_accuracy
 from dissensus.training import Batch, Examples, Loss, Network, Outputs, Training, fit
-from dissensus.training.cuts import cuts
+from dissensus.training.batches import batch_indices
 from dissensus.training.examples import Table
-from dissensus.training.loop import Judge, mean_loss, total_loss
+from dissensus.training.loop import Validation, mean_loss, total_loss
 from tests.crowds import feature_crowd
 
 
@@ -83,7 +83,7 @@ def test_with_a_validation_corpus_the_best_epoch_is_kept() -> None:
     examples, other = _examples(), _examples(8)
     training = Training(epochs=30, learning_rate=3.0, patience=4, warm_up=0)
     network = _Line()
-    judge = Judge("loss", lambda: mean_loss(network, (ROW_LOSS,), other, training), False)
+    judge = Validation("loss", lambda: mean_loss(network, (ROW_LOSS,), other, training), False)
     log = fit(network, (ROW_LOSS,), examples, training, judge, learned=np.arange(24))
     assert log.best_epoch == 1 + int(np.argmin(log.validation))
     assert len(log.validation) <= log.best_epoch + 4
@@ -152,7 +152,7 @@ def test_on_a_plateau_the_rate_is_halved() -> None:
     training = Training(epochs=8, batch_size=24, warm_up=0, schedule="plateau", plateau=2)
     network = _Line()
     figures = iter([3.0, 2.0, 2.5, 2.1, 1.0, 1.0, 1.0, 1.0])
-    judge = Judge("made up", lambda: next(figures), False)
+    judge = Validation("made up", lambda: next(figures), False)
     log = fit(network, (ROW_LOSS,), _examples(), training, judge, learned=np.arange(24))
     assert log.rate == pytest.approx([1e-3] * 4 + [5e-4] * 3 + [2.5e-4])
     assert (log.best_epoch, log.chosen_by) == (5, "made up")
@@ -161,7 +161,7 @@ def test_on_a_plateau_the_rate_is_halved() -> None:
 def test_a_figure_whose_highest_is_best() -> None:
     training = Training(epochs=5, batch_size=24, patience=2)
     figures = iter([0.1, float("nan"), 0.4, 0.3, 0.2])
-    judge = Judge("accuracy", lambda: next(figures), True)
+    judge = Validation("accuracy", lambda: next(figures), True)
     log = fit(_Line(), (ROW_LOSS,), _examples(), training, judge, learned=np.arange(24))
     assert (log.best_epoch, len(log.validation)) == (3, 5)
 
@@ -222,10 +222,10 @@ def test_batches_by_content_hold_what_shows_the_same_together() -> None:
         crowd, readings(crowd, "features"), Table.of_corpus(crowd, ("q",))
     )
     training = Training(batch_size=12, batch_by="content")
-    seen = list(cuts(examples, np.arange(60), training, np.random.default_rng(0)))
+    seen = list(batch_indices(examples, np.arange(60), training, np.random.default_rng(0)))
     assert sorted(np.concatenate([cut.items for cut in seen]).tolist()) == list(range(60))
     assert [len(set(crowd.content["x"][cut.items].tolist())) for cut in seen] == [2] * 5
-    other = next(cuts(examples, np.arange(60), training, np.random.default_rng(1)))
+    other = next(batch_indices(examples, np.arange(60), training, np.random.default_rng(1)))
     assert other.items.tolist() != seen[0].items.tolist()
 
 
@@ -247,9 +247,9 @@ def test_of_equally_good_epochs_the_first_or_the_last_is_kept(
     figures = iter([0.3, 0.5, float("nan"), 0.5, 0.4])
     method = AnnotatorHeads(encoder="features", training=Training(epochs=5, ties=ties))
     crowd = feature_crowd(n_items=30)
-    method._begin(crowd, "q", None)
-    run = method._run(crowd, None)
-    run.judge = Judge("figure", lambda: next(figures), True)
+    method.begin_fit(crowd, "q", None)
+    run = method.trainer(crowd, None)
+    run.validation = Validation("figure", lambda: next(figures), True)
     assert run.train().best_epoch == kept
 
 
@@ -279,7 +279,7 @@ def test_without_shuffling_every_epoch_is_as_the_corpus_stands() -> None:
     training = Training(batch_size=5, shuffle=False, max_rows_per_item=3)
     order = np.random.default_rng(0)
     for _ in range(2):
-        found = list(cuts(examples, np.arange(2, 24), training, order))
+        found = list(batch_indices(examples, np.arange(2, 24), training, order))
         items = np.concatenate([cut.items for cut in found])
         assert items.tolist() == np.repeat(np.arange(2, 24), 2).tolist()  # four rows: two pieces
         assert np.concatenate([cut.rows for cut in found]).tolist() == list(range(8, 96))
@@ -317,7 +317,7 @@ def test_weights_are_averaged_over_the_last_steps() -> None:
         return -float(len(judged))  # better in every epoch
 
     training = replace(plain, averaged=0.4)
-    judge = Judge("loss", noted, False)
+    judge = Validation("loss", noted, False)
     fit(averaged, (ROW_LOSS,), examples, training, judge, learned=np.arange(24))
     torch.testing.assert_close(averaged.weight.detach(), torch.stack(seen[-4:]).mean(dim=0))
     means = [seen[2], seen[4], seen[6], torch.stack(seen[7:9]).mean(dim=0)]

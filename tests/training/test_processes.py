@@ -21,11 +21,12 @@ from dissensus.corpus import Corpus
 from dissensus.errors import ModelError
 from dissensus.methods import AnnotatorHeads, Bayesian, LabelAndUncertainty, Single
 from dissensus.networks.noise import drawing, dropped, standing
-from dissensus.training import Batch, Loss, Outputs, Training, sparse
+from dissensus.training import Batch, Loss, Outputs, Training
+from dissensus.training.batches import batch_indices
 from dissensus.training.checkpoint import STATE, Checkpoint
-from dissensus.training.cuts import cuts
-from dissensus.training.loop import Judge, Run, mean_loss
-from dissensus.training.processes import Processes, joined, present
+from dissensus.training.loop import Trainer, Validation, mean_loss
+from dissensus.training.processes import Processes, current_processes, joined
+from dissensus.training.sparse_tables import tables
 from tests.crowds import feature_crowd, thinned
 from tests.tiny import WORDS, tiny_bert
 from tests.training.test_stack import run_of
@@ -59,52 +60,52 @@ def _annotator_means(outputs: Outputs, batch: Batch) -> Tensor:
     return (sums / empty.index_add(0, batch.rows.annotator, torch.ones_like(squared))).mean()
 
 
-def _heads(kind: str = "nominal", training: Training = TRAINING) -> Run:
+def _heads(kind: str = "nominal", training: Training = TRAINING) -> Trainer:
     method = AnnotatorHeads("features", hidden=(6,), dropout=0.4, training=training)
     return run_of(method, _crowd(kind))
 
 
-def _single(training: Training = TRAINING) -> Run:
+def _single(training: Training = TRAINING) -> Trainer:
     method = Single("features", hidden=(6,), dropout=0.4, training=training)
     return run_of(method, _crowd("interval"))
 
 
-def _with_losses(run: Run, *losses: Loss) -> Run:
-    return Run(run.network, losses, run.examples, run.training, run.judge, run.learned)
+def _with_losses(run: Trainer, *losses: Loss) -> Trainer:
+    return Trainer(run.network, losses, run.examples, run.training, run.validation, run.learned)
 
 
-def _judged() -> Run:
+def _judged() -> Trainer:
     run = _heads("ordinal", replace(TRAINING, epochs=9, schedule="plateau", plateau=1, patience=2))
-    judge = Judge(
+    judge = Validation(
         "loss", lambda: mean_loss(run.network, run.losses, run.examples, run.training), True
     )
-    return Run(run.network, run.losses, run.examples, run.training, judge, run.learned)
+    return Trainer(run.network, run.losses, run.examples, run.training, judge, run.learned)
 
 
-def _interleaved() -> Run:
+def _interleaved() -> Trainer:
     """Each loss has a head of its own, which the other's step leaves alone."""
     training = replace(TRAINING, losses="interleaved", epochs=2)
     return run_of(LabelAndUncertainty("features", training=training), _crowd("nominal"))
 
 
-def _by_rows() -> Run:
+def _by_rows() -> Trainer:
     """Only the batch's rows of the heads are stepped, and only their gradients summed."""
-    before, sparse.LARGE = sparse.LARGE, 1
+    before, tables.LARGE = tables.LARGE, 1
     try:
         run = _heads("interval", replace(TRAINING, weight_decay=0.1))
     finally:
-        sparse.LARGE = before
+        tables.LARGE = before
     assert len(run.tables.tables) == 2
     return run
 
 
-def _bayesian() -> Run:
+def _bayesian() -> Trainer:
     """The cost of the weights is no item's own: each process has a part of it."""
     method = Bayesian("features", hidden=(6,), passes=3, training=TRAINING)
     return run_of(method, _crowd("nominal"))
 
 
-CASES: dict[str, Callable[[], Run]] = {
+CASES: dict[str, Callable[[], Trainer]] = {
     "rows": _heads,
     "multi-label": lambda: _heads("multi-label", replace(TRAINING, optimiser="sgd", epochs=2)),
     "concordance": lambda: _with_losses(_single(), Loss("q", "batch", _concordance)),
@@ -117,7 +118,7 @@ CASES: dict[str, Callable[[], Run]] = {
 }
 
 
-def _tuned() -> Run:
+def _tuned() -> Trainer:
     """A tiny BERT that learns too; most texts occur several times, in several batches' parts."""
     generator = np.random.default_rng(0)
     texts = [" ".join(generator.choice(WORDS[5:], size=n)) for n in (1, 2, 3, 4, 5, 6, 7)]
@@ -132,11 +133,11 @@ def _tuned() -> Run:
     return run_of(method, corpus)
 
 
-def run_weights(run: Run) -> dict[str, np.ndarray]:
+def run_weights(run: Trainer) -> dict[str, np.ndarray]:
     return {name: value.numpy().copy() for name, value in run.network.state_dict().items()}
 
 
-def _figures(run: Run) -> dict[str, np.ndarray]:
+def _figures(run: Trainer) -> dict[str, np.ndarray]:
     log = run.train()
     told = {"train": log.train, "validation": log.validation, "rate": log.rate}
     return run_weights(run) | {f"log.{name}": np.array(value) for name, value in told.items()}
@@ -146,6 +147,7 @@ SCRIPT = """
 import sys
 import numpy as np, torch
 from dissensus.training.processes import joined
+from dissensus.training.sparse_tables import tables
 from tests.training import test_processes as tests
 torch.set_num_threads(1)
 with joined() as processes:
@@ -209,17 +211,18 @@ import signal, sys
 from pathlib import Path
 import numpy as np
 from dissensus.training.checkpoint import Checkpoint
-from dissensus.training.loop import Run
+from dissensus.training.loop import Trainer
 from dissensus.training.processes import joined
+from dissensus.training.sparse_tables import tables
 from tests.training.test_processes import _judged, run_weights
 folder, stop_at, out = Path(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
-done, seen = Run._one_batch, iter(range(1, 10_000))
+done, seen = Trainer.train_batch, iter(range(1, 10_000))
 with joined() as processes:
     def interrupted(run, cut):
         if next(seen) == stop_at and not processes.leads:
             signal.raise_signal(signal.SIGINT)  # heard by one, it stops both after the same batch
         done(run, cut)
-    Run._one_batch = interrupted
+    Trainer.train_batch = interrupted
     run = _judged()
     try:
         run.train(Checkpoint(folder, "this", 0))
@@ -251,6 +254,7 @@ import sys
 from pathlib import Path
 from dissensus.training.checkpoint import Checkpoint
 from dissensus.training.processes import joined
+from dissensus.training.sparse_tables import tables
 from tests.training.test_processes import _judged
 with joined() as processes:
     folder = Path(sys.argv[1]) if processes.leads else Path(sys.argv[1], "of another machine")
@@ -260,7 +264,7 @@ with joined() as processes:
 
 def test_processes_that_do_not_see_the_same_state_are_refused(tmp_path: Path) -> None:
     run, checkpoint = _judged(), Checkpoint(tmp_path, "this", 0)
-    run._one_batch(next(cuts(run.examples, run.learned, run.training, run.order)))
+    run.train_batch(next(batch_indices(run.examples, run.learned, run.training, run.order)))
     run.done = 1
     run.save(checkpoint)
     ended = in_processes(2, APART, tmp_path)
@@ -278,6 +282,7 @@ import sys
 from dissensus.methods import Single
 from dissensus.training import Training
 from dissensus.training.processes import joined
+from dissensus.training.sparse_tables import tables
 from tests.crowds import feature_crowd
 crowd = feature_crowd(n_items=30)
 train, held = crowd.split(0.3, seed=0)
@@ -306,6 +311,7 @@ from dissensus.errors import ModelError
 from dissensus.methods import Single
 from dissensus.training import Training
 from dissensus.training.processes import joined
+from dissensus.training.sparse_tables import tables
 encode = TextEncoder.encode
 def told(self, contents):
     print("encoded", len(contents))
@@ -343,7 +349,7 @@ def test_without_others_there_is_one_process(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setenv("WORLD_SIZE", "1")
     monkeypatch.setenv("RANK", "0")
     with joined() as processes:
-        assert processes == present() == Processes()
+        assert processes == current_processes() == Processes()
 
 
 def test_more_processes_than_gpus_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:

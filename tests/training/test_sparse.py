@@ -17,10 +17,11 @@ from dissensus.contents import Contents
 from dissensus.errors import CheckpointError
 from dissensus.methods import AnnotatorHeads, Job, Single, fit_many
 from dissensus.scales import Scale
-from dissensus.training import Batch, Network, Outputs, Rows, Training, kernels, sparse
-from dissensus.training.loop import Run
-from dissensus.training.sparse import AdamW, Momentum, Rule, Tables
-from dissensus.training.together import stackable
+from dissensus.training import Batch, Network, Outputs, Rows, Training
+from dissensus.training.loop import Trainer
+from dissensus.training.sparse_tables import kernels, tables
+from dissensus.training.sparse_tables.tables import AdamW, Momentum, Rule, Tables
+from dissensus.training.stacking.groups import stackable
 from tests.training.test_stack import run_of, weights_of
 
 N_ANNOTATORS, N_STEPS = 40, 60
@@ -252,7 +253,7 @@ def _method(**settings: Any) -> AnnotatorHeads:
 @pytest.fixture
 def by_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     """Any table is large."""
-    monkeypatch.setattr(sparse, "LARGE", 1)
+    monkeypatch.setattr(tables, "LARGE", 1)
 
 
 SETTINGS: list[dict[str, Any]] = [
@@ -273,7 +274,7 @@ def test_annotator_heads_end_the_same(
     Some weights have gradients of 1e-5 early on; for AdamW 3e-3 of a step is allowed.
     """
     dense = run_of(_method(**settings), _crowd(scale))
-    monkeypatch.setattr(sparse, "LARGE", 1)
+    monkeypatch.setattr(tables, "LARGE", 1)
     by_rows = run_of(_method(**settings), _crowd(scale))
     assert not dense.tables.tables and len(by_rows.tables.tables) == 2
     assert stackable(dense) and not stackable(by_rows)
@@ -295,15 +296,15 @@ def test_stopped_anywhere_the_end_is_the_same_to_the_bit(
     train, held = _crowd().split(0.2, seed=0)
     settings = {"optimiser": optimiser, "save_every": 0}
     whole = _method(**settings).fit(train, validation=held)
-    done, seen = Run._one_batch, iter(range(1, 10_000))
+    done, seen = Trainer.train_batch, iter(range(1, 10_000))
 
-    def interrupted(run: Run, cut: Any) -> None:
+    def interrupted(run: Trainer, cut: Any) -> None:
         if next(seen) == n:
             signal.raise_signal(signal.SIGINT)
         done(run, cut)
 
     with monkeypatch.context() as patch:
-        patch.setattr(Run, "_one_batch", interrupted)
+        patch.setattr(Trainer, "train_batch", interrupted)
         with pytest.raises(KeyboardInterrupt):
             _method(**settings).fit(train, validation=held, checkpoint=tmp_path / "c")
     resumed = _method(**settings).fit(train, validation=held, checkpoint=tmp_path / "c")
@@ -318,12 +319,12 @@ def test_a_state_of_whole_tables_is_none_of_rows(
 ) -> None:
     """As where a training goes on without the GPU that it was begun on."""
     crowd, folder = _crowd(), tmp_path / "c"
-    monkeypatch.setattr(sparse, "LARGE", kept)
+    monkeypatch.setattr(tables, "LARGE", kept)
     with monkeypatch.context() as patch:
-        patch.setattr(Run, "end_epoch", lambda *_: signal.raise_signal(signal.SIGINT))
+        patch.setattr(Trainer, "end_epoch", lambda *_: signal.raise_signal(signal.SIGINT))
         with pytest.raises(KeyboardInterrupt):
             _method(save_every=0.0).fit(crowd, checkpoint=folder)
-    monkeypatch.setattr(sparse, "LARGE", read)
+    monkeypatch.setattr(tables, "LARGE", read)
     says = (
         f"^{folder}: was kept on another device, or by another version of dissensus, which steps "
         "large tables of annotators in another way; go on there, or remove it and train again$"
@@ -338,7 +339,7 @@ def test_an_epoch_is_judged_and_kept_with_all_rows_up_to_date(
     train, held = _crowd().split(0.2, seed=0)
     settings = {"optimiser": "sgd", "learning_rate": 0.02, "schedule": "constant"}
     dense = _method(**settings).fit(train, validation=held)
-    monkeypatch.setattr(sparse, "LARGE", 1)
+    monkeypatch.setattr(tables, "LARGE", 1)
     by_rows = _method(**settings).fit(train, validation=held)
     assert by_rows.log_.validation == pytest.approx(dense.log_.validation, rel=1e-4)
     assert by_rows.log_.best_epoch == dense.log_.best_epoch
@@ -363,12 +364,12 @@ def test_by_size_and_where_there_is_a_closed_form(monkeypatch: pytest.MonkeyPatc
         return len(Tables.of(network, Training(**settings), torch.device("cpu")).tables)
 
     assert found() == 0
-    monkeypatch.setattr(sparse, "LARGE", N_ANNOTATORS * 8)
+    monkeypatch.setattr(tables, "LARGE", N_ANNOTATORS * 8)
     assert found() == 2 and found(optimiser="sgd") == 2
     assert found(optimiser="adam") == 0 and found(optimiser="adam", weight_decay=0) == 2
     assert found(losses="interleaved") == 0
     assert not Tables.of(network, Training(), torch.device("cuda")).tables
-    monkeypatch.setattr(sparse, "LARGE", N_ANNOTATORS * 8 + 1)
+    monkeypatch.setattr(tables, "LARGE", N_ANNOTATORS * 8 + 1)
     assert found() == 0
 
 

@@ -29,17 +29,17 @@ from dissensus.methods import (
 )
 from dissensus.methods.trained import TrainedMethod
 from dissensus.training import Training
-from dissensus.training.loop import Judge, Run
-from dissensus.training.stack import Stack
-from dissensus.training.together import alike, obstacle, stackable, train_all
+from dissensus.training.loop import Trainer, Validation
+from dissensus.training.stacking.groups import alike, obstacle, stackable, train_all
+from dissensus.training.stacking.stack import Stack
 from tests.crowds import feature_crowd
 from tests.tiny import WORDS, tiny_bert
 
 
-def run_of(method: TrainedMethod, corpus: Corpus) -> Run:
+def run_of(method: TrainedMethod, corpus: Corpus) -> Trainer:
     """A training in float64, about to begin."""
-    method._begin(corpus, None, None)
-    run = method._run(corpus, None)
+    method.begin_fit(corpus, None, None)
+    run = method.trainer(corpus, None)
     network = run.network.double()
     examples = run.examples
     pooled = {role: held.double() for role, held in examples.pooled.items()}
@@ -53,17 +53,19 @@ def run_of(method: TrainedMethod, corpus: Corpus) -> Run:
     }
     table = replace(examples.table, answer=answer)
     examples = replace(examples, pooled=pooled, targets=targets, table=table)
-    return Run(network, run.losses, examples, run.training, run.judge, run.learned, run.kind)
+    return Trainer(
+        network, run.losses, examples, run.training, run.validation, run.learned, run.kind
+    )
 
 
-def weights_of(runs: list[Run]) -> list[dict[str, np.ndarray]]:
+def weights_of(runs: list[Trainer]) -> list[dict[str, np.ndarray]]:
     return [
         {name: held.numpy().copy() for name, held in run.network.state_dict().items()}
         for run in runs
     ]
 
 
-def assert_same(make: Callable[[], list[Run]], tolerance: float = 1e-10) -> list[Run]:
+def assert_same(make: Callable[[], list[Trainer]], tolerance: float = 1e-10) -> list[Trainer]:
     alone = make()
     for run in alone:
         run.train()
@@ -98,7 +100,7 @@ def test_seeds_side_by_side_are_seeds_one_by_one(name: str, optimiser: str) -> N
     """Four epochs of five batches, 20 steps; dropout and all."""
     crowd = feature_crowd("nominal", n_items=37)
 
-    def make() -> list[Run]:
+    def make() -> list[Trainer]:
         return [
             run_of(
                 METHODS[name](
@@ -121,7 +123,7 @@ def test_seeds_side_by_side_are_seeds_one_by_one(name: str, optimiser: str) -> N
 def test_every_scale(name: str, kind: str) -> None:
     crowd = feature_crowd(kind, n_items=30)
 
-    def make() -> list[Run]:
+    def make() -> list[Trainer]:
         training = Training(epochs=3, batch_size=8)
         return [
             run_of(METHODS[name](encoder="features", init_seed=seed, training=training), crowd)
@@ -143,16 +145,18 @@ def test_other_folds_rates_clips_stops_and_plateaus_for_each(name: str) -> None:
         {"learning_rate": 0.3, "epochs": 9, "patience": 2, "schedule": "constant"},
     ]
 
-    def make() -> list[Run]:
+    def make() -> list[Trainer]:
         runs = []
         for number, (fold, own) in enumerate(zip(folds, settings, strict=True)):
             training = Training(batch_size=8, seed=number, **own)  # type: ignore[arg-type]
             method = METHODS[name](encoder="features", init_seed=number, training=training)
             run = run_of(method, fold)
             figures = iter([3.0, 2.0, 2.5, 2.6, 2.7, 1.0, 1.0, 1.0, 1.0])
-            judge = Judge("made up", lambda figures=figures: next(figures), False)  # type: ignore[misc]
+            judge = Validation("made up", lambda figures=figures: next(figures), False)  # type: ignore[misc]
             runs.append(
-                Run(run.network, run.losses, run.examples, training, judge, run.learned, run.kind)
+                Trainer(
+                    run.network, run.losses, run.examples, training, judge, run.learned, run.kind
+                )
             )
         return runs
 
@@ -164,13 +168,13 @@ def test_each_averages_as_many_of_its_steps_as_it_will() -> None:
     """Judged after every epoch, or not; one of them not at all."""
     crowd = feature_crowd("nominal", n_items=37)
 
-    def make() -> list[Run]:
+    def make() -> list[Trainer]:
         runs = []
         for seed, averaged in enumerate((0.0, 0.3, 0.9)):
             training = Training(epochs=4, batch_size=8, seed=seed, averaged=averaged)
             run = run_of(SoftLabel(encoder="features", init_seed=seed, training=training), crowd)
             if seed == 2:
-                run.judge = Judge("size", partial(_size, run.network), True)
+                run.validation = Validation("size", partial(_size, run.network), True)
             runs.append(run)
         return runs
 
@@ -184,7 +188,7 @@ def _size(network: torch.nn.Module) -> float:
 def test_items_with_very_many_answers() -> None:
     crowd = feature_crowd("nominal", n_items=12, n_annotators=20)
 
-    def make() -> list[Run]:
+    def make() -> list[Trainer]:
         training = Training(epochs=3, batch_size=4, max_rows_per_item=7)
         method = AnnotatorHeads(encoder="features", training=training)
         return [run_of(replace(method, init_seed=seed), crowd) for seed in range(2)]
@@ -253,7 +257,7 @@ def test_fine_tuned_transformers_too(tmp_path: Path, name: str, tune: str | int)
     folder = tiny_bert(tmp_path / "bert", dropout=0.3)
     folds = [_texts(26, 0), _texts(26, 0), _texts(19, 1)]
 
-    def make() -> list[Run]:
+    def make() -> list[Trainer]:
         training = Training(
             epochs=4,
             batch_size=6,
@@ -283,7 +287,7 @@ def test_compiled_steps_are_the_same(tmp_path: Path) -> None:
     the code of the first."""
     folder = tiny_bert(tmp_path / "bert", dropout=0.3)
 
-    def make(method: type[Single | AnnotatorHeads], compile: bool) -> list[Run]:
+    def make(method: type[Single | AnnotatorHeads], compile: bool) -> list[Trainer]:
         training = Training(
             epochs=4,
             batch_size=6,
@@ -318,7 +322,7 @@ def test_compiled_steps_are_the_same(tmp_path: Path) -> None:
 def test_compiled_heads_are_the_same(optimiser: str) -> None:
     crowd = feature_crowd("nominal", n_items=37)
 
-    def make(compile: bool) -> list[Run]:
+    def make(compile: bool) -> list[Trainer]:
         training = Training(epochs=2, batch_size=8, optimiser=optimiser, compile=compile)  # type: ignore[arg-type]
         method = Single(encoder="features", dropout=0.4, training=training)
         return [run_of(replace(method, init_seed=seed), crowd) for seed in range(2)]
@@ -344,7 +348,7 @@ def test_sequences_that_the_network_pools(tmp_path: Path, shared: bool) -> None:
     folds = [corpus] * 3 if shared else [corpus, _texts(19, 1), corpus]
     stacks = []
 
-    def make() -> list[Run]:
+    def make() -> list[Trainer]:
         runs = [
             run_of(
                 Single(
@@ -369,7 +373,7 @@ def test_sequences_that_the_network_pools(tmp_path: Path, shared: bool) -> None:
 def test_members_that_see_the_same_batches_stop_when_they_will() -> None:
     crowd = feature_crowd("nominal", n_items=37)
 
-    def make() -> list[Run]:
+    def make() -> list[Trainer]:
         runs = []
         for number, epochs in enumerate((5, 2, 4)):
             training = Training(epochs=epochs, batch_size=8)
@@ -383,7 +387,7 @@ def test_members_that_see_the_same_batches_stop_when_they_will() -> None:
 def test_dropout_alone_may_differ() -> None:
     crowd = feature_crowd("nominal", n_items=37)
 
-    def make() -> list[Run]:
+    def make() -> list[Trainer]:
         seeds = (None, 3, 0)
         made = [Training(epochs=2, batch_size=8, dropout_seed=seed) for seed in seeds]
         return [
@@ -402,7 +406,7 @@ def test_sequences_that_are_too_large_are_not_stacked(
     method = Single(encoder=tiny_bert(tmp_path / "bert"), pool="attention")
     run = run_of(method, _texts(10, 0))
     assert obstacle(run) == ""
-    monkeypatch.setattr("dissensus.training.resident.MOST", 100)
+    monkeypatch.setattr("dissensus.training.stacking.stacked_examples.MOST", 100)
     assert obstacle(run) == "sequences of 'text' are too large to stay in memory"
 
 

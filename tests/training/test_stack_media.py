@@ -14,7 +14,7 @@ from dissensus.corpus import Corpus
 from dissensus.methods import Job, Single, fit_many
 from dissensus.methods.trained import TrainedMethod
 from dissensus.training import Training
-from dissensus.training.together import obstacle
+from dissensus.training.stacking.groups import obstacle
 from tests.media import picture, recording
 
 N_ITEMS = 6
@@ -48,8 +48,8 @@ def _jobs(corpus: Corpus, method: Single) -> list[Job]:
 
 
 def _obstacle(method: TrainedMethod, corpus: Corpus) -> str:
-    method._begin(corpus, None, None)
-    return obstacle(method._run(corpus, None))
+    method.begin_fit(corpus, None, None)
+    return obstacle(method.trainer(corpus, None))
 
 
 @pytest.mark.parametrize("role", SHOWN)

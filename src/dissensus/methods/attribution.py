@@ -22,7 +22,7 @@ from dissensus.methods.shared_net import PoolingNet
 from dissensus.networks.likelihoods import likelihood
 from dissensus.scales import Interval, Scale
 from dissensus.training import Batch, Network
-from dissensus.training.tuned import Tuned
+from dissensus.training.fine_tuning import FineTunedNetwork
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,14 +38,14 @@ def looked_at(
     network: Network, batch: Batch, scales: Mapping[str, Scale]
 ) -> dict[str, dict[str, Looked]]:
     """By question and role; what a frozen encoder pooled beforehand cannot be told."""
-    inner = network.inner if isinstance(network, Tuned) else network
+    inner = network.inner if isinstance(network, FineTunedNetwork) else network
     if isinstance(inner, PoolingNet):
         with torch.no_grad():
-            encoded = network.encoded(batch) if isinstance(network, Tuned) else batch
+            encoded = network.encoded(batch) if isinstance(network, FineTunedNetwork) else batch
             weights = {role: found for role, (_, found) in inner.attended(encoded).items()}
         by_role = {role: _of_sequence(encoded, role, held) for role, held in weights.items()}
         return dict.fromkeys(scales, by_role)
-    assert isinstance(network, Tuned)
+    assert isinstance(network, FineTunedNetwork)
     return _attributed(network, batch, scales)
 
 
@@ -67,7 +67,7 @@ def _ragged(weight: Tensor, places: Tensor, there: Tensor) -> Looked:
 
 
 def _attributed(
-    network: Tuned, batch: Batch, scales: Mapping[str, Scale]
+    network: FineTunedNetwork, batch: Batch, scales: Mapping[str, Scale]
 ) -> dict[str, dict[str, Looked]]:
     batch = _one_content_each(batch)
     with torch.enable_grad(), _passing(network) as seen:
@@ -133,7 +133,7 @@ class _Call:
 
 
 @contextmanager
-def _passing(network: Tuned) -> Iterator[list[_Call]]:
+def _passing(network: FineTunedNetwork) -> Iterator[list[_Call]]:
     """Within the block, notes the vectors of every call of the encoders."""
     calls: list[_Call] = []
     hooks = []

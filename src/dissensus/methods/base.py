@@ -167,9 +167,9 @@ class Method(ABC):
             checkpoint: a folder for the state of a long training; one that was stopped goes on
                 from there, with the same end. `forget_checkpoint` removes it afterwards.
         """
-        self._begin(corpus, questions, part)
+        self.begin_fit(corpus, questions, part)
         self._checkpoint = None if checkpoint is None else Path(checkpoint)
-        self._fit(corpus, None if validation is None else self._aligned(validation))
+        self._fit(corpus, None if validation is None else self.align(validation))
         return self
 
     def forget_checkpoint(self) -> None:
@@ -178,7 +178,7 @@ class Method(ABC):
             shutil.rmtree(self._checkpoint, ignore_errors=True)
             self._checkpoint = None
 
-    def _begin(
+    def begin_fit(
         self,
         corpus: Corpus,
         questions: Sequence[str] | str | None,
@@ -213,7 +213,7 @@ class Method(ABC):
             self._check(corpus, question)
         return asked
 
-    def _aligned(self, validation: Corpus) -> Corpus:
+    def align(self, validation: Corpus) -> Corpus:
         """The validation corpus with the codes of training; strangers' answers are left out,
         where it matters who answers."""
         questions, everyone = self.learned_.questions, self.learned_.annotators

@@ -22,7 +22,7 @@ from dissensus.methods.temperature import Calibrated, check_held_out
 from dissensus.methods.trained import LaidOut
 from dissensus.scales import Interval, MultiLabel
 from dissensus.training import Batch, Loss, Network, Outputs, Sizes, Training
-from dissensus.training.loop import Run
+from dissensus.training.loop import Trainer
 
 Measure = Literal["entropy", "minority"]
 
@@ -160,12 +160,12 @@ class LabelAndUncertainty(Calibrated):
     def judged_by(self, corpus: Corpus, question: str) -> Annotations:
         return self._labels(corpus, question)
 
-    def _run(
+    def trainer(
         self, corpus: Corpus, validation: Corpus | None, laid_out: LaidOut | None = None
-    ) -> Run:
+    ) -> Trainer:
         asked = self.learned_.questions
         self.disputable_ = {q: bool((corpus[q].per_item() >= 2).any()) for q in asked}
-        run = super()._run(corpus, validation, laid_out)
+        run = super().trainer(corpus, validation, laid_out)
         for question, learned in self.disputable_.items():
             if not learned:
                 self.notes_.append(

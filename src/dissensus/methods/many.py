@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from dissensus.corpus import Corpus
 from dissensus.methods.base import Method
 from dissensus.methods.trained import LaidOut, TrainedMethod
-from dissensus.training.loop import Run
-from dissensus.training.together import Unstacked, train_all
+from dissensus.training.loop import Trainer
+from dissensus.training.stacking.groups import Unstacked, train_all
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +59,7 @@ def try_many(jobs: Sequence[Job], *, stack: bool | None = None) -> list[Exceptio
 
 def _tried(jobs: Sequence[Job], stack: bool | None, laid_out: LaidOut) -> list[Exception | None]:
     errors: list[Exception | None] = [None] * len(jobs)
-    begun: dict[int, list[Run]] = {}
+    begun: dict[int, list[Trainer]] = {}
     for number, job in enumerate(jobs):
         try:
             begun[number] = _begun(job, laid_out)
@@ -83,24 +83,24 @@ def _tried(jobs: Sequence[Job], stack: bool | None, laid_out: LaidOut) -> list[E
     return errors
 
 
-def _begun(job: Job, laid_out: LaidOut) -> list[Run]:
+def _begun(job: Job, laid_out: LaidOut) -> list[Trainer]:
     """The trainings of a job about to begin; a method without any is fitted at once."""
     method = job.method
     if not isinstance(method, TrainedMethod):
         method.fit(job.corpus, job.questions, job.validation)
         return []
-    method._begin(job.corpus, job.questions, None)
-    return method._runs(job.corpus, _aligned(method, job), laid_out)
+    method.begin_fit(job.corpus, job.questions, None)
+    return method.trainers(job.corpus, _aligned(method, job), laid_out)
 
 
-def _end(job: Job, runs: list[Run]) -> None:
+def _end(job: Job, runs: list[Trainer]) -> None:
     """Bring a fit to its end whose trainings are made."""
     if isinstance(job.method, TrainedMethod):
-        job.method._end(runs, job.corpus, _aligned(job.method, job))
+        job.method.end_fit(runs, job.corpus, _aligned(job.method, job))
 
 
 def _aligned(method: Method, job: Job) -> Corpus | None:
-    return None if job.validation is None else method._aligned(job.validation)
+    return None if job.validation is None else method.align(job.validation)
 
 
 def worth_stacking(method: Method) -> bool:

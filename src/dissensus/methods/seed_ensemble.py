@@ -35,12 +35,12 @@ from dissensus.methods.trained import LaidOut, TrainedMethod
 from dissensus.prediction import MemberAttention, Predictions
 from dissensus.scales import Interval, Scale
 from dissensus.training import Loss, Network, Sizes, Training
+from dissensus.training.batches import batches
 from dissensus.training.checkpoint import Checkpoint
-from dissensus.training.cuts import batches
 from dissensus.training.examples import Table
-from dissensus.training.loop import Run
-from dissensus.training.processes import present
-from dissensus.training.together import Unstacked, train_all
+from dissensus.training.loop import Trainer
+from dissensus.training.processes import current_processes
+from dissensus.training.stacking.groups import Unstacked, train_all
 
 THINGS = ("last-layer", "init", "order", "dropout", "bag")
 EVERYTHING = ("init", "order", "dropout")
@@ -147,10 +147,10 @@ class SeedEnsemble(TrainedMethod):
 
     def _member_run(
         self, number: int, corpus: Corpus, validation: Corpus | None, laid_out: LaidOut
-    ) -> Run:
+    ) -> Trainer:
         """A member's training about to begin: as that of `Single`, but for what varies."""
         member, varied = self.members_[number], self.varied
-        run = member._run(corpus, validation, laid_out)
+        run = member.trainer(corpus, validation, laid_out)
         if number and "last-layer" in varied:
             redraw_last_layer(member.network_, member_seed(self.init_seed, number))
         training = replace(
@@ -183,9 +183,9 @@ class SeedEnsemble(TrainedMethod):
     # ---- the training ----
 
     def _fit(self, corpus: Corpus, validation: Corpus | None) -> None:
-        processes = present()
+        processes = current_processes()
         processes.check(self.training.where())
-        runs = self._runs(corpus, validation)
+        runs = self.trainers(corpus, validation)
         kept = self._kept_state(corpus, validation)
         if processes.n > 1 or not worth_stacking(self):
             _one_by_one(runs, kept)
@@ -193,13 +193,13 @@ class SeedEnsemble(TrainedMethod):
             error = next(iter(errors.values()))
             if not isinstance(error, Unstacked):
                 raise error
-            runs = self._runs(corpus, validation)
+            runs = self.trainers(corpus, validation)
             _one_by_one(runs, kept)
-        self._end(runs, corpus, validation)
+        self.end_fit(runs, corpus, validation)
 
-    def _runs(
+    def trainers(
         self, corpus: Corpus, validation: Corpus | None, laid_out: LaidOut | None = None
-    ) -> list[Run]:
+    ) -> list[Trainer]:
         shared: LaidOut = {} if laid_out is None else laid_out
         self._held, self._identities, self.temperature_ = None, {}, {}
         numbers = range(self.n_members)
@@ -210,9 +210,9 @@ class SeedEnsemble(TrainedMethod):
         self.notes_ = list(dict.fromkeys(self.notes_ + first.notes_))
         return runs
 
-    def _end(self, runs: list[Run], corpus: Corpus, validation: Corpus | None) -> None:
+    def end_fit(self, runs: list[Trainer], corpus: Corpus, validation: Corpus | None) -> None:
         for member, run in zip(self.members_, runs, strict=True):
-            member._end([run], corpus, validation)
+            member.end_fit([run], corpus, validation)
         self.log_ = runs[0].log  # that of the first member
         if self.temperature:
             labels = self._member(0)._labels
@@ -350,7 +350,7 @@ def _apart(scale: Scale, members: np.ndarray) -> str:
     return f"disagree on {100 * share:.1f} %"
 
 
-def _one_by_one(runs: list[Run], kept: Checkpoint | None) -> None:
+def _one_by_one(runs: list[Trainer], kept: Checkpoint | None) -> None:
     """Train one after another; each keeps its state beside the others', a finished one too."""
     for number, run in enumerate(runs):
         own = None if kept is None else replace(kept, folder=kept.folder / f"member-{number}")

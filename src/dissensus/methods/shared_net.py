@@ -16,7 +16,7 @@ from dissensus.networks.likelihoods import likelihood
 from dissensus.networks.noise import Dropout
 from dissensus.networks.pooling import AttentionPool
 from dissensus.training import Batch, Network, Outputs, Sizes
-from dissensus.training.tuned import positions_of_items
+from dissensus.training.fine_tuning import positions_of_items
 
 Branch = Literal["output", "attention"]
 

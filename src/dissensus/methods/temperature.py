@@ -19,7 +19,7 @@ from dissensus.errors import DataError, ModelError
 from dissensus.methods.base import Answers
 from dissensus.methods.tempering import best_temperature, tempered_answers
 from dissensus.methods.trained import LaidOut, TrainedMethod
-from dissensus.training.loop import Run
+from dissensus.training.loop import Trainer
 
 Labels = Callable[[Corpus, str], Annotations]
 
@@ -40,8 +40,8 @@ def set_aside(corpus: Corpus, share: float, seed: int) -> np.ndarray:
 
 
 def without_aside(
-    run: Run, corpus: Corpus, validation: Corpus | None, method: TrainedMethod
-) -> Run:
+    run: Trainer, corpus: Corpus, validation: Corpus | None, method: TrainedMethod
+) -> Trainer:
     """A training without the items that its method sets aside, if it has to."""
     if validation is not None:
         return run
@@ -107,17 +107,17 @@ class Calibrated(TrainedMethod):
     def judged_by(self, corpus: Corpus, question: str) -> Annotations:
         """The one label of each item that has one."""
 
-    def _runs(
+    def trainers(
         self, corpus: Corpus, validation: Corpus | None, laid_out: LaidOut | None = None
-    ) -> list[Run]:
+    ) -> list[Trainer]:
         self.temperature_ = {}
-        runs = super()._runs(corpus, validation, laid_out)
+        runs = super().trainers(corpus, validation, laid_out)
         if not self.temperature:
             return runs
         return [without_aside(run, corpus, validation, self) for run in runs]
 
-    def _end(self, runs: list[Run], corpus: Corpus, validation: Corpus | None) -> None:
-        super()._end(runs, corpus, validation)
+    def end_fit(self, runs: list[Trainer], corpus: Corpus, validation: Corpus | None) -> None:
+        super().end_fit(runs, corpus, validation)
         if self.temperature:
             self.temperature_ = temperatures(self, self.judged_by, corpus, validation)
             self.notes_ += temperature_notes(self.temperature_)

@@ -25,14 +25,14 @@ from dissensus.networks.likelihoods import likelihood
 from dissensus.networks.noise import numbered
 from dissensus.scales import Interval
 from dissensus.training import Batch, Examples, Loss, Network, Sizes, Training
+from dissensus.training.batches import batches
 from dissensus.training.checkpoint import Checkpoint
-from dissensus.training.cuts import batches
 from dissensus.training.examples import Table
+from dissensus.training.fine_tuning import FineTunedNetwork, pooled_by_item
 from dissensus.training.log import Log
-from dissensus.training.loop import Judge, Run, mean_loss
-from dissensus.training.processes import present
+from dissensus.training.loop import Trainer, Validation, mean_loss
+from dissensus.training.processes import current_processes
 from dissensus.training.settings import LARGEST_SEED
-from dissensus.training.tuned import Tuned, pooled_by_item
 
 LaidOut = dict[tuple[int, str], Examples]  # by corpus and by how it is read
 
@@ -109,18 +109,18 @@ class TrainedMethod(Method):
     # ---- what the base asks for ----
 
     def _fit(self, corpus: Corpus, validation: Corpus | None) -> None:
-        present().check(self.training.where())
-        runs = self._runs(corpus, validation)
+        current_processes().check(self.training.where())
+        runs = self.trainers(corpus, validation)
         runs[0].train(self._kept_state(corpus, validation))
-        self._end(runs, corpus, validation)
+        self.end_fit(runs, corpus, validation)
 
-    def _runs(
+    def trainers(
         self, corpus: Corpus, validation: Corpus | None, laid_out: LaidOut | None = None
-    ) -> list[Run]:
+    ) -> list[Trainer]:
         """The trainings that make up a fit, about to begin; see `_run`."""
-        return [self._run(corpus, validation, laid_out)]
+        return [self.trainer(corpus, validation, laid_out)]
 
-    def _end(self, runs: list[Run], corpus: Corpus, validation: Corpus | None) -> None:
+    def end_fit(self, runs: list[Trainer], corpus: Corpus, validation: Corpus | None) -> None:
         """Take over what the trainings came to."""
         self.log_ = runs[0].log
         self.network_.eval()
@@ -132,9 +132,9 @@ class TrainedMethod(Method):
                 f"lower the learning rate ({rate:g})"
             )
 
-    def _run(
+    def trainer(
         self, corpus: Corpus, validation: Corpus | None, laid_out: LaidOut | None = None
-    ) -> Run:
+    ) -> Trainer:
         """A network and everything that it learns from, about to be trained.
 
         Args:
@@ -158,7 +158,7 @@ class TrainedMethod(Method):
                 "label to learn from"
             )
         self.network_ = self._made().to(examples.device)
-        if not isinstance(self.network_, Tuned) or self.network_.learned_before:
+        if not isinstance(self.network_, FineTunedNetwork) or self.network_.learned_before:
             self.network_.prepare(self._shown(examples, learned))
         judge = None if validation is None else self._judge(validation)
         if judge is None and (self.training.patience or self.training.choose_by != "loss"):
@@ -167,9 +167,9 @@ class TrainedMethod(Method):
         own = ("training", "init_seed")  # of each of several trainings of one kind
         settings = {k: v for k, v in self.get_params().items() if k not in own}
         kind = repr((self.name, questions, settings))
-        return Run(self.network_, losses, examples, self.training, judge, learned, kind)
+        return Trainer(self.network_, losses, examples, self.training, judge, learned, kind)
 
-    def _judge(self, validation: Corpus) -> Judge:
+    def _judge(self, validation: Corpus) -> Validation:
         """How an epoch is judged: by the loss on the validation corpus, or by a metric."""
         if not any(validation[question].n_rows for question in self.learned_.questions):
             raise DataError(
@@ -179,17 +179,17 @@ class TrainedMethod(Method):
         if self.training.choose_by == "loss":
             examples = self._examples(validation, self._read_as(validation))
             losses = tuple(loss for loss in self.losses(self.sizes_) if loss.due(1))
-            return Judge(
+            return Validation(
                 "loss", lambda: mean_loss(self.network_, losses, examples, self.training), False
             )
         name = metric_name(self.training.choose_by)
-        with present().first_alone():
+        with current_processes().first_alone():
             found = self._figures(validation, name)
         if not found:
             raise ModelError(
                 f"training.choose_by: {name!r} does not apply to {listed(self.learned_.questions)}"
             )
-        return Judge(
+        return Validation(
             name,
             lambda: float(np.mean(self._figures(validation, name))),
             METRICS[name].higher_is_better,
@@ -245,7 +245,7 @@ class TrainedMethod(Method):
         else:
             table = Table.of_pairs(np.zeros(0, np.int64), np.zeros(0, np.int64))
         targets = self.targets(corpus)
-        with present().first_alone():
+        with current_processes().first_alone():
             return self._laid_out(corpus, read, table, targets)
 
     def _laid_out(
@@ -264,7 +264,7 @@ class TrainedMethod(Method):
         """The pooled vectors of training, as the network first sees them; a sample of those that
         an encoder makes which is yet to learn, and of those that the network pools itself."""
         network = self.network_
-        if not isinstance(network, Tuned) and self.pools:
+        if not isinstance(network, FineTunedNetwork) and self.pools:
             items = torch.from_numpy(learned).to(examples.device)
             return {r: v[examples.entry[r][items]] for r, v in examples.pooled.items()}
         some = np.sort(np.random.default_rng(0).permutation(learned)[:ITEMS_TO_SEE])
@@ -283,7 +283,7 @@ class TrainedMethod(Method):
 
     def _means(self, batch: Batch) -> dict[str, Tensor]:
         """The mean vector of each item of a batch, whoever pools them."""
-        if isinstance(self.network_, Tuned):
+        if isinstance(self.network_, FineTunedNetwork):
             batch = self.network_.encoded(batch)
         means = {
             role: pooled_by_item(held, batch.content[role], batch.focus.get(role))
@@ -302,7 +302,7 @@ class TrainedMethod(Method):
             network = self.network(self.sizes_)
             if self.tune == "nothing":
                 return numbered(network)
-            return numbered(Tuned(network, self._trained_encoders(), self.pools))
+            return numbered(FineTunedNetwork(network, self._trained_encoders(), self.pools))
 
     def _trained_encoders(self) -> dict[str, EncoderNetwork]:
         """The network that reads each role and learns; roles of one encoder share it."""
@@ -359,7 +359,7 @@ class TrainedMethod(Method):
 
     def _most_items(self, examples: Examples) -> int:
         """How many items are predicted at once, at most; words that share a text, more of them."""
-        if not isinstance(self.network_, Tuned):
+        if not isinstance(self.network_, FineTunedNetwork):
             return ROWS_AT_ONCE
         n_contents = [len(np.unique(examples.content[role])) for role in examples.prepared]
         return self._at_once() * max(1, examples.n_items // max([1, *n_contents]))

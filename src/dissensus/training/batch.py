@@ -83,7 +83,7 @@ class Network(nn.Module):
         """The parameters with a row per annotator, if they are read at `batch.annotators` alone.
 
         While a step is made they may hold the rows of some annotators only (see
-        `training.sparse`), and `batch.annotators` are positions among these.
+        `training.sparse_tables`), and `batch.annotators` are positions among these.
         """
         return []
 

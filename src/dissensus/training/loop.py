@@ -23,21 +23,21 @@ from dissensus.networks.noise import noise_key
 from dissensus.progress import Advance, progress
 from dissensus.training.average import Average, share_of_step
 from dissensus.training.batch import Batch, Loss, Network, Outputs
+from dissensus.training.batches import BatchIndex, batch_indices, plan_epoch
 from dissensus.training.checkpoint import Checkpoint
-from dissensus.training.cuts import Cut, cuts, epoch
 from dissensus.training.examples import Examples
 from dissensus.training.log import Log
-from dissensus.training.processes import Part, Processes, present
+from dissensus.training.processes import Part, Processes, current_processes
 from dissensus.training.settings import Schedule, Training
-from dissensus.training.sparse import Tables
+from dissensus.training.sparse_tables.tables import Tables
 
 
-class Judge(NamedTuple):
-    """Gives the figure on the validation corpus that an epoch is chosen by."""
+class Validation(NamedTuple):
+    """The score on the validation corpus that the best epoch is chosen by."""
 
     name: str
-    figure: Callable[[], float]
-    highest: bool  # whether the highest is the best
+    score: Callable[[], float]
+    higher_is_better: bool
 
 
 def fit(
@@ -45,7 +45,7 @@ def fit(
     losses: tuple[Loss, ...],
     examples: Examples,
     training: Training,
-    judge: Judge | None = None,
+    validation: Validation | None = None,
     checkpoint: Checkpoint | None = None,
     *,
     learned: np.ndarray,
@@ -53,22 +53,22 @@ def fit(
     """Train the network in place on the items `learned` (codes) of the examples.
 
     Args:
-        judge: how an epoch is judged, if it is; the best one is kept.
+        validation: scores each epoch; the best one is kept.
         checkpoint: where states are kept; a training that was stopped goes on from there, and
             ends with the same weights.
     """
-    return Run(network, losses, examples, training, judge, learned).train(checkpoint)
+    return Trainer(network, losses, examples, training, validation, learned).train(checkpoint)
 
 
 @dataclass
-class Run:
+class Trainer:
     """A training under way. Everything that it depends on can be saved and taken back."""
 
     network: Network
     losses: tuple[Loss, ...]
     examples: Examples
     training: Training
-    judge: Judge | None
+    validation: Validation | None
     learned: np.ndarray
     kind: str = ""  # runs of one kind have the same losses
     log: Log = field(default_factory=Log)
@@ -77,7 +77,7 @@ class Run:
     done: int = 0  # batches of the present epoch that are over
     step: int = 0  # steps of the optimiser
     steady: bool = True  # between two batches, where its state is whole
-    processes: Processes = field(default_factory=present)
+    processes: Processes = field(default_factory=current_processes)
 
     def __post_init__(self) -> None:
         training = self.training
@@ -89,7 +89,7 @@ class Run:
         self.highest = [group["lr"] for group in self.groups]
         self.order = np.random.default_rng(training.seed)
         self.order_before = self.order.bit_generator.state  # before the present epoch
-        self.n_batches = len(epoch(self.examples, self.learned, training, None))
+        self.n_batches = len(plan_epoch(self.examples, self.learned, training, None))
         self.n_steps = self.n_batches * sum(
             self._steps_per_batch(n) for n in range(training.epochs)
         )
@@ -97,7 +97,7 @@ class Run:
         self.average = Average(self.parameters)
         self.sum = torch.zeros((), dtype=torch.float64, device=self.examples.device)  # of losses
         self.log.best_epoch = training.epochs
-        self.log.chosen_by = self.judge.name if self.judge else "loss"
+        self.log.chosen_by = self.validation.name if self.validation else "loss"
         self.began = time.monotonic()
 
     @cached_property
@@ -148,10 +148,10 @@ class Run:
         self, checkpoint: Checkpoint | None, advance: Advance, asked: Callable[[], bool]
     ) -> None:
         self.network.train()
-        batches = cuts(self.examples, self.learned, self.training, self.order)
+        batches = batch_indices(self.examples, self.learned, self.training, self.order)
         for cut in itertools.islice(batches, self.done, None):
             self.steady = False
-            self._one_batch(cut)
+            self.train_batch(cut)
             self.done += 1
             self.steady = True
             _stop_if(asked)
@@ -165,7 +165,7 @@ class Run:
         self.steady = True
         advance(0, f"epoch {self.epoch}, loss {loss:.4f}")
 
-    def _one_batch(self, cut: Cut) -> None:
+    def train_batch(self, cut: BatchIndex) -> None:
         batch = self.processes.batch(self.examples, cut)
         for losses in self._together(self.epoch):
             rate = self.schedule.rate(self.step)
@@ -216,17 +216,17 @@ class Run:
         self.log.train.append(loss)
         self.log.rate.append(rate)
         self.log.seconds.append(time.monotonic() - self.began)
-        if self.judge is not None:
+        if self.validation is not None:
             with self.average.taken():
-                self._judge(self.judge)
+                self._validate(self.validation)
         else:
             self.schedule.see(loss)
 
-    def _judge(self, judge: Judge) -> None:
-        figure = self.processes.told(judge.figure)
-        self.log.validation.append(figure)
-        lower = -figure if judge.highest else figure
-        seen = [-f if judge.highest else f for f in self.log.validation]
+    def _validate(self, validation: Validation) -> None:
+        score = self.processes.told(validation.score)
+        self.log.validation.append(score)
+        sign = -1 if validation.higher_is_better else 1
+        lower, seen = sign * score, [sign * score for score in self.log.validation]
         self.schedule.see(math.inf if math.isnan(lower) else lower)
         best = np.nanmin([*seen[:-1], math.inf])
         if lower < best or (lower == best and self.training.ties == "last"):
@@ -388,7 +388,7 @@ def mean_loss(
     network.eval()
     sums = np.zeros((len(losses), 2))
     with torch.inference_mode():
-        for cut in cuts(examples, np.arange(examples.n_items), training, None):
+        for cut in batch_indices(examples, np.arange(examples.n_items), training, None):
             batch = examples.batch(*cut)
             outputs = network(batch)
             for number, loss in enumerate(losses):

@@ -26,7 +26,7 @@ from torch.distributed.rendezvous import rendezvous
 from dissensus.errors import ModelError, ProcessLost
 from dissensus.progress import hidden
 from dissensus.training.batch import Batch, Loss, Outputs
-from dissensus.training.cuts import Cut
+from dissensus.training.batches import BatchIndex
 from dissensus.training.examples import Examples
 
 SET_BY_TORCHRUN = ("RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT")
@@ -56,7 +56,7 @@ class Processes:
 
     # ---- a batch ----
 
-    def batch(self, examples: Examples, cut: Cut) -> Batch:
+    def batch(self, examples: Examples, cut: BatchIndex) -> Batch:
         """The part of a batch that this process computes; all of it where there is no other."""
         if self.n == 1:
             return examples.batch(*cut)
@@ -191,9 +191,9 @@ class Part(Batch):
         return torch.cat(parts)
 
 
-def _slice(cut: Cut, items: np.ndarray, rows: np.ndarray) -> Cut:
+def _slice(cut: BatchIndex, items: np.ndarray, rows: np.ndarray) -> BatchIndex:
     at, of = slice(*items), slice(*rows)
-    return Cut(cut.items[at], cut.rows[of], cut.owner[of] - items[0], cut.share[at])
+    return BatchIndex(cut.items[at], cut.rows[of], cut.owner[of] - items[0], cut.share[at])
 
 
 def _range(start: int, length: int, device: torch.device) -> Tensor:
@@ -206,7 +206,7 @@ ALONE = Processes()
 _present: ContextVar[Processes] = ContextVar("processes", default=ALONE)
 
 
-def present() -> Processes:
+def current_processes() -> Processes:
     """Those that train together here; outside of `joined` there is only this one."""
     return _present.get()
 

@@ -22,9 +22,9 @@ from dissensus.papers.machine import machine, quick
 from dissensus.papers.soft_labels.conditions import CONDITIONS, Condition, folds, labels
 from dissensus.papers.soft_labels.outcome import Outcome, Trained, letters
 from dissensus.training import Examples
-from dissensus.training.cuts import cuts
-from dissensus.training.loop import Judge, Run, mean_loss
-from dissensus.training.together import stackable, train_all
+from dissensus.training.batches import batch_indices
+from dissensus.training.loop import Trainer, Validation, mean_loss
+from dissensus.training.stacking.groups import stackable, train_all
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,7 +120,7 @@ class _Training:
     method: TrainedMethod
     question: str
     fold: Fold
-    run: Run
+    run: Trainer
     test: Examples
     held: Examples  # the development part
     wanted: np.ndarray  # (n_held,) what an epoch is chosen by, -1 nothing
@@ -134,15 +134,15 @@ class _Training:
         train, test, held = opened.parts[number]
         made = seeded(method, seed)
         assert isinstance(made, TrainedMethod)
-        made._begin(train, condition.question, None)
-        run = made._run(train, None, opened.laid_out)
+        made.begin_fit(train, condition.question, None)
+        run = made.trainer(train, None, opened.laid_out)
         tested, judged = (
             made._shared(part, made._read_as(part), opened.laid_out) for part in (test, held)
         )
         wanted = labels(held, condition.question, condition.chosen_by)
         fold = opened.folds[number]
         one = cls(made, condition.question, fold, run, tested, judged, wanted)
-        run.judge = Judge("macro-F1", one.figure, True)
+        run.validation = Validation("macro-F1", one.figure, True)
         run.log.chosen_by = "macro-F1"
         return one
 
@@ -162,7 +162,9 @@ class _Training:
         network.eval()
         found = []
         with torch.inference_mode():
-            for cut in cuts(examples, np.arange(examples.n_items), self.run.training, None):
+            for cut in batch_indices(
+                examples, np.arange(examples.n_items), self.run.training, None
+            ):
                 outputs = network(examples.batch(*cut)).items[self.question]
                 found.append(self.method._read(self.question, outputs).value)
         return np.concatenate(found)

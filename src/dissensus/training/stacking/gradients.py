@@ -10,10 +10,10 @@ from torch import Tensor, nn
 from torch.func import functional_call, grad_and_value, vmap
 
 from dissensus.training.batch import Batch, Loss, Network, Outputs
-from dissensus.training.compiled import CompiledBlocks
+from dissensus.training.fine_tuning import FineTunedNetwork
 from dissensus.training.loop import total_loss
 from dissensus.training.settings import Training
-from dissensus.training.tuned import Tuned
+from dissensus.training.stacking.compilation import CompiledBlocks
 
 Tensors = dict[str, Tensor]
 Fixed = tuple[Tensors, Tensors]
@@ -63,7 +63,7 @@ class CompiledGradients(Gradients):
 
     def __post_init__(self) -> None:
         half = self.training.precision == "bf16"
-        encoders = self.network.networks if isinstance(self.network, Tuned) else []
+        encoders = self.network.networks if isinstance(self.network, FineTunedNetwork) else []
         self.blocks = [
             CompiledBlocks(encoder.blocks, half)
             for encoder in encoders

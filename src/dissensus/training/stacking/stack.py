@@ -24,13 +24,13 @@ from dissensus.errors import ModelError
 from dissensus.networks.noise import noise_key
 from dissensus.progress import progress
 from dissensus.training.batch import Batch, Network, Rows
-from dissensus.training.captured import captured
-from dissensus.training.cuts import Epoch, epoch
-from dissensus.training.gradients import CompiledGradients, Gradients, Tensors
-from dissensus.training.loop import Run, explained, gpus
-from dissensus.training.resident import Cuts, Resident, at_step
+from dissensus.training.batches import EpochPlan, plan_epoch
+from dissensus.training.loop import Trainer, explained, gpus
 from dissensus.training.settings import Training
-from dissensus.training.stacked_optimiser import Apart, StackedOptimiser, stacked_optimiser
+from dissensus.training.stacking.cuda_graph import captured
+from dissensus.training.stacking.gradients import CompiledGradients, Gradients, Tensors
+from dissensus.training.stacking.optimiser import Apart, StackedOptimiser, stacked_optimiser
+from dissensus.training.stacking.stacked_examples import Cuts, Resident, at_step
 
 PYTREES = (Batch, Rows, Inputs, Vectors)
 
@@ -46,7 +46,7 @@ class Stack:
             throughout.
     """
 
-    runs: list[Run]
+    runs: list[Trainer]
     graph: bool | None = None
     errors: dict[int, ModelError] = field(default_factory=dict)
 
@@ -153,14 +153,14 @@ class Stack:
     def _one_epoch(self) -> None:
         going = [self._going(member) for member in range(len(self.runs))]
         epochs = [
-            epoch(run.examples, run.learned, run.training, run.order) if on else None
+            plan_epoch(run.examples, run.learned, run.training, run.order) if on else None
             for run, on in zip(self.runs, going, strict=True)
         ]
         self.network.train()
         sums = self._steps(epochs).tolist()
         for run, found in zip(self.runs, epochs, strict=True):
             run.step += 0 if found is None else len(found)
-        judged = [m for m, on in enumerate(going) if on and self.runs[m].judge is not None]
+        judged = [m for m, on in enumerate(going) if on and self.runs[m].validation is not None]
         self._scatter(judged)
         for member, found in enumerate(epochs):
             if found is not None:
@@ -173,10 +173,10 @@ class Stack:
         except ModelError as error:
             self.errors[member] = error
 
-    def _rate(self, run: Run, step: int) -> float:
+    def _rate(self, run: Trainer, step: int) -> float:
         return run.highest[0] * run.schedule.rate(step)
 
-    def _steps(self, epochs: list[Epoch | None]) -> Tensor:
+    def _steps(self, epochs: list[EpochPlan | None]) -> Tensor:
         """Make the steps of an epoch; the sum of each member's losses."""
         going = [found for found in epochs if found is not None]
         cuts = self.resident.cuts(going[:1] if self.same_batches else epochs)
@@ -192,7 +192,7 @@ class Stack:
                 sums += self._step(cuts, plan, step, lengths[step])
         return sums
 
-    def _plan(self, epochs: list[Epoch | None], n_steps: int) -> dict[str, Tensor]:
+    def _plan(self, epochs: list[EpochPlan | None], n_steps: int) -> dict[str, Tensor]:
         """What each member's steps have of their own, (n_steps, n_members) each."""
         alive = np.zeros((n_steps, len(self.runs)), bool)
         rates = np.zeros((n_steps, len(self.ends), len(self.runs)))
@@ -311,7 +311,7 @@ def _views(flat: Tensor, shapes: Sequence[tuple[str, torch.Size]]) -> Tensors:
     return views
 
 
-def _same_batches(runs: Sequence[Run]) -> bool:
+def _same_batches(runs: Sequence[Trainer]) -> bool:
     """Whether all members see the same items in the same order with the same noise, so that each
     batch is cut once for all of them."""
     first = runs[0]

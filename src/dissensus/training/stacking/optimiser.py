@@ -15,8 +15,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from dissensus.training.compiled import Compiled
 from dissensus.training.settings import BETAS, CHOICES, EPSILON, MOMENTUM, Training
+from dissensus.training.stacking.compilation import Compiled
 
 
 class StackedOptimiser(ABC):

@@ -14,7 +14,7 @@ from torch.nn.functional import pad
 from dissensus.encoders import Inputs, Prepared, Store
 from dissensus.encoders import Sequence as Vectors
 from dissensus.training.batch import Batch, Rows
-from dissensus.training.cuts import Epoch
+from dissensus.training.batches import EpochPlan
 from dissensus.training.examples import Examples
 
 EIGHT = 8  # units: arithmetic in half precision likes to have as many at a time
@@ -146,7 +146,7 @@ class Resident:
 
     # ---- an epoch ----
 
-    def cuts(self, epochs: Sequence[Epoch | None]) -> Cuts:
+    def cuts(self, epochs: Sequence[EpochPlan | None]) -> Cuts:
         """The epoch of each member, padded to the longest; None for one that is over."""
         n_steps = max(len(found) for found in epochs if found is not None)
         parts = [self._padded(m, found, n_steps) for m, found in enumerate(epochs)]
@@ -156,7 +156,7 @@ class Resident:
             content={r: self._stacked([p["content", r] for p in parts]) for r in self.ragged},
         )
 
-    def _padded(self, member: int, found: Epoch | None, n_steps: int) -> dict[Any, np.ndarray]:
+    def _padded(self, member: int, found: EpochPlan | None, n_steps: int) -> dict[Any, np.ndarray]:
         number = self.number[member]
         if found is None:
             nothing = np.zeros((n_steps, 1), np.int64)
@@ -177,7 +177,7 @@ class Resident:
             parts["content", role] = at
         return parts
 
-    def _padded_rows(self, number: int, found: Epoch, n_steps: int) -> dict[Any, np.ndarray]:
+    def _padded_rows(self, number: int, found: EpochPlan, n_steps: int) -> dict[Any, np.ndarray]:
         edges = np.minimum(np.arange(n_steps + 1) * found.batch_size, len(found.items))
         starts = found.starts[edges]  # of each step's rows
         n_rows = np.diff(starts)

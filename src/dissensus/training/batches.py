@@ -13,7 +13,7 @@ from dissensus.training.examples import Examples
 from dissensus.training.settings import Training
 
 
-class Cut(NamedTuple):
+class BatchIndex(NamedTuple):
     """What a batch is made of."""
 
     items: np.ndarray  # (n_items,) codes
@@ -23,7 +23,7 @@ class Cut(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Epoch:
+class EpochPlan:
     """An epoch laid out: pieces of items in the order in which they come, with their rows."""
 
     items: np.ndarray  # (n_pieces,) codes
@@ -35,19 +35,19 @@ class Epoch:
     def __len__(self) -> int:
         return -(-len(self.items) // self.batch_size)
 
-    def cut(self, number: int) -> Cut:
+    def cut(self, number: int) -> BatchIndex:
         """A batch of it."""
         first = number * self.batch_size
         last = min(first + self.batch_size, len(self.items))
         starts = self.starts[first : last + 1]
         owner = np.repeat(np.arange(last - first), np.diff(starts))
         rows = self.rows[starts[0] : starts[-1]]
-        return Cut(self.items[first:last], rows, owner, self.share[first:last])
+        return BatchIndex(self.items[first:last], rows, owner, self.share[first:last])
 
 
-def epoch(
+def plan_epoch(
     examples: Examples, learned: np.ndarray, training: Training, order: np.random.Generator | None
-) -> Epoch:
+) -> EpochPlan:
     """Every row of the learned items occurs once, in the generator's order, if any.
 
     Without a generator, and in a training that does not shuffle, they come as they stand there.
@@ -70,7 +70,7 @@ def epoch(
     lengths = (stop - start)[sequence]
     starts = np.r_[0, np.cumsum(lengths)]
     within = np.arange(starts[-1]) - np.repeat(starts[:-1], lengths)
-    return Epoch(
+    return EpochPlan(
         learned[item[sequence]],
         (1.0 / pieces[item]).astype(np.float32)[sequence],
         rows[np.repeat(start[sequence], lengths) + within],
@@ -79,11 +79,11 @@ def epoch(
     )
 
 
-def cuts(
+def batch_indices(
     examples: Examples, learned: np.ndarray, training: Training, order: np.random.Generator | None
-) -> Iterator[Cut]:
+) -> Iterator[BatchIndex]:
     """The batches of an epoch, one after another."""
-    laid_out = epoch(examples, learned, training, order)
+    laid_out = plan_epoch(examples, learned, training, order)
     return (laid_out.cut(number) for number in range(len(laid_out)))
 
 
@@ -105,5 +105,5 @@ def _sequence(
 def batches(examples: Examples, items: np.ndarray, size: int) -> Iterator[tuple[Batch, np.ndarray]]:
     """Batches in order, to predict with, each with the numbers of its rows in the table."""
     everything = Training(batch_size=size, max_rows_per_item=1 << 40)
-    for cut in cuts(examples, items, everything, None):
+    for cut in batch_indices(examples, items, everything, None):
         yield examples.batch(*cut), cut.rows

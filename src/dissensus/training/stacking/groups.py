@@ -7,10 +7,10 @@ from traceback import clear_frames
 from typing import Any
 
 from dissensus.errors import ModelError
-from dissensus.training.captured import give_back
-from dissensus.training.loop import Run
-from dissensus.training.resident import Resident
-from dissensus.training.stack import Stack
+from dissensus.training.loop import Trainer
+from dissensus.training.stacking.cuda_graph import give_back
+from dissensus.training.stacking.stack import Stack
+from dissensus.training.stacking.stacked_examples import Resident
 
 SEVERAL = (  # settings of training that each member may have its own of
     *("seed", "dropout_seed", "learning_rate", "encoder_learning_rate", "weight_decay", "warm_up"),
@@ -23,12 +23,12 @@ class Unstacked(ModelError):
     keep all that the attempt held in memory."""
 
 
-def stackable(run: Run) -> bool:
+def stackable(run: Trainer) -> bool:
     """Whether a training can be one of several side by side."""
     return not obstacle(run)
 
 
-def obstacle(run: Run) -> str:
+def obstacle(run: Trainer) -> str:
     """Why a training cannot be one of several side by side; empty if it can."""
     if run.training.losses != "summed":
         return "its losses are interleaved, with a step each"
@@ -45,7 +45,7 @@ def obstacle(run: Run) -> str:
     return Resident.obstacle(run.examples)
 
 
-def alike(run: Run) -> tuple[Any, ...]:
+def alike(run: Trainer) -> tuple[Any, ...]:
     """What trainings must share to be stacked: all but what each member may have its own of."""
     settings = {k: v for k, v in vars(run.training).items() if k not in SEVERAL}
     shapes = tuple((k, tuple(v.shape), v.dtype) for k, v in run.network.state_dict().items())
@@ -53,7 +53,7 @@ def alike(run: Run) -> tuple[Any, ...]:
     return run.kind, tuple(settings.items()), shapes, learning, repr(run.network)
 
 
-def train_all(runs: Sequence[Run], stack: bool | None = None) -> dict[int, Exception]:
+def train_all(runs: Sequence[Trainer], stack: bool | None = None) -> dict[int, Exception]:
     """Train all, those that are alike side by side; the errors of those that failed.
 
     Where a stack fails as a whole, each of its members has the error Unstacked: it has to be begun
@@ -71,7 +71,7 @@ def train_all(runs: Sequence[Run], stack: bool | None = None) -> dict[int, Excep
     return errors
 
 
-def _side_by_side(runs: list[Run]) -> dict[int, Exception]:
+def _side_by_side(runs: list[Trainer]) -> dict[int, Exception]:
     """Train all at once; the errors of those that failed."""
     try:
         stack = Stack(runs)
@@ -82,7 +82,7 @@ def _side_by_side(runs: list[Run]) -> dict[int, Exception]:
     return dict(stack.errors)
 
 
-def _by_itself(run: Run) -> dict[int, Exception]:
+def _by_itself(run: Trainer) -> dict[int, Exception]:
     try:
         run.train()
     except Exception as error:
@@ -98,7 +98,7 @@ def _let_go(error: BaseException | None) -> None:
         error = error.__cause__ or error.__context__
 
 
-def _groups(runs: Sequence[Run], stack: bool | None) -> Iterator[list[int]]:
+def _groups(runs: Sequence[Trainer], stack: bool | None) -> Iterator[list[int]]:
     """Numbers of runs that can be stacked, together; all others alone."""
     together: dict[tuple[Any, ...], list[int]] = {}
     for number, run in enumerate(runs):

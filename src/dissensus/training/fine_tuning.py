@@ -14,7 +14,7 @@ from dissensus.training.attention import count_attention
 from dissensus.training.batch import Batch, Network, Outputs
 
 
-class Tuned(Network):
+class FineTunedNetwork(Network):
     """Encodes a batch's distinct contents, each once, and hands them on to a method's network.
 
     Args:

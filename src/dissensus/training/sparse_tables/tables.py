@@ -108,14 +108,14 @@ class Momentum(Rule):
     def catch_up(
         self, table: _Table, codes: np.ndarray, missed: np.ndarray, rows: np.ndarray
     ) -> None:
-        from dissensus.training.kernels import catch_up_momentum
+        from dissensus.training.sparse_tables.kernels import catch_up_momentum
 
         catch_up_momentum(codes, missed, table.weights, table.moments[0], rows)
 
     def step(
         self, table: _Table, codes: np.ndarray, gradient: np.ndarray, rate: float, count: int
     ) -> None:
-        from dissensus.training.kernels import step_momentum
+        from dissensus.training.sparse_tables.kernels import step_momentum
 
         settings = np.array([rate, self.weight_decay, self.momentum], gradient.dtype)
         step_momentum(codes, gradient, table.weights, table.moments[0], settings)
@@ -144,7 +144,7 @@ class AdamW(Rule):
     def catch_up(
         self, table: _Table, codes: np.ndarray, missed: np.ndarray, rows: np.ndarray
     ) -> None:
-        from dissensus.training.kernels import catch_up_adam
+        from dissensus.training.sparse_tables.kernels import catch_up_adam
 
         epsilon = np.array([self.epsilon], missed.dtype)
         catch_up_adam(codes, missed, table.weights, *table.moments, epsilon, rows)
@@ -152,7 +152,7 @@ class AdamW(Rule):
     def step(
         self, table: _Table, codes: np.ndarray, gradient: np.ndarray, rate: float, count: int
     ) -> None:
-        from dissensus.training.kernels import step_adam
+        from dissensus.training.sparse_tables.kernels import step_adam
 
         beta, beta_square = self.betas
         kept, corrected = 1 - rate * self.weight_decay, rate / (1 - beta**count)
@@ -231,7 +231,7 @@ class Tables:
         """Step the last rows by their gradients; all others miss a step."""
         if not self.tables:
             return
-        from dissensus.training.kernels import note_step
+        from dissensus.training.sparse_tables.kernels import note_step
 
         codes = self._codes
         self.count, self.now = self.count + 1, self.now + 1
@@ -247,7 +247,7 @@ class Tables:
 
     def _caught_up(self, codes: np.ndarray) -> list[nn.Parameter]:
         """Make the steps that these rows have missed; their weights, of each table."""
-        from dissensus.training.kernels import write_missed
+        from dissensus.training.sparse_tables.kernels import write_missed
 
         if not self._flat:
             held = zip(self.tables, self.moments, strict=True)
