@@ -1,10 +1,11 @@
-# One target per chore. Each makes .venv and installs by itself, and does so again only when
-# pyproject.toml or constraints.txt has changed.
+# One target per task. Each target first creates .venv and installs into it, and does so again only
+# when pyproject.toml or constraints.txt has changed.
 
 PYTHON ?= python3
 PIP_VERSION := 26.3
 BIN := .venv/bin
 STAMP := .venv/installed
+PARALLEL := -n logical --maxprocesses 4 --dist worksteal
 DEMO := demo
 METHODS := prior annotator-majority single annotator-heads
 
@@ -12,19 +13,19 @@ METHODS := prior annotator-majority single annotator-heads
 .PHONY: help install demo test test-all check bench glove gpu-kit docs
 
 help:
-	@echo "make install    .venv with every version that constraints.txt pins"
-	@echo "make demo       the whole way on a simulated crowd, into ./$(DEMO)"
-	@echo "make test       the tests, but for the slow ones"
-	@echo "make test-all   the tests, and then the slow ones"
-	@echo "make check      ruff, mypy, and the version in CHANGELOG.md"
-	@echo "make bench      what takes how long"
-	@echo "make glove      word vectors for the words of the corpora, into ./glove"
-	@echo "make gpu-kit RUN=name   what a run of benchmarks/gpu needs, into ./gpu-kit"
-	@echo "make docs       write the tables of options anew, run every example of the docs"
+	@echo "make install    install pinned versions into .venv"
+	@echo "make demo       simulate, train, predict and evaluate, in ./$(DEMO)"
+	@echo "make test       run the tests, except slow ones"
+	@echo "make test-all   run the tests, then the slow ones"
+	@echo "make check      run ruff and mypy, and check the version in CHANGELOG.md"
+	@echo "make bench      run the benchmarks"
+	@echo "make glove      write GloVe vectors for the words of the corpora, in ./glove"
+	@echo "make gpu-kit RUN=name   collect what a run of benchmarks/gpu needs, in ./gpu-kit"
+	@echo "make docs       update the tables of options and run the examples of the docs"
 
 $(STAMP): pyproject.toml constraints.txt
-	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("dissensus needs Python 3.11 or newer; $(PYTHON) is %d.%d. Name another one: make PYTHON=python3.12" % sys.version_info[:2])'
-	@echo "Installing into .venv; the first time this takes some minutes."
+	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("dissensus needs Python 3.11 or newer; $(PYTHON) is %d.%d. Choose another one: make PYTHON=python3.12" % sys.version_info[:2])'
+	@echo "Installing into .venv; the first time takes a few minutes."
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check pip==$(PIP_VERSION)
 	@$(BIN)/python -m pip install --quiet -c constraints.txt --build-constraint constraints.txt \
@@ -38,16 +39,16 @@ demo: $(STAMP)
 	$(BIN)/dissensus describe $(DEMO)/corpus
 	for method in $(METHODS); do \
 		$(BIN)/dissensus train $(DEMO)/corpus --method $$method --hold-out 0.2 -o $(DEMO)/$$method && \
-		$(BIN)/dissensus predict $(DEMO)/$$method $(DEMO)/corpus -o $(DEMO)/$$method-says || exit 1; \
+		$(BIN)/dissensus predict $(DEMO)/$$method $(DEMO)/corpus -o $(DEMO)/$$method-predictions || exit 1; \
 	done
-	$(BIN)/dissensus evaluate $(DEMO)/prior-says $(DEMO)/corpus \
-		$(foreach method,$(wordlist 2,9,$(METHODS)),--against $(DEMO)/$(method)-says)
+	$(BIN)/dissensus evaluate $(DEMO)/prior-predictions $(DEMO)/corpus \
+		$(foreach method,$(wordlist 2,9,$(METHODS)),--against $(DEMO)/$(method)-predictions)
 
 test: $(STAMP)
-	$(BIN)/python -m pytest -m "not slow"
+	$(BIN)/python -m pytest -m "not slow" $(PARALLEL)
 
 test-all: test
-	$(BIN)/python -m pytest -m slow
+	$(BIN)/python -m pytest -m slow $(PARALLEL)
 
 check: $(STAMP)
 	$(BIN)/ruff check

@@ -23,17 +23,27 @@ def data_folder() -> Path:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> Generator[None]:
-    """Features are encoded once for all tests, and the user's own cache is left alone."""
+def _own_cache(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Generator[None]:
+    """A feature cache for the tests alone. Processes of one run (`-n 2`) share it, so that nothing
+    is encoded twice."""
+    base = tmp_path_factory.getbasetemp()
+    shared = base.parent if hasattr(request.config, "workerinput") else base
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("DISSENSUS_CACHE", str(tmp_path_factory.mktemp("cache")))
+        patch.setenv("DISSENSUS_CACHE", str(shared / "feature-cache"))
         yield
 
 
-def pytest_configure() -> None:
-    """Let Ctrl-C be heard: a shell's background job, as CI may be one, begins deaf to it, and tests
-    that press it would fail or wait for ever. Hide GPUs: figures are compared to the last digit."""
+def pytest_configure(config: pytest.Config) -> None:
+    """Prepare the process: no GPU, Ctrl-C is handled, one thread for each of several processes.
+
+    A background job of a shell, as CI may be one, ignores Ctrl-C; tests that send it would then
+    fail or wait for ever.
+    """
     os.environ["CUDA_VISIBLE_DEVICES"] = ""
+    if hasattr(config, "workerinput"):
+        os.environ.setdefault("OMP_NUM_THREADS", "1")  # before numpy and torch are loaded
     if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import runpy
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -16,7 +17,8 @@ from typer.testing import CliRunner
 from dissensus import __version__
 from dissensus.cli import COMMANDS, app
 
-DOCS = Path(__file__).parent.parent / "docs"
+README = Path(__file__).parent.parent / "README.md"
+DOCS = README.parent / "docs"
 PAGE = (DOCS / "commands.md").read_text(encoding="utf-8")
 
 
@@ -119,14 +121,27 @@ def test_the_tables_of_options_are_up_to_date() -> None:
     assert update["updated"](PAGE) == PAGE, "run `make docs`"
 
 
-def examples() -> list[str]:
-    lines = [line for text in sections().values() for line in text.splitlines()]
-    return [line for line in lines if line.startswith("dissensus ")]
+def examples(*pages: Path) -> list[str]:
+    """The command lines of pages, without the explanations after them."""
+    lines = [line for page in pages for line in page.read_text(encoding="utf-8").splitlines()]
+    return [line.split("   ")[0] for line in lines if line.startswith("dissensus ")]
 
 
-@pytest.mark.parametrize("line", examples())
-def test_options_in_examples_exist(line: str) -> None:
-    _, name, *words = line.split()
+@pytest.mark.parametrize("line", examples(README, *sorted(DOCS.glob("*.md"))))
+def test_commands_and_options_in_examples_exist(line: str) -> None:
+    _, name, *words = shlex.split(line)
     known = {option for parameter in command(name).params for option in parameter.opts}
     used = [word for word in words if word.startswith("-")]
     assert [option for option in used if option not in known] == []
+
+
+@pytest.mark.slow
+def test_the_first_results_of_the_readme(tmp_path: Path) -> None:
+    section = README.read_text(encoding="utf-8").split("## First results")[1].split("\n## ")[0]
+    lines = [line for line in section.splitlines() if line.startswith("dissensus ")]
+    assert len(lines) == 5
+    for line in lines:
+        words = [sys.executable, "-m", *shlex.split(line)]
+        done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+    assert re.search(r"annotator accuracy +0\.\d{3}", done.stdout)
