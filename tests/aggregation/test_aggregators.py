@@ -437,6 +437,83 @@ def test_the_anaesthetists_of_dawid_and_skene(data_folder: object) -> None:
     assert asked.n_rows == 315 and fitted.confusion_.shape == (5, 4, 4)
 
 
+# ---- values of the scale that nobody gave ----
+
+MODELS = ("one-coin", "dawid-skene", "mace", "glad")
+
+
+def contrarians(seed: int, n_values: int = 2) -> Annotations:
+    """Answers among the first values of a scale of three; three of eight annotators are mostly
+    wrong."""
+    generator = np.random.default_rng(seed)
+    item = np.repeat(np.arange(40), 4)
+    annotator = np.concatenate([generator.permutation(8)[:4] for _ in range(40)])
+    truth = generator.integers(0, n_values, 40)[item]
+    wrong = (truth + generator.integers(1, n_values, len(item))) % n_values
+    right = generator.random(len(item)) < np.where(annotator < 3, 0.1, 0.7)
+    return Annotations.from_arrays(item, annotator, np.where(right, truth, wrong), Nominal(VALUES))
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_a_value_nobody_gave_has_probability_zero(name: str) -> None:
+    for seed in range(20):
+        fitted = AGGREGATORS[name]().fit(contrarians(seed))
+        assert (fitted.distribution_[:, 2] == 0).all()
+        np.testing.assert_allclose(fitted.distribution_.sum(axis=1), 1)
+        assert np.isfinite(fitted.log_likelihood_).all()  # type: ignore[attr-defined]
+
+
+def test_an_unused_value_leaves_dawid_skene_as_it_is_without_it() -> None:
+    for seed in range(5):
+        annotations = contrarians(seed)
+        fitted = DawidSkene().fit(annotations).distribution_[:, :2]
+        without = DawidSkene().fit(annotations.to(Nominal(("a", "b")))).distribution_
+        np.testing.assert_allclose(fitted, without, atol=1e-9)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_a_subset_that_loses_a_value_does_not_answer_it(name: str) -> None:
+    annotations = contrarians(0, n_values=3)
+    rare = np.isin(annotations.item, annotations.item[annotations.answer == 2])
+    subset = annotations.take(~rare)
+    fitted = AGGREGATORS[name]().fit(subset)
+    assert subset.n_rows and np.nanmax(fitted.distribution_[:, 2]) == 0
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_a_value_that_only_gold_has_stays_possible(name: str) -> None:
+    annotations = contrarians(0)
+    gold = Annotations.from_arrays(
+        np.arange(15), None, np.full(15, 2), annotations.scale, items=annotations.items
+    )
+    model = AGGREGATORS[name]()
+    assert isinstance(model, HiddenTruth)
+    fitted = model.fit(annotations, gold=gold)
+    np.testing.assert_array_equal(fitted.distribution_[:15], np.eye(3)[[2] * 15])
+    assert (fitted.distribution_[15:, 2] > 0).any() and np.isfinite(fitted.distribution_).all()
+
+
+@pytest.mark.parametrize(("name", "mirrored"), [("one-coin", False), ("dawid-skene", True)])
+def test_tied_tables_do_not_depend_on_the_order_of_rows(name: str, mirrored: bool) -> None:
+    """Few answers leave ties, which the rounding of a sum could break in either direction."""
+    for seed in range(30, 90):
+        generator = np.random.default_rng(seed)
+        n_items, n_annotators, n_values = generator.integers((2, 2, 2), (9, 6, 4))
+        rows = [
+            (f"t{i}", f"p{k}", int(generator.integers(n_values)))
+            for i in range(n_items) for k in range(n_annotators) if generator.random() < 0.8
+        ]  # fmt: skip
+        if mirrored:
+            rows += [(f"{item}m", who, int(n_values) - 1 - answer) for item, who, answer in rows]
+        found = []
+        for order in (np.arange(len(rows)), *(generator.permutation(len(rows)) for _ in range(4))):
+            given = [(rows[i][0], rows[i][1], VALUES[rows[i][2]]) for i in order]
+            annotations = Annotations.from_rows(given, Nominal(VALUES[:n_values]))
+            fitted = AGGREGATORS[name]().fit(annotations).distribution_
+            found.append(fitted[annotations.items.codes(sorted(annotations.items))])
+        np.testing.assert_allclose(found[1:], [found[0]] * 4, atol=1e-6)
+
+
 # ---- gold questions and history ----
 
 

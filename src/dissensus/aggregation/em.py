@@ -24,6 +24,9 @@ TINY = 1e-10  # the smallest probability: what never happened may still happen
 class HiddenTruth(Aggregator):
     """A model of how annotators answer, given a true value that nobody sees.
 
+    A value of the scale that no annotator gave, and no gold label has, is never the true one: its
+    probability is 0.
+
     Args:
         iterations: the most that are made.
         tolerance: it stops when no probability changes by as much; 0 makes all iterations.
@@ -150,8 +153,13 @@ class HiddenTruth(Aggregator):
 
 
 def shares(mass: np.ndarray) -> np.ndarray:
-    """Masses as shares, none of them 0."""
-    return (mass / mass.sum()).clip(TINY)
+    """Masses as shares; a value without mass has none, and no answer can give it any."""
+    return mass / mass.sum()
+
+
+def alike(mass: np.ndarray) -> np.ndarray:
+    """The same share for every value that has mass."""
+    return shares((mass > 0).astype(float))
 
 
 def _known(annotations: Annotations, gold: Annotations | None) -> np.ndarray:

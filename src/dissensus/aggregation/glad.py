@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from dissensus.aggregation.em import HiddenTruth
+from dissensus.aggregation.em import HiddenTruth, alike
 from dissensus.aggregation.rows import Expected, Rows
 
 
@@ -16,8 +16,8 @@ class Glad(HiddenTruth):
     """An answer is right with the logistic of the annotator's ability times the item's ease.
 
     `ability_` is (n_annotators,), negative for who answers against the truth; `difficulty_` is
-    (n_items,), 1 / ease. Abilities and log-eases have a normal prior around 1, values a flat one;
-    with a history, an annotator's ability has its prior around what it was.
+    (n_items,), 1 / ease. Abilities and log-eases have a normal prior around 1, the values that
+    were given a flat one; with a history, an annotator's ability has its prior around what it was.
 
     Each maximisation improves the eases with the abilities held, item by item, then the
     abilities with the eases held, by Newton's steps that are never taken downhill.
@@ -45,7 +45,7 @@ class Glad(HiddenTruth):
         return ()
 
     def _begin(self, rows: Rows, voted: Expected) -> None:
-        self.prior_ = np.full(rows.n_values, 1 / rows.n_values)
+        self.prior_ = alike(voted.mass)
         self._usual = self._from_history(np.ones(rows.n_annotators), "ability_")
         self.ability_ = self._usual.copy()
         self.log_ease_ = np.ones(rows.n_items)

@@ -261,7 +261,7 @@ def expect_difficulty(  # type: ignore[no-untyped-def]
             continue
         ease = math.exp(log_ease[i])
         for k in range(n_values):
-            p[k] = math.log(prior[k])
+            p[k] = math.log(prior[k]) if prior[k] > 0 else -np.inf
         for row in range(start, stop):
             x = ability[cell[row] // n_values] * ease
             p[cell[row] % n_values] += x + others

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from dissensus.aggregation.em import TINY, HiddenTruth
+from dissensus.aggregation.em import TINY, HiddenTruth, alike
 from dissensus.aggregation.rows import Expected, Rows
 
 LEARNED = ("competence_", "habit_", "counts_", "log_likelihood_", "objective_", "n_iterations_")
@@ -58,14 +58,13 @@ class Mace(HiddenTruth):
         for name, value in best[1].items():
             setattr(self, name, value)
         posterior[:] = best[2]
-        self.prior_ = np.full(posterior.shape[1], 1 / posterior.shape[1])
 
     def _shape(self, n_values: int) -> tuple[int, ...]:
         return (2, n_values)
 
     def _begin(self, rows: Rows, voted: Expected) -> None:
         people, n_values = rows.n_annotators, rows.n_values
-        self.prior_ = np.full(n_values, 1 / n_values)
+        self.prior_ = alike(voted.mass)
         self._n = voted.counts.sum(axis=1).reshape(people, n_values)
         self._earlier = self._from_history(np.zeros((people, 2, n_values)), "counts_")
         self._cost, self.objective_ = 0.0, []
