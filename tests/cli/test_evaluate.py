@@ -10,11 +10,17 @@ import pytest
 
 from dissensus.annotations import Annotations
 from dissensus.corpus import Corpus
-from dissensus.metrics import METRICS, bounds, dic_floor, dic_of, floor, scores
+from dissensus.metrics import METRICS, bounds, dic_floor, dic_of, scores
 from dissensus.names import Names
 from dissensus.prediction import ByAnnotator, Prediction, Predictions
 from dissensus.scales import Interval, Nominal
 from tests.cli.conftest import Run
+
+
+def floor(annotations: Annotations, items: Names | None = None) -> float:
+    """The cross-entropy of the perfect prediction."""
+    return bounds(["cross-entropy"], annotations, items)["cross-entropy"].perfect
+
 
 ITEMS = Names([f"t{i}" for i in range(6)])
 

@@ -6,9 +6,9 @@ import numpy as np
 
 from dissensus import Annotations, Corpus, Names, Nominal
 from dissensus.evaluation.fit import Fit, item_table
-from dissensus.evaluation.item_scores import PEOPLE, PREDICTED
 from dissensus.evaluation.protocols import Fold, k_fold
 from dissensus.evaluation.results import About, Results
+from dissensus.metrics.metric import OBSERVED, PREDICTED
 
 METHODS = ("prior", "single", "soft_label")
 STRENGTH = {"prior": 0.5, "single": 0.7, "soft_label": 0.8}
@@ -32,7 +32,7 @@ def fit(corpus: Corpus, method: str, seed: int, fold: Fold) -> Fit:
     items = {
         "cross-entropy": (names, surprise),
         "accuracy": (names, right.astype(float)),
-        PEOPLE: (names, people.astype(float)),
+        OBSERVED: (names, people.astype(float)),
         PREDICTED: (names, np.where(right, people, 1 - people).astype(float)),
     }
     figures = {"cross-entropy": float(surprise.mean()), "accuracy": float(right.mean())}

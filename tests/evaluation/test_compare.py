@@ -93,6 +93,21 @@ def test_floors_stand_in_the_table(tmp_path: Path) -> None:
     assert shown == ["prior", "annotator-majority", "perfect prediction", "noise floor"]
 
 
+def test_means_over_items_and_over_answers_are_tested_over_items(tmp_path: Path) -> None:
+    """Over seeds a test finds what is not there where items are few: docs/comparison.md."""
+    crowd = feature_crowd("ordinal", n_items=60)
+    metrics = [
+        "annotator accuracy", "annotator error", "Chebyshev", "Clark", "Canberra", "cosine",
+        "LeWiDi 2023 cross-entropy", "LeWiDi 2025 soft", "LeWiDi 2025 perspectivist",
+    ]  # fmt: skip
+    results = run(crowd, tmp_path / "out", metrics=metrics)
+    shown = table(results, reference="prior")["blended"].cells
+    against = {metric: cell.against for metric, cell in shown.items()}
+    assert sorted(against) == sorted(metrics)
+    assert {d.test for d in against.values() if d is not None} == {"seeds and items"}
+    assert {d.n_items for d in against.values() if d is not None} == {60}
+
+
 def test_gold_labels_are_compared_with_where_there_are_some(tmp_path: Path) -> None:
     crowd = feature_crowd(n_items=40)
     labels = anonymous(crowd)["q"].consensus(ties="first")

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from dissensus.evaluation.comparing import compared
-from dissensus.evaluation.item_scores import PEOPLE, PREDICTED
 from dissensus.evaluation.of_statistics import statistic_over_both
 from dissensus.evaluation.protocols import repeated
 from dissensus.evaluation.resampling import macro_f1
 from dissensus.evaluation.results import Results
 from dissensus.evaluation.significance import over_both, over_items, over_seeds
+from dissensus.metrics.metric import OBSERVED, PREDICTED
 from tests.evaluation.comparisons import comparison, corpus, fit
 
 
@@ -46,7 +46,7 @@ def test_one_seed_is_compared_over_items() -> None:
 
 def test_macro_f1_is_computed_anew_on_drawn_items() -> None:
     made = comparison()
-    people = scores(made, PEOPLE, "single")[0]
+    people = scores(made, OBSERVED, "single")[0]
     sides = [macro_f1(people, scores(made, PREDICTED, m)) for m in ("soft_label", "single")]
     found = compared(made, "hate", "macro-F1", "soft_label", "single", resamples=300)
     assert found == statistic_over_both(sides[0], sides[1], resamples=300)

@@ -1,60 +1,78 @@
-"""What items add to a metric: together they are the metric, on every scale."""
+"""What items contribute to a metric: together they are the metric, on every scale."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from dissensus import Annotations, Names, Prediction
-from dissensus.evaluation.item_scores import (
-    BY_LABELS,
-    BY_SHARES,
-    NOT_OF_SETS,
-    RIGHT,
-    item_scores,
-    parts_of,
-    statistic,
-)
-from dissensus.metrics import METRICS
-from tests.crowds import feature_crowd
+from dissensus.evaluation.item_scores import parts_of, statistic
+from dissensus.metrics import METRICS, item_scores
+from dissensus.metrics.metric import OBSERVED, PREDICTED, OverItems, Whole
+from tests.metrics.crowds import SCALES, people, perfect, predicted
 
-KINDS = ("nominal", "ordinal", "interval", "multi-label")
-COVERED = [*BY_SHARES, *BY_LABELS, *RIGHT, "Wasserstein"]
-
-
-def predicted_for(kind: str) -> tuple[Prediction, Annotations]:
-    """A random prediction for most items, in another order, and one that nobody answered."""
-    people = feature_crowd(kind, n_items=40)["q"]
-    generator = np.random.default_rng(1)
-    names = Names([*(str(k) for k in generator.permutation(40)[:30]), "unanswered"])
-    mass = generator.random((31, people.scale.n_columns))
-    if kind != "multi-label":
-        mass /= mass.sum(axis=1, keepdims=True)
-    return Prediction(people.scale, names, mass, people.scale.consensus(mass)), people
+NOT_MADE_OF_ITEMS = {
+    "soft micro-F1", "weighted F1", "ECE", "entropy correlation", "entropy similarity",
+    "annotator CCC", "annotator CCC, mean", "annotator CCC, worst decile",
+    "annotator accuracy, worst decile", "annotator error rate, worst decile",
+    "annotator macro-F1", "annotator macro-F1, weighted", "annotator macro-F1, worst decile",
+    "annotator cross-entropy, worst decile", "annotator distance, worst decile",
+    "DIC", "DIC, normalised",
+}  # fmt: skip
+NOT_OF_SETS = {"macro-F1", "micro-F1"}  # on a multi-label scale an item has several values
+EVERY = [(name, kind) for name, metric in METRICS.items() for kind in metric.scales]
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("metric", COVERED)
-def test_items_together_are_the_metric(kind: str, metric: str) -> None:
-    prediction, people = predicted_for(kind)
-    found = item_scores(prediction, people, [metric])
-    if kind not in METRICS[metric].scales or (kind == "multi-label" and metric in NOT_OF_SETS):
+@pytest.mark.parametrize(("name", "kind"), EVERY)
+def test_items_together_are_the_metric(name: str, kind: str) -> None:
+    prediction, annotations = predicted(SCALES[kind], size=60), people(SCALES[kind], size=60)
+    found = item_scores(prediction, annotations, [name])
+    if name in NOT_MADE_OF_ITEMS or (kind == "multi-label" and name in NOT_OF_SETS):
         assert found == {}
         return
-    assert tuple(found) == parts_of(metric)
-    assert all(len(names) == len(scores) == 30 for names, scores in found.values())
-    made = statistic(metric, {name: scores[None] for name, (_, scores) in found.items()})
+    assert tuple(found) == parts_of(name)
+    n = len(next(iter(found.values()))[0])
+    assert all(len(items) == len(scores) == n for items, scores in found.values())
+    assert all(set(items) <= set(prediction.items) for items, _ in found.values())
+    made = statistic(name, {part: scores[None] for part, (_, scores) in found.items()})
     assert made is not None
-    expected = METRICS[metric].function(prediction, people)
-    assert made(np.ones((1, 30)))[0, 0] == pytest.approx(expected, abs=1e-12)
+    expected = METRICS[name](prediction, annotations)
+    assert made(np.ones((1, n)))[0, 0] == pytest.approx(expected, abs=1e-12)
 
 
-def test_the_leading_metrics_of_items_can_be_tested_over_items() -> None:
-    short = [name for name, metric in METRICS.items() if metric.short and metric.needs == "items"]
-    assert [name for name in short if name not in COVERED] == []
+@pytest.mark.parametrize("name", METRICS)
+def test_what_is_no_mean_over_items_is_a_function_of_labels_or_of_the_whole(name: str) -> None:
+    metric = METRICS[name]
+    assert (metric.parts == (OBSERVED, PREDICTED)) == (name in ("macro-F1", "CCC"))
+    if isinstance(metric.formula, OverItems):
+        assert name not in NOT_MADE_OF_ITEMS
+    if isinstance(metric.formula, Whole):
+        assert name in NOT_MADE_OF_ITEMS or metric.statistic is not None
 
 
-def test_metrics_that_are_no_sums_over_items_are_not_there() -> None:
-    prediction, people = predicted_for("nominal")
-    assert item_scores(prediction, people, ["DIC", "ECE"]) == {}
+@pytest.mark.parametrize("name", ["annotator accuracy", "annotator error", "annotator distance"])
+def test_contributions_are_the_influence_of_an_item(name: str) -> None:
+    """To leave an item out moves the score by what its contribution says, up to 1 / n^2."""
+    kind = "ordinal"
+    prediction, annotations = predicted(SCALES[kind], size=400), people(SCALES[kind], size=400)
+    metric = METRICS[name]
+    items, contributions = metric.item_scores(prediction, annotations)[name]
+    n, whole = len(items), metric(prediction, annotations)
+    moved = []
+    for item in list(items)[:40]:
+        code = annotations.items.find([item])[0]
+        without = annotations.take(annotations.item != code)
+        moved.append((n - 1) * (whole - metric(prediction, without)))
+    np.testing.assert_allclose(moved, contributions[:40] - whole, atol=0.05)
+    assert np.std(contributions[:40]) > 0.2
+
+
+def test_a_perfect_prediction_has_equal_contributions() -> None:
+    annotations = people(SCALES["nominal"])
+    _, scores = METRICS["annotator accuracy"].item_scores(perfect(annotations), annotations)[
+        "annotator accuracy"
+    ]
+    np.testing.assert_allclose(scores, 1)
+
+
+def test_metrics_that_are_not_made_of_items_have_no_statistic() -> None:
     assert statistic("DIC", {}) is None

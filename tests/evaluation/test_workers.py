@@ -47,6 +47,6 @@ def test_one_thread_although_torch_was_not_loaded_before() -> None:
         "    print(torch.get_num_threads())\n"
         "print(torch.get_num_threads())\n"
     )
-    known = os.environ | {"OMP_NUM_THREADS": "2"}
+    known = os.environ | {"OMP_NUM_THREADS": "2", "MKL_NUM_THREADS": "2"}
     done = subprocess.run([sys.executable, "-c", program], env=known, capture_output=True)
     assert done.stdout.split() == [b"1", b"2"], done.stderr

@@ -9,9 +9,12 @@ import pytest
 
 from dissensus import Corpus, Interval
 from dissensus.methods import RepeatedLabel, SoftLabel
-from dissensus.metrics import cross_entropy, wasserstein
+from dissensus.metrics import METRICS
 from dissensus.training import Training
 from tests.crowds import SCALES, anonymous, feature_crowd, thinned
+
+cross_entropy = METRICS["cross-entropy"]
+wasserstein = METRICS["Wasserstein"]
 
 QUICK: dict[str, Any] = {
     "encoder": "features",

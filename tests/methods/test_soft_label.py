@@ -14,11 +14,15 @@ from dissensus.aggregation import DawidSkene, SoftmaxVote
 from dissensus.contents import Contents
 from dissensus.errors import DataError, ModelError
 from dissensus.methods import Prior, Single, SoftLabel
-from dissensus.metrics import cross_entropy, tvd, wasserstein
+from dissensus.metrics import METRICS
 from dissensus.networks.divergences import DIVERGENCES
 from dissensus.training import Training
 from dissensus.training.stacking.groups import obstacle
 from tests.crowds import SCALES, anonymous, feature_crowd, thinned
+
+cross_entropy = METRICS["cross-entropy"]
+tvd = METRICS["TVD"]
+wasserstein = METRICS["Wasserstein"]
 
 QUICK = Training(epochs=20, batch_size=16, learning_rate=0.02, device="cpu")
 SETTINGS: dict[str, Any] = {"encoder": "features", "dropout": 0, "training": QUICK}

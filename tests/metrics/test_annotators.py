@@ -10,25 +10,21 @@ from sklearn.metrics import f1_score, log_loss
 
 from dissensus.annotations import Annotations
 from dissensus.errors import DataError
-from dissensus.metrics import (
-    METRICS,
-    accuracy_by_annotator,
-    annotator_accuracy,
-    annotator_ccc,
-    annotator_error,
-    ccc_by_annotator,
-    compared,
-    concordance,
-    cross_entropy_by_annotator,
-    distance_by_annotator,
-    error_rate_by_annotator,
-    macro_f1_by_annotator,
-    worst_decile,
-)
+from dissensus.metrics import METRICS, compared, concordance, worst_decile
 from dissensus.names import Names
 from dissensus.prediction import ByAnnotator, Prediction
 from dissensus.scales import Interval
 from tests.metrics.crowds import SCALES, pairs_of, people, predicted, rows_of
+
+accuracy_by_annotator = METRICS["annotator accuracy"].annotator_scores
+annotator_accuracy = METRICS["annotator accuracy"]
+annotator_ccc = METRICS["annotator CCC"]
+annotator_error = METRICS["annotator error"]
+ccc_by_annotator = METRICS["annotator CCC, mean"].annotator_scores
+cross_entropy_by_annotator = METRICS["annotator cross-entropy"].annotator_scores
+distance_by_annotator = METRICS["annotator distance"].annotator_scores
+error_rate_by_annotator = METRICS["annotator error rate"].annotator_scores
+macro_f1_by_annotator = METRICS["annotator macro-F1"].annotator_scores
 
 
 def person_by_person(
@@ -96,14 +92,14 @@ def test_three_ways_to_sum_up(name: str) -> None:
         ", weighted": np.average(score, weights=answers),
         ", worst decile": score.min() if higher else score.max(),  # a tenth of 5 is 1 person
     }
-    found = {w: METRICS[f"annotator {name}{w}"].function(prediction, annotations) for w in expected}
+    found = {w: METRICS[f"annotator {name}{w}"](prediction, annotations) for w in expected}
     assert found == pytest.approx(expected)
 
 
 def test_ccc_is_also_a_mean_over_people() -> None:
     annotations, prediction = people(SCALES["interval"]), predicted(SCALES["interval"])
     each = ccc_by_annotator(prediction, annotations)
-    found = METRICS["annotator CCC, mean"].function(prediction, annotations)
+    found = METRICS["annotator CCC, mean"](prediction, annotations)
     assert found == pytest.approx(np.nanmean(each))
     assert found != pytest.approx(annotator_ccc(prediction, annotations))
 
@@ -127,10 +123,9 @@ def test_a_tenth_is_rounded_up(n: int, size: int) -> None:
     yes = ByAnnotator(item, who, annotations.annotators, np.ones(n * n, int))
     mass = annotations.distribution()
     prediction = Prediction(annotations.scale, annotations.items, mass, np.zeros(n), yes)
+    scores = accuracy_by_annotator(prediction, annotations)
     for higher, worst in ((True, np.arange(n)[:size]), (False, np.arange(n)[-size:])):
-        found = worst_decile(
-            accuracy_by_annotator, prediction, annotations, higher_is_better=higher, at_least=1
-        )
+        found = worst_decile(scores, np.full(n, n), higher_is_better=higher, at_least=1)
         assert found == pytest.approx((worst / n).mean())
 
 
@@ -141,7 +136,7 @@ def test_people_with_few_answers_are_not_among_the_worst() -> None:
     never = ByAnnotator(annotations.item, who, annotations.annotators, np.zeros_like(who))
     mass = annotations.distribution()
     prediction = Prediction(annotations.scale, annotations.items, mass, np.zeros(10), never)
-    score = METRICS["annotator accuracy, worst decile"].function
+    score = METRICS["annotator accuracy, worst decile"]
     assert score(prediction, annotations) == 1  # bob is always missed, but answered 9 times
     only_bob = annotations.take(who == 1)
     assert np.isnan(score(prediction, only_bob))

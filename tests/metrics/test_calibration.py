@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from dissensus.metrics import expected_calibration_error
+from dissensus.metrics.calibration import expected_calibration_error
 from tests.metrics.crowds import SCALES, people, perfect, predicted
 from tests.metrics.pairs import share_by_share
 

@@ -6,11 +6,13 @@ import numpy as np
 import pytest
 
 from dissensus.annotations import Annotations
-from dissensus.metrics import ccc, concordance
+from dissensus.metrics import METRICS, concordance
 from dissensus.names import Names
 from dissensus.prediction import Prediction
 from dissensus.scales import Interval
 from tests.metrics.crowds import SCALES, people, predicted
+
+ccc = METRICS["CCC"]
 
 
 def by_definition(x: np.ndarray, y: np.ndarray) -> float:

@@ -11,18 +11,13 @@ from sklearn.metrics import cohen_kappa_score
 
 from dissensus.annotations import Annotations
 from dissensus.errors import DataError
-from dissensus.metrics import (
-    METRICS,
-    Dic,
-    accuracy_by_annotator,
-    dic,
-    dic_floor,
-    dic_of,
-    normalised_dic,
-)
+from dissensus.metrics import METRICS, Dic, dic_floor, dic_of
+from dissensus.metrics.dic import dic, normalised_dic
 from dissensus.prediction import ByAnnotator, Prediction
 from dissensus.scales import Nominal
 from tests.metrics.crowds import SCALES, pairs_of, people, perfect, predicted, rows_of
+
+accuracy_by_annotator = METRICS["annotator accuracy"].annotator_scores
 
 Answers = dict[str, dict[str, int]]  # annotator -> item -> answer
 
@@ -75,7 +70,7 @@ def test_pairs_with_few_common_items_are_left_out_and_counted() -> None:
     annotations, prediction = people(SCALES["nominal"]), predicted(SCALES["nominal"])
     found = dic_of(prediction, annotations)
     assert (found.pairs, found.left_out) == (0, 10) and np.isnan(found.value)
-    assert np.isnan(METRICS["DIC"].function(prediction, annotations))
+    assert np.isnan(METRICS["DIC"](prediction, annotations))
     assert dic_of(prediction, annotations, at_least=1).pairs == 10
 
 

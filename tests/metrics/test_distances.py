@@ -8,26 +8,24 @@ from scipy.spatial import distance
 from scipy.stats import wasserstein_distance
 
 from dissensus.annotations import Annotations
-from dissensus.metrics import (
-    GENG,
-    METRICS,
-    canberra,
-    chebyshev,
-    clark,
-    cosine,
-    distribution_calibration_error,
-    intersection,
-    manhattan,
-    soft_accuracy,
-    soft_micro_f1,
-    tvd,
-    wasserstein,
-)
+from dissensus.metrics import GENG, METRICS
 from dissensus.names import Names
 from dissensus.prediction import Prediction
 from dissensus.scales import Interval, MultiLabel, Nominal
 from tests.metrics.crowds import SCALES, people, perfect, predicted
 from tests.metrics.pairs import item_by_item, share_by_share
+
+canberra = METRICS["Canberra"]
+chebyshev = METRICS["Chebyshev"]
+clark = METRICS["Clark"]
+cosine = METRICS["cosine"]
+distribution_calibration_error = METRICS["DistCE"]
+intersection = METRICS["intersection"]
+manhattan = METRICS["Manhattan"]
+soft_accuracy = METRICS["soft accuracy"]
+soft_micro_f1 = METRICS["soft micro-F1"]
+tvd = METRICS["TVD"]
+wasserstein = METRICS["Wasserstein"]
 
 Metric = Callable[[Prediction, Annotations], float]
 
@@ -51,7 +49,7 @@ REFERENCES: list[tuple[Metric, Callable[[np.ndarray, np.ndarray], float]]] = [
 
 
 @pytest.mark.parametrize("kind", ["nominal", "ordinal", "multi-label"])
-@pytest.mark.parametrize(("metric", "one"), REFERENCES, ids=lambda f: getattr(f, "__name__", ""))
+@pytest.mark.parametrize(("metric", "one"), REFERENCES, ids=lambda f: getattr(f, "name", ""))
 def test_equals_scipy_item_by_item(
     metric: Metric, one: Callable[[np.ndarray, np.ndarray], float], kind: str
 ) -> None:

@@ -5,11 +5,16 @@ import pytest
 from sklearn.metrics import accuracy_score, f1_score
 
 from dissensus.annotations import Annotations
-from dissensus.metrics import accuracy, macro_f1, micro_f1, weighted_f1
+from dissensus.metrics import METRICS
 from dissensus.names import Names
 from dissensus.prediction import Prediction
 from dissensus.scales import MultiLabel, Nominal, Ordinal, Scale
 from tests.metrics.crowds import SCALES, people, perfect, predicted
+
+accuracy = METRICS["accuracy"]
+macro_f1 = METRICS["macro-F1"]
+micro_f1 = METRICS["micro-F1"]
+weighted_f1 = METRICS["weighted F1"]
 
 
 def labels(prediction: Prediction, annotations: Annotations) -> tuple[list[int], list[int]]:

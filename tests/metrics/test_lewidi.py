@@ -11,17 +11,17 @@ import pytest
 
 from dissensus.annotations import Annotations
 from dissensus.corpus import Corpus
-from dissensus.metrics import (
-    lewidi2023_cross_entropy,
-    lewidi2025_perspectivist,
-    lewidi2025_soft,
-    manhattan,
-    micro_f1,
-    wasserstein,
-)
+from dissensus.metrics import METRICS
 from dissensus.prediction import ByAnnotator, Prediction
 from tests.metrics.crowds import SCALES, pairs_of, people, predicted, rows_of
 from tests.metrics.pairs import share_by_share
+
+lewidi2023_cross_entropy = METRICS["LeWiDi 2023 cross-entropy"]
+lewidi2025_perspectivist = METRICS["LeWiDi 2025 perspectivist"]
+lewidi2025_soft = METRICS["LeWiDi 2025 soft"]
+manhattan = METRICS["Manhattan"]
+micro_f1 = METRICS["micro-F1"]
+wasserstein = METRICS["Wasserstein"]
 
 
 @pytest.mark.parametrize("kind", ["nominal", "ordinal", "multi-label"])

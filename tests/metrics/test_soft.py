@@ -11,21 +11,25 @@ from sklearn.metrics import log_loss
 
 from dissensus.annotations import Annotations
 from dissensus.errors import DataError
-from dissensus.metrics import (
-    cross_entropy,
-    floor,
-    jsd,
-    jsd_base_2,
-    kl,
-    manhattan,
-    po_jsd,
-    reverse_kl,
-)
+from dissensus.metrics import METRICS, bounds
 from dissensus.names import Names
 from dissensus.prediction import Prediction
 from dissensus.scales import Interval, MultiLabel, Nominal
 from tests.metrics.crowds import SCALES, people, perfect, predicted
 from tests.metrics.pairs import item_by_item, share_by_share
+
+cross_entropy = METRICS["cross-entropy"]
+jsd = METRICS["JSD"]
+jsd_base_2 = METRICS["JSD, base 2"]
+kl = METRICS["KL"]
+manhattan = METRICS["Manhattan"]
+po_jsd = METRICS["PO-JSD"]
+reverse_kl = METRICS["KL, reversed"]
+
+
+def floor(annotations: Annotations, items: Names | None = None) -> float:
+    """The cross-entropy of the perfect prediction."""
+    return bounds(["cross-entropy"], annotations, items)["cross-entropy"].perfect
 
 
 @pytest.mark.parametrize("kind", ["nominal", "ordinal"])
@@ -77,14 +81,6 @@ def test_floor_is_the_cross_entropy_of_the_perfect_prediction(kind: str) -> None
 def test_floor_of_unanimous_people_is_zero_and_not_minus_zero() -> None:
     annotations = Annotations.from_rows([("t1", "ann", "yes"), ("t1", "bob", "yes")])
     assert str(floor(annotations)) == "0.0"
-
-
-def test_floor_is_not_for_ratings() -> None:
-    with pytest.raises(DataError) as error:
-        floor(people(SCALES["interval"]))
-    assert str(error.value) == (
-        "cross-entropy is not for interval answers, so there is no floor of it"
-    )
 
 
 @pytest.mark.parametrize("kind", ["nominal", "ordinal", "multi-label"])

@@ -8,14 +8,12 @@ from scipy.spatial.distance import cosine
 from scipy.stats import entropy, kurtosis, pearsonr
 
 from dissensus.annotations import Annotations
-from dissensus.metrics import (
-    entropy_correlation,
-    entropy_similarity,
-    excess_kurtosis,
-    normalised_entropy,
-)
+from dissensus.metrics import METRICS, excess_kurtosis, normalised_entropy
 from tests.metrics.crowds import SCALES, people, predicted
 from tests.metrics.pairs import share_by_share
+
+entropy_correlation = METRICS["entropy correlation"]
+entropy_similarity = METRICS["entropy similarity"]
 
 
 @pytest.mark.parametrize("kind", ["nominal", "ordinal"])

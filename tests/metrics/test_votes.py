@@ -6,8 +6,11 @@ import numpy as np
 import pytest
 
 from dissensus.errors import DataError
-from dissensus.metrics import cross_entropy, members_cross_entropy, scores, smoothed_votes
+from dissensus.metrics import METRICS, scores, smoothed_votes
 from tests.metrics.crowds import SCALES, people, predicted
+
+cross_entropy = METRICS["cross-entropy"]
+members_cross_entropy = METRICS["cross-entropy of members"]
 
 
 def test_one_half_is_added_to_every_value() -> None:

@@ -12,12 +12,14 @@ import torch
 from dissensus.encoders import readings
 from dissensus.errors import ModelError
 from dissensus.methods import AnnotatorHeads
-from dissensus.metrics import annotator_accuracy
+from dissensus.metrics import METRICS
 from dissensus.training import Batch, Examples, Loss, Network, Outputs, Training, fit
 from dissensus.training.batches import batch_indices
 from dissensus.training.examples import Table
 from dissensus.training.loop import Validation, mean_loss, total_loss
 from tests.crowds import feature_crowd
+
+annotator_accuracy = METRICS["annotator accuracy"]
 
 
 class _Line(Network):

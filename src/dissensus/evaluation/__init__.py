@@ -13,7 +13,6 @@ from dissensus.evaluation.comparison import compare
 from dissensus.evaluation.difference import Difference, corrected, holm
 from dissensus.evaluation.fit import Fit, fits_in, folder_name, item_table, keys_in
 from dissensus.evaluation.hierarchical import hierarchical
-from dissensus.evaluation.item_scores import item_scores
 from dissensus.evaluation.of_statistics import statistic_over_both, statistic_over_items
 from dissensus.evaluation.plot import intervals
 from dissensus.evaluation.protocols import Fold, k_fold, nested, official, repeated
@@ -22,6 +21,7 @@ from dissensus.evaluation.rendering import FORMATS, to_csv, to_latex, to_markdow
 from dissensus.evaluation.results import About, Results, code_commit, here
 from dissensus.evaluation.significance import over_both, over_items, over_seeds
 from dissensus.evaluation.tables import Table, table, tables
+from dissensus.metrics import item_scores
 
 __all__ = [
     "FORMATS",

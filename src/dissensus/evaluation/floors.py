@@ -27,7 +27,7 @@ def metrics_for(
     known = {question: corpus[question] for question in questions}
     if asked:
         named = [metric_name(name) for name in asked]
-        idle = [name for name in named if not any(_applies(name, a) for a in known.values())]
+        idle = [name for name in named if not any(METRICS[name].suits(a) for a in known.values())]
         if idle:
             kinds = ", ".join(sorted({a.scale.kind for a in known.values()}))
             raise DataError(f"{corpus.name}: {idle[0]!r} is not for these {kinds} answers")
@@ -37,7 +37,7 @@ def metrics_for(
     return tuple(
         name
         for name, metric in METRICS.items()
-        if (metric.short and any(_applies(name, a) for a in known.values()))
+        if (metric.short and any(METRICS[name].suits(a) for a in known.values()))
         or (dic and name == "DIC, normalised")
     )
 
@@ -81,12 +81,6 @@ def _noise(
         for name, mean in zip(DIC, means, strict=True)
         if name in metrics and not math.isnan(mean)
     }
-
-
-def _applies(name: str, asked: Annotations) -> bool:
-    metric = METRICS[name]
-    known = metric.needs == "items" or (metric.needs != "members" and asked.annotator is not None)
-    return asked.scale.kind in metric.scales and known
 
 
 def _has_dic(asked: Annotations) -> bool:

@@ -17,13 +17,13 @@ from dissensus.annotations import Annotations
 from dissensus.corpus import Corpus
 from dissensus.errors import CheckpointError, DissensusError, ModelError
 from dissensus.evaluation.fit import Fit, Job, Key, Status, folder_name, item_table, plain
-from dissensus.evaluation.item_scores import item_scores, parts_of
+from dissensus.evaluation.item_scores import parts_of
 from dissensus.evaluation.protocols import Fold, nested
 from dissensus.evaluation.trials import best, drawn, leading_metric
 from dissensus.methods.base import Method
 from dissensus.methods.choices import Choices
 from dissensus.methods.variants import changed, draws, seeded, settings_of
-from dissensus.metrics import METRICS, scores
+from dissensus.metrics import METRICS, item_scores, scores
 from dissensus.names import Names
 from dissensus.prediction import Prediction, Predictions
 

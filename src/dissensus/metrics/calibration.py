@@ -5,9 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from dissensus.annotations import Annotations
-from dissensus.metrics.distances import tvd
-from dissensus.metrics.matching import require, shares
-from dissensus.metrics.soft import CHOICES
+from dissensus.metrics.matching import shares
 from dissensus.prediction import Prediction
 
 BINS = 15
@@ -33,7 +31,6 @@ def expected_calibration_error(
 
     Reference: Guo et al. (2017), arXiv:1706.04599, with people's answers as outcomes.
     """
-    require(prediction, "ECE", *CHOICES)
     people, predicted = shares(prediction, annotations)
     width = people.shape[-1]
     people, predicted = people.reshape(-1, width), predicted.reshape(-1, width)
@@ -45,14 +42,3 @@ def expected_calibration_error(
     bins = np.clip(np.floor(sure * n_bins + 1e-9), 0, n_bins - 1).astype(np.int64)
     gaps = np.abs(np.bincount(bins, sure - share))
     return float(gaps.sum() / len(sure))
-
-
-def distribution_calibration_error(prediction: Prediction, annotations: Annotations) -> float:
-    """DistCE: the mean total variation between people and prediction, item by item (`tvd`).
-
-    Unlike ECE it does not let items cancel out.
-
-    Reference: Baan et al. (2022), doi:10.18653/v1/2022.emnlp-main.124.
-    """
-    require(prediction, "DistCE", *CHOICES)
-    return tvd(prediction, annotations)

@@ -1,11 +1,11 @@
-"""Metrics for ratings: does the predicted mean follow the people's mean?"""
+"""Metrics for ratings: does the predicted mean follow the mean of the answers?"""
 
 from __future__ import annotations
 
 import numpy as np
 
 from dissensus.annotations import Annotations
-from dissensus.metrics.matching import common_items, require
+from dissensus.metrics.matching import ratings
 from dissensus.prediction import Prediction
 
 
@@ -27,11 +27,7 @@ def ccc(prediction: Prediction, annotations: Annotations) -> float:
 
     Reference: Lin (1989), doi:10.2307/2532051; with unbiased variances.
     """
-    require(prediction, "CCC", "interval")
-    mine, theirs = common_items(prediction.items, annotations)
-    ratings = annotations.to(prediction.scale)
-    sums = np.bincount(ratings.item, ratings.weight * ratings.answer, minlength=ratings.n_items)
-    return concordance(sums[theirs] / ratings.per_item()[theirs], prediction.consensus[mine])
+    return concordance(*ratings(prediction, annotations))
 
 
 def concordance(x: np.ndarray, y: np.ndarray) -> float:

@@ -1,68 +1,54 @@
-"""Hard metrics: is the one predicted answer the one that people gave?"""
+"""Hard metrics: is the predicted consensus of an item the one of its annotators?"""
 
 from __future__ import annotations
 
 import numpy as np
 
 from dissensus.annotations import Annotations
-from dissensus.metrics.matching import labels, mean, require
+from dissensus.metrics.matching import labels, mean
 from dissensus.prediction import Prediction
 from dissensus.scales import MultiLabel
 
-SETS_TOO = ("nominal", "ordinal", "multi-label")
 
+def correct(observed: np.ndarray, predicted: np.ndarray) -> np.ndarray:
+    """1 for each item whose predicted consensus is the observed one, else 0.
 
-def accuracy(prediction: Prediction, annotations: Annotations) -> float:
-    """The share of items whose predicted consensus is the people's.
-
-    The people's is the most frequent value (nominal), the median level (ordinal), or the set of
-    values that more than half of them chose (multi-label, where the whole set must be right);
-    where several tie, the first of them on the scale. Gold labels may stand for people: their
-    values that the prediction's scale does not have are never right. nan where no predicted item
-    has answers.
+    The observed consensus is the most frequent value (nominal), the median level (ordinal), or the
+    set of values that more than half of the annotators chose (multi-label, where the whole set must
+    be right); of tied values the first on the scale. Gold labels may take the place of answers:
+    values that the prediction's scale does not have are never right.
 
     Example:
-        >>> from dissensus import Names, Nominal
-        >>> rows = [("t1", "ann", "yes"), ("t1", "bob", "no"), ("t2", "ann", "yes")]
-        >>> people = Annotations.from_rows(rows)
-        >>> always_no = Prediction(
-        ...     people.scale, people.items, np.array([[0.9, 0.1]] * 2), np.array([0, 0]))
-        >>> accuracy(always_no, people)
-        0.5
+        >>> correct(np.array([0, 1, 1]), np.array([0, 1, 0])).tolist()
+        [1.0, 1.0, 0.0]
     """
-    require(prediction, "accuracy", *SETS_TOO)
-    truth, predicted = labels(prediction, annotations)
-    return mean(truth == predicted)
+    return (observed == predicted).astype(float)
 
 
 def macro_f1(prediction: Prediction, annotations: Annotations) -> float:
     """The mean over values of F1, the harmonic mean of precision and recall.
 
-    The mean runs over the values that occur as people's or as predicted consensus; a value that
-    nobody chose and the method never predicts does not count. What the people's consensus is,
-    and how ties are broken, is as in `accuracy`. nan where no predicted item has answers.
+    The mean runs over the values that occur as observed or as predicted consensus. Consensus and
+    ties are as in `correct`. nan where no predicted item has answers.
     """
-    require(prediction, "macro-F1", *SETS_TOO)
     right, occurring, _ = _by_value(prediction, annotations)
     return mean((2 * right / np.maximum(occurring, 1))[occurring > 0])
 
 
 def micro_f1(prediction: Prediction, annotations: Annotations) -> float:
-    """F1 of all items and values together: with one value per item the same as `accuracy`.
+    """F1 of all items and values together; with one value per item it is the accuracy.
 
     Against gold labels it is the hard score of LeWiDi 2023.
     """
-    require(prediction, "micro-F1", *SETS_TOO)
     right, occurring, _ = _by_value(prediction, annotations)
     return float(2 * right.sum() / occurring.sum()) if occurring.any() else float("nan")
 
 
 def weighted_f1(prediction: Prediction, annotations: Annotations) -> float:
-    """The mean over values of F1, each value weighed by how often it is the people's consensus.
+    """The mean over values of F1, each value weighted by how often it is the consensus.
 
-    As `macro_f1`, but a rare value counts little. nan where no predicted item has answers.
+    As `macro_f1`, but rare values have little weight. nan where no predicted item has answers.
     """
-    require(prediction, "weighted F1", *SETS_TOO)
     right, occurring, true = _by_value(prediction, annotations)
     each = 2 * right / np.maximum(occurring, 1)
     return float(each @ true / true.sum()) if true.any() else float("nan")

@@ -142,6 +142,14 @@ def labels(prediction: Prediction, annotations: Annotations) -> tuple[np.ndarray
     return truth[theirs], np.asarray(prediction.consensus[mine]).astype(np.int64)
 
 
+def ratings(prediction: Prediction, annotations: Annotations) -> tuple[np.ndarray, np.ndarray]:
+    """The mean rating and the predicted one of the common items, (n_common,) each."""
+    mine, theirs = common_items(prediction.items, annotations)
+    given = annotations.to(prediction.scale)
+    sums = np.bincount(given.item, given.weight * given.answer, minlength=given.n_items)
+    return sums[theirs] / given.per_item()[theirs], np.asarray(prediction.consensus[mine], float)
+
+
 def _readable(annotations: Annotations, scale: Scale) -> Annotations:
     """The answers on `scale`, or on their own where they have values that it does not have."""
     if isinstance(annotations.scale, Nominal | Ordinal) and isinstance(scale, Nominal | Ordinal):

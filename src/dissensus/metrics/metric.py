@@ -1,38 +1,338 @@
-"""What is known of a metric besides its formula."""
+"""Metric: how a score is computed, from which parts, for which scales, and how to read it.
+
+A formula scores items (`OverItems`), answers of annotators (`OverAnswers`), annotators
+(`OverAnnotators`) or everything at once (`Whole`). Whatever else is needed of a metric follows
+from it: the score of each item, the score of each annotator, bounds, and which test applies.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
+
+import numpy as np
 
 from dissensus.annotations import Annotations
+from dissensus.errors import DataError
+from dissensus.metrics.matching import common_items, common_pairs, labels, mean, ratings, shares
+from dissensus.metrics.statistics import Statistic
+from dissensus.names import Names
 from dissensus.prediction import Prediction
+from dissensus.scales import Interval, MultiLabel, Scale
 
-Function = Callable[[Prediction, Annotations], float]
-Needs = Literal["items", "annotators", "annotator distributions", "members"]
+Needs = Literal["distributions", "consensus", "annotators", "annotator distributions", "members"]
+OBSERVED, PREDICTED = "people's consensus", "predicted consensus"  # names in results folders
+FEWEST = 10  # answers that an annotator must have to be among the worst
+
+
+class ItemScores(NamedTuple):
+    """What each item contributes: scores whose mean is the metric, the observed and the predicted
+    consensus, or nothing."""
+
+    items: Names
+    parts: tuple[np.ndarray, ...] = ()  # (n_items,) each
+
+
+class AnswerScores(NamedTuple):
+    """Scores of single answers whose annotator was predicted on their item."""
+
+    rows: np.ndarray  # (n_compared,) rows of the annotations
+    score: np.ndarray  # (n_compared,)
+
+
+@dataclass(frozen=True)
+class OverItems:
+    """The mean over the predicted items that have answers."""
+
+    each: Callable[[Prediction, Annotations], np.ndarray]  # (n_common, ...), see `common_items`
+
+    def score(self, prediction: Prediction, annotations: Annotations) -> float:
+        return mean(self.each(prediction, annotations))
+
+    def item_scores(self, prediction: Prediction, annotations: Annotations) -> ItemScores:
+        """The mean of each item's scores; on a multi-label scale an item has one for each value."""
+        each = self.each(prediction, annotations)
+        items = prediction.items.take(common_items(prediction.items, annotations)[0])
+        of_item = each.reshape(len(each), -1).mean(axis=1) if each.size else np.zeros(0)
+        return ItemScores(items, (of_item,))
+
+
+@dataclass(frozen=True)
+class OverAnswers:
+    """The mean over annotators, answers or items of a score for each answer."""
+
+    each: Callable[[Prediction, Annotations], AnswerScores]
+    over: Literal["annotators", "answers", "items"]
+
+    def score(self, prediction: Prediction, annotations: Annotations) -> float:
+        rows, scores = self.each(prediction, annotations)
+        if self.over == "answers":
+            return mean(scores)
+        group, n = self._groups(annotations, rows)
+        means = group_means(group, scores, n)
+        return mean(means[~np.isnan(means)])
+
+    def item_scores(self, prediction: Prediction, annotations: Annotations) -> ItemScores:
+        """A score for each item; their mean is the metric.
+
+        Of a mean over items, the mean of the item's answers. Otherwise the metric plus what the
+        item's answers contribute to its deviation (its influence), so that a test over items
+        counts that annotators and items have different numbers of answers.
+        """
+        rows, scores = self.each(prediction, annotations)
+        item = annotations.item[rows]
+        of_item = np.bincount(item, minlength=annotations.n_items)
+        kept = np.flatnonzero(of_item)
+        if self.over == "items":
+            means = group_means(item, scores, annotations.n_items)[kept]
+            return ItemScores(annotations.items.take(kept), (means,))
+        group, n = self._groups(annotations, rows)
+        answers = np.bincount(group, minlength=n)
+        weight = len(kept) / (answers[group] * max(np.count_nonzero(answers), 1))
+        moved = _deviations(group, scores, answers) * weight
+        influence = np.bincount(item, moved, minlength=annotations.n_items)[kept]
+        total = self.score(prediction, annotations)
+        return ItemScores(annotations.items.take(kept), (total + influence,))
+
+    def annotator_scores(self, prediction: Prediction, annotations: Annotations) -> np.ndarray:
+        """The mean score of each annotator's answers, (n_annotators,); nan without any."""
+        rows, scores = self.each(prediction, annotations)
+        annotator = annotations.who("a score per annotator")[rows]
+        return group_means(annotator, scores, annotations.n_annotators)
+
+    def _groups(self, annotations: Annotations, rows: np.ndarray) -> tuple[np.ndarray, int]:
+        """What has equal weight: the group of each row, and the number of groups."""
+        if self.over == "annotators":
+            return annotations.who("a score per annotator")[rows], annotations.n_annotators
+        if self.over == "items":
+            return annotations.item[rows], annotations.n_items
+        return np.zeros(len(rows), dtype=np.int64), 1
+
+
+@dataclass(frozen=True)
+class OverAnnotators:
+    """A summary of scores of annotators that are no means over answers, or of the worst."""
+
+    each: Callable[[Prediction, Annotations], np.ndarray]  # (n_annotators,), nan where undefined
+    summary: Callable[[np.ndarray, np.ndarray], float]  # of scores and numbers of answers
+
+    def score(self, prediction: Prediction, annotations: Annotations) -> float:
+        rows, _ = common_pairs(prediction, annotations)
+        annotator = annotations.who("a score per annotator")[rows]
+        answers = np.bincount(annotator, minlength=annotations.n_annotators)
+        return self.summary(self.each(prediction, annotations), answers)
+
+    def item_scores(self, prediction: Prediction, annotations: Annotations) -> ItemScores:
+        return ItemScores(annotations.items)
+
+    def annotator_scores(self, prediction: Prediction, annotations: Annotations) -> np.ndarray:
+        return self.each(prediction, annotations)
+
+
+@dataclass(frozen=True)
+class Whole:
+    """A function of all items, which is no mean over them.
+
+    `statistic` computes it from the observed and predicted consensus of weighted items, so that it
+    can be tested over items; a multi-label scale has none, because its items have several values.
+    """
+
+    function: Callable[[Prediction, Annotations], float]
+    statistic: Callable[[np.ndarray, np.ndarray], Statistic] | None = None
+
+    def score(self, prediction: Prediction, annotations: Annotations) -> float:
+        return self.function(prediction, annotations)
+
+    def item_scores(self, prediction: Prediction, annotations: Annotations) -> ItemScores:
+        """The observed and the predicted consensus of each item, where there is a statistic."""
+        if self.statistic is None or isinstance(prediction.scale, MultiLabel):
+            return ItemScores(annotations.items)
+        on_interval = isinstance(prediction.scale, Interval)
+        both = (ratings if on_interval else labels)(prediction, annotations)
+        items = prediction.items.take(common_items(prediction.items, annotations)[0])
+        return ItemScores(items, both)
+
+
+@dataclass(frozen=True)
+class ByScale:
+    """A mean over items where an answer is one value; a function of all items for sets."""
+
+    single: OverItems
+    sets: Whole
+
+    def _of(self, scale: Scale) -> OverItems | Whole:
+        return self.sets if isinstance(scale, MultiLabel) else self.single
+
+    def score(self, prediction: Prediction, annotations: Annotations) -> float:
+        return self._of(prediction.scale).score(prediction, annotations)
+
+    def item_scores(self, prediction: Prediction, annotations: Annotations) -> ItemScores:
+        return self._of(prediction.scale).item_scores(prediction, annotations)
+
+
+Formula = OverItems | OverAnswers | OverAnnotators | Whole | ByScale
 
 
 @dataclass(frozen=True)
 class Metric:
-    """A metric, the scales it is for, what it reads, and what it means in a line."""
+    """A metric. Call it with a prediction and annotations to get the score.
 
-    function: Function
-    scales: tuple[str, ...]  # kinds of scales; on any other the function raises DataError
-    needs: Needs  # what must be predicted: items, each annotator, members of an ensemble
+    Example:
+        >>> from dissensus.metrics import METRICS
+        >>> METRICS["TVD"].higher_is_better, METRICS["TVD"].scales
+        (False, ('nominal', 'ordinal', 'interval', 'multi-label'))
+    """
+
+    name: str
+    formula: Formula
+    scales: tuple[str, ...]  # kinds of scales; predictions on any other are refused
+    needs: Needs  # what must have been predicted
     higher_is_better: bool
-    description: str
-    gold: bool = False  # whether it also compares with labels from elsewhere
-    short: bool = False  # whether tables show it unasked
-    soft: bool = False  # whether it has `bounds`: of a perfect and of a constant prediction
+    definition: str  # a line, as docs/metrics.md shows it
+    short: bool = False  # whether tables show it by default
+
+    @property
+    def soft(self) -> bool:
+        """Whether it has `bounds`: it compares distributions of items."""
+        return self.needs == "distributions"
+
+    @property
+    def gold(self) -> bool:
+        """Whether it can also be computed against gold labels: it compares labels of items."""
+        return self.needs == "consensus"
+
+    @property
+    def statistic(self) -> Callable[[np.ndarray, np.ndarray], Statistic] | None:
+        """How it is computed from the consensus of weighted items, if it is no mean over items."""
+        return self.formula.statistic if isinstance(self.formula, Whole) else None
+
+    def __call__(self, prediction: Prediction, annotations: Annotations) -> float:
+        """The score; nan where it is undefined, for example without a common item."""
+        self._check_scale(prediction)
+        return self.formula.score(prediction, annotations)
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """The names under which `item_scores` gives what items contribute."""
+        return (self.name,) if self.statistic is None else (OBSERVED, PREDICTED)
+
+    def item_scores(
+        self, prediction: Prediction, annotations: Annotations
+    ) -> dict[str, tuple[Names, np.ndarray]]:
+        """What each item contributes, by name; nothing where a metric is not made of items.
+
+        Scores whose mean is the metric, or the two consensus values that `statistic` takes.
+        """
+        self._check_scale(prediction)
+        items, parts = self.formula.item_scores(prediction, annotations)
+        return {name: (items, part) for name, part in zip(self.parts, parts, strict=False)}
+
+    def annotator_scores(self, prediction: Prediction, annotations: Annotations) -> np.ndarray:
+        """The score of each annotator, (n_annotators,); nan where none of the answers counts."""
+        self._check_scale(prediction)
+        if not isinstance(self.formula, OverAnswers | OverAnnotators):
+            raise DataError(f"{self.name} scores items; it has no score for each annotator")
+        return self.formula.annotator_scores(prediction, annotations)
 
     def applies(self, prediction: Prediction, annotations: Annotations) -> bool:
         """Whether it is for this scale, and what it needs was predicted and is known."""
         if prediction.scale.kind not in self.scales:
             return False
-        if self.needs in ("items", "members"):
-            return self.needs == "items" or prediction.members is not None
-        asked = prediction.by_annotator
-        if asked is None or annotations.annotator is None:
+        if self.needs in ("distributions", "consensus", "members"):
+            return self.needs != "members" or prediction.members is not None
+        pairs = prediction.by_annotator
+        if pairs is None or annotations.annotator is None:
             return False
-        return self.needs == "annotators" or asked.distribution is not None
+        return self.needs == "annotators" or pairs.distribution is not None
+
+    def suits(self, annotations: Annotations) -> bool:
+        """Whether it is for this scale, and for answers with or without known annotators."""
+        of_items = self.needs in ("distributions", "consensus")
+        known = of_items or (self.needs != "members" and annotations.annotator is not None)
+        return annotations.scale.kind in self.scales and known
+
+    def _check_scale(self, prediction: Prediction) -> None:
+        if prediction.scale.kind not in self.scales:
+            kinds = " and ".join(", ".join(self.scales).rsplit(", ", 1))
+            raise DataError(
+                f"{self.name} is for {kinds} answers, not for {prediction.scale.kind} ones"
+            )
+
+
+# ---- formulas from plain functions ----
+
+
+def of_shares(function: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> OverItems:
+    """The mean over items of a function of observed and predicted distributions."""
+    return OverItems(lambda prediction, annotations: function(*shares(prediction, annotations)))
+
+
+def of_shares_on_scale(
+    function: Callable[[np.ndarray, np.ndarray, Scale], np.ndarray],
+) -> OverItems:
+    """The same for a function that also needs the scale."""
+    return OverItems(
+        lambda prediction, annotations: function(*shares(prediction, annotations), prediction.scale)
+    )
+
+
+def of_labels(function: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> OverItems:
+    """The mean over items of a function of observed and predicted consensus."""
+    return OverItems(lambda prediction, annotations: function(*labels(prediction, annotations)))
+
+
+# ---- summaries of annotators ----
+
+
+def weighted_mean(scores: np.ndarray, answers: np.ndarray) -> float:
+    """The mean over annotators who have a score, weighted by their number of compared answers."""
+    counted = ~np.isnan(scores)
+    if not counted.any():
+        return float("nan")
+    return float(scores[counted] @ answers[counted] / answers[counted].sum())
+
+
+def plain_mean(scores: np.ndarray, answers: np.ndarray) -> float:
+    """The mean over annotators who have a score; each has equal weight."""
+    return mean(scores[~np.isnan(scores)])
+
+
+def worst_decile(
+    scores: np.ndarray, answers: np.ndarray, *, higher_is_better: bool, at_least: int = FEWEST
+) -> float:
+    """The mean score of the tenth of the annotators with the worst scores.
+
+    Only annotators with `at_least` compared answers (10) and a score are ranked, because the worst
+    of those with few answers are merely unlucky. A tenth of n is rounded up, so that it is at least
+    one annotator. nan where nobody has that many answers.
+
+    Example:
+        >>> scores, answers = np.array([0.9, 0.2, 0.5]), np.array([40, 12, 3])
+        >>> worst_decile(scores, answers, higher_is_better=True)
+        0.2
+    """
+    ranked = (answers >= at_least) & ~np.isnan(scores)
+    ordered = np.sort(scores[ranked])
+    size = -(-len(ordered) // 10)
+    return mean(ordered[:size] if higher_is_better else ordered[len(ordered) - size :])
+
+
+def _deviations(group: np.ndarray, scores: np.ndarray, size: np.ndarray) -> np.ndarray:
+    """How far each score is from the mean of its group; in each group they add up to 0.
+
+    Scaled so that their squares add up to what they would around the true mean. A single score
+    says nothing about its group: all such groups are taken together.
+    """
+    alone = size[group] == 1
+    group = np.where(alone, len(size), group)
+    n = np.bincount(group, minlength=len(size) + 1).astype(float)
+    deviation = scores - group_means(group, scores, len(n))[group]
+    return deviation * np.sqrt(n / np.maximum(n - 1, 1))[group]
+
+
+def group_means(group: np.ndarray, values: np.ndarray, n: int) -> np.ndarray:
+    """The mean of the values of each group, (n,); nan where a group has none."""
+    size = np.bincount(group, minlength=n).astype(float)
+    sums = np.bincount(group, values, minlength=n)
+    return np.divide(sums, size, out=np.full(n, np.nan), where=size > 0)

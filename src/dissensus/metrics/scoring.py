@@ -54,14 +54,63 @@ def scores(
         and metric.applies(prediction, annotations)
     }
     with matching_once():
-        found = {name: metric.function(prediction, annotations) for name, metric in apply.items()}
+        found = {name: metric(prediction, annotations) for name, metric in apply.items()}
         if gold is None:
             return found
         return found | {
-            f"{name} (gold)": metric.function(prediction, gold)
+            f"{name} (gold)": metric(prediction, gold)
             for name, metric in apply.items()
             if metric.gold and gold.scale.kind in metric.scales
         }
+
+
+def score(prediction: Prediction, annotations: Annotations, metric: str) -> float:
+    """The score of one metric, by any spelling that `metric_name` knows.
+
+    Example:
+        >>> answers = Annotations.from_rows([("t1", "ann", "yes"), ("t1", "bob", "no")])
+        >>> even = answers.distribution()
+        >>> predicted = Prediction(answers.scale, answers.items, even, even.argmax(axis=1))
+        >>> round(score(predicted, answers, "cross-entropy"), 3)
+        0.693
+    """
+    return METRICS[metric_name(metric)](prediction, annotations)
+
+
+def item_scores(
+    prediction: Prediction, annotations: Annotations, metrics: Iterable[str]
+) -> dict[str, tuple[Names, np.ndarray]]:
+    """What each predicted item with answers contributes to these metrics: name -> (items, scores).
+
+    The mean of the scores is the metric. Metrics that are computed from labels of all items
+    (macro-F1, CCC) add the observed and the predicted consensus once. Metrics that are not made of
+    items (DIC, ECE, the worst annotators), or not for this scale, are left out.
+
+    Example:
+        >>> answers = Annotations.from_rows([("t1", "ann", "yes"), ("t2", "ann", "no")])
+        >>> mass = np.array([[0.2, 0.8], [0.6, 0.4]])
+        >>> predicted = Prediction(answers.scale, answers.items, mass, mass.argmax(axis=1))
+        >>> {name: scores.round(1).tolist()
+        ...  for name, (_, scores) in item_scores(predicted, answers, ["TVD", "accuracy"]).items()}
+        {'TVD': [0.2, 0.4], 'accuracy': [1.0, 1.0]}
+    """
+    found: dict[str, tuple[Names, np.ndarray]] = {}
+    with matching_once():
+        for metric in (METRICS[metric_name(name)] for name in metrics):
+            if metric.applies(prediction, annotations):
+                found |= metric.item_scores(prediction, annotations)
+    return found
+
+
+def annotator_scores(prediction: Prediction, annotations: Annotations, metric: str) -> np.ndarray:
+    """The score of each annotator, (n_annotators,), in the order of `annotations.annotators`.
+
+    nan for annotators of whom no answer was predicted.
+
+    Args:
+        metric: one that scores annotators, such as "annotator accuracy".
+    """
+    return METRICS[metric_name(metric)].annotator_scores(prediction, annotations)
 
 
 def bounds(
@@ -98,7 +147,7 @@ def bounds(
         for name in map(metric_name, metrics):
             metric = METRICS[name]
             if metric.soft and scale.kind in metric.scales:
-                both = (metric.function(guess, annotations) for guess in (perfect, constant))
+                both = (metric(guess, annotations) for guess in (perfect, constant))
                 found[name] = Bounds(*both)
     return found
 

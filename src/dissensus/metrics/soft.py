@@ -1,7 +1,9 @@
-"""Soft metrics: how surprising are the people's answers to whom the prediction believes?
+"""Soft metrics: how far is a predicted distribution from the distribution of the answers?
 
-Of sets (multi-label) each value is a distribution of its own, chosen or not; the mean over items
-is then also one over values.
+Each function scores items: `observed` and `predicted` are distributions over values,
+(n_items, ..., n_values), whose last axis sums to 1; the result lacks that axis. On a multi-label
+scale every value is a distribution of its own (not chosen, chosen), on an axis in between. On an
+interval scale answers are counted in the bins of the prediction's grid.
 """
 
 from __future__ import annotations
@@ -9,120 +11,182 @@ from __future__ import annotations
 import numpy as np
 
 from dissensus.annotations import Annotations
-from dissensus.errors import DataError
-from dissensus.metrics import per_item
-from dissensus.metrics.matching import common_items, mean, require, shares, two_sided
-from dissensus.names import Names
+from dissensus.metrics.matching import distributions
 from dissensus.prediction import Prediction
-from dissensus.scales import Interval, MultiLabel
+from dissensus.scales import Interval, Ordinal, Scale
 
-CHOICES = ("nominal", "ordinal", "multi-label")
-EVERY_SCALE = ("nominal", "ordinal", "interval", "multi-label")
+SMALLEST = 1e-12  # smaller probabilities are replaced by it, so that logarithms are finite
 
 
-def cross_entropy(prediction: Prediction, annotations: Annotations) -> float:
-    """The mean over items of -sum p ln q, p the people's shares and q the predicted ones.
+def cross_entropy(observed: np.ndarray, predicted: np.ndarray) -> np.ndarray:
+    """-sum p ln q, in nats; q below 1e-12 counts as 1e-12.
 
-    In nats; 0 only where people are unanimous and the prediction is sure, and never below
-    `floor(annotations)`. q below 1e-12 counts as 1e-12. Multi-label: the mean over values of
-    the binary cross-entropies of chosen or not. nan where no predicted item has answers.
+    0 only where annotators are unanimous and the prediction is certain.
 
     Example:
-        >>> from dissensus import Names, Nominal
-        >>> people = Annotations.from_rows([("t1", "ann", "yes"), ("t1", "bob", "no")])
-        >>> even = Prediction(people.scale, people.items, np.array([[0.5, 0.5]]), np.array([0]))
-        >>> round(cross_entropy(even, people), 4)
-        0.6931
+        >>> cross_entropy(np.array([0.5, 0.5]), np.array([0.5, 0.5])).round(4)
+        np.float64(0.6931)
     """
-    require(prediction, "cross-entropy", *CHOICES)
-    return mean_cross_entropy(*shares(prediction, annotations))
+    surprise = observed * np.log(np.maximum(predicted, SMALLEST))
+    return 0.0 - surprise.sum(axis=-1)  # 0.0 and not -0.0
 
 
-def floor(annotations: Annotations, items: Names | None = None) -> float:
-    """The cross-entropy of the perfect prediction: the mean entropy of the people's answers.
+def kl(observed: np.ndarray, predicted: np.ndarray) -> np.ndarray:
+    """sum p ln(p / q), in nats: the cross-entropy minus that of a perfect prediction.
 
-    Args:
-        items: only these items count; left out, all. Those without answers never count.
+    A value with p = 0 adds nothing; q below 1e-12 counts as 1e-12.
 
     Example:
-        >>> people = Annotations.from_rows([("t1", "ann", "yes"), ("t1", "bob", "no")])
-        >>> round(floor(people), 4)
-        0.6931
+        >>> kl(np.array([0.5, 0.5]), np.array([0.9, 0.1])).round(4)
+        np.float64(0.5108)
     """
-    if isinstance(annotations.scale, Interval):
-        raise DataError("cross-entropy is not for interval answers, so there is no floor of it")
-    counted = common_items(annotations.items if items is None else items, annotations)[1]
-    people = annotations.distribution()[counted]
-    if isinstance(annotations.scale, MultiLabel):
-        people = two_sided(people)
-    return mean_cross_entropy(people, people)
+    above = np.where(observed > 0, observed, 1)
+    below = np.where(observed > 0, np.maximum(predicted, SMALLEST), 1)
+    return (observed * np.log(above / below)).sum(axis=-1)
 
 
-def kl(prediction: Prediction, annotations: Annotations) -> float:
-    """The mean over items of sum p ln(p / q): the cross-entropy above that of a perfect one.
+def reverse_kl(observed: np.ndarray, predicted: np.ndarray) -> np.ndarray:
+    """sum q ln(q / p), in nats; p below 1e-12 counts as 1e-12.
 
-    In nats, 0 where the prediction is the people's distribution p; q below 1e-12 counts as
-    1e-12. nan where no predicted item has answers.
+    Each hundredth of mass on a value that nobody gave costs about 0.28, so that few answers per
+    item make it large for any method.
+    """
+    return kl(predicted, observed)
+
+
+def jsd(observed: np.ndarray, predicted: np.ndarray) -> np.ndarray:
+    """The Jensen-Shannon divergence, in nats: 0 to ln 2.
+
+    The mean of the divergences (`kl`) of both distributions from their average.
 
     Example:
-        >>> people = Annotations.from_rows([("t1", "ann", "yes"), ("t1", "bob", "no")])
-        >>> leaning = Prediction(people.scale, people.items, np.array([[0.9, 0.1]]), np.array([0]))
-        >>> round(kl(leaning, people), 4)
-        0.5108
-    """
-    require(prediction, "KL", *CHOICES)
-    return mean(per_item.divergence(*shares(prediction, annotations)))
-
-
-def reverse_kl(prediction: Prediction, annotations: Annotations) -> float:
-    """The mean over items of sum q ln(q / p): how far the prediction strays from the people.
-
-    In nats. A value that nobody gave has p = 0, which counts as 1e-12: each hundredth of mass
-    predicted there costs about 0.28, so few answers per item make this large whatever the
-    method. nan where no predicted item has answers.
-    """
-    require(prediction, "KL", *CHOICES)
-    people, predicted = shares(prediction, annotations)
-    return mean(per_item.divergence(predicted, people))
-
-
-def jsd(prediction: Prediction, annotations: Annotations) -> float:
-    """The mean over items of the Jensen-Shannon divergence, in nats: 0 to ln 2.
-
-    Half the divergences (KL) of people and prediction from their average. Ratings are compared
-    on the bins of the prediction's grid. nan where no predicted item has answers.
-
-    Example:
-        >>> people = Annotations.from_rows([("t1", "ann", "yes"), ("t1", "bob", "no")])
-        >>> sure = Prediction(people.scale, people.items, np.array([[1.0, 0]]), np.array([0]))
-        >>> round(jsd(sure, people), 4), round(jsd_base_2(sure, people), 4)
-        (0.2158, 0.3113)
+        >>> jsd(np.array([0.5, 0.5]), np.array([1.0, 0.0])).round(4)
+        np.float64(0.2158)
 
     Reference: Lin (1991), doi:10.1109/18.61115.
     """
-    require(prediction, "JSD", *EVERY_SCALE)
-    return _jsd(prediction, annotations)
+    middle = (observed + predicted) / 2
+    return (kl(observed, middle) + kl(predicted, middle)) / 2
 
 
-def jsd_base_2(prediction: Prediction, annotations: Annotations) -> float:
+def jsd_base_2(observed: np.ndarray, predicted: np.ndarray) -> np.ndarray:
     """As `jsd`, in bits: 0 to 1."""
-    require(prediction, "JSD", *EVERY_SCALE)
-    return _jsd(prediction, annotations) / float(np.log(2))
+    return jsd(observed, predicted) / np.log(2)
 
 
-def po_jsd(prediction: Prediction, annotations: Annotations) -> float:
-    """One minus `jsd_base_2`: 1 where the prediction is the people's distribution.
+def po_jsd(observed: np.ndarray, predicted: np.ndarray) -> np.ndarray:
+    """1 - `jsd_base_2`: 1 where the two distributions are equal.
 
     Reference: Kurniawan et al. (2025), arXiv:2502.01891.
     """
-    require(prediction, "PO-JSD", *EVERY_SCALE)
-    return 1 - _jsd(prediction, annotations) / float(np.log(2))
+    return 1 - jsd_base_2(observed, predicted)
 
 
-def _jsd(prediction: Prediction, annotations: Annotations) -> float:
-    return mean(per_item.jsd(*shares(prediction, annotations)))
+def manhattan(observed: np.ndarray, predicted: np.ndarray) -> np.ndarray:
+    """sum |p - q|, 0 to 2."""
+    return np.abs(observed - predicted).sum(axis=-1)
 
 
-def mean_cross_entropy(people: np.ndarray, predicted: np.ndarray) -> float:
-    """The mean of -sum p ln q over all but the last axis, which sums to 1."""
-    return mean(per_item.cross_entropy(people, predicted))
+def tvd(observed: np.ndarray, predicted: np.ndarray) -> np.ndarray:
+    """Total variation distance: half of sum |p - q|, 0 to 1.
+
+    The share of annotators who would have to answer differently for the prediction to be right.
+    By the name DistCE it is a calibration error, item by item.
+
+    Example:
+        >>> tvd(np.array([0.5, 0.5]), np.array([0.8, 0.2])).round(4)
+        np.float64(0.3)
+
+    Reference: Baan et al. (2022), doi:10.18653/v1/2022.emnlp-main.124, for DistCE.
+    """
+    return manhattan(observed, predicted) / 2
+
+
+def intersection(observed: np.ndarray, predicted: np.ndarray) -> np.ndarray:
+    """sum min(p, q), which is 1 - `tvd`; also called soft accuracy.
+
+    Reference: Geng (2016), doi:10.1109/TKDE.2016.2545658; Kurniawan et al. (2025),
+    arXiv:2502.01891.
+    """
+    return np.minimum(observed, predicted).sum(axis=-1)
+
+
+def chebyshev(observed: np.ndarray, predicted: np.ndarray) -> np.ndarray:
+    """max |p - q|, 0 to 1.
+
+    Reference: Geng (2016), doi:10.1109/TKDE.2016.2545658; also for the next three.
+    """
+    return np.abs(observed - predicted).max(axis=-1, initial=0)
+
+
+def clark(observed: np.ndarray, predicted: np.ndarray) -> np.ndarray:
+    """The root of sum ((p - q) / (p + q))^2; a value where both are 0 adds 0.
+
+    0 to the root of the number of values. Each value that nobody gave but that has some mass adds
+    1, however small that mass is.
+    """
+    return np.sqrt((_relative(observed, predicted) ** 2).sum(axis=-1))
+
+
+def canberra(observed: np.ndarray, predicted: np.ndarray) -> np.ndarray:
+    """sum |p - q| / (p + q); a value where both are 0 adds 0. See `clark`."""
+    return _relative(observed, predicted).sum(axis=-1)
+
+
+def _relative(observed: np.ndarray, predicted: np.ndarray) -> np.ndarray:
+    total = observed + predicted
+    return np.abs(observed - predicted) / np.where(total > 0, total, 1)
+
+
+def cosine(observed: np.ndarray, predicted: np.ndarray) -> np.ndarray:
+    """The cosine of the angle between p and q; 1 where they are equal."""
+    lengths = np.sqrt((observed**2).sum(axis=-1) * (predicted**2).sum(axis=-1))
+    return (observed * predicted).sum(axis=-1) / lengths
+
+
+def wasserstein(observed: np.ndarray, predicted: np.ndarray, scale: Scale) -> np.ndarray:
+    """The mass times the distance that turns one distribution into the other.
+
+    Ordinal: levels are one step apart, whatever they are called. Interval: the ends of the scale
+    are -1 and 1, and answers in one bin are not distinguished.
+
+    Example:
+        >>> levels = Ordinal(("1", "2", "3"))
+        >>> wasserstein(np.array([[0, 0, 1.0]]), np.array([[0.5, 0.5, 0]]), levels).tolist()
+        [1.5]
+    """
+    step = 2 / scale.n_bins if isinstance(scale, Interval) else 1.0
+    return np.abs(np.cumsum(observed - predicted, axis=-1))[..., :-1].sum(axis=-1) * step
+
+
+def lewidi2023_cross_entropy(observed: np.ndarray, predicted: np.ndarray) -> np.ndarray:
+    """The soft score of LeWiDi 2023: -sum p ln(clip(q, 1e-12, 1 - 1e-12) + 1e-9).
+
+    Close to `cross_entropy`, but an excluded value costs 20.7 nats instead of 27.6, so that
+    one-hot predictions score better.
+
+    Reference: Leonardelli et al. (2023), doi:10.18653/v1/2023.semeval-1.314.
+    """
+    logs = np.log(np.clip(predicted, 1e-12, 1 - 1e-12) + 1e-9)
+    return 0.0 - (observed * logs).sum(axis=-1)
+
+
+def lewidi2025_soft(observed: np.ndarray, predicted: np.ndarray, scale: Scale) -> np.ndarray:
+    """The soft score of LeWiDi 2025: `wasserstein` on an ordinal scale, else `manhattan`."""
+    if isinstance(scale, Ordinal):
+        return wasserstein(observed, predicted, scale)
+    return manhattan(observed, predicted)
+
+
+def soft_micro_f1(prediction: Prediction, annotations: Annotations) -> float:
+    """2 sum min(p, q) / sum (p + q) over all items and values.
+
+    Equal to soft accuracy where one value is chosen. On a multi-label scale p and q are the shares
+    that chose each value, so that values which nobody chooses do not count; nan where nothing is
+    chosen at all, or no predicted item has answers.
+
+    Reference: Kurniawan et al. (2025), arXiv:2502.01891.
+    """
+    observed, predicted = distributions(prediction, annotations)
+    total = float((observed + predicted).sum())
+    return float(2 * np.minimum(observed, predicted).sum() / total) if total else float("nan")

@@ -1,200 +1,326 @@
-"""Every metric by name, in the order in which tables show them."""
+"""Every metric, in the order in which tables show them. A new metric is a function and an entry."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 
-from dissensus.metrics.annotators import (
-    Each,
-    accuracy_by_annotator,
-    annotator_accuracy,
-    annotator_ccc,
-    annotator_error,
-    annotator_mean,
-    ccc_by_annotator,
-    cross_entropy_by_annotator,
-    distance_by_annotator,
-    error_rate_by_annotator,
-    macro_f1_by_annotator,
+import numpy as np
+
+from dissensus.annotations import Annotations
+from dissensus.metrics import annotators, hard, soft, statistics, uncertainty, votes
+from dissensus.metrics.calibration import expected_calibration_error
+from dissensus.metrics.continuous import ccc
+from dissensus.metrics.dic import dic, normalised_dic
+from dissensus.metrics.metric import (
+    AnswerScores,
+    ByScale,
+    Formula,
+    Metric,
+    Needs,
+    OverAnnotators,
+    OverAnswers,
+    OverItems,
+    Whole,
+    of_labels,
+    of_shares,
+    of_shares_on_scale,
+    plain_mean,
     weighted_mean,
     worst_decile,
 )
-from dissensus.metrics.calibration import (
-    distribution_calibration_error,
-    expected_calibration_error,
-)
-from dissensus.metrics.continuous import ccc
-from dissensus.metrics.dic import dic, normalised_dic
-from dissensus.metrics.distances import (
-    canberra,
-    chebyshev,
-    clark,
-    cosine,
-    intersection,
-    manhattan,
-    soft_accuracy,
-    soft_micro_f1,
-    tvd,
-    wasserstein,
-)
-from dissensus.metrics.hard import SETS_TOO, accuracy, macro_f1, micro_f1, weighted_f1
-from dissensus.metrics.lewidi import (
-    lewidi2023_cross_entropy,
-    lewidi2025_perspectivist,
-    lewidi2025_soft,
-)
-from dissensus.metrics.metric import Function, Metric, Needs
-from dissensus.metrics.soft import (
-    CHOICES,
-    EVERY_SCALE,
-    cross_entropy,
-    jsd,
-    jsd_base_2,
-    kl,
-    po_jsd,
-    reverse_kl,
-)
-from dissensus.metrics.uncertainty import entropy_correlation, entropy_similarity
-from dissensus.metrics.votes import members_cross_entropy
+from dissensus.prediction import Prediction
 
 LABELS = ("nominal", "ordinal")
+CHOICES = ("nominal", "ordinal", "multi-label")
 RATINGS = ("interval",)
 DISTANCES = ("ordinal", "interval")
+EVERY_SCALE = ("nominal", "ordinal", "interval", "multi-label")
 GENG = ("Chebyshev", "Clark", "Canberra", "KL", "cosine", "intersection")  # Geng's six
 
-
-def _label(function: Function, meaning: str, *, short: bool = False) -> Metric:
-    return Metric(function, SETS_TOO, "items", True, meaning, gold=True, short=short)
+WORST = "mean of the worst tenth (rounded up) of the annotators with 10 answers or more"
 
 
 def _near(
-    function: Function, meaning: str, scales: tuple[str, ...] = CHOICES, *, short: bool = False
+    name: str,
+    formula: Formula,
+    definition: str,
+    scales: tuple[str, ...] = CHOICES,
+    *,
+    short: bool = False,
 ) -> Metric:
-    """A soft metric that is low where the prediction is the people's distribution."""
-    return Metric(function, scales, "items", False, meaning, short=short, soft=True)
+    """A soft metric that is low where the predicted distribution is the observed one."""
+    return Metric(name, formula, scales, "distributions", False, definition, short)
 
 
-def _alike(function: Function, meaning: str, scales: tuple[str, ...] = CHOICES) -> Metric:
-    """A soft metric that is high where the prediction is the people's distribution."""
-    return Metric(function, scales, "items", True, meaning, soft=True)
+def _alike(
+    name: str, formula: Formula, definition: str, scales: tuple[str, ...] = CHOICES
+) -> Metric:
+    """A soft metric that is high where the predicted distribution is the observed one."""
+    return Metric(name, formula, scales, "distributions", True, definition)
 
 
-def _each(
-    name: str, each: Each, scales: tuple[str, ...], higher: bool, needs: Needs = "annotators"
-) -> dict[str, Metric]:
-    """A score per annotator, summed up in three ways."""
-    worst = partial(worst_decile, each, higher_is_better=higher)
-    ways: dict[str, tuple[Function, str]] = {
-        "": (partial(annotator_mean, each), "per person, mean over people"),
-        ", weighted": (partial(weighted_mean, each), "per person, mean over answers"),
-        ", worst decile": (worst, "mean of the worst tenth of people with 10 answers or more"),
+def _label(name: str, formula: Formula, definition: str, *, short: bool = False) -> Metric:
+    """A metric of the consensus, higher where more of it is right."""
+    return Metric(name, formula, CHOICES, "consensus", True, definition, short)
+
+
+def _of_answers(
+    name: str,
+    each: Callable[[Prediction, Annotations], AnswerScores],
+    scales: tuple[str, ...],
+    higher: bool,
+    definition: str,
+    *,
+    needs: Needs = "annotators",
+    short: bool = False,
+) -> list[Metric]:
+    """A score per answer: mean over annotators, mean over answers, and the worst annotators."""
+    over_annotators = OverAnswers(each, "annotators")
+    worst = partial(worst_decile, higher_is_better=higher)
+    ways: list[tuple[str, Formula, str]] = [
+        ("", over_annotators, f"{definition}; mean over annotators"),
+        (", weighted", OverAnswers(each, "answers"), f"{definition}; mean over answers"),
+        (
+            ", worst decile",
+            OverAnnotators(over_annotators.annotator_scores, worst),
+            f"{definition}; {WORST}",
+        ),
+    ]
+    return [
+        Metric(name + way, formula, scales, needs, higher, text, short and not way)
+        for way, formula, text in ways
+    ]
+
+
+def _of_annotators(
+    ways: dict[str, Callable[[np.ndarray, np.ndarray], float]],
+    each: Callable[[Prediction, Annotations], np.ndarray],
+    scales: tuple[str, ...],
+    definition: str,
+) -> list[Metric]:
+    """A score per annotator, higher where better, summarised in several ways."""
+    known: dict[object, str] = {
+        plain_mean: "mean over annotators",
+        weighted_mean: "mean over annotators, weighted by their answers",
     }
-    return {
-        f"annotator {name}{way}": Metric(function, scales, needs, higher, f"{name} {meaning}")
-        for way, (function, meaning) in ways.items()
-    }
+    return [
+        Metric(
+            name,
+            OverAnnotators(each, summary),
+            scales,
+            "annotators",
+            True,
+            f"{definition}; {known.get(summary, WORST)}",
+        )
+        for name, summary in ways.items()
+    ]
 
 
-LEADING: dict[str, Metric] = {  # what tables show unasked
-    "cross-entropy": _near(cross_entropy, "surprise at people's answers, in nats", short=True),
-    "CCC": Metric(
-        ccc, RATINGS, "items", True, "concordance with the mean rating", gold=True, short=True
+_worst = partial(worst_decile, higher_is_better=True)
+_ACCURACY = _of_answers(
+    "annotator accuracy",
+    annotators.hit,
+    LABELS,
+    True,
+    "share of an annotator's answers that was predicted",
+    short=True,
+)
+_SHOWN = [  # what tables show by default, and what they lead with
+    _near(
+        "cross-entropy",
+        of_shares(soft.cross_entropy),
+        "-sum p ln q; q below 1e-12 counts as that",
+        short=True,
     ),
-    "Wasserstein": _near(
-        wasserstein,
-        "distance to people's distribution, in levels, or in units of [-1, 1] for ratings",
+    Metric(
+        "CCC",
+        Whole(ccc, statistics.concordance),
+        RATINGS,
+        "consensus",
+        True,
+        "Lin's concordance of consensus and mean rating, unbiased variances",
+        short=True,
+    ),
+    _near(
+        "Wasserstein",
+        of_shares_on_scale(soft.wasserstein),
+        "sum of differences of the cumulated p and q, in levels, or in units of [-1, 1]",
         DISTANCES,
         short=True,
     ),
-    "macro-F1": _label(macro_f1, "F1 of the consensus, mean over values", short=True),
-    "accuracy": _label(accuracy, "share of items with the people's consensus", short=True),
-    "annotator accuracy": Metric(
-        annotator_accuracy,
-        LABELS,
-        "annotators",
-        True,
-        "share of a person's answers that was predicted, mean over people",
+    _label(
+        "macro-F1",
+        Whole(hard.macro_f1, statistics.macro_f1),
+        "F1 of the consensus, mean over the values that occur",
         short=True,
     ),
-    "annotator CCC": Metric(
-        annotator_ccc, RATINGS, "annotators", True, "concordance with single ratings", short=True
+    _label(
+        "accuracy",
+        of_labels(hard.correct),
+        "share of items whose consensus was predicted; of tied values the first",
+        short=True,
     ),
-    "annotator error": Metric(
-        annotator_error,
+    _ACCURACY[0],
+    Metric(
+        "annotator CCC",
+        Whole(annotators.annotator_ccc),
+        RATINGS,
+        "annotators",
+        True,
+        "concordance over all single ratings",
+        short=True,
+    ),
+    Metric(
+        "annotator error",
+        OverAnswers(annotators.distance, "answers"),
         DISTANCES,
         "annotators",
         False,
-        "mean distance to single answers, in own units or levels",
+        "distance to single answers, mean over answers",
         short=True,
     ),
-}
-
-FURTHER: dict[str, Metric] = {
-    "micro-F1": _label(micro_f1, "F1 of all items together, which is the accuracy"),
-    "weighted F1": _label(weighted_f1, "F1 of the consensus, values weighed by how common"),
-    "KL": _near(kl, "cross-entropy above that of a perfect prediction"),
-    "KL, reversed": _near(reverse_kl, "mass put where people do not answer, in nats"),
-    "JSD": _near(jsd, "Jensen-Shannon divergence, 0 to ln 2", EVERY_SCALE),
-    "JSD, base 2": _near(jsd_base_2, "Jensen-Shannon divergence, 0 to 1", EVERY_SCALE),
-    "PO-JSD": _alike(po_jsd, "1 minus JSD, base 2", EVERY_SCALE),
-    "TVD": _near(tvd, "total variation, half the Manhattan distance", EVERY_SCALE),
-    "Manhattan": _near(manhattan, "sum of differences of shares, 0 to 2", EVERY_SCALE),
-    "soft accuracy": _alike(soft_accuracy, "common mass, 1 minus TVD"),
-    "soft micro-F1": _alike(soft_micro_f1, "common mass over all mass"),
-    "Chebyshev": _near(chebyshev, "largest difference of shares"),
-    "Clark": _near(clark, "root of squared relative differences"),
-    "Canberra": _near(canberra, "sum of relative differences"),
-    "cosine": _alike(cosine, "cosine of the two distributions"),
-    "intersection": _alike(intersection, "common mass, as soft accuracy"),
-    "entropy correlation": _alike(
-        entropy_correlation, "does it doubt where people disagree? Pearson's", LABELS
+]
+_FURTHER = [
+    _label(
+        "micro-F1",
+        ByScale(of_labels(hard.correct), Whole(hard.micro_f1)),
+        "F1 of all items together: of single values the accuracy; against gold the hard score of "
+        "LeWiDi 2023",
     ),
-    "entropy similarity": _alike(
-        entropy_similarity, "does it doubt where people disagree? cosine", LABELS
+    _label(
+        "weighted F1",
+        Whole(hard.weighted_f1),
+        "F1 of the consensus, values weighted by how often they are observed",
     ),
-    "ECE": _near(expected_calibration_error, "mass on its answer against people's share, 15 bins"),
-    "DistCE": _near(distribution_calibration_error, "calibration item by item, the TVD"),
-    "cross-entropy of members": Metric(
-        members_cross_entropy,
+    _near("KL", of_shares(soft.kl), "sum p ln(p / q)"),
+    _near(
+        "KL, reversed",
+        of_shares(soft.reverse_kl),
+        "sum q ln(q / p); p below 1e-12 counts as that",
+    ),
+    _near(
+        "JSD",
+        of_shares(soft.jsd),
+        "half of KL(p, m) + KL(q, m), m the average of p and q, in nats",
+        EVERY_SCALE,
+    ),
+    _near("JSD, base 2", of_shares(soft.jsd_base_2), "the same in bits", EVERY_SCALE),
+    _alike("PO-JSD", of_shares(soft.po_jsd), "1 - JSD in bits", EVERY_SCALE),
+    _near("TVD", of_shares(soft.tvd), "half of sum |p - q|", EVERY_SCALE),
+    _near("Manhattan", of_shares(soft.manhattan), "sum |p - q|", EVERY_SCALE),
+    _alike("soft accuracy", of_shares(soft.intersection), "sum min(p, q)"),
+    _alike(
+        "soft micro-F1",
+        Whole(soft.soft_micro_f1),
+        "2 sum min(p, q) / sum (p + q), sums over all items; of sets over what is chosen",
+    ),
+    _near("Chebyshev", of_shares(soft.chebyshev), "max |p - q|"),
+    _near("Clark", of_shares(soft.clark), "root of sum ((p - q) / (p + q))^2"),
+    _near("Canberra", of_shares(soft.canberra), "sum |p - q| / (p + q)"),
+    _alike("cosine", of_shares(soft.cosine), "of the angle between p and q"),
+    _alike("intersection", of_shares(soft.intersection), "sum min(p, q)"),
+    _alike(
+        "entropy correlation",
+        Whole(uncertainty.entropy_correlation),
+        "Pearson's, of the entropies of p and q over items",
+        LABELS,
+    ),
+    _alike(
+        "entropy similarity",
+        Whole(uncertainty.entropy_similarity),
+        "cosine of the entropies of p and q over items",
+        LABELS,
+    ),
+    _near(
+        "ECE",
+        Whole(expected_calibration_error),
+        "gap between the mass on the most probable value and the share of annotators who gave it, "
+        "15 equal bins of [0, 1]",
+    ),
+    _near("DistCE", of_shares(soft.tvd), "half of sum |p - q|"),
+    Metric(
+        "cross-entropy of members",
+        OverItems(votes.members_cross_entropy),
         CHOICES,
         "members",
         False,
-        "of the votes of members, smoothed by one half a value",
+        "of the votes of an ensemble's members, one half added to each value",
     ),
-    "LeWiDi 2023 cross-entropy": _near(lewidi2023_cross_entropy, "the shared task's, clipped"),
-    "LeWiDi 2025 soft": _near(lewidi2025_soft, "Manhattan, or Wasserstein in levels"),
-    "LeWiDi 2025 perspectivist": Metric(
-        lewidi2025_perspectivist,
+    _near(
+        "LeWiDi 2023 cross-entropy",
+        of_shares(soft.lewidi2023_cross_entropy),
+        "-sum p ln(clip(q, 1e-12, 1 - 1e-12) + 1e-9)",
+    ),
+    _near(
+        "LeWiDi 2025 soft",
+        of_shares_on_scale(soft.lewidi2025_soft),
+        "Manhattan; ordinal: Wasserstein in levels",
+    ),
+    Metric(
+        "LeWiDi 2025 perspectivist",
+        OverAnswers(annotators.lewidi2025_error, "items"),
         CHOICES,
         "annotators",
         False,
-        "error rate, or distance over the number of levels",
+        "share of wrong answers (of sets: values) of an item; ordinal: distance over the number of "
+        "levels",
     ),
-    **_each("accuracy", accuracy_by_annotator, LABELS, True),
-    **_each("error rate", error_rate_by_annotator, LABELS, False),
-    **_each("macro-F1", macro_f1_by_annotator, LABELS, True),
-    **_each("cross-entropy", cross_entropy_by_annotator, CHOICES, False, "annotator distributions"),
-    **_each("distance", distance_by_annotator, DISTANCES, False),
-    "annotator CCC, mean": Metric(
-        partial(annotator_mean, ccc_by_annotator),
+    *_ACCURACY[1:],
+    *_of_answers(
+        "annotator error rate",
+        annotators.miss,
+        LABELS,
+        False,
+        "share of an annotator's answers that was missed",
+    ),
+    *_of_annotators(
+        {
+            "annotator macro-F1": plain_mean,
+            "annotator macro-F1, weighted": weighted_mean,
+            "annotator macro-F1, worst decile": _worst,
+        },
+        annotators.macro_f1_by_annotator,
+        LABELS,
+        "F1 of an annotator's answers, mean over values",
+    ),
+    *_of_answers(
+        "annotator cross-entropy",
+        annotators.surprise,
+        CHOICES,
+        False,
+        "-ln q of an annotator's own distribution",
+        needs="annotator distributions",
+    ),
+    *_of_answers(
+        "annotator distance",
+        annotators.distance,
+        DISTANCES,
+        False,
+        "distance to an annotator's answers",
+    ),
+    *_of_annotators(
+        {"annotator CCC, mean": plain_mean, "annotator CCC, worst decile": _worst},
+        annotators.ccc_by_annotator,
         RATINGS,
+        "concordance of an annotator's ratings",
+    ),
+    Metric(
+        "DIC",
+        Whole(dic),
+        LABELS,
         "annotators",
-        True,
-        "concordance with a person's ratings, mean over people",
+        False,
+        "Frobenius norm of the difference of the observed and the predicted kappas",
     ),
-    "annotator CCC, worst decile": Metric(
-        partial(worst_decile, ccc_by_annotator, higher_is_better=True),
-        RATINGS,
+    Metric(
+        "DIC, normalised",
+        Whole(normalised_dic),
+        LABELS,
         "annotators",
-        True,
-        "CCC mean of the worst tenth of people with 10 answers or more",
+        False,
+        "the same over the root of the number of entries compared",
     ),
-    "DIC": Metric(
-        dic, LABELS, "annotators", False, "difference of the people's and predicted kappas"
-    ),
-    "DIC, normalised": Metric(
-        normalised_dic, LABELS, "annotators", False, "typical error of the kappa of two people"
-    ),
-}
+]
 
-METRICS: dict[str, Metric] = LEADING | {n: m for n, m in FURTHER.items() if n not in LEADING}
+METRICS: dict[str, Metric] = {metric.name: metric for metric in (*_SHOWN, *_FURTHER)}

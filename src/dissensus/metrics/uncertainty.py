@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from dissensus.annotations import Annotations
-from dissensus.metrics.matching import distributions, require
+from dissensus.metrics.matching import distributions
 from dissensus.prediction import Prediction
 
 EVEN = 1e-12  # entropies and masses that differ by less count as the same
@@ -20,7 +20,6 @@ def entropy_correlation(prediction: Prediction, annotations: Annotations) -> flo
 
     Reference: Uma et al. (2021), doi:10.1613/jair.1.12752; likewise `entropy_similarity`.
     """
-    require(prediction, "entropy correlation", "nominal", "ordinal")
     people, predicted = _entropies(prediction, annotations)
     if len(people) < 2 or np.ptp(people) < EVEN or np.ptp(predicted) < EVEN:
         return float("nan")
@@ -33,7 +32,6 @@ def entropy_similarity(prediction: Prediction, annotations: Annotations) -> floa
     nan where undefined: no predicted item has answers, people are unanimous about every item,
     or the prediction is sure of every item.
     """
-    require(prediction, "entropy similarity", "nominal", "ordinal")
     people, predicted = _entropies(prediction, annotations)
     if people.max(initial=0) < EVEN or predicted.max(initial=0) < EVEN:
         return float("nan")

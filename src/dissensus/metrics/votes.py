@@ -6,8 +6,8 @@ import numpy as np
 
 from dissensus.annotations import Annotations
 from dissensus.errors import DataError
-from dissensus.metrics.matching import common_items, require, two_sided
-from dissensus.metrics.soft import CHOICES, mean_cross_entropy
+from dissensus.metrics.matching import common_items, two_sided
+from dissensus.metrics.soft import cross_entropy
 from dissensus.prediction import Prediction
 from dissensus.scales import MultiLabel
 
@@ -46,15 +46,10 @@ def member_votes(prediction: Prediction) -> np.ndarray:
     return np.bincount(cell.ravel(), minlength=n_items * width).reshape(n_items, width)
 
 
-def members_cross_entropy(prediction: Prediction, annotations: Annotations) -> float:
-    """The cross-entropy of the members' votes, smoothed by one half a value, in nats.
-
-    As `cross_entropy`, with `smoothed_votes` of what the members answer in place of the
-    predicted distribution. nan where no predicted item has answers.
-    """
-    require(prediction, "cross-entropy of members", *CHOICES)
+def members_cross_entropy(prediction: Prediction, annotations: Annotations) -> np.ndarray:
+    """The cross-entropy of each item's smoothed votes of members, (n_common, ...), in nats."""
     mine, theirs = common_items(prediction.items, annotations)
-    people = annotations.to(prediction.scale).distribution()[theirs]
+    observed = annotations.to(prediction.scale).distribution()[theirs]
     if isinstance(prediction.scale, MultiLabel):
-        people = two_sided(people)
-    return mean_cross_entropy(people, smoothed_votes(member_votes(prediction)[mine]))
+        observed = two_sided(observed)
+    return cross_entropy(observed, smoothed_votes(member_votes(prediction)[mine]))

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from scipy.special import chdtrc
 
-from dissensus.evaluation.item_scores import BY_SHARES
 from dissensus.evaluation.resampling import macro_f1
 from dissensus.metrics.uncertainty import EVEN, normalised_entropy
 from dissensus.papers.seedbert.conditions import N_FOLDS, Condition
@@ -140,8 +139,8 @@ class Figures:
             "majority": _joined(of_fits(said, items, repeat) for repeat in repeats),
             "prior": self._prior(votes),
             "prior of people": self._prior(items.people),
-            "people": {name: float(BY_SHARES[name](items.people, items.people).mean())
-                       for name in DISTANCES}
+            "people": {name: float(distance(items.people, items.people).mean())
+                       for name, distance in DISTANCES.items()}
             | {"entropy": float(normalised_entropy(items.people).mean())},
         }  # fmt: skip
 
@@ -152,8 +151,8 @@ class Figures:
             made = np.empty_like(self.items.people)
             for fold in range(N_FOLDS):
                 made[of_item == fold] = shares[of_item != fold].mean(axis=0)
-            for name in DISTANCES:
-                found[name].append(float(BY_SHARES[name](self.items.people, made).mean()))
+            for name, distance in DISTANCES.items():
+                found[name].append(float(distance(self.items.people, made).mean()))
         return {name: float(np.mean(held)) for name, held in found.items()}
 
 

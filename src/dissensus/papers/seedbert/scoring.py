@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from dissensus.evaluation.item_scores import BY_SHARES
 from dissensus.methods.tempering import LOWEST, best_temperature, tempered
+from dissensus.metrics import soft
 from dissensus.metrics.votes import smoothed_votes
 from dissensus.papers.seedbert.items import Items
 from dissensus.papers.seedbert.models import N_MEMBERS
@@ -15,7 +15,7 @@ from dissensus.scales import Nominal
 VOTES, MEAN, TEMPERED = "votes", "mean", "tempered"
 READ_OUTS = (VOTES, MEAN, TEMPERED)  # the shares of votes, mean probabilities, those tempered
 CAUTIOUS = "cautious"  # tempered, but never surer; as methods do it since these were read
-DISTANCES = ("cross-entropy", "JSD", "TVD")
+DISTANCES = {"cross-entropy": soft.cross_entropy, "JSD": soft.jsd, "TVD": soft.tvd}
 
 
 def vote_counts(outcome: Outcome, n_values: int, n_members: int | None = None) -> np.ndarray:
@@ -83,8 +83,8 @@ def score_of_items(
     A cross-entropy of votes is that of votes with one half added to every value.
     """
     made = distribution(outcome, items, read, n_members)
-    found = {name: BY_SHARES[name](items.people, made) for name in DISTANCES}
+    found = {name: distance(items.people, made) for name, distance in DISTANCES.items()}
     if read == VOTES:
         counts = vote_counts(outcome, len(items.values), n_members)
-        found["cross-entropy"] = BY_SHARES["cross-entropy"](items.people, smoothed_votes(counts))
+        found["cross-entropy"] = soft.cross_entropy(items.people, smoothed_votes(counts))
     return found

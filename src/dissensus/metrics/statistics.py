@@ -1,0 +1,219 @@
+"""Scores of a method as functions of item weights: what a test computes on resampled items.
+
+A `Statistic` gives the score of each run (a fit with its seed) of one method, for many resamples at
+once. Most scores are a function of sums over items, such as correct and occurring values for F1, so
+that a resample is a row of counts and all resamples are one product of matrices.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+
+class Statistic(Protocol):
+    """The scores of a method's runs, for any weights of the items."""
+
+    @property
+    def n_items(self) -> int: ...
+
+    def __call__(self, weights: np.ndarray) -> np.ndarray:
+        """Scores, (n_draws, n_runs), for weights of (n_draws, n_items)."""
+        ...
+
+    def grouped(self, groups: np.ndarray, n_groups: int) -> Statistic:
+        """The same for weights of groups, (n_draws, n_groups)."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class Sums:
+    """A statistic that is a function of weighted sums over items."""
+
+    columns: np.ndarray  # (n_items, n_columns) what is summed
+    combine: Callable[[np.ndarray], np.ndarray]  # (n_draws, n_columns) -> (n_draws, n_runs)
+
+    @property
+    def n_items(self) -> int:
+        return len(self.columns)
+
+    def __call__(self, weights: np.ndarray) -> np.ndarray:
+        return self.combine(weights @ self.columns)
+
+    def grouped(self, groups: np.ndarray, n_groups: int) -> Sums:
+        return Sums(sums_by_group(self.columns, groups, n_groups), self.combine)
+
+
+@dataclass(frozen=True, eq=False)
+class Drawn:
+    """Any function of drawn items, called once a draw: slow, for what is no function of sums.
+
+    Example:
+        >>> scores = np.array([1.0, 2.0, 9.0])
+        >>> median = Drawn(lambda items: [np.median(scores[items])], 3)
+        >>> median(np.array([[1, 1, 1], [3, 0, 0]])).tolist()
+        [[2.0], [1.0]]
+    """
+
+    function: Callable[[np.ndarray], object]  # codes of items, some several times -> (n_runs,)
+    n_items: int
+    groups: np.ndarray | None = None
+
+    def __call__(self, weights: np.ndarray) -> np.ndarray:
+        each = weights if self.groups is None else weights[:, self.groups]
+        times = np.asarray(each).astype(np.int64)
+        codes = np.arange(self.n_items)
+        return np.array([self.function(np.repeat(codes, row)) for row in times], dtype=float)
+
+    def grouped(self, groups: np.ndarray, n_groups: int) -> Drawn:
+        return Drawn(self.function, self.n_items, groups)
+
+
+def mean(scores: np.ndarray) -> Sums:
+    """The mean over items of scores, (n_runs, n_items).
+
+    Example:
+        >>> mean(np.array([[1.0, 0.0, 1.0]]))(np.array([[1, 1, 1], [0, 3, 0]])).round(2).tolist()
+        [[0.67], [0.0]]
+    """
+    runs = np.atleast_2d(np.asarray(scores, dtype=float))
+    return ratio(runs, np.ones_like(runs))
+
+
+def ratio(above: np.ndarray, below: np.ndarray) -> Sums:
+    """The sum over items of one thing over that of another, (n_runs, n_items) each.
+
+    nan where the sum below is 0. Soft micro-F1 is one: 2 sum min(p, q) / sum (p + q).
+    """
+    above, below = (np.atleast_2d(np.asarray(side, dtype=float)) for side in (above, below))
+    n_runs = len(above)
+
+    def combine(sums: np.ndarray) -> np.ndarray:
+        return _divided(sums[:, :n_runs], sums[:, n_runs:])
+
+    return Sums(np.concatenate([above, below]).T, combine)
+
+
+def mean_of_ratios(above: np.ndarray, below: np.ndarray) -> Sums:
+    """The mean over annotators of a share each: (n_runs, n_items, n_annotators) both.
+
+    An annotator of whom nothing was drawn does not count; annotator accuracy is one, with right
+    answers above and answers below.
+    """
+    n_runs, n_items, n_annotators = above.shape
+    cells = n_runs * n_annotators
+
+    def combine(sums: np.ndarray) -> np.ndarray:
+        each = _divided(sums[:, :cells], sums[:, cells:]).reshape(-1, n_runs, n_annotators)
+        there = ~np.isnan(each)
+        return _divided(np.where(there, each, 0).sum(axis=2), there.sum(axis=2).astype(float))
+
+    flat = [side.transpose(1, 0, 2).reshape(n_items, cells) for side in (above, below)]
+    return Sums(np.concatenate(flat, axis=1).astype(float), combine)
+
+
+def macro_f1(people: np.ndarray, predicted: np.ndarray) -> Sums:
+    """F1 of the consensus, mean over the values that occur in the draw, as the metric macro-F1.
+
+    Args:
+        people: their consensus as codes, (n_items,).
+        predicted: the predicted one, (n_runs, n_items).
+    """
+    people, predicted, n_values = _codes(people, predicted)
+    n_runs = len(predicted)
+    values = np.arange(n_values)
+    said = predicted.T[:, :, None] == values  # (n_items, n_runs, n_values)
+    true = people[:, None, None] == values
+    right, occurring = (said & true), said.astype(float) + true
+
+    def combine(sums: np.ndarray) -> np.ndarray:
+        hits, seen = np.split(sums.reshape(-1, 2 * n_runs, n_values), 2, axis=1)
+        each = 2 * hits / np.maximum(seen, 1)
+        return _divided(each.sum(axis=2), (seen > 0).sum(axis=2).astype(float))
+
+    flat = np.concatenate([right, occurring], axis=1).reshape(len(people), -1)
+    return Sums(flat.astype(float), combine)
+
+
+def concordance(people: np.ndarray, predicted: np.ndarray) -> Sums:
+    """Lin's concordance of ratings, as the metric CCC; nan where both are constant in a draw.
+
+    Args:
+        people: their mean rating, (n_items,).
+        predicted: the predicted one, (n_runs, n_items).
+    """
+    return _of_moments(people, predicted, _lin)
+
+
+def correlation(people: np.ndarray, predicted: np.ndarray) -> Sums:
+    """Pearson's correlation, arguments as in `concordance`; nan where one side is constant."""
+    return _of_moments(people, predicted, _pearson)
+
+
+def sums_by_group(columns: np.ndarray, groups: np.ndarray, n_groups: int) -> np.ndarray:
+    """The sums of columns within each group, (n_groups, n_columns)."""
+    found = np.zeros((n_groups, columns.shape[1]))
+    np.add.at(found, groups, columns)
+    return found
+
+
+def _codes(people: np.ndarray, predicted: np.ndarray) -> tuple[np.ndarray, np.ndarray, int]:
+    """Codes as whole numbers and how many values there are."""
+    people = np.asarray(people).astype(np.int64)
+    predicted = np.atleast_2d(np.asarray(predicted)).astype(np.int64)
+    return people, predicted, int(max(people.max(initial=0), predicted.max(initial=0))) + 1
+
+
+def _divided(above: np.ndarray, below: np.ndarray) -> np.ndarray:
+    return np.divide(above, below, out=np.full(above.shape, np.nan), where=below > 0)
+
+
+Moments = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]
+
+
+def _of_moments(
+    people: np.ndarray, predicted: np.ndarray, function: Callable[[Moments], np.ndarray]
+) -> Sums:
+    """A function of n, means, variances and covariance of two sides in each run."""
+    x = np.asarray(people, dtype=float)
+    y = np.atleast_2d(np.asarray(predicted, dtype=float))
+    centre = x.mean() if x.size else 0.0  # sums of squares lose fewer digits around it
+    unit = max(float(np.abs(x - centre).max(initial=0)), float(np.abs(y - centre).max(initial=0)))
+    x, y = (x - centre) / (unit or 1), (y - centre) / (unit or 1)
+    n_runs = len(y)
+    alone = np.stack([np.ones_like(x), x, x * x], axis=1)
+    columns = np.concatenate([alone, y.T, (y * y).T, (x * y).T], axis=1)
+
+    def combine(sums: np.ndarray) -> np.ndarray:
+        n, sum_x, sum_xx = sums[:, :1], sums[:, 1:2], sums[:, 2:3]
+        sum_y, sum_yy, sum_xy = np.split(sums[:, 3:], [n_runs, 2 * n_runs], axis=1)
+        mean_x, mean_y = sum_x / n, sum_y / n
+        free = np.maximum(n - 1, 1)
+        spread_x = (sum_xx - n * mean_x**2) / free
+        spread_y = (sum_yy - n * mean_y**2) / free
+        together = (sum_xy - n * mean_x * mean_y) / free
+        return function((n, mean_x, mean_y, spread_x, spread_y, together))
+
+    return Sums(columns, combine)
+
+
+def _lin(moments: Moments) -> np.ndarray:
+    n, mean_x, mean_y, spread_x, spread_y, together = moments
+    varied = (np.maximum(spread_x, spread_y) > 1e-12) & (n >= 2)
+    below = spread_x + spread_y + (mean_x - mean_y) ** 2
+    return np.where(varied, _divided(2 * together, np.broadcast_to(below, together.shape)), np.nan)
+
+
+def _pearson(moments: Moments) -> np.ndarray:
+    n, _, _, spread_x, spread_y, together = moments
+    varied = (np.minimum(spread_x, spread_y) > 1e-12) & (n >= 2)
+    below = np.sqrt(np.maximum(spread_x * spread_y, 0))
+    return np.where(varied, _divided(together, below), np.nan)
+
+
+def nothing(n_items: int, n_runs: int) -> Sums:
+    """A score of 0 in every run: what a score by itself is compared with."""
+    return Sums(np.zeros((n_items, n_runs)), lambda sums: sums)
