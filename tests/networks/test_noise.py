@@ -10,12 +10,11 @@ from torch import Tensor, nn
 
 from dissensus.networks.noise import (
     Dropout,
-    counted,
     drawing,
     dropped,
+    keyed,
     noise_key,
     normals,
-    numbered,
     standing,
 )
 
@@ -77,11 +76,13 @@ def test_without_training_or_share_nothing_is_dropped() -> None:
         Dropout(0.5)(ONES)
 
 
-def test_torch_dropouts_are_replaced_and_numbered() -> None:
+def test_torch_dropouts_are_replaced_and_numbered_once() -> None:
     inner = nn.Sequential(nn.Linear(2, 2), nn.Dropout(0.2))
-    network = numbered(counted(nn.Sequential(inner, nn.Dropout(0.4))))
-    found = [part for part in network.modules() if isinstance(part, Dropout)]
-    assert [(part.p, part.number) for part in found] == [(0.2, 1), (0.4, 2)]
+    network = keyed(nn.Sequential(inner, nn.Dropout(0.4)))
+    parts = [part for part in network.modules() if isinstance(part, Dropout)]
+    assert [(part.p, part.number) for part in parts] == [(0.2, 1), (0.4, 2)]
+    again = [part for part in keyed(network).modules() if isinstance(part, Dropout)]
+    assert again == parts and [part.number for part in again] == [1, 2]
 
 
 # ---- normal numbers ----

@@ -10,8 +10,8 @@ from torch import Tensor
 from transformers import BertConfig, BertModel, ViTConfig, ViTModel
 
 from dissensus.encoders import EncoderNetwork
-from dissensus.networks.noise import counted, drawing, noise_key, numbered
-from dissensus.training.attention import NAME, count_attention
+from dissensus.networks.noise import drawing, keyed, noise_key
+from dissensus.training.attention import NAME, key_attention
 
 
 class _Bert(EncoderNetwork):
@@ -47,11 +47,11 @@ def bert() -> BertModel:
 UNITS, LENGTHS = torch.arange(20).view(2, 10), torch.tensor([10, 6])
 
 
-def test_counted_attention_without_dropout_is_transformers_own(bert: BertModel) -> None:
+def test_keyed_attention_without_dropout_is_transformers_own(bert: BertModel) -> None:
     bert.train(False)
     plain = bert(UNITS, attention_mask=torch.arange(10) < LENGTHS[:, None])
-    network = counted(_Bert(bert))
-    count_attention(network)
+    network = _Bert(bert)
+    key_attention(network)
     assert bert.config._attn_implementation == NAME
     found = network.eval()(UNITS, LENGTHS)
     for row, length in enumerate(LENGTHS):
@@ -61,9 +61,9 @@ def test_counted_attention_without_dropout_is_transformers_own(bert: BertModel) 
 
 
 def test_a_step_depends_on_its_key_and_not_on_torch(bert: BertModel) -> None:
-    network = counted(_Bert(bert))
-    count_attention(network)
-    numbered(network).train()
+    network = _Bert(bert)
+    key_attention(network)
+    keyed(network).train()
 
     def run(seed: int, step: int) -> Tensor:
         with drawing(noise_key(seed, step)):
@@ -90,9 +90,9 @@ def test_pictures_too(tmp_path: Path) -> None:
         attention_probs_dropout_prob=0.4,
         hidden_dropout_prob=0.4,
     )
-    model = counted(ViTModel(config))
-    count_attention(model)
-    numbered(model).train()
+    model = ViTModel(config)
+    key_attention(model)
+    keyed(model).train()
     pixels = torch.rand(2, 3, 16, 16)
     found = []
     for seed in (1, 2):

@@ -214,6 +214,7 @@ class SeedEnsemble(TrainedMethod):
         for member, run in zip(self.members_, runs, strict=True):
             member.end_fit([run], corpus, validation)
         self.log_ = runs[0].log  # that of the first member
+        self.notes_ += runs[0].notes
         if self.temperature:
             labels = self._member(0)._labels
             self.temperature_ = temperatures(self, labels, corpus, validation)

@@ -22,7 +22,7 @@ from dissensus.methods.base import Answers, Method
 from dissensus.methods.reading import Readers, reading_notes, widths_of
 from dissensus.metrics import METRICS, metric_name, scores
 from dissensus.networks.likelihoods import likelihood
-from dissensus.networks.noise import numbered
+from dissensus.networks.noise import keyed
 from dissensus.scales import Interval
 from dissensus.training import Batch, Examples, Loss, Network, Sizes, Training
 from dissensus.training.batches import batches
@@ -123,6 +123,7 @@ class TrainedMethod(Method):
     def end_fit(self, runs: list[Trainer], corpus: Corpus, validation: Corpus | None) -> None:
         """Take over what the trainings came to."""
         self.log_ = runs[0].log
+        self.notes_ += runs[0].notes
         self.network_.eval()
         weights = self.network_.state_dict().values()
         if not torch.stack([held.isfinite().all() for held in weights]).all():
@@ -301,8 +302,8 @@ class TrainedMethod(Method):
             torch.default_generator.manual_seed(self._first_seed())  # made on the CPU
             network = self.network(self.sizes_)
             if self.tune == "nothing":
-                return numbered(network)
-            return numbered(FineTunedNetwork(network, self._trained_encoders(), self.pools))
+                return keyed(network)
+            return keyed(FineTunedNetwork(network, self._trained_encoders(), self.pools))
 
     def _trained_encoders(self) -> dict[str, EncoderNetwork]:
         """The network that reads each role and learns; roles of one encoder share it."""

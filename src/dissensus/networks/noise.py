@@ -177,7 +177,10 @@ _kept_places = lru_cache(maxsize=16)(_places)
 
 
 class Dropout(nn.Module):
-    """As torch's, but its mask depends on the key of the step alone; see `numbered`."""
+    """As torch's, but its mask depends on the key of the step and on its number alone.
+
+    Called twice in one step, it drops the same places twice: use one for each place in a network.
+    """
 
     def __init__(self, share: float) -> None:
         super().__init__()
@@ -190,18 +193,17 @@ class Dropout(nn.Module):
         return dropped(values, self.p, self.number)
 
 
-def counted(network: Module) -> Module:
-    """The network with our dropout in the place of torch's own."""
+def keyed(network: Module) -> Module:
+    """Let a network draw from the key of the step: every `nn.Dropout` inside becomes a `Dropout`
+    of this module, and each part that draws gets its own number, so that no two draw alike.
+
+    Every network that is trained goes through here. A second time changes nothing.
+    """
     for parent in list(network.modules()):
         for name, child in list(parent.named_children()):
             if type(child) is nn.Dropout:
                 setattr(parent, name, Dropout(child.p))
-    return network
-
-
-def numbered(network: Module) -> Module:
-    """The network with a number for each part that draws, so that no two draw alike."""
-    drawing_ones = [part for part in network.modules() if hasattr(part, "number")]
-    for number, part in enumerate(drawing_ones, start=1):
+    random_parts = [part for part in network.modules() if hasattr(part, "number")]
+    for number, part in enumerate(random_parts, start=1):
         part.number = number  # type: ignore[assignment]
     return network

@@ -53,7 +53,7 @@ def mask_of(**given: Any) -> Tensor | None:
     return (1 - there) * torch.finfo(kind).min
 
 
-def count_attention(network: nn.Module) -> None:
+def key_attention(network: nn.Module) -> None:
     """Let every transformer inside draw its attention's dropout from the key of the step.
 
     A model whose heads share keys, or that cannot change how it attends, is left as it is; it
@@ -71,6 +71,6 @@ def count_attention(network: nn.Module) -> None:
             continue
         for part in model.modules():
             if "Attention" in type(part).__name__:
-                part.number = 0  # type: ignore[assignment]  # see noise.numbered
+                part.number = 0  # type: ignore[assignment]  # see noise.keyed
         if getattr(model.config, "_attn_implementation", None) == "sdpa":
             model.set_attn_implementation(NAME)

@@ -9,8 +9,8 @@ import torch
 from torch import Tensor, nn
 
 from dissensus.encoders import EncoderNetwork, Sequence
-from dissensus.networks.noise import counted, standing
-from dissensus.training.attention import count_attention
+from dissensus.networks.noise import standing
+from dissensus.training.attention import key_attention
 from dissensus.training.batch import Batch, Network, Outputs
 
 
@@ -25,9 +25,9 @@ class FineTunedNetwork(Network):
     def __init__(self, inner: Network, encoders: Mapping[str, EncoderNetwork], pool: bool) -> None:
         super().__init__()
         self.inner = inner
-        shared = [counted(found) for found in dict.fromkeys(encoders.values())]
+        shared = list(dict.fromkeys(encoders.values()))
         self.encoders = nn.ModuleList(shared)
-        count_attention(self.encoders)
+        key_attention(self.encoders)
         self.which = {role: shared.index(of_role) for role, of_role in encoders.items()}
         self.pool = pool
 

@@ -19,7 +19,7 @@ import torch
 from torch import Tensor
 
 from dissensus.errors import CheckpointError, ModelError
-from dissensus.networks.noise import noise_key
+from dissensus.networks.noise import keyed, noise_key
 from dissensus.progress import Advance, progress
 from dissensus.training.average import Average, share_of_step
 from dissensus.training.batch import Batch, Loss, Network, Outputs
@@ -73,6 +73,7 @@ class Trainer:
     kind: str = ""  # runs of one kind have the same losses
     log: Log = field(default_factory=Log)
     best: dict[str, Tensor] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)  # what the user should know about it
     epoch: int = 0  # epochs that are over
     done: int = 0  # batches of the present epoch that are over
     step: int = 0  # steps of the optimiser
@@ -81,6 +82,7 @@ class Trainer:
 
     def __post_init__(self) -> None:
         training = self.training
+        keyed(self.network)
         self.tables = Tables.of(self.network, training, self.examples.device)
         by_rows = {id(table) for table in self.tables.tables}
         learning = [p for p in self.network.parameters() if p.requires_grad]

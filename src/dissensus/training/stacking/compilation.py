@@ -149,7 +149,7 @@ class CompiledBlocks:
             flattened, call.made = _pytree.tree_flatten(found)
             return flattened
 
-        together = vmap(alone, in_dims=in_dims, randomness="different")
+        together = vmap(alone, in_dims=in_dims, randomness="error")
         with torch.no_grad():
             traced = _traced(together, tensors)
         return torch.compile(traced, fullgraph=True, dynamic=False)
@@ -223,7 +223,7 @@ def _form(block: nn.Module) -> str:
 
 
 def _numbers(block: nn.Module) -> list[int]:
-    """Of its parts that draw; see `noise.numbered`."""
+    """Of its parts that draw; see `noise.keyed`."""
     return [part.number for part in _drawing(block)]
 
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from traceback import walk_tb
 
 import torch
 from torch import Tensor, nn
 from torch.func import functional_call, grad_and_value, vmap
 
+from dissensus.errors import ModelError
 from dissensus.training.batch import Batch, Loss, Network, Outputs
 from dissensus.training.fine_tuning import FineTunedNetwork
 from dissensus.training.loop import total_loss
@@ -16,6 +18,7 @@ from dissensus.training.settings import Training
 from dissensus.training.stacking.compilation import CompiledBlocks
 
 Tensors = dict[str, Tensor]
+RANDOM = "randomness error mode"  # in vmap's message where something draws from torch's generator
 Fixed = tuple[Tensors, Tensors]
 
 
@@ -41,7 +44,7 @@ class Gradients:
         found: tuple[Tensors, Tensor] = vmap(
             grad_and_value(self._loss),
             in_dims=(0, (0, None), None if self.same_batches else 0),
-            randomness="different",
+            randomness="error",
         )(weights, fixed, batch)
         return found
 
@@ -82,7 +85,7 @@ class CompiledGradients(Gradients):
         loss = vmap(
             self._loss,
             in_dims=(0, (0, None), None if self.same_batches else 0),
-            randomness="different",
+            randomness="error",
         )
         learned = {name: held.detach().requires_grad_() for name, held in weights.items()}
         with torch.enable_grad(), ExitStack() as stack:
@@ -91,3 +94,24 @@ class CompiledGradients(Gradients):
             losses = loss(learned, fixed, batch)
             gradients = torch.autograd.grad(losses.sum(), list(learned.values()))
         return dict(zip(learned, gradients, strict=True)), losses.detach()
+
+
+class LayerError(ModelError):
+    """A layer cannot be part of a stack; each network has to be trained by itself."""
+
+
+def layer_error(error: RuntimeError, network: nn.Module) -> LayerError | None:
+    """An error that names the layer which vmap refuses, if that is why a step failed."""
+    if "vmap" not in str(error):
+        return None
+    names = {id(part): name for name, part in network.named_modules()}
+    where = "a loss"
+    for frame, _ in walk_tb(error.__traceback__):
+        part = frame.f_locals.get("self")
+        if id(part) in names:
+            name = names[id(part)]
+            where = f"layer {name!r} ({type(part).__name__})" if name else type(part).__name__
+    reason = "cannot run under vmap"
+    if RANDOM in str(error):
+        reason = "draws from torch's random generator; nn.Dropout can be stacked"
+    return LayerError(f"trained one after another, not as a stack: {where} {reason}")

@@ -9,6 +9,7 @@ from typing import Any
 from dissensus.errors import ModelError
 from dissensus.training.loop import Trainer
 from dissensus.training.stacking.cuda_graph import give_back
+from dissensus.training.stacking.gradients import LayerError
 from dissensus.training.stacking.stack import Stack
 from dissensus.training.stacking.stacked_examples import Resident
 
@@ -76,10 +77,25 @@ def _side_by_side(runs: list[Trainer]) -> dict[int, Exception]:
     try:
         stack = Stack(runs)
         stack.train()
+    except LayerError as error:
+        if not any(run.step for run in runs):
+            return _one_after_another(runs, str(error))
+        return dict.fromkeys(range(len(runs)), Unstacked(str(error)))
     except Exception as error:
         told = str(error) if isinstance(error, ModelError) else f"{type(error).__name__}: {error}"
         return dict.fromkeys(range(len(runs)), Unstacked(told))
     return dict(stack.errors)
+
+
+def _one_after_another(runs: list[Trainer], note: str) -> dict[int, Exception]:
+    """Train each by itself; the first step of a stack failed, and nothing is trained yet."""
+    errors: dict[int, Exception] = {}
+    for number, run in enumerate(runs):
+        run.order.bit_generator.state = run.order_before
+        run.notes.append(note)
+        if failed := _by_itself(run):
+            errors[number] = failed[0]
+    return errors
 
 
 def _by_itself(run: Trainer) -> dict[int, Exception]:

@@ -28,7 +28,12 @@ from dissensus.training.batches import EpochPlan, plan_epoch
 from dissensus.training.loop import Trainer, explained, gpus
 from dissensus.training.settings import Training
 from dissensus.training.stacking.cuda_graph import captured
-from dissensus.training.stacking.gradients import CompiledGradients, Gradients, Tensors
+from dissensus.training.stacking.gradients import (
+    CompiledGradients,
+    Gradients,
+    Tensors,
+    layer_error,
+)
 from dissensus.training.stacking.optimiser import Apart, StackedOptimiser, stacked_optimiser
 from dissensus.training.stacking.stacked_examples import Cuts, Resident, at_step
 
@@ -134,7 +139,8 @@ class Stack:
             try:
                 self._all_epochs()
             except RuntimeError as error:
-                raise explained(error, self.training) from error
+                refused = layer_error(error, self.network)
+                raise refused or explained(error, self.training) from error
         self._scatter(range(len(self.runs)))
         for run in self.runs:
             run.finish()
