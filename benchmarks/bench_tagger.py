@@ -38,7 +38,7 @@ from dissensus import Annotations, Corpus, Names, Nominal
 from dissensus.aggregation import SoftmaxVote
 from dissensus.contents import Contents
 from dissensus.corpus import Focus
-from dissensus.encoders.tagger import TaggerEncoder
+from dissensus.encoders.studies.tagger import TaggerEncoder
 from dissensus.methods import SoftLabelMtl
 from dissensus.training import Training
 from keeping import keep, kept

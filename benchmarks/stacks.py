@@ -8,7 +8,7 @@ import numpy as np
 
 from dissensus import Annotations, Corpus, Names, Nominal
 from dissensus.contents import Contents
-from dissensus.methods.trained import LaidOut, TrainedMethod
+from dissensus.methods.framework.trained import LaidOut, TrainedMethod
 from dissensus.training.loop import Trainer
 
 

@@ -26,8 +26,8 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 
 from dissensus import read
 from dissensus.corpus import Corpus
-from dissensus.encoders.vocabulary import Vocabulary
-from dissensus.encoders.word_forms import described
+from dissensus.encoders.studies.vocabulary import Vocabulary
+from dissensus.encoders.studies.word_forms import described
 from dissensus.evaluation import Difference, over_both, over_items
 from dissensus.evaluation.protocols import Fold, k_fold, official
 from dissensus.methods import Job, fit_many, method

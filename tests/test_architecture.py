@@ -98,7 +98,7 @@ def test_the_reading_of_imports_sees_every_way_to_write_one(tmp_path: Path) -> N
 import dissensus.names
 from dissensus import corpus, Names
 from dissensus.readers.options import Options
-from . import base
+from . import prior
 from .. import prediction
 def later():
     from dissensus.cli import console
@@ -110,7 +110,7 @@ def later():
         "dissensus",
         "dissensus.cli.console",
         "dissensus.corpus",
-        "dissensus.methods.base",
+        "dissensus.methods.prior",
         "dissensus.names",
         "dissensus.prediction",
         "dissensus.readers.options",

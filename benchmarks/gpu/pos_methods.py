@@ -103,7 +103,7 @@ def corpus_parts(name: str) -> dict[str, Any]:
 
 
 def fitted(train: Any, methods: list[Any]) -> list[Any]:
-    from dissensus.methods.many import Job, fit_many
+    from dissensus.methods.framework.stacked_fits import Job, fit_many
 
     return fit_many([Job(method, train, QUESTION) for method in methods])
 

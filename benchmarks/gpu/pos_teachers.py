@@ -301,7 +301,7 @@ def lesson(
     plan: Plan, tweets: Tweets, row: Row, given: dict[str, Any], seeds: Sequence[int]
 ) -> list[Any]:
     """Methods about to be fitted, as jobs on one corpus."""
-    from dissensus.methods.many import Job
+    from dissensus.methods.framework.stacked_fits import Job
 
     seeds, given = plan.seeds(seeds), completed(plan, row, given)
     settings = plan.settings(base_settings(row.group) | given)
@@ -422,7 +422,7 @@ def think(methods: Sequence[Any], part: Any) -> list[np.ndarray]:
 
 def fitted(plan: Plan, jobs: list[Any]) -> list[Any]:
     """All jobs side by side; a trial in miniature is for a CPU, where that is slow."""
-    from dissensus.methods.many import fit_many
+    from dissensus.methods.framework.stacked_fits import fit_many
 
     for job in jobs if plan.small else ():
         job.method.training = replace(job.method.training, precision="fp32")
@@ -443,7 +443,7 @@ def teach(plan: Plan, group: str, encoder: str, half: int, path: Path) -> None:
 def cross(plan: Plan, n_rounds: int, weight: float, path: Path) -> None:
     """What teachers think of each token of the crowd that they have not seen; those of the
     second round learn the posterior of the first."""
-    from dissensus.methods.many import Job
+    from dissensus.methods.framework.stacked_fits import Job
 
     tweets = begun(plan)
     seeds = plan.seeds(CROSS_SEEDS)

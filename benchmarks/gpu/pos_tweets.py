@@ -94,7 +94,7 @@ def aggregated(corpus: Any) -> dict[str, list[int]]:
     Automatic tokens have the label that they have; as 177 answers each they would make everybody
     look good at nouns.
     """
-    from dissensus.methods.labels import item_labels
+    from dissensus.methods.framework.labels import item_labels
     from dissensus.papers.soft_labels.conditions import with_automatic
 
     train = corpus.part("train")

@@ -48,7 +48,7 @@ def pack(folder: Path, data: Path) -> None:
     from kit import pack_minilm
     from safetensors.torch import save_file
 
-    from dissensus.encoders.last_block import LastBlockEncoder
+    from dissensus.encoders.studies.last_block import LastBlockEncoder
     from dissensus.evaluation import code_commit
     from dissensus.papers.seedbert.corpora import read, ready
 

@@ -143,7 +143,7 @@ def comparison(folds: int, seeds: int, encoder: str) -> dict[str, Any]:
     import dissensus as ds
     from dissensus.evaluation import k_fold
     from dissensus.methods import method
-    from dissensus.methods.many import Job, fit_many
+    from dissensus.methods.framework.stacked_fits import Job, fit_many
 
     corpus = ds.read(KIT / "HS-Brexit")
     names = ("single", "soft-label", "repeated-label", "label-and-uncertainty", "annotator-heads")

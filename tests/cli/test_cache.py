@@ -12,7 +12,7 @@ import pytest
 
 from dissensus.encoders import encode
 from tests.cli.conftest import Run
-from tests.encoders.test_cache import Letters, texts_of
+from tests.encoders.framework.test_cache import Letters, texts_of
 
 
 @pytest.fixture

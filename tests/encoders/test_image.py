@@ -16,9 +16,9 @@ from PIL import Image, ImageDraw
 import dissensus
 from dissensus.contents import Contents
 from dissensus.encoders import FeaturesEncoder, NeuralEncoder, encode, encoder, readings
+from dissensus.encoders.framework.media import unreadable
+from dissensus.encoders.framework.pictures import picture
 from dissensus.encoders.image import ImageEncoder
-from dissensus.encoders.media import unreadable
-from dissensus.encoders.pictures import picture
 from dissensus.errors import DataError, InstallError, ModelError
 
 RED = (204, 51, 51)  # one of the colours of Pillow's own palette

@@ -11,7 +11,7 @@ import torch
 
 from dissensus.contents import Contents
 from dissensus.encoders import TextEncoder
-from dissensus.encoders.choice import encoder
+from dissensus.encoders.framework.catalogue import encoder
 from dissensus.errors import InstallError, ModelError
 
 TEXTS = ["So good!", "Nothing to see here, move along.", "naïve café ☕", ""]

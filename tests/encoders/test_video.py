@@ -15,8 +15,8 @@ from PIL import Image
 
 from dissensus.contents import Contents
 from dissensus.encoders import encode, encoder
+from dissensus.encoders.framework.media import unreadable
 from dissensus.encoders.image import ImageEncoder
-from dissensus.encoders.media import unreadable
 from dissensus.encoders.video import VideoEncoder
 from dissensus.errors import DataError, InstallError
 

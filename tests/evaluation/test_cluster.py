@@ -22,7 +22,7 @@ from dissensus.errors import DataError
 from dissensus.evaluation import Results, cluster, compare, k_fold
 from dissensus.evaluation.fit import Key
 from dissensus.evaluation.workers import Queue
-from dissensus.methods.base import Method
+from dissensus.methods.framework.base import Method
 from dissensus.methods.prior import Prior
 from dissensus.methods.single import Single
 from dissensus.training import Training

@@ -19,7 +19,7 @@ from dissensus.evaluation.fit import Key
 from dissensus.evaluation.place import occupied
 from dissensus.evaluation.trials import best, drawn
 from dissensus.evaluation.workers import fits_apart
-from dissensus.methods.base import Method
+from dissensus.methods.framework.base import Method
 from dissensus.methods.prior import Prior
 from dissensus.methods.single import Single
 from dissensus.methods.soft_label import SoftLabel

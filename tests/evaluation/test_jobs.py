@@ -15,9 +15,9 @@ from dissensus.evaluation import Results, compare, fitting, jobs, k_fold
 from dissensus.evaluation.fit import Key
 from dissensus.evaluation.jobs import jobs_of, minutes_of
 from dissensus.evaluation.task import Task
-from dissensus.methods import many
 from dissensus.methods.annotator_heads import AnnotatorHeads
-from dissensus.methods.base import Method
+from dissensus.methods.framework import stacked_fits as many
+from dissensus.methods.framework.base import Method
 from dissensus.methods.prior import Prior
 from dissensus.methods.single import Single
 from dissensus.training import Training

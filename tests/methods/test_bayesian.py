@@ -16,7 +16,7 @@ from dissensus import Corpus
 from dissensus.errors import DataError, ModelError
 from dissensus.methods import Bayesian, Job, LabelAndUncertainty, Single, SoftLabel, fit_many
 from dissensus.methods.bayesian import COST
-from dissensus.methods.trained import TrainedMethod
+from dissensus.methods.framework.trained import TrainedMethod
 from dissensus.training import Training
 from dissensus.training.loop import Trainer, mean_loss, total_loss
 from dissensus.training.stacking.groups import alike

@@ -19,7 +19,7 @@ from dissensus import Corpus
 from dissensus.contents import Contents, Kind
 from dissensus.encoders import ENCODERS, TextEncoder
 from dissensus.methods import METHODS, method
-from dissensus.methods.base import Method
+from dissensus.methods.framework.base import Method
 from dissensus.metrics import scores
 from dissensus.training import Training
 from tests.crowds import SCALES, SMALL, feature_crowd

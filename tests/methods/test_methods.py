@@ -16,7 +16,7 @@ from dissensus.contents import Contents
 from dissensus.corpus import Focus
 from dissensus.errors import DataError, DissensusError, ModelError
 from dissensus.methods import AnnotatorHeads, AnnotatorMajority, Prior, Single
-from dissensus.methods.settings import configured
+from dissensus.methods.framework.settings import configured
 from dissensus.training import Training
 from tests.crowds import feature_crowd
 

@@ -11,7 +11,7 @@ import dissensus as ds
 from dissensus import Corpus, Predictions
 from dissensus.errors import DataError, ModelError
 from dissensus.methods import METHODS, method
-from dissensus.methods.base import Method
+from dissensus.methods.framework.base import Method
 from dissensus.scales import MultiLabel
 from dissensus.training import Training
 from tests.crowds import SCALES, SMALL, feature_crowd

@@ -17,11 +17,11 @@ from dissensus.contents import Contents
 from dissensus.corpus import Focus
 from dissensus.errors import ModelError
 from dissensus.methods import Job, SeedEnsemble, Single, fit_many
-from dissensus.methods.base import Answers
-from dissensus.methods.members import member_seed
+from dissensus.methods.framework.base import Answers
+from dissensus.methods.framework.calibration import set_aside
+from dissensus.methods.framework.members import member_seed
+from dissensus.methods.framework.temperature import best_temperature, tempered
 from dissensus.methods.seed_ensemble import bag
-from dissensus.methods.temperature import set_aside
-from dissensus.methods.tempering import best_temperature, tempered
 from dissensus.training import Training
 from dissensus.training.batches import batch_indices
 from dissensus.training.loop import Trainer

@@ -15,7 +15,7 @@ from dissensus import Annotations, Corpus, Names
 from dissensus.contents import Contents
 from dissensus.errors import ModelError
 from dissensus.methods import Single
-from dissensus.methods.losses import label_losses
+from dissensus.methods.framework.losses import label_losses
 from dissensus.methods.single import confusions
 from dissensus.training import Outputs, Sizes, Training
 from tests.crowds import SCALES, feature_crowd

@@ -14,7 +14,7 @@ from dissensus import Corpus
 from dissensus.aggregation import DawidSkene, SoftmaxVote
 from dissensus.errors import DataError, ModelError
 from dissensus.methods import RepeatedLabel, Single, SoftLabel, SoftLabelMtl
-from dissensus.methods.base import Method
+from dissensus.methods.framework.base import Method
 from dissensus.training import Training
 from dissensus.training.loop import total_loss
 from tests.crowds import SCALES, anonymous, feature_crowd, thinned

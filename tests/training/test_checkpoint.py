@@ -17,7 +17,7 @@ from safetensors.torch import load_file
 
 from dissensus.errors import ModelError
 from dissensus.methods import AnnotatorHeads
-from dissensus.methods.base import Method
+from dissensus.methods.framework.base import Method
 from dissensus.training import Training
 from dissensus.training.checkpoint import STATE, Checkpoint
 from dissensus.training.loop import Trainer

@@ -27,7 +27,7 @@ from dissensus.methods import (
     SoftLabelMtl,
     fit_many,
 )
-from dissensus.methods.trained import TrainedMethod
+from dissensus.methods.framework.trained import TrainedMethod
 from dissensus.training import Training
 from dissensus.training.loop import Trainer, Validation
 from dissensus.training.stacking.groups import alike, obstacle, stackable, train_all

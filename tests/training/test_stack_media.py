@@ -12,7 +12,7 @@ from dissensus import Annotations, Names, Nominal
 from dissensus.contents import Contents
 from dissensus.corpus import Corpus
 from dissensus.methods import Job, Single, fit_many
-from dissensus.methods.trained import TrainedMethod
+from dissensus.methods.framework.trained import TrainedMethod
 from dissensus.training import Training
 from dissensus.training.stacking.groups import obstacle
 from tests.media import picture, recording

@@ -12,7 +12,7 @@ from dissensus.cli.tables import columns, number, show
 from dissensus.errors import DataError
 
 if TYPE_CHECKING:
-    from dissensus.encoders.cache import Cached
+    from dissensus.encoders.framework.cache import Cached
 
 
 def cache(
@@ -35,7 +35,7 @@ def cache(
     json: Json = False,
 ) -> None:
     """Show the features that frozen encoders have cached on disk, or delete them."""
-    from dissensus.encoders import cache as features
+    from dissensus.encoders.framework import cache as features
 
     if limit is not None and (clear or encoder):
         raise DataError("--limit is about the whole cache; leave --clear and ENCODER out")

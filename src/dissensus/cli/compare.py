@@ -18,7 +18,7 @@ from dissensus.errors import DataError, Unfinished
 if TYPE_CHECKING:
     from dissensus.corpus import Corpus
     from dissensus.evaluation import Fold, Results, Table
-    from dissensus.methods.base import Method
+    from dissensus.methods.framework.base import Method
 
 UNFINISHED = 3  # the exit code where a budget was too small
 UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}

@@ -11,8 +11,8 @@ if TYPE_CHECKING:
 
     from dissensus.corpus import Corpus
     from dissensus.evaluation import Fold
-    from dissensus.methods.base import Method
-    from dissensus.methods.choices import Choices
+    from dissensus.methods.framework.base import Method
+    from dissensus.methods.framework.search_space import Choices
 
 PROTOCOLS = ("official", "k-fold", "repeated")
 TESTED = ("test", "dev", "validation")  # the first that has answers
@@ -46,8 +46,7 @@ def contenders(
 ) -> tuple[dict[str, Method], dict[str, Choices]]:
     """The methods with their settings, and what may be tried of each: what was not given."""
     from dissensus.methods import method as method_class
-    from dissensus.methods.settings import configured
-    from dissensus.methods.variants import settings_of
+    from dissensus.methods.framework.settings import configured, settings_of
 
     typed = [Typed.read(text, names) for text in settings]
     if encoder is not None:

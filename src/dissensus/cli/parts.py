@@ -12,7 +12,7 @@ from dissensus.errors import DataError, counted, listed
 
 if TYPE_CHECKING:
     from dissensus.corpus import Corpus
-    from dissensus.methods.base import Method
+    from dissensus.methods.framework.base import Method
 
 SkipBad = Annotated[
     bool,

@@ -17,7 +17,7 @@ from dissensus.errors import DataError
 from dissensus.folders import check_free
 
 if TYPE_CHECKING:
-    from dissensus.methods.base import Method
+    from dissensus.methods.framework.base import Method
 
 Settings = Annotated[
     list[str] | None,
@@ -103,7 +103,7 @@ def train(
 
 def _configured(method: str, encoder: str | None, seed: int, settings: list[str]) -> Method:
     from dissensus.methods import method as method_class
-    from dissensus.methods.settings import configured
+    from dissensus.methods.framework.settings import configured
 
     cls = method_class(method)
     common = {"init_seed": str(seed), "training.seed": str(seed), "encoder": encoder}

@@ -8,7 +8,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from dissensus.encoders.choice import (
+from dissensus.encoders.framework.catalogue import (
     DEFAULTS,
     ENCODERS,
     Reading,
@@ -17,15 +17,20 @@ from dissensus.encoders.choice import (
     readings,
     roles_of,
 )
-from dissensus.encoders.pooling import mean_vectors, pooling_once
-from dissensus.encoders.prepared import Inputs, Prepared
-from dissensus.encoders.preparing import ByBatch, prepared
-from dissensus.encoders.skipping import without_unreadable
-from dissensus.encoders.store import Sequence, Store
+from dissensus.encoders.framework.input_loading import ByBatch, prepared
+from dissensus.encoders.framework.inputs import Inputs, Prepared
+from dissensus.encoders.framework.pooling import mean_vectors, pooling_once
+from dissensus.encoders.framework.store import Sequence, Store
+from dissensus.encoders.framework.unreadable import without_unreadable
 
 if TYPE_CHECKING:
-    from dissensus.encoders.base import Encoder, EncoderNetwork, NeuralEncoder, UntrainedEncoder
     from dissensus.encoders.features import FeaturesEncoder
+    from dissensus.encoders.framework.base import (
+        Encoder,
+        EncoderNetwork,
+        NeuralEncoder,
+        UntrainedEncoder,
+    )
     from dissensus.encoders.text import TextEncoder
 
 __all__ = [
@@ -54,12 +59,12 @@ __all__ = [
 ]
 
 _HOMES = {  # what needs torch
-    "Encoder": "base",
-    "EncoderNetwork": "base",
+    "Encoder": "framework.base",
+    "EncoderNetwork": "framework.base",
     "FeaturesEncoder": "features",
-    "NeuralEncoder": "base",
+    "NeuralEncoder": "framework.base",
     "TextEncoder": "text",
-    "UntrainedEncoder": "base",
+    "UntrainedEncoder": "framework.base",
 }
 
 

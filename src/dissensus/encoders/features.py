@@ -8,9 +8,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from dissensus.contents import Contents, Kind
-from dissensus.encoders.base import Encoder
-from dissensus.encoders.pictures import picture
-from dissensus.encoders.store import Store
+from dissensus.encoders.framework.base import Encoder
+from dissensus.encoders.framework.pictures import picture
+from dissensus.encoders.framework.store import Store
 from dissensus.errors import DataError
 from dissensus.progress import progress
 

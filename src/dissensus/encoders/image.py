@@ -18,10 +18,10 @@ from PIL import Image
 from torch import Tensor, nn
 
 from dissensus.contents import Contents, Kind
-from dissensus.encoders import hub
-from dissensus.encoders.base import EncoderNetwork, NeuralEncoder
-from dissensus.encoders.pictures import picture, squeezed
-from dissensus.encoders.prepared import Prepared
+from dissensus.encoders.framework import hub
+from dissensus.encoders.framework.base import EncoderNetwork, NeuralEncoder
+from dissensus.encoders.framework.inputs import Prepared
+from dissensus.encoders.framework.pictures import picture, squeezed
 from dissensus.errors import InstallError, ModelError
 from dissensus.progress import progress
 

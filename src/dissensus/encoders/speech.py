@@ -17,12 +17,12 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from dissensus.contents import Contents, Kind
-from dissensus.encoders import hub
-from dissensus.encoders.base import EncoderNetwork, NeuralEncoder
-from dissensus.encoders.media import Unreadable
-from dissensus.encoders.prepared import Prepared
-from dissensus.encoders.sound import sound
-from dissensus.encoders.whisper_file import whisper_encoder
+from dissensus.encoders.framework import hub
+from dissensus.encoders.framework.base import EncoderNetwork, NeuralEncoder
+from dissensus.encoders.framework.inputs import Prepared
+from dissensus.encoders.framework.media import Unreadable
+from dissensus.encoders.framework.sound import sound
+from dissensus.encoders.framework.whisper_file import whisper_encoder
 from dissensus.errors import DataError, InstallError, ModelError
 from dissensus.progress import progress
 

@@ -13,9 +13,9 @@ import torch
 from torch import Tensor, nn
 
 from dissensus.contents import Contents, Kind
-from dissensus.encoders import hub
-from dissensus.encoders.base import EncoderNetwork, NeuralEncoder
-from dissensus.encoders.prepared import Prepared
+from dissensus.encoders.framework import hub
+from dissensus.encoders.framework.base import EncoderNetwork, NeuralEncoder
+from dissensus.encoders.framework.inputs import Prepared
 from dissensus.errors import InstallError, ModelError
 
 SHORTEST = 8  # tokens: the model's own marks need room

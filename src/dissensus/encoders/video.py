@@ -16,11 +16,11 @@ from PIL import Image
 from torch import Tensor, nn
 
 from dissensus.contents import Contents, Kind
-from dissensus.encoders.base import EncoderNetwork, NeuralEncoder
+from dissensus.encoders.framework.base import EncoderNetwork, NeuralEncoder
+from dissensus.encoders.framework.inputs import Prepared
+from dissensus.encoders.framework.media import Unreadable
+from dissensus.encoders.framework.pictures import on_white, squeezed
 from dissensus.encoders.image import LITE, ImageEncoder, Look, PictureNetwork
-from dissensus.encoders.media import Unreadable
-from dissensus.encoders.pictures import on_white, squeezed
-from dissensus.encoders.prepared import Prepared
 from dissensus.errors import DataError, InstallError
 from dissensus.progress import progress
 

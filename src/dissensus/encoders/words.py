@@ -20,8 +20,8 @@ import pyarrow as pa
 import pyarrow.csv as csv
 
 from dissensus.contents import Contents
-from dissensus.encoders.base import EncoderNetwork
-from dissensus.encoders.tables import TableEncoder, TableNetwork
+from dissensus.encoders.framework.base import EncoderNetwork
+from dissensus.encoders.framework.lookup_tables import TableEncoder, TableNetwork
 from dissensus.errors import DataError, listed
 
 ENDINGS = (".txt", ".vec", ".gz")

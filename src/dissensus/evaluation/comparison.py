@@ -20,8 +20,8 @@ from dissensus.evaluation.results import About, Results, code_commit
 from dissensus.evaluation.task import Task
 from dissensus.evaluation.trials import drawn
 from dissensus.methods import method as method_class
-from dissensus.methods.base import Method
-from dissensus.methods.choices import Choices
+from dissensus.methods.framework.base import Method
+from dissensus.methods.framework.search_space import Choices
 
 NOTES = 5  # on folds that are shown
 

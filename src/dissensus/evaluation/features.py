@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable
 
 from dissensus.corpus import Corpus
-from dissensus.methods.base import Method
+from dissensus.methods.framework.base import Method
 
 
 def encode(corpus: Corpus, methods: Iterable[Method]) -> None:

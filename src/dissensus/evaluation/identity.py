@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from dissensus.corpus import Corpus
-from dissensus.encoders.digest import data_digest
+from dissensus.encoders.framework.digest import data_digest
 from dissensus.evaluation.protocols import Fold
 from dissensus.evaluation.task import Task
-from dissensus.methods.variants import settings_of
+from dissensus.methods.framework.settings import settings_of
 
 
 def facts_of(

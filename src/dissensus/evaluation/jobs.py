@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dissensus.corpus import Corpus
 from dissensus.evaluation.fit import Job, Key
 from dissensus.evaluation.task import Task
-from dissensus.methods.base import Method
+from dissensus.methods.framework.base import Method
 
 MEMBERS = {"cpu": 10, "cuda": 64}  # fits of a job, at most
 PASSES = {"cpu": 1_000_000, "cuda": 100_000_000}  # over items and answers: a minute, about
@@ -34,7 +34,7 @@ def jobs_of(task: Task, corpus: Corpus) -> list[Job]:
 
 
 def _side_by_side(method: Method) -> bool:
-    from dissensus.methods.many import worth_stacking
+    from dissensus.methods.framework.stacked_fits import worth_stacking
 
     return worth_stacking(method)
 
@@ -56,7 +56,7 @@ def _most(task: Task, corpus: Corpus, key: Key) -> int:
 
 def _passes(task: Task, corpus: Corpus, key: Key) -> float:
     """Items and answers that a training sees; none, where nothing is trained."""
-    from dissensus.methods.trained import TrainedMethod
+    from dissensus.methods.framework.trained import TrainedMethod
 
     method = task.methods[key.method]
     if not isinstance(method, TrainedMethod):

@@ -20,9 +20,9 @@ from dissensus.evaluation.fit import Fit, Job, Key, Status, folder_name, item_ta
 from dissensus.evaluation.item_scores import parts_of
 from dissensus.evaluation.protocols import Fold, nested
 from dissensus.evaluation.trials import best, drawn, leading_metric
-from dissensus.methods.base import Method
-from dissensus.methods.choices import Choices
-from dissensus.methods.variants import changed, draws, seeded, settings_of
+from dissensus.methods.framework.base import Method
+from dissensus.methods.framework.search_space import Choices
+from dissensus.methods.framework.settings import changed, draws, seeded, settings_of
 from dissensus.metrics import METRICS, item_scores, scores
 from dissensus.names import Names
 from dissensus.prediction import Prediction, Predictions
@@ -85,16 +85,16 @@ def fits_of(task: Task, corpus: Corpus, job: Job) -> Iterator[Fit]:
     if len(job) == 1:
         yield _fitted(task, corpus, job[0])
         return
-    from dissensus.methods import many
+    from dissensus.methods.framework import stacked_fits
 
     began = time.monotonic()
     parts = {name: task.fold(name).parts(corpus) for name in {key.fold for key in job}}
     methods = [seeded(task.methods[key.method], key.seed) for key in job]
     asked = [
-        many.Job(method, parts[key.fold][0], task.questions, parts[key.fold][2])
+        stacked_fits.Job(method, parts[key.fold][0], task.questions, parts[key.fold][2])
         for key, method in zip(job, methods, strict=True)
     ]
-    errors = many.try_many(asked)
+    errors = stacked_fits.try_many(asked)
     share = (time.monotonic() - began) / len(job)
     reader: dict[str, Method] = {}  # of each fold's test part
     for key, method, error in zip(job, methods, errors, strict=True):
@@ -112,7 +112,7 @@ def fits_of(task: Task, corpus: Corpus, job: Job) -> Iterator[Fit]:
 
 def _share_reading(method: Method, reader: Method) -> None:
     """What one method has read of a test part serves the others of its kind."""
-    from dissensus.methods.trained import TrainedMethod
+    from dissensus.methods.framework.trained import TrainedMethod
 
     if isinstance(method, TrainedMethod) and isinstance(reader, TrainedMethod):
         method.share_reading(reader)
@@ -193,7 +193,7 @@ def _tried(task: Task, corpus: Corpus, key: Key, method: Method) -> Iterator[dic
 
 
 def _stacks(method: Method) -> bool:
-    from dissensus.methods.many import worth_stacking
+    from dissensus.methods.framework.stacked_fits import worth_stacking
 
     return worth_stacking(method)
 
@@ -211,16 +211,16 @@ def _scored(
 ) -> Iterator[dict[str, Any]]:
     """Of each variant the mean of the leading metrics over inner folds, each fold's, and what went
     wrong; all of them are fitted at once."""
-    from dissensus.methods import many
+    from dissensus.methods.framework import stacked_fits
 
     leading = {question: leading_metric(corpus[question].scale) for question in task.questions}
     methods = [[changed(method, {}) for _ in parts] for method in variants]
     asked = [
-        many.Job(method, train, task.questions)
+        stacked_fits.Job(method, train, task.questions)
         for of_folds in methods
         for method, (train, _) in zip(of_folds, parts, strict=True)
     ]
-    errors = iter(many.try_many(asked))
+    errors = iter(stacked_fits.try_many(asked))
     for of_folds in methods:
         own = [next(errors) for _ in parts]
         each: dict[str, list[float]] = {question: [] for question in leading}

@@ -10,9 +10,9 @@ import numpy as np
 
 from dissensus.errors import ModelError
 from dissensus.evaluation.fit import number
-from dissensus.methods.base import Method
-from dissensus.methods.choices import Choices
-from dissensus.methods.variants import changed, settings_of
+from dissensus.methods.framework.base import Method
+from dissensus.methods.framework.search_space import Choices
+from dissensus.methods.framework.settings import changed, settings_of
 from dissensus.metrics import METRICS
 from dissensus.scales import Scale
 

@@ -15,10 +15,10 @@ from dissensus.errors import ModelError, listed
 if TYPE_CHECKING:
     from dissensus.methods.annotator_heads import AnnotatorHeads
     from dissensus.methods.annotator_majority import AnnotatorMajority
-    from dissensus.methods.base import Method
     from dissensus.methods.bayesian import Bayesian
+    from dissensus.methods.framework.base import Method
+    from dissensus.methods.framework.stacked_fits import Job, fit_many, try_many
     from dissensus.methods.label_and_uncertainty import LabelAndUncertainty
-    from dissensus.methods.many import Job, fit_many, try_many
     from dissensus.methods.prior import Prior
     from dissensus.methods.repeated_label import RepeatedLabel
     from dissensus.methods.seed_ensemble import SeedEnsemble
@@ -70,8 +70,8 @@ def method(name: str) -> type[Method]:
 
 def load(path: str | Path) -> Method:
     """Read a model folder that `save` wrote; nothing in it is ever run."""
-    from dissensus.methods.base import load_model
-    from dissensus.methods.folder import read_config
+    from dissensus.methods.framework.base import load_model
+    from dissensus.methods.framework.model_folder import read_config
 
     config = read_config(path)
     return load_model(path, method(str(config.get("method"))), config)
@@ -79,7 +79,7 @@ def load(path: str | Path) -> Method:
 
 def __getattr__(name: str) -> Any:
     if name in ("Job", "fit_many", "try_many"):
-        return getattr(importlib.import_module("dissensus.methods.many"), name)
+        return getattr(importlib.import_module("dissensus.methods.framework.stacked_fits"), name)
     for of_method, (_, attribute) in METHODS.items():
         if attribute == name:
             return method(of_method)

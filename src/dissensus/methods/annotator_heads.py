@@ -9,10 +9,10 @@ import numpy as np
 from torch import Tensor, nn
 
 from dissensus.corpus import Corpus
-from dissensus.methods.choices import TRUNK_CHOICES, Choices
-from dissensus.methods.labels import items_of
-from dissensus.methods.losses import answer_losses
-from dissensus.methods.trained import TrainedMethod
+from dissensus.methods.framework.labels import items_of
+from dissensus.methods.framework.losses import answer_losses
+from dissensus.methods.framework.search_space import TRUNK_CHOICES, Choices
+from dissensus.methods.framework.trained import TrainedMethod
 from dissensus.networks import heads
 from dissensus.networks.heads import Trunk
 from dissensus.networks.likelihoods import Grouped, likelihood

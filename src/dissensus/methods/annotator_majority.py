@@ -9,7 +9,7 @@ import numpy as np
 
 from dissensus.annotations import Annotations
 from dissensus.corpus import Corpus
-from dissensus.methods.base import Answers, Method
+from dissensus.methods.framework.base import Answers, Method
 
 
 @dataclass(eq=False)

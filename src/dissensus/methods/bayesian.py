@@ -12,18 +12,18 @@ from torch import Tensor, nn
 from dissensus.annotations import Annotations, Ties
 from dissensus.corpus import Corpus
 from dissensus.errors import ModelError
-from dissensus.methods.base import Answers
-from dissensus.methods.choices import TRAINING_CHOICES, Choices
-from dissensus.methods.labels import (
+from dissensus.methods.framework.base import Answers
+from dissensus.methods.framework.calibration import Calibrated, check_held_out
+from dissensus.methods.framework.labels import (
     check_labels,
     first_biases,
     item_labels,
     items_of,
     label_targets,
 )
-from dissensus.methods.losses import item_weight
-from dissensus.methods.members import TEMPERED_VOTES, ReadOut, joint_answers
-from dissensus.methods.temperature import Calibrated, check_held_out
+from dissensus.methods.framework.losses import item_weight
+from dissensus.methods.framework.members import TEMPERED_VOTES, ReadOut, joint_answers
+from dissensus.methods.framework.search_space import TRAINING_CHOICES, Choices
 from dissensus.networks.bayesian import (
     PRIORS,
     BayesianLayer,

@@ -13,13 +13,18 @@ from dissensus.agreement import item_entropy, item_variance, majority_share
 from dissensus.annotations import Annotations, Ties
 from dissensus.corpus import Corpus
 from dissensus.errors import ModelError
-from dissensus.methods.base import Answers
-from dissensus.methods.choices import PROBE_CHOICES, Choices
-from dissensus.methods.labels import check_labels, first_biases, item_labels, label_targets
-from dissensus.methods.losses import item_weight, label_losses
-from dissensus.methods.shared_net import SharedNet
-from dissensus.methods.temperature import Calibrated, check_held_out
-from dissensus.methods.trained import LaidOut
+from dissensus.methods.framework.base import Answers
+from dissensus.methods.framework.calibration import Calibrated, check_held_out
+from dissensus.methods.framework.labels import (
+    check_labels,
+    first_biases,
+    item_labels,
+    label_targets,
+)
+from dissensus.methods.framework.losses import item_weight, label_losses
+from dissensus.methods.framework.search_space import PROBE_CHOICES, Choices
+from dissensus.methods.framework.shared_net import SharedNet
+from dissensus.methods.framework.trained import LaidOut
 from dissensus.scales import Interval, MultiLabel
 from dissensus.training import Batch, Loss, Network, Outputs, Sizes, Training
 from dissensus.training.loop import Trainer

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from dissensus.corpus import Corpus
-from dissensus.methods.base import Answers, Method
+from dissensus.methods.framework.base import Answers, Method
 
 
 @dataclass(eq=False)

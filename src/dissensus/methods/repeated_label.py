@@ -8,11 +8,11 @@ from typing import ClassVar
 import numpy as np
 
 from dissensus.corpus import Corpus
-from dissensus.methods.choices import PROBE_CHOICES, Choices
-from dissensus.methods.labels import items_of
-from dissensus.methods.losses import repeated_losses
-from dissensus.methods.shared_net import Branch, SharedNet
-from dissensus.methods.trained import TrainedMethod
+from dissensus.methods.framework.labels import items_of
+from dissensus.methods.framework.losses import repeated_losses
+from dissensus.methods.framework.search_space import PROBE_CHOICES, Choices
+from dissensus.methods.framework.shared_net import Branch, SharedNet
+from dissensus.methods.framework.trained import TrainedMethod
 from dissensus.networks.likelihoods import likelihood
 from dissensus.training import Loss, Network, Sizes, Training
 

@@ -10,28 +10,28 @@ import numpy as np
 from dissensus.annotations import Ties
 from dissensus.corpus import Corpus
 from dissensus.errors import ModelError, listed
-from dissensus.methods.asking import Pairs
-from dissensus.methods.attribution import Looked, looked_at
-from dissensus.methods.base import Answers
-from dissensus.methods.choices import PROBE_CHOICES, Choices
-from dissensus.methods.many import worth_stacking
-from dissensus.methods.members import (
+from dissensus.methods.framework.attribution import Looked, looked_at
+from dissensus.methods.framework.base import Answers
+from dissensus.methods.framework.calibration import (
+    check_held_out,
+    temperature_notes,
+    temperatures,
+    without_aside,
+)
+from dissensus.methods.framework.members import (
     TEMPERED_VOTES,
     MemberAnswers,
     ReadOut,
     joint_answers,
     member_seed,
 )
-from dissensus.methods.shared_net import redraw_last_layer
+from dissensus.methods.framework.pairs import Pairs
+from dissensus.methods.framework.search_space import PROBE_CHOICES, Choices
+from dissensus.methods.framework.shared_net import redraw_last_layer
+from dissensus.methods.framework.stacked_fits import worth_stacking
+from dissensus.methods.framework.temperature import tempered
+from dissensus.methods.framework.trained import LaidOut, TrainedMethod
 from dissensus.methods.single import Single
-from dissensus.methods.temperature import (
-    check_held_out,
-    temperature_notes,
-    temperatures,
-    without_aside,
-)
-from dissensus.methods.tempering import tempered
-from dissensus.methods.trained import LaidOut, TrainedMethod
 from dissensus.prediction import MemberAttention, Predictions
 from dissensus.scales import Interval, Scale
 from dissensus.training import Loss, Network, Sizes, Training

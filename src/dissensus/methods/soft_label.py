@@ -11,17 +11,17 @@ from dissensus.aggregation import AGGREGATORS
 from dissensus.annotations import Annotations
 from dissensus.corpus import Corpus
 from dissensus.errors import ModelError, listed
-from dissensus.methods.choices import PROBE_CHOICES, Choices
-from dissensus.methods.labels import (
+from dissensus.methods.framework.calibration import Calibrated, check_held_out
+from dissensus.methods.framework.labels import (
     check_labels,
     first_biases,
     item_labels,
     items_of,
     label_targets,
 )
-from dissensus.methods.losses import label_losses, soft_losses
-from dissensus.methods.shared_net import Branch, SharedNet
-from dissensus.methods.temperature import Calibrated, check_held_out
+from dissensus.methods.framework.losses import label_losses, soft_losses
+from dissensus.methods.framework.search_space import PROBE_CHOICES, Choices
+from dissensus.methods.framework.shared_net import Branch, SharedNet
 from dissensus.networks.divergences import DIVERGENCES, Divergence
 from dissensus.training import Loss, Network, Sizes, Training
 

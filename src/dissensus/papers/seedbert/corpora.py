@@ -114,8 +114,8 @@ def sampled(corpus: Corpus, n_items: int, first: int = 0) -> Corpus:
 def before_last_block(corpus: Corpus) -> Corpus:
     """Pictures as what all blocks of EfficientNet-Lite0 but the last make of them, in half
     precision: these never change where only the last one learns."""
-    from dissensus.encoders.choice import encode
-    from dissensus.encoders.last_block import FrontEncoder
+    from dissensus.encoders.framework.catalogue import encode
+    from dissensus.encoders.studies.last_block import FrontEncoder
 
     shown = corpus.contents["image"]
     store = encode(FrontEncoder(), shown)

@@ -14,12 +14,12 @@ from dissensus.corpus import Corpus
 from dissensus.errors import DissensusError
 from dissensus.evaluation import Fold
 from dissensus.evaluation.fit import Job, Key
-from dissensus.methods.many import Job as FitJob
-from dissensus.methods.many import fit_many, worth_stacking
-from dissensus.methods.members import MemberAnswers
-from dissensus.methods.temperature import set_aside
-from dissensus.methods.trained import TrainedMethod
-from dissensus.methods.variants import seeded
+from dissensus.methods.framework.calibration import set_aside
+from dissensus.methods.framework.members import MemberAnswers
+from dissensus.methods.framework.settings import seeded
+from dissensus.methods.framework.stacked_fits import Job as FitJob
+from dissensus.methods.framework.stacked_fits import fit_many, worth_stacking
+from dissensus.methods.framework.trained import TrainedMethod
 from dissensus.papers.machine import machine, quick
 from dissensus.papers.seedbert.choosing import chosen
 from dissensus.papers.seedbert.conditions import CONDITIONS, Condition, folds, seed_of, to_choose

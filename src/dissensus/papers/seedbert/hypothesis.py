@@ -186,7 +186,7 @@ def looks(
     Args:
         training: other settings of training, such as precision or epochs.
     """
-    from dissensus.methods.many import Job, fit_many, worth_stacking
+    from dissensus.methods.framework.stacked_fits import Job, fit_many, worth_stacking
 
     begin = time.perf_counter()
     methods = [ensemble(condition, encoder, seed, n_members, training or {}) for seed in seeds]

@@ -9,13 +9,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from dissensus.methods import method as method_class
-from dissensus.methods.settings import configured
-from dissensus.methods.variants import changed, settings_of
+from dissensus.methods.framework.settings import changed, configured, settings_of
 from dissensus.papers.seedbert.printed import TABLE
 from dissensus.training import Training
 
 if TYPE_CHECKING:
-    from dissensus.methods.trained import TrainedMethod
+    from dissensus.methods.framework.trained import TrainedMethod
 
 N_MEMBERS, MANY = 5, 20
 AT_ONCE = 30  # networks side by side on a GPU, at most
@@ -125,7 +124,7 @@ def built(
         settings: those of a trial, or `AS_PAPER`.
         typed: more of them as typed, for trying things out.
     """
-    from dissensus.methods.trained import TrainedMethod
+    from dissensus.methods.framework.trained import TrainedMethod
 
     found = MODELS[model]
     cls = method_class(found.method)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dissensus.methods.tempering import LOWEST, best_temperature, tempered
+from dissensus.methods.framework.temperature import LOWEST, best_temperature, tempered
 from dissensus.metrics import soft
 from dissensus.metrics.votes import smoothed_votes
 from dissensus.papers.seedbert.items import Items

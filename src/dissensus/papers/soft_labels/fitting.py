@@ -16,8 +16,8 @@ from dissensus.errors import DissensusError
 from dissensus.evaluation import Fold
 from dissensus.evaluation.fit import Job, Key
 from dissensus.evaluation.resampling import macro_f1
-from dissensus.methods.trained import LaidOut, TrainedMethod
-from dissensus.methods.variants import seeded
+from dissensus.methods.framework.settings import seeded
+from dissensus.methods.framework.trained import LaidOut, TrainedMethod
 from dissensus.papers.machine import machine, quick
 from dissensus.papers.soft_labels.conditions import CONDITIONS, Condition, folds, labels
 from dissensus.papers.soft_labels.outcome import Outcome, Trained, letters

@@ -9,10 +9,9 @@ from typing import Any
 
 from dissensus.errors import DataError
 from dissensus.methods import SoftLabelMtl
-from dissensus.methods.settings import configured
+from dissensus.methods.framework.settings import changed, configured, settings_of
+from dissensus.methods.framework.trained import TrainedMethod
 from dissensus.methods.soft_label_mtl import SoftLoss
-from dissensus.methods.trained import TrainedMethod
-from dissensus.methods.variants import changed, settings_of
 from dissensus.papers.soft_labels.conditions import STEMS, Condition
 from dissensus.training import Training
 

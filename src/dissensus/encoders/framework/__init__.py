@@ -1,0 +1,1 @@
+"""What encoders share: their base class, prepared inputs, stored vectors and the feature cache."""

@@ -1,0 +1,70 @@
+"""Contents made ready for an encoder that learns: all at once, or by batch where they are large."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from dissensus.contents import Contents
+from dissensus.encoders.framework.inputs import Inputs, Prepared
+from dissensus.encoders.framework.media import Unreadable
+from dissensus.errors import ModelError
+from dissensus.progress import progress
+
+if TYPE_CHECKING:
+    from dissensus.encoders.framework.base import NeuralEncoder
+
+AT_ONCE = 1 << 28  # bytes that stay prepared: 5,000 pictures, 2 hours of speech, any texts
+PIECE = 128  # contents read at a time, to see how large they are
+
+
+@dataclass(frozen=True, eq=False)
+class ByBatch:
+    """Contents that are read anew for every batch that shows them."""
+
+    encoder: NeuralEncoder
+    contents: Contents
+    cut: np.ndarray  # (n_contents,) booleans: longer than is read
+
+    def inputs(self, codes: np.ndarray) -> Inputs:
+        """The contents at these codes as one padded batch of torch tensors."""
+        return _part(self.encoder, self.contents, codes).inputs(np.arange(len(codes)))
+
+
+def prepared(
+    encoder: NeuralEncoder, contents: Contents, at_once: int | None = None
+) -> Prepared | ByBatch:
+    """Contents as the encoder's network reads them.
+
+    All of them are read here once, so that one which cannot be read is found before a training
+    begins, not in the midst of it.
+
+    Args:
+        at_once: bytes (AT_ONCE, if left out); contents that take more are read again for every
+            batch, and kept as they are (compressed, or on disk) in between.
+    """
+    at_once = AT_ONCE if at_once is None else at_once
+    if not len(contents):
+        raise ModelError("all contents are blank; there is nothing to encode")
+    parts: list[Prepared] = []
+    cut, n_bytes = [], 0
+    with progress(f"reading {contents.kind}", len(contents)) as advance:
+        for first in range(0, len(contents), PIECE):
+            codes = np.arange(first, min(first + PIECE, len(contents)))
+            part = _part(encoder, contents, codes)
+            cut.append(part.cut)
+            n_bytes += part.units.nbytes
+            parts = [*parts, part] if n_bytes <= at_once else []
+            advance(len(codes))
+    if n_bytes <= at_once:
+        return Prepared.joined(parts)
+    return ByBatch(encoder, contents, np.concatenate(cut))
+
+
+def _part(encoder: NeuralEncoder, contents: Contents, codes: np.ndarray) -> Prepared:
+    try:
+        return encoder.prepare(contents.take(codes))
+    except Unreadable as error:
+        raise error.among(contents, codes) from None

@@ -1,0 +1,1 @@
+"""Encoders that the reproduction of one paper or study needs."""

@@ -1,0 +1,141 @@
+"""Temperature: how even a distribution is, chosen by the labels of items that were set aside.
+
+Nothing but one label per item is looked at, so that methods which see no annotators, and those
+which do, can be calibrated alike: `Calibrated`, and `SeedEnsemble` in its own way.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from dissensus.annotations import Annotations
+from dissensus.corpus import Corpus
+from dissensus.errors import DataError, ModelError
+from dissensus.methods.framework.base import Answers
+from dissensus.methods.framework.temperature import best_temperature, tempered_answers
+from dissensus.methods.framework.trained import LaidOut, TrainedMethod
+from dissensus.training.loop import Trainer
+
+Labels = Callable[[Corpus, str], Annotations]
+
+
+def check_held_out(share: float) -> None:
+    """Refuse a share that leaves nothing, or sets nothing aside."""
+    if not 0 < share < 1:
+        raise ModelError(f"held_out is a share between 0 and 1, found {share:g}")
+
+
+def set_aside(corpus: Corpus, share: float, seed: int) -> np.ndarray:
+    """Items (codes) that no network learns from, whole contents of them."""
+    units = corpus.units()
+    order = np.random.default_rng(seed).permutation(units.max(initial=-1) + 1)
+    before = np.cumsum(np.bincount(units)[order]) - np.bincount(units)[order]  # items before each
+    chosen = order[before < share * corpus.n_items]
+    return np.flatnonzero(np.isin(units, chosen))
+
+
+def without_aside(
+    run: Trainer, corpus: Corpus, validation: Corpus | None, method: TrainedMethod
+) -> Trainer:
+    """A training without the items that its method sets aside, if it has to."""
+    if validation is not None:
+        return run
+    left = np.setdiff1d(run.learned, _aside(corpus, method))
+    if not len(left) or len(left) == len(run.learned):
+        raise DataError(
+            f"{corpus.name}: {len(run.learned)} labelled items cannot be split to choose a "
+            "temperature; give a validation corpus, or do without (temperature=False)"
+        )
+    return replace(run, learned=left)
+
+
+def temperatures(
+    method: TrainedMethod, labels: Labels, corpus: Corpus, validation: Corpus | None
+) -> dict[str, float]:
+    """The best temperature of each question, by the labels of a trained method's items aside.
+
+    Args:
+        labels: the label of each item of a corpus that has one.
+        validation: judged by instead, if there is one.
+    """
+    held = corpus if validation is None else validation
+    aside = np.arange(held.n_items) if validation is not None else _aside(held, method)
+    notes = method.notes_
+    said = method.predict(held.select(items=aside))
+    method.notes_ = notes
+    found = {}
+    for question, scale in method.learned_.questions.items():
+        given = labels(held, question)
+        known = np.isin(given.item, aside)
+        if known.any():
+            at = np.searchsorted(aside, given.item[known])
+            masses = said[question].distribution[at]
+            found[question] = best_temperature(scale, masses, given.answer[known])
+    return found
+
+
+def temperature_notes(found: dict[str, float]) -> list[str]:
+    return [f"temperature of {question!r}: {value:.3g}" for question, value in found.items()]
+
+
+def _aside(corpus: Corpus, method: TrainedMethod) -> np.ndarray:
+    share: float = method.get_params()["held_out"]
+    return set_aside(corpus, share, method.training.seed)
+
+
+@dataclass(eq=False)
+class Calibrated(TrainedMethod):
+    """A method with one network whose distribution can be made more even by one number.
+
+    Args:
+        temperature: whether it is, so that the labels of items that were set aside are as likely
+            as can be; annotators' answers are not looked at (Guo et al. 2017).
+        held_out: the share of items, by content, that is set aside for it; a validation corpus
+            takes their place.
+    """
+
+    temperature: bool = False
+    held_out: float = 0.1
+    temperature_: dict[str, float] = field(init=False, repr=False, default_factory=dict)
+
+    @abstractmethod
+    def judged_by(self, corpus: Corpus, question: str) -> Annotations:
+        """The one label of each item that has one."""
+
+    def trainers(
+        self, corpus: Corpus, validation: Corpus | None, laid_out: LaidOut | None = None
+    ) -> list[Trainer]:
+        self.temperature_ = {}
+        runs = super().trainers(corpus, validation, laid_out)
+        if not self.temperature:
+            return runs
+        return [without_aside(run, corpus, validation, self) for run in runs]
+
+    def end_fit(self, runs: list[Trainer], corpus: Corpus, validation: Corpus | None) -> None:
+        super().end_fit(runs, corpus, validation)
+        if self.temperature:
+            self.temperature_ = temperatures(self, self.judged_by, corpus, validation)
+            self.notes_ += temperature_notes(self.temperature_)
+
+    def _of_items(self, corpus: Corpus) -> dict[str, Answers]:
+        found = super()._of_items(corpus)
+        for question, temperature in self.temperature_.items() if self._is_tempered() else ():
+            scale = self.learned_.questions[question]
+            found[question] = tempered_answers(scale, found[question], temperature)
+        return found
+
+    def _is_tempered(self) -> bool:
+        """Whether what is predicted is what the temperature was chosen for."""
+        return True
+
+    def _config(self) -> dict[str, Any]:
+        return super()._config() | {"temperature": self.temperature_}
+
+    def _restore(self, weights: dict[str, np.ndarray], config: dict[str, Any]) -> None:
+        self.temperature_ = config["temperature"]
+        super()._restore(weights, config)

@@ -1,0 +1,134 @@
+"""The settings of a method: listed, changed, or set as users type them (`training.epochs=10`)."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from dissensus.errors import ModelError, listed
+from dissensus.methods.framework.base import Method
+
+SEEDS = ("seed", "init_seed", "training.seed")
+
+
+def settings_of(method: Method) -> dict[str, Any]:
+    """Every setting by name, those of training dotted.
+
+    Example:
+        >>> from dissensus.methods.annotator_majority import AnnotatorMajority
+        >>> settings_of(AnnotatorMajority())
+        {'smoothing': 1.0}
+    """
+    found: dict[str, Any] = {}
+    for name, value in method.get_params().items():
+        if dataclasses.is_dataclass(value):
+            inner = {f.name: getattr(value, f.name) for f in dataclasses.fields(value)}
+            found |= {f"{name}.{key}": part for key, part in inner.items()}
+        else:
+            found[name] = value
+    return found
+
+
+def changed(method: Method, settings: Mapping[str, Any]) -> Method:
+    """A method that is not fitted, with these settings, dotted or not, and the others as they are.
+
+    Example:
+        >>> from dissensus.methods.annotator_majority import AnnotatorMajority
+        >>> changed(AnnotatorMajority(), {"smoothing": 2.0})
+        AnnotatorMajority(smoothing=2.0)
+    """
+    known = settings_of(method)
+    strange = [name for name in settings if name not in known]
+    if strange:
+        there = listed(known, 40) or "none"
+        raise ModelError(f"{method.name} has no setting {listed(strange)}; it has {there}")
+    made = method.get_params()
+    for name, value in settings.items():
+        outer, _, inner = name.partition(".")
+        made[outer] = dataclasses.replace(made[outer], **{inner: value}) if inner else value
+    return type(method)(**made)
+
+
+def seeded(method: Method, seed: int) -> Method:
+    """A method that is not fitted, all of whose seeds are this one."""
+    return changed(method, {name: seed for name in SEEDS if name in settings_of(method)})
+
+
+def draws(method: Method) -> bool:
+    """Whether anything in it is random, so that another seed is another fit."""
+    return any(name in settings_of(method) for name in SEEDS)
+
+
+def configured(cls: type[Method], settings: Iterable[tuple[str, str]]) -> Method:
+    """A method with these settings, each a name (dotted for those of training) and a text."""
+    method = cls()
+    for name, text in settings:
+        outer, _, inner = name.partition(".")
+        known = method.get_params()
+        if outer not in known:
+            there = listed(known, 20) or "none"
+            raise ModelError(f"{method.name} has no setting {name!r}; it has {there}")
+        if name == "encoder":
+            value = encoder_setting(text)
+        elif not inner:
+            value = _value(name, text, known[outer])
+        else:
+            fields = _fields(known[outer])
+            if inner not in fields:
+                there = listed([f"{outer}.{field}" for field in fields], 20) or "none"
+                raise ModelError(f"{method.name} has no setting {name!r}; it has {there}")
+            changed = {inner: _value(name, text, fields[inner])}
+            value = dataclasses.replace(known[outer], **changed)
+        method.set_params(**{outer: value})
+    return method
+
+
+def encoder_setting(text: str) -> str | dict[str, str]:
+    """One encoder for everything, or an encoder by role.
+
+    Example:
+        >>> encoder_setting("minilm:max_length=64")
+        'minilm:max_length=64'
+        >>> encoder_setting("speech=whisper-tiny:seconds=10,premise+hypothesis=minilm")
+        {'speech': 'whisper-tiny:seconds=10', 'premise+hypothesis': 'minilm'}
+    """
+    role = r"[^,:=/\\]+="  # a folder or an option's name has other signs before it
+    if not re.match(role, text):
+        return text
+    pairs = [part.split("=", 1) for part in re.split(rf",(?={role})", text)]
+    by_role = {role.strip(): name.strip() for role, name in pairs}
+    empty = [role for role, name in by_role.items() if not name]
+    if len(by_role) < len(pairs) or empty:
+        what = f"none for {listed(empty)}" if empty else "two for one role"
+        raise ModelError(f"encoder: one name for each role is wanted, found {what} in {text!r}")
+    return by_role
+
+
+def _fields(value: Any) -> dict[str, Any]:
+    if not dataclasses.is_dataclass(value):
+        return {}
+    return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
+
+
+def _value(name: str, text: str, default: Any) -> Any:
+    """The text as a value of the kind that the default has."""
+    try:
+        if isinstance(default, tuple):
+            return tuple(int(part) for part in text.strip("()[] ").split(",") if part.strip())
+        if isinstance(default, bool):
+            return {"true": True, "false": False, "yes": True, "no": False}[text.lower()]
+        if isinstance(default, int):
+            return int(text)
+        if isinstance(default, float):
+            return float(text)
+        if default is None:
+            return None if text.lower() == "none" else json.loads(text)
+    except (KeyError, ValueError):
+        kind = "list of whole numbers" if isinstance(default, tuple) else type(default).__name__
+        raise ModelError(
+            f"setting {name} is a {kind} such as {default!r}, found {text!r}"
+        ) from None
+    return text

@@ -1,0 +1,408 @@
+"""What was encoded once is read from disk, and damage is noticed."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from dissensus.contents import Contents, Kind
+from dissensus.encoders import Encoder, Store, encode
+from dissensus.encoders.framework import cache as module
+from dissensus.encoders.framework.keys import content_keys
+from dissensus.errors import DataError
+
+ROOT = Path(__file__).parents[3]
+
+
+@dataclass(eq=False)
+class Letters(Encoder):
+    """A vector per letter; it remembers what it was asked to encode."""
+
+    name: str = "letters"
+    asked: list[str] = field(default_factory=list)
+    kinds: ClassVar[tuple[Kind, ...]] = ("text",)
+
+    @property
+    def identity(self) -> str:
+        return self.name
+
+    def encode(self, contents: Contents) -> Store:
+        texts = contents.values.to_pylist()
+        self.asked += texts
+        letters = np.array([ord(c) for text in texts for c in text], np.float32)
+        at = np.concatenate([np.arange(len(text)) for text in texts]).astype(np.float32)
+        places = np.stack([at, at + 1], axis=1)[:, None]
+        offsets = np.r_[0, np.cumsum([len(text) for text in texts])]
+        return Store(np.stack([letters, -letters], axis=1), places, offsets)
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("DISSENSUS_CACHE", str(tmp_path / "cache"))
+    return tmp_path / "cache"
+
+
+def texts_of(*texts: str) -> Contents:
+    return Contents.distinct("text", list(texts))[0]
+
+
+def spelled(store: Store) -> list[str]:
+    letters = "".join(chr(int(v)) for v in store.vectors[:, 0])
+    pairs = zip(store.offsets[:-1], store.offsets[1:], strict=True)
+    return [letters[a:b] for a, b in pairs]
+
+
+def test_nothing_is_encoded_twice() -> None:
+    letters = Letters()
+    encode(letters, texts_of("ab", "cde"))
+    again = encode(letters, texts_of("fg", "cde", "h", "ab"))
+    assert letters.asked == ["ab", "cde", "fg", "h"]
+    assert spelled(again) == ["fg", "cde", "h", "ab"]
+    assert again.places[:, 0, 0].tolist() == [0, 1, 0, 1, 2, 0, 0, 1]
+
+
+def test_another_process_reads_what_this_one_wrote() -> None:
+    encode(Letters(), texts_of("ab", "cde"))
+    other = Letters()
+    assert spelled(encode(other, texts_of("ab", "cde"))) == ["ab", "cde"]
+    assert other.asked == []
+
+
+def test_the_cache_is_memory_mapped() -> None:
+    encode(Letters(), texts_of("ab", "cde"))
+    assert isinstance(encode(Letters(), texts_of("ab", "cde")).vectors, np.memmap)
+
+
+def test_another_encoder_has_a_cache_of_its_own() -> None:
+    encode(Letters(), texts_of("ab"))
+    other = Letters("other letters")
+    encode(other, texts_of("ab"))
+    assert other.asked == ["ab"]
+
+
+def test_what_occurs_twice_is_encoded_once() -> None:
+    letters = Letters()
+    store = encode(letters, Contents("text", pa.array(["ab", "cd", "ab"])))
+    assert letters.asked == ["ab", "cd"]
+    assert spelled(store) == ["ab", "cd", "ab"]
+
+
+def test_many_pieces_in_any_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Letters, "piece", 3)
+    texts = [chr(97 + i) * (1 + i % 4) for i in range(20)]
+    encode(Letters(), texts_of(*texts))
+    order = np.random.default_rng(0).permutation(20)
+    letters = Letters()
+    found = encode(letters, texts_of(*(texts[i] for i in order)))
+    assert spelled(found) == [texts[i] for i in order]
+    assert letters.asked == []
+
+
+def test_what_is_large_lies_on_disk(monkeypatch: pytest.MonkeyPatch, cache: Path) -> None:
+    monkeypatch.setattr(module, "LARGE", 8)
+    encode(Letters(), texts_of("ab", "cde"))
+    store = encode(Letters(), texts_of("cde", "ab"))
+    assert isinstance(store.vectors, np.memmap)
+    assert spelled(store) == ["cde", "ab"]
+    assert list(cache.glob("*/.new-*")) == []
+
+
+def test_whether_a_text_is_longer_than_is_read_is_kept() -> None:
+    class Short(Letters):
+        def encode(self, contents: Contents) -> Store:
+            store = super().encode(contents)
+            return Store(store.vectors, store.places, store.offsets, np.diff(store.offsets) > 2)
+
+    assert encode(Short("short"), texts_of("ab", "cde")).n_cut == 1
+    assert encode(Short("short"), texts_of("cde", "fghi", "ab")).n_cut == 2
+
+
+# ---- keys ----
+
+
+def test_equal_contents_have_equal_keys_however_they_are_held() -> None:
+    texts = ["naïve", "", "b"]
+    expected = content_keys(Contents("text", pa.array(texts))).tolist()
+    assert len(set(expected)) == 3
+    for values in (
+        pa.array(texts, pa.large_string()),
+        pa.array(["x", *texts, "y"]).slice(1, 3),
+        pa.chunked_array([texts[:1], texts[1:]]),
+    ):
+        assert content_keys(Contents("text", values)).tolist() == expected
+
+
+def test_media_have_the_key_of_their_bytes(tmp_path: Path) -> None:
+    (tmp_path / "a.png").write_bytes(b"one")
+    held = Contents("image", pa.array([b"one", b"two"]))
+    named = Contents("image", pa.array([str(tmp_path / "a.png")]))
+    assert content_keys(named)[0] == content_keys(held)[0]
+    assert content_keys(named)[0] != content_keys(held)[1]
+    as_audio = Contents("audio", pa.array([b"one"]))
+    assert content_keys(as_audio)[0] != content_keys(held)[0]
+
+
+def test_texts_read_together_are_no_text() -> None:
+    together = Contents("text", pa.array([["a", "b"], ["a", "", "b"], ["ab"]]))
+    alone = Contents("text", pa.array([json.dumps(["a", "b"]), "ab", "a"]))
+    keys = [*content_keys(together).tolist(), *content_keys(alone).tolist()]
+    assert len(set(keys)) == 6
+
+
+def test_the_keys_of_features_know_their_shape() -> None:
+    rows = Contents.distinct("features", np.array([[1, 2, 3, 4], [1, 2, 3, 5]]))[0]
+    sequences = Contents.distinct("features", [np.array([[1, 2], [3, 4]]), np.array([[1, 2]])])[0]
+    turned = Contents.distinct("features", [np.array([[1], [2], [3], [4]])])[0]
+    keys = [key for held in (rows, sequences, turned) for key in content_keys(held).tolist()]
+    assert len(set(keys)) == 5
+    again = Contents.distinct("features", [np.array([1.0, 2, 3, 5]), np.array([1.0, 2, 3, 4])])[0]
+    assert content_keys(again).tolist() == keys[1::-1]
+
+
+# ---- damage ----
+
+
+def _shorter(array: np.ndarray) -> np.ndarray:
+    return array[:-1]
+
+
+DAMAGES: dict[str, tuple[str, Callable[[Path], Any]]] = {
+    "cut inside the vectors": ("vectors", lambda p: p.write_bytes(p.read_bytes()[:-4])),
+    "cut inside the header": ("vectors", lambda p: p.write_bytes(p.read_bytes()[:40])),
+    "empty": ("offsets", lambda p: p.write_bytes(b"")),
+    "gone": ("places", lambda p: p.unlink()),
+    "no array": ("keys", lambda p: p.write_text("half a file, and no array at all")),
+    "too few vectors": ("vectors", lambda p: np.save(p, _shorter(np.load(p)))),
+    "too few places": ("places", lambda p: np.save(p, _shorter(np.load(p)))),
+    "too few offsets": ("offsets", lambda p: np.save(p, _shorter(np.load(p)))),
+    "offsets run back": ("offsets", lambda p: np.save(p, np.array([0, 6, 5]))),
+    "no offsets": ("offsets", lambda p: np.save(p, np.zeros(0, int))),
+    "too few keys": ("keys", lambda p: np.save(p, _shorter(np.load(p)))),
+    "keys of another length": ("keys", lambda p: np.save(p, np.load(p).astype("S8"))),
+    "vectors without a width": ("vectors", lambda p: np.save(p, np.load(p)[:, 0])),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_a_damaged_piece_is_made_again(cache: Path, damage: str) -> None:
+    encode(Letters(), texts_of("ab", "cde"))
+    (piece,) = cache.glob("*/piece-*")
+    part, spoil = DAMAGES[damage]
+    spoil(piece / f"{part}.npy")
+    letters = Letters()
+    assert spelled(encode(letters, texts_of("ab", "cde"))) == ["ab", "cde"]
+    assert letters.asked == ["ab", "cde"]
+    assert [path for path in cache.glob("*/piece-*") if path == piece] == []
+    assert encode(Letters(), texts_of("ab", "cde")).n_cut == 0
+
+
+def test_a_piece_that_was_never_finished_is_not_there(cache: Path) -> None:
+    encode(Letters(), texts_of("ab"))
+    (piece,) = cache.glob("*/piece-*")
+    (piece.parent / ".new-killed").mkdir()
+    (piece.parent / ".new-killed" / "keys.npy").write_bytes(b"half")
+    letters = Letters()
+    encode(letters, texts_of("ab"))
+    assert letters.asked == []
+
+
+def test_leftovers_are_removed_after_an_hour(cache: Path) -> None:
+    encode(Letters(), texts_of("ab"))
+    (folder,) = cache.glob("*")
+    for name, hours in ((".new-young", 0.9), (".new-old", 1.1), (".old-piece-x", 1.1)):
+        (folder / name).mkdir()
+        (folder / name / "keys.npy").write_bytes(b"half")
+        _age(folder / name, hours)
+    (folder / ".new-old-file").touch()
+    _age(folder / ".new-old-file", 2)
+    encode(Letters(), texts_of("cd"))
+    assert [path.name for path in folder.glob(".*")] == [".new-young"]
+
+
+def _age(path: Path, hours: float) -> None:
+    then = time.time() - 3600 * hours
+    os.utime(path, (then, then))
+
+
+def test_a_folder_that_cannot_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("DISSENSUS_CACHE", str(tmp_path / "file"))
+    with pytest.raises(DataError) as error:
+        encode(Letters(), texts_of("ab"))
+    assert str(error.value).partition(": ")[2] == (
+        "features cannot be written (Not a directory); name another folder in DISSENSUS_CACHE, or "
+        "make room with `dissensus cache --clear`"
+    )
+
+
+# ---- its size ----
+
+
+def _sizes(cache: Path) -> list[int]:
+    pieces = sorted(cache.glob("*/piece-*"))
+    return [sum(path.stat().st_size for path in piece.iterdir()) for piece in pieces]
+
+
+def test_what_is_unused_for_longest_goes_first(
+    cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for hours, text in ((3, "ab"), (2, "cd"), (1, "ef")):
+        encode(Letters(), texts_of(text))
+        for piece in cache.glob("*/piece-*"):
+            if time.time() - piece.stat().st_mtime < 60:
+                _age(piece, hours)
+    encode(Letters(), texts_of("ab"))  # used again
+    monkeypatch.setenv("DISSENSUS_CACHE_LIMIT", str(3 * _sizes(cache)[0]))
+    encode(Letters(), texts_of("gh"))
+    letters = Letters()
+    for text in ("ab", "ef", "gh"):
+        encode(letters, texts_of(text))
+    assert letters.asked == []
+    encode(letters, texts_of("cd"))
+    assert letters.asked == ["cd"]
+
+
+def test_pieces_in_use_stay_however_small_the_limit(
+    cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Letters, "piece", 1)
+    encode(Letters("other"), texts_of("zz"))
+    encode(Letters(), texts_of("ab"))
+    monkeypatch.setenv("DISSENSUS_CACHE_LIMIT", "1 kB")
+    store = encode(Letters(), texts_of("ab", "cd", "ef"))
+    assert spelled(store) == ["ab", "cd", "ef"]
+    assert len(_sizes(cache)) == 3  # of the three, and none of the other encoder
+    mapped = encode(Letters(), texts_of("cd"))
+    encode(Letters("other"), texts_of("yy"))
+    assert len(_sizes(cache)) == 1
+    assert spelled(mapped) == ["cd"]  # was thrown away, and can be read all the same
+
+
+def test_a_limit_that_is_no_size(monkeypatch: pytest.MonkeyPatch) -> None:
+    letters = Letters()
+    monkeypatch.setenv("DISSENSUS_CACHE_LIMIT", "plenty")
+    with pytest.raises(DataError) as error:
+        encode(letters, texts_of("ab"))
+    assert str(error.value) == (
+        "DISSENSUS_CACHE_LIMIT: a size is a number and a unit, such as '20 GB', found 'plenty'"
+    )
+    assert letters.asked == []
+
+
+@pytest.mark.parametrize("text", ["", "GB", "-1 GB", "5 XB", "1.2.3", "5 IB"])
+def test_what_is_no_size(text: str) -> None:
+    with pytest.raises(DataError, match="a size is a number and a unit, such as '20 GB', found "):
+        module.size(text)
+
+
+# ---- what it holds ----
+
+
+def test_the_cache_knows_whose_pieces_it_holds(cache: Path) -> None:
+    assert module.held() == []
+    encode(Letters("first"), texts_of("ab"))
+    encode(Letters("second"), texts_of("ab", "cd"))
+    encode(Letters("second"), texts_of("ef"))
+    for piece in cache.glob("*/piece-*"):
+        if len(np.load(piece / "keys.npy")) == 1:
+            _age(piece, 1)
+    second, first = module.held()
+    assert (first.name, first.identity, first.contents) == ("first", "first", 1)
+    assert (second.name, second.contents) == ("second", 3)
+    assert first.bytes + second.bytes == sum(_sizes(cache))
+    assert abs(second.used - time.time()) < 60
+
+
+def test_a_folder_that_does_not_say_whose_it_is(cache: Path) -> None:
+    encode(Letters(), texts_of("ab"))
+    (folder,) = cache.glob("*")
+    (folder / "encoder.json").write_text("{")
+    (held,) = module.held()
+    assert (held.name, held.identity, held.contents) == (folder.name, "", 1)
+    assert module.clear(folder.name[:8]) == held.bytes
+    assert module.held() == []
+
+
+def test_clearing_leaves_others_alone(cache: Path) -> None:
+    for name in ("first", "second"):
+        encode(Letters(name), texts_of("ab"))
+    (cache / "notes.txt").write_text("not ours")
+    module.clear("first")
+    assert [held.name for held in module.held()] == ["second"]
+    with pytest.raises(DataError, match="nothing of encoder 'first'; there is 'second'$"):
+        module.clear("first")
+    module.clear()
+    assert module.held() == []
+    assert (cache / "notes.txt").read_text() == "not ours"
+
+
+# ---- two processes at once ----
+
+WORKER = """
+import os, sys, time
+from pathlib import Path
+import numpy as np
+from dissensus.encoders import encode
+from tests.encoders.framework.test_cache import Letters, spelled, texts_of
+
+seed, rounds, stop_at = int(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
+saved, fsync = 0, os.fsync
+
+def counted(handle):  # in the middle of writing a piece: three of its five parts are there
+    global saved
+    saved += 1
+    if saved == stop_at:
+        print("writing", flush=True)
+        time.sleep(60)
+    fsync(handle)
+
+os.fsync = counted
+Letters.piece = 3
+generator = np.random.default_rng(seed)
+for _ in range(rounds):
+    chosen = [chr(97 + i) * (1 + i % 5) for i in generator.permutation(26)[:10]]
+    assert spelled(encode(Letters(), texts_of(*chosen))) == chosen
+print("done", flush=True)
+"""
+
+
+def _worker(seed: int, rounds: int, stop_at: int = 0) -> subprocess.Popen[str]:
+    arguments = [str(number) for number in (seed, rounds, stop_at)]
+    return subprocess.Popen(
+        [sys.executable, "-c", WORKER, *arguments],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        text=True,
+        env=os.environ | {"PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"},
+    )
+
+
+@pytest.mark.slow
+def test_processes_at_once_one_killed_while_it_writes(
+    cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DISSENSUS_CACHE_LIMIT", "5 kB")  # so that they also throw away
+    killed, other = _worker(0, 10**6, stop_at=5 * 7 + 3), _worker(1, 60)
+    assert killed.stdout is not None and killed.stdout.readline() == "writing\n"
+    killed.kill()
+    assert killed.communicate()[0] == "" and killed.returncode == -9
+    assert other.communicate()[0] == "done\n" and other.returncode == 0
+    (leftover,) = cache.glob("*/.new-*")
+    assert sorted(path.name for path in leftover.iterdir()) == [
+        "keys.npy",
+        "places.npy",
+        "vectors.npy",
+    ]
+    texts = [chr(97 + i) * (1 + i % 5) for i in range(26)]
+    assert spelled(encode(Letters(), texts_of(*texts))) == texts

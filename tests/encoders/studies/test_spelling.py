@@ -1,0 +1,82 @@
+"""The spelling of words, and two encoders for one role."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from dissensus.contents import Contents
+from dissensus.encoders import encoder, readings
+from dissensus.errors import ModelError
+from dissensus.methods import Single, SoftLabel, load
+from dissensus.training import Training
+from tests.methods.framework.test_fine_tuning import corpus_of, texts
+
+ONCE = Training(epochs=2, batch_size=8)
+
+
+def test_a_word_is_a_position_whatever_stands_around_it() -> None:
+    reader = encoder("spelling:channels=4", "text")
+    held, _ = Contents.distinct("text", ["Oh no !", "no", "", "x" * 10 + "é" * 30])
+    ready = reader.prepare(held)  # type: ignore[attr-defined]
+    assert ready.places[:3, 0].tolist() == [[0, 2], [3, 5], [6, 7]]
+    inputs = ready.inputs(np.arange(4))
+    with torch.inference_mode():
+        vectors = reader.network(inputs.units, inputs.lengths)  # type: ignore[attr-defined]
+    assert vectors.shape == (4, 3, 12)
+    assert torch.allclose(vectors[0, 1], vectors[1, 0])
+    assert not torch.allclose(vectors[0, 0], vectors[0, 1])
+    assert ready.units[ready.offsets[3]].tolist() == [ord("x")] * 10 + [ord("é")] * 10
+
+
+def test_it_has_nothing_to_say_before_it_learned() -> None:
+    held, _ = Contents.distinct("text", ["no"])
+    with pytest.raises(ModelError) as raised:
+        encoder("spelling", "text").encode(held)
+    assert str(raised.value) == (
+        "encoder 'spelling' has learned nothing yet, its vectors would mean nothing; let it learn "
+        "with a method: tune=all"
+    )
+
+
+def test_two_encoders_read_one_role() -> None:
+    corpus = corpus_of(text=texts(1))
+    found = readings(corpus, "characters&spelling:channels=4")
+    assert list(found) == ["text", "text&spelling:channels=4"]
+    assert found["text"].contents is found["text&spelling:channels=4"].contents
+    assert list(readings(corpus, {"text": "characters&spelling"})) == ["text", "text&spelling"]
+
+
+@pytest.mark.parametrize("method", [Single, SoftLabel])
+def test_methods_learn_from_both_and_are_saved(
+    tmp_path: Path, method: type[Single] | type[SoftLabel]
+) -> None:
+    corpus = corpus_of(text=texts(1))
+    made = method(encoder="characters&spelling:channels=4", tune="all", training=ONCE)
+    made.fit(corpus)
+    assert made.sizes_.widths == {"text": 64, "text&spelling:channels=4": 12}
+    assert not any("does not read" in note for note in made.notes_)
+    made.save(tmp_path / "model")
+    question = next(iter(corpus.questions))
+    said = load(tmp_path / "model").predict(corpus)[question].distribution
+    assert np.allclose(said, made.predict(corpus)[question].distribution)
+    raw = load(tmp_path / "model").predict(corpus.contents["text"].values.to_pylist())
+    assert len(raw[question].distribution) == len(corpus.contents["text"])
+
+
+def test_a_role_may_be_named_as_it_likes() -> None:
+    corpus = corpus_of(**{"R&D": texts(1)})
+    assert list(readings(corpus, "characters")) == ["R&D"]
+    Single(encoder="characters", training=ONCE).fit(corpus).predict(corpus)
+
+
+@pytest.mark.parametrize("name", ["&spelling", "spelling&", "characters&spelling&spelling"])
+def test_names_beside_one_another_are_whole_and_differ(name: str) -> None:
+    with pytest.raises(ModelError) as caught:
+        readings(corpus_of(text=texts(1)), name)
+    assert str(caught.value) == (
+        f"encoder {name!r}: every name on a side of '&' is one of an encoder, and stands there once"
+    )
