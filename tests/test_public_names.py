@@ -30,6 +30,11 @@ def test_what_a_folder_offers_exists(package: str) -> None:
         assert hasattr(module, name), f"dissensus.{package}.{name}"
 
 
+def test_every_folder_that_users_need_is_public() -> None:
+    inner = {"annotations", "cli", "corpus", "networks", "papers", "prediction"}
+    assert set(PACKAGES) - set(dissensus.__all__) == inner
+
+
 def test_type_checkers_see_the_same_names() -> None:
     tree = ast.parse(Path(dissensus.__file__).read_text(encoding="utf-8"))
     guarded = [node for node in tree.body if isinstance(node, ast.If)]

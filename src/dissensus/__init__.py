@@ -1,6 +1,6 @@
 """Learning from annotators who disagree, and keeping what they disagree about.
 
-The parts are loaded when they are first used, so that `import dissensus` stays quick.
+Its parts are loaded when they are first used, so that `import dissensus` is fast.
 """
 
 from __future__ import annotations
@@ -13,12 +13,16 @@ if TYPE_CHECKING:
         aggregation,
         agreement,
         datasets,
+        describe,
+        draw,
         encoders,
+        evaluation,
         methods,
         metrics,
         readers,
         scales,
         simulate,
+        training,
     )
     from dissensus.annotations import Annotations
     from dissensus.corpus import Corpus
@@ -45,7 +49,10 @@ __all__ = [
     "aggregation",
     "agreement",
     "datasets",
+    "describe",
+    "draw",
     "encoders",
+    "evaluation",
     "load",
     "methods",
     "metrics",
@@ -53,9 +60,10 @@ __all__ = [
     "readers",
     "scales",
     "simulate",
+    "training",
 ]
 
-_HOMES = {  # what `dissensus.NAME` is, where it is no module of its own
+_HOMES = {  # the module of each name that is not a module itself
     "Annotations": "annotations",
     "Corpus": "corpus",
     "DissensusError": "errors",

@@ -1,4 +1,4 @@
-"""The command `dissensus`, also as `python -m dissensus` and as torchrun starts it."""
+"""The command `dissensus`, also run by `python -m dissensus` and by torchrun."""
 
 import os
 import signal
@@ -7,17 +7,17 @@ from typing import NoReturn
 
 def main() -> None:
     """Load the command line and run it."""
-    heard = signal.getsignal(signal.SIGINT)
-    if heard is signal.default_int_handler:  # nobody has asked not to hear it
+    handler = signal.getsignal(signal.SIGINT)
+    if handler is signal.default_int_handler:  # not ignored, as in a background job
         signal.signal(signal.SIGINT, _stopped)
     from dissensus.cli import main as run
 
-    signal.signal(signal.SIGINT, heard)
+    signal.signal(signal.SIGINT, handler)
     run()
 
 
 def _stopped(*_: object) -> NoReturn:
-    """Ctrl-C while modules are loaded, some of which would make another error of it."""
+    """End on Ctrl-C while modules are loaded; some of them would raise another error."""
     os.write(2, b"Stopped.\n")
     os._exit(130)
 

@@ -425,7 +425,7 @@ def test_items_that_were_learned_are_said(run: Run, tmp_path: Path) -> None:
     file, model = table(tmp_path / "old.csv"), tmp_path / "model"
     run("train", file, "-o", model, *FEW, "--encoder", "characters")
     ended = run("predict", model, file, "-o", tmp_path / "said")
-    assert said(ended)[1] == "predicting all 8 items, those of training among them"
+    assert said(ended)[1] == "predicting all 8 items, including those used for training"
 
 
 def test_predictions_have_a_place_before_they_are_made(run: Run, tmp_path: Path) -> None:

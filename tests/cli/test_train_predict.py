@@ -53,12 +53,12 @@ def test_the_whole_way(run: Run, crowd: Path, tmp_path: Path, name: str) -> None
     )
     assert (trained.code, trained.out) == (0, "")
     assert without_members(trained.err)[-2:] == [
-        "training on 45 items; 15 are held out",
+        "training on 45 items; 15 held out",
         f"{model}: {name} for q",
     ]
     predicted = run("predict", model, crowd, "-o", answers)
     assert without_members(predicted.err)[-2:] == [
-        "predicting the 15 items held out",
+        "predicting the 15 held-out items",
         f"{answers}: {name} for q on 15 items",
     ]
     evaluated = run("evaluate", answers, crowd, "--json")
@@ -154,7 +154,7 @@ def test_hs_brexit_by_its_official_split(run: Run, data_folder: Path, tmp_path: 
         (("--question", "mood"), "Error: crowd: no question 'mood'; it has 'q'"),
         (("--split", "dev"), "Error: crowd: no part 'dev'; there is no official split"),
         (("--set", "epochs"), "Error: --set takes name=value, found 'epochs'"),
-        (("--hold-out", "2"), "Error: --hold-out is a share between 0 and 1, found 2"),
+        (("--hold-out", "2"), "Error: --hold-out must be between 0 and 1, found 2"),
         (
             ("--encoder", "minilm"),
             "Error: crowd: encoder 'minilm' does not read 'x' (features)",
@@ -186,8 +186,8 @@ def test_a_split_without_a_part_to_train_on_is_said(run: Run, tmp_path: Path) ->
     (tmp_path / "table.csv").write_text("\n".join(["item,annotator,answer,split", *rows]) + "\n")
     train = ("train", tmp_path / "table.csv", "-o", tmp_path / "model", "--method", "prior")
     assert run(*train).err.splitlines()[1] == (
-        "training on all 4 items: no part of the official split is 'train' but 'testing', "
-        "'training'; name the one to learn with --split"
+        "training on all 4 items: the official split has no part 'train' but 'testing', "
+        "'training'; name the part to train on with --split"
     )
     assert run(*train, "--split", "training").err.splitlines()[1] == (
         "training on the official part 'training': 2 of 4 items"
@@ -201,8 +201,8 @@ def test_a_corpus_that_changed_since_training(run: Run, tmp_path: Path) -> None:
     feature_crowd(name="crowd", n_items=50).save(tmp_path / "crowd")
     ended = run("predict", model, tmp_path / "crowd", "-o", tmp_path / "predictions")
     assert ended.err.splitlines()[-1] == (
-        "Error: crowd: has changed since training, so what was held out cannot be found again; "
-        "say --split all to predict every item"
+        "Error: crowd: has changed since training, so the held-out items are not known; use "
+        "--split all to predict every item"
     )
     again = run("predict", model, tmp_path / "crowd", "-o", tmp_path / "p", "--split", "all")
     assert again.code == 0

@@ -1,6 +1,6 @@
-"""The command line: a command = a file, which parses, calls one function and prints.
+"""The command line: a command is a file that parses, calls one function and prints.
 
-Command files import only what `--help` needs; what is heavy is imported when a command runs.
+Command files import only what `--help` needs; heavy packages are imported when a command runs.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ def _options(
 
 
 def main() -> None:
-    """Run the command line; an error of the input is one line and exit code 1."""
+    """Run the command line; wrong input is one line on stderr and exit code 1."""
     try:
         app()
     except DissensusError as error:

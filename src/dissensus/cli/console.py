@@ -1,4 +1,4 @@
-"""What commands share: options, and ways to print."""
+"""Options that commands share, and printing."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ _UNSEEN = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
 
 def visible(text: str) -> str:
-    r"""The text with control characters spelled out, so that no answer or name from a file colours
-    a terminal, or turns what it shows around.
+    r"""The text with control characters escaped, so that no answer or name from a file can change
+    what the terminal shows.
 
     Example:
         >>> visible("n\x1b[31mo"), visible("two\nlines")
@@ -40,14 +40,14 @@ def visible(text: str) -> str:
 
 
 def say(line: str) -> None:
-    """A line for people, on stderr, so that stdout stays for results."""
+    """Print a message to stderr; stdout is for results."""
     if not _quiet.get():
         print(visible(line), file=sys.stderr, flush=True)
 
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Say nothing inside: another process does."""
+    """Print no messages within the block: another process does."""
     token = _quiet.set(True)
     try:
         yield
@@ -56,17 +56,17 @@ def quiet() -> Iterator[None]:
 
 
 def width() -> int | None:
-    """Columns of the terminal; None where output is piped, so that it stays whole."""
+    """Columns of the terminal; None if output is piped, so that lines are not cut."""
     return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
 
 
 def print_json(content: Any) -> None:
-    """A result for programs, on stdout."""
+    """Print a result as JSON to stdout."""
     print(json.dumps(content, ensure_ascii=False, indent=1, allow_nan=True))
 
 
 def write_json(path: Path, content: Any) -> None:
-    """A result for programs, in a file that is written whole or not at all."""
+    """Write a result as JSON to a file, whole or not at all."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
@@ -74,7 +74,7 @@ def write_json(path: Path, content: Any) -> None:
             with os.fdopen(handle, "w", encoding="utf-8") as file:
                 json.dump(content, file, ensure_ascii=False, indent=1)
                 file.write("\n")
-            os.chmod(temporary, 0o644)  # mkstemp makes files that nobody else may read
+            os.chmod(temporary, 0o644)  # mkstemp creates files that only the owner can read
             os.replace(temporary, path)
         finally:
             Path(temporary).unlink(missing_ok=True)
@@ -83,6 +83,6 @@ def write_json(path: Path, content: Any) -> None:
 
 
 def fail(line: str, code: int) -> NoReturn:
-    """End with one line on stderr."""
+    """End the command with one line on stderr."""
     print(visible(line), file=sys.stderr, flush=True)
     sys.exit(code)

@@ -1,4 +1,4 @@
-"""Which part of a corpus is learned, and which is left for judging."""
+"""The part of a corpus to train on, and the part to predict."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SkipBad = Annotated[
 
 
 def readable(method: Method, corpus: Corpus) -> Corpus:
-    """The corpus without items whose contents the method cannot read, with a line to say so."""
+    """The corpus without items whose contents the method cannot read; each kind is reported."""
     read = method.reads(corpus)
     if not read:
         return corpus
@@ -35,23 +35,24 @@ def readable(method: Method, corpus: Corpus) -> Corpus:
     return left
 
 
-def to_learn(
+def training_part(
     corpus: Corpus, split: str | None, hold_out: float | None, seed: int
 ) -> tuple[Corpus, dict[str, Any], str]:
-    """The part to train on, a note of it to keep with the model, and a line to say.
+    """The part to train on, a note about it to save with the model, and a message.
 
-    The official split's training part where there is one; else all, or what `hold_out` leaves.
+    By default the training part of the official split; without one all items, or all that
+    `hold_out` leaves.
     """
     if split is None and hold_out is None and "train" in corpus.parts():
         split = "train"
     if split == "all" or (split is None and hold_out is None):
         line = f"training on all {counted(corpus.n_items, 'item')}"
         if split is None and corpus.parts():
-            line += f": no part of the official split is 'train' but {listed(corpus.parts())}; "
-            line += "name the one to learn with --split"
+            line += f": the official split has no part 'train' but {listed(corpus.parts())}; "
+            line += "name the part to train on with --split"
         return corpus, {}, line
     if split is not None and hold_out is not None:
-        raise DataError("choose a part of the official split, or hold a share out, not both")
+        raise DataError("use either --split or --hold-out, not both")
     if split is not None:
         part = corpus.part(split)
         note: dict[str, Any] = {"split": split}
@@ -60,20 +61,20 @@ def to_learn(
     else:
         assert hold_out is not None
         if not 0 < hold_out < 1:
-            raise DataError(f"--hold-out is a share between 0 and 1, found {hold_out:g}")
+            raise DataError(f"--hold-out must be between 0 and 1, found {hold_out:g}")
         part, rest = corpus.split(hold_out, seed=seed)
         note = {"hold_out": hold_out, "seed": seed}
-        line = f"training on {counted(part.n_items, 'item')}; {rest.n_items} are held out"
+        line = f"training on {counted(part.n_items, 'item')}; {rest.n_items} held out"
     return part, note | {"items": _digest(part)}, line
 
 
-def to_judge(
+def prediction_part(
     corpus: Corpus, split: str | None, trained_on: str, note: dict[str, Any]
 ) -> tuple[Corpus, str]:
-    """The part to predict, and a line to say.
+    """The part to predict, and a message.
 
-    Left open, what the model did not learn: the official test part (else development), or what
-    was held out.
+    By default what was not used for training: the official test part (else development), or the
+    items that were held out.
     """
     if split == "all":
         return corpus, f"predicting all {counted(corpus.n_items, 'item')}"
@@ -84,21 +85,21 @@ def to_judge(
     if corpus.name != trained_on:
         return corpus, f"predicting all {every}"
     if not note:
-        return corpus, f"predicting all {every}, those of training among them"
+        return corpus, f"predicting all {every}, including those used for training"
     if "split" in note:
         others = [part for part in corpus.parts() if part != note["split"]]
         if not others:
-            return corpus, f"predicting all {every}, those of training among them"
+            return corpus, f"predicting all {every}, including those used for training"
         chosen = next((p for p in ("test", "dev", "validation") if p in others), others[0])
         part = corpus.part(chosen)
         return part, f"predicting the official part {chosen!r}: {counted(part.n_items, 'item')}"
     learned, part = corpus.split(note["hold_out"], seed=note["seed"])
     if _digest(learned) != note["items"]:
         raise DataError(
-            f"{corpus.name}: has changed since training, so what was held out cannot be found "
-            "again; say --split all to predict every item"
+            f"{corpus.name}: has changed since training, so the held-out items are not known; use "
+            "--split all to predict every item"
         )
-    return part, f"predicting the {counted(part.n_items, 'item')} held out"
+    return part, f"predicting the {counted(part.n_items, 'held-out item')}"
 
 
 def _digest(corpus: Corpus) -> str:

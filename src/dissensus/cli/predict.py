@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from dissensus.cli import console
-from dissensus.cli.parts import SkipBad, readable, to_judge
+from dissensus.cli.parts import SkipBad, prediction_part, readable
 from dissensus.cli.reading import Reading, reads_corpus
 from dissensus.cli.table_files import answer_text, check_table, write_tables
 from dissensus.errors import counted
@@ -76,7 +76,7 @@ def predict(
     check_free(output, "predictions")
     fitted = load(model)
     whole = reading.read(unanswered=True)
-    part, line = to_judge(whole, split, fitted.learned_.corpus, fitted.learned_.part)
+    part, line = prediction_part(whole, split, fitted.learned_.corpus, fitted.learned_.part)
     console.say(line)
     if skip_bad:
         part = readable(fitted, part)

@@ -1,4 +1,4 @@
-"""dissensus simulate: make a corpus whose annotators are known through and through."""
+"""dissensus simulate: a corpus of simulated annotators whose tendencies are known."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import typer
 if TYPE_CHECKING:
     from dissensus.corpus import Corpus
 
-SHOWN = 4  # items in a picture
+SHOWN = 4  # items in the drawing
 
 
 def simulate(
@@ -63,7 +63,7 @@ def simulate(
 
 
 def _counted(corpus: Corpus) -> str:
-    """How many answers there are, and what can be reached on them."""
+    """The number of answers, and the best scores that are possible on them."""
     from dissensus.simulate import truth
 
     clauses = [f"{sum(asked.n_rows for asked in corpus.questions.values())} answers"]

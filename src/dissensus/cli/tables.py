@@ -1,4 +1,4 @@
-"""Tables for people: coloured on a terminal, plain lines without cut columns elsewhere."""
+"""Tables for the terminal; in pipes and files they are plain lines, and no column is cut."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from dissensus.cli.console import visible
 if TYPE_CHECKING:
     from rich.table import Table
 
-GAP = 2  # between columns; 1 where that is what makes a table fit
-LEAST = 14  # of a column of texts that stand on several lines
+GAP = 2  # between columns; 1 if only that makes a table fit
+LEAST = 14  # width of a column of texts that are wrapped
 
 
 def facts(rows: Iterable[tuple[str, str]]) -> Table:
-    """One fact a line: what it is, and its value."""
+    """A table without a header: a name and a value per row."""
     from rich.table import Table
     from rich.text import Text
 
@@ -35,11 +35,11 @@ def columns(
     numbers: Sequence[str],
     whole: Sequence[str] = (),
 ) -> Table:
-    """A table with a header; where room is short, texts and headings stand on several lines.
+    """A table with a header; if the terminal is narrow, texts and headings are wrapped.
 
     Args:
-        numbers: the columns that stand to the right; a number is never broken.
-        whole: the columns that are never broken into lines.
+        numbers: right-aligned columns; a number is never wrapped.
+        whole: columns that are never wrapped.
     """
     from rich.table import Table
     from rich.text import Text
@@ -59,8 +59,11 @@ def columns(
 def _laid_out(
     names: Sequence[str], cells: Sequence[int], numbers: Sequence[str], whole: Sequence[str]
 ) -> tuple[list[str], list[int], int]:
-    """Headings, widths, and the gap between: headings break at hyphens first, then texts,
-    then gaps are narrower, then headings break anywhere."""
+    """Headings, widths, and the gap between columns.
+
+    To save room, headings are wrapped at hyphens first, then texts are wrapped, then gaps are
+    narrower, then headings are wrapped anywhere.
+    """
     from rich.console import Console
 
     room = Console().width
@@ -78,7 +81,7 @@ def _laid_out(
 
 
 def _widths(headings: Sequence[str], cells: Sequence[int]) -> list[int]:
-    """What columns take, whose headings may stand on several lines."""
+    """The widths of columns whose headings may be wrapped."""
     lines = [_widest(heading.split("\n")) for heading in headings]
     return [max(line, cell, 1) for line, cell in zip(lines, cells, strict=True)]
 
@@ -94,7 +97,7 @@ def _needed(widths: Sequence[int], gap: int) -> int:
 
 
 def _narrowed(widths: list[int], least: list[int], room: int) -> list[int]:
-    """The widest columns made narrower, one by one, until there is room or all are at their least.
+    """Make the widest columns narrower, one by one, until the table fits or all are at their least.
 
     Example:
         >>> _narrowed([30, 6, 12], [12, 6, 4], 30)
@@ -110,12 +113,12 @@ def _narrowed(widths: list[int], least: list[int], room: int) -> list[int]:
 
 
 def show(*parts: Any) -> None:
-    """Print tables and lines one after another; a text is a heading."""
+    """Print tables and headings (strings) one after another."""
     from rich.console import Console
     from rich.text import Text
 
     room = max([Console().width, *(_width(part) for part in parts if not isinstance(part, str))])
-    console = Console(highlight=False, width=room)  # a line too long is better than a figure lost
+    console = Console(highlight=False, width=room)  # a long line is better than a lost number
     with console.capture() as captured:
         for part in parts:
             console.print(Text(visible(part), style="bold") if isinstance(part, str) else part)
@@ -124,13 +127,13 @@ def show(*parts: Any) -> None:
 
 
 def _width(table: Table) -> int:
-    """What a table takes at least; of `facts` nothing is known, it fits itself."""
+    """The least width of a table; 0 for `facts`, which fits itself."""
     widths = [column.width or 0 for column in table.columns]
     return _needed(widths, table.padding[1]) if all(widths) else 0
 
 
 def number(value: float, digits: int = 3) -> str:
-    """A number for people; what is undefined is a dash.
+    """A number as text; undefined is a dash.
 
     Example:
         >>> number(363209), number(0.5), number(float("nan"))

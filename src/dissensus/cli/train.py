@@ -11,7 +11,7 @@ import typer
 
 from dissensus.cli import console
 from dissensus.cli.launching import among_others, launched, to_launch
-from dissensus.cli.parts import SkipBad, readable, to_learn
+from dissensus.cli.parts import SkipBad, readable, training_part
 from dissensus.cli.reading import Reading, reads_corpus
 from dissensus.errors import DataError
 from dissensus.folders import check_free
@@ -83,7 +83,7 @@ def train(
     with among_others() as leads:
         fitted = _configured(method, encoder, seed, set_ or [])
         whole = reading.read()
-        part, note, line = to_learn(whole, split, hold_out, seed)
+        part, note, line = training_part(whole, split, hold_out, seed)
         console.say(line)
         held = None if validation is None else whole.part(validation)
         if skip_bad:
