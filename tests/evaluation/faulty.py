@@ -26,10 +26,10 @@ class Broken(Prior):
     bad_seed: int = 1
     name: ClassVar[str] = "broken"
 
-    def _fit(self, corpus: Corpus, validation: Corpus | None) -> None:
+    def learn_from(self, corpus: Corpus, validation: Corpus | None) -> None:
         if self.seed == self.bad_seed:
             raise RuntimeError("no luck\nand more")
-        super()._fit(corpus, validation)
+        super().learn_from(corpus, validation)
 
 
 @dataclass(eq=False)
@@ -40,13 +40,13 @@ class Dying(Prior):
     times: int = 1
     name: ClassVar[str] = "dying"
 
-    def _fit(self, corpus: Corpus, validation: Corpus | None) -> None:
+    def learn_from(self, corpus: Corpus, validation: Corpus | None) -> None:
         path = Path(self.tally)
         begun = int(path.read_text()) if path.exists() else 0
         path.write_text(str(begun + 1))
         if begun < self.times:
             os.kill(os.getpid(), signal.SIGKILL)
-        super()._fit(corpus, validation)
+        super().learn_from(corpus, validation)
 
 
 @dataclass(eq=False)
@@ -55,8 +55,8 @@ class Nowhere(Prior):
 
     name: ClassVar[str] = "nowhere"
 
-    def _of_items(self, corpus: Corpus) -> dict[str, Answers]:
-        found = super()._of_items(corpus)
+    def predict_items(self, corpus: Corpus) -> dict[str, Answers]:
+        found = super().predict_items(corpus)
         return {q: Answers(np.full_like(a.distribution, np.nan), a.value) for q, a in found.items()}
 
 
@@ -71,14 +71,14 @@ class Blended(Prior):
     name: ClassVar[str] = "blended"
     choices: ClassVar[Choices] = {"even": (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)}
 
-    def _fit(self, corpus: Corpus, validation: Corpus | None) -> None:
+    def learn_from(self, corpus: Corpus, validation: Corpus | None) -> None:
         if self.tally:
             path = Path(self.tally)
             begun = 1 + (int(path.read_text()) if path.exists() else 0)
             path.write_text(str(begun))
             if begun == self.stop_at:
                 raise KeyboardInterrupt
-        super()._fit(corpus, validation)
+        super().learn_from(corpus, validation)
         for question, prior in self.prior_.items():
             self.prior_[question] = (1 - self.even) * prior + self.even / len(prior)
 

@@ -177,7 +177,7 @@ def test_several_questions_share_all_but_two_layers() -> None:
     asked = {kind: crowd["q"] for kind, crowd in crowds.items()}
     corpus = dataclasses.replace(crowds["nominal"], questions=asked)
     fitted = bayesian().fit(corpus)
-    shapes = {n: v.shape for n, v in fitted._weights().items() if n.endswith("weight.mean")}
+    shapes = {n: v.shape for n, v in fitted.weights().items() if n.endswith("weight.mean")}
     assert list(shapes.values()) == [(12, 8), (6, 12), (3, 6), (3, 3), (1, 6), (1, 1)]
     said = fitted.predict(corpus)
     assert all(prediction.members is not None for prediction in said.values())
@@ -191,8 +191,8 @@ def test_gold_labels_anonymous_answers_and_items_without_any() -> None:
     assert some.notes_[-1].endswith("items have no answer or label to learn from")
     gold = dataclasses.replace(crowd, gold={"q": crowd["q"].consensus()})
     one, other = (bayesian(label=label).fit(gold) for label in ("gold", "consensus"))
-    for name, weights in one._weights().items():
-        np.testing.assert_array_equal(other._weights()[name], weights)
+    for name, weights in one.weights().items():
+        np.testing.assert_array_equal(other.weights()[name], weights)
 
 
 # ---- side by side, and stopped ----
@@ -244,8 +244,8 @@ def test_stopped_the_end_is_the_same_to_the_bit(
         with pytest.raises(KeyboardInterrupt):
             bayesian().fit(train, validation=held, checkpoint=tmp_path / "c")
     resumed = bayesian().fit(train, validation=held, checkpoint=tmp_path / "c")
-    for name, weights in whole._weights().items():
-        np.testing.assert_array_equal(resumed._weights()[name], weights, err_msg=name)
+    for name, weights in whole.weights().items():
+        np.testing.assert_array_equal(resumed.weights()[name], weights, err_msg=name)
     assert resumed.log_.train == whole.log_.train
     assert resumed.log_.validation == whole.log_.validation
 

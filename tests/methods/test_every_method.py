@@ -175,7 +175,7 @@ def test_what_an_encoder_reads_is_tried(tiny: str) -> None:
 def test_tuning_moves_the_encoder(name: str, tiny: str) -> None:
     corpus = _corpus(MODALITIES["text"])
     frozen, tuned = (
-        _method(name, MODALITIES[shown], tiny).fit(corpus)._weights()
+        _method(name, MODALITIES[shown], tiny).fit(corpus).weights()
         for shown in ("text", "text, tuned")
     )
     assert not any(key.startswith("encoders.") for key in frozen)

@@ -144,7 +144,7 @@ def test_bags_are_drawn_with_replacement() -> None:
     distinct = np.mean([len(np.unique(run.learned)) for run in runs])
     assert distinct / 60 == pytest.approx(1 - np.exp(-1), abs=0.02)
     fitted = SeedEnsemble(encoder="features", vary="bag", training=QUICK).fit(feature_crowd())
-    assert len({held.tobytes() for held in fitted._weights()["inner.head_0.weight"]}) == 5
+    assert len({held.tobytes() for held in fitted.weights()["inner.head_0.weight"]}) == 5
 
 
 # ---- one member, and members one by one ----
@@ -254,8 +254,8 @@ def test_a_training_that_was_stopped_goes_on(
     resumed = SeedEnsemble(encoder=tiny, tune="all", n_members=3, training=training)
     resumed.fit(corpus, checkpoint=tmp_path / "state")
     assert made[0] == 10  # of 18
-    for name, held in whole._weights().items():
-        np.testing.assert_array_equal(held, resumed._weights()[name])
+    for name, held in whole.weights().items():
+        np.testing.assert_array_equal(held, resumed.weights()[name])
     resumed.forget_checkpoint()
     assert not (tmp_path / "state").exists()
 

@@ -76,7 +76,7 @@ def test_without_the_second_task_it_is_single() -> None:
         training = Training(epochs=3, device="cpu")
         alone = mtl(soft_loss="none", branch=branch, training=training).fit(crowd)
         single = Single(**SETTINGS | {"branch": branch, "training": training}).fit(crowd)
-        assert set(alone._weights()) == set(single._weights())
+        assert set(alone.weights()) == set(single.weights())
         np.testing.assert_array_equal(
             alone.predict(test)["q"].distribution, single.predict(test)["q"].distribution
         )
@@ -141,7 +141,7 @@ def test_every_method_has_the_papers_network(cls: type[Method]) -> None:
     settings = SETTINGS | {"training": training, "dropout": 0.1, "branch": "attention"}
     train, test = feature_crowd(n_items=200), feature_crowd(n_items=100, seed=1)
     fitted = cls(**settings).fit(train)
-    shapes = {name: held.shape for name, held in fitted._weights().items()}
+    shapes = {name: held.shape for name, held in fitted.weights().items()}
     assert shapes["trunk.block.layers.1.outer.weight"] == (8, 2048)
     assert shapes["head_0.0.layers.1.inner.weight"] == (2048, 8)
     assert shapes["head_0.1.weight"] == (4, 8) and shapes["head_0.2.weight"] == (3, 4)

@@ -30,7 +30,7 @@ def _method(**settings: object) -> AnnotatorHeads:
 
 
 def _weights(method: Method) -> dict[str, np.ndarray]:
-    return method._weights()
+    return method.weights()
 
 
 def _stop_after(n: int, monkeypatch: pytest.MonkeyPatch, of: str = "train_batch") -> None:

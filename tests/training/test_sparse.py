@@ -308,8 +308,8 @@ def test_stopped_anywhere_the_end_is_the_same_to_the_bit(
         with pytest.raises(KeyboardInterrupt):
             _method(**settings).fit(train, validation=held, checkpoint=tmp_path / "c")
     resumed = _method(**settings).fit(train, validation=held, checkpoint=tmp_path / "c")
-    for name, weights in whole._weights().items():
-        np.testing.assert_array_equal(resumed._weights()[name], weights, err_msg=name)
+    for name, weights in whole.weights().items():
+        np.testing.assert_array_equal(resumed.weights()[name], weights, err_msg=name)
     assert resumed.log_.validation == whole.log_.validation
 
 
@@ -343,8 +343,8 @@ def test_an_epoch_is_judged_and_kept_with_all_rows_up_to_date(
     by_rows = _method(**settings).fit(train, validation=held)
     assert by_rows.log_.validation == pytest.approx(dense.log_.validation, rel=1e-4)
     assert by_rows.log_.best_epoch == dense.log_.best_epoch
-    for name, weights in dense._weights().items():
-        np.testing.assert_allclose(by_rows._weights()[name], weights, atol=1e-4, err_msg=name)
+    for name, weights in dense.weights().items():
+        np.testing.assert_allclose(by_rows.weights()[name], weights, atol=1e-4, err_msg=name)
 
 
 @pytest.mark.usefixtures("by_rows")
@@ -353,8 +353,8 @@ def test_several_fits_of_large_tables_are_made_one_after_another() -> None:
     alone = [_method(seed=seed).fit(corpus) for seed in range(2)]
     together = fit_many([Job(_method(seed=seed), corpus) for seed in range(2)])
     for one, other in zip(alone, together, strict=True):
-        for name, weights in one._weights().items():
-            np.testing.assert_array_equal(other._weights()[name], weights, err_msg=name)
+        for name, weights in one.weights().items():
+            np.testing.assert_array_equal(other.weights()[name], weights, err_msg=name)
 
 
 def test_by_size_and_where_there_is_a_closed_form(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,8 +16,9 @@ if TYPE_CHECKING:
     from dissensus.methods.annotator_heads import AnnotatorHeads
     from dissensus.methods.annotator_majority import AnnotatorMajority
     from dissensus.methods.bayesian import Bayesian
-    from dissensus.methods.framework.base import Method
+    from dissensus.methods.framework.base import Answers, Method
     from dissensus.methods.framework.stacked_fits import Job, fit_many, try_many
+    from dissensus.methods.framework.trained import TrainedMethod
     from dissensus.methods.label_and_uncertainty import LabelAndUncertainty
     from dissensus.methods.prior import Prior
     from dissensus.methods.repeated_label import RepeatedLabel
@@ -30,15 +31,18 @@ __all__ = [
     "METHODS",
     "AnnotatorHeads",
     "AnnotatorMajority",
+    "Answers",
     "Bayesian",
     "Job",
     "LabelAndUncertainty",
+    "Method",
     "Prior",
     "RepeatedLabel",
     "SeedEnsemble",
     "Single",
     "SoftLabel",
     "SoftLabelMtl",
+    "TrainedMethod",
     "fit_many",
     "load",
     "method",
@@ -59,27 +63,55 @@ METHODS: dict[str, tuple[str, str]] = {
 }
 
 
+_HOMES = {  # what is no method itself
+    "Answers": "base",
+    "Job": "stacked_fits",
+    "Method": "base",
+    "TrainedMethod": "trained",
+    "fit_many": "stacked_fits",
+    "try_many": "stacked_fits",
+}
+
+
 def method(name: str) -> type[Method]:
     """The class of a method, by the name users type."""
     if name not in METHODS:
         raise ModelError(f"no method {name!r}; there are {listed(METHODS, 40)}")
     module, attribute = METHODS[name]
-    found: type[Method] = getattr(importlib.import_module(f"dissensus.methods.{module}"), attribute)
-    return found
+    cls: type[Method] = getattr(importlib.import_module(f"dissensus.methods.{module}"), attribute)
+    return cls
 
 
-def load(path: str | Path) -> Method:
-    """Read a model folder that `save` wrote; nothing in it is ever run."""
+def load(path: str | Path, method_class: type[Method] | None = None) -> Method:
+    """Read a model folder that `save` wrote. No code in the folder is ever run.
+
+    Args:
+        method_class: the class of the model, if it is not a method of dissensus.
+    """
     from dissensus.methods.framework.base import load_model
     from dissensus.methods.framework.model_folder import read_config
 
     config = read_config(path)
-    return load_model(path, method(str(config.get("method"))), config)
+    name = str(config.get("method"))
+    if method_class is None:
+        if name not in METHODS:
+            raise ModelError(
+                f"{path}: a model of {name!r}, which is not a method of dissensus; pass its class: "
+                "load(path, TheClass)"
+            )
+        method_class = method(name)
+    elif method_class.name != name:
+        raise ModelError(
+            f"{path}: a model of {name!r}, but {method_class.__name__} is {method_class.name!r}; "
+            "pass the class that the model was fitted with"
+        )
+    return load_model(path, method_class, config)
 
 
 def __getattr__(name: str) -> Any:
-    if name in ("Job", "fit_many", "try_many"):
-        return getattr(importlib.import_module("dissensus.methods.framework.stacked_fits"), name)
+    if name in _HOMES:
+        module = importlib.import_module(f"dissensus.methods.framework.{_HOMES[name]}")
+        return getattr(module, name)
     for of_method, (_, attribute) in METHODS.items():
         if attribute == name:
             return method(of_method)

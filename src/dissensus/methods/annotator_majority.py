@@ -28,7 +28,7 @@ class AnnotatorMajority(Method):
     individual: ClassVar[bool] = True
     own_: dict[str, np.ndarray] = field(init=False, repr=False)  # (n_annotators, n_columns)
 
-    def _fit(self, corpus: Corpus, validation: Corpus | None) -> None:
+    def learn_from(self, corpus: Corpus, validation: Corpus | None) -> None:
         self.own_ = {q: self._shares(corpus[q]) for q in self.learned_.questions}
 
     def _shares(self, annotations: Annotations) -> np.ndarray:
@@ -39,7 +39,7 @@ class AnnotatorMajority(Method):
         smoothing = np.where(n == 0, max(self.smoothing, 1.0), self.smoothing)
         return (total + smoothing * crowd) / (n + smoothing)
 
-    def _of_pairs(
+    def predict_pairs(
         self, corpus: Corpus, item: np.ndarray, annotator: np.ndarray
     ) -> dict[str, Answers]:
         answers = {}
@@ -48,10 +48,10 @@ class AnnotatorMajority(Method):
             answers[question] = Answers(own[annotator], scale.consensus(own)[annotator])
         return answers
 
-    def _weights(self) -> dict[str, np.ndarray]:
+    def weights(self) -> dict[str, np.ndarray]:
         return dict(self.own_)
 
-    def _restore(self, weights: dict[str, np.ndarray], config: dict[str, Any]) -> None:
+    def restore(self, weights: dict[str, np.ndarray], config: dict[str, Any]) -> None:
         self.own_ = {question: weights[question] for question in self.learned_.questions}
 
 

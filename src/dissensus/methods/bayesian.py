@@ -190,9 +190,9 @@ class Bayesian(Calibrated):
 
     # ---- checks ----
 
-    def _check(self, corpus: Corpus, question: str) -> None:
+    def check_question(self, corpus: Corpus, question: str) -> None:
         if self.label != "gold":
-            super()._check(corpus, question)
+            super().check_question(corpus, question)
         check_held_out(self.held_out)
         if self._read_out() == "votes" and self.temperature:
             raise ModelError(TEMPERED_VOTES)

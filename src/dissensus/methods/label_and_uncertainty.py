@@ -197,15 +197,15 @@ class LabelAndUncertainty(Calibrated):
 
     # ---- saving, and checks ----
 
-    def _config(self) -> dict[str, Any]:
-        return super()._config() | {"disputable": self.disputable_}
+    def config(self) -> dict[str, Any]:
+        return super().config() | {"disputable": self.disputable_}
 
-    def _restore(self, weights: dict[str, np.ndarray], config: dict[str, Any]) -> None:
+    def restore(self, weights: dict[str, np.ndarray], config: dict[str, Any]) -> None:
         self.disputable_ = config["disputable"]
-        super()._restore(weights, config)
+        super().restore(weights, config)
 
-    def _check(self, corpus: Corpus, question: str) -> None:
-        super()._check(corpus, question)
+    def check_question(self, corpus: Corpus, question: str) -> None:
+        super().check_question(corpus, question)
         check_held_out(self.held_out)
         check_labels(corpus, question, self._labels(corpus, question))
         if self.measure not in ("entropy", "minority"):

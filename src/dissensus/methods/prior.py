@@ -28,21 +28,21 @@ class Prior(Method):
     name: ClassVar[str] = "prior"
     prior_: dict[str, np.ndarray] = field(init=False, repr=False)  # question -> (n_columns,)
 
-    def _fit(self, corpus: Corpus, validation: Corpus | None) -> None:
+    def learn_from(self, corpus: Corpus, validation: Corpus | None) -> None:
         self.prior_ = {
             question: np.nanmean(corpus[question].distribution(), axis=0)
             for question in self.learned_.questions
         }
 
-    def _of_items(self, corpus: Corpus) -> dict[str, Answers]:
+    def predict_items(self, corpus: Corpus) -> dict[str, Answers]:
         answers = {}
         for question, scale in self.learned_.questions.items():
             distribution = np.tile(self.prior_[question], (corpus.n_items, 1))
             answers[question] = Answers(distribution, scale.consensus(distribution))
         return answers
 
-    def _weights(self) -> dict[str, np.ndarray]:
+    def weights(self) -> dict[str, np.ndarray]:
         return dict(self.prior_)
 
-    def _restore(self, weights: dict[str, np.ndarray], config: dict[str, Any]) -> None:
+    def restore(self, weights: dict[str, np.ndarray], config: dict[str, Any]) -> None:
         self.prior_ = {question: weights[question] for question in self.learned_.questions}

@@ -182,7 +182,7 @@ class SeedEnsemble(TrainedMethod):
 
     # ---- the training ----
 
-    def _fit(self, corpus: Corpus, validation: Corpus | None) -> None:
+    def learn_from(self, corpus: Corpus, validation: Corpus | None) -> None:
         processes = current_processes()
         processes.check(self.training.where())
         runs = self.trainers(corpus, validation)
@@ -221,18 +221,18 @@ class SeedEnsemble(TrainedMethod):
             self.notes_ += temperature_notes(self.temperature_)
         some = np.unique(runs[0].learned)[:ITEMS_TO_COMPARE]
         notes = list(self.notes_)
-        said = self._of_items(corpus.select(items=some))
+        said = self.predict_items(corpus.select(items=some))
         self.notes_ = notes + self._disagreements(said, "items of training")
         self._held = None
 
     # ---- the read-out ----
 
-    def _of_items(self, corpus: Corpus) -> dict[str, Answers]:
+    def predict_items(self, corpus: Corpus) -> dict[str, Answers]:
         found = []
         for member in self.members_:
             member._held, member.notes_ = self._held, []  # what one has read serves all
             member.network_.to(self.training.where())
-            found.append(member._of_items(corpus))
+            found.append(member.predict_items(corpus))
             self._held = member._held
             self.notes_ += [note for note in member.notes_ if note not in self.notes_]
         return {q: self._together(q, [one[q] for one in found]) for q in self.learned_.questions}
@@ -302,23 +302,23 @@ class SeedEnsemble(TrainedMethod):
 
     # ---- saving, and checks ----
 
-    def _weights(self) -> dict[str, np.ndarray]:
+    def weights(self) -> dict[str, np.ndarray]:
         """Those of all members together, (n_members, ...) each."""
-        held = [member._weights() for member in self.members_]
+        held = [member.weights() for member in self.members_]
         return {name: np.stack([weights[name] for weights in held]) for name in held[0]}
 
-    def _config(self) -> dict[str, Any]:
-        return super()._config() | {"temperature": self.temperature_}
+    def config(self) -> dict[str, Any]:
+        return super().config() | {"temperature": self.temperature_}
 
-    def _restore(self, weights: dict[str, np.ndarray], config: dict[str, Any]) -> None:
+    def restore(self, weights: dict[str, np.ndarray], config: dict[str, Any]) -> None:
         self.temperature_, self._identities = config["temperature"], config["encoders"]
         self.members_ = [self._member(number) for number in range(self.n_members)]
         for number, member in enumerate(self.members_):
             own = {name: np.asarray(held[number]) for name, held in weights.items()}
-            member._restore(own, config | {"temperature": {}})
+            member.restore(own, config | {"temperature": {}})
         self.sizes_ = self.members_[0].sizes_
 
-    def _check(self, corpus: Corpus, question: str) -> None:
+    def check_question(self, corpus: Corpus, question: str) -> None:
         strange = [thing for thing in self.varied if thing not in THINGS]
         if strange:
             raise ModelError(
@@ -334,7 +334,7 @@ class SeedEnsemble(TrainedMethod):
         if self.temperature and self.read == "votes":
             raise ModelError(TEMPERED_VOTES)
         check_held_out(self.held_out)
-        self._member(0)._check(corpus, question)
+        self._member(0).check_question(corpus, question)
 
 
 def bag(learned: np.ndarray, seed: int, member: int) -> np.ndarray:

@@ -107,9 +107,9 @@ class Single(Calibrated):
 
     # ---- checks ----
 
-    def _check(self, corpus: Corpus, question: str) -> None:
+    def check_question(self, corpus: Corpus, question: str) -> None:
         if self.label != "gold":
-            super()._check(corpus, question)
+            super().check_question(corpus, question)
         if self.pool not in ("mean", "attention"):
             raise ModelError(f"pool is 'mean' or 'attention', not {self.pool!r}")
         if not self.pools and self.branch == "attention":

@@ -122,8 +122,8 @@ class SoftLabel(Calibrated):
     def judged_by(self, corpus: Corpus, question: str) -> Annotations:
         return item_labels(corpus, question, "consensus", "first", self.training.seed)
 
-    def _check(self, corpus: Corpus, question: str) -> None:
-        super()._check(corpus, question)
+    def check_question(self, corpus: Corpus, question: str) -> None:
+        super().check_question(corpus, question)
         check_held_out(self.held_out)
         if self.loss not in DIVERGENCES:
             raise ModelError(f"no loss {self.loss!r}; there are {listed(DIVERGENCES)}")

@@ -123,7 +123,7 @@ class SoftLabelMtl(TrainedMethod):
             raise ModelError("soft_loss is 'none': there is no second task to answer")
         return _soft(question)
 
-    def _check(self, corpus: Corpus, question: str) -> None:
+    def check_question(self, corpus: Corpus, question: str) -> None:
         if self.soft_loss not in get_args(SoftLoss):
             raise ModelError(
                 f"no soft_loss {self.soft_loss!r}; there are {listed(get_args(SoftLoss))}"
@@ -131,7 +131,7 @@ class SoftLabelMtl(TrainedMethod):
         if self.target not in AGGREGATORS:
             raise ModelError(f"no target {self.target!r}; there are {listed(AGGREGATORS, 20)}")
         if self.label != "gold" or self.soft_loss != "none":
-            super()._check(corpus, question)
+            super().check_question(corpus, question)
         self.output(question)
         check_labels(corpus, question, self._labels(corpus, question))
 

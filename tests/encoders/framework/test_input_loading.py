@@ -69,8 +69,8 @@ def test_training_by_batch_gives_the_same_weights(
     once = Single(encoder=tiny, tune="all", training=quick).fit(corpus)
     monkeypatch.setattr(input_loading, "AT_ONCE", 0)
     by_batch = Single(encoder=tiny, tune="all", training=quick).fit(corpus)
-    for name, weights in once._weights().items():
-        np.testing.assert_array_equal(weights, by_batch._weights()[name])
+    for name, weights in once.weights().items():
+        np.testing.assert_array_equal(weights, by_batch.weights()[name])
     np.testing.assert_array_equal(
         once.predict(corpus)["q"].distribution, by_batch.predict(corpus)["q"].distribution
     )

@@ -116,10 +116,10 @@ def test_roles_share_a_network_unless_their_copies_differ() -> None:
     training = Training(epochs=1, device="cpu")
     for names, n_networks in (("character-cnn", 1), (OWN, 2)):
         fitted = Single(encoder=names, tune="all", training=training).fit(_pairs())
-        tables = [key for key in fitted._weights() if key.endswith("table.weight")]
+        tables = [key for key in fitted.weights() if key.endswith("table.weight")]
         assert len(tables) == n_networks
         assert fitted.sizes_.widths == {"word": 384, "stem": 384}
-    first, second = (fitted._weights()[f"encoders.{n}.block.layers.1.scale"] for n in (0, 1))
+    first, second = (fitted.weights()[f"encoders.{n}.block.layers.1.scale"] for n in (0, 1))
     assert not np.array_equal(first, second)
 
 
@@ -127,8 +127,8 @@ def test_its_vectors_are_not_standardised() -> None:
     fitted = Single(
         encoder="character-cnn", tune="all", training=Training(epochs=1, device="cpu")
     ).fit(_pairs())
-    assert not fitted._weights()["inner.trunk.mean"].any()
-    assert (fitted._weights()["inner.trunk.spread"] == 1).all()
+    assert not fitted.weights()["inner.trunk.mean"].any()
+    assert (fitted.weights()["inner.trunk.spread"] == 1).all()
 
 
 def test_it_is_chosen_by_name() -> None:

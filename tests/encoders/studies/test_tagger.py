@@ -182,7 +182,7 @@ def test_first_weights_are_the_seeds_and_learn_at_the_common_rate(tagger: Tagger
     def weights(seed: int, rate: float) -> dict[str, np.ndarray]:
         training = Training(epochs=1, learning_rate=rate, encoder_learning_rate=1e-30)
         method = Single(encoder=name, tune="all", init_seed=seed, training=training)
-        return method.fit(corpus)._weights()
+        return method.fit(corpus).weights()
 
     before = torch.get_rng_state()
     lstm = "encoders.0.of_words.forth.weight_ih_l0"

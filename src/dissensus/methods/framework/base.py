@@ -107,14 +107,14 @@ class Method(ABC):
     # ---- what a method writes ----
 
     @abstractmethod
-    def _fit(self, corpus: Corpus, validation: Corpus | None) -> None:
+    def learn_from(self, corpus: Corpus, validation: Corpus | None) -> None:
         """Learn the questions of `learned_` from the corpus."""
 
-    def _of_items(self, corpus: Corpus) -> dict[str, Answers]:
+    def predict_items(self, corpus: Corpus) -> dict[str, Answers]:
         """Answers to every item, by question; of methods that are not individual."""
         raise NotImplementedError
 
-    def _of_pairs(
+    def predict_pairs(
         self, corpus: Corpus, item: np.ndarray, annotator: np.ndarray
     ) -> dict[str, Answers]:
         """Answers of pairs (annotators as codes of training), by question; if individual."""
@@ -130,14 +130,14 @@ class Method(ABC):
         raise NotImplementedError
 
     @abstractmethod
-    def _weights(self) -> dict[str, np.ndarray]:
+    def weights(self) -> dict[str, np.ndarray]:
         """What was learned, as arrays."""
 
     @abstractmethod
-    def _restore(self, weights: dict[str, np.ndarray], config: dict[str, Any]) -> None:
-        """Take back what `_weights` and `_config` gave; `learned_` is there already."""
+    def restore(self, weights: dict[str, np.ndarray], config: dict[str, Any]) -> None:
+        """Take back what `weights` and `config` gave; `learned_` is there already."""
 
-    def _check(self, corpus: Corpus, question: str) -> None:
+    def check_question(self, corpus: Corpus, question: str) -> None:
         """Refuse a question that this method cannot learn from the corpus."""
         if not corpus[question].n_rows:
             raise DataError(f"{corpus.name}: nobody answered {question!r}; nothing to learn from")
@@ -169,7 +169,7 @@ class Method(ABC):
         """
         self.begin_fit(corpus, questions, part)
         self._checkpoint = None if checkpoint is None else Path(checkpoint)
-        self._fit(corpus, None if validation is None else self.align(validation))
+        self.learn_from(corpus, None if validation is None else self.align(validation))
         return self
 
     def forget_checkpoint(self) -> None:
@@ -210,7 +210,7 @@ class Method(ABC):
         if not asked:
             raise DataError(f"{corpus.name}: there is no question to learn")
         for question in asked:
-            self._check(corpus, question)
+            self.check_question(corpus, question)
         return asked
 
     def align(self, validation: Corpus) -> Corpus:
@@ -287,7 +287,7 @@ class Method(ABC):
             by_pair = self._answers(corpus, pairs, code)
             self._note_unlearned(pairs, code)
         else:
-            pairs, by_item = asked, self._of_items(corpus)
+            pairs, by_item = asked, self.predict_items(corpus)
             by_pair = {q: answers.take(pairs.item) for q, answers in by_item.items()}
         made = self._predictions(corpus, by_item, pairs, by_pair)
         return self._with_attention(made, corpus) if attention else made
@@ -385,7 +385,7 @@ class Method(ABC):
     def _own_answers(self, corpus: Corpus, pairs: Pairs, code: np.ndarray) -> dict[str, Answers]:
         """Answers of pairs as the method gives them, some pairs at a time."""
         runs = Pairs(pairs.item, code, pairs.names).runs()
-        parts = [self._of_pairs(corpus, run.item, run.annotator) for run in runs]
+        parts = [self.predict_pairs(corpus, run.item, run.annotator) for run in runs]
         return {q: Answers.joined([p[q] for p in parts]) for q in parts[0]} if parts else {}
 
     def _mean(
@@ -449,14 +449,14 @@ class Method(ABC):
         if not hasattr(self, "learned_"):
             raise ModelError(f"{self.name} is not fitted yet; there is nothing to save")
         with writing(path, "config") as folder:
-            write_model(folder, self._weights(), self._config())
+            write_model(folder, self.weights(), self.config())
             (folder / "README.md").write_text(self._card(), encoding="utf-8")
             self._write_more(folder)
 
     def _write_more(self, folder: Path) -> None:  # noqa: B027
         """Write what a method keeps beside its weights, if anything."""
 
-    def _config(self) -> dict[str, Any]:
+    def config(self) -> dict[str, Any]:
         learned = self.learned_
         config = {
             "method": self.name,
@@ -509,7 +509,7 @@ class Method(ABC):
             config["part"],
             answered,
         )
-        method._restore(read_weights(folder), config)
+        method.restore(read_weights(folder), config)
         return method
 
 

@@ -122,8 +122,8 @@ class Calibrated(TrainedMethod):
             self.temperature_ = temperatures(self, self.judged_by, corpus, validation)
             self.notes_ += temperature_notes(self.temperature_)
 
-    def _of_items(self, corpus: Corpus) -> dict[str, Answers]:
-        found = super()._of_items(corpus)
+    def predict_items(self, corpus: Corpus) -> dict[str, Answers]:
+        found = super().predict_items(corpus)
         for question, temperature in self.temperature_.items() if self._is_tempered() else ():
             scale = self.learned_.questions[question]
             found[question] = tempered_answers(scale, found[question], temperature)
@@ -133,9 +133,9 @@ class Calibrated(TrainedMethod):
         """Whether what is predicted is what the temperature was chosen for."""
         return True
 
-    def _config(self) -> dict[str, Any]:
-        return super()._config() | {"temperature": self.temperature_}
+    def config(self) -> dict[str, Any]:
+        return super().config() | {"temperature": self.temperature_}
 
-    def _restore(self, weights: dict[str, np.ndarray], config: dict[str, Any]) -> None:
+    def restore(self, weights: dict[str, np.ndarray], config: dict[str, Any]) -> None:
         self.temperature_ = config["temperature"]
-        super()._restore(weights, config)
+        super().restore(weights, config)

@@ -108,7 +108,7 @@ class TrainedMethod(Method):
 
     # ---- what the base asks for ----
 
-    def _fit(self, corpus: Corpus, validation: Corpus | None) -> None:
+    def learn_from(self, corpus: Corpus, validation: Corpus | None) -> None:
         current_processes().check(self.training.where())
         runs = self.trainers(corpus, validation)
         runs[0].train(self._kept_state(corpus, validation))
@@ -209,7 +209,7 @@ class TrainedMethod(Method):
         """Where the training's state is kept, and what tells it from any other training."""
         if self._checkpoint is None:
             return None
-        config = self._config()
+        config = self.config()
         config["settings"]["training"].pop("save_every")
         digest = hashlib.sha256(json.dumps(config, sort_keys=True).encode())
         for held in (corpus, validation):
@@ -330,7 +330,7 @@ class TrainedMethod(Method):
                 f"tune is 'nothing', 'all' or a number of blocks, not {self.tune!r}"
             ) from None
 
-    def _of_items(self, corpus: Corpus) -> dict[str, Answers]:
+    def predict_items(self, corpus: Corpus) -> dict[str, Answers]:
         table = Table.of_pairs(np.zeros(0, np.int64), np.zeros(0, np.int64))
         found: dict[str, list[Tensor]] = {question: [] for question in self.learned_.questions}
         examples = self._asked(corpus, table)
@@ -342,7 +342,7 @@ class TrainedMethod(Method):
                     parts.append(outputs[self.output(question)])
         return {q: self._read(q, torch.cat(parts)) for q, parts in found.items()}
 
-    def _of_pairs(
+    def predict_pairs(
         self, corpus: Corpus, item: np.ndarray, annotator: np.ndarray
     ) -> dict[str, Answers]:
         table = Table.of_pairs(item, annotator)
@@ -415,19 +415,19 @@ class TrainedMethod(Method):
 
     # ---- saving ----
 
-    def _weights(self) -> dict[str, np.ndarray]:
+    def weights(self) -> dict[str, np.ndarray]:
         return {name: value.cpu().numpy() for name, value in self.network_.state_dict().items()}
 
-    def _restore(self, weights: dict[str, np.ndarray], config: dict[str, Any]) -> None:
+    def restore(self, weights: dict[str, np.ndarray], config: dict[str, Any]) -> None:
         people = len(self.learned_.annotators)
         self.sizes_ = Sizes(self.learned_.questions, people, config["widths"])
         self._identities = config["encoders"]
         self.network_ = self._made().eval()
         self.network_.load_state_dict({name: torch.from_numpy(v) for name, v in weights.items()})
 
-    def _config(self) -> dict[str, Any]:
+    def config(self) -> dict[str, Any]:
         encoders = {role: reader.identity for role, reader in self._readers.encoders().items()}
-        return super()._config() | {"widths": self.sizes_.widths, "encoders": encoders}
+        return super().config() | {"widths": self.sizes_.widths, "encoders": encoders}
 
     @classmethod
     def _settings(cls, settings: dict[str, Any]) -> dict[str, Any]:

@@ -152,7 +152,7 @@ class _Fit:
     def read(self) -> None:
         method: Any = self.method
         if self.choosing:
-            mass = method._of_items(self.test)[self.question].distribution
+            mass = method.predict_items(self.test)[self.question].distribution
             label = self.test[self.question].consensus("first")
             said = mass[label.item, label.answer]
             self.score = float(-np.log(said.clip(1e-12)).mean())
@@ -164,7 +164,7 @@ class _Fit:
         del self.method
 
     def _said(self, corpus: Corpus) -> _Said:
-        found = self.method._of_items(corpus)[self.question]
+        found = self.method.predict_items(corpus)[self.question]
         if not isinstance(found, MemberAnswers):
             return _Said(found.distribution[None], np.zeros((0, corpus.n_items)))
         of_draws = MODELS[self.key.method].method == "bayesian"
