@@ -63,7 +63,7 @@ def test_no_such_path(tmp_path: Path) -> None:
 
 
 def test_no_such_format(write: Write) -> None:
-    message = f"no format 'xlsx'; there are {', '.join(READERS)}, long, wide"
+    message = f"no format 'xlsx'; there are {', '.join(READERS)}, long, wide, votes"
     with pytest.raises(DataError, match=refused(message)):
         read(write(""), format="xlsx")
 

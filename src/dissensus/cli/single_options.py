@@ -17,7 +17,7 @@ class SingleOptions(TyperCommand):
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         _, _, given = self.make_parser(ctx).parse_args(args=list(args))
         options = [one for one in given if one.param_type_name == "option"]
-        single = [one for one in options if not (one.multiple or one.is_flag)]
+        single = [one for one in options if not (one.multiple or getattr(one, "is_flag", False))]
         for option in single:
             if single.count(option) > 1:
                 hint = HINTS.get(str(option.name), "leave all but one out")

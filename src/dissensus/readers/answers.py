@@ -243,6 +243,11 @@ def declared_scale(question: str, options: Options) -> Scale | str | None:
     return options.scale
 
 
+def declared_values(options: Options) -> tuple[str, ...]:
+    """The values that the declared scale lists, where it is one for all questions."""
+    return () if isinstance(options.scale, Mapping) else _values_named(options.scale)
+
+
 def described(scale: Scale) -> str:
     """A scale in a few words.
 

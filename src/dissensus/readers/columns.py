@@ -123,7 +123,7 @@ def choose(rows: Rows, options: Options) -> Choice:
         question,
         gold=_gold(rows, options, answer, taken, asked_groups(rows, items, question)),
         seconds=first_named("seconds", rows, taken, _is_numeric),
-        count=None if annotator else first_named("count", rows, taken, _is_count),
+        count=None if annotator else _count(rows, options, answer, taken, items),
         response=first_named("response", rows, taken),
         split=first_named("split", rows, taken, lambda column: one_each(column, items)),
     )
@@ -290,6 +290,30 @@ def _gold(
         if names:
             found[column] = names[0]
     return found
+
+
+def _count(
+    rows: Rows, options: Options, answer: tuple[str, ...], taken: set[str | None], items: Column
+) -> str | None:
+    """The column that counts each row's answer.
+
+    Where every item has one row, all its answers would be the same: the column of answers is a
+    majority, or the table no table of votes.
+    """
+    name = first_named("count", rows, taken, _is_count)
+    counts = None if name is None else rows.columns[name].numbers()
+    several = counts is not None and bool((counts > 1).any())
+    alone = len(items.values) == rows.n_rows > 1
+    if not (several and alone) or options.format == "long" or not answer:
+        return name
+    if options.answer is not None:
+        return None
+    raise DataError(
+        f"{rows.path}: every item has one row, so all {name!r} answers to an item would be its "
+        f"{answer[0]!r}; if that is the majority, write a column of counts for each value; if not, "
+        f'say answer="{answer[0]}" (--answer {answer[0]}) to read one answer for each item, or '
+        'format="long" (--format long) to read as many as counted'
+    )
 
 
 def one_each(column: Column, groups: Column) -> bool:

@@ -159,9 +159,8 @@ def of_responses(
         reason = one.reason or ("no annotator" if named and not one.person else None)
         if reason is None:
             kept.append(one)
-        left.update((question, one.left.get(question, reason)) for question in questions)
-        left.update((q, why) for q, why in one.left.items() if q not in questions)
-    left = Left({(q, why): n for (q, why), n in left.items() if why is not None})
+        whys = dict.fromkeys(questions, reason) | one.left
+        left.update((question, why) for question, why in whys.items() if why is not None)
     if not kept:
         raise DataError(f"{path}: no answers: {by_reason(left)}")
     if not named:

@@ -337,7 +337,10 @@ def _count_remarks(rows: Rows, choice: Choice) -> list[str]:
     counts = None if name is None else rows.columns[name].numbers()
     if counts is None or choice.annotator is not None or choice.count is not None:
         return []
-    row = int(np.flatnonzero(~((counts >= 0) & (counts % 1 == 0)))[0])
+    wrong = np.flatnonzero(~((counts >= 0) & (counts % 1 == 0)))
+    if not len(wrong):
+        return [f"{name!r} counts no answers, as every item has one row, with one answer"]
+    row = int(wrong[0])
     found = repr(rows.columns[str(name)][row] or "")
     return [
         f"{name!r} counts no answers, as {rows.place(row)} holds {found}, so that every row is one "

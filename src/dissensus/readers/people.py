@@ -76,6 +76,21 @@ def find_people(rows: Rows, options: Options) -> tuple[str, ...] | None:
     return people
 
 
+def names_annotators(rows: Rows, options: Options) -> bool:
+    """Whether columns are annotators by their names, or one holds the annotators' names."""
+    sure = _surely_people(rows, _free(rows, options))
+    return len(sure) > 1 or first_named("annotator", rows, sure) is not None
+
+
+def _free(rows: Rows, options: Options) -> list[str]:
+    """The columns that may be an annotator's."""
+    return [name for name in rows.columns if name not in _named(options) and not is_apart(name)]
+
+
+def _surely_people(rows: Rows, free: Iterable[str]) -> list[str]:
+    return [name for name in free if _SURE.fullmatch(plain(name)) or _LETTERED.fullmatch(name)]
+
+
 def is_apart(name: str) -> bool:
     """Whether a column is a summary or a machine's answer, by its name.
 
@@ -89,8 +104,8 @@ def is_apart(name: str) -> bool:
 
 def _named_people(rows: Rows, options: Options) -> tuple[str, ...] | None:
     """The columns that are people by their names."""
-    free = [name for name in rows.columns if name not in _named(options) and not is_apart(name)]
-    sure = [name for name in free if _SURE.fullmatch(plain(name)) or _LETTERED.fullmatch(name)]
+    free = _free(rows, options)
+    sure = _surely_people(rows, free)
     who = first_named("annotator", rows, sure)
     if who is not None and _shares(rows, who, sure):
         sure.append(who)  # an expert beside the crowd
@@ -144,7 +159,7 @@ def _all_alike(rows: Rows, options: Options) -> tuple[str, ...]:
     known = {name for part in _OTHER_PARTS for name in candidates(part, rows)} | _named(options)
     free = [name for name in rows.columns if name not in known and not is_apart(name)]
     free = [name for name in free if plain(name) not in PAIR and "unnamed" not in plain(name)]
-    sure = [name for name in free if _SURE.fullmatch(plain(name)) or _LETTERED.fullmatch(name)]
+    sure = _surely_people(rows, free)
     if len(sure) > 1:
         _check_pairs(rows, sure)
         return tuple(sure)

@@ -1,4 +1,4 @@
-"""Shapes: a table has a row per answer (long) or a row per item (wide)."""
+"""Shapes: a table has a row per answer (long), or per item, with annotators (wide) or votes."""
 
 from __future__ import annotations
 
@@ -8,9 +8,14 @@ from dissensus.readers.long import long_table
 from dissensus.readers.options import Options
 from dissensus.readers.people import find_people
 from dissensus.readers.rows import Rows
+from dissensus.readers.votes import find_votes, votes_table
 from dissensus.readers.wide import wide_table
 
-SHAPES = ("long", "wide")  # formats that say what the rows are, not how the file is written
+SHAPES = (
+    "long",
+    "wide",
+    "votes",
+)  # formats that say what the rows are, not how the file is written
 
 
 def any_table(rows: Rows, options: Options) -> Corpus:
@@ -19,6 +24,12 @@ def any_table(rows: Rows, options: Options) -> Corpus:
     Rows that a crowdsourcing platform marks as rejected, skipped or expired are left out.
     """
     rows, left = that_count(rows)
-    people = find_people(rows, options)
-    corpus = long_table(rows, options) if people is None else wide_table(rows, people, options)
+    votes = find_votes(rows, options)
+    people = None if votes else find_people(rows, options)
+    if votes is not None:
+        corpus = votes_table(rows, votes, options)
+    elif people is not None:
+        corpus = wide_table(rows, people, options)
+    else:
+        corpus = long_table(rows, options)
     return with_left_out(corpus, left, rows.name)

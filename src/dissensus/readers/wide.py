@@ -38,7 +38,7 @@ def wide_table(rows: Rows, people: tuple[str, ...], options: Options) -> Corpus:
     """
     named = {name for name in (options.item, options.gold) if name} | set(options.text or ())
     _check_named(rows, named, people)
-    item, items = _items(rows, {*named, *people}, options)
+    item, items = wide_items(rows, {*named, *people}, options)
     shown = shown_columns(rows, options, item, {*named, *people, item})
     taken = {*people, item, *shown.values()}
 
@@ -47,7 +47,9 @@ def wide_table(rows: Rows, people: tuple[str, ...], options: Options) -> Corpus:
 
     gold = options.gold or first_named("gold", rows, taken, fits)
     split = first_named("split", rows, {*taken, gold}, fits)
-    who, answer, numbered = (_free(name, rows.columns) for name in ("annotator", "answer", "item"))
+    who, answer, numbered = (
+        free_name(name, rows.columns) for name in ("annotator", "answer", "item")
+    )
     choice = Choice(
         item or numbered,
         who,
@@ -79,7 +81,7 @@ def _melted(rows: Rows, people: tuple[str, ...], items: Column, choice: Choice) 
     }
     everybody = np.tile(np.arange(n_people, dtype=np.int32), rows.n_rows)
     columns[who] = Column(pa.array(people, pa.string()), everybody)
-    columns[answer] = _cells([rows.columns[name] for name in people])
+    columns[answer] = cells_of([rows.columns[name] for name in people])
     sets = rows.sets - set(people) | ({answer} if rows.sets & set(people) else set())
     orders = {rows.orders.get(name) for name in people}
     (order,) = orders if len(orders) == 1 else (None,)
@@ -92,7 +94,7 @@ def _melted(rows: Rows, people: tuple[str, ...], items: Column, choice: Choice) 
     )
 
 
-def _cells(columns: list[Column]) -> Column:
+def cells_of(columns: list[Column]) -> Column:
     """Columns of one length as a single one, row by row."""
     values = pa.concat_arrays([column.values.cast(pa.string()) for column in columns])
     encoded = values.dictionary_encode()
@@ -115,7 +117,7 @@ def _check_named(rows: Rows, named: set[str], people: tuple[str, ...]) -> None:
         raise DataError(f"{rows.path}: column {held!r} holds bytes, not answers")
 
 
-def _items(rows: Rows, taken: set[str], options: Options) -> tuple[str | None, Column]:
+def wide_items(rows: Rows, taken: set[str], options: Options) -> tuple[str | None, Column]:
     """The column that names the items, and it: a known name, the unnamed index, or row numbers."""
     name = options.item or next(
         (name for name in candidates("item", rows, taken) if _names_items(rows, name)), None
@@ -139,7 +141,7 @@ def _names_items(rows: Rows, name: str) -> bool:
     return len(column.values) > 1 or rows.n_rows == 1
 
 
-def _free(name: str, taken: Iterable[str]) -> str:
+def free_name(name: str, taken: Iterable[str]) -> str:
     """A name that no column has."""
     while name in taken:
         name += "_"
