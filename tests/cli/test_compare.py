@@ -97,7 +97,7 @@ def test_unasked_every_method_that_can_learn(run: Run, tmp_path: Path) -> None:
     ended = run("compare", tmp_path / "votes", "--folds", 2, *QUICK, "-o", tmp_path / "out")
     assert ended.code == 0
     about = Results.load(tmp_path / "out").about
-    quick = {name for name in METHODS if not method(name).slow}
+    quick = {name for name in METHODS if not method(name).slow} - {"annotator-median"}
     assert {*about.methods, *about.left_out} == quick and "bayesian" not in quick
     assert about.methods[:2] == ("prior", "single") and "annotator-majority" in about.left_out
     assert (

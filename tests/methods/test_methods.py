@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,12 +13,13 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 import dissensus as ds
-from dissensus import Annotations, Corpus, Names, Nominal
+from dissensus import Annotations, Corpus, Interval, Names, Nominal, Ordinal
 from dissensus.contents import Contents
 from dissensus.corpus import Focus
 from dissensus.errors import DataError, DissensusError, ModelError
-from dissensus.methods import AnnotatorHeads, AnnotatorMajority, Prior, Single
+from dissensus.methods import AnnotatorHeads, AnnotatorMajority, AnnotatorMedian, Prior, Single
 from dissensus.methods.framework.settings import configured
+from dissensus.metrics import METRICS
 from dissensus.training import Training
 from tests.crowds import feature_crowd
 
@@ -33,6 +36,39 @@ def test_annotator_majority_by_hand() -> None:
     exact = AnnotatorMajority(smoothing=0).fit(corpus)
     expected = np.array([[2 / 3, 1 / 3], [0, 1], [0.5, 0.5]])
     np.testing.assert_allclose(exact.own_["q"], expected)
+
+
+def test_floors_of_annotators_are_the_strongest_for_their_metric() -> None:
+    """Of all answers that ignore the content the mode is right most often, and the median has the
+    smallest error; on an ordinal scale they differ."""
+    answers = {"ann": "1112233", "bob": "3333211", "cy": "1223334"}
+    rows = [(str(item), who, a) for who, given in answers.items() for item, a in enumerate(given)]
+    asked = Annotations.from_rows(rows, Ordinal(("1", "2", "3", "4")))
+    corpus = Corpus.build("tiny", [str(k) for k in range(7)], {"q": asked})
+    floors = (AnnotatorMajority(smoothing=0), AnnotatorMedian(smoothing=0))
+    majority, median = (floor.fit(corpus).predict(corpus)["q"] for floor in floors)
+    assert majority.by_annotator is not None and median.by_annotator is not None
+    for pairs, expected in ((majority.by_annotator, [0, 2, 2]), (median.by_annotator, [1, 2, 2])):
+        assert [pairs.value[pairs.annotator == code][0] for code in range(3)] == expected
+    for metric, best in (("annotator accuracy", majority), ("annotator error", median)):
+        higher = METRICS[metric].higher_is_better
+        reached = METRICS[metric](best, asked)
+        for constant in itertools.product(range(4), repeat=3):
+            pairs = majority.by_annotator
+            pairs = replace(pairs, value=np.array(constant)[pairs.annotator])
+            other = METRICS[metric](replace(best, by_annotator=pairs), asked)
+            assert reached >= other - 1e-12 if higher else reached <= other + 1e-12
+
+
+def test_annotator_median_of_ratings_is_exact() -> None:
+    rows = [("1", "ann", 1.0), ("2", "ann", 2.5), ("3", "ann", 9.0), ("1", "bob", 4.0),
+            ("2", "bob", 5.0)]  # fmt: skip
+    asked = Annotations.from_rows(rows, Interval(0, 10), annotators=Names(["ann", "bob", "cy"]))
+    corpus = Corpus.build("tiny", ["1", "2", "3"], {"q": asked})
+    fitted = AnnotatorMedian().fit(corpus)
+    assert fitted.median_["q"].tolist() == [2.5, 4.5, 4.0]  # cy: the median of all
+    pairs = AnnotatorMajority(smoothing=0).fit(corpus).predict(corpus)["q"].by_annotator
+    assert pairs is not None and pairs.value[0] == pytest.approx(12.5 / 3, abs=0.25)  # the mean
 
 
 def test_single_learns_what_logistic_regression_learns() -> None:

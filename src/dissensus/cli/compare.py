@@ -117,6 +117,7 @@ def compare(
     Each fit is saved in OUT when it ends; run the same command again to resume. Settings given
     with --set are not tuned. `dissensus compare --show OUT` shows the results again.
     """
+    from dissensus import evaluation
     from dissensus.evaluation import FORMATS
 
     if style not in FORMATS:
@@ -130,8 +131,8 @@ def compare(
     elif reading is None or output is None:
         raise DataError("name FILE and a folder with -o, or --show a folder of results")
     else:
-        names = _quick() if methods is None else _split(methods)
         corpus = _asked(reading, question)
+        names = evaluation.default_methods(corpus) if methods is None else _split(methods)
         made, choices = contenders(names, encoder, set_ or [])
         for method in made.values() if skip_bad else ():
             corpus = readable(method, corpus)
@@ -189,13 +190,6 @@ def _run(
 def _asked(reading: Reading, questions: list[str] | None) -> Corpus:
     corpus = reading.read()
     return corpus.select(questions=questions) if questions else corpus
-
-
-def _quick() -> list[str]:
-    """What is compared unasked."""
-    from dissensus.methods import METHODS, method
-
-    return [name for name in METHODS if not method(name).slow]
 
 
 def _split(text: str) -> list[str]:

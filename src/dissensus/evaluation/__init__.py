@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dissensus.evaluation import resampling
 from dissensus.evaluation.comparing import compared
-from dissensus.evaluation.comparison import compare
+from dissensus.evaluation.comparison import compare, default_methods
 from dissensus.evaluation.difference import Difference, corrected, holm
 from dissensus.evaluation.fit import Fit, fits_in, folder_name, item_table, keys_in
 from dissensus.evaluation.hierarchical import hierarchical
@@ -35,6 +35,7 @@ __all__ = [
     "compare",
     "compared",
     "corrected",
+    "default_methods",
     "fits_in",
     "folder_name",
     "here",

@@ -19,6 +19,7 @@ from dissensus.evaluation.protocols import Fold
 from dissensus.evaluation.results import About, Results, code_commit
 from dissensus.evaluation.task import Task
 from dissensus.evaluation.trials import drawn
+from dissensus.methods import METHODS
 from dissensus.methods import method as method_class
 from dissensus.methods.framework.base import Method
 from dissensus.methods.framework.search_space import Choices
@@ -128,6 +129,20 @@ def compare(
         results = Results.assemble(about, folds, fits, _groups(corpus, folds, by))
         results.save(out)
     return results
+
+
+def default_methods(corpus: Corpus) -> list[str]:
+    """The methods that are compared by default: all but slow ones.
+
+    `annotator-median` is among them where some answers have an order; elsewhere it predicts the
+    same as `annotator-majority`.
+    """
+    ordered = any(a.scale.kind in ("ordinal", "interval") for a in corpus.questions.values())
+    return [
+        name
+        for name in METHODS
+        if not method_class(name).slow and (ordered or name != "annotator-median")
+    ]
 
 
 # ---- before anything runs ----

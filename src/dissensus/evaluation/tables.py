@@ -16,7 +16,7 @@ from dissensus.evaluation.resampling import drawing_once
 from dissensus.evaluation.results import Results
 from dissensus.metrics import METRICS
 
-FLOORS = ("prior", "annotator-majority")  # methods that everything has to beat
+FLOORS = ("prior", "annotator-majority", "annotator-median")  # methods that ignore the content
 ALPHA = 0.05
 
 
@@ -144,7 +144,7 @@ def _table(
         ),
         reference,
         n_comparisons,
-        (*results.about.notes, *_said(results), *_doubts(made)),
+        (*results.about.notes, *_floor_notes(rows, shown), *_said(results), *_doubts(made)),
         results.about.command,
     )
 
@@ -226,6 +226,41 @@ def _figures(results: Results, question: str, metrics: Sequence[str]) -> list[Ro
         for name, score in results.about.floors.get(question, {}).get(metric, {}).items():
             found.setdefault(name, {})[metric] = Cell(score)
     return [Row(name, cells, floor=True) for name, cells in found.items()]
+
+
+def strongest_floors(rows: Sequence[Row], metrics: Sequence[str]) -> dict[str, Row]:
+    """The floor with the best mean of each metric; of equals the first."""
+    found = {}
+    for metric in metrics:
+        floors = [row for row in rows if row.floor and metric in row.cells]
+        if floors:
+            sign = 1 if higher_is_better(metric) else -1
+            found[metric] = max(floors, key=lambda row: sign * row.cells[metric].mean)
+    return found
+
+
+def _floor_notes(rows: Sequence[Row], metrics: Sequence[str]) -> list[str]:
+    """Which floor is the strongest for which metric, and which methods do not beat it."""
+    strongest = strongest_floors(rows, metrics)
+    if len({row.name for row in rows if row.floor}) < 2:
+        return []
+    by_floor: dict[str, list[str]] = {}
+    not_beaten: dict[str, list[str]] = {}
+    for metric, floor in strongest.items():
+        by_floor.setdefault(floor.name, []).append(metric)
+        sign = 1 if higher_is_better(metric) else -1
+        for row in rows:
+            if not row.floor and metric in row.cells:
+                if sign * (row.cells[metric].mean - floor.cells[metric].mean) <= 0:
+                    not_beaten.setdefault(row.name, []).append(metric)
+    notes = [f"Strongest floor: {_grouped(by_floor)}."]
+    if not_beaten:
+        notes.append(f"Not better than the strongest floor: {_grouped(not_beaten)}.")
+    return notes
+
+
+def _grouped(names: dict[str, list[str]]) -> str:
+    return "; ".join(f"{name} ({', '.join(metrics)})" for name, metrics in names.items())
 
 
 def _said(results: Results) -> list[str]:

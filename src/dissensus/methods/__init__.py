@@ -15,6 +15,7 @@ from dissensus.errors import ModelError, listed
 if TYPE_CHECKING:
     from dissensus.methods.annotator_heads import AnnotatorHeads
     from dissensus.methods.annotator_majority import AnnotatorMajority
+    from dissensus.methods.annotator_median import AnnotatorMedian
     from dissensus.methods.bayesian import Bayesian
     from dissensus.methods.framework.base import Answers, Method
     from dissensus.methods.framework.stacked_fits import Job, fit_many, try_many
@@ -31,6 +32,7 @@ __all__ = [
     "METHODS",
     "AnnotatorHeads",
     "AnnotatorMajority",
+    "AnnotatorMedian",
     "Answers",
     "Bayesian",
     "Job",
@@ -52,6 +54,7 @@ __all__ = [
 METHODS: dict[str, tuple[str, str]] = {
     "prior": ("prior", "Prior"),
     "annotator-majority": ("annotator_majority", "AnnotatorMajority"),
+    "annotator-median": ("annotator_median", "AnnotatorMedian"),
     "single": ("single", "Single"),
     "seed-ensemble": ("seed_ensemble", "SeedEnsemble"),
     "bayesian": ("bayesian", "Bayesian"),

@@ -1,4 +1,4 @@
-"""The floor for individuals: what each annotator mostly answers, whatever is shown."""
+"""A floor for annotators: the most frequent answer of each, for every item."""
 
 from __future__ import annotations
 
@@ -10,17 +10,21 @@ import numpy as np
 from dissensus.annotations import Annotations
 from dissensus.corpus import Corpus
 from dissensus.methods.framework.base import Answers, Method
+from dissensus.scales import Ordinal, Scale, most_probable
 
 
 @dataclass(eq=False)
 class AnnotatorMajority(Method):
-    """Answers each annotator's own distribution of answers in training.
+    """Predicts each annotator's own distribution of training answers, and the most frequent one.
 
-    A method that does not beat it has learned only who leans where.
+    The answer is the mode (nominal, ordinal), the mean (interval), or the values chosen more often
+    than not (multi-label). A method that does not beat it has learned only which annotator prefers
+    which answer. For errors of levels and ratings `AnnotatorMedian` is the stronger floor.
 
     Args:
-        smoothing: answers of the crowd (in its proportions) added to everybody's own, so that
-            nobody is certain, and people without answers answer as the crowd.
+        smoothing: answers of the whole corpus (in its proportions) that are added to the answers of
+            each annotator, so that no value has probability 0 and annotators without answers are
+            predicted as the average.
     """
 
     smoothing: float = 1.0
@@ -29,15 +33,10 @@ class AnnotatorMajority(Method):
     own_: dict[str, np.ndarray] = field(init=False, repr=False)  # (n_annotators, n_columns)
 
     def learn_from(self, corpus: Corpus, validation: Corpus | None) -> None:
-        self.own_ = {q: self._shares(corpus[q]) for q in self.learned_.questions}
-
-    def _shares(self, annotations: Annotations) -> np.ndarray:
-        people = _turned(annotations)
-        n = people.per_item()[:, None]
-        total = np.nan_to_num(people.distribution()) * n  # (n_annotators, n_columns)
-        crowd = np.nanmean(annotations.distribution(), axis=0)
-        smoothing = np.where(n == 0, max(self.smoothing, 1.0), self.smoothing)
-        return (total + smoothing * crowd) / (n + smoothing)
+        self.own_ = {
+            question: annotator_distributions(corpus[question], self.smoothing)
+            for question in self.learned_.questions
+        }
 
     def predict_pairs(
         self, corpus: Corpus, item: np.ndarray, annotator: np.ndarray
@@ -45,7 +44,7 @@ class AnnotatorMajority(Method):
         answers = {}
         for question, scale in self.learned_.questions.items():
             own = self.own_[question]
-            answers[question] = Answers(own[annotator], scale.consensus(own)[annotator])
+            answers[question] = Answers(own[annotator], most_frequent(scale, own)[annotator])
         return answers
 
     def weights(self) -> dict[str, np.ndarray]:
@@ -55,7 +54,26 @@ class AnnotatorMajority(Method):
         self.own_ = {question: weights[question] for question in self.learned_.questions}
 
 
-def _turned(annotations: Annotations) -> Annotations:
-    """The same rows with annotators in the place of items, to count answers per person."""
-    who = annotations.who("annotator-majority")
-    return replace(annotations, item=who, items=annotations.annotators)
+def most_frequent(scale: Scale, distribution: np.ndarray) -> np.ndarray:
+    """The most frequent answer of each row, (n,); where answers have none, the consensus.
+
+    Example:
+        >>> levels = Ordinal(("low", "mid", "high"))
+        >>> most_frequent(levels, np.array([[0.4, 0.3, 0.3]])).tolist()
+        [0]
+    """
+    return (
+        most_probable(distribution) if isinstance(scale, Ordinal) else scale.consensus(distribution)
+    )
+
+
+def annotator_distributions(annotations: Annotations, smoothing: float) -> np.ndarray:
+    """The smoothed distribution of each annotator's answers, (n_annotators, n_columns)."""
+    by_annotator = replace(
+        annotations, item=annotations.who("annotator-majority"), items=annotations.annotators
+    )  # annotators in the place of items
+    n = by_annotator.per_item()[:, None]
+    total = np.nan_to_num(by_annotator.distribution()) * n  # (n_annotators, n_columns)
+    average = np.nanmean(annotations.distribution(), axis=0)
+    added = np.where(n == 0, max(smoothing, 1.0), smoothing)
+    return (total + added * average) / (n + added)

@@ -1,0 +1,77 @@
+"""A floor for errors of annotators: the median answer of each, for every item."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+
+from dissensus.annotations import Annotations
+from dissensus.corpus import Corpus
+from dissensus.methods.annotator_majority import annotator_distributions
+from dissensus.methods.framework.base import Answers, Method
+from dissensus.scales import Interval
+
+
+@dataclass(eq=False)
+class AnnotatorMedian(Method):
+    """Predicts each annotator's own distribution of training answers, and their median.
+
+    Of all answers that ignore the content the median has the lowest absolute error, so that it is
+    the floor for errors on ordinal and interval scales. For accuracy, and on scales without an
+    order, where both predict the same, use `AnnotatorMajority`.
+
+    Args:
+        smoothing: as in `AnnotatorMajority`.
+    """
+
+    smoothing: float = 1.0
+    name: ClassVar[str] = "annotator-median"
+    individual: ClassVar[bool] = True
+    own_: dict[str, np.ndarray] = field(init=False, repr=False)  # (n_annotators, n_columns)
+    median_: dict[str, np.ndarray] = field(init=False, repr=False)  # (n_annotators,)
+
+    def learn_from(self, corpus: Corpus, validation: Corpus | None) -> None:
+        self.own_, self.median_ = {}, {}
+        for question, scale in self.learned_.questions.items():
+            own = annotator_distributions(corpus[question], self.smoothing)
+            exact = isinstance(scale, Interval)
+            self.own_[question] = own
+            self.median_[question] = medians(corpus[question]) if exact else scale.consensus(own)
+
+    def predict_pairs(
+        self, corpus: Corpus, item: np.ndarray, annotator: np.ndarray
+    ) -> dict[str, Answers]:
+        return {
+            question: Answers(self.own_[question][annotator], self.median_[question][annotator])
+            for question in self.learned_.questions
+        }
+
+    def weights(self) -> dict[str, np.ndarray]:
+        return {f"own.{q}": own for q, own in self.own_.items()} | {
+            f"median.{q}": median for q, median in self.median_.items()
+        }
+
+    def restore(self, weights: dict[str, np.ndarray], config: dict[str, Any]) -> None:
+        self.own_ = {q: weights[f"own.{q}"] for q in self.learned_.questions}
+        self.median_ = {q: weights[f"median.{q}"] for q in self.learned_.questions}
+
+
+def medians(annotations: Annotations) -> np.ndarray:
+    """The median rating of each annotator, (n_annotators,); without any, that of all ratings.
+
+    Example:
+        >>> rows = [("t1", "ann", 1), ("t2", "ann", 2), ("t3", "ann", 9), ("t1", "bob", 4)]
+        >>> medians(Annotations.from_rows(rows, Interval(0, 10))).tolist()
+        [2.0, 4.0]
+    """
+    annotator = annotations.who("annotator-median")
+    order = np.lexsort((annotations.answer, annotator))
+    ordered = annotations.answer[order].astype(float)
+    n = np.bincount(annotator, minlength=annotations.n_annotators)
+    first = np.cumsum(n) - n
+    last = max(len(ordered) - 1, 0)
+    middle = [np.minimum(first + at, last) for at in (np.maximum(n - 1, 0) // 2, n // 2)]
+    found = (ordered[middle[0]] + ordered[middle[1]]) / 2
+    return np.where(n > 0, found, np.median(ordered))
