@@ -18,8 +18,9 @@ from dissensus.methods import Bayesian, Job, LabelAndUncertainty, Single, SoftLa
 from dissensus.methods.bayesian import COST
 from dissensus.methods.framework.trained import TrainedMethod
 from dissensus.training import Training
-from dissensus.training.loop import Trainer, mean_loss, total_loss
+from dissensus.training.loop import Trainer
 from dissensus.training.stacking.groups import alike
+from dissensus.training.validation import mean_loss
 from tests.crowds import SCALES, anonymous, feature_crowd, thinned
 from tests.tiny import tiny_bert
 from tests.training.test_checkpoint import _stop_after
@@ -66,7 +67,7 @@ def test_the_loss_is_the_papers(n_items: int) -> None:
     batch = run.examples.batch(np.arange(n_items), nothing, nothing, share, noise=5)
     with torch.no_grad():
         said = run.network(batch).items
-        loss = float(total_loss(run.network, run.losses, batch))
+        loss = float(batch.loss(run.network(batch), run.losses))
     assert said["q"].shape == (n_items, 8, 3) and said[COST].shape == (n_items,)
     mean = said["q"].softmax(dim=-1).mean(dim=1)
     labels = crowd["q"].consensus().answer

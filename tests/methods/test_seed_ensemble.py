@@ -110,7 +110,7 @@ def test_masks_are_equal_or_not(tiny: str) -> None:
             run.network.train()
             cut = next(iter(batch_indices(run.examples, run.learned, run.training, None)))
             run.train_batch(cut)
-            seen.append(float(run.sum))
+            seen.append(float(run.loss_sum))
         return set(seen)
 
     assert len(losses("last-layer")) == len(losses("order")) == 1

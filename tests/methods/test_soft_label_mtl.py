@@ -16,7 +16,6 @@ from dissensus.errors import DataError, ModelError
 from dissensus.methods import RepeatedLabel, Single, SoftLabel, SoftLabelMtl
 from dissensus.methods.framework.base import Method
 from dissensus.training import Training
-from dissensus.training.loop import total_loss
 from tests.crowds import SCALES, anonymous, feature_crowd, thinned
 
 QUICK = Training(epochs=20, batch_size=16, learning_rate=0.02, device="cpu")
@@ -46,7 +45,7 @@ def _losses(method: SoftLabelMtl, corpus: Corpus) -> tuple[float, torch.Tensor, 
     batch = run.examples.batch(everything, nothing, nothing, share)
     with torch.no_grad():
         said = run.network(batch).items
-        loss = total_loss(run.network, run.losses, batch)
+        loss = batch.loss(run.network(batch), run.losses)
     return float(loss), said["q"].double(), said.get("q.soft", said["q"]).double()
 
 

@@ -77,7 +77,7 @@ def test_stopped_while_an_epoch_is_judged(tmp_path: Path, monkeypatch: pytest.Mo
     train, held = feature_crowd().split(0.2, seed=0)
     whole = _method().fit(train, validation=held)
     with monkeypatch.context() as patch:
-        _stop_after(2, patch, "_validate")
+        _stop_after(2, patch, "validate")
         with pytest.raises(KeyboardInterrupt):
             _method().fit(train, validation=held, checkpoint=tmp_path / "c")
     resumed = _method().fit(train, validation=held, checkpoint=tmp_path / "c")
@@ -119,7 +119,7 @@ def test_a_state_of_another_training_is_refused(
         _stop_after(3, patch)
         with pytest.raises(KeyboardInterrupt):
             _method().fit(crowd, checkpoint=tmp_path / "c")
-    message = "c: belongs to a training with other data or settings; give the same ones to go on, "
+    message = "c: the checkpoint of a training with other data or settings; use the same ones to "
     with pytest.raises(ModelError, match=message):
         _method(learning_rate=0.1).fit(crowd, checkpoint=tmp_path / "c")
     with pytest.raises(ModelError, match=message):

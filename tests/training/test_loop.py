@@ -16,7 +16,7 @@ from dissensus.metrics import METRICS
 from dissensus.training import Batch, Examples, Loss, Network, Outputs, Training, fit
 from dissensus.training.batches import batch_indices
 from dissensus.training.examples import Table
-from dissensus.training.loop import Validation, mean_loss, total_loss
+from dissensus.training.validation import Validation, mean_loss
 from tests.crowds import feature_crowd
 
 annotator_accuracy = METRICS["annotator accuracy"]
@@ -75,9 +75,9 @@ def test_weights_average_rows_and_a_zero_weight_is_not_there() -> None:
     whole = _square(network(batch), batch)
     batch.rows.weight["q"] = torch.tensor([0.0, 2.0] * 8)
     expected = whole[1::2].mean()
-    torch.testing.assert_close(total_loss(network, (ROW_LOSS,), batch), expected)
+    torch.testing.assert_close(batch.loss(network(batch), (ROW_LOSS,)), expected)
     over_batch = Loss("b", "batch", lambda outputs, batch: outputs.items["q"].sum())
-    both = total_loss(network, (ROW_LOSS, over_batch), batch)
+    both = batch.loss(network(batch), (ROW_LOSS, over_batch))
     torch.testing.assert_close(both, expected + network(batch).items["q"].sum())
 
 
@@ -90,7 +90,8 @@ def test_with_a_validation_corpus_the_best_epoch_is_kept() -> None:
     assert log.best_epoch == 1 + int(np.argmin(log.validation))
     assert len(log.validation) <= log.best_epoch + 4
     cut = (np.arange(8), np.arange(32), np.repeat(np.arange(8), 4), np.ones(8, np.float32))
-    kept = total_loss(network, (ROW_LOSS,), other.batch(*cut)).item()
+    batch = other.batch(*cut)
+    kept = batch.loss(network(batch), (ROW_LOSS,)).item()
     assert kept == pytest.approx(min(log.validation), rel=1e-5)
 
 

@@ -24,9 +24,10 @@ from dissensus.networks.noise import drawing, dropped, standing
 from dissensus.training import Batch, Loss, Outputs, Training
 from dissensus.training.batches import batch_indices
 from dissensus.training.checkpoint import STATE, Checkpoint
-from dissensus.training.loop import Trainer, Validation, mean_loss
+from dissensus.training.loop import Trainer
 from dissensus.training.processes import Processes, current_processes, joined
 from dissensus.training.sparse_tables import tables
+from dissensus.training.validation import Validation, mean_loss
 from tests.crowds import feature_crowd, thinned
 from tests.tiny import WORDS, tiny_bert
 from tests.training.test_stack import run_of
@@ -219,7 +220,7 @@ folder, stop_at, out = Path(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
 done, seen = Trainer.train_batch, iter(range(1, 10_000))
 with joined() as processes:
     def interrupted(run, cut):
-        if next(seen) == stop_at and not processes.leads:
+        if next(seen) == stop_at and not processes.is_first:
             signal.raise_signal(signal.SIGINT)  # heard by one, it stops both after the same batch
         done(run, cut)
     Trainer.train_batch = interrupted
@@ -228,7 +229,7 @@ with joined() as processes:
         run.train(Checkpoint(folder, "this", 0))
         np.savez(f"{out}-{processes.rank}", **run_weights(run))
     except KeyboardInterrupt:
-        print(run.epoch, run.done)
+        print(run.epoch, run.batches_done)
 """
 
 
@@ -257,7 +258,7 @@ from dissensus.training.processes import joined
 from dissensus.training.sparse_tables import tables
 from tests.training.test_processes import _judged
 with joined() as processes:
-    folder = Path(sys.argv[1]) if processes.leads else Path(sys.argv[1], "of another machine")
+    folder = Path(sys.argv[1]) if processes.is_first else Path(sys.argv[1], "of another machine")
     _judged().train(Checkpoint(folder, "this", 1e9))
 """
 
@@ -265,14 +266,14 @@ with joined() as processes:
 def test_processes_that_do_not_see_the_same_state_are_refused(tmp_path: Path) -> None:
     run, checkpoint = _judged(), Checkpoint(tmp_path, "this", 0)
     run.train_batch(next(batch_indices(run.examples, run.learned, run.training, run.order)))
-    run.done = 1
+    run.batches_done = 1
     run.save(checkpoint)
     ended = in_processes(2, APART, tmp_path)
     assert sorted(one.returncode for one in ended) == [1, 3]
     (loud,) = [one.stderr for one in ended if one.returncode == 1]
     says = (
-        ": not every process of this training finds the same state there; put it where all of them "
-        "can read it, or remove it and train again\n"
+        ": not every process of this training reads the same checkpoint there; use a folder that "
+        "all of them can read, or remove it and train again\n"
     )
     assert loud.endswith(says)
 
@@ -289,7 +290,7 @@ train, held = crowd.split(0.3, seed=0)
 with joined() as processes:
     training = Training(epochs=2, choose_by="accuracy", device="cpu")
     fitted = Single("features", training=training).fit(train, validation=held)
-    if processes.leads:
+    if processes.is_first:
         print(len(fitted.predict(crowd)["q"].distribution))
 """
 
@@ -320,7 +321,7 @@ TextEncoder.encode = told
 with joined() as processes:
     torch.manual_seed(processes.rank)
     pictures = torch.nn.Conv2d(2, 3, 2).to(memory_format=torch.channels_last)
-    processes.spread(pictures)
+    processes.share_weights(pictures)
     print(pictures.weight.sum().item())
     training = Training(epochs=1, precision="bf16", device="cpu")
     Single(sys.argv[2], training=training).fit(Corpus.load(sys.argv[1]))

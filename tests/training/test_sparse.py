@@ -326,8 +326,8 @@ def test_a_state_of_whole_tables_is_none_of_rows(
             _method(save_every=0.0).fit(crowd, checkpoint=folder)
     monkeypatch.setattr(tables, "LARGE", read)
     says = (
-        f"^{folder}: was kept on another device, or by another version of dissensus, which steps "
-        "large tables of annotators in another way; go on there, or remove it and train again$"
+        f"^{folder}: saved on another device, or by another version of dissensus, which steps "
+        "large tables of annotators in another way; resume there, or remove it and train again$"
     )
     with pytest.raises(CheckpointError, match=says):
         _method(save_every=0.0).fit(crowd, checkpoint=folder)

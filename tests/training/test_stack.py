@@ -29,9 +29,10 @@ from dissensus.methods import (
 )
 from dissensus.methods.framework.trained import TrainedMethod
 from dissensus.training import Training
-from dissensus.training.loop import Trainer, Validation
+from dissensus.training.loop import Trainer
 from dissensus.training.stacking.groups import alike, obstacle, stackable, train_all
 from dissensus.training.stacking.stack import Stack
+from dissensus.training.validation import Validation
 from tests.crowds import feature_crowd
 from tests.tiny import WORDS, tiny_bert
 

@@ -170,8 +170,8 @@ def among_others() -> Iterator[bool]:
         from dissensus.training.processes import joined
 
     try:
-        with joined(watched=mine) as processes, nullcontext() if processes.leads else quiet():
-            yield processes.leads
+        with joined(watched=mine) as processes, nullcontext() if processes.is_first else quiet():
+            yield processes.is_first
     except (KeyboardInterrupt, SystemExit):
         if mine:  # the parent's signal may come late, when another process has told of it before
             signal.signal(signal.SIGINT, signal.SIG_IGN)

@@ -356,7 +356,7 @@ def _one_by_one(runs: list[Trainer], kept: Checkpoint | None) -> None:
     for number, run in enumerate(runs):
         own = None if kept is None else replace(kept, folder=kept.folder / f"member-{number}")
         run.train(own)
-        if own is not None and own.due and run.processes.leads:
+        if own is not None and own.due and run.processes.is_first:
             run.save(own)
 
 

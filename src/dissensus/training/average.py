@@ -33,7 +33,7 @@ class Average:
     parameters: Sequence[nn.Parameter]
     means: list[Tensor] = field(default_factory=list)
 
-    def see(self, share: float) -> None:
+    def update(self, share: float) -> None:
         """A step was made, whose weights have this share in the mean."""
         if not share:
             return
@@ -43,16 +43,16 @@ class Average:
         else:
             torch._foreach_lerp_(self.means, now, share)
 
-    def take(self) -> None:
+    def apply(self) -> None:
         """Leave the mean in the network."""
         for parameter, mean in zip(self.parameters, self.means, strict=False):
             parameter.detach().copy_(mean)
 
     @contextmanager
-    def taken(self) -> Iterator[None]:
+    def applied(self) -> Iterator[None]:
         """Within the block the network has the mean as its weights."""
         before = [parameter.detach().clone() for parameter in self.parameters if self.means]
-        self.take()
+        self.apply()
         try:
             yield
         finally:

@@ -54,6 +54,14 @@ class Batch:
     # of a part of a batch, where its "items", "rows" and "content.ROLE" stand in the whole one
     places: dict[str, Tensor] = field(default_factory=dict)
 
+    def loss(self, outputs: Outputs, losses: tuple[Loss, ...]) -> Tensor:
+        """The sum of the losses; over rows and items, weighted means."""
+        total = torch.zeros((), device=self.items.device)
+        for loss in losses:
+            value, weight = loss.weighted(outputs, self)
+            total = total + value / weight.clamp(min=1e-12)
+        return total
+
 
 @dataclass(eq=False)
 class Outputs:
@@ -120,3 +128,15 @@ class Loss:
         """Whether it is minimised when this share of the epochs is over; at 1: in the last."""
         first, last = self.during
         return first <= done and (done < last or last >= 1)
+
+    def weighted(self, outputs: Outputs, batch: Batch) -> tuple[Tensor, Tensor]:
+        """Its weighted sum over rows or items, and the sum of the weights. Over the batch, without
+        a weight, it counts as often as there are items."""
+        value = self.function(outputs, batch)
+        if self.weight is None:
+            n_items = batch.items.new_tensor(len(batch.items), dtype=value.dtype)
+            return value * n_items, n_items
+        weight = self.weight(batch)
+        if self.over == "batch":
+            return value * weight.sum(), weight.sum()
+        return (value * weight).sum(), weight.sum()

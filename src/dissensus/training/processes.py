@@ -42,7 +42,7 @@ class Processes:
     rank: int = 0
 
     @property
-    def leads(self) -> bool:
+    def is_first(self) -> bool:
         return self.rank == 0
 
     def check(self, device: torch.device) -> None:
@@ -73,7 +73,7 @@ class Processes:
             own, _ = examples.distinct(role, mine.items)
             at = torch.from_numpy(np.searchsorted(whole, own)).to(examples.device)
             batch.places[f"content.{role}"] = at
-        return Part(
+        return BatchPart(
             **vars(batch),
             whole=examples.batch(*cut, shown=False),
             n_items=np.diff(edges).tolist(),
@@ -81,7 +81,7 @@ class Processes:
             rank=self.rank,
         )
 
-    def add_up(self, parameters: Sequence[nn.Parameter], loss: Tensor) -> Tensor:
+    def sum_gradients(self, parameters: Sequence[nn.Parameter], loss: Tensor) -> Tensor:
         """Sum the gradients over all processes; gives the loss of the whole batch.
 
         A parameter that has a gradient nowhere is left without one, as in a single process.
@@ -104,7 +104,7 @@ class Processes:
 
     # ---- what they agree on ----
 
-    def spread(self, network: nn.Module) -> None:
+    def share_weights(self, network: nn.Module) -> None:
         """Give everybody the first process's weights."""
         if self.n > 1:
             for held in network.state_dict().values():
@@ -113,12 +113,12 @@ class Processes:
                     dist.broadcast(whole, 0)
                 held.copy_(whole)
 
-    def told(self, figure: Callable[[], float]) -> float:
+    def from_first(self, figure: Callable[[], float]) -> float:
         """A figure that the first process finds, alone, and tells the others."""
         if self.n == 1:
             return figure()
         found = torch.zeros(1, dtype=torch.float64)
-        if self.leads:
+        if self.is_first:
             with _among(ALONE):
                 found[0] = figure()
         with _collective():
@@ -138,15 +138,15 @@ class Processes:
     def first_alone(self) -> Iterator[None]:
         """The first process goes through the block before the others do: what it leaves in the
         feature cache they read."""
-        if not self.leads:
+        if not self.is_first:
             self.any(False)
         yield
-        if self.leads and self.n > 1:
+        if self.is_first and self.n > 1:
             self.any(False)
 
 
 @dataclass(eq=False, kw_only=True)
-class Part(Batch):
+class BatchPart(Batch):
     """What one of several processes has of a batch: some of its items with all their rows."""
 
     whole: Batch  # without what was shown
@@ -232,7 +232,7 @@ def joined(*, watched: bool = False) -> Iterator[Processes]:
 
     Example:
         >>> with joined() as processes:
-        ...     processes.n, processes.leads
+        ...     processes.n, processes.is_first
         (1, True)
     """
     if any(name not in os.environ for name in SET_BY_TORCHRUN) or os.environ["WORLD_SIZE"] == "1":
@@ -242,11 +242,11 @@ def joined(*, watched: bool = False) -> Iterator[Processes]:
     store: Any = None
     try:
         store = _met(processes)
-        with _among(processes), nullcontext() if processes.leads else hidden():
+        with _among(processes), nullcontext() if processes.is_first else hidden():
             yield processes
         dist.destroy_process_group()
     except KeyboardInterrupt:
-        if processes.leads:
+        if processes.is_first:
             raise
         raise SystemExit(STOPPED) from None
     except Exception as error:
@@ -286,7 +286,7 @@ def _met(processes: Processes) -> Any:
 def _is_first(processes: Processes, store: Any) -> bool:
     """Whether nobody else has something to say yet; without a store only one speaks."""
     if store is None:
-        return processes.leads
+        return processes.is_first
     try:
         return bool(store.add("dissensus/failed", 1) == 1)
     except RuntimeError:  # it was held by the first process, which has ended

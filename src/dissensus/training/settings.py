@@ -180,8 +180,8 @@ class Schedule:
             return 0.5 * (1 + math.cos(math.pi * done))
         return 1 - done if self.training.schedule == "linear" else self.lowered
 
-    def see(self, figure: float) -> None:
-        """An epoch ended with this figure; lower is better."""
+    def epoch_done(self, figure: float) -> None:
+        """Take note of the loss or score of an epoch; lower is better."""
         if figure < self.best:
             self.best, self.waited = figure, 0
             return

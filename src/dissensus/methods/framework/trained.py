@@ -30,9 +30,10 @@ from dissensus.training.checkpoint import Checkpoint
 from dissensus.training.examples import Table
 from dissensus.training.fine_tuning import FineTunedNetwork, pooled_by_item
 from dissensus.training.log import Log
-from dissensus.training.loop import Trainer, Validation, mean_loss
+from dissensus.training.loop import Trainer
 from dissensus.training.processes import current_processes
 from dissensus.training.settings import LARGEST_SEED
+from dissensus.training.validation import Validation, mean_loss
 
 LaidOut = dict[tuple[int, str], Examples]  # by corpus and by how it is read
 

@@ -23,8 +23,9 @@ from dissensus.papers.soft_labels.conditions import CONDITIONS, Condition, folds
 from dissensus.papers.soft_labels.outcome import Outcome, Trained, letters
 from dissensus.training import Examples
 from dissensus.training.batches import batch_indices
-from dissensus.training.loop import Trainer, Validation, mean_loss
+from dissensus.training.loop import Trainer
 from dissensus.training.stacking.groups import stackable, train_all
+from dissensus.training.validation import Validation, mean_loss
 
 
 @dataclass(frozen=True, eq=False)

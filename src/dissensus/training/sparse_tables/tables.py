@@ -44,7 +44,7 @@ import torch
 from torch import Tensor, nn
 
 from dissensus.training.batch import Batch, Network
-from dissensus.training.processes import Part
+from dissensus.training.processes import BatchPart
 from dissensus.training.settings import BETAS, EPSILON, MOMENTUM, Training
 
 AT_ONCE = 1 << 12  # rows that are brought up to date together, to save memory
@@ -215,7 +215,7 @@ class Tables:
         if not self.tables:
             yield []
             return
-        whole = batch.whole if isinstance(batch, Part) else batch
+        whole = batch.whole if isinstance(batch, BatchPart) else batch
         rows = self._caught_up(whole.annotators.numpy())
         self.network.rows = whole.annotators
         for (owner, name), of_table in zip(self._places, rows, strict=True):

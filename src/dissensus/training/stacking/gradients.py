@@ -13,7 +13,6 @@ from torch.func import functional_call, grad_and_value, vmap
 from dissensus.errors import ModelError
 from dissensus.training.batch import Batch, Loss, Network, Outputs
 from dissensus.training.fine_tuning import FineTunedNetwork
-from dissensus.training.loop import total_loss
 from dissensus.training.settings import Training
 from dissensus.training.stacking.compilation import CompiledBlocks
 
@@ -49,14 +48,14 @@ class Gradients:
         return found
 
     def _loss(self, weights: Tensors, fixed: Fixed, batch: Batch) -> Tensor:
-        def network(batch: Batch) -> Outputs:
-            outputs: Outputs = functional_call(self.network, (weights, *fixed), (batch,))
-            return outputs
-
         if self.training.precision == "fp32":
-            return total_loss(network, self.losses, batch)
+            return batch.loss(self._outputs(weights, fixed, batch), self.losses)
         with torch.autocast(batch.items.device.type, dtype=torch.bfloat16):
-            return total_loss(network, self.losses, batch)
+            return batch.loss(self._outputs(weights, fixed, batch), self.losses)
+
+    def _outputs(self, weights: Tensors, fixed: Fixed, batch: Batch) -> Outputs:
+        outputs: Outputs = functional_call(self.network, (weights, *fixed), (batch,))
+        return outputs
 
 
 @dataclass(eq=False)

@@ -154,7 +154,7 @@ class Stack:
                 advance(1)
 
     def _going(self, member: int) -> bool:
-        return member not in self.errors and not self.runs[member].over
+        return member not in self.errors and not self.runs[member].finished
 
     def _one_epoch(self) -> None:
         going = [self._going(member) for member in range(len(self.runs))]
@@ -180,7 +180,7 @@ class Stack:
             self.errors[member] = error
 
     def _rate(self, run: Trainer, step: int) -> float:
-        return run.highest[0] * run.schedule.rate(step)
+        return run.max_rates[0] * run.schedule.rate(step)
 
     def _steps(self, epochs: list[EpochPlan | None]) -> Tensor:
         """Make the steps of an epoch; the sum of each member's losses."""
@@ -207,8 +207,8 @@ class Stack:
             n = 0 if found is None else len(found)
             alive[:n, member] = True
             shares = np.array([run.schedule.rate(run.step + step) for step in range(n)])
-            rates[:n, :, member] = shares[:, None] * run.highest
-            means[:n, member] = [run.share(run.step + step) for step in range(n)]
+            rates[:n, :, member] = shares[:, None] * run.max_rates
+            means[:n, member] = [run.average_share(run.step + step) for step in range(n)]
         seeds = torch.tensor([run.training.noise_seed for run in self.runs])
         first = torch.tensor([run.step for run in self.runs])
         noise = torch.as_tensor(noise_key(seeds, first + torch.arange(n_steps)[:, None]))
@@ -241,7 +241,7 @@ class Stack:
         with torch.no_grad():
             for member in members:
                 run = self.runs[member]
-                averaged = self.means is not None and run.share(run.step - 1)
+                averaged = self.means is not None and run.average_share(run.step - 1)
                 held = self.means if averaged and self.means is not None else self.weights
                 mine = [_each([run.network], name)[0] for name in held]
                 torch._foreach_copy_(mine, [stacked[member] for stacked in held.values()])
