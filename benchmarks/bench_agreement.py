@@ -131,7 +131,7 @@ def result(
 
 
 def intervals(annotations: Annotations) -> list[dict[str, Any]]:
-    """1,000 resamples of each measure."""
+    """The interval of each measure."""
     found = []
     for name in ("krippendorff-alpha", "fleiss-kappa", "gwet-ac1", "cohen-kappa"):
 
@@ -167,7 +167,7 @@ def main() -> None:
         "runs": RUNS,
         "values": N_VALUES,
         "timed": f"median of {RUNS} alternated runs; scikit-learn on {PAIRS} pairs, scaled to all; "
-        "intervals of 1,000 resamples once",
+        "intervals once",
         "results": results,
     }
     keep("agreement", "bench_agreement.py", content)

@@ -9,6 +9,7 @@ from scipy.stats import pearsonr
 from dissensus.agreement import (
     concordance_matrix,
     correlation_matrix,
+    correlation_with_rest,
     mean_concordance,
     mean_correlation,
 )
@@ -44,6 +45,27 @@ def test_equals_scipy_and_lins_formula() -> None:
         for function, values in zip((mean_correlation, mean_concordance), defined, strict=True):
             mean = np.mean(values) if values else np.nan
             assert function(table.annotations) == pytest.approx(mean, abs=1e-7, nan_ok=True)
+
+
+@pytest.mark.parametrize("offset", [1e7, -3e8])
+def test_an_annotator_far_above_the_others_correlates(offset: float) -> None:
+    generator = np.random.default_rng(0)
+    wide = generator.normal(5, 1, 30) + generator.normal(0, 1, (4, 30))
+    wide[2] += offset
+    item, annotator = np.tile(np.arange(30), 4), np.repeat(np.arange(4), 30)
+    table = Annotations.from_arrays(item, annotator, wide.ravel(), Interval(-1e9, 1e9))
+    np.testing.assert_allclose(correlation_matrix(table), np.corrcoef(wide), atol=1e-6)
+    concordance = concordance_matrix(table)
+    for k, m in combinations(range(4), 2):
+        assert concordance[k, m] == pytest.approx(lin(wide[k], wide[m]), rel=1e-6)
+    rest = (wide.sum(axis=0) - wide) / 3
+    expected = [np.corrcoef(wide[k], rest[k])[0, 1] for k in range(4)]
+    np.testing.assert_allclose(correlation_with_rest(table), expected, atol=1e-6)
+    constant = Annotations.from_arrays(
+        item, annotator, np.where(annotator == 2, offset + 0.1, wide.ravel()), Interval(-1e9, 1e9)
+    )
+    assert np.isnan(correlation_matrix(constant)[2, [0, 1, 3]]).all()
+    assert np.isnan(correlation_with_rest(constant)[2])
 
 
 def test_matrices_are_symmetric_with_ones() -> None:

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dissensus.agreement import icc
+from dissensus.agreement import icc, interval, why_undefined
 from dissensus.agreement.icc import Form
 from dissensus.annotations import Annotations
 from dissensus.errors import DataError
@@ -102,6 +102,30 @@ def test_a_constant_is_added_to_everything() -> None:
     for form in PUBLISHED:
         expected = icc(ratings(JUDGES), form)
         assert icc(far, form) == pytest.approx(expected)
+
+
+def test_equal_item_means_leave_the_k_forms_undefined() -> None:
+    """Their formulas divide by the variance between items; rounding is no variance."""
+    table = np.array([[0.1, 0.3], [0.2, 0.2], [0.3, 0.1], [0.4, 0.0]])
+    for offset in (0.0, 1.7, 7.3):
+        equal = ratings(table + offset)
+        assert icc(equal, "icc1") == pytest.approx(-1)
+        for form in ("icc1k", "icc3k"):
+            assert np.isnan(icc(equal, form)), (form, offset)
+            assert np.isnan(interval(form, equal)).all()
+            assert why_undefined(form, equal) == "all items have the same mean rating"
+    shifted = ratings(np.array([[1.0, 2.0], [1.0, 2.0], [1.0, 2.0]]))  # items do not differ at all
+    assert why_undefined("icc3", shifted) == "all items have the same mean rating"
+
+
+def test_one_high_judge_does_not_hide_the_others() -> None:
+    high = JUDGES.astype(float)
+    high[:, 1] += 1e7
+    table = Annotations.from_arrays(
+        np.repeat(np.arange(6), 4), np.tile(np.arange(4), 6), high.ravel(), Interval(0, 2e7)
+    )
+    for form in ("icc3", "icc3k"):
+        assert icc(table, form) == pytest.approx(icc(ratings(JUDGES), form), rel=1e-6)
 
 
 def test_undefined_is_nan() -> None:

@@ -76,22 +76,6 @@ def test_names_do_not_matter(measure: Measure, crowd: Annotations) -> None:
         assert measure.function(renamed) == pytest.approx(measure.function(crowd))
 
 
-def test_a_weight_is_so_many_items(measure: Measure, crowd: Annotations) -> None:
-    if not fits(measure, crowd):
-        return
-    estimate = measure.prepare(crowd)
-    weight = np.random.default_rng(2).integers(0, 4, (5, 20)).astype(float)
-    found = estimate(weight)
-    assert found.shape == (5,)
-    for value, times in zip(found, weight.astype(int), strict=True):
-        rows = np.repeat(np.arange(60), times[crowd.item])
-        copy = np.concatenate([np.arange(t) for t in times[crowd.item]])
-        several = Annotations.from_arrays(
-            copy * 20 + crowd.item[rows], crowd.who("")[rows], crowd.answer[rows], crowd.scale
-        )
-        assert value == pytest.approx(measure.function(several), abs=1e-9)
-
-
 def test_votes_without_annotators_give_the_same(measure: Measure, crowd: Annotations) -> None:
     if not fits(measure, crowd):
         return
@@ -153,6 +137,23 @@ def test_every_breakdown_has_its_shape(crowd: Annotations) -> None:
             else:
                 with pytest.raises(DataError):
                     entry.function(crowd)
+
+
+def test_breakdowns_of_no_items_are_empty(crowd: Annotations) -> None:
+    nothing = Annotations.from_arrays(
+        crowd.item[:0], crowd.who("")[:0], crowd.answer[:0], crowd.scale,
+        items=Names.range(0), annotators=Names.range(3),
+    )  # fmt: skip
+    for entries, shape in ((PER_ITEM, (0,)), (PER_ANNOTATOR, (3,)), (PER_PAIR, (3, 3))):
+        for name, entry in entries.items():
+            if crowd.scale.kind in entry.scales:
+                values = entry.function(nothing)
+                assert values.shape == shape, name
+                if entries is PER_PAIR:
+                    assert np.isnan(values[~np.eye(3, dtype=bool)]).all()
+                    assert (np.diag(values) == 1).all()
+                else:
+                    assert np.isnan(values).all()
 
 
 def test_reasons_are_told_in_words() -> None:

@@ -12,7 +12,7 @@ from functools import partial
 from typing import Literal
 
 from dissensus.agreement import reasons
-from dissensus.agreement.bootstrap import ConfidenceInterval, bootstrap
+from dissensus.agreement.confidence import ConfidenceInterval, jackknife
 from dissensus.agreement.correlation import (
     concordance_matrix,
     correlation_matrix,
@@ -105,13 +105,15 @@ _TOGETHER = (reasons.no_answers, reasons.nobody_together)
 def _icc(form: Form, description: str) -> Measure:
     own = {"icc1": (), "icc1k": (reasons.not_same_number,)}
     two_way = (reasons.not_crossed, reasons.one_annotator)
+    equal = (reasons.all_equal, reasons.same_means)
     return Measure(
         partial(icc, form=form),
         _NUMBER,
         description,
         partial(prepare_icc, form=form),
-        (*_PAIRED, reasons.one_item, *own.get(form, two_way), reasons.all_equal),
+        (*_PAIRED, reasons.one_item, *own.get(form, two_way), *equal),
         needs_ids=form not in own,
+        bounds=(-math.inf if form.endswith("k") else -1.0, 1.0),
     )
 
 
@@ -134,6 +136,7 @@ MEASURES: dict[str, Measure] = {
         prepare_percent_agreement,
         _PAIRED,
         brief=True,
+        bounds=(0.0, 1.0),
     ),
     "krippendorff-alpha": Measure(
         krippendorff_alpha,
@@ -212,6 +215,7 @@ MEASURES: dict[str, Measure] = {
         prepare_mean_difference,
         _PAIRED,
         brief=True,
+        bounds=(0.0, math.inf),
     ),
     "correlation": Measure(
         mean_correlation,
@@ -345,30 +349,34 @@ def why_undefined(name: str, annotations: Annotations) -> str | None:
 def interval(
     measure: str | Callable[[Annotations], float],
     annotations: Annotations,
-    resamples: int = 1000,
-    seed: int = 0,
     level: float = 0.95,
 ) -> ConfidenceInterval:
-    """A confidence interval of a measure, by drawing items again (percentile bootstrap).
+    """A confidence interval of a measure, over items (jackknife).
 
-    nan where undefined. Resamples in which the measure is undefined are left out and counted.
+    It says how much the measure would vary with as many other items of the same kind, answered
+    in the same way. Simulations of all measures (`benchmarks/check_intervals.py`) find that 95 %
+    intervals hold the expected value in 92 to 98 % of dense tables, and in up to 100 % of tables
+    where two annotators share few items. nan where the measure is undefined, or would be without
+    one of the items.
 
     Args:
-        measure: a name of `MEASURES`, computed from item weights, or any function of annotations,
-            which is called on each resample and slower.
+        measure: a name of `MEASURES`, or any function of annotations, which is called without
+            each item and slower.
 
     Example:
         >>> rows = [(f"t{i}", who, "yes" if i % 3 else "no")
         ...         for i in range(30) for who in ("ann", "bob")]
-        >>> interval("percent", Annotations.from_rows(rows), resamples=100)
-        ConfidenceInterval(low=1.0, high=1.0, undefined=0)
+        >>> rows += [("t30", "ann", "yes"), ("t30", "bob", "no")]
+        >>> low, high = interval("percent", Annotations.from_rows(rows))
+        >>> round(low, 3), round(high, 3)
+        (0.751, 0.996)
     """
     if not isinstance(measure, str):
-        return bootstrap(measure, annotations, resamples, seed, level)
+        return jackknife(measure, annotations, level)
     unfit = why_unfit(_measure(measure), annotations)
     if unfit is not None:
         raise DataError(f"{measure}: {unfit}")
-    return bootstrap(_measure(measure), annotations, resamples, seed, level)
+    return jackknife(_measure(measure), annotations, level)
 
 
 def _measure(name: str) -> Measure:

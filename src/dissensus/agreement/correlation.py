@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dissensus.agreement.measure import Estimate, whole
+from dissensus.agreement.measure import Estimate
 from dissensus.agreement.pairs import PairMeasure, Pairs
 from dissensus.agreement.weights import numbers
 from dissensus.annotations import Annotations
@@ -47,22 +47,22 @@ def concordance_matrix(annotations: Annotations) -> np.ndarray:
 
 def mean_correlation(annotations: Annotations) -> float:
     """Pearson's r, mean over the pairs of annotators that have one; nan where none has."""
-    return whole(prepare_mean_correlation, annotations)
+    return prepare_mean_correlation(annotations).value()
 
 
 def mean_concordance(annotations: Annotations) -> float:
     """Lin's concordance, mean over the pairs of annotators that have one; nan where none has."""
-    return whole(prepare_mean_concordance, annotations)
+    return prepare_mean_concordance(annotations).value()
 
 
 def prepare_mean_correlation(annotations: Annotations) -> Estimate:
-    """`mean_correlation` for weighted items."""
-    return _likeness(annotations, "a correlation", concordance=False).mean
+    """`mean_correlation`, prepared to leave out items."""
+    return _likeness(annotations, "a correlation", concordance=False)
 
 
 def prepare_mean_concordance(annotations: Annotations) -> Estimate:
-    """`mean_concordance` for weighted items."""
-    return _likeness(annotations, "a concordance", concordance=True).mean
+    """`mean_concordance`, prepared to leave out items."""
+    return _likeness(annotations, "a concordance", concordance=True)
 
 
 def _likeness(annotations: Annotations, what: str, concordance: bool) -> PairMeasure:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dissensus.agreement.measure import Estimate, ratio, summed
+from dissensus.agreement.measure import Estimate, OfSums, ratio
 from dissensus.agreement.weights import Weights, differing, disagreement
 from dissensus.annotations import Annotations
 
@@ -41,17 +41,18 @@ def beyond_chance(
     """(observed - chance) / (1 - chance) agreement.
 
     Args:
-        chance: from shares of values (n_draws, n_values) and how much two values agree
-            (n_values, n_values) to the agreement that chance gives, (n_draws,).
+        chance: from shares of values (n, n_values) and how much two values agree
+            (n_values, n_values) to the agreement that chance gives, (n,).
     """
     apart = disagreement(weights, annotations.scale, what)
-    found = counted(annotations, apart)
 
-    def estimate(weight: np.ndarray) -> np.ndarray:
-        observed = ratio(summed(weight, found.agreeing), summed(weight, found.several))
-        share = ratio(summed(weight, found.share), summed(weight, found.answered)[:, None])
+    def formula(
+        agreeing: np.ndarray, several: np.ndarray, share: np.ndarray, answered: np.ndarray
+    ) -> np.ndarray:
+        observed = ratio(agreeing, several)
+        share = ratio(share, answered[:, None])
         by_chance = chance(share, 1.0 - apart)
         left = 1.0 - by_chance
         return ratio(observed - by_chance, np.where(left > 1e-12, left, 0.0))
 
-    return estimate
+    return OfSums(counted(annotations, apart), formula)

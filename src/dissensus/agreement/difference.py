@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dissensus.agreement.measure import Estimate, ratio, summed, whole
+from dissensus.agreement.measure import Estimate, OfSums, ratio
 from dissensus.annotations import Annotations
 from dissensus.errors import DataError
 from dissensus.scales import Interval
@@ -22,11 +22,11 @@ def mean_difference(annotations: Annotations) -> float:
         >>> mean_difference(Annotations.from_rows(rows, Interval(0, 10)))
         2.0
     """
-    return whole(prepare_mean_difference, annotations)
+    return prepare_mean_difference(annotations).value()
 
 
 def prepare_mean_difference(annotations: Annotations) -> Estimate:
-    """`mean_difference` for weighted items."""
+    """`mean_difference`, prepared to leave out items."""
     if not isinstance(annotations.scale, Interval):
         raise DataError(f"a mean difference needs ratings, not {annotations.scale.kind} answers")
     n = annotations.per_item().astype(float)  # (n_items,)
@@ -39,4 +39,4 @@ def prepare_mean_difference(annotations: Annotations) -> Estimate:
     apart = np.bincount(item, people * (below - above) * rating, minlength=len(n))
     several = n >= 2
     mean = np.where(several, apart / np.where(several, n * (n - 1) / 2, 1.0), 0.0)
-    return lambda weight: ratio(summed(weight, mean), summed(weight, several.astype(float)))
+    return OfSums((mean, several.astype(float)), ratio)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from dissensus.agreement.counted import beyond_chance
-from dissensus.agreement.measure import Estimate, whole
+from dissensus.agreement.measure import Estimate
 from dissensus.agreement.weights import Weights
 from dissensus.annotations import Annotations
 
@@ -31,11 +31,11 @@ def fleiss_kappa(annotations: Annotations, weights: Weights = None) -> float:
     Reference: Fleiss (1971), doi:10.1037/h0031619; Gwet (2014), Handbook of Inter-Rater
     Reliability, 4th edition.
     """
-    return whole(lambda a: prepare_fleiss_kappa(a, weights), annotations)
+    return prepare_fleiss_kappa(annotations, weights).value()
 
 
 def prepare_fleiss_kappa(annotations: Annotations, weights: Weights = None) -> Estimate:
-    """`fleiss_kappa` for weighted items."""
+    """`fleiss_kappa`, prepared to leave out items."""
     return beyond_chance(annotations, weights, "Fleiss' kappa", _chance)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from dissensus.agreement.counted import beyond_chance
-from dissensus.agreement.measure import Estimate, whole
+from dissensus.agreement.measure import Estimate
 from dissensus.agreement.weights import Weights
 from dissensus.annotations import Annotations
 
@@ -31,11 +31,11 @@ def gwet_ac(annotations: Annotations, weights: Weights = None) -> float:
     Reference: Gwet (2008), doi:10.1348/000711006X126600; AC2: Gwet (2014), Handbook of
     Inter-Rater Reliability, 4th edition.
     """
-    return whole(lambda a: prepare_gwet_ac(a, weights), annotations)
+    return prepare_gwet_ac(annotations, weights).value()
 
 
 def prepare_gwet_ac(annotations: Annotations, weights: Weights = None) -> Estimate:
-    """`gwet_ac` for weighted items."""
+    """`gwet_ac`, prepared to leave out items."""
     return beyond_chance(annotations, weights, "Gwet's AC", _chance)
 
 

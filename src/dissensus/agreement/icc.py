@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple, get_args
+from typing import Literal, get_args
 
 import numpy as np
 
-from dissensus.agreement.measure import Estimate, ratio, summed, whole
+from dissensus.agreement.measure import Estimate, OfSums, Undefined, ratio
 from dissensus.agreement.weights import numbers
 from dissensus.annotations import Annotations
 from dissensus.errors import DataError
@@ -29,8 +29,9 @@ def icc(annotations: Annotations, form: Form = "icc2") -> float:
     - "icc1k", "icc2k", "icc3k": the same for the mean of an item's k ratings.
 
     nan where undefined: fewer than two items, no item with two ratings, or all ratings are the
-    same; for "icc2", "icc3" and their k forms also where not everybody rated every item once, for
-    "icc1k" where items have different numbers of ratings.
+    same; for the k forms also where all items have the same mean; for "icc2", "icc3" and their k
+    forms where not everybody rated every item once; for "icc1k" where items have different
+    numbers of ratings.
 
     Example:
         >>> from dissensus import Interval
@@ -42,23 +43,31 @@ def icc(annotations: Annotations, form: Form = "icc2") -> float:
 
     Reference: Shrout and Fleiss (1979), doi:10.1037/0033-2909.86.2.420.
     """
-    return whole(lambda a: prepare_icc(a, form), annotations)
+    return prepare_icc(annotations, form).value()
 
 
 def prepare_icc(annotations: Annotations, form: Form = "icc2") -> Estimate:
-    """`icc` for weighted items."""
+    """`icc`, prepared to leave out items."""
     if form not in get_args(Form):
         raise DataError(f"no form {form!r} of ICC; there are {', '.join(get_args(Form))}")
-    sums = _sums(annotations)
+    number = numbers(annotations.scale, annotations.answer, "ICC")
     if form in ("icc1", "icc1k"):
         if form == "icc1k" and not same_number(annotations):
-            return _undefined
-        return lambda weight: _one_way(sums, weight, mean=form == "icc1k")
+            return Undefined(annotations.n_items)
+        return _one_way(annotations, number, mean=form == "icc1k")
     annotations.who(f"ICC form {form}")
-    if not crossed(annotations):
-        return _undefined
-    table = _table(annotations, sums.number)
-    return lambda weight: _two_way(sums, table, weight, form)
+    if not annotations.n_rows or not crossed(annotations):
+        return Undefined(annotations.n_items)
+    return _two_way(annotations, number, form)
+
+
+def equal_means(annotations: Annotations) -> bool:
+    """Whether the mean rating of all items with ratings is the same, up to rounding."""
+    number = numbers(annotations.scale, annotations.answer, "ICC")
+    size = annotations.per_item()
+    total = np.bincount(annotations.item, annotations.weight * number, minlength=len(size))
+    mean = total[size > 0] / size[size > 0]
+    return not mean.size or bool(np.ptp(mean) <= 1e-13 * np.abs(number).max())
 
 
 def same_number(annotations: Annotations) -> bool:
@@ -69,7 +78,7 @@ def same_number(annotations: Annotations) -> bool:
 
 
 def crossed(annotations: Annotations) -> bool:
-    """Whether everybody rated every item once; items and people without ratings aside."""
+    """Whether every annotator rated every item once; those without ratings are left aside."""
     if annotations.repeats and _has_repeats(annotations):
         return False
     n_items = np.count_nonzero(annotations.per_item())
@@ -81,74 +90,98 @@ def _has_repeats(annotations: Annotations) -> bool:
     return len(np.unique(key)) < len(key)
 
 
-class _Sums(NamedTuple):
-    """Per item, (n_items,) each; `number` (n_rows,) is what was rated, less the mean of all."""
-
-    number: np.ndarray
-    answered: np.ndarray
-    size: np.ndarray
-    total: np.ndarray
-    between: np.ndarray  # squared total / size
-    within: np.ndarray  # squared distances from the item's mean
-
-
-def _sums(annotations: Annotations) -> _Sums:
-    number = numbers(annotations.scale, annotations.answer, "ICC")
-    item, people = annotations.item, annotations.weight
-    if number.size:  # sums of squares keep their digits
-        number = number - number[0]
-        number = number - np.average(number, weights=people)
+def _one_way(annotations: Annotations, number: np.ndarray, mean: bool) -> Estimate:
+    least, item, weight = _rounding(number), annotations.item, annotations.weight
+    number = _centred(number, weight)
     size = annotations.per_item().astype(float)
-    total = np.bincount(item, people * number, minlength=len(size)).astype(float, copy=False)
-    mean = total / np.maximum(size, 1)
-    within = np.bincount(item, people * (number - mean[item]) ** 2, minlength=len(size))
-    return _Sums(number, (size > 0).astype(float), size, total, total * mean, within.astype(float))
+    total = np.bincount(item, weight * number, minlength=len(size)).astype(float, copy=False)
+    own = total / np.maximum(size, 1)  # (n_items,) means
+    within = np.bincount(item, weight * (number - own[item]) ** 2, minlength=len(size))
+
+    def formula(
+        n_items: np.ndarray,
+        n: np.ndarray,
+        squared_size: np.ndarray,
+        total: np.ndarray,
+        squared_total: np.ndarray,
+        within: np.ndarray,
+    ) -> np.ndarray:
+        between = ratio(_less(squared_total, ratio(total**2, n), least), n_items - 1)
+        within = ratio(within, n - n_items)
+        if mean:
+            return _quotient(between - within, between)
+        per_item = ratio(n - ratio(squared_size, n), n_items - 1)
+        return _quotient(between - within, between, (per_item - 1) * within)
+
+    per_item = ((size > 0).astype(float), size, size**2, total, total * own, within.astype(float))
+    return OfSums(per_item, formula)
+
+
+def _two_way(annotations: Annotations, number: np.ndarray, form: Form) -> Estimate:
+    """Leniency is taken off first, so that one high rater does not cost all others their digits."""
+    least = _rounding(number)
+    answered = annotations.per_item() > 0
+    table = _table(annotations, _centred(number, annotations.weight))
+    lenient = table[answered].mean(axis=0) if answered.any() else np.zeros(table.shape[1])
+    table = np.where(answered[:, None], table - lenient, 0.0)  # (n_items, k)
+    k = table.shape[1]
+    total = table.sum(axis=1)
+    within = ((table - (total / max(k, 1))[:, None]) ** 2).sum(axis=1)
+
+    def formula(
+        n_items: np.ndarray,
+        total: np.ndarray,
+        squared_total: np.ndarray,
+        within: np.ndarray,
+        columns: np.ndarray,  # (n, k)
+    ) -> np.ndarray:
+        grand = ratio(total**2, n_items * k)
+        between = ratio(_less(squared_total / k, grand, least), n_items - 1)
+        means = ratio(columns, n_items[:, None])  # of annotators, less their leniency
+        moved = n_items * ((means - means.mean(axis=1, keepdims=True)) ** 2).sum(axis=1)
+        error = ratio(_less(within, moved, least), (n_items - 1) * (k - 1))
+        if form == "icc3":
+            return _quotient(between - error, between, (k - 1) * error)
+        if form == "icc3k":
+            return _quotient(between - error, between)
+        means = means + lenient
+        spread = n_items * ((means - means.mean(axis=1, keepdims=True)) ** 2).sum(axis=1)
+        off = ratio(ratio(spread, np.full(len(total), k - 1.0)), n_items), -ratio(error, n_items)
+        if form == "icc2k":
+            return _quotient(between - error, between, *off)
+        return _quotient(between - error, between, (k - 1) * error, k * off[0], k * off[1])
+
+    return OfSums((answered.astype(float), total, total**2, within, table), formula)
+
+
+def _centred(number: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    """Ratings less their mean: sums of squares keep their digits."""
+    if not number.size:
+        return number
+    number = number - number[0]
+    return np.asarray(number - np.average(number, weights=weight))
 
 
 def _table(annotations: Annotations, number: np.ndarray) -> np.ndarray:
-    """Ratings as (n_items, n_people); 0 where items have none."""
-    people, who = np.unique(annotations.who("ICC"), return_inverse=True)
-    table = np.zeros((annotations.n_items, len(people)))
-    table[annotations.item, who.reshape(-1)] = number
+    """Ratings as (n_items, n_annotators with ratings); 0 where items have none."""
+    annotators, column = np.unique(annotations.who("ICC"), return_inverse=True)
+    table = np.zeros((annotations.n_items, len(annotators)))
+    table[annotations.item, column.reshape(-1)] = number
     return table
 
 
-def _undefined(weight: np.ndarray) -> np.ndarray:
-    return np.full(len(weight), np.nan)
+def _rounding(number: np.ndarray) -> float:
+    """The largest sum of squares that may be nothing but the rounding of these ratings."""
+    return float(len(number) * (1e-14 * np.abs(number).max(initial=0.0)) ** 2)
 
 
-def _one_way(sums: _Sums, weight: np.ndarray, mean: bool) -> np.ndarray:
-    n_items, n = summed(weight, sums.answered), summed(weight, sums.size)
-    grand = ratio(summed(weight, sums.total) ** 2, n)
-    between = ratio(_less(summed(weight, sums.between), grand), n_items - 1)
-    within = ratio(summed(weight, sums.within), n - n_items)
-    if mean:
-        return _quotient(between - within, between)
-    per_item = ratio(n - ratio(summed(weight, sums.size**2), n), n_items - 1)
-    return _quotient(between - within, between + (per_item - 1) * within)
-
-
-def _two_way(sums: _Sums, table: np.ndarray, weight: np.ndarray, form: Form) -> np.ndarray:
-    n_items, k = summed(weight, sums.answered), table.shape[1]
-    grand = ratio(summed(weight, sums.total) ** 2, n_items * k)
-    between = ratio(_less(summed(weight, sums.between), grand), n_items - 1)
-    people = _less(ratio((summed(weight, table) ** 2).sum(axis=1), n_items), grand)
-    error = ratio(_less(summed(weight, sums.within), people), (n_items - 1) * (k - 1))
-    people = ratio(people, np.full(len(weight), k - 1.0))
-    if form == "icc2":
-        lenient = k * ratio(people - error, n_items)
-        return _quotient(between - error, between + (k - 1) * error + lenient)
-    if form == "icc3":
-        return _quotient(between - error, between + (k - 1) * error)
-    lenient = ratio(people - error, n_items) if form == "icc2k" else np.zeros(len(weight))
-    return _quotient(between - error, between + lenient)
-
-
-def _less(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+def _less(a: np.ndarray, b: np.ndarray, least: float) -> np.ndarray:
     """a - b of sums of squares; 0 where that is nothing but rounding."""
-    return np.where(a - b > 1e-12 * a, a - b, 0.0)
+    return np.where(a - b > np.maximum(1e-12 * a, least), a - b, 0.0)
 
 
-def _quotient(above: np.ndarray, below: np.ndarray) -> np.ndarray:
-    """above / below; nan where below is 0."""
-    return above / np.where(below == 0, np.nan, below)
+def _quotient(above: np.ndarray, *below: np.ndarray) -> np.ndarray:
+    """above / the sum of below; nan where that is 0, or nothing but rounding."""
+    size = np.abs(below).sum(axis=0)
+    total = np.sum(below, axis=0)
+    return np.asarray(above / np.where(np.abs(total) > 1e-12 * size, total, np.nan))

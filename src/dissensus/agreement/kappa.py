@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dissensus.agreement.measure import Estimate, whole
+from dissensus.agreement.measure import Estimate
 from dissensus.agreement.pairs import DENSE, PairMeasure, Pairs
 from dissensus.agreement.weights import Weights, disagreement
 from dissensus.annotations import Annotations
@@ -61,7 +61,7 @@ def _dense(annotations: Annotations, apart: np.ndarray) -> np.ndarray:
     n_annotators, n_values = annotations.n_annotators, len(apart)
     said = np.zeros((annotations.n_items, n_annotators, n_values))
     said[annotations.item, annotations.who("Cohen's kappa"), annotations.answer] = 1
-    flat = said.reshape(len(said), -1)
+    flat = said.reshape(len(said), n_annotators * n_values)
     both = (flat.T @ flat).reshape(n_annotators, n_values, n_annotators, n_values)
     both = both.transpose(0, 2, 1, 3)  # items of which the first says one value, the second another
     own, other = both.sum(axis=3), both.sum(axis=2)  # (n_annotators, n_annotators, n_values) each
@@ -86,12 +86,12 @@ def mean_kappa(annotations: Annotations, weights: Weights = None) -> float:
 
     Reference: Light (1971), doi:10.1037/h0031643.
     """
-    return whole(lambda a: prepare_mean_kappa(a, weights), annotations)
+    return prepare_mean_kappa(annotations, weights).value()
 
 
 def prepare_mean_kappa(annotations: Annotations, weights: Weights = None) -> Estimate:
-    """`mean_kappa` for weighted items."""
-    return pair_kappas(annotations, weights, "Cohen's kappa").mean
+    """`mean_kappa`, prepared to leave out items."""
+    return pair_kappas(annotations, weights, "Cohen's kappa")
 
 
 def pair_kappas(

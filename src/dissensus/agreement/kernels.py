@@ -5,6 +5,7 @@ another core (the interpreter is released). Rows lie item by item, and by annota
 `mine` lists each annotator's rows, `end` says where the item of a row ends, so that the rows from
 the next one up to `end` are those of later annotators on the same item. For one annotator at a
 time, sums over common items are kept for every other one: few enough for the nearest cache.
+What a measure is without an item comes from the same sums, that item's part taken off for a moment.
 """
 
 from __future__ import annotations
@@ -36,12 +37,9 @@ def grouped(codes, n):  # type: ignore[no-untyped-def]
 
 
 @_compiled
-def _kappa(apart, own, other, disagreement, pooled):  # type: ignore[no-untyped-def]
-    """1 - observed / expected disagreement from a pair's answers on common items."""
+def _expected(own, other, disagreement, pooled):  # type: ignore[no-untyped-def]
+    """Disagreement by chance of two annotators with these answers, times common items squared."""
     n_values = len(own)
-    common = 0.0
-    for a in range(n_values):
-        common += own[a]
     expected = 0.0
     for a in range(n_values):
         for b in range(n_values):
@@ -49,27 +47,46 @@ def _kappa(apart, own, other, disagreement, pooled):  # type: ignore[no-untyped-
                 expected += disagreement[a, b] * (own[a] + other[a]) * (own[b] + other[b]) / 4
             else:
                 expected += disagreement[a, b] * own[a] * other[b]
-    return 1.0 - apart * common / expected if expected > 0 else np.nan
+    return expected
+
+
+@_compiled
+def _fall(a, b, own, other, disagreement, pooled):  # type: ignore[no-untyped-def]
+    """How much `_expected` falls when an item is left out that got the answers a and b."""
+    fall = 0.0
+    if pooled:
+        for c in range(len(own)):
+            both = own[c] + other[c]
+            fall += (disagreement[a, c] + disagreement[c, a]) * both
+            fall += (disagreement[b, c] + disagreement[c, b]) * (both - (c == a))
+        return fall / 4
+    for c in range(len(own)):
+        fall += disagreement[a, c] * other[c] + disagreement[c, b] * own[c]
+    return fall - disagreement[a, b]
 
 
 @_compiled
 def kappa_by_rows(  # type: ignore[no-untyped-def]
-    first, step, begin, mine, end, item, who, code, weight, disagreement, pooled, matrix, sums
-):
-    """Kappa of each pair; sums (n_annotators, 2) gets its sum, and how many are defined."""
+    first, step, begin, mine, end, item, who, code, disagreement, least, pooled,
+    matrix, sums, without,
+):  # fmt: skip
+    """Kappa of each pair; sums (n_annotators, 2) gets its sum, and how many are defined.
+
+    If `without` (n_items, 2) has rows, an item's row gets how much both sums change without it.
+    Expected disagreement below `least` is nothing but rounding.
+    """
     n_annotators, n_values = len(begin) - 1, disagreement.shape[0]
     own = np.zeros((n_annotators, n_values))
     other = np.zeros((n_annotators, n_values))
-    apart = np.zeros(n_annotators)
+    apart, common = np.zeros(n_annotators), np.zeros(n_annotators)
+    expected, value = np.zeros(n_annotators), np.zeros(n_annotators)
+    kept = np.zeros((n_annotators, 3))
     seen = np.full(n_annotators, -1)
     met = np.empty(n_annotators, np.int64)
     for k in range(first, n_annotators, step):
         n_met = 0
         for place in range(begin[k], begin[k + 1]):
             row = mine[place]
-            times = weight[item[row]]
-            if times == 0:
-                continue
             a = code[row]
             for beside in range(np.uint64(row + 1), np.uint64(end[row])):
                 m = who[beside]
@@ -80,19 +97,60 @@ def kappa_by_rows(  # type: ignore[no-untyped-def]
                     met[n_met] = m
                     n_met += 1
                 b = code[beside]
-                own[m, a] += times
-                other[m, b] += times
-                apart[m] += disagreement[a, b] * times
+                own[m, a] += 1
+                other[m, b] += 1
+                apart[m] += disagreement[a, b]
+                common[m] += 1
         for place in range(n_met):
             m = met[place]
-            value = _kappa(apart[m], own[m], other[m], disagreement, pooled)
-            if not np.isnan(value):
-                sums[k, 0] += value
+            expected[m] = _expected(own[m], other[m], disagreement, pooled)
+            value[m] = 1.0 - apart[m] * common[m] / expected[m] if expected[m] > 0 else np.nan
+            if not np.isnan(value[m]):
+                sums[k, 0] += value[m]
                 sums[k, 1] += 1
             if matrix.size:
-                matrix[k, m] = value
-                matrix[m, k] = value
-            apart[m] = 0
+                matrix[k, m] = value[m]
+                matrix[m, k] = value[m]
+        place = begin[k] if len(without) else begin[k + 1]
+        while place < begin[k + 1]:  # leave out the item of this row, and of repeats after it
+            left_out, stop = item[mine[place]], place + 1
+            while stop < begin[k + 1] and item[mine[stop]] == left_out:
+                stop += 1
+            for row in mine[place:stop]:
+                a = code[row]
+                for beside in range(np.uint64(row + 1), np.uint64(end[row])):
+                    m = who[beside]
+                    if m == k:
+                        continue
+                    if kept[m, 2] == 0:
+                        kept[m, 0], kept[m, 1], kept[m, 2] = expected[m], apart[m], common[m]
+                    b = code[beside]
+                    expected[m] -= _fall(a, b, own[m], other[m], disagreement, pooled)
+                    own[m, a] -= 1
+                    other[m, b] -= 1
+                    apart[m] -= disagreement[a, b]
+                    common[m] -= 1
+            for row in mine[place:stop]:
+                a = code[row]
+                for beside in range(np.uint64(row + 1), np.uint64(end[row])):
+                    m = who[beside]
+                    if m == k:
+                        continue
+                    if kept[m, 2] > 0:
+                        if not np.isnan(value[m]):
+                            without[left_out, 0] -= value[m]
+                            without[left_out, 1] -= 1
+                        if expected[m] > least:
+                            without[left_out, 0] += 1.0 - apart[m] * common[m] / expected[m]
+                            without[left_out, 1] += 1
+                        expected[m], apart[m], common[m] = kept[m, 0], kept[m, 1], kept[m, 2]
+                        kept[m, 2] = 0
+                    own[m, a] += 1
+                    other[m, code[beside]] += 1
+            place = stop
+        for place in range(n_met):
+            m = met[place]
+            apart[m], common[m] = 0, 0
             own[m] = 0
             other[m] = 0
 
@@ -152,7 +210,8 @@ def kappa_by_bits(  # type: ignore[no-untyped-def]
                         for w in range(n_words):
                             both += _ones(chose[k, a, w] & chose[m, b, w])
                         apart += disagreement[a, b] * both
-            value = _kappa(apart, own, other, disagreement, pooled)
+            expected = _expected(own, other, disagreement, pooled)
+            value = 1.0 - apart * common / expected if expected > 0 else np.nan
             if not np.isnan(value):
                 sums[k, 0] += value
                 sums[k, 1] += 1
@@ -162,42 +221,59 @@ def kappa_by_bits(  # type: ignore[no-untyped-def]
 
 
 @_compiled
-def _likeness(sums, concordance):  # type: ignore[no-untyped-def]
-    """Pearson's r or Lin's concordance from n, sum x, y, xx, yy, xy; nan where undefined."""
+def _likeness(sums, least_x, least_y, concordance):  # type: ignore[no-untyped-def]
+    """Pearson's r or Lin's concordance; nan where undefined.
+
+    Args:
+        sums: n, and the sums of x, y, xx, yy, xy, where x and y are taken from the two numbers
+            that follow, so that they keep their digits wherever they lie.
+        least_x, least_y: variances that may be nothing but rounding.
+    """
     n = sums[0]
     if n < 2:
         return np.nan
     x, y = sums[1] / n, sums[2] / n
     xx, yy = sums[3] / n - x * x, sums[4] / n - y * y
     xy = sums[5] / n - x * y
-    # a spread that is nothing but rounding is none
-    x_varies, y_varies = xx > 1e-12 * sums[3] / n, yy > 1e-12 * sums[4] / n
+    x_varies = xx > max(1e-12 * sums[3] / n, least_x)
+    y_varies = yy > max(1e-12 * sums[4] / n, least_y)
     if concordance:
         if not x_varies and not y_varies:
             return np.nan
-        return 2 * xy / (xx + yy + (x - y) ** 2)
+        return 2 * xy / (xx + yy + (x + sums[6] - y - sums[7]) ** 2)
     if not x_varies or not y_varies:
         return np.nan
     return min(max(xy / np.sqrt(xx * yy), -1.0), 1.0)
 
 
 @_compiled
+def _add(sums, x, y, times):  # type: ignore[no-untyped-def]
+    x, y = x - sums[6], y - sums[7]
+    sums[0] += times
+    sums[1] += times * x
+    sums[2] += times * y
+    sums[3] += times * x * x
+    sums[4] += times * y * y
+    sums[5] += times * x * y
+
+
+@_compiled
 def likeness_by_rows(  # type: ignore[no-untyped-def]
-    first, step, begin, mine, end, item, who, number, weight, concordance, matrix, sums
+    first, step, begin, mine, end, item, who, number, least, concordance, matrix, sums, without
 ):
-    """Correlation or concordance of each pair's ratings of common items; as kappa_by_rows."""
+    """Correlation or concordance of each pair's ratings of common items; as kappa_by_rows.
+
+    `least` (n_annotators,): each one's variance that may be nothing but rounding.
+    """
     n_annotators = len(begin) - 1
-    totals = np.zeros((n_annotators, 6))
+    totals, kept = np.zeros((n_annotators, 8)), np.zeros((n_annotators, 8))
+    value = np.zeros(n_annotators)
     seen = np.full(n_annotators, -1)
     met = np.empty(n_annotators, np.int64)
     for k in range(first, n_annotators, step):
         n_met = 0
         for place in range(begin[k], begin[k + 1]):
             row = mine[place]
-            times = weight[item[row]]
-            if times == 0:
-                continue
-            x = number[row]
             for beside in range(np.uint64(row + 1), np.uint64(end[row])):
                 m = who[beside]
                 if m == k:
@@ -206,21 +282,44 @@ def likeness_by_rows(  # type: ignore[no-untyped-def]
                     seen[m] = k
                     met[n_met] = m
                     n_met += 1
-                y = number[beside]
-                total = totals[m]
-                total[0] += times
-                total[1] += times * x
-                total[2] += times * y
-                total[3] += times * x * x
-                total[4] += times * y * y
-                total[5] += times * x * y
+                    totals[m, 6], totals[m, 7] = number[row], number[beside]
+                _add(totals[m], number[row], number[beside], 1.0)
         for place in range(n_met):
             m = met[place]
-            value = _likeness(totals[m], concordance)
-            if not np.isnan(value):
-                sums[k, 0] += value
+            value[m] = _likeness(totals[m], least[k], least[m], concordance)
+            if not np.isnan(value[m]):
+                sums[k, 0] += value[m]
                 sums[k, 1] += 1
             if matrix.size:
-                matrix[k, m] = value
-                matrix[m, k] = value
-            totals[m] = 0
+                matrix[k, m] = value[m]
+                matrix[m, k] = value[m]
+        place = begin[k] if len(without) else begin[k + 1]
+        while place < begin[k + 1]:  # leave out the item of this row, and of repeats after it
+            left_out, stop = item[mine[place]], place + 1
+            while stop < begin[k + 1] and item[mine[stop]] == left_out:
+                stop += 1
+            for row in mine[place:stop]:
+                for beside in range(np.uint64(row + 1), np.uint64(end[row])):
+                    m = who[beside]
+                    if m == k:
+                        continue
+                    if kept[m, 0] == 0:
+                        kept[m] = totals[m]
+                    _add(totals[m], number[row], number[beside], -1.0)
+            for row in mine[place:stop]:
+                for beside in range(np.uint64(row + 1), np.uint64(end[row])):
+                    m = who[beside]
+                    if m == k or kept[m, 0] == 0:
+                        continue
+                    if not np.isnan(value[m]):
+                        without[left_out, 0] -= value[m]
+                        without[left_out, 1] -= 1
+                    new = _likeness(totals[m], least[k], least[m], concordance)
+                    if not np.isnan(new):
+                        without[left_out, 0] += new
+                        without[left_out, 1] += 1
+                    totals[m] = kept[m]
+                    kept[m, 0] = 0
+            place = stop
+        for place in range(n_met):
+            totals[met[place]] = 0

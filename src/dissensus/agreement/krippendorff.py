@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
-from typing import Literal, get_args
+from dataclasses import dataclass, replace
+from typing import Any, Literal, get_args
 
 import numpy as np
 
 from dissensus.agreement.masi import masi_distance
-from dissensus.agreement.measure import Estimate, ratio, summed, whole
+from dissensus.agreement.measure import BLOCK, Estimate, OfSums, ratio
 from dissensus.agreement.percent import groups
 from dissensus.agreement.weights import differing, numbers
 from dissensus.annotations import Annotations
@@ -19,7 +19,6 @@ from dissensus.scales import Interval, MultiLabel, Nominal, Scale
 Level = Literal["nominal", "ordinal", "interval", "ratio", "masi"]
 Distance = np.ndarray | Callable[[np.ndarray, np.ndarray], np.ndarray]
 MOST_DIFFERENT = 20_000  # answers to compare with one another, for a distance without a shortcut
-BLOCK = 1 << 22  # distances at a time
 
 
 def krippendorff_alpha(
@@ -53,13 +52,13 @@ def krippendorff_alpha(
     Reference: Krippendorff (2011), Computing Krippendorff's Alpha-Reliability; for sets,
     Passonneau (2006), Measuring agreement on set-valued items.
     """
-    return whole(lambda a: prepare_krippendorff_alpha(a, distance, level), annotations)
+    return prepare_krippendorff_alpha(annotations, distance, level).value()
 
 
 def prepare_krippendorff_alpha(
     annotations: Annotations, distance: Distance | None = None, level: Level | None = None
 ) -> Estimate:
-    """`krippendorff_alpha` for weighted items."""
+    """`krippendorff_alpha`, prepared to leave out items."""
     scale = annotations.scale
     if distance is not None and level is not None:
         raise DataError("a distance takes the place of a level; give one of the two")
@@ -128,31 +127,50 @@ def _by_values(annotations: Annotations, distance: np.ndarray) -> Estimate:
     counts, n = _paired_counts(annotations)
     apart = differing(counts, distance) / (n - 1)  # (n_items,)
 
-    def estimate(weight: np.ndarray) -> np.ndarray:
-        total = summed(weight, counts)  # (n_draws, n_values)
-        expected = ((total @ distance) * total).sum(axis=1)
-        return _alpha(summed(weight, apart), expected, total.sum(axis=1))
+    def formula(apart: np.ndarray, total: np.ndarray) -> np.ndarray:
+        return _alpha(apart, ((total @ distance) * total).sum(axis=1), total.sum(axis=1))
 
-    return estimate
+    return OfSums((apart, counts), formula)
 
 
 def _by_ranks(annotations: Annotations) -> Estimate:
-    """The ordinal metric: levels lie where the answers of all paired items put them."""
     counts, n = _paired_counts(annotations)
     per_pair = counts / (n - 1)[:, None]
-    own = per_pair * n[:, None]
+    return _Ranks(counts, per_pair, per_pair * n[:, None], per_pair.T @ counts)
 
-    def one(weight: np.ndarray) -> tuple[float, float, float]:
-        total = weight @ counts  # (n_values,)
-        rank = np.cumsum(total) - total / 2  # their differences are the answers in between
-        rank -= rank @ total / max(total.sum(), 1.0)
-        inside = (per_pair * weight[:, None]).T @ counts  # (n_values, n_values)
-        apart = 2 * ((weight @ own) @ rank**2 - rank @ inside @ rank)
-        expected = 2 * total.sum() * (total @ rank**2)
-        rounding = 1e-9 * total.sum() ** 3
-        return apart, expected if expected > rounding else 0.0, total.sum()
 
-    return lambda weight: _alpha(*np.array([one(w) for w in weight]).reshape(-1, 3).T)
+@dataclass(frozen=True, eq=False)
+class _Ranks:
+    """The ordinal metric: levels lie where the answers of all paired items put them."""
+
+    counts: np.ndarray  # (n_items, n_values), 0 without pairs
+    per_pair: np.ndarray  # (n_items, n_values) counts / (answers - 1)
+    own: np.ndarray  # (n_items, n_values) per_pair * answers
+    inside: np.ndarray  # (n_values, n_values) how often two levels meet in an item
+
+    def value(self) -> float:
+        total, own = self.counts.sum(axis=0), self.own.sum(axis=0)
+        return float(self._alphas(total[None], own[None], None)[0])
+
+    def without_each(self) -> np.ndarray:
+        total, own = self.counts.sum(axis=0), self.own.sum(axis=0)
+        step = max(1, BLOCK // max(len(total), 1))
+        blocks = (slice(begin, begin + step) for begin in range(0, len(self.counts), step))
+        found = [self._alphas(total - self.counts[b], own - self.own[b], b) for b in blocks]
+        return np.concatenate(found) if found else np.empty(0)
+
+    def _alphas(self, total: np.ndarray, own: np.ndarray, left_out: slice | None) -> np.ndarray:
+        """For each row of sums (n, n_values), those of an item that is left out subtracted."""
+        n = total.sum(axis=1)
+        rank = np.cumsum(total, axis=1) - total / 2  # differences are the answers in between
+        rank -= ((rank * total).sum(axis=1) / np.maximum(n, 1.0))[:, None]
+        together = ((rank @ self.inside) * rank).sum(axis=1)
+        if left_out is not None:
+            of_item = (rank * self.per_pair[left_out]).sum(axis=1)
+            together -= of_item * (rank * self.counts[left_out]).sum(axis=1)
+        apart = 2 * ((own * rank**2).sum(axis=1) - together)
+        expected = 2 * n * (total * rank**2).sum(axis=1)
+        return _alpha(apart, np.where(expected > 1e-9 * n**3, expected, 0.0), n)
 
 
 def _by_moments(annotations: Annotations, number: np.ndarray) -> Estimate:
@@ -171,13 +189,14 @@ def _by_moments(annotations: Annotations, number: np.ndarray) -> Estimate:
     spread = over_items((number - mean[item]) ** 2)
     apart = 2 * n * spread / np.maximum(n - 1, 1.0)  # (n_items,)
 
-    def estimate(weight: np.ndarray) -> np.ndarray:
-        total, square = summed(weight, size), summed(weight, squares)
-        expected = total * square - summed(weight, sums) ** 2
+    def formula(
+        apart: np.ndarray, total: np.ndarray, sums: np.ndarray, square: np.ndarray
+    ) -> np.ndarray:
+        expected = total * square - sums**2
         expected = np.where(expected > 1e-12 * total * square, 2 * expected, 0.0)  # not rounding
-        return _alpha(summed(weight, apart), expected, total)
+        return _alpha(apart, expected, total)
 
-    return estimate
+    return OfSums((apart, size, sums, squares), formula)
 
 
 def _by_function(
@@ -202,19 +221,47 @@ def _by_function(
     for a, b in _pairs_within(item):
         far = 2 * people[a] * people[b] * distance(values[place[a]], values[place[b]])
         apart += np.bincount(item[a], far, minlength=len(apart))
-    apart /= n - 1
+    return _Distances(values, counts, apart, n - 1.0, distance)
 
-    def estimate(weight: np.ndarray) -> np.ndarray:
-        total = np.asarray((counts.T @ weight.T).T)  # (n_draws, n_different)
-        expected = np.zeros(len(weight))
-        step = max(1, BLOCK // max(len(values), 1))
-        for begin in range(0, len(values), step):
+
+@dataclass(frozen=True, eq=False)
+class _Distances:
+    """Any distance between answers that were given to items with two or more."""
+
+    values: np.ndarray  # (n_different,) answers
+    counts: Any  # (n_items, n_different) sparse
+    apart: np.ndarray  # (n_items,) sum of distances over ordered pairs of an item's answers
+    others: np.ndarray  # (n_items,) answers - 1, at least 1
+    distance: Callable[[np.ndarray, np.ndarray], np.ndarray]
+
+    def value(self) -> float:
+        total = self._total()
+        expected = total @ self._far(total) / 2
+        observed = (self.apart / self.others).sum()
+        return float(_alpha(*(np.array([x]) for x in (observed, expected, total.sum())))[0])
+
+    def without_each(self) -> np.ndarray:
+        total = self._total()
+        far = self._far(total)
+        whole = total @ far / 2
+        expected = whole - self.counts @ far + self.apart
+        expected = np.where(expected > 1e-12 * whole, expected, 0.0)  # not rounding
+        apart = self.apart / self.others
+        return _alpha(apart.sum() - apart, expected, total.sum() - self.counts.sum(axis=1))
+
+    def _total(self) -> np.ndarray:
+        return np.asarray(self.counts.sum(axis=0)).reshape(-1)
+
+    def _far(self, total: np.ndarray) -> np.ndarray:
+        """From each answer to all answers, and back, (n_different,)."""
+        far = np.zeros(len(total))
+        step = max(1, BLOCK // max(len(total), 1))
+        for begin in range(0, len(total), step):
             block = slice(begin, begin + step)
-            far = distance(values[:, None], values[None, block])
-            expected += ((total @ far) * total[:, block]).sum(axis=1)
-        return _alpha(summed(weight, apart), expected, total.sum(axis=1))
-
-    return estimate
+            distances = self.distance(self.values[:, None], self.values[None, block])
+            far += distances @ total[block]
+            far[block] += total @ distances
+        return far
 
 
 def _pairs_within(item: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:

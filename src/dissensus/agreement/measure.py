@@ -4,14 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
 from dissensus.annotations import Annotations
 
-# From item weights (n_draws, n_items) to one value for each draw, (n_draws,). An item of weight 2
-# counts as two items with the same answers: this is how the bootstrap draws items.
-Estimate = Callable[[np.ndarray], np.ndarray]
+BLOCK = 1 << 20  # numbers at a time
+
+
+class Estimate(Protocol):
+    """A measure of some annotations, prepared so that one item can be left out quickly."""
+
+    def value(self) -> float:
+        """The measure of all items; nan where undefined."""
+        ...
+
+    def without_each(self) -> np.ndarray:
+        """The measure without the first item, without the second, ..., (n_items,)."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -21,10 +32,11 @@ class Measure:
     function: Callable[[Annotations], float]
     scales: tuple[str, ...]  # kinds of scales
     description: str
-    prepare: Callable[[Annotations], Estimate]  # the same for weighted items, prepared once
+    prepare: Callable[[Annotations], Estimate]  # the same, to leave out one item after another
     reasons: tuple[Callable[[Annotations], str | None], ...]  # why it is nan; the first that speaks
     needs_ids: bool = False  # whether it must know who answered
     brief: bool = False  # whether it is among the few of `at_a_glance`
+    bounds: tuple[float, float] = (-1.0, 1.0)  # of its confidence interval
 
 
 @dataclass(frozen=True)
@@ -38,19 +50,46 @@ class Breakdown:
     higher_is_agreement: bool = True  # else what is far from 0 is worth a look
 
 
-def whole(prepare: Callable[[Annotations], Estimate], annotations: Annotations) -> float:
-    """The value with every item counted once."""
-    return float(prepare(annotations)(np.ones((1, annotations.n_items)))[0])
+@dataclass(frozen=True, eq=False)
+class OfSums:
+    """A measure that is a formula of sums over items (an `Estimate`).
 
-
-def summed(weight: np.ndarray, per_item: np.ndarray) -> np.ndarray:
-    """Weighted sums over items, (n_draws,) or (n_draws, n_columns).
-
-    For a single draw without the threads of a matrix product, which wait for busy cores.
+    Args:
+        per_item: what is summed, (n_items,) or (n_items, n_columns) each.
+        formula: from the sums, (n,) or (n, n_columns) each, to n values.
     """
-    if len(weight) > 1:
-        return weight @ per_item
-    return np.einsum("i,i...->...", weight[0], per_item)[None]
+
+    per_item: tuple[np.ndarray, ...]
+    formula: Callable[..., np.ndarray]
+
+    def value(self) -> float:
+        return float(self.formula(*(sums[None] for sums in self._totals()))[0])
+
+    def without_each(self) -> np.ndarray:
+        totals, n_items = self._totals(), len(self.per_item[0])
+        step = max(1, BLOCK // sum(int(total.size) for total in totals))
+        values = np.empty(n_items)
+        for begin in range(0, n_items, step):
+            block = slice(begin, begin + step)
+            pairs = zip(totals, self.per_item, strict=True)
+            values[block] = self.formula(*(total - part[block] for total, part in pairs))
+        return values
+
+    def _totals(self) -> list[np.ndarray]:
+        return [np.asarray(part.sum(axis=0), dtype=float) for part in self.per_item]
+
+
+@dataclass(frozen=True, eq=False)
+class Undefined:
+    """A measure that has no value for these annotations (an `Estimate`)."""
+
+    n_items: int
+
+    def value(self) -> float:
+        return float("nan")
+
+    def without_each(self) -> np.ndarray:
+        return np.full(self.n_items, np.nan)
 
 
 def ratio(above: np.ndarray, below: np.ndarray) -> np.ndarray:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
-from dissensus.agreement.measure import Estimate, whole
+from dissensus.agreement.measure import Estimate, ratio
 from dissensus.agreement.pairs import PairMeasure, Pairs
 from dissensus.annotations import Annotations
 from dissensus.errors import DataError
@@ -26,8 +28,7 @@ def kappa_per_value(annotations: Annotations) -> dict[str, float]:
         >>> {value: round(kappa, 4) for value, kappa in found.items()}
         {'joy': 1.0, 'fear': 0.4}
     """
-    every = _each_value(annotations)
-    means = [float(one.mean(np.ones((1, annotations.n_items)))[0]) for one in every]
+    means = [kappas.value() for kappas in _each_value(annotations)]
     return dict(zip(_scale(annotations).values, means, strict=True))
 
 
@@ -44,7 +45,7 @@ def mean_kappa_per_value(annotations: Annotations) -> float:
     Reference: SeedBERT's agreement on a multiple-selection question: each emotion a binary
     question, kappa averaged over emotions.
     """
-    return whole(prepare_mean_kappa_per_value, annotations)
+    return prepare_mean_kappa_per_value(annotations).value()
 
 
 def kappa_of_any(annotations: Annotations) -> float:
@@ -52,27 +53,38 @@ def kappa_of_any(annotations: Annotations) -> float:
 
     nan where no pair has a kappa, as where nobody ever left an answer empty.
     """
-    return whole(prepare_kappa_of_any, annotations)
+    return prepare_kappa_of_any(annotations).value()
 
 
 def prepare_mean_kappa_per_value(annotations: Annotations) -> Estimate:
-    """`mean_kappa_per_value` for weighted items."""
-    every = _each_value(annotations)
-
-    def estimate(weight: np.ndarray) -> np.ndarray:
-        found = np.stack([one.mean(weight) for one in every])  # (n_values, n_draws)
-        defined = ~np.isnan(found)
-        total = np.where(defined, found, 0.0).sum(axis=0)
-        return np.where(defined.any(axis=0), total / np.maximum(defined.sum(axis=0), 1), np.nan)
-
-    return estimate
+    """`mean_kappa_per_value`, prepared to leave out items."""
+    return _MeanOverValues(_each_value(annotations))
 
 
 def prepare_kappa_of_any(annotations: Annotations) -> Estimate:
-    """`kappa_of_any` for weighted items."""
+    """`kappa_of_any`, prepared to leave out items."""
     _scale(annotations)
     pairs = Pairs.of(annotations, "kappa")
-    return pairs.kappas((annotations.answer != 0).astype(np.uint8), BINARY).mean
+    return pairs.kappas((annotations.answer != 0).astype(np.uint8), BINARY)
+
+
+@dataclass(frozen=True, eq=False)
+class _MeanOverValues:
+    """The mean of the kappas that are defined (an `Estimate`)."""
+
+    each: list[PairMeasure]  # one for each value
+
+    def value(self) -> float:
+        return float(_mean(np.array([[kappas.value()] for kappas in self.each]))[0])
+
+    def without_each(self) -> np.ndarray:
+        return _mean(np.stack([kappas.without_each() for kappas in self.each]))
+
+
+def _mean(values: np.ndarray) -> np.ndarray:
+    """The mean over rows of what is defined, (n_columns,); nan where nothing is."""
+    defined = ~np.isnan(values)
+    return ratio(np.where(defined, values, 0.0).sum(axis=0), defined.sum(axis=0).astype(float))
 
 
 def _each_value(annotations: Annotations) -> list[PairMeasure]:

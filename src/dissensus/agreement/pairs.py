@@ -68,10 +68,12 @@ class Pairs:
         code = answer[self.order].astype(np.uint32)
         plain = bool((disagreement == 1.0 - np.eye(len(disagreement))).all())
         n_values = len(disagreement)
+        least = disagreement[disagreement > 0].min(initial=np.inf) / 4  # counts are whole numbers
 
-        def by_rows(step: int, weight: np.ndarray, matrix: np.ndarray, sums: np.ndarray) -> None:
-            settings = (*self.rows, code, weight, disagreement, pooled, matrix, sums)
-            _each(step, lambda first: kernels.kappa_by_rows(first, step, *settings))
+        def by_rows(step: int, matrix: np.ndarray, sums: np.ndarray, without: np.ndarray) -> None:
+            settings = (*self.rows, code, disagreement, least, pooled, matrix, sums)
+            kernel: Any = kernels.kappa_by_rows
+            _each(step, lambda first: kernel(first, step, *settings, without[first]))
 
         words = self.n_annotators**2 / 2 * (3 if plain else n_values + 2) * n_values
         if self.repeats or words * (self.n_items / 64 + 1) > 4 * self.n_pairs:
@@ -88,12 +90,15 @@ class Pairs:
         """Correlation or concordance of each pair, for `number` (n_rows,) likewise."""
         from dissensus.agreement import kernels
 
-        middle = number.mean() if number.size else 0.0  # sums of squares keep their digits
-        sorted_number = (number - middle)[self.order]
+        sorted_number = number[self.order].astype(float)
+        largest = np.zeros(self.n_annotators)
+        np.maximum.at(largest, self.who, np.abs(sorted_number))
+        least = (1e-13 * largest) ** 2
 
-        def by_rows(step: int, weight: np.ndarray, matrix: np.ndarray, sums: np.ndarray) -> None:
-            settings = (*self.rows, sorted_number, weight, concordance, matrix, sums)
-            _each(step, lambda first: kernels.likeness_by_rows(first, step, *settings))
+        def by_rows(step: int, matrix: np.ndarray, sums: np.ndarray, without: np.ndarray) -> None:
+            settings = (*self.rows, sorted_number, least, concordance, matrix, sums)
+            kernel: Any = kernels.likeness_by_rows
+            _each(step, lambda first: kernel(first, step, *settings, without[first]))
 
         return PairMeasure(self, by_rows)
 
@@ -109,44 +114,47 @@ class Pairs:
 
 @dataclass(frozen=True, eq=False)
 class PairMeasure:
-    """A value for each pair of annotators: as a matrix, or its mean over the pairs."""
+    """A value for each pair of annotators: as a matrix, or its mean over pairs (an `Estimate`)."""
 
     pairs: Pairs
     by_rows: Callable[[int, np.ndarray, np.ndarray, np.ndarray], None]
-    by_bits: Callable[[int, np.ndarray, np.ndarray], None] | None = None  # if all items count once
+    by_bits: Callable[[int, np.ndarray, np.ndarray], None] | None = (
+        None  # if items are not left out
+    )
 
     def matrix(self) -> np.ndarray:
         """The value of each pair, (n_annotators, n_annotators); 1 on the diagonal."""
         n = self.pairs.n_annotators
         check_size((n, n), f"a matrix over the pairs of {n:,} annotators")
-        found = np.full((n, n), np.nan)
-        self._run(self._threads(), None, found)
-        np.fill_diagonal(found, 1.0)
-        return found
+        values = np.full((n, n), np.nan)
+        self._run(values)
+        np.fill_diagonal(values, 1.0)
+        return values
 
-    def mean(self, weight: np.ndarray) -> np.ndarray:
-        """The mean over the pairs that have a value, for item weights (n_draws, n_items)."""
-        nothing = np.empty((0, 0))
-        if len(weight) == 1:
-            every = [self._run(self._threads(), _unless_one(weight[0]), nothing)]
-        else:
-            with ThreadPoolExecutor(n_threads()) as pool:
-                work = [pool.submit(self._run, 1, w, nothing) for w in weight]
-                every = [done.result() for done in work]
-        sums = np.array(every).sum(axis=1)  # (n_draws, 2)
-        return ratio(sums[:, 0], sums[:, 1])
+    def value(self) -> float:
+        """The mean over the pairs that have a value."""
+        sums = self._run(np.empty((0, 0)))
+        return float(ratio(sums[:1], sums[1:])[0])
+
+    def without_each(self) -> np.ndarray:
+        """The same without each item, (n_items,)."""
+        threads, sums = self._threads(), np.zeros((self.pairs.n_annotators, 2))
+        changes = np.zeros((threads, self.pairs.n_items, 2))
+        self.by_rows(threads, np.empty((0, 0)), sums, changes)
+        total, defined = (sums.sum(axis=0) + changes.sum(axis=0)).T
+        return ratio(total, defined)
 
     def _threads(self) -> int:
         return 1 if self.pairs.n_pairs < FEW else n_threads()
 
-    def _run(self, threads: int, weight: np.ndarray | None, matrix: np.ndarray) -> np.ndarray:
-        sums = np.zeros((self.pairs.n_annotators, 2))
-        if weight is None and self.by_bits is not None:
+    def _run(self, matrix: np.ndarray) -> np.ndarray:
+        """Fill the matrix, if it has room; the sum of all values, and how many there are."""
+        threads, sums = self._threads(), np.zeros((self.pairs.n_annotators, 2))
+        if self.by_bits is not None:
             self.by_bits(threads, matrix, sums)
         else:
-            weight = np.ones(self.pairs.n_items) if weight is None else weight
-            self.by_rows(threads, weight, matrix, sums)
-        return sums
+            self.by_rows(threads, matrix, sums, np.empty((threads, 0, 2)))
+        return np.asarray(sums.sum(axis=0))
 
 
 def common_items(annotations: Annotations) -> np.ndarray:
@@ -193,7 +201,3 @@ def _each(step: int, work: Callable[[int], Any]) -> None:
         return
     with ThreadPoolExecutor(step) as pool:
         list(pool.map(work, range(step)))
-
-
-def _unless_one(weight: np.ndarray) -> np.ndarray | None:
-    return None if (weight == 1).all() else weight

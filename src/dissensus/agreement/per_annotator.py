@@ -71,10 +71,13 @@ def correlation_with_rest(annotations: Annotations) -> np.ndarray:
     def total(values: np.ndarray) -> np.ndarray:
         return np.bincount(who, values, minlength=n).astype(float, copy=False)
 
-    squares = [total(own * own), total(others * others)]
-    for spread, side in zip(squares, sides, strict=True):
-        spread[spread <= 1e-12 * total(side * side)] = 0.0  # nothing but rounding
-    found = ratio(total(own * others), np.sqrt(squares[0] * squares[1]))
+    item, size = annotations.item, np.abs(number)
+    size = np.bincount(item, size, minlength=annotations.n_items)[item][shared]
+    least = 1e-28 * total(size * size)  # what may be nothing but the rounding of a sum
+    spreads = [
+        np.where(spread > least, spread, 0.0) for spread in (total(own**2), total(others**2))
+    ]
+    found = ratio(total(own * others), np.sqrt(spreads[0] * spreads[1]))
     return np.clip(found, -1.0, 1.0)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from dissensus.agreement.counted import counted
-from dissensus.agreement.measure import Estimate, ratio, summed, whole
+from dissensus.agreement.measure import Estimate, OfSums, Undefined, ratio
 from dissensus.annotations import Annotations
 from dissensus.scales import Interval, MultiLabel
 
@@ -26,15 +26,14 @@ def percent_agreement(annotations: Annotations) -> float:
 
     Reference: Fleiss (1971), doi:10.1037/h0031619, for any number of answers per item.
     """
-    return whole(prepare_percent_agreement, annotations)
+    return prepare_percent_agreement(annotations).value()
 
 
 def prepare_percent_agreement(annotations: Annotations) -> Estimate:
-    """`percent_agreement` for weighted items."""
+    """`percent_agreement`, prepared to leave out items."""
     if isinstance(annotations.scale, Interval):
-        return lambda weight: np.full(len(weight), np.nan)
-    equal, several = _equal_pairs(annotations)
-    return lambda weight: ratio(summed(weight, equal), summed(weight, several))
+        return Undefined(annotations.n_items)
+    return OfSums(_equal_pairs(annotations), ratio)
 
 
 def _equal_pairs(annotations: Annotations) -> tuple[np.ndarray, np.ndarray]:

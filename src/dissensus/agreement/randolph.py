@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from dissensus.agreement.counted import beyond_chance
-from dissensus.agreement.measure import Estimate, whole
+from dissensus.agreement.measure import Estimate
 from dissensus.agreement.weights import Weights
 from dissensus.annotations import Annotations
 
@@ -31,11 +31,11 @@ def randolph_kappa(annotations: Annotations, weights: Weights = None) -> float:
     Reference: Randolph (2005), Free-marginal multirater kappa; Brennan and Prediger (1981),
     doi:10.1177/001316448104100307.
     """
-    return whole(lambda a: prepare_randolph_kappa(a, weights), annotations)
+    return prepare_randolph_kappa(annotations, weights).value()
 
 
 def prepare_randolph_kappa(annotations: Annotations, weights: Weights = None) -> Estimate:
-    """`randolph_kappa` for weighted items."""
+    """`randolph_kappa`, prepared to leave out items."""
     return beyond_chance(annotations, weights, "Randolph's kappa", _chance)
 
 

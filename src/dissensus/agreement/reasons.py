@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dissensus.agreement.icc import crossed, same_number
+from dissensus.agreement.icc import crossed, equal_means, same_number
 from dissensus.annotations import Annotations
 
 
@@ -63,6 +63,10 @@ def not_crossed(annotations: Annotations) -> str | None:
 def one_annotator(annotations: Annotations) -> str | None:
     n = np.count_nonzero(annotations.per_annotator())
     return "only one annotator has answers" if n < 2 else None
+
+
+def same_means(annotations: Annotations) -> str | None:
+    return "all items have the same mean rating" if equal_means(annotations) else None
 
 
 def not_same_number(annotations: Annotations) -> str | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from dissensus.agreement.kappa import pair_kappas, two
-from dissensus.agreement.measure import Estimate, whole
+from dissensus.agreement.measure import Estimate
 from dissensus.agreement.weights import Weights
 from dissensus.annotations import Annotations
 
@@ -35,9 +35,9 @@ def pi_matrix(annotations: Annotations, weights: Weights = None) -> np.ndarray:
 
 def mean_pi(annotations: Annotations, weights: Weights = None) -> float:
     """Scott's pi, mean over the pairs of annotators that have one; nan where none has."""
-    return whole(lambda a: prepare_mean_pi(a, weights), annotations)
+    return prepare_mean_pi(annotations, weights).value()
 
 
 def prepare_mean_pi(annotations: Annotations, weights: Weights = None) -> Estimate:
-    """`mean_pi` for weighted items."""
-    return pair_kappas(annotations, weights, "Scott's pi", pooled=True).mean
+    """`mean_pi`, prepared to leave out items."""
+    return pair_kappas(annotations, weights, "Scott's pi", pooled=True)

@@ -42,7 +42,7 @@ def agreement(
     ] = None,
     interval: Annotated[
         bool,
-        typer.Option("--interval", help="Add 95 % intervals, from 1,000 resamples of the items."),
+        typer.Option("--interval", help="Add 95 % confidence intervals (jackknife over items)."),
     ] = False,
     most: Annotated[
         int, typer.Option(min=0, help="Number of rows of --by to show, the most unusual first.")
@@ -143,7 +143,7 @@ def _value(annotations: Annotations, name: str, interval: bool) -> dict[str, Any
     if interval:
         low, high = math.nan, math.nan
         if not math.isnan(value):
-            low, high, _ = measures.interval(name, annotations)
+            low, high = measures.interval(name, annotations)
         found |= {"low": _or_none(low), "high": _or_none(high)}
     why = measures.why_undefined(name, annotations) if math.isnan(value) else None
     return {**found, "undefined": why}
