@@ -86,14 +86,14 @@ def test_a_prefix_of_a_range_stays_a_range() -> None:
 
 
 def test_twenty_million_names_cost_nothing() -> None:
-    begin = time.perf_counter()
+    begin = time.process_time()
     names = Names.range(20_000_000)
     assert names[19_999_999] == "19999999" and names[-1] == "19999999"
     assert "12345678" in names and "20000000" not in names
     assert names.codes(["5", "19999999"]).tolist() == [5, 19_999_999]
     assert names == Names.range(20_000_000)
     assert names.take(np.arange(3)) == Names.range(3)
-    assert time.perf_counter() - begin < 2
+    assert time.process_time() - begin < 2
 
 
 # ---- an independent reference ----

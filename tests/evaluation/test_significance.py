@@ -164,9 +164,9 @@ def test_an_undefined_item_and_a_run_without_scores_are_left_out_and_said() -> N
 
 def test_ten_thousand_draws_of_two_thousand_items_take_a_moment() -> None:
     first, second = scores(np.random.default_rng(0), 5, 2000)
-    begin = time.perf_counter()
+    begin = time.process_time()
     over_items(first, second)
-    assert time.perf_counter() - begin < 5
+    assert time.process_time() - begin < 5
 
 
 # ---- over seeds ----

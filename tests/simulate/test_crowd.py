@@ -59,7 +59,7 @@ def test_blocks_of_rows_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     crowd, parts = small_crowd(), three_items()
     pairs = every_pair(3, len(crowd))
     whole = crowd.distribution(parts, *pairs), crowd.answer(parts, *pairs, Draws(1))
-    monkeypatch.setattr("dissensus.simulate.crowd._CELLS", 20)
+    monkeypatch.setattr("dissensus.simulate.crowd.CELLS", 20)
     pieces = crowd.distribution(parts, *pairs), crowd.answer(parts, *pairs, Draws(1))
     assert np.array_equal(whole[0], pieces[0])
     assert np.array_equal(whole[1], pieces[1])

@@ -108,10 +108,10 @@ def test_a_selection_knows_what_the_whole_knew(preset: Callable[..., Corpus]) ->
 @pytest.mark.parametrize(
     ("sizes", "message"),
     [
-        ({"n_items": 0}, "simulate: n_items is at least 1, found 0"),
-        ({"n_annotators": 0}, "simulate: n_annotators is at least 1, found 0"),
-        ({"labels_per_item": 0}, "simulate: labels_per_item is at least 1, found 0"),
-        ({"seed": -1}, "simulate: a seed is 0 or more, found -1"),
+        ({"n_items": 0}, "simulate: n_items must be at least 1, found 0"),
+        ({"n_annotators": 0}, "simulate: n_annotators must be at least 1, found 0"),
+        ({"labels_per_item": 0}, "simulate: labels_per_item must be at least 1, found 0"),
+        ({"seed": -1}, "simulate: seed must be 0 or more, found -1"),
         (
             {"labels_per_item": 11},
             "simulate: labels_per_item is 11, but there are only 10 annotators and each answers "

@@ -154,7 +154,7 @@ def test_a_corpus_that_was_not_simulated_has_no_known_truth(corpus: Corpus) -> N
     with pytest.raises(DataError) as error:
         truth(bare)
     assert str(error.value) == (
-        "mine: not simulated, so nobody knows the truth about 'emotion'; missing "
+        "mine: is not a simulated corpus, so the truth about 'emotion' is not known; missing "
         "'parts.aspect', 'parts.value', 'parts.start', 'parts.stop'"
     )
 
@@ -251,4 +251,4 @@ def test_words_are_there_for_every_aspect_and_emotion() -> None:
 def test_one_emotion_is_too_few() -> None:
     with pytest.raises(DataError) as error:
         text(n_values=1)
-    assert str(error.value) == "simulate: n_values is at least 2, found 1"
+    assert str(error.value) == "simulate: n_values must be at least 2, found 1"

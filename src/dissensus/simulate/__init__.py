@@ -1,4 +1,4 @@
-"""A crowd with known tendencies, and what it was shown: sizes and a seed in, a `Corpus` out."""
+"""Simulated annotators with known tendencies: sizes and a seed in, a `Corpus` out."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A crowd and what it was shown, put together into a corpus with all that is known about both."""
+"""Build a corpus from simulated annotators and contents, with everything known about both."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from dissensus.simulate.truth import crowd_attributes, mean_by_annotator, part_a
 
 @dataclass(frozen=True, eq=False)
 class Shown:
-    """What a crowd is shown: one content per item, and where its parts lie in it."""
+    """One content per item, and where its parts are in it."""
 
     role: str
     contents: Contents
@@ -63,7 +63,7 @@ def labelled(
     draws: Draws,
     seed: int,
 ) -> Corpus:
-    """The corpus in which this crowd answers one question about what it is shown."""
+    """The corpus in which the annotators answer one question about the contents."""
     n_items, n_annotators = len(shown.parts), len(crowd)
     item, annotator = assign(n_items, n_annotators, labels_per_item, draws)
     looked, answer = crowd.answer(shown.parts, item, annotator, draws)

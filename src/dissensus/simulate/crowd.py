@@ -1,8 +1,9 @@
-"""People with known tendencies: where they look, what they lean to, how often they are careless.
+"""Annotators with known tendencies: where they look, which answers they prefer, how often they are
+careless.
 
-Nothing here knows what is shown. An item is a few *parts* (clauses, objects, events); each part is
-about an aspect and states one value. Preferences, leanings and noise are whole numbers, and every
-draw compares whole numbers, so a seed gives the same answers on every machine.
+Nothing here depends on the kind of content. An item is a few *parts* (clauses, objects, events);
+each part is about an aspect and states one value. Preferences, leans and noise are whole numbers,
+and every draw compares whole numbers, so a seed gives the same answers on every machine.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ FAITHFUL = 24  # a stated value is reported this many times as readily as a neig
 LEAN = (8, 2, 1)  # weight of an annotator's favourite answer, of its neighbours, of the rest
 NOISE = (2, 4, 6, 8, 10)  # percent of careless answers; each is as frequent as the others
 MOST = 4  # parts of an item whose answer is one of several values; the fewest are three
-_CELLS = 1 << 21  # of the largest intermediate array: blocks of rows keep memory flat
+CELLS = 1 << 21  # of the largest intermediate array: blocks of rows limit memory
 
 
 class Draws:
@@ -77,7 +78,7 @@ class Draws:
 
 @dataclass(frozen=True, eq=False)
 class Parts:
-    """What the items consist of; -1 where an item has fewer parts than others."""
+    """The parts of the items; -1 if an item has fewer parts than others."""
 
     aspect: np.ndarray  # (n_items, most parts) codes
     value: np.ndarray  # (n_items, most parts) codes of the values that the parts state
@@ -93,7 +94,7 @@ class Parts:
 
 @dataclass(frozen=True, eq=False)
 class Attention:
-    """Who looks where: annotator a looks at part j of item i with probability
+    """Where annotators look: annotator a looks at part j of item i with probability
 
     focus(j | i, a) = 16 ** preference[a, aspect(i, j)] / the same summed over the parts of i.
     """
@@ -137,7 +138,10 @@ class Attention:
         return np.where(parts.there[item], weights, 0)
 
     def mean_focus(self, parts: Parts) -> np.ndarray:
-        """The mean of all annotators' focus, the best that ignores who looks: (n_items, parts)."""
+        """The mean of all annotators' focus, (n_items, most parts).
+
+        It is the best without knowing the annotator.
+        """
         code, focus = self._focus_by_set(parts)  # (n_items,), (n_sets, n_annotators, n_aspects)
         mean = focus.mean(axis=1)[code[:, None], parts.aspect]
         return np.where(parts.there, mean, 0)
@@ -152,7 +156,7 @@ class Attention:
 
 @dataclass(frozen=True, eq=False)
 class Crowd(Attention):
-    """Annotators, and the exact distribution of what each of them answers to an item.
+    """Annotators, and the exact distribution of each annotator's answers to an item.
 
     Annotator a looks at part j of item i with probability
 
@@ -177,7 +181,7 @@ class Crowd(Attention):
     def balanced(
         cls, n_annotators: int, n_aspects: int, distance: np.ndarray, draws: Draws
     ) -> Crowd:
-        """A crowd in which every preference, leaning and noise is as frequent as any other."""
+        """A crowd in which every preference, lean and noise is as frequent as any other."""
         preference = even_preferences(n_annotators, n_aspects, draws)
         favourite = evenly(n_annotators, len(distance), draws)
         lean = np.full((n_annotators, len(distance)), LEAN[2], dtype=np.int64)
@@ -191,7 +195,7 @@ class Crowd(Attention):
         """How readily value v is read from a part that states e, (n_values e, n_values v)."""
         return np.where(self.distance == 0, FAITHFUL, (self.distance == 1).astype(np.int64))
 
-    # ---- what they do ----
+    # ---- what annotators do ----
 
     def answer(
         self, parts: Parts, item: np.ndarray, annotator: np.ndarray, draws: Draws
@@ -213,23 +217,23 @@ class Crowd(Attention):
         n_parts, n_values = parts.aspect.shape[1], len(self.distance)
         closeness, answers = self.closeness, np.empty((len(item), n_values), dtype=dtype)
         for rows in blocks(len(item), n_values):
-            who, what = annotator[rows], item[rows]
-            lean = self.lean[who].astype(float)  # (block, n_values)
-            focus = self.focus(parts, what, who)
-            noise = self.noise[who, None] / 100
+            annotators, items = annotator[rows], item[rows]
+            lean = self.lean[annotators].astype(float)  # (block, n_values)
+            focus = self.focus(parts, items, annotators)
+            noise = self.noise[annotators, None] / 100
             mixed = np.zeros_like(lean)
             for part in range(n_parts):
-                reading = lean * closeness[parts.value[what, part]]
+                reading = lean * closeness[parts.value[items, part]]
                 mixed += reading * (focus[:, part] / reading.sum(axis=1))[:, None]
             answers[rows] = (1 - noise) * mixed + noise * lean / lean.sum(axis=1, keepdims=True)
         return answers
 
-    # ---- what the crowd does on average ----
+    # ---- what annotators do on average ----
 
     def mean_distribution(self, parts: Parts) -> np.ndarray:
         """The mean of all annotators' answer distributions, (n_items, n_values).
 
-        Its most probable value is the best answer that ignores who is asked. It is summed over
+        Its most probable value is the best answer without knowing the annotator. It is summed over
         the sets of aspects that occur, not over all pairs of items and annotators.
         """
         code, focus = self._focus_by_set(parts)
@@ -249,29 +253,30 @@ class Crowd(Attention):
 def check_sizes(
     n_items: int, n_annotators: int, labels_per_item: int, n_values: int, seed: int
 ) -> None:
-    """Refuse a crowd that cannot be."""
+    """Refuse sizes that are impossible."""
     sizes = {"n_items": n_items, "n_annotators": n_annotators, "labels_per_item": labels_per_item}
     for name, size in sizes.items():
         if size < 1:
-            raise DataError(f"simulate: {name} is at least 1, found {size}")
+            raise DataError(f"simulate: {name} must be at least 1, found {size}")
     if n_values < 2:
-        raise DataError(f"simulate: n_values is at least 2, found {n_values}")
+        raise DataError(f"simulate: n_values must be at least 2, found {n_values}")
     if labels_per_item > n_annotators:
         raise DataError(
             f"simulate: labels_per_item is {labels_per_item}, but there are only {n_annotators} "
             "annotators and each answers an item once; ask for fewer labels or more annotators"
         )
     if seed < 0:
-        raise DataError(f"simulate: a seed is 0 or more, found {seed}")
+        raise DataError(f"simulate: seed must be 0 or more, found {seed}")
 
 
 def assign(
     n_items: int, n_annotators: int, labels_per_item: int, draws: Draws
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Who labels what: (item, annotator) per row, item by item, with all loads within one.
+    """Assign annotators to items: (item, annotator) per row, item by item.
 
-    Annotators stand in a random order and take the next place in turn; after the fewest whole
-    turns that end with an item the order is drawn anew, so that all of them meet one another.
+    The numbers of answers per annotator differ by at most one. Annotators take turns in a random
+    order; after the fewest whole turns that end with an item a new order is drawn, so that all
+    annotators share items with one another.
     """
     turns = labels_per_item // gcd(n_annotators, labels_per_item)
     places = np.arange(n_items * labels_per_item)
@@ -283,7 +288,7 @@ def assign(
 
 
 def circle(n_values: int) -> np.ndarray:
-    """Steps between values that stand in a circle, such as the circumplex of affect.
+    """Steps between values on a circle, such as the circumplex of affect.
 
     Example:
         >>> circle(6)[0].tolist()
@@ -308,7 +313,7 @@ def even_preferences(n_annotators: int, n_aspects: int, draws: Draws) -> np.ndar
 def draw_parts(crowd: Attention, n_items: int, n_values: int, draws: Draws) -> Parts:
     """Which aspects and values the three or four parts of each item have, in random order.
 
-    One value is stated twice: it is the best guess of who does not know the annotator.
+    One value is stated twice: it is the best guess without knowing the annotator.
     """
     sets = [np.pad(crowd.even_sets(n), ((0, 0), (0, MOST - n)), constant_values=-1) for n in (3, 4)]
     three, four = (chosen[draws.below(len(chosen), n_items)] for chosen in sets)
@@ -319,7 +324,7 @@ def draw_parts(crowd: Attention, n_items: int, n_values: int, draws: Draws) -> P
 
 
 def shuffled(table: np.ndarray, draws: Draws) -> np.ndarray:
-    """Each row in random order, with what is absent (-1) at the end."""
+    """Each row in random order, with missing entries (-1) at the end."""
     key = draws.words(*table.shape) + ((table < 0).astype(np.int64) << 32)
     return np.take_along_axis(table, np.argsort(key, axis=1, kind="stable"), axis=1)
 
@@ -330,6 +335,6 @@ def evenly(n: int, limit: int, draws: Draws) -> np.ndarray:
 
 
 def blocks(n_rows: int, width: int) -> Iterator[slice]:
-    """Slices of rows of this width, so that what is made of one of them stays small."""
-    step = max(1, _CELLS // width)
+    """Slices of rows of this width, such that arrays computed from a slice are small."""
+    step = max(1, CELLS // width)
     return (slice(start, start + step) for start in range(0, n_rows, step))

@@ -1,4 +1,4 @@
-"""Pictures with several objects, labelled by people who look at different ones."""
+"""Pictures with several objects; annotators look at different objects."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ def image(
     n_values: int = 6,
     seed: int = 0,
 ) -> Corpus:
-    """A corpus of pictures with several objects, and a crowd whose tendencies are known.
+    """A corpus of pictures with several objects, and annotators whose tendencies are known.
 
     Each picture is a PNG of 48 x 48 pixels with three or four objects in the cells of a 3 x 3
     grid. An object's shape carries the answer, its colour draws the eye; two objects of a picture
     share their shape, none its colour. Annotators are asked for *the* shape: each looks mostly at
-    objects of the colours they prefer, leans to certain answers and is careless now and then.
+    objects of the colours they prefer, prefers certain answers and is careless now and then.
     `Crowd` states the distribution of their answers in closed form:
 
         p(v) = (1 - noise) * sum over objects of focus(object) * reading(v | object)
                + noise * lean(v)
 
-    The truth travels with the corpus, as in `text`, and `truth` reads it back for any pair:
+    The truth is saved with the corpus, as in `text`, and `truth` reads it back for any pair:
 
     - the question's `extra["distribution"]`: p of each row's item and annotator;
     - rationales of kind "focus": the box (row, column) of the object that the annotator looked at;
@@ -40,12 +40,12 @@ def image(
     - items' attributes: `parts.aspect` (colour), `parts.value` (shape), `parts.start` and
       `parts.stop` (row, column), one entry per object.
 
-    With the default sizes the best possible accuracy is .83, and .51 for who does not know the
-    annotator. From four annotators on, attention to where the crowd looks on average finds an
+    With the default sizes the best possible accuracy is .83, and .51 without knowing the
+    annotator. From four annotators on, attention to where annotators look on average finds an
     annotator's own object with an AUROC of at most .65.
 
-    The preset is frozen: sizes and seed determine every pixel and answer for good. Shapes beyond
-    the eighth are patterns of blocks with invented names.
+    The preset is frozen: sizes and seed determine every pixel and answer in every version. Shapes
+    beyond the eighth are patterns of blocks with invented names.
 
     Args:
         labels_per_item: how many annotators label each item; all get the same number of items, or

@@ -1,4 +1,4 @@
-"""People who rate what they look at: biased, more or less steady, known through and through."""
+"""Annotators who rate what they look at, with a known bias and spread."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Raters(Attention):
     def balanced(
         cls, n_annotators: int, n_aspects: int, n_questions: int, draws: Draws
     ) -> list[Raters]:
-        """The same people on each of several questions; they differ in nothing but their bias."""
+        """The same annotators on each of several questions; only their bias differs."""
         preference = even_preferences(n_annotators, n_aspects, draws)
         spread = np.array(SPREAD)[evenly(n_annotators, len(SPREAD), draws)]
         biases = [
@@ -73,7 +73,7 @@ class Raters(Attention):
 
 
 def _slips_below(slip: np.ndarray, spread: np.ndarray) -> np.ndarray:
-    """The probability of a slip no larger than this: a sum of P, in closed form."""
+    """The probability of an error no larger than this: a sum of P, in closed form."""
     n = 2 * spread + 1
     few, many = np.clip(slip + n, 0, n), np.clip(n - 1 - slip, 0, n)
     count = np.where(slip < 0, few * (few + 1) // 2, n * n - many * (many + 1) // 2)

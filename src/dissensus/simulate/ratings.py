@@ -1,4 +1,4 @@
-"""Short texts, rated on valence and activation by people of different bias and steadiness."""
+"""Short texts, rated on valence and activation by annotators of different bias and spread."""
 
 from __future__ import annotations
 
@@ -40,19 +40,19 @@ OPPOSITE = (3, 5)  # steps around the circumplex between the two emotions of an 
 def ratings(
     n_items: int = 1000, n_annotators: int = 10, labels_per_item: int = 5, seed: int = 0
 ) -> Corpus:
-    """A corpus of texts rated on valence and activation, and raters whose tendencies are known.
+    """A corpus of texts rated on valence and activation, by annotators with known tendencies.
 
     Half of the texts have one clause, half have two, about different aspects (work, food, ...)
     and with emotions from opposite sides of the circumplex: their ratings have two modes, because
     each annotator looks mostly at the clause about the aspect they prefer, and rates it. Both
-    questions run from -1 to 1 and are answered at one time (`response`) after one look. An
+    questions have a scale from -1 to 1 and are answered together (`response`) after one look. An
     annotator has a bias on each question and a spread. `Raters` states the density of their
-    ratings in closed form, in hundredths, with k the slip of a rater of spread s:
+    ratings in closed form, in hundredths, with k the error of an annotator of spread s:
 
         P(k) = (2 s + 1 - |k|) / (2 s + 1) ** 2                 for |k| <= 2 s
         p(x) = sum over clauses of focus(clause) * P(x - mode(clause) - bias)
 
-    The truth travels with the corpus, and `truth(corpus, question)` reads it back for any pair:
+    The truth is saved with the corpus, and `truth(corpus, question)` reads it back for any pair:
 
     - each question's `extra["distribution"]`: the mass of p on the scale's grid, for each row;
     - rationales of kind "focus": the clause that the annotator looked at, for both questions;
@@ -64,9 +64,9 @@ def ratings(
       `parts.valence` and `parts.activation` (modes), one entry per clause.
 
     With the default sizes the lowest possible mean absolute error is .07 for valence and .07 for
-    activation, and .21 and .22 for who does not know the annotator.
+    activation, and .21 and .22 without knowing the annotator.
 
-    The preset is frozen: sizes and seed determine every text and rating for good.
+    The preset is frozen: sizes and seed determine every text and rating in every version.
 
     Args:
         labels_per_item: how many annotators rate each item; all get the same number of items, or
@@ -87,13 +87,13 @@ def ratings(
     shown = Shown("text", *Contents.distinct("text", texts), ASPECTS, parts, start, stop)
     item, annotator = assign(n_items, n_annotators, labels_per_item, draws)
     looked = raters[0].look(parts, item, annotator, draws)
-    names, asked, people = annotator_names(n_annotators), {}, {}
+    names, questions, facts = annotator_names(n_annotators), {}, {}
     for question, of_question in zip(QUESTIONS, raters, strict=True):
         known = RatingsTruth(
             of_question, parts, start, stop, ASPECTS, modes_of(parts, question), Interval(-1, 1)
         )
         answer = of_question.rate(known.mode[item, looked], annotator, draws) / 100
-        asked[question] = Annotations.from_arrays(
+        questions[question] = Annotations.from_arrays(
             item,
             annotator,
             answer,
@@ -104,11 +104,11 @@ def ratings(
             extra={"distribution": as_lists(known.distribution(item, annotator, np.float32))},
         )
         errors = known.errors_of(item, annotator)[0]
-        people[f"best_error.{question}"] = mean_by_annotator(errors, annotator, n_annotators)
+        facts[f"best_error.{question}"] = mean_by_annotator(errors, annotator, n_annotators)
     return Corpus.build(
         "simulated-ratings",
         Names.range(n_items),
-        asked,
+        questions,
         annotators=names,
         contents={"text": (shown.contents, shown.content)},
         item_attributes=part_attributes(parts, ASPECTS, tuple(FEELINGS), start, stop)
@@ -119,7 +119,7 @@ def ratings(
             for question in QUESTIONS
         },
         annotator_attributes=rater_attributes(dict(zip(QUESTIONS, raters, strict=True)), ASPECTS)
-        | people,
+        | facts,
         rationales=shown.rationales(QUESTIONS, item, annotator, looked),
         notes=(
             f"simulated: preset ratings, {n_items} items, {n_annotators} annotators, "

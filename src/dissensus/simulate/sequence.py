@@ -1,4 +1,4 @@
-"""Sequences with several events, labelled by people who attend to different ones."""
+"""Sequences with several events; annotators attend to different events."""
 
 from __future__ import annotations
 
@@ -29,20 +29,20 @@ def sequence(
     n_values: int = 6,
     seed: int = 0,
 ) -> Corpus:
-    """A corpus of feature sequences with several events, and a crowd whose tendencies are known.
+    """A corpus of feature sequences with several events, and annotators with known tendencies.
 
     Each item is a clip of 16 to 43 frames in which three or four events follow one another. An
     event shows in one channel (face, voice, ...) and expresses one emotion; two events of an item
     share theirs, none its channel. A frame is a vector of one number per channel and then one per
     emotion: during an event those of its channel and of its emotion rise to 1 and fall again, the
     others are noise around 0. Annotators are asked for *the* emotion: each attends mostly to the
-    channels they prefer, leans to certain answers and is careless now and then. `Crowd` states
+    channels they prefer, prefers certain answers and is careless now and then. `Crowd` states
     the distribution of their answers in closed form:
 
         p(v) = (1 - noise) * sum over events of focus(event) * reading(v | event)
                + noise * lean(v)
 
-    The truth travels with the corpus, as in `text`, and `truth` reads it back for any pair:
+    The truth is saved with the corpus, as in `text`, and `truth` reads it back for any pair:
 
     - the question's `extra["distribution"]`: p of each row's item and annotator;
     - rationales of kind "focus": the frames of the event that the annotator attended to;
@@ -51,11 +51,11 @@ def sequence(
     - items' attributes: `parts.aspect` (channel), `parts.value` (emotion), `parts.start` and
       `parts.stop` (frames), one entry per event.
 
-    With the default sizes the best possible accuracy is .83, and .51 for who does not know the
-    annotator. From four annotators on, attention to where the crowd looks on average finds an
+    With the default sizes the best possible accuracy is .83, and .51 without knowing the
+    annotator. From four annotators on, attention to where annotators look on average finds an
     annotator's own event with an AUROC of at most .65.
 
-    The preset is frozen: sizes and seed determine every feature and answer for good.
+    The preset is frozen: sizes and seed determine every feature and answer in every version.
 
     Args:
         labels_per_item: how many annotators label each item; all get the same number of items, or

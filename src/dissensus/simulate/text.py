@@ -1,4 +1,4 @@
-"""Texts whose clauses carry different emotions, labelled by people who look at different ones."""
+"""Texts whose clauses have different emotions; annotators look at different clauses."""
 
 from __future__ import annotations
 
@@ -38,18 +38,18 @@ def text(
     n_values: int = 6,
     seed: int = 0,
 ) -> Corpus:
-    """A corpus of texts with several emotions, and a crowd whose tendencies are known.
+    """A corpus of texts with several emotions, and annotators whose tendencies are known.
 
     Each text has three or four clauses. A clause is about one aspect (work, food, ...) and states
     one emotion; two clauses of a text share theirs, the others differ while there are enough.
     Annotators are asked for *the* emotion: each looks mostly at clauses about the aspects they
-    prefer, leans to certain answers and is careless now and then. `Crowd` states the distribution
+    prefer, prefers certain answers and is careless now and then. `Crowd` states the distribution
     of their answers in closed form:
 
         p(v) = (1 - noise) * sum over clauses of focus(clause) * reading(v | clause)
                + noise * lean(v)
 
-    The truth travels with the corpus, and `truth` reads it back for any pair:
+    The truth is saved with the corpus, and `truth` reads it back for any pair:
 
     - the question's `extra["distribution"]`: p of each row's item and annotator;
     - rationales of kind "focus": the clause that the annotator looked at when answering, drawn
@@ -61,12 +61,12 @@ def text(
     - items' attributes: `parts.aspect`, `parts.value`, `parts.start`, `parts.stop`, one entry
       per clause.
 
-    With the default sizes the best possible accuracy is .83, and .51 for who does not know the
-    annotator. From four annotators on, attention to where the crowd looks on average finds an
+    With the default sizes the best possible accuracy is .83, and .51 without knowing the
+    annotator. From four annotators on, attention to where annotators look on average finds an
     annotator's own clause with an AUROC of at most .65.
 
-    The preset is frozen: sizes and seed determine every text and answer for good. Emotions beyond
-    the eighth are invented words.
+    The preset is frozen: sizes and seed determine every text and answer in every version. Emotions
+    beyond the eighth are invented words.
 
     Args:
         labels_per_item: how many annotators label each item; all get the same number of items, or
@@ -155,7 +155,7 @@ def _write_clauses(
 
 
 def _template_pieces() -> tuple[list[str], list[str], np.ndarray]:
-    """What stands before and between the slots of each template, and if the event is first."""
+    """The text before and between the slots of each template, and if the event is first."""
     templates = WITH_ADJECTIVE + WITH_NOUN
     cut = [template.replace("{1}", "{0}").split("{0}") for template in templates]
     event_first = np.array(
@@ -169,5 +169,5 @@ def _take(array: Any, codes: np.ndarray) -> Any:
 
 
 def _joined(*columns: Any) -> Any:
-    """Texts made of columns of pieces."""
+    """Join columns of pieces to texts."""
     return pc.binary_join_element_wise(*columns, pa.scalar("", columns[0].type))

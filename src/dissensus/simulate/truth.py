@@ -1,4 +1,4 @@
-"""What is known about a simulated crowd: written into a corpus, and read back from it."""
+"""What is known about simulated annotators: written to a corpus, and read back from it."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ from dissensus.simulate.raters import HUNDREDTHS, Raters
 class Truth(ABC):
     """Where the annotators of a simulated corpus look, and what they answer, for any pair.
 
-    Codes are those of the corpus that `truth` was given, pairs that nobody labelled included.
+    Codes are those of the corpus that `truth` received. Pairs without an answer are included.
     """
 
     crowd: Attention
     parts: Parts
-    start: np.ndarray  # (n_items, most parts), boxes (..., 2): where each lies, -1: there is none
+    start: np.ndarray  # (n_items, most parts), boxes (..., 2): where each is, -1 for none
     stop: np.ndarray
     aspects: tuple[str, ...]
-    measure: ClassVar[str]  # what `best` gives
+    measure: ClassVar[str]  # what `best` returns
 
     def focus(self, item: Any, annotator: Any) -> np.ndarray:
         """The probability that the annotator looks at each part, (n_pairs, most parts)."""
@@ -39,7 +39,7 @@ class Truth(ABC):
     def blind_focus(self) -> np.ndarray:
         """The mean of all annotators' focus on each part, (n_items, most parts).
 
-        No attention that ignores who looks agrees better with the annotators.
+        No attention agrees better with the annotators without knowing the annotator.
         """
         return self.crowd.mean_focus(self.parts)
 
@@ -51,12 +51,12 @@ class Truth(ABC):
     def blind_distribution(self) -> np.ndarray:
         """The mean of all annotators' distributions, (n_items, n).
 
-        No prediction that ignores who is asked has a better cross-entropy.
+        No prediction has a better cross-entropy without knowing the annotator.
         """
 
     @abstractmethod
     def best(self, item: Any, annotator: Any) -> tuple[float, float]:
-        """What `measure` to expect at best on these pairs, knowing the annotator and not."""
+        """The best expected `measure` on these pairs, with and without knowing the annotator."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,13 +73,13 @@ class ChoiceTruth(Truth):
     def blind_distribution(self) -> np.ndarray:
         """The mean of all annotators' answer distributions, (n_items, n_values).
 
-        No prediction that ignores who is asked has a better cross-entropy, and none is right more
-        often than its most probable value.
+        Without knowing the annotator, no prediction has a better cross-entropy, and none is right
+        more often than its most probable value.
         """
         return self.crowd.mean_distribution(self.parts)
 
     def best(self, item: Any, annotator: Any) -> tuple[float, float]:
-        """The accuracy to expect at best on these pairs, knowing the annotator and not."""
+        """The best expected accuracy on these pairs, with and without knowing the annotator."""
         own = self.distribution(item, annotator)
         blind = self.blind_distribution().argmax(axis=1)[np.asarray(item)]
         return float(own.max(axis=1).mean()), float(own[np.arange(len(own)), blind].mean())
@@ -117,8 +117,8 @@ class RatingsTruth(Truth):
     def blind_density(self) -> np.ndarray:
         """The mean of all annotators' densities, (n_items, 201).
 
-        No prediction that ignores who is asked has a better cross-entropy, and none a lower mean
-        absolute error than its median.
+        Without knowing the annotator, no prediction has a better cross-entropy, and none has a
+        lower mean absolute error than its median.
         """
         return self._blind_by_kind()[self._kinds[1]]
 
@@ -129,8 +129,8 @@ class RatingsTruth(Truth):
         return np.diff(cumulated[:, at], axis=1)[self._kinds[1]]
 
     def best(self, item: Any, annotator: Any) -> tuple[float, float]:
-        """The mean absolute error to expect at best on these pairs, knowing the annotator and
-        not."""
+        """The lowest expected mean absolute error on these pairs, with and without knowing the
+        annotator."""
         own, blind = self.errors_of(np.asarray(item), np.asarray(annotator))
         return float(own.mean()), float(blind.mean())
 
@@ -183,7 +183,7 @@ def truth(corpus: Corpus, question: str | None = None) -> Truth:
     """Read the truth back from a simulated corpus, or from any selection or copy of it.
 
     Args:
-        question: left out, the corpus's first.
+        question: by default the first of the corpus.
 
     Example:
         >>> from dissensus.simulate import text
@@ -213,28 +213,28 @@ def truth(corpus: Corpus, question: str | None = None) -> Truth:
 
 
 def _checked(corpus: Corpus, question: str) -> tuple[Any, tuple[str, ...]]:
-    """The scale and the aspects of a corpus that holds all that `truth` needs."""
+    """The scale and the aspects of a corpus that has everything `truth` needs."""
     scale = corpus[question].scale
     facts, shown = corpus.annotator_attributes, corpus.item_attributes
     aspects = tuple(name.removeprefix("focus.") for name in facts if name.startswith("focus."))
     rated = isinstance(scale, Interval)
     stated = f"parts.{question}" if rated else "parts.value"
     leans = [f"lean.{value}" for value in getattr(scale, "values", ())]
-    of_people = [f"bias.{question}", "spread"] if rated else ["noise", *leans]
+    of_annotators = [f"bias.{question}", "spread"] if rated else ["noise", *leans]
     needed = ["parts.aspect", stated, "parts.start", "parts.stop"]
     missing = [name for name in needed if name not in shown]
-    missing += [name for name in of_people if name not in facts]
+    missing += [name for name in of_annotators if name not in facts]
     measured = rated or getattr(scale, "distance", None) is not None
     if missing or not aspects or not measured:
         raise DataError(
-            f"{corpus.name}: not simulated, so nobody knows the truth about {question!r}; "
-            f"missing {listed(missing or ['focus.ASPECT', 'a distance between values'])}"
+            f"{corpus.name}: is not a simulated corpus, so the truth about {question!r} is not "
+            f"known; missing {listed(missing or ['focus.ASPECT', 'a distance between values'])}"
         )
     return scale, aspects
 
 
 def crowd_attributes(crowd: Crowd, aspects: Sequence[str], values: Sequence[str]) -> dict[str, Any]:
-    """A crowd as annotators' attributes, from which `truth` makes it again."""
+    """A crowd as annotators' attributes, from which `truth` rebuilds it."""
     return (
         {"noise": crowd.noise / 100}
         | {f"lean.{value}": crowd.lean[:, code] for code, value in enumerate(values)}
@@ -243,9 +243,9 @@ def crowd_attributes(crowd: Crowd, aspects: Sequence[str], values: Sequence[str]
 
 
 def rater_attributes(raters: dict[str, Raters], aspects: Sequence[str]) -> dict[str, Any]:
-    """The raters of each question as annotators' attributes, from which `truth` makes them."""
+    """The raters of each question as annotators' attributes, from which `truth` rebuilds them."""
     (one, *_) = raters.values()
-    biases = {f"bias.{question}": people.bias / 100 for question, people in raters.items()}
+    biases = {f"bias.{question}": rater.bias / 100 for question, rater in raters.items()}
     return biases | {"spread": one.spread / 100} | _preferences(one, aspects)
 
 
@@ -272,13 +272,13 @@ def part_attributes(
 
 
 def part_lists(parts: Parts, flat: Any) -> Any:
-    """What is known about each part that there is, as one list per item."""
+    """Values of the existing parts, as one list per item."""
     offsets = np.append(0, parts.there.sum(axis=1).cumsum()).astype(np.int32)
     return pa.ListArray.from_arrays(pa.array(offsets), flat)
 
 
 def _places(ends: np.ndarray) -> Any:
-    """Numbers, or where there are two axes a short list for each."""
+    """Numbers, or a short list for each if there are two axes."""
     flat = pa.array(ends.ravel())
     return flat if ends.ndim == 1 else pa.FixedSizeListArray.from_arrays(flat, ends.shape[1])
 
@@ -299,7 +299,7 @@ def _stacked(columns: list[Any]) -> np.ndarray:
 
 
 def _padded(lists: Any, names: Sequence[str] | None = None) -> np.ndarray:
-    """Lists of different lengths as a table filled up with -1; names become codes."""
+    """Lists of different lengths as a table padded with -1; names become codes."""
     length = pc.list_value_length(lists).to_numpy()
     flat = lists.flatten()
     if names is not None:
