@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         readers,
         scales,
         simulate,
+        testing,
         training,
     )
     from dissensus.annotations import Annotations
@@ -60,6 +61,7 @@ __all__ = [
     "readers",
     "scales",
     "simulate",
+    "testing",
     "training",
 ]
 

@@ -9,7 +9,6 @@ import numpy as np
 from torch import Tensor, nn
 
 from dissensus.corpus import Corpus
-from dissensus.methods.framework.labels import items_of
 from dissensus.methods.framework.losses import answer_losses
 from dissensus.methods.framework.search_space import TRUNK_CHOICES, Choices
 from dissensus.methods.framework.trained import TrainedMethod
@@ -86,12 +85,6 @@ class AnnotatorHeads(TrainedMethod):
 
     def losses(self, sizes: Sizes) -> tuple[Loss, ...]:
         return answer_losses(sizes)
-
-    def targets(self, corpus: Corpus) -> dict[str, np.ndarray]:
-        return {}
-
-    def learns(self, corpus: Corpus) -> np.ndarray:
-        return items_of(corpus[question] for question in self.learned_.questions)
 
     def start(self, corpus: Corpus, question: str) -> np.ndarray:
         """What everyone together, and then each annotator, would answer unseen."""

@@ -5,15 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-
-from dissensus.corpus import Corpus
-from dissensus.methods.framework.labels import items_of
 from dissensus.methods.framework.losses import repeated_losses
 from dissensus.methods.framework.search_space import PROBE_CHOICES, Choices
 from dissensus.methods.framework.shared_net import Branch, SharedNet
 from dissensus.methods.framework.trained import TrainedMethod
-from dissensus.networks.likelihoods import likelihood
 from dissensus.training import Loss, Network, Sizes, Training
 
 
@@ -48,13 +43,3 @@ class RepeatedLabel(TrainedMethod):
 
     def losses(self, sizes: Sizes) -> tuple[Loss, ...]:
         return repeated_losses(sizes)
-
-    def targets(self, corpus: Corpus) -> dict[str, np.ndarray]:
-        return {}
-
-    def learns(self, corpus: Corpus) -> np.ndarray:
-        return items_of(corpus[question] for question in self.learned_.questions)
-
-    def start(self, corpus: Corpus, question: str) -> np.ndarray:
-        asked = corpus[question]
-        return likelihood(asked.scale).start(asked.answer, asked.weight)

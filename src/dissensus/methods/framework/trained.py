@@ -19,6 +19,7 @@ from dissensus.encoders import EncoderNetwork, NeuralEncoder, Reading, readings
 from dissensus.encoders.framework.digest import data_digest
 from dissensus.errors import DataError, ModelError, listed
 from dissensus.methods.framework.base import Answers, Method
+from dissensus.methods.framework.labels import items_of
 from dissensus.methods.framework.role_encoders import Readers, reading_notes, widths_of
 from dissensus.metrics import METRICS, metric_name, scores
 from dissensus.networks.likelihoods import likelihood
@@ -91,17 +92,18 @@ class TrainedMethod(Method):
     def losses(self, sizes: Sizes) -> tuple[Loss, ...]:
         """What is minimised."""
 
-    @abstractmethod
     def targets(self, corpus: Corpus) -> dict[str, np.ndarray]:
-        """Per item, made once before the loop, (n_items, ...) each."""
+        """Arrays that losses over items compare with, (n_items, ...) each; none if left out."""
+        return {}
 
-    @abstractmethod
     def learns(self, corpus: Corpus) -> np.ndarray:
-        """The items (codes) that there is something to learn from."""
+        """The items (codes) that there is something to learn from: those with an answer."""
+        return items_of(corpus[question] for question in self.learned_.questions)
 
-    @abstractmethod
     def start(self, corpus: Corpus, question: str) -> np.ndarray:
-        """The biases that the heads start from."""
+        """The biases that the heads start from: the base rates of the answers."""
+        answers = corpus[question]
+        return likelihood(answers.scale).start(answers.answer, answers.weight)
 
     def output(self, question: str) -> str:
         """The output of the network that the answer for items is read from."""
