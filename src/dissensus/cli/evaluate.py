@@ -182,7 +182,7 @@ def _about_scales(learned: Scale, found: Scale) -> str:
     """What to do where answers are not on the scale that was learned."""
     import numpy as np
 
-    from dissensus.readers.answers import variants
+    from dissensus.readers.tables.spellings import variants
     from dissensus.scales import Interval
 
     if isinstance(learned, Interval):

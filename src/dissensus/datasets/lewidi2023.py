@@ -11,7 +11,7 @@ from pathlib import Path
 
 from dissensus.corpus import Corpus
 from dissensus.datasets.files import chosen, present
-from dissensus.readers.lewidi2023 import read_parts
+from dissensus.readers.formats.lewidi2023 import read_parts
 
 CORPORA: tuple[str, ...] = ("HS-Brexit", "ArMIS", "ConvAbuse", "MD-Agreement")
 DEFAULT: str | None = None

@@ -18,9 +18,9 @@ import pyarrow as pa
 from dissensus.corpus import Corpus
 from dissensus.datasets.files import chosen, present
 from dissensus.names import Names
-from dissensus.readers.lewidi2025 import read_parts
-from dissensus.readers.text import read_utf8
-from dissensus.readers.whole_json import as_object, parsed
+from dissensus.readers.files import read_utf8
+from dissensus.readers.formats.lewidi2025 import read_parts
+from dissensus.readers.json_text import as_object, parsed
 from dissensus.scales import as_numbers
 
 NEEDED = {  # the parts without which a corpus is not whole; others are read where they are

@@ -1,6 +1,10 @@
-"""Readers: a file, a folder of ours or a table in memory -> Corpus.
+"""Readers: a file, a corpus folder or a table in memory -> Corpus.
 
-A format is a file here. Its module has two functions:
+`formats/` has a file for each format, `tables/` what the columns of a table mean, `exports/` what
+the exports of annotation tools share. A table goes one way through them: its format makes `Rows` of
+it (`tables/rows.py`), `tables/shapes.py` sees which shape it has, and `tables/long.py`, `wide.py`
+or `votes.py` finds the roles of its columns and assembles the corpus. A format is a module with two
+functions:
 
     recognise(path: Path) -> bool               a look at the first bytes; never raises on content
     read(path: Path, options: Options) -> Corpus     raises nothing but DissensusError
@@ -20,27 +24,27 @@ from typing import Any
 from dissensus.annotations import Repeats
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError
+from dissensus.readers.files import head, read_bytes, what_binary
 from dissensus.readers.options import Options
-from dissensus.readers.shapes import SHAPES
-from dissensus.readers.text import head, read_bytes, what_binary
+from dissensus.readers.tables.shapes import SHAPES
 from dissensus.scales import Scale
 
 READERS: dict[str, str] = {
-    "corpus": "dissensus.readers.folder",
-    "doccano": "dissensus.readers.doccano",
-    "parquet": "dissensus.readers.parquet",
-    "arrow": "dissensus.readers.arrow",
-    "lewidi2023": "dissensus.readers.lewidi2023",
-    "lewidi2025": "dissensus.readers.lewidi2025",
-    "mturk": "dissensus.readers.mturk",
-    "toloka": "dissensus.readers.toloka",
-    "matrix": "dissensus.readers.matrix",
-    "label-studio": "dissensus.readers.label_studio",
-    "argilla": "dissensus.readers.argilla",
-    "prodigy": "dissensus.readers.prodigy",
-    "peerannot": "dissensus.readers.peerannot",
-    "jsonl": "dissensus.readers.jsonl",
-    "csv": "dissensus.readers.csv",
+    "corpus": "dissensus.readers.formats.corpus",
+    "doccano": "dissensus.readers.formats.doccano",
+    "parquet": "dissensus.readers.formats.parquet",
+    "arrow": "dissensus.readers.formats.arrow",
+    "lewidi2023": "dissensus.readers.formats.lewidi2023",
+    "lewidi2025": "dissensus.readers.formats.lewidi2025",
+    "mturk": "dissensus.readers.formats.mturk",
+    "toloka": "dissensus.readers.formats.toloka",
+    "matrix": "dissensus.readers.formats.matrix",
+    "label-studio": "dissensus.readers.formats.label_studio",
+    "argilla": "dissensus.readers.formats.argilla",
+    "prodigy": "dissensus.readers.formats.prodigy",
+    "peerannot": "dissensus.readers.formats.peerannot",
+    "jsonl": "dissensus.readers.formats.jsonl",
+    "csv": "dissensus.readers.formats.csv",
 }
 
 
@@ -114,7 +118,7 @@ def read(
     if format is not None and format not in (*READERS, *SHAPES):
         raise DataError(f"no format {format!r}; there are {', '.join((*READERS, *SHAPES))}")
     if not isinstance(source, str | os.PathLike):
-        from dissensus.readers.table import read_table
+        from dissensus.readers.formats.memory import read_table
 
         return read_table(source, options)
     path = Path(source)

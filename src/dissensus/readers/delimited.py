@@ -1,0 +1,170 @@
+"""Delimited text: fields between commas, tabs, semicolons or bars, under a line of names."""
+
+from __future__ import annotations
+
+import csv
+import io
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.csv
+
+from dissensus.errors import DataError
+from dissensus.readers.files import head, is_text, read_utf8
+from dissensus.readers.tables.column_names import n_recognised
+from dissensus.readers.tables.rows import Rows, make_rows
+
+DELIMITERS = (",", "\t", ";", "|")
+_END = "\x04"  # a row of these is added, to see whether a quote was left open before it
+
+
+def names_in(path: Path) -> list[str]:
+    """The column names that a file begins with; none where it is no table of texts."""
+    start = head(path, 1 << 16)
+    if not is_text(start):
+        return []
+    first = start.decode("utf-8-sig", errors="replace").splitlines()[:1]
+    data = "".join(first).encode()
+    try:
+        return next(_records(data, find_delimiter(data)), [])
+    except csv.Error:
+        return []
+
+
+def delimited_rows(path: Path, encoding: str | None) -> Rows:
+    """The table that a file holds.
+
+    The delimiter is found in the first lines, whatever the file's ending says.
+    """
+    data = read_utf8(path, encoding)
+    delimiter = find_delimiter(data)
+    table = _parsed(data, delimiter, path)
+    header = [column[0].as_py() for column in table.columns]
+    return make_rows(
+        header,
+        table.slice(1).columns,
+        str(path),
+        name=path.name,
+        place=lambda row: f"line {_line(data, delimiter, row + 1)}",
+        folder=path.resolve().parent,
+    )
+
+
+def find_delimiter(data: bytes) -> str:
+    """The delimiter that gives the most known column names, then the most even rows.
+
+    Example:
+        >>> find_delimiter(b"text;worker;label\\nwell, no;ann;1\\n")
+        ';'
+    """
+    return max(DELIMITERS, key=lambda delimiter: _fit(data, delimiter))
+
+
+def _fit(data: bytes, delimiter: str) -> tuple[int, float, int]:
+    try:
+        records = [record for record in islice(_records(data, delimiter), 50) if record]
+    except csv.Error:
+        return 0, 0.0, 0
+    if not records or len(records[0]) < 2:
+        return 0, 0.0, 0
+    even = sum(len(record) == len(records[0]) for record in records) / len(records)
+    return n_recognised(records[0]), even, len(records[0])
+
+
+def _records(data: bytes, delimiter: str) -> Any:
+    """Python's own reader: slow, but it takes no more of the file than is asked for."""
+    return csv.reader(io.TextIOWrapper(io.BytesIO(data), "utf-8", newline=""), delimiter=delimiter)
+
+
+def _parsed(data: bytes, delimiter: str, path: Path) -> Any:
+    """The fields as an Arrow table of strings, whose first row is the header."""
+    if not data or data.isspace():
+        raise DataError(f"{path}: the file is empty")
+    width = _width(data, delimiter, path)
+    end = f"\n{delimiter.join([_END] * width)}\n".encode()
+    table = _arrow(data + end, delimiter, width, path)
+    if any(column[-1].as_py() != _END for column in table.columns):
+        raise DataError(f"{path}, {_open_quote(data, delimiter, table.num_rows - 1)}")
+    return table.slice(0, table.num_rows - 1)
+
+
+def _width(data: bytes, delimiter: str, path: Path) -> int:
+    """How many fields the first record has."""
+    try:
+        return len(next(record for record in _records(data, delimiter) if record))
+    except csv.Error as error:
+        raise DataError(f"{path}: the first line holds no column names ({error})") from None
+
+
+def _arrow(data: bytes, delimiter: str, width: int, path: Path) -> Any:
+    """Parse by blocks; where that fails, once more in one block, to be sure of the row."""
+    try:
+        return _parse(data, delimiter, width, 1 << 20, [])
+    except pa.ArrowInvalid:
+        pass  # a row is wrong, or an open quote or a very long field runs over a block's end
+    ragged: list[Any] = []
+    try:
+        return _parse(data, delimiter, width, min(len(data), 2**31 - 2), ragged)
+    except pa.ArrowInvalid as error:
+        reason = _ragged(data, delimiter, ragged[0]) if ragged else str(error).splitlines()[0]
+        raise DataError(f"{path}{', ' if ragged else ': '}{reason}") from None
+
+
+def _parse(data: bytes, delimiter: str, width: int, block: int, ragged: list[Any]) -> Any:
+    """The table of strings; a row with another width is put into `ragged` and ends it.
+
+    One thread is as fast here, and pyarrow's threads can abort a process that ends early
+    (https://github.com/apache/arrow/issues/34314).
+    """
+
+    def refuse(row: Any) -> str:
+        ragged.append(row)
+        return "error"
+
+    names = [str(number) for number in range(width)]
+    return pyarrow.csv.read_csv(
+        pa.BufferReader(data),
+        read_options=pyarrow.csv.ReadOptions(
+            column_names=names, use_threads=False, block_size=block
+        ),
+        parse_options=pyarrow.csv.ParseOptions(
+            delimiter=delimiter, newlines_in_values=True, invalid_row_handler=refuse
+        ),
+        convert_options=pyarrow.csv.ConvertOptions(
+            column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=False
+        ),
+    )
+
+
+def _ragged(data: bytes, delimiter: str, row: Any) -> str:
+    if _END in (row.text or ""):
+        return _open_quote(data, delimiter, row.number - 1)
+    line = _line(data, delimiter, row.number - 1)
+    return (
+        f"line {line}: {row.actual_columns} fields, but the first line has "
+        f"{row.expected_columns}; is the line cut off, or a field with {delimiter!r} not in quotes?"
+    )
+
+
+def _open_quote(data: bytes, delimiter: str, record: int) -> str:
+    return (
+        f"line {_line(data, delimiter, record)}: a quote is opened and never closed; "
+        "is the file cut off?"
+    )
+
+
+def _line(data: bytes, delimiter: str, record: int) -> int:
+    """The line in which a record begins; quoted fields may run over several lines."""
+    reader = _records(data, delimiter)
+    seen, begins = -1, 1
+    try:
+        for fields in reader:
+            seen += bool(fields)
+            if seen == record:
+                return begins
+            begins = reader.line_num + 1
+    except csv.Error:  # a field of more than 128 kB: count records, one per line
+        pass
+    return record + 1

@@ -1,0 +1,1 @@
+"""Exports: what the exports of annotation tools and crowdsourcing platforms share."""

@@ -1,0 +1,238 @@
+"""Tables of crowdsourcing platforms: columns have prefixes for what was shown and answered."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+
+from dissensus.corpus import Corpus
+from dissensus.errors import DataError, listed
+from dissensus.readers.delimited import delimited_rows
+from dissensus.readers.exports.responses import (
+    Left,
+    by_reason,
+    check_options,
+    corpus_of,
+    not_here,
+    shown_in,
+)
+from dissensus.readers.json_text import set_text
+from dissensus.readers.options import Options
+from dissensus.readers.tables.assignments import Status, reasons_of
+from dissensus.readers.tables.column_roles import Choice
+from dissensus.readers.tables.rows import Column, Rows
+
+TICKS = frozenset(("true", "false"))
+MANY = 20  # different texts, above which an answer may be a free text
+_NUMBERED = re.compile(r"(.*?)[._ ]?(\d+)")
+
+
+@dataclass(frozen=True)
+class Platform:
+    """How a platform's columns are called."""
+
+    tool: str
+    shown: str  # the prefix of what was shown, as of answers and gold labels
+    answer: str
+    item: str
+    annotator: str
+    response: str
+    status: Status
+    gold: str | None = None
+    seconds: str | None = None
+
+    def fits(self, names: Sequence[str]) -> bool:
+        """Whether a table with these columns is one of this platform."""
+        return self.annotator in names and any(name.startswith(self.answer) for name in names)
+
+
+def read_batch(path: Path, options: Options, platform: Platform) -> Corpus:
+    """Read a table; which answers are read, and what was shown, may be named."""
+    check_options(path, options, platform.tool, ("answer", "text"), "csv")
+    rows = delimited_rows(path, options.encoding)
+    _check_one_item(rows, platform)
+    columns = {name: column.array() for name, column in rows.columns.items()}
+    said: list[str] = []
+    answers = _answers(rows, options, platform, said)
+    kept, left = _kept(rows, answers, platform)
+    if not kept.any():
+        raise DataError(f"{path}: no answers: {by_reason(left)}")
+    named = _renamed(rows, answers, platform)
+    tidy = {new: columns[old] for old, new in named.items()}
+    tidy |= {name: _as_texts(array) for name, array in answers.items()}
+    where = np.flatnonzero(kept)
+    batch = replace(
+        rows,
+        columns={name: Column.of(array.filter(pa.array(kept))) for name, array in tidy.items()},
+        place=lambda row: rows.place(int(where[row])),
+        sets=frozenset(name for name in answers if pa.types.is_list(answers[name].type)),
+    )
+    choice, away = _choice(batch, answers, named, options, platform)
+    said += not_here(away)
+    return corpus_of(batch, choice, options, platform.tool, left, said)
+
+
+def _check_one_item(rows: Rows, platform: Platform) -> None:
+    """Refuse rows that hold several items: Input.x1, Input.x2 beside Answer.y1, Answer.y2."""
+    shown, given = (
+        _numbers(name.removeprefix(prefix) for name in rows.columns if name.startswith(prefix))
+        for prefix in (platform.shown, platform.answer)
+    )
+    both = sorted(shown & given, key=int)
+    if len(both) > 1:
+        raise DataError(
+            f"{rows.path}: several items in a row: {platform.shown}* and {platform.answer}* are "
+            f"numbered {listed(both)}; write a row for each of them"
+        )
+
+
+def _numbers(names: Iterable[str]) -> set[str]:
+    """The numbers that names of one kind end with, where there are several."""
+    found = [match for match in map(_NUMBERED.fullmatch, names) if match]
+    stems = [match[1] for match in found]
+    return {match[2] for match in found if stems.count(match[1]) > 1}
+
+
+# ---- answers ----
+
+
+def _answers(
+    rows: Rows, options: Options, platform: Platform, said: list[str]
+) -> dict[str, pa.Array]:
+    """The answers by question, those of boxes and buttons put together; free texts are none."""
+    prefix = platform.answer
+    given = {n.removeprefix(prefix): c for n, c in rows.columns.items() if n.startswith(prefix)}
+    made: dict[str, pa.Array] = {}
+    for name, parts in _grouped(given).items():
+        made[name] = given[parts[0]].array() if name in given else _ticked(given, name, parts)
+    short = {name: name.removesuffix(".labels").removesuffix(".label") for name in made}
+    if len(set(short.values())) == len(short):
+        made = {short[name]: array for name, array in made.items()}
+    made = {f"{prefix}{n}" if n in rows.columns else n: array for n, array in made.items()}
+    if options.answer is not None:
+        wanted = [n if n in made else n.removeprefix(prefix) for n in options.answer]
+        missing = [name for name in wanted if name not in made]
+        if missing:
+            raise DataError(f"{rows.path}: no answers {listed(missing)}; there are {listed(made)}")
+        return {name: made[name] for name in wanted}
+    free = [name for name, array in made.items() if _is_free(array)]
+    if free and len(free) < len(made):
+        said.append(f"free texts, not read as answers: {listed(free)}")
+        return {name: array for name, array in made.items() if name not in free}
+    return made
+
+
+def _grouped(given: dict[str, Column]) -> dict[str, list[str]]:
+    """The columns of each question: several where they are ticks of `NAME.VALUE`."""
+    ticks: dict[str, list[str]] = {}
+    for name, column in given.items():
+        values = {str(value).strip().lower() for value in column.values.to_pylist()}
+        if "." in name and values and values <= TICKS:
+            ticks.setdefault(name.rpartition(".")[0], []).append(name)
+    alone = {name: [name] for name in given}
+    for question, parts in ticks.items():
+        if len(parts) > 1 and question not in given:
+            alone = {name: held for name, held in alone.items() if name not in parts}
+            alone[question] = parts
+    return alone
+
+
+def _ticked(given: dict[str, Column], question: str, parts: list[str]) -> pa.Array:
+    """The values that are ticked in each row: one where that is so in all, or else a set."""
+    values = [part.removeprefix(f"{question}.") for part in parts]
+    texts = [given[part].array().to_pylist() for part in parts]
+    shown = [any(cell is not None for cell in row) for row in zip(*texts, strict=True)]
+    chosen = [
+        [value for value, cell in zip(values, row, strict=True) if str(cell).lower() == "true"]
+        for row in zip(*texts, strict=True)
+    ]
+    if all(len(found) == 1 for found, seen in zip(chosen, shown, strict=True) if seen):
+        return pa.array([found[0] if found else None for found in chosen], pa.string())
+    sets = [found if seen else None for found, seen in zip(chosen, shown, strict=True)]
+    return pa.array(sets, pa.list_(pa.string()))
+
+
+def _as_texts(array: pa.Array) -> pa.Array:
+    """Sets as JSON, as tables of texts hold them."""
+    if not pa.types.is_list(array.type):
+        return array
+    return pa.array([None if a is None else set_text(a) for a in array.to_pylist()], pa.string())
+
+
+def _is_free(array: pa.Array) -> bool:
+    """Whether hardly two people wrote the same, and no numbers."""
+    if pa.types.is_list(array.type):
+        return False
+    texts = [text for text in array.to_pylist() if text is not None and text.strip() != "{}"]
+    if not texts:
+        return True
+    words = [text for text in set(texts) if not re.fullmatch(r"[-+.\d]+", text.strip())]
+    return len(words) > MANY and len(words) > len(texts) / 2
+
+
+# ---- assignments ----
+
+
+def _kept(rows: Rows, answers: dict[str, pa.Array], platform: Platform) -> tuple[np.ndarray, Left]:
+    """Which rows are read; and for each question how many are not, whether answered or not."""
+    reasons = reasons_of(rows, platform.status)
+    left = Left((question, why) for question in answers for why in reasons if why is not None)
+    return np.array([why is None for why in reasons]), left
+
+
+# ---- what is what ----
+
+
+def _renamed(rows: Rows, answers: dict[str, pa.Array], platform: Platform) -> dict[str, str]:
+    """The columns beside answers, old name -> new: without a prefix where that is free."""
+    named = {}
+    for name in rows.columns:
+        if name.startswith(platform.answer):
+            continue
+        bare = name.removeprefix(platform.shown)
+        taken = bare in answers or (bare != name and bare in rows.columns)
+        named[name] = name if taken else bare
+    return named
+
+
+def _choice(
+    batch: Rows,
+    answers: dict[str, pa.Array],
+    named: dict[str, str],
+    options: Options,
+    platform: Platform,
+) -> tuple[Choice, list[str]]:
+    """What each column is, and the media that are not here."""
+    shown_ones = [new for old, new in named.items() if old.startswith(platform.shown)]
+    text = None
+    if options.text is not None:
+        text = tuple(named.get(f"{platform.shown}{t}", named.get(t, t)) for t in options.text)
+    item = platform.item if _is_whole(batch, platform.item) else None
+    shown, away = shown_in(batch, replace(options, text=text), item, shown_ones)
+    item = away[0] if item is None and away else item
+    if item is None and not shown:
+        raise DataError(
+            f"{batch.path}: no items: {platform.item!r} is not there, nor what was shown"
+        )
+    response = platform.response if platform.response in batch.columns else None
+    seconds = platform.seconds if platform.seconds in batch.columns else None
+    gold = {q: f"{platform.gold}{q}" for q in answers if f"{platform.gold}{q}" in batch.columns}
+    gold = {q: column for q, column in gold.items() if len(batch.columns[column].values)}
+    return Choice(
+        item,
+        platform.annotator,
+        tuple(answers),
+        shown,
+        gold=gold,
+        seconds=seconds if seconds and batch.columns[seconds].numbers() is not None else None,
+        response=response if len(answers) > 1 else None,
+    ), away
+
+
+def _is_whole(batch: Rows, name: str) -> bool:
+    return name in batch.columns and batch.columns[name].first_blank is None

@@ -1,0 +1,1 @@
+"""Formats: a file each. A path -> Corpus, by `recognise` and `read`."""

@@ -1,0 +1,154 @@
+"""Argilla's records: flat, as `records.to_list(flatten=True)` gives them, or as `to_disk` writes.
+
+    {"id": "r1", "text": "so good!", "mood.responses": ["joy", "fear"],
+     "mood.responses.users": ["u1", "u2"], "mood.responses.status": ["submitted", "draft"]}
+    {"id": "r1", "fields": {"text": "so good!"},
+     "responses": {"mood": [{"value": "joy", "user_id": "u1"}]}}
+
+An item is a record, a question is one of labels, sets of labels, ratings or texts. Drafts and what
+was discarded are left out; marks and rankings are not read, nor are suggestions.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from dissensus.corpus import Corpus
+from dissensus.errors import DataError, counted
+from dissensus.readers.exports.responses import (
+    Response,
+    check_options,
+    counts,
+    entries,
+    of_responses,
+    opens_with,
+)
+from dissensus.readers.json_text import value_text
+from dissensus.readers.options import Options
+
+TOOL = "Argilla"
+NO_ANSWER, NO_RESPONSE = "no answer", "no response"  # reasons why something is not read
+RESPONSES, USERS, STATUS = ".responses", ".responses.users", ".responses.status"
+
+
+def recognise(path: Path) -> bool:
+    """Whether the file opens with a record that has responses and, if it is flat, users."""
+    nested = (r'"fields"\s*:\s*\{', r'"responses"\s*:\s*\{')
+    return opens_with(path, *nested) or opens_with(path, r'"[^"]+\.responses\.users"\s*:')
+
+
+def read(path: Path, options: Options) -> Corpus:
+    """Read every response; a scale may be declared, and what was shown."""
+    check_options(path, options, TOOL, may=("text",))
+    found = _Found(str(path))
+    for place, record in entries(path, options.encoding):
+        found.add(place, record)
+    if not found.questions and found.unread:
+        raise DataError(f"{path}: no answers: {counts(found.unread)}")
+    return _built(path, found, options)
+
+
+@dataclass
+class _Found:
+    """Everything that is read of a file, and what is not."""
+
+    path: str
+    rows: list[Response] = field(default_factory=list)
+    questions: dict[str, bool] = field(default_factory=dict)  # whether answers are sets
+    fields: dict[str, None] = field(default_factory=dict)  # of nested records: what was shown
+    unread: Counter[str] = field(default_factory=Counter)
+
+    def add(self, place: str, record: dict[str, Any]) -> None:
+        where = f"{self.path}, {place}"
+        nested = isinstance(record.get("responses"), dict)
+        given = _nested(record, where) if nested else _flat(record, where)
+        shown = record.get("fields") if nested else record
+        texts = _texts(shown, record.get("metadata") if nested else None)
+        if nested and isinstance(shown, dict):
+            self.fields |= dict.fromkeys(key for key in shown if key in texts)
+        item = str(record.get("id") or record.get("external_id") or place)
+        annotators: dict[str | None, list[Response]] = {}
+        for name, annotator, status, value in given:
+            question = name.strip() or "(no name)"
+            if _is_marks(value):
+                self.unread[question] += 1
+                continue
+            rows = annotators.setdefault(annotator, [])
+            row = next((row for row in rows if question not in (row.answers | row.left)), None)
+            if row is None:  # a further response of this annotator, or the first
+                row = Response(place, item, annotator, {}, texts)
+                rows.append(row)
+            if status not in (None, "submitted"):
+                row.left[question] = str(status)
+            elif value is None:
+                row.left[question] = NO_ANSWER
+            else:
+                is_set = isinstance(value, list)
+                self.questions[question] = self.questions.get(question, False) or is_set
+                values = value if is_set else [value]
+                row.answers[question] = [str(value_text(one)) for one in values]
+        added = [row for rows in annotators.values() for row in rows]
+        for row in added:
+            row.reason = None if row.answers else NO_ANSWER
+        if not added:
+            added = [Response(place, item, None, {}, texts, reason=NO_RESPONSE)]
+        self.rows += added
+
+
+def _flat(record: dict[str, Any], where: str) -> Iterator[tuple[str, str | None, Any, Any]]:
+    """Question, user, status and value of each response."""
+    for key in [key for key in record if key.endswith(RESPONSES)]:
+        question = key.removesuffix(RESPONSES)
+        lists = [record.get(f"{question}{end}") or [] for end in (RESPONSES, USERS, STATUS)]
+        if not all(isinstance(held, list) for held in lists):
+            raise DataError(
+                f"{where}: responses to {question!r}, their users or statuses are no list"
+            )
+        values = lists[0]
+        users, statuses = (held or [None] * len(values) for held in lists[1:])
+        if not len(values) == len(users) == len(statuses):
+            raise DataError(
+                f"{where}: {question!r} has {len(values)} responses of {len(users)} users with "
+                f"{len(statuses)} statuses"
+            )
+        for value, user, status in zip(values, users, statuses, strict=True):
+            yield question, value_text(user), status, value
+
+
+def _nested(record: dict[str, Any], where: str) -> Iterator[tuple[str, str | None, Any, Any]]:
+    for question, given in record["responses"].items():
+        if not isinstance(given, list) or not all(isinstance(one, dict) for one in given):
+            raise DataError(f"{where}: the responses to {question!r} are no list of objects")
+        for one in given:
+            yield question, value_text(one.get("user_id")), one.get("status"), one.get("value")
+
+
+def _texts(shown: Any, metadata: Any) -> dict[str, str]:
+    """What stands beside the responses, in plain texts."""
+    parts = [part for part in (metadata, shown) if isinstance(part, dict)]
+    found = {key: value for part in parts for key, value in part.items() if _is_plain(key, value)}
+    return {key: str(value_text(value)) for key, value in found.items()}
+
+
+def _is_plain(key: str, value: Any) -> bool:
+    said = any(mark in key for mark in (RESPONSES, ".suggestion"))
+    return isinstance(value, str | bool) and not said and key != "id"
+
+
+def _is_marks(value: Any) -> bool:
+    """Whether a value is a list of marks or ranks, or another object."""
+    return isinstance(value, dict) or (
+        isinstance(value, list) and any(isinstance(one, dict) for one in value)
+    )
+
+
+def _built(path: Path, found: _Found, options: Options) -> Corpus:
+    marks = counts(found.unread)
+    said = [f"marks and rankings are not read: {marks}"] if marks else []
+    if found.questions and (bare := sum(row.reason == NO_RESPONSE for row in found.rows)):
+        said.append(f"{counted(bare, 'record')} without a response left out")
+    return of_responses(path, found.rows, found.questions, options, TOOL, said, found.fields)

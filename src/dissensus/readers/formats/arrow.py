@@ -1,0 +1,38 @@
+"""Arrow's own files (Feather is another name for them): a table in columns, whole or streamed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pyarrow as pa
+
+from dissensus.corpus import Corpus
+from dissensus.errors import DataError
+from dissensus.readers.files import ending, head, read_bytes
+from dissensus.readers.options import Options
+from dissensus.readers.tables.arrow_columns import file_rows
+from dissensus.readers.tables.shapes import any_table
+
+MAGIC = b"ARROW1"
+STREAM = b"\xff\xff\xff\xff"  # before the first message of a stream
+OLD = b"FEA1"
+ENDINGS = (".arrow", ".arrows", ".feather", ".ipc")
+
+
+def recognise(path: Path) -> bool:
+    """By its first bytes, or by its ending."""
+    return head(path, 6).startswith((MAGIC, STREAM, OLD)) or ending(path) in ENDINGS
+
+
+def read(path: Path, options: Options) -> Corpus:
+    """Read a table; numbers and dates are written out as texts."""
+    data = read_bytes(path)
+    if data.startswith(OLD):
+        raise DataError(f"{path}: a Feather file of version 1; write it again as version 2")
+    if not data.startswith((MAGIC, STREAM)):
+        raise DataError(
+            f"{path}: no Arrow file: it begins with {data[:6]!r}, not with {MAGIC!r} or {STREAM!r}"
+        )
+    open_any = pa.ipc.open_file if data.startswith(MAGIC) else pa.ipc.open_stream
+    rows = file_rows(path, lambda: open_any(pa.BufferReader(data)).read_all())
+    return any_table(rows, options)

@@ -1,0 +1,21 @@
+"""CSV and its kin: fields between commas, tabs, semicolons or bars, under a line of names."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from dissensus.corpus import Corpus
+from dissensus.readers.delimited import delimited_rows
+from dissensus.readers.files import head, is_text
+from dissensus.readers.options import Options
+from dissensus.readers.tables.shapes import any_table
+
+
+def recognise(path: Path) -> bool:
+    """Any text can be a CSV file, so this one is asked last."""
+    return path.is_file() and is_text(head(path))
+
+
+def read(path: Path, options: Options) -> Corpus:
+    """Read a table; every field is a text, "007" stays "007"."""
+    return any_table(delimited_rows(path, options.encoding), options)

@@ -1,0 +1,128 @@
+"""JSON lines: one object per line, which holds one answer or one item; or an array of such."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from dissensus.corpus import Corpus
+from dissensus.errors import DataError
+from dissensus.readers.files import ending, head, is_text, read_utf8
+from dissensus.readers.json_text import (
+    DECODER,
+    Place,
+    half_letter,
+    objects,
+    set_text,
+    unit_of,
+    value_text,
+)
+from dissensus.readers.options import Options
+from dissensus.readers.tables.rows import make_rows
+from dissensus.readers.tables.shapes import any_table
+
+ENDINGS = (".jsonl", ".ndjson", ".json1", ".json")
+_OPENING = re.compile(rb"\s*(\[\s*)?\{")
+
+
+def recognise(path: Path) -> bool:
+    """By its ending, or by an object at its beginning."""
+    start = head(path)
+    if not is_text(start):
+        return False
+    bare = start.removeprefix(b"\xef\xbb\xbf")
+    return ending(path) in ENDINGS or bool(_OPENING.match(bare))
+
+
+def read(path: Path, options: Options) -> Corpus:
+    """Read a table of objects; a list as an answer is a set of values."""
+    text = read_utf8(path, options.encoding).decode("utf-8")
+    _check_lines(text, path)
+    columns, numbers = _columns(objects(text, path))
+    if not numbers:
+        raise DataError(f"{path}: the file is empty")
+    if not columns:
+        raise DataError(f"{path}: every object is empty")
+
+    def place(row: int) -> str:
+        return f"{unit_of(text)} {numbers[row]}"
+
+    sets: set[str] = set()
+    arrays = [_array(name, column, sets, path, place) for name, column in columns.items()]
+    rows = make_rows(
+        list(columns),
+        arrays,
+        str(path),
+        name=path.name,
+        place=place,
+        folder=path.resolve().parent,
+        sets=frozenset(sets),
+    )
+    return any_table(rows, options)
+
+
+def _check_lines(text: str, path: Path) -> None:
+    """Refuse JSON that is whole but not made of lines."""
+    start = text.lstrip()
+    if (
+        unit_of(text) == "entry"
+        or _is_object(start.split("\n", 1)[0].strip())
+        or not _is_object(text.strip())
+    ):
+        return
+    raise DataError(
+        f"{path}: one JSON object over many lines; write one object per line and answer"
+    )
+
+
+def _is_object(text: str) -> bool:
+    if not (text.startswith("{") and text.endswith("}")):
+        return False
+    try:
+        return DECODER.raw_decode(text)[1] == len(text)
+    except (json.JSONDecodeError, RecursionError):
+        return False
+
+
+def _columns(
+    given: Iterable[tuple[int, dict[str, Any]]],
+) -> tuple[dict[str, list[Any]], list[int]]:
+    """The values by name, None where an object lacks one, and the number of each object."""
+    columns: dict[str, list[Any]] = {}
+    numbers: list[int] = []
+    for number, found in given:
+        for name, value in found.items():
+            column = columns.get(name)
+            if column is None:
+                column = columns[name] = []
+            if len(column) < len(numbers):  # earlier objects had no such value
+                column.extend([None] * (len(numbers) - len(column)))
+            column.append(value)
+        numbers.append(number)
+    for column in columns.values():
+        column.extend([None] * (len(numbers) - len(column)))
+    return columns, numbers
+
+
+def _array(name: str, column: list[Any], sets: set[str], path: Path, place: Place) -> Any:
+    """A column as Arrow strings; lists are written as JSON and noted in `sets`."""
+    try:
+        return pa.array(column, pa.string())
+    except (pa.ArrowInvalid, pa.ArrowTypeError):
+        pass  # not only texts
+    except UnicodeEncodeError:
+        raise half_letter(name, column, path, place) from None
+    if any(isinstance(value, list) for value in column):
+        sets.add(name)
+        texts = [None if value is None else set_text(value) for value in column]
+    else:
+        texts = [value_text(value) for value in column]
+    try:
+        return pa.array(texts, pa.string())
+    except UnicodeEncodeError:
+        raise half_letter(name, texts, path, place) from None

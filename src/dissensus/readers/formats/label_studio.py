@@ -1,0 +1,210 @@
+"""Label Studio's JSON export: an array of tasks, each with what people answered.
+
+    [{"id": 1, "data": {"text": "so good!"},
+      "annotations": [{"id": 1001, "completed_by": 10, "was_cancelled": false, "lead_time": 4.3,
+                       "result": [{"type": "choices", "from_name": "mood", "to_name": "text",
+                                   "value": {"choices": ["joy"]}}]}]}]
+
+An item is a task, a question is a control (`from_name`): choices, ratings, numbers, comparisons of
+two, or taxonomies. What people mark in a text or picture, and what they say of such a mark, is not
+read; neither are drafts, predictions and cancelled annotations. Where several choices can be made,
+an annotation without one says that none fits.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from dissensus.corpus import Corpus
+from dissensus.errors import DataError, counted, listed
+from dissensus.readers.exports.responses import (
+    Response,
+    check_options,
+    counts,
+    entries,
+    of_responses,
+    opens_with,
+)
+from dissensus.readers.json_text import value_text, value_texts
+from dissensus.readers.options import Options
+
+TOOL = "Label Studio"
+CONTROLS = {  # type -> where its value holds the answer
+    "choices": "choices",
+    "rating": "rating",
+    "number": "number",
+    "pairwise": "selected",
+    "taxonomy": "taxonomy",
+}
+MARKS = ("start", "x", "points", "ranges", "parentID")  # keys of what is said of a part of a task
+CANCELLED, REPEATED, BARE = "cancelled", "found twice", "no annotation"  # why it is not read
+FACTS = ("id", "created_at", "ground_truth")  # of an annotation, beside its answers
+
+
+def recognise(path: Path) -> bool:
+    """Whether the file opens with a task that has data and a list of annotations."""
+    return opens_with(path, r'"data"\s*:\s*\{', r'"(annotations|completions)"\s*:\s*\[')
+
+
+def read(path: Path, options: Options) -> Corpus:
+    """Read every annotation; a scale may be declared, and which part of the data was shown."""
+    check_options(path, options, TOOL, may=("text",))
+    found = _Found()
+    tasks = [_Task.of(path, place, entry) for place, entry in entries(path, options.encoding)]
+    emails = dict(pair for task in tasks for pair in task.emails())
+    for task in tasks:
+        found.add(task, emails)
+    if not found.questions:
+        seen = f"; not read: {counts(found.marks)}" if found.marks else ""
+        raise DataError(
+            f"{path}: no choices, ratings, numbers, comparisons or taxonomies in "
+            f"{counted(len(found.seen), 'annotation')}{seen}"
+        )
+    return _built(path, found, options)
+
+
+# ---- tasks and annotations ----
+
+
+@dataclass(frozen=True)
+class _Task:
+    where: str  # for messages
+    place: str
+    item: str
+    data: dict[str, str]
+    annotations: list[dict[str, Any]]
+
+    @classmethod
+    def of(cls, path: Path, place: str, entry: dict[str, Any]) -> _Task:
+        where = f"{path}, {place}"
+        data = entry.get("data")
+        given = entry.get("annotations", entry.get("completions"))
+        if entry.get("id") is None or not isinstance(data, dict) or not isinstance(given, list):
+            raise DataError(
+                f"{where}: a task of Label Studio has 'id', 'data' and 'annotations', found "
+                f"{listed(entry, 12)}"
+            )
+        if not all(isinstance(one, dict) and isinstance(one.get("result"), list) for one in given):
+            raise DataError(
+                f"{where}: every annotation has a 'result'; export JSON with whole annotations"
+            )
+        texts = {key: value_text(value) for key, value in data.items()}
+        plain = {key: text for key, text in texts.items() if text is not None}
+        return cls(where, place, str(entry["id"]), plain, given)
+
+    def emails(self) -> list[tuple[str, str]]:
+        """Users by number, where an annotation says both."""
+        people = [one.get("completed_by") for one in self.annotations]
+        found = [who for who in people if isinstance(who, dict) and who.get("email")]
+        return [(str(who.get("id")), str(who["email"])) for who in found]
+
+
+@dataclass
+class _Found:
+    """Everything that is read of a file, and what is not."""
+
+    rows: list[Response] = field(default_factory=list)
+    questions: dict[str, str] = field(default_factory=dict)  # name -> type
+    marks: Counter[str] = field(default_factory=Counter)
+    seen: set[str] = field(default_factory=set)
+
+    def add(self, task: _Task, emails: dict[str, str]) -> None:
+        if not task.annotations:
+            self.rows.append(Response(task.place, task.item, None, {}, {}, reason=BARE))
+        for number, one in enumerate(task.annotations, start=1):
+            name = str(one.get("id") or f"{task.item}, {number}")
+            place = f"{task.place}, annotation {name}"
+            if name in self.seen:
+                self.rows.append(Response(place, task.item, None, {}, {}, reason=REPEATED))
+                continue
+            self.seen.add(name)
+            answers, facts = self._results(task, one["result"])
+            facts |= {f"annotation.{k}": str(value_text(one[k])) for k in FACTS if one.get(k)}
+            person = _person(one.get("completed_by"), emails)
+            seconds = value_text(one.get("lead_time"))
+            reason = CANCELLED if one.get("was_cancelled") in (True, "true") else None
+            self.rows.append(
+                Response(place, task.item, person, answers, task.data, facts, seconds, reason)
+            )
+
+    def _results(
+        self, task: _Task, results: list[Any]
+    ) -> tuple[dict[str, list[str]], dict[str, str]]:
+        """The answers of one annotation by question, and what it says in free texts."""
+        answers: dict[str, list[str]] = {}
+        facts: dict[str, str] = {}
+        for result in results:
+            value = result.get("value") if isinstance(result, dict) else None
+            if not isinstance(value, dict):
+                raise DataError(f"{task.where}: every result has a 'value', found {result!r:.60}")
+            kind, name = str(result.get("type")), str(result.get("from_name") or "").strip()
+            if not name:
+                raise DataError(f"{task.where}: every result has a 'from_name', found none")
+            of_mark = any(key in value or key in result for key in MARKS)
+            if kind == "textarea" and not of_mark:
+                facts[f"{name} (text)"] = " | ".join(value_texts(value.get("text")))
+            elif of_mark or kind not in CONTROLS:
+                self.marks[kind] += 1
+            else:
+                if self.questions.setdefault(name, kind) != kind:
+                    raise DataError(
+                        f"{task.where}: {name!r} is of two types, {self.questions[name]} and {kind}"
+                    )
+                answers.setdefault(name, []).extend(_answer(kind, value))
+        return answers, facts
+
+    @property
+    def read(self) -> list[Response]:
+        """The annotations that are read."""
+        return [row for row in self.rows if row.reason is None]
+
+    @property
+    def sets(self) -> list[str]:
+        """The questions whose answers are sets."""
+        several = {q for row in self.read for q, held in row.answers.items() if len(held) > 1}
+        return [q for q, kind in self.questions.items() if q in several or kind == "taxonomy"]
+
+
+def _person(who: Any, emails: dict[str, str]) -> str | None:
+    name = who.get("email") or who.get("id") if isinstance(who, dict) else who
+    return None if name in (None, "") else emails.get(str(name), str(name))
+
+
+def _answer(kind: str, value: dict[str, Any]) -> list[str]:
+    given = value.get(CONTROLS[kind])
+    if kind == "taxonomy":
+        paths = given if isinstance(given, list) else []
+        return [" > ".join(value_texts(path)) for path in paths]
+    return value_texts(given)
+
+
+# ---- as a corpus ----
+
+
+def _built(path: Path, found: _Found, options: Options) -> Corpus:
+    said, sets = _unread(found), found.sets
+    for question in sets:
+        nothing = [row for row in found.read if question not in row.answers]
+        for row in nothing:
+            row.answers[question] = []
+        if nothing:
+            n = counted(len(nothing), "annotation")
+            said.append(f"{question}: no choice in {n}, read as: none fits")
+    answered = {question for row in found.read for question in row.answers}
+    questions = {q: q in sets for q in found.questions if q in answered or not answered}
+    return of_responses(path, found.rows, questions, options, TOOL, said)
+
+
+def _unread(found: _Found) -> list[str]:
+    said = []
+    if found.marks:
+        said.append(f"marks, and what was said of them, are not read: {counts(found.marks)}")
+    reasons = Counter(row.reason for row in found.rows)
+    if reasons[BARE]:
+        said.append(f"{counted(reasons[BARE], 'task')} without an annotation left out")
+    if reasons[REPEATED]:
+        said.append(f"{counted(reasons[REPEATED], 'annotation')} found twice and read once")
+    return said

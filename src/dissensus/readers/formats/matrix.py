@@ -1,0 +1,166 @@
+"""A matrix of whole numbers: a line per item, a column per annotator, -1 where nobody was asked.
+
+As text with spaces between, or as an array that numpy wrote (.npy).
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import warnings
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+
+from dissensus.corpus import Corpus
+from dissensus.errors import DataError
+from dissensus.readers.files import head, is_text, read_bytes, read_utf8
+from dissensus.readers.options import Options
+from dissensus.readers.tables.answers import described
+from dissensus.readers.tables.assembly import assembled
+from dissensus.readers.tables.column_roles import Choice
+from dissensus.readers.tables.notes import amounts, remarks
+from dissensus.readers.tables.rows import Column, Rows
+from dissensus.scales import as_numbers
+
+NUMPY = b"\x93NUMPY"
+MISSING = -1
+_HOLDS = "a matrix holds whole numbers from 0, and -1 where nobody was asked"
+_WHOLE = re.compile(rb"-1|[0-9]+|(?i:nan)")
+
+
+def recognise(path: Path) -> bool:
+    """By numpy's first bytes, or by lines of several whole numbers with spaces between.
+
+    With tabs between, a first line of different numbers may be a header; then it is no matrix.
+    """
+    start = head(path)
+    if start.startswith(NUMPY):
+        return True
+    if not is_text(start):
+        return False
+    lines = start.removeprefix(b"\xef\xbb\xbf").splitlines()
+    if len(start) == 4096:  # the last line, or the only one's last number, may be cut off
+        lines = lines[:-1] if len(lines) > 1 else [b" ".join(start.split()[:-1])]
+    fields = [line.split() for line in lines if line.strip()]
+    if not fields or len(fields[0]) < 2:
+        return False
+    if not all(_WHOLE.fullmatch(field) for line in fields for field in line):
+        return False
+    header = len(set(fields[0])) == len(fields[0]) and b"-1" not in fields[0]
+    return not (b"\t" in lines[0] and header)
+
+
+def read(path: Path, options: Options) -> Corpus:
+    """Read a matrix; items and annotators are numbered from 0. nan is as good as -1."""
+    if options.columns_named:
+        raise DataError(
+            f"{path}: a matrix has no columns with names; leave out "
+            f"{', '.join(options.columns_named)}"
+        )
+    data = read_bytes(path)
+    values, place = _array(data, path) if data.startswith(NUMPY) else _text(path, options)
+    _check_whole(values, path, place)
+    return _corpus(values, path, place, options)
+
+
+def _array(data: bytes, path: Path) -> tuple[np.ndarray, Callable[[int], str]]:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # about files of numpy under Python 2
+            values = np.load(io.BytesIO(data), allow_pickle=False)
+    except Exception as error:  # a header is parsed as Python: a damaged one fails in many ways
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise DataError(f"{path}: damaged ({reason}); is the file cut off?") from None
+    if values.dtype.kind not in "biuf":
+        raise DataError(f"{path}: {values.dtype} is no type of number; {_HOLDS}")
+    if values.ndim != 2 or not values.size:
+        raise DataError(f"{path}: a matrix is items x annotators, found the shape {values.shape}")
+    return values, lambda row: f"row {row + 1}"
+
+
+def _text(path: Path, options: Options) -> tuple[np.ndarray, Callable[[int], str]]:
+    text = read_utf8(path, options.encoding).decode("utf-8")
+    if not text.strip():
+        raise DataError(f"{path}: the file is empty")
+    try:
+        values = np.loadtxt(io.StringIO(text), ndmin=2, comments=None)
+    except ValueError:
+        raise _wrong(text, path) from None
+    return values, lambda row: f"line {_lines(text)[row][0]}"
+
+
+def _lines(text: str) -> list[tuple[int, list[str]]]:
+    """The number and the fields of each line that is not empty."""
+    lines = enumerate(io.StringIO(text, newline=None), start=1)
+    return [(number, line.split()) for number, line in lines if line.strip()]
+
+
+def _wrong(text: str, path: Path) -> DataError:
+    """What to say of a text that is no matrix: the first line that is wrong."""
+    lines = _lines(text)
+    width = len(lines[0][1])
+    for number, fields in lines:
+        for column, field in enumerate(fields, start=1):
+            if as_numbers([field]) is None and field.casefold() != "nan":
+                where = f"{path}, line {number}, column {column}"
+                return DataError(f"{where}: {field[:40]!r} is no whole number; {_HOLDS}")
+        if len(fields) != width:
+            return DataError(
+                f"{path}, line {number}: {len(fields)} numbers, but the first line has {width}; "
+                "every line is an item, every column an annotator; is the file cut off?"
+            )
+    return DataError(f"{path}: no matrix of numbers; {_HOLDS}")
+
+
+def _check_whole(values: np.ndarray, path: Path, place: Callable[[int], str]) -> None:
+    """Refuse fractions, infinities, and numbers below -1 or too large to be exact."""
+    with np.errstate(over="ignore"):
+        numbers = values.astype(np.float64, copy=False)
+    whole = (numbers >= MISSING) & (numbers < 2.0**53) & (numbers == np.floor(numbers))
+    strange = ~(whole | np.isnan(numbers))
+    if strange.any():
+        row, column = (int(at) for at in np.argwhere(strange)[0])
+        raise DataError(
+            f"{path}, {place(row)}, column {column + 1}: {numbers[row, column]:g} is not allowed; "
+            f"{_HOLDS}"
+        )
+
+
+def _corpus(
+    values: np.ndarray, path: Path, place: Callable[[int], str], options: Options
+) -> Corpus:
+    n_items, n_people = values.shape
+    if values.dtype.kind == "f":
+        values = np.where(np.isnan(values), MISSING, values).astype(np.int64)
+    found, codes = np.unique(values.astype(np.int64, copy=False), return_inverse=True)
+    absent = int(found[0] == MISSING)
+    item = np.repeat(np.arange(n_items), n_people)
+    annotator = np.tile(np.arange(n_people), n_items)
+    rows = Rows(
+        {
+            "item": Column(pa.array(np.arange(n_items)).cast(pa.string()), item),
+            "annotator": Column(pa.array(np.arange(n_people)).cast(pa.string()), annotator),
+            "answer": Column(
+                pa.array(found[absent:]).cast(pa.string()), codes.reshape(-1) - absent
+            ),
+        },
+        str(path),
+        path.name,
+        place=lambda cell: f"{place(cell // n_people)}, column {cell % n_people + 1}",
+    )
+    built = assembled(rows, Choice("item", "annotator", ("answer",), {}), options)
+    built = replace(built, corpus=replace(built.corpus, left_out=()))
+    scale = described(built.corpus["answer"].scale)
+    gaps = "-1 = nobody was asked" if absent else "nothing is missing"
+    found_line = f"matrix; a line per item, a column per annotator ({scale}), {gaps}"
+    said = [f"{found_line}; {amounts(built.corpus)}", *remarks(built)]
+    if not absent:
+        said.append(
+            "everybody answered everything; if these are counts of votes, make it a table with "
+            "the columns item, answer and count"
+        )
+    return replace(built.corpus, notes=tuple(f"{path.name}: {line}" for line in said))

@@ -1,0 +1,85 @@
+"""Tables in memory: pandas, polars, Arrow or any other that narwhals supports."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyarrow as pa
+
+from dissensus.corpus import Corpus
+from dissensus.errors import DataError
+from dissensus.readers.json_text import value_text
+from dissensus.readers.options import Options
+from dissensus.readers.tables.arrow_columns import arrow_rows, as_texts
+from dissensus.readers.tables.shapes import any_table
+
+
+def read_table(table: Any, options: Options) -> Corpus:
+    """Read a table that is in memory already."""
+    return any_table(arrow_rows(*_columns(table), path="table", name="table"), options)
+
+
+def _columns(table: Any) -> tuple[list[Any], list[Any]]:
+    """The columns of a table with their names."""
+    if isinstance(table, pa.RecordBatch):
+        table = pa.Table.from_batches([table])
+    if isinstance(table, pa.Table):
+        return table.column_names, table.columns
+    import narwhals as nw
+
+    table = _with_index(table)
+    try:
+        frame = nw.from_native(table)
+        frame = frame.collect() if isinstance(frame, nw.LazyFrame) else frame
+    except TypeError:
+        raise DataError(
+            f"{type(table).__name__} is neither a path nor a pandas, polars or Arrow table"
+        ) from None
+    except nw.exceptions.DuplicateError:
+        names = [str(name) for name in table.columns]
+        return names, [pa.array([])] * len(names)  # refused by `make_rows`, which names them
+    arrays = [_arrow(series) for series in frame.iter_columns()]
+    if frame.implementation.is_polars():  # whose Enum names values, and need not order them
+        arrays = [as_texts(a) if pa.types.is_dictionary(a.type) else a for a in arrays]
+    return list(frame.columns), arrays
+
+
+def _with_index(table: Any) -> Any:
+    """A pandas table whose index has a name or holds texts, with the index as columns."""
+    index: Any = getattr(table, "index", None)
+    names = getattr(index, "names", None)
+    if (
+        names is None
+        or not hasattr(table, "columns")
+        or any(name in table.columns for name in names)
+    ):
+        return table
+    if list(names) == [None] and "" not in table.columns and index.dtype.kind in "OTU":
+        return table.reset_index(names="")
+    return table if None in names else table.reset_index()
+
+
+def _arrow(series: Any) -> Any:
+    try:
+        found = series.to_arrow()
+        if not isinstance(found.type, pa.BaseExtensionType):
+            return found
+        return pa.array([None if _is_gap(value) else str(value) for value in series.to_list()])
+    except (pa.ArrowException, TypeError, ValueError, OverflowError):  # 1, "a" and 2**70 together
+        values = [None if _is_gap(value) else value for value in series.to_list()]
+        if any(isinstance(value, list | tuple | set | frozenset) for value in values):
+            sets = [None if value is None else _members(value) for value in values]
+            return pa.array(sets, pa.list_(pa.string()))
+        return pa.array([value_text(value) for value in values], pa.string())
+
+
+def _members(value: Any) -> list[str | None]:
+    many = isinstance(value, list | tuple | set | frozenset)
+    return [value_text(one) for one in (value if many else [value])]
+
+
+def _is_gap(value: Any) -> bool:
+    """None, NaN, NaT and pandas' NA, none of which equals itself."""
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    return isinstance(value, float) and value != value

@@ -1,0 +1,69 @@
+"""peerannot's answers.json: an object of tasks, each an object of workers and their labels.
+
+    {"0": {"12": 1, "7": 0}, "1": {"12": 1}}
+
+Where `metadata.json` lies beside it, its `n_classes` says which labels there are.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+from pathlib import Path
+
+from dissensus.corpus import Corpus
+from dissensus.errors import DataError, counted
+from dissensus.readers.exports.responses import Left, check_options, corpus_of, table
+from dissensus.readers.files import head, read_utf8
+from dissensus.readers.json_text import as_object, kind, parsed
+from dissensus.readers.options import Options
+from dissensus.readers.tables.column_roles import Choice
+from dissensus.scales import Nominal
+
+TOOL = "peerannot"
+_KEY = r'"(?:[^"\\]|\\.)*"\s*:\s*'
+_OPENING = re.compile(rf"\s*\{{\s*{_KEY}\{{\s*{_KEY}-?\d")
+
+
+def recognise(path: Path) -> bool:
+    """Whether the file opens with an object of objects of numbers."""
+    return bool(_OPENING.match(head(path, 1 << 16).decode("utf-8-sig", errors="replace")))
+
+
+def read(path: Path, options: Options) -> Corpus:
+    """Read every label; a scale may be declared."""
+    check_options(path, options, TOOL)
+    tasks = as_object(parsed(read_utf8(path, options.encoding), path), str(path), "tasks")
+    columns: dict[str, list[str | None]] = {"task": [], "worker": [], "label": []}
+    for task, labels in tasks.items():
+        where = f"{path}, task {task!r}"
+        for worker, label in as_object(labels, where, "labels by worker").items():
+            if isinstance(label, bool | dict | list):
+                raise DataError(
+                    f"{where}: worker {worker!r} gave no label, found {kind(label)}; "
+                    "a number or a text is wanted"
+                )
+            row = (task, worker, None if label is None else str(label))
+            for column, value in zip(columns.values(), row, strict=True):
+                column.append(value)
+    if not columns["task"]:
+        raise DataError(f"{path}: no labels in {counted(len(tasks), 'task')}")
+    places = [f"task {task!r}" for task in columns["task"]]
+    n_classes = _n_classes(path.parent / "metadata.json")
+    if options.scale is None and n_classes and _are_classes(columns["label"], n_classes):
+        options = replace(options, scale=Nominal(tuple(map(str, range(n_classes)))))
+    choice = Choice("task", "worker", ("label",), {})
+    return corpus_of(table(path, columns, places), choice, options, TOOL, Left())
+
+
+def _n_classes(path: Path) -> int:
+    """What peerannot notes of a dataset; 0 where it does not."""
+    try:
+        return int(json.loads(path.read_bytes())["n_classes"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return 0
+
+
+def _are_classes(labels: list[str | None], n_classes: int) -> bool:
+    return all(label is None or label in map(str, range(n_classes)) for label in set(labels))

@@ -1,0 +1,150 @@
+"""JSON that is one whole, unlike lines of it: parsed, and what is wrong in it said."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from dissensus.errors import DataError
+
+
+def parsed(text: str | bytes, path: Path) -> Any:
+    """JSON as Python has it; a key that stands twice in one object is refused."""
+
+    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        made = dict(pairs)
+        if len(made) < len(pairs):  # json would keep the last without a word
+            keys = [key for key, _ in pairs]
+            twice = next(key for key in keys if keys.count(key) > 1)
+            raise DataError(f"{path}: key {twice!r} stands twice in one object")
+        return made
+
+    try:
+        return json.loads(text, object_pairs_hook=once)
+    except json.JSONDecodeError as error:
+        raise DataError(
+            f"{path}, line {error.lineno}: damaged JSON, the file may be truncated ({error.msg})"
+        ) from None
+    except RecursionError:
+        raise DataError(f"{path}: damaged JSON, nested too deeply") from None
+
+
+def as_object(value: Any, where: str, of: str) -> dict[str, Any]:
+    """The value, which must be an object."""
+    if not isinstance(value, dict):
+        raise DataError(f"{where}: an object of {of} is wanted, found {kind(value)}")
+    return value
+
+
+def kind(value: Any) -> str:
+    """What a value of JSON is, in words.
+
+    Example:
+        >>> kind({}), kind(None), kind(1.5)
+        ('an object', 'null', 'a number')
+    """
+    kinds = {dict: "an object", list: "a list", str: "a text", type(None): "null", bool: "a truth"}
+    return kinds.get(type(value), "a number")
+
+
+Place = Callable[[int], str]  # of a row, as Rows has it
+DECODER = json.JSONDecoder(  # numbers stay as they are written: no id loses a digit
+    parse_int=str, parse_float=str, parse_constant=lambda _: None
+)
+
+
+def unit_of(text: str) -> str:
+    """What objects are counted by: "line", or "entry" of an array."""
+    return "entry" if re.match(r"\s*\[", text) else "line"
+
+
+def objects(text: str, path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The number of each line that is not blank, or of each entry of an array, and the object that
+    stands there."""
+    if unit_of(text) == "entry":
+        yield from _entries(text, path)
+        return
+    for number, line in enumerate(text.split("\n"), start=1):
+        if line.strip():
+            yield number, _object(line.strip(), number, path)
+
+
+def _entries(text: str, path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    try:
+        entries = DECODER.decode(text)
+    except json.JSONDecodeError as error:
+        raise DataError(
+            f"{path}, line {error.lineno}: no whole JSON array ({error.msg}: column "
+            f"{error.colno}); is the file cut off?"
+        ) from None
+    except RecursionError:
+        raise DataError(f"{path}: a JSON array that is nested too deep") from None
+    for number, entry in enumerate(entries, start=1):
+        if not isinstance(entry, dict):
+            shown = json.dumps(entry, ensure_ascii=False)[:40]
+            raise DataError(f"{path}, entry {number}: each entry is an object; found {shown}")
+        yield number, entry
+
+
+def _object(line: str, number: int, path: Path) -> dict[str, Any]:
+    """The object that a line holds."""
+    try:
+        found, end = DECODER.raw_decode(line)
+        reason = f"more after it: column {end + 1}"
+    except json.JSONDecodeError as error:
+        found, end, reason = None, -1, f"{error.msg}: column {error.colno}"
+    except RecursionError:
+        found, end, reason = None, -1, "nested too deep"
+    if isinstance(found, dict) and end == len(line):
+        return found
+    if end == len(line):
+        raise DataError(
+            f"{path}, line {number}: each line holds one object, such as "
+            f'{{"item": "t1", "annotator": "ann", "answer": "yes"}}; found {line[:40]!r}'
+        )
+    raise DataError(
+        f"{path}, line {number}: no whole JSON object ({reason}); "
+        "each line holds one object; is the line cut off?"
+    )
+
+
+def half_letter(name: str, column: list[Any], path: Path, place: Place) -> DataError:
+    """A lone surrogate: JSON can write it, no text can hold it."""
+    row = next(row for row, value in enumerate(column) if not _is_whole(value))
+    return DataError(
+        f"{path}, {place(row)}: {name!r} holds half a letter (a lone surrogate), "
+        f"found {column[row][:40]!r}; correct it"
+    )
+
+
+def _is_whole(value: Any) -> bool:
+    try:
+        str(value).encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def value_text(value: Any) -> str | None:
+    """A value as a text: true and false as JSON writes them, objects as JSON."""
+    if value is None or isinstance(value, str):
+        return value
+    if isinstance(value, float) and value != value:
+        return None
+    if isinstance(value, bool | dict | list):
+        return json.dumps(value, ensure_ascii=False, default=str)
+    return str(value)
+
+
+def set_text(value: Any) -> str:
+    """A list of values as JSON; a single value is a list of one."""
+    return json.dumps(value_texts(value), ensure_ascii=False)
+
+
+def value_texts(value: Any) -> list[str]:
+    """A list of values as texts; a single value is a list of one."""
+    values = value if isinstance(value, list | tuple | set | frozenset) else [value]
+    return [text for text in map(value_text, values) if text is not None]

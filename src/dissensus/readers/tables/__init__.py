@@ -1,0 +1,1 @@
+"""Tables: what the columns of a table mean. Rows -> Corpus."""

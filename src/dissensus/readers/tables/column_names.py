@@ -1,0 +1,87 @@
+"""Column names: which names stand for an item, an annotator, an answer and so on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from dissensus.contents import Kind
+from dissensus.readers.tables.rows import Column, Rows
+
+_NAMES = {  # the likelier first, written plain: no case, no spaces, no signs
+    "item": "item itemid itemname task taskid taskname example exampleid unit unitid instance "
+    "instanceid sample sampleid document-id docid textid tweetid commentid postid sentenceid "
+    "messageid imageid clipid videoid audioid utteranceid questionid hit hitid revid objectid "
+    "recordid id uid uuid index",
+    "annotator": "annotator annotatorid annotatorname worker workerid rater raterid coder coderid "
+    "performer performerid judge judgeid labeler labelerid labeller labellerid annotatedby "
+    "completedby participant participantid respondent respondentid reviewer reviewerid assessor "
+    "assessorid evaluator evaluatorid expert expertid user userid username person personid",
+    "answer": "answer answers label labels rating annotation annotations judgment judgement vote "
+    "value output score choice class category grade decision opinion",
+    "response": "response responseid assignment assignmentid submission submissionid",
+    "text": "text sentence tweet comment content document utterance post message passage "
+    "paragraph phrase review tweettext commenttext posttext body snippet",
+    "image": "image imagepath imagefile img imgpath picture photo",
+    "audio": "audio audiopath audiofile wav wavpath speech recording",
+    "video": "video videopath videofile",
+    "gold": "gold goldlabel goldstandard goldanswer truth groundtruth gt truelabel golden",
+    "seconds": "seconds leadtime worktimeinseconds timeseconds durationseconds",
+    "count": "count counts votes nvotes n",
+    "question": "question questionname dimension aspect",
+    "split": "split",
+}
+NAMES = {
+    part: tuple("".join(filter(str.isalnum, name)) for name in names.split())
+    for part, names in _NAMES.items()
+}
+PAIR = ("premise", "hypothesis")  # two texts shown together, in this order
+WEAK = ("id", "uid", "uuid", "index")  # may number the rows instead of the items
+
+
+def plain(name: str) -> str:
+    """A column's name without case, spaces, dashes and underscores.
+
+    Example:
+        >>> plain("Worker_ID"), plain("task-id"), plain("taskId")
+        ('workerid', 'taskid', 'taskid')
+    """
+    return "".join(filter(str.isalnum, name.casefold()))
+
+
+def n_recognised(names: Iterable[str]) -> int:
+    """How many of these names are known, for telling one delimiter from another."""
+    known = {name for part in NAMES.values() for name in part} | set(PAIR)
+    return sum(plain(name) in known for name in names)
+
+
+def kind_of(column: str) -> Kind:
+    """The kind of content that a column of this name shows."""
+    kinds: tuple[Kind, ...] = ("image", "audio", "video")
+    return next((kind for kind in kinds if plain(column) in NAMES[kind]), "text")
+
+
+def candidates(part: str, rows: Rows, taken: Iterable[str | None] = ()) -> list[str]:
+    """The columns whose names fit, likeliest first."""
+    by_name: dict[str, str] = {}
+    for name in rows.columns:
+        if name not in taken:
+            by_name.setdefault(plain(name), name)
+    return [by_name[name] for name in NAMES[part] if name in by_name]
+
+
+def first_named(
+    part: str,
+    rows: Rows,
+    taken: Iterable[str | None] = (),
+    fits: Callable[[Column], bool] = lambda column: True,
+) -> str | None:
+    """The likeliest column whose name fits, and what it holds too."""
+    found = (name for name in candidates(part, rows, taken) if fits(rows.columns[name]))
+    return next(found, None)
+
+
+def answer_named(rows: Rows, taken: Iterable[str | None]) -> str | None:
+    """The likeliest column of answers; `response` may be one, but what ends in `id` never is."""
+    ids = [name for name in rows.columns if plain(name).endswith("id")]
+    found = first_named("answer", rows, taken)
+    return found or first_named("response", rows, {*taken, *ids})

@@ -1,0 +1,115 @@
+"""Arrow files and streams: types written out as texts, damaged files."""
+
+from __future__ import annotations
+
+import datetime
+import re
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.feather
+import pytest
+
+from dissensus.errors import DataError
+from dissensus.readers import read, recognise
+from tests.readers.conftest import Write
+
+COLUMNS: dict[str, Any] = {
+    "item": pa.array([2**63, 7, 7], pa.uint64()),
+    "annotator": pa.array(["a", "b", "a"]).dictionary_encode(),
+    "rating": [1.0, None, 3.0],
+    "day": [datetime.date(2020, 1, day) for day in (1, 2, 3)],
+}
+
+
+def refused(text: str) -> str:
+    return f"^{re.escape(text)}$"
+
+
+def written(folder: Path, name: str, columns: dict[str, Any] = COLUMNS) -> Path:
+    """A stream where the name says so, a file otherwise; .feather as pandas writes it."""
+    path, table = folder / name, pa.table(columns)
+    if path.suffix == ".feather":
+        pyarrow.feather.write_feather(table, path)
+        return path
+    new = pa.ipc.new_stream if path.suffix == ".arrows" else pa.ipc.new_file
+    with new(path, table.schema) as writer:
+        writer.write_table(table)
+    return path
+
+
+@pytest.mark.parametrize("name", ["a.arrow", "a.arrows", "a.feather", "a.csv"])
+def test_files_and_streams(tmp_path: Path, name: str) -> None:
+    path = written(tmp_path, name)
+    assert recognise(path) == "arrow"
+    corpus = read(path)
+    assert list(corpus.items) == [str(2**63), "7"]
+    assert corpus["rating"].answers() == ["1", "3"]
+    assert corpus["rating"].extra["day"].to_pylist() == ["2020-01-01", "2020-01-03"]
+    assert corpus.notes[0].startswith(f"{name}: long table; item = item, annotator = annotator")
+
+
+def test_a_wide_table(tmp_path: Path) -> None:
+    columns = {"item": ["t1", "t2"], "ann1": ["x", None], "ann2": ["y", "x"]}
+    assert read(written(tmp_path, "a.arrow", columns))["answer"].answers() == ["x", "y", "x"]
+
+
+@pytest.mark.parametrize("name", ["a.arrow", "a.arrows"])
+@pytest.mark.parametrize("share", [0.05, 0.3, 0.6, 0.9])
+def test_a_truncated_file(tmp_path: Path, name: str, share: float) -> None:
+    path = written(tmp_path, name)
+    data = path.read_bytes()
+    path.write_bytes(data[: max(8, int(share * len(data)))])
+    with pytest.raises(DataError) as caught:
+        read(path)
+    assert re.fullmatch(
+        re.escape(f"{path}: damaged (") + r".+\); is the file cut off\?", str(caught.value)
+    )
+
+
+def test_offsets_that_point_nowhere(tmp_path: Path) -> None:
+    path = written(tmp_path, "a.arrow", {"item": ["t1"], "annotator": ["a"], "label": ["xyz"]})
+    data = path.read_bytes()
+    at = data.index(b"xyz") - 8  # where the text begins and ends: 0, 3
+    assert data[at : at + 8] == (0).to_bytes(4, "little") + (3).to_bytes(4, "little")
+    path.write_bytes(data[: at + 4] + (2**30).to_bytes(4, "little") + data[at + 8 :])
+    with pytest.raises(DataError) as caught:
+        read(path)
+    assert str(caught.value).startswith(f"{path}: damaged (")
+
+
+def test_no_arrow_at_all(write: Write) -> None:
+    path = write("item,annotator,answer\n", "labels.arrow")
+    message = (
+        f"{path}: no Arrow file: it begins with b'item,a', not with b'ARROW1' or "
+        "b'\\xff\\xff\\xff\\xff'"
+    )
+    with pytest.raises(DataError, match=refused(message)):
+        read(path)
+
+
+def test_the_old_feather(write: Write) -> None:
+    path = write(b"FEA1\0\0\0\0", "labels.feather")
+    message = f"{path}: a Feather file of version 1; write it again as version 2"
+    with pytest.raises(DataError, match=refused(message)):
+        read(path)
+
+
+def test_no_rows_and_no_columns(tmp_path: Path) -> None:
+    path = written(tmp_path, "a.arrow", {"item": pa.array([], pa.string())})
+    with pytest.raises(DataError, match=refused(f"{path}: column names and no rows")):
+        read(path)
+    path = written(tmp_path, "a.arrow", {})
+    with pytest.raises(DataError, match=refused(f"{path}: no columns")):
+        read(path)
+
+
+def test_two_columns_of_one_name(tmp_path: Path) -> None:
+    table = pa.table([["t1"], ["a"], ["b"]], names=["item", "label", "label"])
+    with pa.ipc.new_file(tmp_path / "a.arrow", table.schema) as writer:
+        writer.write_table(table)
+    path = tmp_path / "a.arrow"
+    message = f"{path}: columns share the name 'label'; rename all but one"
+    with pytest.raises(DataError, match=refused(message)):
+        read(path)

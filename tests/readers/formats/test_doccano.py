@@ -1,0 +1,108 @@
+"""doccano's exports: a file for each annotator, in a zip or a folder."""
+
+from __future__ import annotations
+
+import json
+import re
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dissensus.corpus import LeftOut
+from dissensus.errors import DataError
+from dissensus.readers import read, recognise
+from dissensus.scales import MultiLabel, Nominal
+from tests.readers.conftest import rows_of
+
+
+def lines(*labels: Any, key: str = "label") -> str:
+    """Texts 1, 2, ... with these labels."""
+    records = [
+        {"id": number, "text": f"text {number}", key: label, "source": "web"}
+        for number, label in enumerate(labels, start=1)
+    ]
+    return "".join(json.dumps(record) + "\n" for record in records)
+
+
+def folder(tmp_path: Path, **files: str) -> Path:
+    path = tmp_path / "project"
+    path.mkdir(exist_ok=True)
+    for name, text in files.items():
+        (path / f"{name}.jsonl").write_text(text, encoding="utf-8")
+    return path
+
+
+def packed(tmp_path: Path, **files: str) -> Path:
+    path = tmp_path / "project.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, text in files.items():
+            archive.writestr(f"{name}.jsonl", text)
+        archive.writestr("__MACOSX/._ann.jsonl", b"\x00")
+    return path
+
+
+@pytest.mark.parametrize("made", [folder, packed])
+def test_a_file_for_each_annotator(tmp_path: Path, made: Any) -> None:
+    path = made(tmp_path, ann=lines(["joy"], ["fear"]), bob=lines(["fear"], []))
+    assert recognise(path) == "doccano"
+    corpus = read(path)
+    assert rows_of(corpus, "label") == [
+        ("1", "ann", "joy"),
+        ("2", "ann", "fear"),
+        ("1", "bob", "fear"),
+    ]
+    assert corpus.name == "project" and corpus["label"].scale == Nominal(("fear", "joy"))
+    assert corpus.contents["text"].values.to_pylist() == ["text 1", "text 2"]
+    assert corpus.item_attributes["source"].to_pylist() == ["web", "web"]
+    assert corpus.notes == (
+        f"{path.name}: doccano; label (nominal: fear, joy); 3 answers by 2 annotators on 2 items",
+        f"{path.name}: 1 text without a label left out, as not annotated",
+        f"{path.name}: left out: not annotated 1",
+    )
+    assert corpus.left_out == (LeftOut("label", "not annotated", 1),)
+
+
+def test_several_labels_and_older_keys(tmp_path: Path) -> None:
+    corpus = read(folder(tmp_path, ann=lines(["joy", "fear"], ["joy"], key="labels")))
+    assert corpus["label"].scale == MultiLabel(("fear", "joy"))
+    assert corpus["label"].answers() == [("fear", "joy"), ("joy",)]
+    plain = read(folder(tmp_path, ann=lines("joy", "fear", key="category")))
+    assert plain["label"].answers() == ["joy", "fear"]
+
+
+def test_marks_are_not_read(tmp_path: Path) -> None:
+    corpus = read(folder(tmp_path, ann=lines(["joy"], [[0, 4, "fear"]])))
+    assert corpus["label"].answers() == ["joy"]
+    assert "project: 1 text with marks, which are not read" in corpus.notes
+    path = folder(tmp_path, ann=lines([[0, 4, "fear"]]))
+    with pytest.raises(DataError, match=r"project: no labels: 1 text with marks, which are not"):
+        read(path)
+
+
+def test_folders_that_cannot_be_read(tmp_path: Path) -> None:
+    path = folder(tmp_path, ann=lines(["joy"]) + '{"id": 7, "text": "x"}\n')
+    message = f"{path}, ann, line 2: every text has 'text' and 'label'"
+    with pytest.raises(DataError, match=f"^{re.escape(message)}$"):
+        read(path)
+    with pytest.raises(DataError, match="no labels$"):
+        read(folder(tmp_path, ann=lines([])))
+
+
+def test_other_folders_and_zips_are_not_taken_for_it(tmp_path: Path) -> None:
+    other = folder(tmp_path, ann='{"item": 1, "answer": 2}\n')
+    with pytest.raises(DataError, match="no corpus of ours"):
+        recognise(other)
+    (other / "ann.jsonl").write_text(lines(["joy"]))
+    (other / "notes.txt").write_text("mine")
+    with pytest.raises(DataError, match="no corpus of ours"):
+        recognise(other)
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(DataError, match="no corpus of ours"):
+        recognise(tmp_path / "empty")
+    sheet = tmp_path / "sheet.xlsx"
+    with zipfile.ZipFile(sheet, "w") as archive:
+        archive.writestr("xl/workbook.xml", "<x/>")
+    with pytest.raises(DataError, match="a zip or Excel file"):
+        recognise(sheet)

@@ -1,0 +1,168 @@
+"""Matrices of whole numbers: items x annotators, -1 where nobody was asked."""
+
+from __future__ import annotations
+
+import io
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dissensus.errors import DataError
+from dissensus.readers import read, recognise
+from dissensus.scales import Nominal, Ordinal
+from tests.readers.conftest import Write
+
+HOLDS = "a matrix holds whole numbers from 0, and -1 where nobody was asked"
+
+
+def refused(text: str) -> str:
+    return f"^{re.escape(text)}$"
+
+
+def npy(values: Any) -> bytes:
+    file = io.BytesIO()
+    np.save(file, np.asarray(values), allow_pickle=True)
+    return file.getvalue()
+
+
+@pytest.mark.parametrize(
+    "content, name",
+    [
+        ("1 -1 2\n-1 0 1\n-1 -1 -1\n", "answers.txt"),
+        ("\ufeff1\t-1\t2\r\n\r\n -1  0 1 \r\n-1 -1 nan", "answers.tsv"),
+        (npy([[1, -1, 2], [-1, 0, 1], [-1, -1, -1]]), "answers.npy"),
+        (npy([[1.0, np.nan, 2], [-1, 0, 1], [-1, -1, -1]]), "labels"),
+    ],
+)
+def test_a_matrix(write: Write, content: str | bytes, name: str) -> None:
+    corpus = read(write(content, name))
+    answers = corpus["answer"]
+    assert list(corpus.items) == list(corpus.annotators) == ["0", "1", "2"]
+    assert answers.scale == Ordinal(("0", "1", "2"))
+    assert answers.item.tolist() == [0, 0, 1, 1]
+    assert answers.who("a test").tolist() == [0, 2, 1, 2]
+    assert answers.answers() == ["1", "2", "0", "1"]
+    assert corpus.left_out == ()
+    assert corpus.notes == (
+        f"{name}: matrix; a line per item, a column per annotator (ordinal: 0, 1, 2), "
+        "-1 = nobody was asked; 4 answers by 3 annotators on 3 items",
+    )
+
+
+def test_options(write: Write) -> None:
+    path = write("1 -1 2\n", "answers.txt")
+    corpus = read(path, scale="nominal:0,1,2,3", name="mine")
+    assert (corpus.name, corpus["answer"].scale) == ("mine", Nominal(("0", "1", "2", "3")))
+    message = f"{path}: a matrix has no columns with names; leave out item, text"
+    with pytest.raises(DataError, match=refused(message)):
+        read(path, item="0", text="1")
+
+
+def test_nothing_missing_is_said(write: Write) -> None:
+    corpus = read(write("1 0\n0 0\n", "answers.txt"))
+    assert corpus.notes == (
+        "answers.txt: matrix; a line per item, a column per annotator (nominal: 0, 1), "
+        "nothing is missing; 4 answers by 2 annotators on 2 items",
+        "answers.txt: everybody answered everything; if these are counts of votes, make it a "
+        "table with the columns item, answer and count",
+    )
+
+
+@pytest.mark.parametrize(
+    "content, format",
+    [
+        ("0 1 2\n1 1 1\n", "matrix"),
+        ("1\t-1\t2\n1\t1\t1\n", "matrix"),
+        ("0\t1\t2\n1\t1\t1\n", "csv"),  # may be a header
+        ("item 1 2\n1 1 1\n", "csv"),
+        ("0,1,2\n1,1,1\n", "csv"),
+        ("1\n2\n3\n", "csv"),
+        ("0.5 1\n1 1\n", "csv"),
+        ("1 -1 " * 3000, "matrix"),
+        ("1 -1 " * 3000 + "\n" + "0 -1 " * 3000, "matrix"),
+    ],
+)
+def test_what_is_taken_for_a_matrix(write: Write, content: str, format: str) -> None:
+    assert recognise(write(content, "answers.txt")) == format
+
+
+# ---- bad input ----
+
+
+@pytest.mark.parametrize("line", ["-1 0", "-1 0 1 1"])
+def test_ragged_rows(write: Write, line: str) -> None:
+    path = write(f"1 -1 2\n\n{line}\n", "answers.txt")
+    message = (
+        f"{path}, line 3: {len(line.split())} numbers, but the first line has 3; every line is "
+        "an item, every column an annotator; is the file cut off?"
+    )
+    with pytest.raises(DataError, match=refused(message)):
+        read(path)
+
+
+def test_words(write: Write) -> None:
+    path = write("1 -1 2\n1 yes 0\n", "answers.txt")
+    message = f"{path}, line 2, column 2: 'yes' is no whole number; {HOLDS}"
+    with pytest.raises(DataError, match=refused(message)):
+        read(path, format="matrix")
+
+
+@pytest.mark.parametrize("found", ["0.5", "-2", "inf"])
+def test_other_numbers(write: Write, found: str) -> None:
+    path = write(f"1 -1 2\n\n1 {found} 0\n", "answers.txt")
+    message = f"{path}, line 3, column 2: {found} is not allowed; {HOLDS}"
+    with pytest.raises(DataError, match=refused(message)):
+        read(path, format="matrix")
+    path = write(npy([[1, -1, 2], [1, float(found), 0]]), "answers.npy")
+    message = f"{path}, row 2, column 2: {found} is not allowed; {HOLDS}"
+    with pytest.raises(DataError, match=refused(message)):
+        read(path)
+
+
+def test_nobody_answered(write: Write) -> None:
+    path = write("-1 -1\n-1 -1\n", "answers.txt")
+    message = f"{path}: no answers to 'answer': 'answer' is blank throughout"
+    with pytest.raises(DataError, match=refused(message)):
+        read(path)
+
+
+@pytest.mark.parametrize(
+    "values, reason",
+    [
+        ([1, 2], "a matrix is items x annotators, found the shape (2,)"),
+        (np.zeros((0, 3), int), "a matrix is items x annotators, found the shape (0, 3)"),
+        ([["a", "b"]], f"<U1 is no type of number; {HOLDS}"),
+        ([[1j]], f"complex128 is no type of number; {HOLDS}"),
+        (
+            np.array([[{}]], object),
+            "damaged (Object arrays cannot be loaded when allow_pickle=False); "
+            "is the file cut off?",
+        ),
+    ],
+)
+def test_other_arrays(write: Write, values: Any, reason: str) -> None:
+    path = write(npy(values), "answers.npy")
+    with pytest.raises(DataError, match=refused(f"{path}: {reason}")):
+        read(path)
+
+
+@pytest.mark.parametrize("kept", [8, 60, 130, -1])
+def test_a_truncated_array(write: Write, kept: int) -> None:
+    path = write(npy([[1, -1, 2], [-1, 0, 1]])[:kept], "answers.npy")
+    with pytest.raises(DataError) as caught:
+        read(path)
+    assert re.fullmatch(
+        re.escape(f"{path}: damaged (") + r".+\); is the file cut off\?", str(caught.value)
+    )
+
+
+def test_an_answer_off_the_scale_names_the_cell(write: Write) -> None:
+    path = write("1 -1 0\n-1 7 1\n", "answers.txt")
+    message = (
+        f"{path}, line 2, column 2: answer '7' to 'answer' is not on the scale (nominal: 0, 1); "
+        "correct it or declare another scale"
+    )
+    with pytest.raises(DataError, match=refused(message)):
+        read(path, scale="nominal:0,1")

@@ -1,0 +1,685 @@
+"""From a table of texts to a corpus: what each column becomes, and what is refused."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from dissensus.corpus import LeftOut
+from dissensus.errors import DataError
+from dissensus.readers import read
+from dissensus.scales import Interval, MultiLabel, Nominal, Ordinal
+from tests.readers.conftest import Write
+
+HEADER = "task,worker,label\n"
+
+
+def refused(text: str) -> str:
+    return f"^{re.escape(text)}$"
+
+
+# ---- columns ----
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ("item", "annotator", "answer"),
+        ("taskId", "workerId", "answer"),
+        ("TASK_ID", "Performer", "OUTPUT"),
+        ("unit-id", "coder id", "judgment"),
+        ("_unit_id", "_worker_id", "Vote"),
+        ("HITId", "WorkerId", "Rating"),
+        ("id", "user", "value"),
+        ("example", "judge", "response"),
+        ("text_id", "rater", "annotation"),
+    ],
+)
+def test_names_are_recognised(write: Write, names: tuple[str, str, str]) -> None:
+    corpus = read(write(",".join(names) + "\nt1,ann,yes\nt1,bob,no\n"))
+    item, annotator, answer = names
+    assert corpus.notes[0].startswith(
+        f"labels.csv: long table; item = {item}, annotator = {annotator}, answer = {answer} ("
+    )
+
+
+def test_an_id_is_no_answer(write: Write) -> None:
+    path = write("HITId,AssignmentId,WorkerId,mood\nh1,a1,w1,good\nh1,a2,w2,bad\n")
+    message = (
+        f"{path}: no column of answers recognised in 'HITId', 'AssignmentId', 'WorkerId', "
+        "'mood'; name it (answer=, --answer), or say format=\"wide\" (--format wide) if "
+        "every annotator has a column"
+    )
+    with pytest.raises(DataError, match=refused(message)):
+        read(path)
+    assert read(path, answer="mood")["mood"].answers() == ["good", "bad"]
+
+
+def test_options_overrule(write: Write) -> None:
+    path = write("item,annotator,answer,other,who,said\nt1,a,yes,o1,x,no\nt1,b,no,o2,y,yes\n")
+    corpus = read(path, item="other", annotator="who", answer="said", name="mine")
+    assert (corpus.name, list(corpus.items), list(corpus.annotators)) == (
+        "mine",
+        ["o1", "o2"],
+        ["x", "y"],
+    )
+    assert corpus["said"].answers() == ["no", "yes"]
+
+
+def test_other_columns_are_attributes_of_what_they_are_constant_in(write: Write) -> None:
+    corpus = read(
+        write(
+            "item,annotator,answer,lang,age,remark,split,seconds,gold\n"
+            "t1,ann,1,en,30,x,train,1.5,1\nt1,bob,2,en,40,,train,,1\nt2,ann,1,de,30,z,dev,2,\n"
+        )
+    )
+    assert {k: v.to_pylist() for k, v in corpus.item_attributes.items()} == {"lang": ["en", "de"]}
+    assert {k: v.to_pylist() for k, v in corpus.annotator_attributes.items()} == {
+        "age": ["30", "40"]
+    }
+    answers = corpus["answer"]
+    assert {k: v.to_pylist() for k, v in answers.extra.items()} == {"remark": ["x", None, "z"]}
+    assert answers.seconds is not None
+    assert [str(s) for s in answers.seconds] == ["1.5", "nan", "2.0"]
+    assert corpus.parts() == ["train", "dev"]
+    assert corpus.gold["answer"].item.tolist() == [0]
+    assert corpus.gold["answer"].answers() == ["1"]
+    assert corpus.notes == (
+        "labels.csv: long table; item = item, annotator = annotator, answer = answer "
+        "(nominal: 1, 2), gold = gold, seconds = seconds, split = split; also lang (of the item), "
+        "age (of the annotator), remark (of the answer); 3 answers by 2 annotators on 2 items",
+    )
+
+
+def test_facts_about_people_who_saw_different_items(write: Write) -> None:
+    corpus = read(write("item,annotator,answer,age\nt1,a,x,30\nt2,a,y,30\nt3,b,x,41\n"))
+    assert corpus.annotator_attributes["age"].to_pylist() == ["30", "41"]
+
+
+def test_without_items_each_text_is_one(write: Write) -> None:
+    corpus = read(write("text,label\nso good,yes\nso good,no\nbad,no\n"))
+    assert list(corpus.items) == ["so good", "bad"]
+    assert corpus["label"].annotator is None
+    assert corpus["label"].counts().tolist() == [[1, 1], [1, 0]]
+    assert corpus.notes[0] == (
+        "labels.csv: long table; item = text, no annotators, answer = label (nominal: no, yes), "
+        "text = text; 3 answers on 2 items"
+    )
+
+
+def test_an_id_that_counts_rows_is_no_item(write: Write) -> None:
+    corpus = read(write("id,text,rater,label\n1,good,a,yes\n2,good,b,no\n3,bad,a,no\n"))
+    assert list(corpus.items) == ["good", "bad"]
+    assert corpus["label"].extra["id"].to_pylist() == ["1", "2", "3"]
+
+
+def test_a_task_of_one_name_is_no_item(write: Write) -> None:
+    corpus = read(write("task,id,rater,label\nhate,1,a,yes\nhate,1,b,no\nhate,2,a,no\n"))
+    assert list(corpus.items) == ["1", "2"]
+    corpus = read(write("task,id,text,label\nQA,1,so,yes\nQA,2,no,no\nIR,3,hm,no\n"))
+    assert list(corpus.items) == ["1", "2", "3"]
+
+
+def test_a_comment_of_the_annotator_is_no_text(write: Write) -> None:
+    corpus = read(write("item,annotator,answer,comment\nt1,a,x,why\nt1,b,y,ok\nt2,a,x,hm\n"))
+    assert corpus.contents == {}
+    assert corpus["answer"].extra["comment"].to_pylist() == ["why", "ok", "hm"]
+
+
+def test_several_texts_are_roles(write: Write) -> None:
+    text = "premise,hypothesis,annotator,label\np,h1,a,e\np,h2,a,n\n"
+    assert read(write(text)).text_of(1) == "p | h2"
+    corpus = read(
+        write(text.replace("premise", "left").replace("hypothesis", "right")),
+        text=["left", "right"],
+    )
+    assert list(corpus.contents) == ["left", "right"]
+    assert list(corpus.items) == ["p | h1", "p | h2"]
+    assert len(corpus.contents["left"]) == 1
+
+
+def test_several_answer_columns_are_questions(write: Write) -> None:
+    path = write("item,valence,arousal\nt1,1,9\nt1,5,\nt2,3.5,2\n")
+    corpus = read(path, answer=["valence", "arousal"], scale={"valence": "interval:1:9"})
+    assert corpus["valence"].scale == Interval(1, 9)
+    assert corpus["arousal"].answers() == ["9", "2"]
+    joint = corpus.joint("valence", "arousal")  # anonymous, but linked by the row
+    assert joint.answers["valence"].tolist() == [1.0, 3.5]
+    assert corpus.left_out == (LeftOut("arousal", "no answer", 1),)
+
+
+def test_a_column_of_questions(write: Write) -> None:
+    corpus = read(
+        write(
+            "item,annotator,question,answer,gold\nt1,a,valence,3,3\nt1,a,mood,sad,sad\n"
+            "t1,b,valence,1,3\nt2,b,mood,glad,\n"
+        )
+    )
+    assert list(corpus.questions) == ["valence", "mood"]
+    assert corpus["valence"].answers() == ["3", "1"]
+    assert corpus["mood"].answers() == ["sad", "glad"]
+    assert corpus.gold["valence"].answers() == ["3"]
+    assert corpus.notes[0] == (
+        "labels.csv: long table; item = item, annotator = annotator, question = question, "
+        "answer = answer (valence, nominal: 1, 3; mood, nominal: glad, sad), gold = gold; "
+        "4 answers by 2 annotators on 2 items"
+    )
+
+
+def test_the_wording_of_an_items_question_names_no_question(write: Write) -> None:
+    corpus = read(write("item,question,annotator,answer\nt1,why?,a,x\nt1,why?,b,y\nt2,who?,a,x\n"))
+    assert list(corpus.questions) == ["answer"]
+    assert corpus.item_attributes["question"].to_pylist() == ["why?", "who?"]
+
+
+def test_responses_link_questions(write: Write) -> None:
+    text = "item,question,answer,assignment_id\nt1,q,1,A\nt1,r,2,A\nt2,q,3,A\nt2,r,4,B\nt2,q,5,B\n"
+    joint = read(write(text)).joint("q", "r")
+    assert joint.item.tolist() == [0, 1]
+
+
+def test_counts_of_anonymous_answers(write: Write) -> None:
+    corpus = read(write("item,answer,count\nt1,yes,3\nt1,no,2\nt2,no,0\n"))
+    assert corpus["answer"].counts().tolist() == [[2, 3], [0, 0]]
+    assert corpus.left_out == ()
+
+
+def test_a_count_beside_annotators_is_none(write: Write) -> None:
+    corpus = read(write("item,annotator,answer,n\nt1,a,x,3\nt1,b,y,2\n"))
+    assert corpus["answer"].count is None
+
+
+def test_items_only(write: Write) -> None:
+    corpus = read(write("id,text\n1,good\n2,bad\n"), answer=())
+    assert (list(corpus.items), corpus.questions) == (["1", "2"], {})
+
+
+def test_gold_that_nobody_answered_has_a_scale_of_its_own(write: Write) -> None:
+    corpus = read(write("item,annotator,answer,gold\nt1,a,x,z\nt1,b,y,z\n"))
+    assert corpus.gold["answer"].scale == Nominal(("z",))
+    corpus = read(write("item,annotator,answer,gold\nt1,a,x,x\nt1,b,y,x\n"))
+    assert corpus.gold["answer"].scale == Nominal(("x", "y"))
+
+
+def test_an_item_that_nobody_answered(write: Write) -> None:
+    corpus = read(write("item,annotator,answer\nt1,a,x\nt1,b,y\nt2,,\n"))
+    assert list(corpus.items) == ["t1", "t2"]
+    assert list(corpus.annotators) == ["a", "b"]
+
+
+# ---- media ----
+
+
+def test_media_are_files_beside_the_table(write: Write, tmp_path: Path) -> None:
+    (tmp_path / "clips").mkdir()
+    for name in ("a.wav", "b.wav"):
+        (tmp_path / "clips" / name).write_bytes(b"RIFF" + name.encode())
+    corpus = read(write("item,annotator,answer,audio\nt1,x,1,clips/a.wav\nt2,x,2,clips/b.wav\n"))
+    held = corpus.contents["audio"]
+    assert held.kind == "audio"
+    assert held.values.to_pylist() == [str(tmp_path / "clips" / n) for n in ("a.wav", "b.wav")]
+    assert held.bytes_of(corpus.content["audio"][1]) == b"RIFFb.wav"
+
+
+def test_missing_media_files(write: Write, tmp_path: Path) -> None:
+    """Some are said, so that what needs no media goes on; all of them are no media."""
+    path = write("image,annotator,answer\na.png,x,1\nb.png,x,1\n")
+    message = (
+        f"{path}, line 2: image 'a.png' is no file in {tmp_path}, nor is any other; "
+        "put them there, or, if 'image' holds names only, say item='image' (--item image)"
+    )
+    with pytest.raises(DataError, match=refused(message)):
+        read(path)
+    assert list(read(path, item="image").items) == ["a.png", "b.png"]
+    (tmp_path / "a.png").write_bytes(b"")
+    assert (
+        f"labels.csv: 1 of 2 image files missing, the first: {tmp_path / 'b.png'}; what reads them "
+        "needs --skip-bad"
+    ) in read(path).notes
+
+
+def test_a_blank_column_of_gold_is_no_gold(write: Write) -> None:
+    corpus = read(write("item,annotator,answer,gold\nt1,x,1,\nt2,y,0,\n"))
+    assert (corpus.gold, corpus["answer"].n_rows) == ({}, 2)
+
+
+# ---- answers ----
+
+
+def test_scales_are_inferred(write: Write) -> None:
+    def scale(*answers: str) -> object:
+        rows = "".join(f"t{i},a,{answer}\n" for i, answer in enumerate(answers))
+        return read(write(HEADER + rows))["label"].scale
+
+    assert scale("yes", "no") == Nominal(("no", "yes"))
+    assert scale("10", "9", "8") == Ordinal(("8", "9", "10"))
+    assert scale("0.5", "2") == Interval(0.5, 2)
+
+
+def test_sets_of_values(write: Write) -> None:
+    path = write(HEADER + 't1,a,"joy,fear"\nt1,b,joy\n')
+    answers = read(path, scale="multi-label")["label"]
+    assert answers.scale == MultiLabel(("fear", "joy"))
+    assert answers.answers() == [("fear", "joy"), ("joy",)]
+
+
+def test_blank_answers_are_left_out_and_counted(write: Write) -> None:
+    corpus = read(write(HEADER + "t1,a,yes\nt1,b,\nt2,a,NaN\nt2,b,  \nt3,a,null\nt3,b,no\n"))
+    assert corpus.left_out == (LeftOut("label", "no answer", 4),)
+    assert corpus["label"].answers() == ["yes", "no"]
+    assert list(corpus.items) == ["t1", "t2", "t3"]
+    assert corpus.notes[1:] == (
+        "labels.csv: label: 4 rows without an answer left out, the first in line 3",
+        "labels.csv: label: 'NaN' (1), 'null' (1) read as no answer",
+    )
+
+
+def test_none_is_a_value_among_words_and_a_gap_among_numbers(write: Write) -> None:
+    corpus = read(write(HEADER + "t1,a,joy\nt1,b,None\nt2,a,NA\n"))
+    assert corpus["label"].answers() == ["joy", "None", "NA"]
+    corpus = read(write(HEADER + "t1,a,1\nt1,b,None\nt2,a,NA\nt2,b,2\n"))
+    assert corpus["label"].answers() == ["1", "2"]
+    assert "labels.csv: label: 'None' (1), 'NA' (1) read as no answer" in corpus.notes
+    corpus = read(write(HEADER + "t1,a,nan\nt1,b,yes\n"), scale="nominal:yes,nan")
+    assert corpus["label"].answers() == ["nan", "yes"]
+
+
+@pytest.mark.parametrize("word", ["none", "None", "NA", "n/a"])
+def test_a_word_for_nothing_that_a_declared_scale_does_not_list(write: Write, word: str) -> None:
+    path = write(HEADER + f"t1,a,{word}\nt1,b,yes\nt2,a,no\nt2,b,{word}\n")
+    message = (
+        f"{path}, line 2: answer {word!r} to 'label' is not on the scale (nominal: yes, no); "
+        f"2 such answers: {word!r}; add it to the scale if it is an answer, or empty the cell if "
+        "it means no answer"
+    )
+    with pytest.raises(DataError, match=refused(message)):
+        read(path, scale="nominal:yes,no")
+    for scale in (f"nominal:yes,no,{word}", "nominal"):
+        assert read(path, scale=scale)["label"].answers() == [word, "yes", "no", word]
+
+
+@pytest.mark.parametrize("scale", ["interval:0:10", "ordinal:1,2,3", "ordinal", None])
+def test_words_for_nothing_among_numbers_are_counted(write: Write, scale: str | None) -> None:
+    corpus = read(write(HEADER + "t1,a,NA\nt1,b,1\nt2,a,2\nt2,b,none\nt3,a,NA\n"), scale=scale)
+    assert corpus["label"].n_rows == 2
+    assert corpus.left_out == (LeftOut("label", "no answer", 3),)
+    assert "labels.csv: label: 'NA' (2), 'none' (1) read as no answer" in corpus.notes
+
+
+@pytest.mark.parametrize("word", ["null", "NaN", "<NA>"])
+def test_what_programs_write_for_nothing_is_counted(write: Write, word: str) -> None:
+    long = read(write(HEADER + f"t1,a,{word}\nt1,b,yes\n"), scale="nominal:yes,no")
+    assert long["label"].answers() == ["yes"]
+    wide = read(write(f"item,ann_1,ann_2\nt1,{word},yes\n"), scale="nominal:yes,no")
+    assert f"labels.csv: label: {word!r} (1) read as no answer" in long.notes
+    assert f"labels.csv: answer: {word!r} (1) read as no answer" in wide.notes
+
+
+def test_gold_labels_that_are_missing(write: Write) -> None:
+    corpus = read(write("item,annotator,answer,gold\nt1,a,yes,NA\nt2,a,no,no\nt3,a,no,none\n"))
+    assert corpus.gold["answer"].answers() == ["no"]
+    assert corpus.gold["answer"].scale == corpus["answer"].scale
+    assert "labels.csv: gold: 'NA' (1), 'none' (1) read as no answer" in corpus.notes
+
+
+SPANS = [
+    '[[10, 28, "Subject"]]',
+    '[[10, 28, "Subject"], [30, 34, "Object"]]',
+    "[[10, 28]]",
+    '[10, 28, "Subject"]',
+    "[(10, 28, 'Subject')]",
+]
+
+
+@pytest.mark.parametrize("spans", SPANS)
+@pytest.mark.parametrize("others", ["[]", "[[1, 2]]"])
+def test_spans_are_no_values(write: Write, spans: str, others: str) -> None:
+    if spans.startswith("[10") and others != "[]":
+        others = '[1, 2, "Verb"]'
+    answers = [others, spans, others]
+    rows = [("item", "annotator", "label"), *((f"t{n}", "a", one) for n, one in enumerate(answers))]
+    text = io.StringIO()
+    csv.writer(text).writerows(rows)
+    with pytest.raises(DataError, match="is a list of spans .* name a column of values"):
+        read(write(text.getvalue()))
+    if "(" in spans:
+        return
+    lines = [
+        json.dumps({"item": f"t{n}", "annotator": "a", "label": json.loads(one)})
+        for n, one in enumerate(answers)
+    ]
+    path = write("\n".join(lines), "labels.jsonl")
+    with pytest.raises(DataError, match="is a list of spans .* name a column of values"):
+        read(path)
+    table = pa.table({"item": ["t0", "t1"], "annotator": ["a", "a"], "label": [[[1, 2]], [[3, 4]]]})
+    with pytest.raises(DataError, match="is a list of spans"):
+        read(table)
+
+
+def test_sets_of_numbers_are_no_spans(write: Write) -> None:
+    lines = [{"item": "t1", "annotator": "a", "label": [1, 2]}]
+    lines += [{"item": "t1", "annotator": "b", "label": [2, 3]}]
+    path = write("\n".join(map(json.dumps, lines)), "labels.jsonl")
+    assert read(path)["label"].answers() == [("1", "2"), ("2", "3")]
+
+
+def test_no_answers_at_all(write: Write) -> None:
+    path = write(HEADER + "t1,a,\nt1,b,NaN\n")
+    message = f"{path}: no answers to 'label': 'label' is blank throughout"
+    with pytest.raises(DataError, match=refused(message)):
+        read(path)
+
+
+VARIANTS = HEADER + "t1,a,yes\nt2,b,no\nt2,a,Yes\nt3,a,yes \nt4,a,yes\n"
+
+
+def test_variants_are_kept_apart_and_said(write: Write) -> None:
+    corpus = read(write(VARIANTS))
+    assert corpus["label"].answers() == ["yes", "no", "Yes", "yes ", "yes"]
+    assert corpus.notes[1] == (
+        "labels.csv: label: spelled in several ways and kept apart: 'yes' (2), 'Yes' (1), "
+        "'yes ' (1); merge_variants=True (--merge-variants) makes them one"
+    )
+
+
+def test_variants_are_merged_on_request(write: Write) -> None:
+    corpus = read(write(VARIANTS), merge_variants=True)
+    assert corpus["label"].answers() == ["yes", "no", "yes", "yes", "yes"]
+    assert corpus.notes[1] == (
+        "labels.csv: label: spelled in several ways and merged: 'yes' (2), 'Yes' (1), 'yes ' (1)"
+    )
+    corpus = read(write(VARIANTS), merge_variants=True, scale="nominal:NO,YES")
+    assert corpus["label"].answers() == ["YES", "NO", "YES", "YES", "YES"]
+
+
+def test_large_whole_numbers_and_accents(write: Write) -> None:
+    """Beyond 2**53 floats of neighbours are equal; an accent may be a sign of its own."""
+    path = write(HEADER + f"t1,a,{2**53}\nt2,a,{2**53 + 1}\nt3,a,{2**64}\nt4,a,{2**64 + 1}\n")
+    corpus = read(path, merge_variants=True, scale="nominal")
+    assert len(set(corpus["label"].answers())) == 4
+    assert len(corpus.notes) == 2 and "only annotator" in corpus.notes[1]
+    path = write(HEADER + "t1,a,\u00e9t\u00e9\nt2,b,e\u0301te\u0301\nt3,b,no\n")
+    assert read(path).notes[1] == (
+        "labels.csv: label: spelled in several ways and kept apart: '\u00e9t\u00e9' (1), "
+        "'e\u0301te\u0301' (1); merge_variants=True (--merge-variants) makes them one"
+    )
+
+
+def test_a_word_among_numbers_is_said(write: Write) -> None:
+    path = write(HEADER + "t1,a,1.5\nt2,a,2.5\nt3,b,inf\nt4,b,4\n")
+    assert read(path).notes[1] == (
+        "labels.csv: label: 'inf' is no number, so that all answers are taken for names; correct "
+        "it, or leave these rows out, if the others are ratings"
+    )
+    assert read(path, scale="nominal").notes[1:] == ()
+    assert read(write(HEADER + "t1,a,1\nt2,a,2\nt3,b,unsure\n")).notes[1:] == ()
+
+
+def test_numbers_in_two_spellings_are_said(write: Write) -> None:
+    path = write(HEADER + "t1,a,1\nt2,a,1.0\nt3,b,0\n")
+    corpus = read(path)
+    assert corpus["label"].answers() == ["1", "1.0", "0"]
+    assert corpus.notes[1] == (
+        "labels.csv: label: spelled in several ways and kept apart: '1' (1), '1.0' (1); "
+        "merge_variants=True (--merge-variants) makes them one"
+    )
+    assert read(path, merge_variants=True)["label"].answers() == ["1", "1", "0"]
+    path = write(HEADER + "t1,a,1\nt2,a,1.0\nt3,b,2\nt4,b,3\n")
+    assert read(path).notes[1] == (
+        "labels.csv: label: spelled in several ways and read as numbers: '1' (1), '1.0' (1); "
+        "merge_variants=True (--merge-variants) makes them one"
+    )
+    assert read(path, scale="interval:0:5").notes[1:] == ()
+
+
+def test_answers_outside_the_declared_scale(write: Write) -> None:
+    path = write(HEADER + "t1,a,yes\nt1,b,perhaps\nt2,b,never\nt3,b,never\n")
+    message = (
+        f"{path}, line 3: answer 'perhaps' to 'label' is not on the scale (nominal: no, yes); "
+        "3 such answers: 'perhaps', 'never'; correct it or declare another scale"
+    )
+    with pytest.raises(DataError, match=refused(message)):
+        read(path, scale=Nominal(("no", "yes")))
+
+
+@pytest.mark.parametrize("found", ["11", "high"])
+def test_ratings_outside_the_declared_scale(write: Write, found: str) -> None:
+    path = write(HEADER + f"t1,a,3\nt1,b,{found}\n")
+    message = (
+        f"{path}, line 3: answer '{found}' to 'label' is not on the scale "
+        "(interval: 0 to 10); correct it or declare another scale"
+    )
+    with pytest.raises(DataError, match=refused(message)):
+        read(path, scale="interval:0:10")
+
+
+def test_a_variant_of_a_declared_value(write: Write) -> None:
+    path = write(HEADER + "t1,a,yes\nt1,b,YES\n")
+    message = (
+        f"{path}, line 3: answer 'YES' to 'label' is not on the scale (nominal: no, yes); "
+        "'yes' is; merge_variants=True (--merge-variants) makes them one"
+    )
+    with pytest.raises(DataError, match=refused(message)):
+        read(path, scale="nominal:no,yes")
+
+
+def test_a_scale_that_is_none(write: Write) -> None:
+    path = write(HEADER + "t1,a,yes\n")
+    message = (
+        f"{path}: label: no scale 'circular'; write nominal, ordinal, interval or multi-label, "
+        "or with its values: nominal:no,yes  ordinal:1,2,3  interval:0:10"
+    )
+    with pytest.raises(DataError, match=refused(message)):
+        read(path, scale="circular")
+
+
+def test_a_scale_for_no_question(write: Write) -> None:
+    path = write(HEADER + "t1,a,yes\n")
+    message = f"{path}: a scale for 'mood'; the questions are 'label'"
+    with pytest.raises(DataError, match=refused(message)):
+        read(path, scale={"mood": "nominal"})
+
+
+# ---- items and annotators ----
+
+
+def test_a_blank_item(write: Write) -> None:
+    path = write(HEADER + "t1,ann,yes\n  ,bob,no\n")
+    with pytest.raises(DataError, match=refused(f"{path}, line 3: no item: 'task' is blank")):
+        read(path)
+
+
+def test_a_blank_annotator(write: Write) -> None:
+    path = write(HEADER + "t1,ann,yes\nt1,,no\n")
+    message = f"{path}, line 3: no annotator: 'worker' is blank"
+    with pytest.raises(DataError, match=refused(message)):
+        read(path)
+
+
+def test_a_blank_question(write: Write) -> None:
+    path = write("item,q,worker,label\nt1,x,ann,yes\nt1,,bob,no\n")
+    with pytest.raises(DataError, match=refused(f"{path}, line 3: no question: 'q' is blank")):
+        read(path, question="q")
+
+
+def test_one_annotator_and_one_value_are_said(write: Write) -> None:
+    corpus = read(write(HEADER + "t1,ann,yes\nt2,ann,yes\n"))
+    assert corpus.notes == (
+        "labels.csv: long table; item = task, annotator = worker, answer = label (nominal: yes); "
+        "2 answers by 1 annotator on 2 items",
+        "labels.csv: label: every answer is 'yes', so agreement is undefined",
+        "labels.csv: 'ann' is the only annotator, so agreement is undefined",
+    )
+
+
+def test_namesakes_are_said(write: Write) -> None:
+    corpus = read(write(HEADER + "t1,ann,yes\nt2,Ann,no\n"))
+    assert corpus.notes[1:] == (
+        "labels.csv: annotators 'ann', 'Ann' differ only in case, outer space, how accents are "
+        "encoded or a number's '.0'; are they one?",
+    )
+
+
+def test_items_of_two_spellings_are_said(write: Write) -> None:
+    """One accent as one letter or as two; an id that was a float in one of two exports."""
+    asked = read(write(HEADER + "\u00e9,ann,yes\ne\u0301,bob,no\n"))
+    assert asked.notes[1:] == (
+        "labels.csv: items '\u00e9', 'e\u0301' differ only in outer space, how accents are encoded "
+        "or a number's '.0'; are they one?",
+    )
+    asked = read(write(HEADER + "12,1,yes\n12.0,2,no\n13.0,1,no\n13,2.0,no\nT,1,no\nt,1,no\n"))
+    assert asked.notes[1:] == (
+        "labels.csv: annotators '2', '2.0' differ only in case, outer space, how accents are "
+        "encoded or a number's '.0'; are they one?",
+        "labels.csv: items '12', '12.0' and 1 more such differ only in outer space, how accents "
+        "are encoded or a number's '.0'; are they one?",
+    )
+
+
+@pytest.mark.parametrize("found", ["2.5", "-1", ""])
+def test_counts_that_are_none_are_said(write: Write, found: str) -> None:
+    corpus = read(write(f"item,answer,count\nt1,cat,7\nt1,dog,{found}\n"))
+    assert corpus["answer"].n_answers == 2
+    assert corpus.notes[1:] == (
+        f"labels.csv: 'count' counts no answers, as line 3 holds {found!r}, so that every row is "
+        "one answer; correct it if rows are votes",
+    )
+
+
+@pytest.mark.parametrize("written", ['"[""joy"", ""fear""]"', "\"['joy', 'fear']\""])
+@pytest.mark.parametrize("scale", [None, "multi-label"])
+def test_lists_that_are_written_out_are_sets(write: Write, written: str, scale: str | None) -> None:
+    """As JSON writes them, and as pandas does."""
+    path = write(HEADER + f"t1,ann,{written}\nt1,bob,[]\n")
+    asked = read(path, scale=scale)["label"]
+    assert asked.scale == MultiLabel(("fear", "joy"))
+    assert asked.answers() == [("fear", "joy"), ()]
+
+
+def test_texts_in_brackets_are_no_lists(write: Write) -> None:
+    asked = read(write(HEADER + "t1,ann,[good]\nt1,bob,[]\n"))["label"]
+    assert asked.answers() == ["[good]", "[]"]
+
+
+def test_nobody_is_no_annotator(write: Write) -> None:
+    corpus = read(write(HEADER + "t1,ann,yes\nt1,nan,no\n"))
+    assert corpus.notes[1:] == (
+        "labels.csv: 'nan' is taken for an annotator; is it nobody's name?",
+    )
+
+
+def test_decimal_commas_are_said(write: Write) -> None:
+    corpus = read(write("task;worker;label\nt1;ann;1,5\nt1;bob;2\nt2;ann;-0,25\n"))
+    assert corpus["label"].scale.kind == "nominal"
+    assert corpus.notes[1:] == (
+        "labels.csv: label: '-0,25', '1,5': taken for names because of the comma; write it as a "
+        "point (1.5) if these are numbers, or declare a multi-label scale if they are sets",
+    )
+
+
+REPEATED = HEADER + "t1,ann,yes\nt1,ann,no\nt2,ann,no\n"
+
+
+def test_the_same_annotator_twice(write: Write) -> None:
+    path = write(REPEATED)
+    message = (
+        f"{path}: label: annotator 'ann' answered item 't1' 2 times (1 such pairs); "
+        "keep one row each, or say what to do with repeats: keep, first, last"
+    )
+    with pytest.raises(DataError, match=refused(message)):
+        read(path)
+
+
+def test_rules_for_repeats(write: Write) -> None:
+    path = write(REPEATED)
+    assert read(path, repeats="keep")["label"].n_rows == 3
+    corpus = read(path, repeats="last")
+    assert corpus["label"].answers() == ["no", "no"]
+    assert corpus.left_out == (LeftOut("label", "repeated answer", 1),)
+    assert corpus.notes[1] == "labels.csv: label: 1 repeated answer left out"
+
+
+def test_an_item_with_two_texts(write: Write) -> None:
+    path = write("item,text,annotator,answer\nt1,good,x,1\nt1,bad,y,2\n")
+    message = f"{path}, line 3: item 't1' has two contents in 'text': 'good' and 'bad'"
+    with pytest.raises(DataError, match=refused(message)):
+        read(path, text="text")
+
+
+def test_an_item_with_two_gold_labels(write: Write) -> None:
+    path = write("item,annotator,answer,truth\nt1,x,1,1\nt1,y,2,2\n")
+    with pytest.raises(
+        DataError, match=refused(f"{path}, line 3: item 't1' has two labels in 'truth'")
+    ):
+        read(path, gold="truth")
+
+
+def test_gold_for_two_questions(write: Write) -> None:
+    path = write("item,annotator,a,b,gold\nt1,x,1,2,1\n")
+    message = (
+        f"{path}: 'gold' is gold for one question, but there are 2; "
+        "name gold columns gold_QUESTION instead"
+    )
+    with pytest.raises(DataError, match=refused(message)):
+        read(path, answer=["a", "b"], gold="gold")
+
+
+def test_which_corpus_of_one(write: Write) -> None:
+    path = write(HEADER + "t1,a,yes\n")
+    message = f"{path}: holds one corpus; leave out corpus='HS-Brexit'"
+    with pytest.raises(DataError, match=refused(message)):
+        read(path, corpus="HS-Brexit")
+
+
+def test_several_answers_with_a_column_of_questions(write: Write) -> None:
+    path = write("item,q,a,b\nt1,x,1,2\n")
+    message = f"{path}: with a column of questions there is one column of answers, found 'a', 'b'"
+    with pytest.raises(DataError, match=refused(message)):
+        read(path, question="q", answer=["a", "b"])
+
+
+def test_a_column_named_twice(write: Write) -> None:
+    path = write(HEADER + "t1,a,yes\n")
+    with pytest.raises(DataError, match=refused("a column is named twice in ['label', 'label']")):
+        read(path, answer=["label", "label"])
+
+
+# ---- invariances ----
+
+
+def test_the_order_of_columns_does_not_matter(write: Write) -> None:
+    rows = [("task", "worker", "label"), ("t1", "ann", "yes"), ("t1", "bob", "no")]
+    first = read(write("\n".join(",".join(row) for row in rows)))
+    second = read(write("\n".join(",".join(row[::-1]) for row in rows)))
+    assert first.equals(second)
+
+
+def test_a_corpus_read_is_saved_and_loaded(write: Write, tmp_path: Path) -> None:
+    corpus = read(write("item,annotator,answer,text,age\nt1,a,x,so,3\nt1,b,,so,4\nt2,a,y,no,3\n"))
+    corpus.save(tmp_path / "saved")
+    assert read(tmp_path / "saved").equals(corpus)
+
+
+def test_choices_as_label_studio_writes_them_into_tables(write: Write) -> None:
+    lines = ['t1,ann,"{""choices"": [""joy"", ""fear, mild""]}"', "t1,bob,joy", "t2,ann,joy"]
+    path = write("item,annotator,answer\n" + "\n".join(lines))
+    asked = read(path)["answer"]
+    assert asked.scale == MultiLabel(("fear, mild", "joy"))
+    assert asked.answers() == [("fear, mild", "joy"), ("joy",), ("joy",)]
+    records = [
+        {"id": 1, "text": "so good", "mood": "joy", "annotator": 1, "annotation_id": 11},
+        {"id": 1, "text": "so good", "mood": {"choices": ["joy", "fear"]}, "annotator": 2},
+        {"id": 2, "text": "so bad", "annotator": 2, "annotation_id": 13},
+    ]
+    corpus = read(write(json.dumps(records), "min.json"), answer="mood")
+    assert corpus["mood"].answers() == [("joy",), ("fear", "joy")]
+    assert list(corpus.items) == ["1", "2"] and list(corpus.annotators) == ["1", "2"]
+    other = write('item,annotator,answer\nt1,ann,"{""choices"": 1}"\nt1,bob,joy\n', "other.csv")
+    with pytest.raises(DataError, match="is a JSON object"):
+        read(other)

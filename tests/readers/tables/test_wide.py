@@ -1,0 +1,369 @@
+"""Wide tables: which columns are people, what the others become, and what is refused."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+from dissensus.corpus import Corpus
+from dissensus.errors import DataError
+from dissensus.readers import read
+from dissensus.scales import Interval, MultiLabel, Nominal, Ordinal
+from tests.readers.conftest import Write
+
+
+def refused(text: str) -> str:
+    return f"^{re.escape(text)}$"
+
+
+def rows_of(corpus: Corpus) -> list[tuple[str, str, Any]]:
+    asked = corpus["answer"]
+    codes = zip(asked.item, asked.who("a test"), asked.answers(), strict=True)
+    return [(corpus.items[item], corpus.annotators[who], answer) for item, who, answer in codes]
+
+
+# ---- what is recognised ----
+
+
+def test_people_beside_summaries_gold_and_models(write: Write) -> None:
+    corpus = read(
+        write(
+            ",text,ann_1,ann_2,ann_3,mean,gold,majorityVote,gpt4,domain,split\n"
+            "x,hi,1,0,NaN,.5,1,1,0,news,train\n"
+            "y,ho,,1,1,1,0,1,1,blog,test\n"
+        )
+    )
+    assert rows_of(corpus) == [
+        ("x", "ann_1", "1"),
+        ("x", "ann_2", "0"),
+        ("y", "ann_2", "1"),
+        ("y", "ann_3", "1"),
+    ]
+    assert corpus.gold["answer"].answers() == ["1", "0"]
+    assert {name: values.to_pylist() for name, values in corpus.item_attributes.items()} == {
+        "mean": [".5", "1"],
+        "majorityVote": ["1", "1"],
+        "gpt4": ["0", "1"],
+        "domain": ["news", "blog"],
+    }
+    assert (corpus.text_of(1), corpus.parts()) == ("ho", ["train", "test"])
+    assert corpus.left_out == ()
+    assert corpus.notes == (
+        "labels.csv: wide table; item = the column without a name, annotators = ann_1, ann_2, "
+        "ann_3 (nominal: 0, 1), text = text, gold = gold, split = split; set apart, not people: "
+        "mean, majorityVote, gpt4; also domain; 4 answers by 3 annotators on 2 items",
+        "labels.csv: answer: 'NaN' (1) read as no answer",
+    )
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ("ann1", "ann2"),
+        ("Annotator 1", "Annotator 2"),
+        ("rater_A", "rater_B"),
+        ("CoderX", "CoderY"),
+        ("worker851", "worker7"),
+        ("label_rater1", "label_rater2"),
+        ("annotator1_label", "annotator2_label"),
+        ("rater1", "rater2", "expert"),
+        ("17", "851"),
+        ("w17", "w851"),
+        ("label_1", "label_2"),
+        ("A1B2C3D4E5F6", "A9Z8Y7X6W5V4"),
+        ("ann@x.org", "bob@x.org"),
+    ],
+)
+def test_names_of_people(write: Write, names: tuple[str, ...]) -> None:
+    cells = [["yes", "no", "yes"], ["no", "no", "yes"]]
+    lines = [f"t{n}," + ",".join(row[: len(names)]) for n, row in enumerate(cells)]
+    corpus = read(write("\n".join([f"item,{','.join(names)}", *lines])))
+    assert tuple(corpus.annotators) == names
+    assert list(corpus.items) == ["t0", "t1"]
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        "id,V,A,D",  # three ratings of one person
+        "id,toxic,insult,threat",  # three questions
+        "id,q1,q2,q3",
+        "id,raters,workers,users",
+        "id,annotator_age,annotator_country,annotator_id2x",
+        "0,1,2,3",  # a header of a table without names
+    ],
+)
+def test_columns_that_may_be_questions_are_not_taken_for_people(write: Write, header: str) -> None:
+    path = write(f"{header}\n1,1,2,1\n2,2,1,2\n")
+    names = ", ".join(map(repr, header.split(",")))
+    message = (
+        f"{path}: no column of answers recognised in {names}; name it (answer=, --answer), "
+        'or say format="wide" (--format wide) if every annotator has a column'
+    )
+    with pytest.raises(DataError, match=refused(message)):
+        read(path)
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        "item,worker,label,ann_1,ann_2",
+        "item,annotator,answer,1,2",
+        "item,rater,score,label_1,label_2",
+        "text,id,label,w1,w2",
+    ],
+)
+def test_a_long_table_stays_long(write: Write, header: str) -> None:
+    corpus = read(write(f"{header}\nt1,a,3,1,2\nt2,b,4,2,1\n"))
+    assert corpus.notes[0].startswith("labels.csv: long table; ")
+
+
+def test_answers_from_many_values_are_no_small_set(write: Write) -> None:
+    table = "".join(f"{n},{n / 7:.3f},{n / 7:.3f}\n" for n in range(30))
+    with pytest.raises(DataError, match="no column of answers recognised in 'id', '17', '23'"):
+        read(write("id,17,23\n" + table))
+    corpus = read(write("id,rater_1,rater_2\n" + table))  # named plainly enough
+    assert isinstance(corpus["answer"].scale, Interval)
+
+
+def test_numbered_columns_with_gaps_are_people() -> None:
+    table = pd.DataFrame([[0, np.nan, 1], [1, 1, np.nan]])
+    assert rows_of(read(table)) == [
+        ("0", "0", "0"),
+        ("0", "2", "1"),
+        ("1", "0", "1"),
+        ("1", "1", "1"),
+    ]
+
+
+def test_a_pandas_index_of_texts_names_the_items() -> None:
+    table = pd.DataFrame({"ann_1": [0, 1], "ann_2": [np.nan, 1]}, index=["item0", "item1"])
+    assert rows_of(read(table)) == [
+        ("item0", "ann_1", "0"),
+        ("item1", "ann_1", "1"),
+        ("item1", "ann_2", "1"),
+    ]
+
+
+def test_items_are_numbered_where_nothing_names_them(write: Write) -> None:
+    corpus = read(write("sent_id,token,ann1,ann2\n0,so,X,Y\n0,good,Y,Y\n1,so,X,X\n"))
+    assert list(corpus.items) == ["0", "1", "2"]
+    assert list(corpus.item_attributes) == ["sent_id", "token"]
+    assert corpus.notes[0].startswith("labels.csv: wide table; item = the row's number, ")
+
+
+def test_an_id_that_repeats_does_not_name_items(write: Write) -> None:
+    corpus = read(write("id,text,ann1,ann2\n1,a,x,y\n1,b,y,x\n"))
+    assert list(corpus.items) == ["0", "1"]
+
+
+def test_items_and_people_without_answers_stay(write: Write) -> None:
+    corpus = read(write("item,ann1,ann2,ann3\nt1,x,,y\nt2,,,\nt3,y,NaN,\n"))
+    assert list(corpus.items) == ["t1", "t2", "t3"]
+    assert list(corpus.annotators) == ["ann1", "ann2", "ann3"]
+    assert corpus["answer"].per_item().tolist() == [2, 0, 1]
+    assert corpus["answer"].per_annotator().tolist() == [2, 0, 1]
+
+
+def test_answers_that_are_almost_numbers_stay_texts(write: Write) -> None:
+    corpus = read(write("item,ann1,ann2\nt1,1,3+\nt2,2,1\n"))
+    assert corpus["answer"].scale == Nominal(("1", "2", "3+"))
+
+
+def test_many_annotators_are_counted_in_the_note(write: Write) -> None:
+    names = [f"ann{n}" for n in range(12)]
+    corpus = read(write(f"item,{','.join(names)}\nt1,{','.join('01' * 6)}\n"))
+    assert corpus.notes[0] == (
+        "labels.csv: wide table; item = item, annotators = ann0, ann1, ann2, ann3, ann4, ann5, "
+        "ann6, ann7, ... (12 in all) (nominal: 0, 1); 12 answers by 12 annotators on 1 item"
+    )
+
+
+def test_a_column_of_counts_is_said(write: Write) -> None:
+    corpus = read(write("rater_1,rater_2,n\n1,1,1880\n1,2,789\n"))
+    assert corpus.notes[1] == (
+        "labels.csv: 'n' is kept as a fact about items; if a row stands for 'n' items with the "
+        "same answers, repeat it as often"
+    )
+
+
+@pytest.mark.parametrize("name", ["a.jsonl", "a.csv"])
+def test_sets_in_cells(write: Write, name: str) -> None:
+    if name == "a.jsonl":
+        lines = '{"item": 1, "ann1": ["joy", "fear"], "ann2": []}\n{"item": 2, "ann1": ["joy"]}'
+        corpus = read(write(lines, name))
+        expected: list[tuple[str, ...]] = [("fear", "joy"), (), ("joy",)]
+    else:
+        path = write('item,ann1,ann2\n1,"joy, fear",\n2,joy,fear\n', name)
+        corpus = read(path, scale="multi-label")
+        expected = [("fear", "joy"), ("joy",), ("fear",)]
+    assert corpus["answer"].scale == MultiLabel(("fear", "joy"))
+    assert corpus["answer"].answers() == expected
+
+
+def test_columns_called_answer_and_annotator_beside_people() -> None:
+    table = pa.table({"ann1": ["x", "y"], "ann2": ["y", "y"], "answer": ["x", "y"]})
+    corpus = read(table)
+    assert corpus["answer_"].n_rows == 4
+    assert corpus.item_attributes["answer"].to_pylist() == ["x", "y"]
+
+
+# ---- what overrules ----
+
+PLAIN = "id,domain,anna,ben,mean\n1,news,1,2,1.5\n2,blog,2,1,1.5\n3,blog,3,1,2\n"
+
+
+def test_the_format_overrules(write: Write) -> None:
+    corpus = read(write(PLAIN), format="wide")
+    assert list(corpus.annotators) == ["anna", "ben"]
+    assert corpus["answer"].scale == Ordinal(("1", "2", "3"))
+    assert list(corpus.item_attributes) == ["domain", "mean"]
+    path = write("item,worker,label,ann_1,ann_2\nt1,a,1,1,0\nt2,b,0,0,1\n")
+    assert list(read(path, format="wide").annotators) == ["ann_1", "ann_2"]
+    path = write("id,text,label,ann_1,ann_2\n1,x,1,1,0\n2,y,0,0,1\n")
+    assert list(read(path).annotators) == ["ann_1", "ann_2"]
+    assert list(read(path, format="long").questions) == ["label"]
+    assert list(read(path, answer="label").questions) == ["label"]
+
+
+def test_naming_the_annotators_overrules(write: Write) -> None:
+    corpus = read(write(PLAIN), annotators=["ben"], item="anna", text="domain")
+    assert rows_of(corpus) == [("1", "ben", "2"), ("2", "ben", "1"), ("3", "ben", "1")]
+    assert corpus.text_of(0) == "news"
+    table = pd.DataFrame([["a", 1, 2], ["b", 2, 2]])
+    corpus = read(table, item=0, annotators=[1, 2])  # type: ignore[arg-type, list-item]
+    assert list(corpus.items) == ["a", "b"]
+
+
+def test_an_item_on_two_rows(write: Write) -> None:
+    path = write("item,ann1,ann2\nt1,x,\nt1,,y\nt2,x,x\n")
+    assert rows_of(read(path))[:2] == [("t1", "ann1", "x"), ("t1", "ann2", "y")]
+    path = write("item,ann1,ann2\nt1,x,y\nt1,y,y\nt2,x,x\n")
+    message = (
+        f"{path}: answer: annotator 'ann1' answered item 't1' 2 times (2 such pairs); "
+        "keep one row each, or say what to do with repeats: keep, first, last"
+    )
+    with pytest.raises(DataError, match=refused(message)):
+        read(path)
+    assert rows_of(read(path, repeats="last"))[0] == ("t1", "ann1", "y")
+
+
+# ---- bad input ----
+
+
+def test_people_who_answer_in_different_ways(write: Write) -> None:
+    path = write("id,ann1,ann2\n1,3,maybe\n2,2,no\n")
+    message = (
+        f"{path}: 'ann1' answers in numbers ('3'), 'ann2' answers in words ('maybe'); name the "
+        "columns that are annotators (annotators=, --annotator-columns), or declare a scale that "
+        "holds both (scale=, --scale)"
+    )
+    with pytest.raises(DataError, match=refused(message)):
+        read(path)
+    assert read(path, scale="nominal")["answer"].answers() == ["3", "maybe", "2", "no"]
+    path = write('{"item": 1, "ann1": ["joy"], "ann2": "joy"}', "a.jsonl")
+    with pytest.raises(DataError, match="'ann2' answers in words .'joy'., 'ann1' answers in sets"):
+        read(path)
+
+
+def test_people_and_answers_that_do_not_fit(write: Write) -> None:
+    path = write("id,text,category,ann1,ann2\n1,a,news,x,y\n2,b,blog,y,x\n")
+    message = (
+        f"{path}: 'ann1', 'ann2' look like annotators and 'category' like answers; say "
+        'format="wide" if they answered (--format wide), format="long" if not (--format long)'
+    )
+    with pytest.raises(DataError, match=refused(message)):
+        read(path)
+    assert list(read(path, format="wide").item_attributes) == ["category"]
+
+
+@pytest.mark.parametrize("answers", ["label_1,label_2", "annotator1_label,annotator2_label"])
+def test_pairs_of_a_name_and_an_answer(write: Write, answers: str) -> None:
+    path = write(f"item,annotator_1,annotator_2,{answers}\nt1,ann,bob,x,y\nt2,bob,ann,y,y\n")
+    names = ", ".join(map(repr, answers.split(",")))
+    message = (
+        f"{path}: 'annotator_1', 'annotator_2' beside {names}: who is the annotator? name the "
+        "columns of answers (annotators=, --annotator-columns), or give every answer a row of "
+        "its own"
+    )
+    for options in ({}, {"format": "wide"}):
+        with pytest.raises(DataError, match=refused(message)):
+            read(path, **options)  # type: ignore[arg-type]
+    assert len(read(path, annotators=answers.split(","))["answer"].answers()) == 4
+
+
+def test_no_people(write: Write) -> None:
+    path = write("id,text,anna,mean\n1,a,x,1\n2,b,y,2\n")
+    message = (
+        f"{path}: no columns of annotators recognised in 'id', 'text', 'anna', 'mean'; "
+        "name them (annotators=, --annotator-columns)"
+    )
+    with pytest.raises(DataError, match=refused(message)):
+        read(path, format="wide")
+
+
+def test_annotators_who_are_not_there_or_twice(write: Write) -> None:
+    path = write(PLAIN)
+    message = f"{path}: no column 'carl'; it has 'id', 'domain', 'anna', 'ben', 'mean'"
+    with pytest.raises(DataError, match=refused(message)):
+        read(path, annotators=["anna", "carl"])
+    message = "a column is named twice in ['anna', 'anna']"
+    with pytest.raises(DataError, match=refused(message)):
+        read(path, annotators=["anna", "anna"])
+    message = f"{path}: 'anna' is named as an annotator and as something else"
+    with pytest.raises(DataError, match=refused(message)):
+        read(path, annotators=["anna", "ben"], item="anna")
+    message = f"{path}: no annotator is named; leave annotators= out or name columns"
+    with pytest.raises(DataError, match=refused(message)):
+        read(path, annotators=())
+
+
+def test_options_of_long_tables(write: Write) -> None:
+    path = write(PLAIN)
+    message = (
+        f"{path}: in a wide table the columns are the annotators, their cells the answers; "
+        "leave out annotator=, answer="
+    )
+    with pytest.raises(DataError, match=refused(message)):
+        read(path, format="wide", annotator="anna", answer="ben")
+
+
+def test_an_answer_off_the_scale_names_the_cell(write: Write) -> None:
+    path = write("item,ann1,ann2\nt1,1,2\nt2,2,7\n")
+    message = (
+        f"{path}, line 3, column 'ann2': answer '7' to 'answer' is not on the scale "
+        "(ordinal: 1, 2, 3); correct it or declare another scale"
+    )
+    with pytest.raises(DataError, match=refused(message)):
+        read(path, scale="ordinal:1,2,3")
+
+
+def test_nobody_answered(write: Write) -> None:
+    path = write("item,ann1,ann2\nt1,,NaN\nt2,,\n")
+    message = f"{path}: no answers to 'answer': 'answer' is blank throughout"
+    with pytest.raises(DataError, match=refused(message)):
+        read(path)
+
+
+def test_an_item_without_a_name(write: Write) -> None:
+    path = write("thing,ann1,ann2\na,x,y\n,y,x\n")
+    with pytest.raises(DataError, match=refused(f"{path}, line 3: no item: 'thing' is blank")):
+        read(path, item="thing")
+
+
+def test_bytes_as_answers() -> None:
+    table = pa.table({"ann1": [b"\xff"], "ann2": [b"\xfe"]})
+    with pytest.raises(DataError, match=refused("table: column 'ann1' holds bytes, not answers")):
+        read(table, annotators=["ann1", "ann2"])
+
+
+def test_two_annotators_of_one_name(write: Write) -> None:
+    path = write("item,ann1,ann1\nt1,x,y\n")
+    message = f"{path}: columns share the name 'ann1'; rename all but one"
+    with pytest.raises(DataError, match=refused(message)):
+        read(path)
