@@ -13,8 +13,8 @@ if TYPE_CHECKING:
         aggregation,
         agreement,
         datasets,
-        describe,
-        draw,
+        description,
+        drawing,
         encoders,
         evaluation,
         methods,
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from dissensus.annotations import Annotations
     from dissensus.corpus import Corpus
     from dissensus.datasets import read
+    from dissensus.description import describe
+    from dissensus.drawing import draw
     from dissensus.errors import DissensusError
     from dissensus.methods import load
     from dissensus.names import Names
@@ -51,7 +53,9 @@ __all__ = [
     "agreement",
     "datasets",
     "describe",
+    "description",
     "draw",
+    "drawing",
     "encoders",
     "evaluation",
     "load",
@@ -76,6 +80,8 @@ _HOMES = {  # the module of each name that is not a module itself
     "Ordinal": "scales",
     "Prediction": "prediction",
     "Predictions": "prediction",
+    "describe": "description",
+    "draw": "drawing",
     "load": "methods",
     "read": "datasets",
 }

@@ -16,7 +16,7 @@ from dissensus.annotations import Annotations
 from dissensus.corpus import Corpus
 from dissensus.scales import MultiLabel, Nominal
 from tests.cli.conftest import Run
-from tests.test_describe import small
+from tests.test_description import small
 from tests.test_docs import ROOT, table_under
 
 

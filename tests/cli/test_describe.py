@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from dissensus.describe import describe
+from dissensus.description import describe
 from tests.cli.conftest import Run
-from tests.test_describe import crowd, small
+from tests.test_description import crowd, small
 
 
 @pytest.fixture

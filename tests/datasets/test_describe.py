@@ -10,7 +10,7 @@ import pytest
 
 from dissensus.corpus import Corpus
 from dissensus.datasets import DATASETS, dataset
-from dissensus.describe import describe
+from dissensus.description import describe
 
 EVERY = [(name, corpus) for name in DATASETS for corpus in dataset(name).CORPORA]
 

@@ -8,7 +8,7 @@ import pytest
 
 from dissensus.cli.simulate import simulate
 from dissensus.corpus import Corpus
-from dissensus.draw import draw_items
+from dissensus.drawing import draw_items
 from dissensus.errors import DataError
 from dissensus.simulate import text
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dissensus.agreement.counted import beyond_chance
+from dissensus.agreement.beyond_chance import beyond_chance
 from dissensus.agreement.measure import Estimate
 from dissensus.agreement.weights import Weights
 from dissensus.annotations import Annotations

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dissensus.agreement.counted import counted
+from dissensus.agreement.beyond_chance import counted
 from dissensus.agreement.measure import Estimate, OfSums, Undefined, ratio
 from dissensus.annotations import Annotations
 from dissensus.scales import Interval, MultiLabel

@@ -11,7 +11,7 @@ from dissensus.cli.reading import Reading, reads_corpus
 from dissensus.cli.tables import columns, facts, number, show
 
 if TYPE_CHECKING:
-    from dissensus.describe import Description, QuestionDescription
+    from dissensus.description import Description, QuestionDescription
 
 MOST_VALUES = 20
 Most = Annotated[
@@ -31,7 +31,7 @@ def describe(
     Answers that were left out are counted by reason; with those that were loaded, they add up to
     what FILE contains.
     """
-    from dissensus.describe import describe as described
+    from dissensus.description import describe as described
 
     read = reading.read()
     description = described(read, question or None, most)

@@ -39,7 +39,7 @@ def simulate(
 
     The true distributions are saved with it.
     """
-    from dissensus.draw import draw_items, write_svg
+    from dissensus.drawing import draw_items, write_svg
     from dissensus.errors import DataError, listed
     from dissensus.simulate import PRESETS
 

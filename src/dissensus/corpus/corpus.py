@@ -13,9 +13,16 @@ import pyarrow.compute as pc
 
 from dissensus.annotations import Annotations
 from dissensus.contents import Contents
-from dissensus.corpus.dropping import of_answers, pair_of, pairs_of, response_of, thinned, unlucky
+from dissensus.corpus.answer_removal import (
+    of_answers,
+    pair_of,
+    pairs_of,
+    response_of,
+    thinned,
+    unlucky,
+)
+from dissensus.corpus.fields import CorpusFields
 from dissensus.corpus.folder import read_corpus, write_corpus
-from dissensus.corpus.held import Held
 from dissensus.corpus.parts import Joint, Rationales
 from dissensus.errors import DataError, counted, listed
 from dissensus.folders import writing
@@ -23,7 +30,7 @@ from dissensus.names import Names
 
 
 @dataclass(frozen=True, eq=False)
-class Corpus(Held):
+class Corpus(CorpusFields):
     """Contents, items, questions with their annotations, and facts about items and annotators.
 
     Every selection gives another Corpus; nothing is changed in place. All questions share one

@@ -9,16 +9,16 @@ import numpy as np
 
 from dissensus.annotations import Annotations
 from dissensus.contents import Contents
-from dissensus.corpus.held import Held
+from dissensus.corpus.fields import CorpusFields
 from dissensus.corpus.parts import Focus, LeftOut, Rationales
 from dissensus.folders import read_json, read_table, reading, write_json, write_table
 from dissensus.names import Names
 from dissensus.scales import scale_from_dict
 
-Made = TypeVar("Made", bound=Held)
+Made = TypeVar("Made", bound=CorpusFields)
 
 
-def write_corpus(corpus: Held, folder: Path) -> None:
+def write_corpus(corpus: CorpusFields, folder: Path) -> None:
     """Tables of items, annotators, contents and answers, and a front page."""
     tables = {"items": _item_columns(corpus), "annotators": _annotator_columns(corpus)}
     for name, columns in tables.items():
@@ -37,7 +37,7 @@ def write_corpus(corpus: Held, folder: Path) -> None:
     write_json(folder, "corpus", _front(corpus, written))
 
 
-def _front(corpus: Held, tables: list[str]) -> dict[str, Any]:
+def _front(corpus: CorpusFields, tables: list[str]) -> dict[str, Any]:
     return {
         "name": corpus.name,
         "n_items": corpus.n_items,
@@ -54,7 +54,7 @@ def _front(corpus: Held, tables: list[str]) -> dict[str, Any]:
     }
 
 
-def _item_columns(corpus: Held) -> dict[str, Any]:
+def _item_columns(corpus: CorpusFields) -> dict[str, Any]:
     columns: dict[str, Any] = {} if corpus.items.is_range else {"name": corpus.items.array}
     columns |= {f"content.{role}": codes for role, codes in corpus.content.items()}
     columns |= {f"attribute.{key}": values for key, values in corpus.item_attributes.items()}
@@ -65,7 +65,7 @@ def _item_columns(corpus: Held) -> dict[str, Any]:
     return columns
 
 
-def _annotator_columns(corpus: Held) -> dict[str, Any]:
+def _annotator_columns(corpus: CorpusFields) -> dict[str, Any]:
     names = {} if corpus.annotators.is_range else {"name": corpus.annotators.array}
     facts = corpus.annotator_attributes.items()
     return names | {f"attribute.{key}": values for key, values in facts}

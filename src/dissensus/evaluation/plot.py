@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from xml.sax.saxutils import escape
 
-from dissensus.draw import PALETTE
+from dissensus.drawing import PALETTE
 from dissensus.evaluation.tables import Cell, Row, Table, higher_is_better
 
 PANEL = 250  # width of a metric's panel, in pixels, as all below

@@ -8,6 +8,7 @@ from contextvars import ContextVar
 
 import numpy as np
 
+from dissensus.block_cache import cached_within
 from dissensus.metrics.statistics import (
     Drawn,
     Statistic,
@@ -21,7 +22,6 @@ from dissensus.metrics.statistics import (
     ratio,
     sums_by_group,
 )
-from dissensus.once import kept_within
 
 __all__ = [
     "Drawn",
@@ -66,7 +66,7 @@ def draws(
 
 def drawing_once() -> AbstractContextManager[None]:
     """Within it, items that are drawn as in the test before need not be drawn again."""
-    return kept_within(_KEPT)
+    return cached_within(_KEPT)
 
 
 def _draws(n: int, resamples: int, seed: int, size: int | None, key: int) -> Iterator[np.ndarray]:

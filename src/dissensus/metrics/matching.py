@@ -11,9 +11,9 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from dissensus.annotations import Annotations
+from dissensus.block_cache import cached_within
 from dissensus.errors import DataError
 from dissensus.names import Names
-from dissensus.once import kept_within
 from dissensus.prediction import ByAnnotator, Prediction
 from dissensus.scales import MultiLabel, Nominal, Ordinal, Scale
 
@@ -37,7 +37,7 @@ def require(prediction: Prediction, metric: str, *scales: str) -> None:
 
 def matching_once() -> AbstractContextManager[None]:
     """Within it, what meets what is found once for all metrics, not once for each."""
-    return kept_within(_KEPT)
+    return cached_within(_KEPT)
 
 
 def _kept(

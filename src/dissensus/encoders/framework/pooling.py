@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from dissensus.block_cache import cached_within
 from dissensus.contents import Contents
 from dissensus.encoders.framework.catalogue import encode
 from dissensus.encoders.framework.keys import content_keys
 from dissensus.encoders.framework.media import Unreadable
-from dissensus.once import kept_within
 
 if TYPE_CHECKING:
     from dissensus.encoders.framework.base import Encoder
@@ -40,7 +40,7 @@ _KEPT: ContextVar[_Kept | None] = ContextVar("pooled", default=None)
 
 def pooling_once() -> AbstractContextManager[None]:
     """Within it, the mean vector of a content is computed once for all fits, not once for each."""
-    return kept_within(_KEPT)
+    return cached_within(_KEPT)
 
 
 def mean_vectors(reader: Encoder, contents: Contents) -> Means:

@@ -10,7 +10,7 @@ import numpy as np
 from dissensus.agreement import item_entropy, item_variance
 from dissensus.annotations import Annotations
 from dissensus.corpus import Corpus
-from dissensus.describe.words import one_line, ratings_of, value_text
+from dissensus.description.texts import one_line, ratings_of, value_text
 from dissensus.scales import MultiLabel, Nominal, Scale
 
 MEASURES = {"entropy": item_entropy, "variance": item_variance}

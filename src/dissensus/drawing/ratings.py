@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from dissensus.corpus import Corpus
-from dissensus.draw.people import Person
-from dissensus.draw.shapes import (
+from dissensus.drawing.annotators import Person
+from dissensus.drawing.shapes import (
     ACROSS,
     MOST_NAMED,
     Box,

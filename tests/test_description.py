@@ -11,7 +11,7 @@ import pytest
 from dissensus.annotations import Annotations
 from dissensus.contents import Contents
 from dissensus.corpus import Corpus, Focus, LeftOut
-from dissensus.describe import describe, one_line
+from dissensus.description import describe, one_line
 from dissensus.errors import DataError
 from dissensus.names import Names
 from dissensus.scales import Interval, MultiLabel, Nominal, Ordinal, Scale

@@ -9,10 +9,10 @@ import numpy as np
 from dissensus import agreement
 from dissensus.annotations import Annotations
 from dissensus.corpus import Corpus, LeftOut
-from dissensus.describe.description import Description, QuestionDescription
-from dissensus.describe.disputed import disputed_by, most_disputed
-from dissensus.describe.people import People
-from dissensus.describe.words import ratings_of, scale_text
+from dissensus.description.disputed_items import disputed_by, most_disputed
+from dissensus.description.facts import Description, QuestionDescription
+from dissensus.description.suspicious_annotators import People
+from dissensus.description.texts import ratings_of, scale_text
 from dissensus.scales import Interval, MultiLabel
 
 

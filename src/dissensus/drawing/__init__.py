@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dissensus.draw.drawing import draw, draw_items, write_svg
-from dissensus.draw.people import PALETTE
-from dissensus.draw.shapes import MOST_NAMED, WIDTH
+from dissensus.drawing.annotators import PALETTE
+from dissensus.drawing.items import draw, draw_items, write_svg
+from dissensus.drawing.shapes import MOST_NAMED, WIDTH
 
 __all__ = ["MOST_NAMED", "PALETTE", "WIDTH", "draw", "draw_items", "write_svg"]

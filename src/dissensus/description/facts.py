@@ -7,8 +7,8 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from dissensus.describe.disputed import Disputed
-from dissensus.describe.people import Constant, Duplicated, Fast
+from dissensus.description.disputed_items import Disputed
+from dissensus.description.suspicious_annotators import Constant, Duplicated, Fast
 
 
 @dataclass(frozen=True)

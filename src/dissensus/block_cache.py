@@ -1,4 +1,4 @@
-"""Results that are kept for the length of a block, where many callers ask for the same ones."""
+"""Results that are cached within a `with` block."""
 
 from __future__ import annotations
 
@@ -12,14 +12,16 @@ Result = TypeVar("Result")
 
 
 @contextmanager
-def kept_within(results: ContextVar[dict[Key, Result] | None]) -> Iterator[None]:
-    """Within it the variable holds a dictionary, outside None; an inner block has the outer one's.
+def cached_within(results: ContextVar[dict[Key, Result] | None]) -> Iterator[None]:
+    """Set the variable to a dictionary within the block; it is None outside.
+
+    A block within a block shares the dictionary of the outer one.
 
     Example:
         >>> squares: ContextVar[dict[int, int] | None] = ContextVar("squares", default=None)
-        >>> with kept_within(squares):
+        >>> with cached_within(squares):
         ...     squares.get()[3] = 9
-        ...     with kept_within(squares):
+        ...     with cached_within(squares):
         ...         print(squares.get())
         {3: 9}
         >>> print(squares.get())

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow.compute as pc
 
 from dissensus.corpus import Corpus, Rationales
-from dissensus.draw.shapes import NOBODY, plain_line
+from dissensus.drawing.shapes import NOBODY, plain_line
 from dissensus.scales import Interval
 
 PALETTE = (  # Okabe and Ito: told apart by nearly everybody

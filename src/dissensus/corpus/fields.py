@@ -1,4 +1,4 @@
-"""What a corpus holds."""
+"""The fields of a corpus, and whether they fit together."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from dissensus.names import Names
 
 
 @dataclass(frozen=True, eq=False)
-class Held:
-    """The parts of a corpus, and whether they fit together; a `Corpus` can be asked and cut."""
+class CorpusFields:
+    """The fields of a corpus, checked against one another; `Corpus` adds what one does with it."""
 
     name: str
     items: Names
@@ -89,7 +89,7 @@ class Held:
         if len(shapes) > 1 or {(len(shape), *shape[:1]) for shape in shapes} != {(2, self.n_items)}:
             raise DataError(f"{self.name}: a focus has one row for each of {self.n_items} items")
 
-    def equals(self, other: Held) -> bool:
+    def equals(self, other: CorpusFields) -> bool:
         """Whether both hold the same, names, order, notes and all."""
         return (
             (self.name, self.group, self.left_out, self.notes)

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from dissensus.corpus import Rationales
-from dissensus.draw.people import Person, stroke
-from dissensus.draw.shapes import (
+from dissensus.drawing.annotators import Person, stroke
+from dissensus.drawing.shapes import (
     ACROSS,
     PIXELATED,
     SIZE,

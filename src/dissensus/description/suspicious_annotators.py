@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from dissensus.annotations import Annotations
-from dissensus.describe.words import value_text
+from dissensus.description.texts import value_text
 
 FEW = 10  # with fewer answers than this, nothing can be said against an annotator
 

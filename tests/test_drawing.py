@@ -19,7 +19,7 @@ import pytest
 from dissensus.annotations import Annotations
 from dissensus.contents import Contents
 from dissensus.corpus import Corpus, Focus, Rationales
-from dissensus.draw import MOST_NAMED, PALETTE, WIDTH, draw, draw_items, write_svg
+from dissensus.drawing import MOST_NAMED, PALETTE, WIDTH, draw, draw_items, write_svg
 from dissensus.errors import DataError
 from dissensus.scales import Interval, MultiLabel
 from dissensus.simulate import PRESETS, image, ratings, sequence, text, truth

@@ -9,10 +9,10 @@ import numpy as np
 import pyarrow.compute as pc
 
 from dissensus.corpus import Corpus
-from dissensus.draw.contents import content_panel
-from dissensus.draw.people import Person, people_of, spans_of, stroke
-from dissensus.draw.ratings import ratings_panel
-from dissensus.draw.shapes import (
+from dissensus.drawing.annotators import Person, people_of, spans_of, stroke
+from dissensus.drawing.contents import content_panel
+from dissensus.drawing.ratings import ratings_panel
+from dissensus.drawing.shapes import (
     ACROSS,
     EDGE,
     MOST_NAMED,

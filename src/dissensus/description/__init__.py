@@ -1,0 +1,21 @@
+"""What is in a corpus: who answered what, how much they agree, what is disputed, who is odd."""
+
+from __future__ import annotations
+
+from dissensus.description.corpus import describe
+from dissensus.description.disputed_items import Disputed
+from dissensus.description.facts import Description, QuestionDescription
+from dissensus.description.suspicious_annotators import Constant, Duplicated, Fast
+from dissensus.description.texts import one_line, scale_text
+
+__all__ = [
+    "Constant",
+    "Description",
+    "Disputed",
+    "Duplicated",
+    "Fast",
+    "QuestionDescription",
+    "describe",
+    "one_line",
+    "scale_text",
+]
