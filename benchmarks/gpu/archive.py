@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import tarfile
+import tempfile
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,10 +13,19 @@ from pathlib import Path
 EVERY = 60  # seconds between two archives
 
 
-def unpack(archive: Path, folder: Path) -> None:
-    (folder / "fits").mkdir(parents=True)
-    with tarfile.open(archive) as tar:  # tells by the content how it is packed
+def unpack(archive: Path) -> Path:
+    """A new folder with the outcomes of an archive, however it is compressed."""
+    folder = Path(tempfile.mkdtemp())
+    (folder / "fits").mkdir()
+    with tarfile.open(archive) as tar:
         tar.extractall(folder, filter="data")
+    return folder
+
+
+def resumed(*archives: Path) -> Path:
+    """A folder to run into: with the outcomes of the first archive that exists, or empty."""
+    found = next((archive for archive in archives if archive.exists()), None)
+    return unpack(found) if found else Path(tempfile.mkdtemp()) / "outcomes"
 
 
 @contextmanager
@@ -41,7 +51,7 @@ def write_archive(folder: Path, archive: Path) -> None:
     """What is whole in the folder: names that begin with a dot are being written."""
     archive.parent.mkdir(parents=True, exist_ok=True)
     new = archive.with_suffix(".new")
-    with tarfile.open(new, "w:xz" if archive.suffix == ".xz" else "w:gz") as tar:
+    with tarfile.open(new, "w:gz") as tar:
         for path in sorted((*folder.rglob("*.json"), *folder.rglob("*.npz"))):
             inside = path.relative_to(folder)
             if not any(part.startswith(".") for part in inside.parts):

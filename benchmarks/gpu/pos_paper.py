@@ -1,8 +1,8 @@
 """The network of Fornaciari et al. (2021) with every method of pos_tweets.py: stage `paper` there.
 
-STL and MTL, ten seeds each, stand in soft_labels.tar.xz; here the others are trained, as the paper
-trained its own: ten epochs, of which the one with the best macro-F1 on the development part's gold
-labels is kept.
+STL and MTL, ten seeds each, are trained by soft_labels.py. The others are trained here as the paper
+trained its own: ten epochs, and the one with the best macro-F1 on the development part's gold is
+kept.
 """
 
 from __future__ import annotations
@@ -25,7 +25,6 @@ MODELS = {  # the rows that are kept with the paper's tables
     "soft-label-mtl, ce": "ce",
 }
 NETWORK = "tagger"
-FITS = Path(__file__).parents[1] / "results" / "soft_labels.tar.xz"
 
 
 @functools.cache
@@ -105,10 +104,10 @@ def run(out: Path, processes: int, seconds: float, seeds: int = 5, small: int = 
     print(f"{len(fits) + len(rows) - left} of {len(fits) + len(rows)} pieces are done")
 
 
-def kept() -> list[dict[str, Any]]:
-    """The rows that are kept with the paper's tables."""
+def from_archive(path: Path) -> list[dict[str, Any]]:
+    """The rows of STL and MTL, from an archive that soft_labels.py wrote."""
     said: dict[tuple[str, str], dict[int, str]] = {}
-    with tarfile.open(FITS) as archive:
+    with tarfile.open(path) as archive:
         for entry in archive.getmembers():
             model, _, rest = Path(entry.name).parent.name.partition("@")
             seed, _, condition = rest.partition("@")

@@ -173,19 +173,25 @@ def run(out: Path, processes: int, seconds: float, only: str | None) -> None:
 
 
 def keep(out: Path) -> None:
-    """Put what is in OUT beside what is kept; a row takes the place of an older one."""
+    """Add the rows of OUT to those that are kept; a row replaces an older one of its name.
+
+    STL and MTL with the paper's network come from OUT/soft_labels.tar.gz, if it is there.
+    """
     import os
 
-    from pos_paper import kept as of_the_paper
+    import pos_answers
+    from pos_paper import from_archive
 
     from dissensus import datasets
     from dissensus.evaluation import code_commit
 
     corpus = datasets.read(Path(os.environ["DISSENSUS_DATA"]) / "pos_tweets")
     test = corpus.part("test")
-    before = json.loads(RESULTS.read_text())["rows"] if RESULTS.exists() else []
+    before = pos_answers.read(RESULTS)["rows"] if RESULTS.exists() else []
     new = [json.loads(path.read_text()) for path in sorted(out.glob("*.json"))]
-    rows = {row_key(row): row for row in [*of_the_paper(), *before, *new]}
+    archive = out / "soft_labels.tar.gz"
+    new += from_archive(archive) if archive.exists() else []
+    rows = {row_key(row): row for row in [*before, *new]}
     about = {
         "command": "python benchmarks/gpu/pos_tweets.py run OUT",
         "commit": code_commit(),
@@ -201,7 +207,7 @@ def keep(out: Path) -> None:
         "dev_tokens": corpus.part("dev").n_items,
         "rows": [rows[key] for key in sorted(rows)],
     }
-    RESULTS.write_text(json.dumps(about, indent=1) + "\n")
+    pos_answers.write(RESULTS, about)
 
 
 def tagged_otherwise(corpus: Any, part: str) -> np.ndarray:
@@ -258,9 +264,10 @@ def main() -> None:
     elif given.stage == "keep":
         keep(given.out)
     else:
+        import pos_answers
         import pos_table
 
-        print(pos_table.shown(json.loads(RESULTS.read_text())))
+        print(pos_table.shown(pos_answers.read(RESULTS)))
 
 
 if __name__ == "__main__":

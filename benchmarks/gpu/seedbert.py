@@ -1,15 +1,16 @@
 """SeedBERT's Table 4 on public corpora, five times five folds of every method, on a GPU.
 
-    make gpu-kit RUN=seedbert                             the corpora of what is missing
+    make gpu-kit RUN=seedbert                             the corpora
     python benchmarks/gpu/seedbert.py run OUT --seconds 440
-    cp OUT/seedbert.tar.gz gpu-kit/seedbert/              the next run goes on from there
+    cp OUT/seedbert.tar.gz gpu-kit/seedbert/              to resume on another machine
     python benchmarks/gpu/seedbert.py keep OUT/seedbert.tar.gz       into benchmarks/results
     python benchmarks/gpu/seedbert.py show
     dissensus papers seedbert --show benchmarks/results/seedbert.json    the same
 
-The same trainings as `dissensus papers seedbert`, whose most important ones come first; OUT gets
-one archive, written anew twice a minute, so that a run that is killed loses little. Kept are the
-report, and the outcomes themselves as seedbert.tar.xz.
+The same fits as `dissensus papers seedbert`, the most important first. OUT/seedbert.tar.gz holds
+all outcomes and is written twice a minute, so a run that is killed loses little. A run resumes from
+that archive, or from one in the kit. `keep` writes the report of an archive; the archive itself is
+not part of the repository.
 
 Measured on an H200, four processes, seconds of one process for a piece (a model in one repetition
 of five folds): on HS-Brexit 20.8 an ensemble of five (25 networks, 4 epochs), 4.5 a single network,
@@ -24,7 +25,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import tarfile
 import tempfile
 import time
 from contextlib import nullcontext
@@ -32,12 +32,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from archive import archived, unpack, write_archive
+from archive import archived, resumed, unpack
 from sharing import shared_gpu
 
 KIT = Path("gpu-kit/seedbert")
 RESULTS = Path(__file__).parents[1] / "results" / "seedbert.json"
-KEPT = RESULTS.with_suffix(".tar.xz")
 ARCHIVE, COMMIT, BLOCK = "seedbert.tar.gz", "commit.txt", "block.safetensors"
 COMMAND = "python benchmarks/gpu/seedbert.py run OUT"
 
@@ -65,19 +64,11 @@ def pack(folder: Path, data: Path) -> None:
 
 
 def wanted() -> list[str]:
-    """The corpora of which something is not kept yet; all if nothing is missing."""
-    from dissensus.evaluation.fit import folder_name
+    """The corpora that the kept report lacks something of; all if it lacks nothing."""
     from dissensus.papers import seedbert
 
-    kept: set[str] = set()
-    if KEPT.exists():
-        with tarfile.open(KEPT) as archive:
-            kept = {Path(name).parent.name for name in archive.getnames()}
-    lacking = {
-        condition.corpus
-        for condition in seedbert.CONDITIONS.values()
-        if any(folder_name(key) not in kept for key in condition.keys(condition.repeats))
-    }
+    missing = seedbert.report(RESULTS)["missing"] if RESULTS.exists() else {}
+    lacking = {seedbert.CONDITIONS[name].corpus for name in missing}
     return [name for name in seedbert.SOURCES if name in lacking or not lacking]
 
 
@@ -96,8 +87,8 @@ def _small(corpus: Any) -> Any:
 
 
 def run(out: Path, given: argparse.Namespace) -> None:
-    """Train what is missing within the time; what earlier runs did is in the kit's archive, or
-    where there is none in the results of this repository."""
+    """Train what is missing within the time; earlier outcomes are in the archive of OUT or of the
+    kit."""
     from dissensus import Corpus
     from dissensus.errors import Unfinished
     from dissensus.papers import seedbert
@@ -107,10 +98,7 @@ def run(out: Path, given: argparse.Namespace) -> None:
     if given.items:
         corpora = {name: corpus.select(items=_first(corpus, given.items)) for name, corpus in
                    corpora.items()}  # fmt: skip
-    done = Path(tempfile.mkdtemp()) / "seedbert"
-    before = next((path for path in (KIT / ARCHIVE, KEPT) if path.exists()), None)
-    if before is not None:
-        unpack(before, done)
+    done = resumed(out / ARCHIVE, KIT / ARCHIVE)
     encoders = readers(corpora)
     settings = [tuple(text.split("=", 1)) for text in given.set]
     if given.device == "cuda":
@@ -173,15 +161,13 @@ def count(done: Path) -> None:
 
 
 def keep(archive: Path) -> None:
-    """Judge the outcomes of an archive; write both into benchmarks/results."""
+    """Write the report of an archive into benchmarks/results."""
     from dissensus.papers import seedbert
 
-    done = Path(tempfile.mkdtemp()) / "seedbert"
-    unpack(archive, done)
+    done = unpack(archive)
     if os.environ.get("DISSENSUS_DATA"):
         _add_kappas(done, Path(os.environ["DISSENSUS_DATA"]))
     RESULTS.write_text(seedbert.to_json(seedbert.report(done)), encoding="utf-8")
-    write_archive(done, KEPT)
     show()
 
 

@@ -2,14 +2,14 @@
 
     make glove; make gpu-kit RUN=soft_labels
     python benchmarks/gpu/soft_labels.py run OUT --seconds 540 --processes 14
-    cp OUT/soft_labels.tar.gz gpu-kit/soft_labels/        the next run goes on from there
+    cp OUT/soft_labels.tar.gz gpu-kit/soft_labels/        to resume on another machine
     python benchmarks/gpu/soft_labels.py keep OUT/soft_labels.tar.gz      into benchmarks/results
     dissensus papers soft-labels --show benchmarks/results/soft_labels.json
 
-The same trainings as `dissensus papers soft-labels`; OUT gets one archive, written anew every
-minute, so that a run that is killed loses little. Kept are the report, and the outcomes themselves
-as soft_labels.tar.xz: the answers of all runs to the same items, of which xz makes a third of what
-gzip does.
+The same fits as `dissensus papers soft-labels`. OUT/soft_labels.tar.gz holds all outcomes and is
+written every minute, so a run that is killed loses little. A run resumes from that archive, or from
+one in the kit. `keep` writes the report of an archive; the archive itself is not part of the
+repository.
 """
 
 from __future__ import annotations
@@ -17,17 +17,15 @@ from __future__ import annotations
 import argparse
 import shutil
 import sys
-import tempfile
 import time
 from pathlib import Path
 from typing import Any
 
-from archive import archived, unpack, write_archive
+from archive import archived, resumed, unpack
 
 KIT = Path("gpu-kit/soft_labels")
 GLOVE = Path("glove/pos_tweets.txt")
 RESULTS = Path(__file__).parents[1] / "results" / "soft_labels.json"
-KEPT = RESULTS.with_suffix(".tar.xz")
 ARCHIVE, COMMIT = "soft_labels.tar.gz", "commit.txt"
 
 
@@ -45,17 +43,14 @@ def pack(folder: Path, data: Path) -> None:
 
 
 def run(out: Path, conditions: str | None, given: dict[str, Any], device: str) -> None:
-    """Train what is missing within the time; what earlier runs did is in the kit's archive, or
-    where there is none in the results of this repository."""
+    """Train what is missing within the time; earlier outcomes are in the archive of OUT or of the
+    kit."""
     from dissensus import Corpus
     from dissensus.errors import Unfinished
     from dissensus.papers import soft_labels
 
     corpora = {name: Corpus.load(KIT / name) for name in soft_labels.CORPORA}
-    done = Path(tempfile.mkdtemp()) / "soft-labels"
-    before = next((path for path in (KIT / ARCHIVE, KEPT) if path.exists()), None)
-    if before is not None:
-        unpack(before, done)
+    done = resumed(out / ARCHIVE, KIT / ARCHIVE)
     command = "python benchmarks/gpu/soft_labels.py run OUT"
     with archived(done, out / ARCHIVE):
         try:
@@ -87,13 +82,11 @@ def count(done: Path) -> None:
 
 
 def keep(archive: Path) -> None:
-    """Judge the outcomes of an archive; write both into benchmarks/results."""
+    """Write the report of an archive into benchmarks/results."""
     from dissensus.papers import soft_labels
 
-    done = Path(tempfile.mkdtemp()) / "soft-labels"
-    unpack(archive, done)
+    done = unpack(archive)
     RESULTS.write_text(soft_labels.to_json(soft_labels.report(done)), encoding="utf-8")
-    write_archive(done, KEPT)
     print(soft_labels.shown(soft_labels.report(RESULTS)))
 
 

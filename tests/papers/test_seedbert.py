@@ -455,6 +455,16 @@ def test_repetitions_that_both_have_are_compared(folder: Path, tmp_path: Path) -
     assert len(held["models"]["single"]["fits"]["f1"]) == 20
 
 
+def test_rows_of_a_single_repetition_say_so(found: dict[str, Any], tmp_path: Path) -> None:
+    once = report(write(tmp_path / "once", {FIRST: ("single", SEEDS)}, repeats=1))
+    test = once["conditions"][FIRST]["against"]["single"]
+    assert test["accuracy"]["n_runs"] == test["f1"]["n_runs"] == 1
+    text = shown(once)
+    row = next(line for line in text.splitlines() if line.startswith("  BERT (single)"))
+    assert row.count(", one repetition: ") == 2
+    assert ", one repetition:" not in shown(found)
+
+
 def test_a_report_is_shown_from_its_file_alone(found: dict[str, Any], tmp_path: Path) -> None:
     path = tmp_path / "kept.json"
     path.write_text(to_json(found))

@@ -27,6 +27,11 @@ def holds(found: dict[str, Any]) -> str:
     return f"{words} only uncorrected" if number(found["p"]) <= LEVEL else UNKNOWN
 
 
+def alone(found: dict[str, Any], what: str = "repetition") -> str:
+    """A note where a difference was tested over the items of a single run."""
+    return f", one {what}" * (found["n_runs"] == 1)
+
+
 def spread(scores: Sequence[float], digits: int = 2) -> str:
     """The standard deviation over runs, behind a mean; nothing of a single run."""
     return f" +- {np.std(scores, ddof=1):.{digits}f}" if len(scores) > 1 else ""

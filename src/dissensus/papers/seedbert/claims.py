@@ -14,7 +14,7 @@ from dissensus.papers.seedbert.conditions import CONDITIONS
 from dissensus.papers.seedbert.corpora import FIRST, SOURCES
 from dissensus.papers.seedbert.models import DEEP, MODELS, SEEDS, SINGLE, TABLE_4
 from dissensus.papers.seedbert.scoring import DISTANCES, MEAN, READ_OUTS, TEMPERED, VOTES
-from dissensus.papers.tables import LEVEL, UNKNOWN, holds
+from dissensus.papers.tables import LEVEL, UNKNOWN, alone, holds
 
 Report = dict[str, Any]
 WANTED = 2  # corpora on which the variant is to be nearer
@@ -63,7 +63,7 @@ def _outperforms(report: Report, oracle: bool) -> str:
         for model in (m for m in TABLE_4 if MODELS[m].oracle == oracle):
             for metric, test in found["against"].get(model, {}).items():
                 ahead, n = ahead + (number(test["effect"]) > 0), n + 1
-                what = f"{metric.replace('f1', 'F1')} over {model} in {name}"
+                what = f"{metric.replace('f1', 'F1')} over {model} in {name}{alone(test)}"
                 said.setdefault(holds(test), []).append(what)
     if not n:
         return ""

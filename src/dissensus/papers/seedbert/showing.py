@@ -18,7 +18,7 @@ from dissensus.papers.seedbert.corpora import FIRST, SOURCES
 from dissensus.papers.seedbert.models import DEEP, MODELS, SEEDS, SINGLE, TABLE_4, VARIANTS
 from dissensus.papers.seedbert.printed import KAPPA, QUESTIONS, TABLE, TITLE
 from dissensus.papers.seedbert.scoring import DISTANCES, MEAN, READ_OUTS, TEMPERED, VOTES
-from dissensus.papers.tables import holds, spread
+from dissensus.papers.tables import alone, holds, spread
 
 Report = dict[str, Any]
 KINDS = {"chosen": "settings chosen", "paper": "the paper's rate and epochs", "many": "20 members"}
@@ -95,7 +95,8 @@ def _table_4(report: Report) -> str | Block:
     notes = (
         "In percent, mean +- standard deviation over fits (folds, dealt out up to five times); "
         "F1 is macro-F1. SeedBERT over it: points, with a 95 % interval for other fits on other "
-        'items; p is corrected (Holm) over all of this table; "holds": it is at most 0.05.'
+        'items; p is corrected (Holm) over all of this table; "holds": it is at most 0.05. '
+        'Where "one repetition" stands, intervals and p are for other items only.'
     )
     return Block("Table 4: accuracy and F1", [names, *rows], notes)
 
@@ -118,7 +119,8 @@ def _mean(fits: list[float]) -> str:
 
 def points(test: Report) -> str:
     """A difference of shares in points, with its interval, and whether it holds."""
-    return f"{interval(test, 100, 2)}, p {p_text(number(test['adjusted']))}: {holds(test)}"
+    p = p_text(number(test["adjusted"]))
+    return f"{interval(test, 100, 2)}, p {p}{alone(test)}: {holds(test)}"
 
 
 def interval(test: Report, times: float = 1, digits: int = 4) -> str:

@@ -23,7 +23,7 @@ from dissensus.papers.soft_labels.printed import (
     TITLE,
     Printed,
 )
-from dissensus.papers.tables import holds, spread
+from dissensus.papers.tables import alone, holds, spread
 
 Report = dict[str, Any]
 HEADINGS = {
@@ -168,8 +168,8 @@ def interval(found: Report) -> str:
     low, high, effect = (100 * number(found[name]) for name in ("low", "high", "effect"))
     if np.isnan(low):
         return f"{effect:+.2f} ({found['reason']})"
-    alone = ", one seed" * (found["n_runs"] == 1)
-    return f"{effect:+.2f} [{low:+.2f}, {high:+.2f}], p {p_text(number(found['adjusted']))}{alone}"
+    p = p_text(number(found["adjusted"]))
+    return f"{effect:+.2f} [{low:+.2f}, {high:+.2f}], p {p}{alone(found, 'seed')}"
 
 
 # ---- Table 3 ----

@@ -1,0 +1,51 @@
+"""Archives of outcomes, and the compact form of pos_tweets.json."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dissensus.papers import seedbert
+from dissensus.papers.seedbert.corpora import FIRST
+from tests.papers.tiny_seedbert import write
+
+SCRIPTS = Path(__file__).parents[2] / "benchmarks" / "gpu"
+
+
+@pytest.fixture
+def script(monkeypatch: pytest.MonkeyPatch) -> Any:
+    monkeypatch.setattr(sys, "path", [str(SCRIPTS), *sys.path])
+    return importlib.import_module
+
+
+def test_a_run_resumes_from_the_first_archive_that_exists(script: Any, tmp_path: Path) -> None:
+    archive = script("archive")
+    folder = write(tmp_path / "out", {f"{FIRST}-paper": ("single", "seeds")}, repeats=2)
+    archive.write_archive(folder, tmp_path / "seedbert.tar.gz")
+    resumed = archive.resumed(tmp_path / "none.tar.gz", tmp_path / "seedbert.tar.gz")
+    reports = [seedbert.report(path) for path in (folder, resumed)]
+    for one in reports:
+        one.pop("date")
+    assert json.dumps(reports[0]) == json.dumps(reports[1])
+    assert not archive.resumed(tmp_path / "none.tar.gz").exists()  # begins anew
+
+
+def test_answers_are_packed_without_loss(script: Any, tmp_path: Path) -> None:
+    answers = script("pos_answers")
+    generator = np.random.default_rng(0)
+
+    def letters() -> str:
+        return "".join(generator.choice(list("ABC"), 40, p=(0.8, 0.1, 0.1)))
+
+    gold, seeds = letters(), [letters(), letters(), letters()]
+    tested = {"{}": {"seeds": seeds, "together": gold}}
+    content = {"gold": gold, "rows": [{"method": "a", "seeds": seeds}, {"tested": tested}]}
+    answers.write(tmp_path / "kept.json", content)
+    assert answers.read(tmp_path / "kept.json") == content
+    assert answers.packed(gold, gold) == ""
