@@ -173,9 +173,9 @@ def profiled(method: Any, folds: list[Any], at_once: int, out: Path) -> None:
     from dissensus.training.stacking.stack import Stack
 
     stack = Stack(begun(method, folds, range(at_once), {}))
-    stack._one_epoch()
+    stack.train_epoch()
     with profile() as found:
-        waited(stack._one_epoch)
+        waited(stack.train_epoch)
     by = "cuda_time_total" if torch.cuda.is_available() else "cpu_time_total"
     table = found.key_averages().table(sort_by=by, row_limit=60, max_name_column_width=90)
     (out / "profile.txt").write_text(table, encoding="utf-8")

@@ -61,7 +61,7 @@ def side_by_side(runs: list[Any], graph: bool | None = None) -> tuple[float, flo
     from dissensus.training.stacking.stack import Stack
 
     stack = Stack(runs, graph=graph)
-    first = timed(stack._one_epoch)
+    first = timed(stack.train_epoch)
     rest = timed(stack.train)
     return first + rest, rest
 

@@ -126,21 +126,21 @@ def test_of_what_cannot_be_trained_at_once_each_half_is(
 
     sizes: list[int] = []
     held: list[weakref.ref[Any]] = []
-    begin, whole = many._begun, stack.Stack._all_epochs
+    begin, whole = many._begun, stack.Stack.train_epochs
 
     def full(self: stack.Stack) -> None:
-        sizes.append(len(self.runs))
-        if len(self.runs) <= 2:
+        sizes.append(len(self.trainers))
+        if len(self.trainers) <= 2:
             return whole(self)
-        self._one_epoch()
-        held.append(weakref.ref(self.flat))
+        self.train_epoch()
+        held.append(weakref.ref(self.weights))
         raise RuntimeError("DefaultCPUAllocator: can't allocate memory")
 
     def begun(job: many.Job, laid_out: Any) -> Any:
         assert all(table() is None for table in held), "the failed attempt still has its memory"
         return begin(job, laid_out)
 
-    monkeypatch.setattr(stack.Stack, "_all_epochs", full)
+    monkeypatch.setattr(stack.Stack, "train_epochs", full)
     monkeypatch.setattr(many, "_begun", begun)
     after = run(crowd, tmp_path / "after", methods)
     assert [fit.status for fit in after.fits] == ["ok"] * 6

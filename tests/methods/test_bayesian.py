@@ -19,7 +19,7 @@ from dissensus.methods.bayesian import COST
 from dissensus.methods.framework.trained import TrainedMethod
 from dissensus.training import Training
 from dissensus.training.loop import Trainer
-from dissensus.training.stacking.groups import alike
+from dissensus.training.stacking.groups import group_key
 from dissensus.training.validation import mean_loss
 from tests.crowds import SCALES, anonymous, feature_crowd, thinned
 from tests.tiny import tiny_bert
@@ -212,7 +212,7 @@ def test_side_by_side_as_one_by_one(kind: str) -> None:
             for s, fold in enumerate(folds)
         ]
 
-    assert len({alike(run) for run in make()}) == 1
+    assert len({group_key(run) for run in make()}) == 1
     assert_same(make)
 
 

@@ -30,7 +30,7 @@ from dissensus.methods import (
 from dissensus.methods.framework.trained import TrainedMethod
 from dissensus.training import Training
 from dissensus.training.loop import Trainer
-from dissensus.training.stacking.groups import alike, obstacle, stackable, train_all
+from dissensus.training.stacking.groups import group_key, obstacle, stackable, train_all
 from dissensus.training.stacking.stack import Stack
 from dissensus.training.validation import Validation
 from tests.crowds import feature_crowd
@@ -71,7 +71,7 @@ def assert_same(make: Callable[[], list[Trainer]], tolerance: float = 1e-10) -> 
     for run in alone:
         run.train()
     together = make()
-    assert len({alike(run) for run in together}) == 1 and all(map(stackable, together))
+    assert len({group_key(run) for run in together}) == 1 and all(map(stackable, together))
     stack = Stack(together)
     stack.train()
     assert not stack.errors
@@ -222,9 +222,9 @@ def test_what_is_not_alike_is_not_stacked() -> None:
         run_of(Single(encoder="features", hidden=hidden, training=Training(epochs=1)), crowd)
         for hidden in ((), (4,), (4,))
     ]
-    assert alike(runs[0]) != alike(runs[1]) and alike(runs[1]) == alike(runs[2])
+    assert group_key(runs[0]) != group_key(runs[1]) and group_key(runs[1]) == group_key(runs[2])
     soft = run_of(SoftLabel(encoder="features", training=Training(epochs=1)), crowd)
-    assert alike(soft) != alike(runs[0])  # the same network, another loss
+    assert group_key(soft) != group_key(runs[0])  # the same network, another loss
     interleaved = run_of(
         Single(encoder="features", training=Training(epochs=1, losses="interleaved")), crowd
     )

@@ -104,7 +104,7 @@ class Examples:
     unfocused: int = 0  # items whose focus overlaps no position
     n_cut: int = 0  # contents longer than their encoder reads
     seen: tuple[np.ndarray, dict[str, Tensor]] | None = None  # items, as encoders first see them
-    _rows: dict[str, Any] = field(default_factory=dict)
+    rows: dict[str, Any] = field(default_factory=dict)
 
     @classmethod
     def of_corpus(
@@ -184,7 +184,7 @@ class Examples:
             return torch.from_numpy(np.ascontiguousarray(values)).to(self.device)
 
         self.offsets = self.table.offsets(self.n_items)
-        self._rows = {
+        self.rows = {
             "annotator": tensor(self.table.annotator),
             "answer": {q: tensor(a) for q, a in self.table.answer.items()},
             "weight": {q: tensor(w) for q, w in self.table.weight.items()},
@@ -230,17 +230,17 @@ class Examples:
 
     def _people(self, rows: np.ndarray, owner: np.ndarray) -> dict[str, Any]:
         """The rows of a batch, and its distinct annotators."""
-        if not len(rows) and not self._rows["answer"]:
+        if not len(rows) and not self.rows["answer"]:
             return self._nobody
         row = torch.from_numpy(rows).to(self.device)
-        annotators, local = torch.unique(self._rows["annotator"][row], return_inverse=True)
+        annotators, local = torch.unique(self.rows["annotator"][row], return_inverse=True)
         return {
             "annotators": annotators,
             "rows": Rows(
                 torch.from_numpy(owner).to(self.device),
                 local,
-                {q: answer[row] for q, answer in self._rows["answer"].items()},
-                {q: weight[row] for q, weight in self._rows["weight"].items()},
+                {q: answer[row] for q, answer in self.rows["answer"].items()},
+                {q: weight[row] for q, weight in self.rows["weight"].items()},
             ),
         }
 

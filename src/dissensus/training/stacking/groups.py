@@ -1,4 +1,4 @@
-"""Which trainings can be made side by side, and making all of several, one way or the other."""
+"""Group compatible trainings; run each group as a stack, and the others one after another."""
 
 from __future__ import annotations
 
@@ -8,118 +8,118 @@ from typing import Any
 
 from dissensus.errors import ModelError
 from dissensus.training.loop import Trainer
-from dissensus.training.stacking.cuda_graph import give_back
+from dissensus.training.stacking.cuda_graph import release_memory
 from dissensus.training.stacking.gradients import LayerError
 from dissensus.training.stacking.stack import Stack
-from dissensus.training.stacking.stacked_examples import Resident
+from dissensus.training.stacking.stacked_examples import StackedExamples
 
-SEVERAL = (  # settings of training that each member may have its own of
+OWN_SETTINGS = (  # settings of training that may differ between the members of a stack
     *("seed", "dropout_seed", "learning_rate", "encoder_learning_rate", "weight_decay", "warm_up"),
     *("clip", "schedule", "plateau", "patience", "epochs", "choose_by", "save_every", "averaged"),
 )
 
 
 class Unstacked(ModelError):
-    """Several trainings could not be made at once, and why, in words alone: an exception would
-    keep all that the attempt held in memory."""
+    """A stack failed as a whole, and why. It holds words only: an exception would keep everything
+    in memory that the attempt used."""
 
 
-def stackable(run: Trainer) -> bool:
-    """Whether a training can be one of several side by side."""
-    return not obstacle(run)
+def stackable(trainer: Trainer) -> bool:
+    """Whether a training can be a member of a stack."""
+    return not obstacle(trainer)
 
 
-def obstacle(run: Trainer) -> str:
-    """Why a training cannot be one of several side by side; empty if it can."""
-    if run.training.losses != "summed":
+def obstacle(trainer: Trainer) -> str:
+    """Why a training cannot be a member of a stack; empty if it can."""
+    if trainer.training.losses != "summed":
         return "its losses are interleaved, with a step each"
-    if not all(loss.due(0) and loss.due(1) for loss in run.losses):
+    if not all(loss.due(0) and loss.due(1) for loss in trainer.losses):
         return "its losses are minimised one after another"
-    whole = [loss.name for loss in run.losses if loss.weight is None]
+    whole = [loss.name for loss in trainer.losses if loss.weight is None]
     if whole:
         return f"loss {whole[0]!r} is over the whole batch, padding and all"
-    if run.tables.tables:  # a stack would step every row of every member
+    if trainer.tables.tables:  # a stack would step every row of every member
         return "its tables of annotators are so large that it steps some of their rows only"
-    for part in run.network.modules():
+    for part in trainer.network.modules():
         if not getattr(part, "stackable", True):
             return f"vmap cannot run {type(part).__name__}"
-    return Resident.obstacle(run.examples)
+    return StackedExamples.obstacle(trainer.examples)
 
 
-def alike(run: Trainer) -> tuple[Any, ...]:
-    """What trainings must share to be stacked: all but what each member may have its own of."""
-    settings = {k: v for k, v in vars(run.training).items() if k not in SEVERAL}
-    shapes = tuple((k, tuple(v.shape), v.dtype) for k, v in run.network.state_dict().items())
-    learning = tuple(p.requires_grad for p in run.network.parameters())
-    return run.kind, tuple(settings.items()), shapes, learning, repr(run.network)
+def group_key(trainer: Trainer) -> tuple[Any, ...]:
+    """What the members of a stack must have in common: all but their own settings and weights."""
+    settings = {k: v for k, v in vars(trainer.training).items() if k not in OWN_SETTINGS}
+    shapes = tuple((k, tuple(v.shape), v.dtype) for k, v in trainer.network.state_dict().items())
+    learning = tuple(p.requires_grad for p in trainer.network.parameters())
+    return trainer.kind, tuple(settings.items()), shapes, learning, repr(trainer.network)
 
 
-def train_all(runs: Sequence[Trainer], stack: bool | None = None) -> dict[int, Exception]:
-    """Train all, those that are alike side by side; the errors of those that failed.
+def train_all(trainers: Sequence[Trainer], stack: bool | None = None) -> dict[int, Exception]:
+    """Train all, compatible ones as a stack; the errors of those that failed, by number.
 
-    Where a stack fails as a whole, each of its members has the error Unstacked: it has to be begun
-    anew, among fewer.
+    Where a stack fails as a whole, each of its members has the error Unstacked. Build them again,
+    and train fewer at a time.
 
     Args:
         stack: None stacks where it is possible; False trains one after another.
     """
     errors: dict[int, Exception] = {}
-    for group in _groups(runs, stack):
-        members = [runs[number] for number in group]
-        found = _side_by_side(members) if len(group) > 1 else _by_itself(members[0])
-        errors |= {group[member]: error for member, error in found.items()}
-    give_back()
+    for group in _groups(trainers, stack):
+        members = [trainers[number] for number in group]
+        failed = _train_stack(members) if len(group) > 1 else _train_one(members[0])
+        errors |= {group[member]: error for member, error in failed.items()}
+    release_memory()
     return errors
 
 
-def _side_by_side(runs: list[Trainer]) -> dict[int, Exception]:
+def _train_stack(trainers: list[Trainer]) -> dict[int, Exception]:
     """Train all at once; the errors of those that failed."""
     try:
-        stack = Stack(runs)
+        stack = Stack(trainers)
         stack.train()
     except LayerError as error:
-        if not any(run.step for run in runs):
-            return _one_after_another(runs, str(error))
-        return dict.fromkeys(range(len(runs)), Unstacked(str(error)))
+        if not any(trainer.step for trainer in trainers):
+            return _train_one_by_one(trainers, str(error))
+        return dict.fromkeys(range(len(trainers)), Unstacked(str(error)))
     except Exception as error:
-        told = str(error) if isinstance(error, ModelError) else f"{type(error).__name__}: {error}"
-        return dict.fromkeys(range(len(runs)), Unstacked(told))
+        words = str(error) if isinstance(error, ModelError) else f"{type(error).__name__}: {error}"
+        return dict.fromkeys(range(len(trainers)), Unstacked(words))
     return dict(stack.errors)
 
 
-def _one_after_another(runs: list[Trainer], note: str) -> dict[int, Exception]:
-    """Train each by itself; the first step of a stack failed, and nothing is trained yet."""
+def _train_one_by_one(trainers: list[Trainer], note: str) -> dict[int, Exception]:
+    """Train each by itself; the first step of a stack failed, and no weights have changed."""
     errors: dict[int, Exception] = {}
-    for number, run in enumerate(runs):
-        run.order.bit_generator.state = run.order_before
-        run.notes.append(note)
-        if failed := _by_itself(run):
+    for number, trainer in enumerate(trainers):
+        trainer.order.bit_generator.state = trainer.order_before
+        trainer.notes.append(note)
+        if failed := _train_one(trainer):
             errors[number] = failed[0]
     return errors
 
 
-def _by_itself(run: Trainer) -> dict[int, Exception]:
+def _train_one(trainer: Trainer) -> dict[int, Exception]:
     try:
-        run.train()
+        trainer.train()
     except Exception as error:
-        _let_go(error)
+        _free_frames(error)
         return {0: error}
     return {}
 
 
-def _let_go(error: BaseException | None) -> None:
-    """Free what an error that is kept would keep in memory: batches, gradients, activations."""
+def _free_frames(error: BaseException | None) -> None:
+    """Free what a stored error would keep in memory: batches, gradients, activations."""
     while error is not None:
         clear_frames(error.__traceback__)
         error = error.__cause__ or error.__context__
 
 
-def _groups(runs: Sequence[Trainer], stack: bool | None) -> Iterator[list[int]]:
-    """Numbers of runs that can be stacked, together; all others alone."""
-    together: dict[tuple[Any, ...], list[int]] = {}
-    for number, run in enumerate(runs):
-        if stack is False or not stackable(run):
+def _groups(trainers: Sequence[Trainer], stack: bool | None) -> Iterator[list[int]]:
+    """Numbers of trainings: those of a stack in one group, all others alone."""
+    stacks: dict[tuple[Any, ...], list[int]] = {}
+    for number, trainer in enumerate(trainers):
+        if stack is False or not stackable(trainer):
             yield [number]
         else:
-            together.setdefault(alike(run), []).append(number)
-    yield from together.values()
+            stacks.setdefault(group_key(trainer), []).append(number)
+    yield from stacks.values()

@@ -1,4 +1,4 @@
-"""The examples of several trainings on one device, from which all their batches are cut at once."""
+"""The examples of all members of a stack on one device, and the batches of a step of them all."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from dissensus.training.batch import Batch, Rows
 from dissensus.training.batches import EpochPlan
 from dissensus.training.examples import Examples
 
-EIGHT = 8  # units: arithmetic in half precision likes to have as many at a time
+EIGHT = 8  # half precision is fast where the number of units is a multiple of it
 MOST = 1 << 31  # bytes of sequences that stay on the device, at most
 
 
@@ -44,8 +44,8 @@ class Sequences:
             torch.from_numpy(lengths).to(device),
         )
 
-    def cut(self, codes: Tensor, longest: int) -> Vectors:
-        """The contents at these codes, (n_members, n_contents), padded with zeros."""
+    def take(self, codes: Tensor, longest: int) -> Vectors:
+        """The contents with these codes, (n_members, n_contents), padded with zeros."""
         along = torch.arange(longest, device=codes.device)
         mask = along < self.lengths[codes][..., None]  # (n_members, n_contents, longest)
         at = torch.where(mask, self.starts[codes][..., None] + along, 0)
@@ -53,7 +53,7 @@ class Sequences:
 
 
 @dataclass(eq=False)
-class Cuts:
+class StackedIndices:
     """An epoch of all members, padded: (n_steps, n_members, ...) each.
 
     What is padding has a share (items) or a weight (rows) of 0.
@@ -63,16 +63,16 @@ class Cuts:
     share: Tensor
     rows: Tensor  # numbers among the rows of all examples
     owner: Tensor
-    there: Tensor  # 1 for a row, 0 for padding
+    is_row: Tensor  # 1 for a row, 0 for padding
     contents: dict[str, Tensor]  # role -> codes of distinct contents
     content: dict[str, Tensor]  # role -> the position of each item's, -1 none
 
     def tensors(self) -> list[Tensor]:
-        made = [self.items, self.share, self.rows, self.owner, self.there]
-        return [*made, *self.contents.values(), *self.content.values()]
+        of_rows = [self.items, self.share, self.rows, self.owner, self.is_row]
+        return [*of_rows, *self.contents.values(), *self.content.values()]
 
 
-class Resident:
+class StackedExamples:
     """Distinct examples, one after another in the same tables.
 
     Args:
@@ -83,37 +83,36 @@ class Resident:
 
     def __init__(self, examples: Sequence[Examples], even: bool = False) -> None:
         self.even = even
-        self.distinct = list({id(found): found for found in examples}.values())
-        number = {id(found): n for n, found in enumerate(self.distinct)}
-        self.number = [number[id(found)] for found in examples]  # of each member
+        self.distinct = list({id(one): one for one in examples}.values())
+        number = {id(one): n for n, one in enumerate(self.distinct)}
+        self.number = [number[id(one)] for one in examples]  # of each member
         first = self.distinct[0]
         self.device = first.device
-        self.item_start = _starts([found.n_items for found in self.distinct])
-        self.row_start = _starts([len(found.table.item) for found in self.distinct])
+        self.item_start = _starts([one.n_items for one in self.distinct])
+        self.row_start = _starts([len(one.table.item) for one in self.distinct])
         self.pooled = {r: torch.cat([f.pooled[r] for f in self.distinct]) for r in first.pooled}
         self.entry = {r: self._shifted([f.entry[r] for f in self.distinct], r) for r in first.entry}
         self.targets = {t: torch.cat([f.targets[t] for f in self.distinct]) for t in first.targets}
         self.focus = {r: torch.cat([f.focus[r] for f in self.distinct]) for r in first.focus}
-        rows = [found._rows for found in self.distinct]
-        self.annotator = torch.cat([found["annotator"] for found in rows])
+        rows = [one.rows for one in self.distinct]
+        self.annotator = torch.cat([of_one["annotator"] for of_one in rows])
         self.answer = {q: torch.cat([f["answer"][q] for f in rows]) for q in rows[0]["answer"]}
         self.weight = {q: torch.cat([f["weight"][q] for f in rows]) for q in rows[0]["weight"]}
         n_annotators = int(self.annotator.max()) + 1 if len(self.annotator) else 0
         self.annotators = torch.arange(n_annotators, device=self.device)
         self.inputs = {role: self._inputs(role) for role in first.prepared}
         self.sequences = {
-            role: Sequences.of_stores([found.stores[role] for found in self.distinct], self.device)
+            role: Sequences.of_stores([one.stores[role] for one in self.distinct], self.device)
             for role in first.stores
         }
         self.ragged: dict[str, Inputs | Sequences] = {**self.inputs, **self.sequences}
         self.longest = {  # units or positions of a content
-            role: int(held.lengths.max()) for role, held in self.ragged.items()
+            role: int(values.lengths.max()) for role, values in self.ragged.items()
         }
         if even:
-            self.longest |= {role: held.units.shape[1] for role, held in self.inputs.items()}
+            self.longest |= {role: values.units.shape[1] for role, values in self.inputs.items()}
         self.content_start = {
-            role: _starts([_n_contents(found, role) for found in self.distinct])
-            for role in self.ragged
+            role: _starts([_n_contents(one, role) for one in self.distinct]) for role in self.ragged
         }
 
     @staticmethod
@@ -122,21 +121,21 @@ class Resident:
         for role, store in examples.stores.items():
             if 4 * store.vectors.size > MOST:
                 return f"sequences of {role!r} are too large to stay in memory"
-        for role, held in examples.prepared.items():
-            if not isinstance(held, Prepared):
+        for role, values in examples.prepared.items():
+            if not isinstance(values, Prepared):
                 return f"contents of {role!r} are read batch by batch"
-            if not (held.unit_by_unit or held.one_position):
+            if not (values.unit_by_unit or values.one_position):
                 return f"positions of {role!r} are not its units, as those of pictures and speech"
         return ""
 
     def _shifted(self, parts: list[Tensor], role: str) -> Tensor:
-        starts = _starts([len(found.pooled[role]) for found in self.distinct])
+        starts = _starts([len(one.pooled[role]) for one in self.distinct])
         return torch.cat([part + start for part, start in zip(parts, starts, strict=True)])
 
     def _inputs(self, role: str) -> Inputs:
         """All contents padded to the longest one."""
-        held = [found.prepared[role] for found in self.distinct]
-        joined = Prepared.joined([part for part in held if isinstance(part, Prepared)])
+        values = [one.prepared[role] for one in self.distinct]
+        joined = Prepared.joined([part for part in values if isinstance(part, Prepared)])
         inputs = joined.inputs(np.arange(len(joined))).to(self.device)
         if not self.even:
             return inputs
@@ -146,29 +145,29 @@ class Resident:
 
     # ---- an epoch ----
 
-    def cuts(self, epochs: Sequence[EpochPlan | None]) -> Cuts:
-        """The epoch of each member, padded to the longest; None for one that is over."""
-        n_steps = max(len(found) for found in epochs if found is not None)
-        parts = [self._padded(m, found, n_steps) for m, found in enumerate(epochs)]
-        return Cuts(
+    def indices(self, epochs: Sequence[EpochPlan | None]) -> StackedIndices:
+        """The epoch of each member, padded to the longest; None for a member that is finished."""
+        n_steps = max(len(epoch) for epoch in epochs if epoch is not None)
+        parts = [self._padded(m, epoch, n_steps) for m, epoch in enumerate(epochs)]
+        return StackedIndices(
             **{name: self._stacked([part[name] for part in parts]) for name in _NAMES},
             contents={r: self._stacked([p["contents", r] for p in parts]) for r in self.ragged},
             content={r: self._stacked([p["content", r] for p in parts]) for r in self.ragged},
         )
 
-    def _padded(self, member: int, found: EpochPlan | None, n_steps: int) -> dict[Any, np.ndarray]:
+    def _padded(self, member: int, epoch: EpochPlan | None, n_steps: int) -> dict[Any, np.ndarray]:
         number = self.number[member]
-        if found is None:
+        if epoch is None:
             nothing = np.zeros((n_steps, 1), np.int64)
             parts: dict[Any, np.ndarray] = dict.fromkeys(_NAMES, nothing)
             for role in self.ragged:
                 parts["contents", role] = parts["content", role] = nothing
             return parts
-        size = found.batch_size
-        items = _filled(found.items, n_steps * size).reshape(n_steps, size)
-        share = _filled(found.share, n_steps * size).reshape(n_steps, size)
+        size = epoch.batch_size
+        items = _filled(epoch.items, n_steps * size).reshape(n_steps, size)
+        share = _filled(epoch.share, n_steps * size).reshape(n_steps, size)
         parts = {"items": items + self.item_start[number] * (share > 0), "share": share}
-        parts |= self._padded_rows(number, found, n_steps)
+        parts |= self._padded_rows(number, epoch, n_steps)
         for role in self.ragged:
             codes = self.distinct[number].content[role][items].astype(np.int64)
             codes[share == 0] = -1
@@ -177,28 +176,30 @@ class Resident:
             parts["content", role] = at
         return parts
 
-    def _padded_rows(self, number: int, found: EpochPlan, n_steps: int) -> dict[Any, np.ndarray]:
-        edges = np.minimum(np.arange(n_steps + 1) * found.batch_size, len(found.items))
-        starts = found.starts[edges]  # of each step's rows
+    def _padded_rows(self, number: int, epoch: EpochPlan, n_steps: int) -> dict[Any, np.ndarray]:
+        edges = np.minimum(np.arange(n_steps + 1) * epoch.batch_size, len(epoch.items))
+        starts = epoch.starts[edges]  # of each step's rows
         n_rows = np.diff(starts)
         step = np.repeat(np.arange(n_steps), n_rows)
-        at = np.arange(len(found.rows)) - starts[step]
-        piece = np.repeat(np.arange(len(found.items)), np.diff(found.starts))
+        at = np.arange(len(epoch.rows)) - starts[step]
+        piece = np.repeat(np.arange(len(epoch.items)), np.diff(epoch.starts))
         width = max(1, int(n_rows.max(initial=0)))
-        made = {name: np.zeros((n_steps, width), np.int64) for name in ("rows", "owner", "there")}
-        made["rows"][step, at] = found.rows + self.row_start[number]
-        made["owner"][step, at] = piece - edges[step]
-        made["there"][step, at] = 1
-        return dict(made)
+        padded = {
+            name: np.zeros((n_steps, width), np.int64) for name in ("rows", "owner", "is_row")
+        }
+        padded["rows"][step, at] = epoch.rows + self.row_start[number]
+        padded["owner"][step, at] = piece - edges[step]
+        padded["is_row"][step, at] = 1
+        return dict(padded)
 
-    def lengths(self, cuts: Cuts) -> list[dict[str, int]]:
+    def lengths(self, indices: StackedIndices) -> list[dict[str, int]]:
         """Units or positions of the longest content of each role, at each step."""
         longest = {
-            role: held.lengths[cuts.contents[role]].flatten(1).max(dim=1).values.tolist()
-            for role, held in self.ragged.items()
+            role: values.lengths[indices.contents[role]].flatten(1).max(dim=1).values.tolist()
+            for role, values in self.ragged.items()
         }
-        steps = range(len(cuts.items))
-        return [{role: int(held[step]) for role, held in longest.items()} for step in steps]
+        steps = range(len(indices.items))
+        return [{role: int(values[step]) for role, values in longest.items()} for step in steps]
 
     def _stacked(self, parts: list[np.ndarray]) -> Tensor:
         width = max(part.shape[1] for part in parts)
@@ -211,7 +212,7 @@ class Resident:
     # ---- a batch ----
 
     def batch(
-        self, cuts: Cuts, step: int | Tensor, noise: Tensor, longest: dict[str, int]
+        self, indices: StackedIndices, step: int | Tensor, noise: Tensor, longest: dict[str, int]
     ) -> Batch:
         """The batches of all members at a step, one axis more than a single one.
 
@@ -219,37 +220,37 @@ class Resident:
             noise: the members' keys, (n_members,).
             longest: units of a role's content that are read, at least as many as any has here.
         """
-        items, share = at_step(cuts.items, step), at_step(cuts.share, step)
-        rows, there = at_step(cuts.rows, step), at_step(cuts.there, step)
+        items, share = at_step(indices.items, step), at_step(indices.share, step)
+        rows, is_row = at_step(indices.rows, step), at_step(indices.is_row, step)
         members = len(items)
         inputs = {}
-        for role, held in self.inputs.items():
-            codes = at_step(cuts.contents[role], step)
+        for role, values in self.inputs.items():
+            codes = at_step(indices.contents[role], step)
             inputs[role] = Inputs(
-                held.units[codes][:, :, : longest[role]],
-                held.lengths[codes],
-                held.n_positions[codes],
-                held.places[codes][:, :, : longest[role]],
+                values.units[codes][:, :, : longest[role]],
+                values.lengths[codes],
+                values.n_positions[codes],
+                values.places[codes][:, :, : longest[role]],
             )
         return Batch(
             items=items,
             share=share.to(torch.float32),
             annotators=self.annotators.expand(members, -1),
-            pooled={role: held[self.entry[role][items]] for role, held in self.pooled.items()},
+            pooled={role: values[self.entry[role][items]] for role, values in self.pooled.items()},
             inputs=inputs,
             sequence={
-                role: held.cut(at_step(cuts.contents[role], step), longest[role])
-                for role, held in self.sequences.items()
+                role: values.take(at_step(indices.contents[role], step), longest[role])
+                for role, values in self.sequences.items()
             },
-            content={role: at_step(held, step) for role, held in cuts.content.items()},
-            focus={role: held[items] for role, held in self.focus.items()},
+            content={role: at_step(values, step) for role, values in indices.content.items()},
+            focus={role: values[items] for role, values in self.focus.items()},
             rows=Rows(
-                at_step(cuts.owner, step),
+                at_step(indices.owner, step),
                 self.annotator[rows] if len(self.annotator) else rows,
-                {question: held[rows] for question, held in self.answer.items()},
-                {question: held[rows] * there for question, held in self.weight.items()},
+                {question: values[rows] for question, values in self.answer.items()},
+                {question: values[rows] * is_row for question, values in self.weight.items()},
             ),
-            targets={name: held[items] for name, held in self.targets.items()},
+            targets={name: values[items] for name, values in self.targets.items()},
             noise=noise,
         )
 
@@ -261,7 +262,7 @@ def at_step(values: Tensor, step: int | Tensor) -> Tensor:
     return values.index_select(0, step.view(1)).squeeze(0)
 
 
-_NAMES: tuple[Any, ...] = ("items", "share", "rows", "owner", "there")
+_NAMES: tuple[Any, ...] = ("items", "share", "rows", "owner", "is_row")
 
 
 def _n_contents(examples: Examples, role: str) -> int:

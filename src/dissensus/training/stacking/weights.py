@@ -1,0 +1,128 @@
+"""The weights of all members of a stack, as tensors with one axis more than those of a network."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterable, Sequence
+from operator import attrgetter
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from dissensus.training.batch import Network
+from dissensus.training.loop import Trainer
+from dissensus.training.settings import Training
+from dissensus.training.stacking.gradients import Tensors
+from dissensus.training.stacking.optimiser import Apart, StackedOptimiser, stacked_optimiser
+
+
+class StackedWeights:
+    """Weights that learn, (n_members, ...) each by name, with the optimiser that steps them; and
+    what does not learn: `shared` by all members, or each member's `own`.
+
+    Args:
+        transposed: names of weights whose gradients lie transposed in memory.
+    """
+
+    @torch.no_grad()
+    def __init__(self, trainers: Sequence[Trainer], transposed: set[str]) -> None:
+        self.trainers = trainers
+        networks = [trainer.network for trainer in trainers]
+        groups = [group["params"] for group in trainers[0].groups]
+        group_of = {weights: number for number, group in enumerate(groups) for weights in group}
+        named = [(n, p) for n, p in networks[0].named_parameters() if p.requires_grad]
+        named = sorted(named, key=lambda entry: group_of[entry[1]])
+        self.names = [name for name, _ in named]
+        settings = [trainer.training for trainer in trainers]
+        self.halves: Tensors = {}  # copies in bf16 of some weights, for compiled code
+        if settings[0].compile:
+            self.ends = np.cumsum([len(group) for group in groups]).tolist()
+            self.optimiser: StackedOptimiser = self._by_parameter(networks, settings, transposed)
+        else:  # one table, (n_members, n_weights), of which `learning` are views
+            columns = [torch.stack(_each(networks, name)).flatten(1) for name in self.names]
+            table = torch.cat(columns, dim=1)
+            self.learning: Tensors = _views(
+                table, [(name, weights.shape) for name, weights in named]
+            )
+            self.ends = np.cumsum([sum(p.numel() for p in group) for group in groups]).tolist()
+            self.optimiser = stacked_optimiser(table, settings, self.ends)
+        self._gather_fixed(networks)
+        averaged = any(training.averaged for training in settings)
+        self.means = {n: w.clone() for n, w in self.learning.items()} if averaged else None
+
+    def _by_parameter(
+        self, networks: list[Network], settings: list[Training], transposed: set[str]
+    ) -> Apart:
+        """Weights that compiled code steps: matrices, which lie in memory as their gradients will,
+        and all vectors of a group in one table."""
+        tables: dict[tuple[str, ...], Tensor] = {}
+        group: list[int] = []
+        self.learning = {}
+        for number, (first, last) in enumerate(itertools.pairwise([0, *self.ends])):
+            names = self.names[first:last]
+            stacked = {name: _stacked(_each(networks, name), name in transposed) for name in names}
+            vectors = [
+                (n, weights.shape[1:]) for n, weights in stacked.items() if weights.dim() == 2
+            ]
+            self.learning |= stacked
+            if vectors:
+                table = torch.cat([stacked.pop(name) for name, _ in vectors], dim=1)
+                self.learning |= _views(table, vectors)
+                tables[tuple(name for name, _ in vectors)] = table
+            tables |= {(name,): weights for name, weights in stacked.items()}
+            group += [number] * (len(tables) - len(group))
+        if settings[0].precision == "bf16":
+            self.halves = {n: w.bfloat16() for n, w in self.learning.items() if n in transposed}
+        return Apart(tables, group, settings, self.halves)
+
+    def _gather_fixed(self, networks: list[Network]) -> None:
+        self.shared: Tensors = {}
+        self.own: Tensors = {}
+        learning = set(self.names)
+        for name in [name for name in networks[0].state_dict() if name not in learning]:
+            first, *others = _each(networks, name)
+            if all(torch.equal(first, other) for other in others):
+                self.shared[name] = first.detach()
+            else:
+                self.own[name] = torch.stack([first, *others])
+
+    def step(self, gradients: Tensors, alive: Tensor, rates: Tensor, mean_shares: Tensor) -> None:
+        """Update the weights of the members that are alive, and their average, if any."""
+        self.optimiser.step(gradients, alive, rates)
+        for name, mean in (self.means or {}).items():
+            share = mean_shares.to(mean.dtype).view(-1, *[1] * (mean.dim() - 1))
+            mean.lerp_(self.learning[name], share)
+
+    @torch.no_grad()
+    def scatter(self, members: Iterable[int]) -> None:
+        """Write the weights of these members back into their networks."""
+        for member in members:
+            trainer = self.trainers[member]
+            averaged = self.means is not None and trainer.average_share(trainer.step - 1)
+            stacked = self.means if averaged and self.means is not None else self.learning
+            weights = [_each([trainer.network], name)[0] for name in stacked]
+            torch._foreach_copy_(weights, [of_all[member] for of_all in stacked.values()])
+
+
+def _each(networks: Sequence[nn.Module], name: str) -> list[Tensor]:
+    """The weights, or the buffer, of this name, of each network. (Modules can list all of theirs by
+    name, which takes long where networks are many.)"""
+    get = attrgetter(name)
+    return [get(network) for network in networks]
+
+
+def _stacked(members: list[Tensor], transposed: bool) -> Tensor:
+    """One tensor of all members' weights, which lies in memory as its gradient will."""
+    return torch.stack([held.mT for held in members]).mT if transposed else torch.stack(members)
+
+
+def _views(table: Tensor, shapes: Sequence[tuple[str, torch.Size]]) -> Tensors:
+    """A table of weights as named ones, (n_members, ...) each."""
+    views, start = {}, 0
+    for name, shape in shapes:
+        size = math.prod(shape)
+        views[name] = table[:, start : start + size].view(len(table), *shape)
+        start += size
+    return views
