@@ -8,7 +8,7 @@ import numpy as np
 
 from dissensus import Annotations, Corpus, Names, Nominal
 from dissensus.contents import Contents
-from dissensus.methods.framework.trained import LaidOut, TrainedMethod
+from dissensus.methods.framework.trained import ExamplesCache, TrainedMethod
 from dissensus.training.loop import Trainer
 
 
@@ -30,7 +30,7 @@ def crowd(n_items: int, width: int) -> Corpus:
 
 def runs_of(method: TrainedMethod, corpus: Corpus, question: str, n_seeds: int) -> list[Trainer]:
     """Trainings about to begin, one for each seed, of one corpus laid out once."""
-    laid_out: LaidOut = {}
+    laid_out: ExamplesCache = {}
     runs = []
     for seed in range(n_seeds):
         one = replace(method, init_seed=seed, training=replace(method.training, seed=seed))

@@ -415,7 +415,7 @@ def think(methods: Sequence[Any], part: Any) -> list[np.ndarray]:
     """What each method thinks of each item, (n_items, n_values); the texts are read once."""
     found = []
     for method in methods:
-        method.share_reading(methods[0])
+        method.share_encodings(methods[0])
         found.append(np.asarray(method.predict(part)[QUESTION].distribution))
     return found
 

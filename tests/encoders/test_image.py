@@ -15,7 +15,7 @@ from PIL import Image, ImageDraw
 
 import dissensus
 from dissensus.contents import Contents
-from dissensus.encoders import FeaturesEncoder, NeuralEncoder, encode, encoder, readings
+from dissensus.encoders import FeaturesEncoder, NeuralEncoder, encode, encoder, encodings
 from dissensus.encoders.framework.media import unreadable
 from dissensus.encoders.framework.pictures import picture
 from dissensus.encoders.image import ImageEncoder
@@ -427,7 +427,7 @@ def test_pictures_are_read_by_name() -> None:
 def test_faces(data_folder: Path) -> None:
     faces = dissensus.read(data_folder / "faces_3dsk")
     few = faces.select(items=np.arange(6))
-    reading = readings(few, "auto")["image"]
+    reading = encodings(few, "auto")["image"]
     store = reading.store()
     assert (len(store), store.width) == (6, 1280)
     for code in range(6):
@@ -437,7 +437,7 @@ def test_faces(data_folder: Path) -> None:
     pooled = store.pooled()
     near = pooled @ pooled.T / np.outer(*[np.linalg.norm(pooled, axis=1)] * 2)
     assert near[~np.eye(6, dtype=bool)].max() < 0.999  # six faces, alike but not the same
-    again = readings(few, "auto")["image"].store()
+    again = encodings(few, "auto")["image"].store()
     np.testing.assert_array_equal(again.vectors, store.vectors)
 
 
@@ -447,7 +447,7 @@ def test_frogs_are_more_like_frogs(data_folder: Path) -> None:
     answer = corpus.gold["class"].answer
     frogs, ships = (np.flatnonzero(answer == code)[:8] for code in (6, 8))
     few = corpus.select(items=np.concatenate([frogs, ships]))
-    reading = readings(few, "efficientnet-lite0")["image"]
+    reading = encodings(few, "efficientnet-lite0")["image"]
     vectors = reading.store().pooled()[reading.content]
     gold = few.gold["class"]
     frog = np.zeros(few.n_items, bool)

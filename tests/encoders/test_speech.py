@@ -19,7 +19,7 @@ from dissensus.annotations import Annotations
 from dissensus.contents import Contents
 from dissensus.corpus import Corpus
 from dissensus.datasets import speechocean762
-from dissensus.encoders import EncoderNetwork, Prepared, encoder, readings
+from dissensus.encoders import EncoderNetwork, Prepared, encoder, encodings
 from dissensus.encoders.framework.sound import sound
 from dissensus.encoders.framework.whisper_file import read_tensors, whisper_encoder
 from dissensus.encoders.speech import SpeechEncoder
@@ -459,7 +459,7 @@ def test_audio_is_read_by_whisper_unless_another_is_named() -> None:
         {"answer": Annotations.from_rows(rows)},
         contents={"speech": Contents.distinct("audio", sounds)},
     )
-    store = readings(corpus, "auto")["speech"].store()
+    store = encodings(corpus, "auto")["speech"].store()
     assert np.diff(store.offsets).tolist() == [10, 5]  # what occurs twice is encoded once
 
 
@@ -467,7 +467,7 @@ def test_audio_is_read_by_whisper_unless_another_is_named() -> None:
 def test_sentences_of_speechocean762(data_folder: Path) -> None:
     corpus = speechocean762.load(data_folder / "speechocean762")
     few = corpus.select(items=np.arange(3))
-    reading = readings(few, {"speech": "whisper-tiny"})["speech"]
+    reading = encodings(few, {"speech": "whisper-tiny"})["speech"]
     store = reading.store()
     seconds = few.item_attributes["seconds"].to_numpy()[np.argsort(reading.content)]
     np.testing.assert_allclose(store.places[store.offsets[1:] - 1, 0, 1], seconds, atol=0.02)

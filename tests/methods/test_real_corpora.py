@@ -10,7 +10,7 @@ import pytest
 from dissensus import datasets
 from dissensus.contents import Contents
 from dissensus.corpus import Corpus
-from dissensus.encoders import Store, TextEncoder, readings
+from dissensus.encoders import Store, TextEncoder, encodings
 from dissensus.methods import AnnotatorHeads, AnnotatorMajority, Prior, Single
 from dissensus.metrics import scores
 from dissensus.training import Examples, Training
@@ -64,7 +64,7 @@ def test_heads_on_five_thousand_raters(data_folder: Path) -> None:
     train, test = corpus.split(0.2)
     training = Training(epochs=2, batch_size=8)
     table = Table.of_corpus(train, ("rating",))
-    examples = Examples.of_corpus(train, readings(train, "minilm"), table)
+    examples = Examples.of_corpus(train, encodings(train, "minilm"), table)
     seen = np.zeros(train["rating"].n_rows, np.int64)
     for _, rows, owner, _ in batch_indices(
         examples, np.arange(80), training, np.random.default_rng(0)

@@ -10,7 +10,7 @@ import torch
 
 from dissensus import Annotations, Corpus, Interval, Names, Nominal
 from dissensus.contents import Contents
-from dissensus.encoders import FeaturesEncoder, readings
+from dissensus.encoders import FeaturesEncoder, encodings
 from dissensus.training import Examples, Training
 from dissensus.training.batches import batch_indices, batches
 from dissensus.training.examples import Table
@@ -88,7 +88,7 @@ def test_repeats_and_counts_stay_rows_of_their_own() -> None:
 def test_every_row_is_seen_once_an_epoch(most: int) -> None:
     corpus = feature_crowd(n_items=11, n_annotators=7)
     table = Table.of_corpus(corpus, ("q",))
-    examples = Examples.of_corpus(corpus, readings(corpus, "features"), table)
+    examples = Examples.of_corpus(corpus, encodings(corpus, "features"), table)
     training = Training(batch_size=4, max_rows_per_item=most)
     seen: Counter[int] = Counter()
     shares = np.zeros(11)
@@ -105,7 +105,10 @@ def test_every_row_is_seen_once_an_epoch(most: int) -> None:
 def test_a_batch_says_of_its_rows_what_the_corpus_says() -> None:
     corpus = feature_crowd(n_items=9, n_annotators=3)
     examples = Examples.of_corpus(
-        corpus, readings(corpus, "features"), Table.of_corpus(corpus, ("q",)), {"t": np.arange(9.0)}
+        corpus,
+        encodings(corpus, "features"),
+        Table.of_corpus(corpus, ("q",)),
+        {"t": np.arange(9.0)},
     )
     features = FeaturesEncoder().encode(corpus.contents["x"]).vectors[corpus.content["x"]]
     asked = corpus["q"]
@@ -128,7 +131,7 @@ def test_sequences_are_cut_once_for_items_that_share_a_content() -> None:
     corpus = feature_crowd(n_items=4)
     corpus.content["x"][:] = [2, 0, 2, -1]
     table = Table.of_corpus(corpus, ("q",))
-    examples = Examples.of_corpus(corpus, readings(corpus, "features"), table, pool=False)
+    examples = Examples.of_corpus(corpus, encodings(corpus, "features"), table, pool=False)
     ((batch, _),) = batches(examples, np.arange(4), 4)
     assert batch.sequence["x"].vectors.shape == (2, 1, 8)
     assert batch.content["x"].tolist() == [1, 0, 1, -1]
@@ -138,6 +141,6 @@ def test_an_item_without_the_content_has_zeros() -> None:
     corpus = feature_crowd(n_items=4)
     corpus.content["x"][1] = -1
     table = Table.of_corpus(corpus, ("q",))
-    examples = Examples.of_corpus(corpus, readings(corpus, "features"), table)
+    examples = Examples.of_corpus(corpus, encodings(corpus, "features"), table)
     ((batch, _),) = batches(examples, np.arange(4), 4)
     assert not batch.pooled["x"][1].any() and torch.all(batch.pooled["x"][0] != 0)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import torch
 
-from dissensus.encoders import readings
+from dissensus.encoders import encodings
 from dissensus.errors import ModelError
 from dissensus.methods import AnnotatorHeads
 from dissensus.metrics import METRICS
@@ -38,7 +38,9 @@ def _square(outputs: Outputs, batch: Batch) -> torch.Tensor:
 
 def _examples(n_items: int = 24) -> Examples:
     corpus = feature_crowd("interval", n_items=n_items)
-    return Examples.of_corpus(corpus, readings(corpus, "features"), Table.of_corpus(corpus, ("q",)))
+    return Examples.of_corpus(
+        corpus, encodings(corpus, "features"), Table.of_corpus(corpus, ("q",))
+    )
 
 
 ROW_LOSS = Loss("q", "row", _square, weight=lambda batch: batch.rows.weight["q"])
@@ -222,7 +224,7 @@ def test_batches_by_content_hold_what_shows_the_same_together() -> None:
     crowd = feature_crowd(n_items=60)
     crowd.content["x"][:] = np.arange(60) % 10
     examples = Examples.of_corpus(
-        crowd, readings(crowd, "features"), Table.of_corpus(crowd, ("q",))
+        crowd, encodings(crowd, "features"), Table.of_corpus(crowd, ("q",))
     )
     training = Training(batch_size=12, batch_by="content")
     seen = list(batch_indices(examples, np.arange(60), training, np.random.default_rng(0)))

@@ -24,7 +24,7 @@ SkipBad = Annotated[
 
 def readable(method: Method, corpus: Corpus) -> Corpus:
     """The corpus without items whose contents the method cannot read; each kind is reported."""
-    read = method.reads(corpus)
+    read = method.encodings(corpus)
     if not read:
         return corpus
     from dissensus.encoders import without_unreadable

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 from dissensus.encoders.framework.catalogue import (
     DEFAULTS,
     ENCODERS,
-    Reading,
+    Encoding,
     encode,
     encoder,
-    readings,
+    encodings,
     roles_of,
 )
 from dissensus.encoders.framework.input_loading import ByBatch, prepared
@@ -43,7 +43,7 @@ __all__ = [
     "Inputs",
     "NeuralEncoder",
     "Prepared",
-    "Reading",
+    "Encoding",
     "Sequence",
     "Store",
     "TextEncoder",
@@ -53,7 +53,7 @@ __all__ = [
     "mean_vectors",
     "pooling_once",
     "prepared",
-    "readings",
+    "encodings",
     "roles_of",
     "without_unreadable",
 ]

@@ -191,7 +191,7 @@ def _learnable(
     corpus: Corpus, requested: Mapping[str, Method], fold: Fold
 ) -> tuple[dict[str, Method], dict[str, str]]:
     """The methods that can learn from the first training part, and why others cannot."""
-    from dissensus.encoders import readings
+    from dissensus.encoders import encodings
 
     train, _, _ = fold.parts(corpus)
     learnable, left_out = {}, {}
@@ -199,7 +199,7 @@ def _learnable(
         try:
             method.check(train)
             if hasattr(method, "encoder"):
-                for reading in readings(train, method.encoder).values():
+                for reading in encodings(train, method.encoder).values():
                     _ = reading.encoder.identity  # it is installed
         except DissensusError as error:
             left_out[name] = str(error)

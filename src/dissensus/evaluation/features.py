@@ -11,13 +11,13 @@ from dissensus.methods.framework.base import Method
 
 def encode(corpus: Corpus, methods: Iterable[Method]) -> None:
     """Fill the feature cache once, before several processes would all do it."""
-    from dissensus.encoders import readings
+    from dissensus.encoders import encodings
 
     names = {}
     for method in methods:
         if hasattr(method, "encoder") and getattr(method, "tune", "nothing") == "nothing":
             names[json.dumps(method.encoder, sort_keys=True)] = method.encoder
     for name in names.values():
-        for reading in readings(corpus, name).values():
+        for reading in encodings(corpus, name).values():
             if reading.encoder.cached:
                 reading.store()

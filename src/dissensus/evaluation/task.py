@@ -115,7 +115,7 @@ def _share_reading(method: Method, reader: Method) -> None:
     from dissensus.methods.framework.trained import TrainedMethod
 
     if isinstance(method, TrainedMethod) and isinstance(reader, TrainedMethod):
-        method.share_reading(reader)
+        method.share_encodings(reader)
 
 
 def _fitted(task: Task, corpus: Corpus, key: Key) -> Fit:

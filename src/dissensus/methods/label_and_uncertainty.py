@@ -24,7 +24,7 @@ from dissensus.methods.framework.labels import (
 from dissensus.methods.framework.losses import item_weight, label_losses
 from dissensus.methods.framework.search_space import PROBE_CHOICES, Choices
 from dissensus.methods.framework.shared_net import SharedNet
-from dissensus.methods.framework.trained import LaidOut
+from dissensus.methods.framework.trained import ExamplesCache
 from dissensus.scales import Interval, MultiLabel
 from dissensus.training import Batch, Loss, Network, Outputs, Sizes, Training
 from dissensus.training.loop import Trainer
@@ -166,11 +166,11 @@ class LabelAndUncertainty(Calibrated):
         return self._labels(corpus, question)
 
     def trainer(
-        self, corpus: Corpus, validation: Corpus | None, laid_out: LaidOut | None = None
+        self, corpus: Corpus, validation: Corpus | None, cache: ExamplesCache | None = None
     ) -> Trainer:
         asked = self.learned_.questions
         self.disputable_ = {q: bool((corpus[q].per_item() >= 2).any()) for q in asked}
-        run = super().trainer(corpus, validation, laid_out)
+        run = super().trainer(corpus, validation, cache)
         for question, learned in self.disputable_.items():
             if not learned:
                 self.notes_.append(

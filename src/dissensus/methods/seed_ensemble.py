@@ -30,7 +30,7 @@ from dissensus.methods.framework.search_space import PROBE_CHOICES, Choices
 from dissensus.methods.framework.shared_net import redraw_last_layer
 from dissensus.methods.framework.stacked_fits import worth_stacking
 from dissensus.methods.framework.temperature import tempered
-from dissensus.methods.framework.trained import LaidOut, TrainedMethod
+from dissensus.methods.framework.trained import ExamplesCache, TrainedMethod
 from dissensus.methods.single import Single
 from dissensus.prediction import MemberAttention, Predictions
 from dissensus.scales import Interval, Scale
@@ -146,11 +146,11 @@ class SeedEnsemble(TrainedMethod):
         return member
 
     def _member_run(
-        self, number: int, corpus: Corpus, validation: Corpus | None, laid_out: LaidOut
+        self, number: int, corpus: Corpus, validation: Corpus | None, cache: ExamplesCache
     ) -> Trainer:
         """A member's training about to begin: as that of `Single`, but for what varies."""
         member, varied = self.members_[number], self.varied
-        run = member.trainer(corpus, validation, laid_out)
+        run = member.trainer(corpus, validation, cache)
         if number and "last-layer" in varied:
             redraw_last_layer(member.network_, member_seed(self.init_seed, number))
         training = replace(
@@ -198,9 +198,9 @@ class SeedEnsemble(TrainedMethod):
         self.end_fit(runs, corpus, validation)
 
     def trainers(
-        self, corpus: Corpus, validation: Corpus | None, laid_out: LaidOut | None = None
+        self, corpus: Corpus, validation: Corpus | None, cache: ExamplesCache | None = None
     ) -> list[Trainer]:
-        shared: LaidOut = {} if laid_out is None else laid_out
+        shared: ExamplesCache = {} if cache is None else cache
         self._held, self._identities, self.temperature_ = None, {}, {}
         numbers = range(self.n_members)
         self.members_ = [self._member(number) for number in numbers]

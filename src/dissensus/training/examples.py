@@ -14,9 +14,9 @@ from dissensus.annotations import Annotations
 from dissensus.corpus import Corpus
 from dissensus.encoders import (
     ByBatch,
+    Encoding,
     NeuralEncoder,
     Prepared,
-    Reading,
     Sequence,
     Store,
     mean_vectors,
@@ -110,7 +110,7 @@ class Examples:
     def of_corpus(
         cls,
         corpus: Corpus,
-        readings: Mapping[str, Reading],
+        encodings: Mapping[str, Encoding],
         table: Table,
         targets: Mapping[str, np.ndarray] | None = None,
         *,
@@ -126,7 +126,7 @@ class Examples:
         """
         device = device or torch.device("cpu")
         made = cls(corpus.n_items, {}, {}, {}, {}, {}, {}, table, {}, device)
-        for role, reading in readings.items():
+        for role, reading in encodings.items():
             made.content[role] = reading.content
             if tuned and isinstance(reading.encoder, NeuralEncoder):
                 made.prepared[role] = prepared(reading.encoder, reading.contents)
@@ -149,7 +149,7 @@ class Examples:
             made.targets[name] = torch.from_numpy(np.asarray(values)).to(device)
         return made
 
-    def _pool(self, corpus: Corpus, role: str, reading: Reading, store: Store) -> None:
+    def _pool(self, corpus: Corpus, role: str, reading: Encoding, store: Store) -> None:
         """One vector for each item, the mean over its focus."""
         assert corpus.focus is not None
         codes = reading.content.astype(np.int64)

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from dissensus.contents import Contents
-from dissensus.encoders import encoder, readings
+from dissensus.encoders import encoder, encodings
 from dissensus.errors import ModelError
 from dissensus.methods import Single, SoftLabel, load
 from dissensus.training import Training
@@ -44,10 +44,10 @@ def test_it_has_nothing_to_say_before_it_learned() -> None:
 
 def test_two_encoders_read_one_role() -> None:
     corpus = corpus_of(text=texts(1))
-    found = readings(corpus, "characters&spelling:channels=4")
+    found = encodings(corpus, "characters&spelling:channels=4")
     assert list(found) == ["text", "text&spelling:channels=4"]
     assert found["text"].contents is found["text&spelling:channels=4"].contents
-    assert list(readings(corpus, {"text": "characters&spelling"})) == ["text", "text&spelling"]
+    assert list(encodings(corpus, {"text": "characters&spelling"})) == ["text", "text&spelling"]
 
 
 @pytest.mark.parametrize("method", [Single, SoftLabel])
@@ -69,14 +69,14 @@ def test_methods_learn_from_both_and_are_saved(
 
 def test_a_role_may_be_named_as_it_likes() -> None:
     corpus = corpus_of(**{"R&D": texts(1)})
-    assert list(readings(corpus, "characters")) == ["R&D"]
+    assert list(encodings(corpus, "characters")) == ["R&D"]
     Single(encoder="characters", training=ONCE).fit(corpus).predict(corpus)
 
 
 @pytest.mark.parametrize("name", ["&spelling", "spelling&", "characters&spelling&spelling"])
 def test_names_beside_one_another_are_whole_and_differ(name: str) -> None:
     with pytest.raises(ModelError) as caught:
-        readings(corpus_of(text=texts(1)), name)
+        encodings(corpus_of(text=texts(1)), name)
     assert str(caught.value) == (
         f"encoder {name!r}: every name on a side of '&' is one of an encoder, and stands there once"
     )

@@ -11,7 +11,7 @@ import pytest
 
 from dissensus import Annotations, Corpus
 from dissensus.contents import Contents
-from dissensus.encoders import encoder, readings
+from dissensus.encoders import encoder, encodings
 from dissensus.encoders.studies.vocabulary import Vocabulary
 from dissensus.encoders.studies.word_forms import WordFormsEncoder, described, edits, vector
 from dissensus.errors import DataError, ModelError
@@ -248,7 +248,7 @@ def test_a_method_learns_from_pairs(file: Path) -> None:
         "stem": Contents.distinct("text", forms),
     }
     corpus = Corpus.build("pairs", asked.items, {"q": asked}, contents=shown)
-    read = readings(corpus, {"word+stem": f"word-forms:{file}"})["word+stem"]
+    read = encodings(corpus, {"word+stem": f"word-forms:{file}"})["word+stem"]
     assert len(read.contents) == 4
     fitted = Single(encoder={"word+stem": f"word-forms:{file}"}).fit(corpus)
     assert (fitted.predict(corpus)["q"].consensus == corpus["q"].answer).all()

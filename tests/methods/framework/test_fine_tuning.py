@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from dissensus import Annotations, Corpus, Names, Nominal, encoders
 from dissensus.contents import Contents
 from dissensus.corpus import Focus
-from dissensus.encoders import TextEncoder, encode, encoder, prepared, readings
+from dissensus.encoders import TextEncoder, encode, encoder, encodings, prepared
 from dissensus.methods import load
 from dissensus.methods.annotator_heads import AnnotatorHeads
 from dissensus.methods.single import Single
@@ -130,7 +130,7 @@ def _batch_of(pooled: Tensor) -> Any:
     """All that a head for one question looks at."""
     corpus = corpus_of(text=texts(1))
     table = Table.of_pairs(np.zeros(0, np.int64), np.zeros(0, np.int64))
-    examples = Examples.of_corpus(corpus, readings(corpus, "characters"), table)
+    examples = Examples.of_corpus(corpus, encodings(corpus, "characters"), table)
     ((batch, _),) = batches(examples, np.arange(N_ITEMS), N_ITEMS)
     batch.pooled = {"text": pooled}
     return batch
@@ -219,7 +219,7 @@ def test_a_focus_is_pooled_as_a_store_pools_it(tiny: str) -> None:
         contents={"text": (corpus.contents["text"], corpus.content["text"])},
         focus=Focus("text", start, stop),
     )
-    read = readings(corpus, tiny)
+    read = encodings(corpus, tiny)
     table = Table.of_pairs(np.zeros(0, np.int64), np.zeros(0, np.int64))
     examples = Examples.of_corpus(corpus, read, table, tuned=True)
     ((batch, _),) = batches(examples, np.arange(5), 5)

@@ -65,7 +65,7 @@ DEFAULTS: dict[Kind, str] = {
 
 
 @dataclass(frozen=True, eq=False)
-class Reading:
+class Encoding:
     """What an encoder reads: distinct contents, and which of them each item shows."""
 
     encoder: Encoder
@@ -158,7 +158,7 @@ def _is_ours(name: str) -> bool:
     return any(_entry(name) in names for names in ENCODERS.values())
 
 
-def readings(corpus: Corpus, name: str | Mapping[str, str]) -> dict[str, Reading]:
+def encodings(corpus: Corpus, name: str | Mapping[str, str]) -> dict[str, Encoding]:
     """What is read of a corpus, and by which encoder.
 
     Args:
@@ -179,7 +179,7 @@ def readings(corpus: Corpus, name: str | Mapping[str, str]) -> dict[str, Reading
     for one in name.split(BESIDE):
         kinds &= _kinds(one, set(held_kinds.values()))
     of_roles = {role: name for role, kind in held_kinds.items() if kind in kinds}
-    found = readings(corpus, of_roles)
+    found = encodings(corpus, of_roles)
     if not found:
         if not held_kinds:
             raise ModelError(
@@ -230,7 +230,7 @@ def _kinds(name: str, held: set[Kind]) -> set[Kind]:
     return able & set(hub.kinds(plain)) if len(able) > 1 else able
 
 
-def _reading(corpus: Corpus, roles: str, name: str) -> Reading:
+def _reading(corpus: Corpus, roles: str, name: str) -> Encoding:
     parts = roles.split("+") if roles not in corpus.contents else [roles]
     strange = [role for role in parts if role not in corpus.contents]
     if strange:
@@ -239,8 +239,8 @@ def _reading(corpus: Corpus, roles: str, name: str) -> Reading:
         )
     if len(parts) == 1:
         held = corpus.contents[roles]
-        return Reading(encoder(name, held.kind), held, corpus.content[roles])
-    return Reading(encoder(name, "text"), *_together(corpus, parts))
+        return Encoding(encoder(name, held.kind), held, corpus.content[roles])
+    return Encoding(encoder(name, "text"), *_together(corpus, parts))
 
 
 def _together(corpus: Corpus, roles: list[str]) -> tuple[Contents, np.ndarray]:

@@ -9,13 +9,13 @@ import numpy as np
 from dissensus.contents import Kind
 from dissensus.corpus import Corpus
 from dissensus.encoders.framework.cache import is_cached
-from dissensus.encoders.framework.catalogue import Reading
+from dissensus.encoders.framework.catalogue import Encoding
 from dissensus.encoders.framework.media import NOUNS, unreadable
 from dissensus.errors import DataError
 
 
 def without_unreadable(
-    corpus: Corpus, readings: Mapping[str, Reading]
+    corpus: Corpus, encodings: Mapping[str, Encoding]
 ) -> tuple[Corpus, tuple[str, ...]]:
     """The corpus without the items that show what an encoder cannot read, and what was left out:
     a line for each kind of content.
@@ -24,7 +24,7 @@ def without_unreadable(
     """
     lost: dict[Kind, np.ndarray] = {}  # (n_items,) booleans each
     first: dict[Kind, str] = {}
-    for reading in readings.values():
+    for reading in encodings.values():
         reasons = _reasons(reading)
         kind, shows = reading.contents.kind, np.isin(reading.content, list(reasons))
         if shows.any():
@@ -39,7 +39,7 @@ def without_unreadable(
     return corpus.select(items=~gone), lines
 
 
-def _reasons(reading: Reading) -> dict[int, str]:
+def _reasons(reading: Encoding) -> dict[int, str]:
     """Which contents cannot be read, and why."""
     contents, reader = reading.contents, reading.encoder
     codes = np.arange(len(contents))
@@ -52,7 +52,7 @@ def _reasons(reading: Reading) -> dict[int, str]:
     return {int(codes[code]): reason for code, reason in found.items()}
 
 
-def _named(corpus: Corpus, reading: Reading, item: int, reasons: dict[int, str]) -> str:
+def _named(corpus: Corpus, reading: Encoding, item: int, reasons: dict[int, str]) -> str:
     """A content and what is wrong with it; named by its path, or else by an item."""
     code = int(reading.content[item])
     value = reading.contents[code]

@@ -35,7 +35,7 @@ from dissensus.prediction import ByAnnotator, Prediction, Predictions
 from dissensus.scales import Interval, Scale, scale_from_dict
 
 if TYPE_CHECKING:
-    from dissensus.encoders import Reading
+    from dissensus.encoders import Encoding
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,7 +146,7 @@ class Method(ABC):
 
     # ---- what everyone calls ----
 
-    def reads(self, corpus: Corpus) -> dict[str, Reading]:
+    def encodings(self, corpus: Corpus) -> dict[str, Encoding]:
         """What the method reads of a corpus, by role; nothing, if it only looks at answers."""
         return {}
 

@@ -18,7 +18,7 @@ from dissensus.corpus import Corpus
 from dissensus.errors import DataError, ModelError
 from dissensus.methods.framework.base import Answers
 from dissensus.methods.framework.temperature import best_temperature, tempered_answers
-from dissensus.methods.framework.trained import LaidOut, TrainedMethod
+from dissensus.methods.framework.trained import ExamplesCache, TrainedMethod
 from dissensus.training.loop import Trainer
 
 Labels = Callable[[Corpus, str], Annotations]
@@ -108,10 +108,10 @@ class Calibrated(TrainedMethod):
         """The one label of each item that has one."""
 
     def trainers(
-        self, corpus: Corpus, validation: Corpus | None, laid_out: LaidOut | None = None
+        self, corpus: Corpus, validation: Corpus | None, cache: ExamplesCache | None = None
     ) -> list[Trainer]:
         self.temperature_ = {}
-        runs = super().trainers(corpus, validation, laid_out)
+        runs = super().trainers(corpus, validation, cache)
         if not self.temperature:
             return runs
         return [without_aside(run, corpus, validation, self) for run in runs]

@@ -6,18 +6,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from dissensus.corpus import Corpus
-from dissensus.encoders import Encoder, NeuralEncoder, Reading, encoder, readings, roles_of
+from dissensus.encoders import Encoder, Encoding, NeuralEncoder, encoder, encodings, roles_of
 from dissensus.encoders.framework.catalogue import BESIDE
 from dissensus.errors import ModelError, listed
 from dissensus.training import Examples
 
 
 @dataclass(frozen=True)
-class Readers:
+class RoleEncoders:
     """Which encoder reads what, as it was in training.
 
     Example:
-        >>> pairs = Readers("spelling", ("premise+hypothesis",), {"premise": "text",
+        >>> pairs = RoleEncoders("spelling", ("premise+hypothesis",), {"premise": "text",
         ...                                                       "hypothesis": "text"})
         >>> pairs.roles()
         ['premise', 'hypothesis']
@@ -42,7 +42,7 @@ class Readers:
             found[key] = encoder(one, self.kinds[roles_of(key, self.kinds)[0]])
         return found
 
-    def readings_of(self, corpus: Corpus, identities: Mapping[str, str]) -> dict[str, Reading]:
+    def encodings(self, corpus: Corpus, identities: Mapping[str, str]) -> dict[str, Encoding]:
         """What was read in training, of another corpus.
 
         Args:
@@ -55,7 +55,7 @@ class Readers:
                 f"{listed(corpus.contents) or 'nothing'}"
             )
         names = {role: self._name(role) for role in map(self._together, self.keys)}
-        read = readings(corpus, names)
+        read = encodings(corpus, names)
         for key, reading in read.items():
             identity = reading.encoder.identity
             if identities.get(key, identity) != identity:
@@ -75,8 +75,8 @@ class Readers:
         return self.named if isinstance(self.named, str) else self.named[roles]
 
 
-def reading_notes(
-    named: str | dict[str, str], corpus: Corpus, examples: Examples, read: dict[str, Reading]
+def encoding_notes(
+    named: str | dict[str, str], corpus: Corpus, examples: Examples, read: dict[str, Encoding]
 ) -> list[str]:
     """What of the corpus is not read as it stands, a line each."""
     roles = {role for key in examples.roles for role in roles_of(key, corpus.contents)}

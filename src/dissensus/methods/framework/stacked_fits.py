@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from dissensus.corpus import Corpus
 from dissensus.methods.framework.base import Method
-from dissensus.methods.framework.trained import LaidOut, TrainedMethod
+from dissensus.methods.framework.trained import ExamplesCache, TrainedMethod
 from dissensus.training.loop import Trainer
 from dissensus.training.stacking.groups import Unstacked, train_all
 
@@ -57,12 +57,12 @@ def try_many(jobs: Sequence[Job], *, stack: bool | None = None) -> list[Exceptio
     return _tried(jobs, stack, {})
 
 
-def _tried(jobs: Sequence[Job], stack: bool | None, laid_out: LaidOut) -> list[Exception | None]:
+def _tried(jobs: Sequence[Job], stack: bool | None, cache: ExamplesCache) -> list[Exception | None]:
     errors: list[Exception | None] = [None] * len(jobs)
     begun: dict[int, list[Trainer]] = {}
     for number, job in enumerate(jobs):
         try:
-            begun[number] = _begun(job, laid_out)
+            begun[number] = _begun(job, cache)
         except Exception as error:
             errors[number] = error
     of_job = [number for number, runs in begun.items() for _ in runs]
@@ -77,20 +77,20 @@ def _tried(jobs: Sequence[Job], stack: bool | None, laid_out: LaidOut) -> list[E
     anew = [number for number, error in enumerate(errors) if isinstance(error, Unstacked)]
     for half in (anew[: len(anew) // 2], anew[len(anew) // 2 :]):
         if half:  # the trainings of a single job are made one after another then
-            again = _tried([jobs[n] for n in half], stack if len(half) > 1 else False, laid_out)
+            again = _tried([jobs[n] for n in half], stack if len(half) > 1 else False, cache)
             for number, outcome in zip(half, again, strict=True):
                 errors[number] = outcome
     return errors
 
 
-def _begun(job: Job, laid_out: LaidOut) -> list[Trainer]:
+def _begun(job: Job, cache: ExamplesCache) -> list[Trainer]:
     """The trainings of a job about to begin; a method without any is fitted at once."""
     method = job.method
     if not isinstance(method, TrainedMethod):
         method.fit(job.corpus, job.questions, job.validation)
         return []
     method.begin_fit(job.corpus, job.questions, None)
-    return method.trainers(job.corpus, _aligned(method, job), laid_out)
+    return method.trainers(job.corpus, _aligned(method, job), cache)
 
 
 def _end(job: Job, runs: list[Trainer]) -> None:

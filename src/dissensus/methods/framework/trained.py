@@ -15,12 +15,12 @@ import torch
 from torch import Tensor
 
 from dissensus.corpus import Corpus
-from dissensus.encoders import EncoderNetwork, NeuralEncoder, Reading, readings
+from dissensus.encoders import EncoderNetwork, Encoding, NeuralEncoder, encodings
 from dissensus.encoders.framework.digest import data_digest
 from dissensus.errors import DataError, ModelError, listed
 from dissensus.methods.framework.base import Answers, Method
 from dissensus.methods.framework.labels import items_of
-from dissensus.methods.framework.role_encoders import Readers, reading_notes, widths_of
+from dissensus.methods.framework.role_encoders import RoleEncoders, encoding_notes, widths_of
 from dissensus.metrics import METRICS, metric_name, scores
 from dissensus.networks.likelihoods import likelihood
 from dissensus.networks.noise import keyed
@@ -36,7 +36,7 @@ from dissensus.training.processes import current_processes
 from dissensus.training.settings import LARGEST_SEED
 from dissensus.training.validation import Validation, mean_loss
 
-LaidOut = dict[tuple[int, str], Examples]  # by corpus and by how it is read
+ExamplesCache = dict[tuple[int, str], Examples]  # by corpus and by how it is read
 
 ITEMS_AT_ONCE = 1024
 ROWS_AT_ONCE = 1 << 15
@@ -118,10 +118,10 @@ class TrainedMethod(Method):
         self.end_fit(runs, corpus, validation)
 
     def trainers(
-        self, corpus: Corpus, validation: Corpus | None, laid_out: LaidOut | None = None
+        self, corpus: Corpus, validation: Corpus | None, cache: ExamplesCache | None = None
     ) -> list[Trainer]:
         """The trainings that make up a fit, about to begin; see `_run`."""
-        return [self.trainer(corpus, validation, laid_out)]
+        return [self.trainer(corpus, validation, cache)]
 
     def end_fit(self, runs: list[Trainer], corpus: Corpus, validation: Corpus | None) -> None:
         """Take over what the trainings came to."""
@@ -137,17 +137,17 @@ class TrainedMethod(Method):
             )
 
     def trainer(
-        self, corpus: Corpus, validation: Corpus | None, laid_out: LaidOut | None = None
+        self, corpus: Corpus, validation: Corpus | None, cache: ExamplesCache | None = None
     ) -> Trainer:
         """A network and everything that it learns from, about to be trained.
 
         Args:
-            laid_out: what other methods have laid out of the same corpora, to be shared.
+            cache: what other methods have laid out of the same corpora, to be shared.
         """
         questions = self.learned_.questions
         self._held, self._identities = None, {}
-        read = readings(corpus, self.encoder)
-        examples = self._shared(corpus, read, laid_out)
+        read = encodings(corpus, self.encoder)
+        examples = self.shared_examples(corpus, read, cache)
         self.sizes_ = Sizes(
             questions,
             len(self.learned_.annotators),
@@ -155,7 +155,7 @@ class TrainedMethod(Method):
             {question: self.start(corpus, question) for question in questions},
         )
         learned = self.learns(corpus)
-        self.notes_ += reading_notes(self.encoder, corpus, examples, read)
+        self.notes_ += encoding_notes(self.encoder, corpus, examples, read)
         if len(learned) < corpus.n_items:
             self.notes_.append(
                 f"{corpus.n_items - len(learned)} of {corpus.n_items} items have no answer or "
@@ -223,19 +223,19 @@ class TrainedMethod(Method):
         if hasattr(self, "log_"):
             self.log_.write(folder / "log.csv")
 
-    def _shared(
-        self, corpus: Corpus, read: dict[str, Reading], laid_out: LaidOut | None
+    def shared_examples(
+        self, corpus: Corpus, read: dict[str, Encoding], cache: ExamplesCache | None
     ) -> Examples:
         """The examples of a corpus, from those of another method of the kind if it has them."""
-        if laid_out is None:
+        if cache is None:
             return self._examples(corpus, read)
         how = repr(
             (type(self), self.encoder, self.tune, self.pools, self.learned_.questions)
             + (self.training.device,)
         )
-        if (id(corpus), how) not in laid_out:
-            laid_out[id(corpus), how] = self._examples(corpus, read)
-        found = laid_out[id(corpus), how]
+        if (id(corpus), how) not in cache:
+            cache[id(corpus), how] = self._examples(corpus, read)
+        found = cache[id(corpus), how]
         targets = {name: torch.from_numpy(held) for name, held in self.targets(corpus).items()}
         alike = found.targets.keys() == targets.keys()
         if alike and all(torch.equal(found.targets[n].cpu(), held) for n, held in targets.items()):
@@ -243,19 +243,19 @@ class TrainedMethod(Method):
         moved = {name: held.to(found.device) for name, held in targets.items()}
         return dataclasses.replace(found, targets=moved)
 
-    def _examples(self, corpus: Corpus, read: dict[str, Reading]) -> Examples:
+    def _examples(self, corpus: Corpus, read: dict[str, Encoding]) -> Examples:
         if self.needs_rows:
             table = Table.of_corpus(corpus, tuple(self.learned_.questions))
         else:
             table = Table.of_pairs(np.zeros(0, np.int64), np.zeros(0, np.int64))
         targets = self.targets(corpus)
         with current_processes().first_alone():
-            return self._laid_out(corpus, read, table, targets)
+            return self._build_examples(corpus, read, table, targets)
 
-    def _laid_out(
+    def _build_examples(
         self,
         corpus: Corpus,
-        read: dict[str, Reading],
+        read: dict[str, Encoding],
         table: Table,
         targets: dict[str, np.ndarray] | None = None,
     ) -> Examples:
@@ -374,29 +374,29 @@ class TrainedMethod(Method):
         if held is None or held[0] is not corpus:
             self.network_.to(self.training.where())
             read = self._read_as(corpus)
-            examples = self._laid_out(corpus, read, table)
+            examples = self._build_examples(corpus, read, table)
             self._check_widths(corpus, examples)
-            notes = reading_notes(self.encoder, corpus, examples, read)
+            notes = encoding_notes(self.encoder, corpus, examples, read)
             held = self._held = corpus, examples, notes
         self.notes_ += [note for note in held[2] if note not in self.notes_]
         return dataclasses.replace(held[1], table=table)
 
-    def share_reading(self, other: TrainedMethod) -> None:
+    def share_encodings(self, other: TrainedMethod) -> None:
         """Take over what a method of the same settings has read to predict, to answer it too."""
         self._held = other._held
 
-    def reads(self, corpus: Corpus) -> dict[str, Reading]:
-        return self._read_as(corpus) if hasattr(self, "sizes_") else readings(corpus, self.encoder)
+    def encodings(self, corpus: Corpus) -> dict[str, Encoding]:
+        return self._read_as(corpus) if hasattr(self, "sizes_") else encodings(corpus, self.encoder)
 
     @property
-    def _readers(self) -> Readers:
-        return Readers(self.encoder, tuple(self.sizes_.widths), self.learned_.roles)
+    def _readers(self) -> RoleEncoders:
+        return RoleEncoders(self.encoder, tuple(self.sizes_.widths), self.learned_.roles)
 
     def _roles(self) -> list[str]:
         return self._readers.roles()
 
-    def _read_as(self, corpus: Corpus) -> dict[str, Reading]:
-        return self._readers.readings_of(corpus, self._identities)
+    def _read_as(self, corpus: Corpus) -> dict[str, Encoding]:
+        return self._readers.encodings(corpus, self._identities)
 
     def _check_widths(self, corpus: Corpus, examples: Examples) -> None:
         found = widths_of(examples, self._readers.encoders())

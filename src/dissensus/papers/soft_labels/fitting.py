@@ -17,7 +17,7 @@ from dissensus.evaluation import Fold
 from dissensus.evaluation.fit import Job, Key
 from dissensus.evaluation.resampling import macro_f1
 from dissensus.methods.framework.settings import seeded
-from dissensus.methods.framework.trained import LaidOut, TrainedMethod
+from dissensus.methods.framework.trained import ExamplesCache, TrainedMethod
 from dissensus.papers.machine import machine, quick
 from dissensus.papers.soft_labels.conditions import CONDITIONS, Condition, folds, labels
 from dissensus.papers.soft_labels.outcome import Outcome, Trained, letters
@@ -71,7 +71,7 @@ class Opened:
     condition: str = ""
     folds: list[Fold] = field(default_factory=list)
     parts: list[tuple[Corpus, Corpus, Corpus]] = field(default_factory=list)  # train, test, dev
-    laid_out: LaidOut = field(default_factory=dict)
+    laid_out: ExamplesCache = field(default_factory=dict)
 
     def turn_to(self, condition: Condition) -> None:
         """Lay out another condition; the former is forgotten."""
@@ -138,7 +138,8 @@ class _Training:
         made.begin_fit(train, condition.question, None)
         run = made.trainer(train, None, opened.laid_out)
         tested, judged = (
-            made._shared(part, made._read_as(part), opened.laid_out) for part in (test, held)
+            made.shared_examples(part, made.encodings(part), opened.laid_out)
+            for part in (test, held)
         )
         wanted = labels(held, condition.question, condition.chosen_by)
         fold = opened.folds[number]
