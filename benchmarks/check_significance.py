@@ -25,7 +25,7 @@ from dissensus.evaluation import (
     statistic_over_both,
     statistic_over_items,
 )
-from dissensus.evaluation.resampling import macro_f1
+from dissensus.evaluation.significance.resampling import macro_f1
 from keeping import keep
 
 COMPARISONS = 500

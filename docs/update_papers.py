@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from dissensus.evaluation import Difference
-from dissensus.evaluation.difference import p_text
+from dissensus.evaluation.significance.difference import p_text
 from dissensus.papers import seedbert
 from dissensus.papers.seedbert.calibrated import ENSEMBLES, MEMBER
 from dissensus.papers.seedbert.claims import claims as seedbert_claims

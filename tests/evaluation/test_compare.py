@@ -15,10 +15,10 @@ import pytest
 from dissensus import Annotations, Corpus, Interval, Nominal, Ordinal
 from dissensus.errors import DataError, ModelError, Unfinished
 from dissensus.evaluation import Results, compare, default_methods, k_fold, table, tables, to_text
+from dissensus.evaluation.execution.folder import occupied
+from dissensus.evaluation.execution.processes import fits_apart
+from dissensus.evaluation.execution.trials import best, drawn
 from dissensus.evaluation.fit import Key
-from dissensus.evaluation.place import occupied
-from dissensus.evaluation.trials import best, drawn
-from dissensus.evaluation.workers import fits_apart
 from dissensus.methods import method as method_class
 from dissensus.methods.framework.base import Method
 from dissensus.methods.prior import Prior
@@ -267,7 +267,7 @@ def test_a_budget_stops_and_the_same_again_goes_on(
     clock = Clock()
     with monkeypatch.context() as patch:
         patch.setattr("dissensus.evaluation.comparison.time", clock)
-        patch.setattr("dissensus.evaluation.fitting.time", clock)
+        patch.setattr("dissensus.evaluation.execution.scheduler.time", clock)
         with pytest.raises(Unfinished) as caught:
             run(crowd, tmp_path / "out", budget=2.5)
     assert str(caught.value) == (

@@ -15,7 +15,7 @@ from sklearn.metrics import accuracy_score, f1_score
 from dissensus import Corpus
 from dissensus.errors import DataError
 from dissensus.evaluation import holm
-from dissensus.evaluation.place import occupied
+from dissensus.evaluation.execution.folder import occupied
 from dissensus.papers import paper
 from dissensus.papers.soft_labels import CONDITIONS, report, shown, to_json
 from dissensus.papers.soft_labels.conditions import folds, with_automatic

@@ -16,7 +16,7 @@ from sklearn.metrics import f1_score
 
 from dissensus.errors import DataError, ModelError, Unfinished
 from dissensus.evaluation import holm, over_both
-from dissensus.evaluation.place import occupied
+from dissensus.evaluation.execution.folder import occupied
 from dissensus.papers import paper
 from dissensus.papers.seedbert import CONDITIONS, report, shown, to_json
 from dissensus.papers.seedbert.choosing import chosen, outcomes

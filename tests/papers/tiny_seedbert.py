@@ -9,7 +9,7 @@ import numpy as np
 
 from dissensus import Annotations, Corpus, Names, Nominal
 from dissensus.contents import Contents
-from dissensus.evaluation.place import occupied
+from dissensus.evaluation.execution.folder import occupied
 from dissensus.papers.seedbert.conditions import CONDITIONS
 from dissensus.papers.seedbert.corpora import SOURCES
 from dissensus.papers.seedbert.items import Items

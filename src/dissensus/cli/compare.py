@@ -255,7 +255,7 @@ def _print(
 
 def _reference(methods: tuple[str, ...]) -> str | None:
     """What methods are compared with unasked: `single`, else the first that is no floor."""
-    from dissensus.evaluation.tables import FLOORS
+    from dissensus.evaluation.report.tables import FLOORS
 
     if len(methods) < 2:
         return None

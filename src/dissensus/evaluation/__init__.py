@@ -7,20 +7,20 @@ stay with other items and other seeds; results are kept so that they can be foun
 
 from __future__ import annotations
 
-from dissensus.evaluation import resampling
-from dissensus.evaluation.comparing import compared
 from dissensus.evaluation.comparison import compare, default_methods
-from dissensus.evaluation.difference import Difference, corrected, holm
 from dissensus.evaluation.fit import Fit, fits_in, folder_name, item_table, keys_in
-from dissensus.evaluation.hierarchical import hierarchical
-from dissensus.evaluation.of_statistics import statistic_over_both, statistic_over_items
-from dissensus.evaluation.plot import intervals
 from dissensus.evaluation.protocols import Fold, k_fold, nested, official, repeated
-from dissensus.evaluation.published import published
-from dissensus.evaluation.rendering import FORMATS, to_csv, to_latex, to_markdown, to_text
+from dissensus.evaluation.report.formats import FORMATS, to_csv, to_latex, to_markdown, to_text
+from dissensus.evaluation.report.plot import intervals
+from dissensus.evaluation.report.tables import Table, table, tables
 from dissensus.evaluation.results import About, Results, code_commit, here
-from dissensus.evaluation.significance import over_both, over_items, over_seeds
-from dissensus.evaluation.tables import Table, table, tables
+from dissensus.evaluation.significance import resampling
+from dissensus.evaluation.significance.difference import Difference, corrected, holm
+from dissensus.evaluation.significance.hierarchical import hierarchical
+from dissensus.evaluation.significance.means import over_both, over_items, over_seeds
+from dissensus.evaluation.significance.method_difference import compared
+from dissensus.evaluation.significance.published import published
+from dissensus.evaluation.significance.statistics import statistic_over_both, statistic_over_items
 from dissensus.metrics import item_scores
 
 __all__ = [

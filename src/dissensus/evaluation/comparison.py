@@ -11,14 +11,14 @@ import numpy as np
 
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError, DissensusError, listed
-from dissensus.evaluation.fitting import fit_missing
+from dissensus.evaluation.execution.folder import occupied
+from dissensus.evaluation.execution.identity import facts_of
+from dissensus.evaluation.execution.scheduler import fit_missing
+from dissensus.evaluation.execution.task import Task
+from dissensus.evaluation.execution.trials import drawn
 from dissensus.evaluation.floors import floors, metrics_for, with_gold
-from dissensus.evaluation.identity import facts_of
-from dissensus.evaluation.place import occupied
 from dissensus.evaluation.protocols import Fold
 from dissensus.evaluation.results import About, Results, code_commit
-from dissensus.evaluation.task import Task
-from dissensus.evaluation.trials import drawn
 from dissensus.methods import METHODS
 from dissensus.methods import method as method_class
 from dissensus.methods.framework.base import Method

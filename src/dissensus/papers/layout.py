@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 
-from dissensus.evaluation.rendering import dealt, folded
+from dissensus.evaluation.report.formats import dealt, folded
 
 BLANK = "\N{NO-BREAK SPACE}"  # stands for a space at which no line ends
 KEPT = re.compile(r"\[[^][]*\]|\bp [<=]+ [\d.]+")  # an interval, a p

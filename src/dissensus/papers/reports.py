@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from dissensus.errors import DataError
-from dissensus.evaluation.place import FRONT
+from dissensus.evaluation.execution.folder import FRONT
 from dissensus.folders import read_json
 
 

@@ -10,9 +10,9 @@ from typing import Any, Protocol
 
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError, ModelError, Unfinished
+from dissensus.evaluation.execution.folder import Keepable, Place
+from dissensus.evaluation.execution.processes import Work, fits_apart, fits_here
 from dissensus.evaluation.fit import Job, Key
-from dissensus.evaluation.place import Keepable, Place
-from dissensus.evaluation.workers import Work, fits_apart, fits_here
 from dissensus.progress import progress
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy.special import chdtrc
 
-from dissensus.evaluation.resampling import macro_f1
+from dissensus.evaluation.significance.resampling import macro_f1
 from dissensus.metrics.uncertainty import EVEN, normalised_entropy
 from dissensus.papers.seedbert.conditions import N_FOLDS, Condition
 from dissensus.papers.seedbert.items import Items

@@ -11,9 +11,9 @@ import numpy as np
 
 from dissensus.errors import DataError
 from dissensus.evaluation import corrected, over_both, over_items, statistic_over_both
-from dissensus.evaluation.difference import Difference
 from dissensus.evaluation.fit import plain
-from dissensus.evaluation.resampling import correlation, nothing
+from dissensus.evaluation.significance.difference import Difference
+from dissensus.evaluation.significance.resampling import correlation, nothing
 from dissensus.papers.seedbert.hypothesis import SEEN, Looks, told
 from dissensus.papers.seedbert.hypothesis_figures import (
     APART,

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from dissensus.errors import DataError
-from dissensus.evaluation.difference import p_text
 from dissensus.evaluation.fit import number
+from dissensus.evaluation.significance.difference import p_text
 from dissensus.papers.layout import Block, whole, written
 from dissensus.papers.reports import kept_report
 from dissensus.papers.seedbert.hypothesis import SEEN

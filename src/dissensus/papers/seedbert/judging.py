@@ -20,7 +20,7 @@ from dissensus.evaluation import (
     statistic_over_items,
 )
 from dissensus.evaluation.fit import plain
-from dissensus.evaluation.resampling import macro_f1
+from dissensus.evaluation.significance.resampling import macro_f1
 from dissensus.papers.reports import begun_with, kept_report
 from dissensus.papers.seedbert.calibrated import again, calibrated, tempering
 from dissensus.papers.seedbert.choosing import BY, best_variant, outcomes, tried

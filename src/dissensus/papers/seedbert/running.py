@@ -11,9 +11,9 @@ from pathlib import Path
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError
 from dissensus.evaluation import code_commit
+from dissensus.evaluation.execution.folder import Place, occupied
+from dissensus.evaluation.execution.processes import processors
 from dissensus.evaluation.fit import Job, Key
-from dissensus.evaluation.place import Place, occupied
-from dissensus.evaluation.workers import processors
 from dissensus.papers.running import Pace, begun, check_processes, kept
 from dissensus.papers.seedbert import corpora as of_paper
 from dissensus.papers.seedbert.choosing import best_variant, outcomes

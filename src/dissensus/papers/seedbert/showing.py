@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from dissensus.evaluation.difference import p_text
 from dissensus.evaluation.fit import number
+from dissensus.evaluation.significance.difference import p_text
 from dissensus.papers.layout import Block, whole, written
 from dissensus.papers.seedbert.calibrated import ENSEMBLES, MEMBER
 from dissensus.papers.seedbert.choosing import BY

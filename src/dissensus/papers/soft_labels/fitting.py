@@ -15,7 +15,7 @@ from dissensus.corpus import Corpus
 from dissensus.errors import DissensusError
 from dissensus.evaluation import Fold
 from dissensus.evaluation.fit import Job, Key
-from dissensus.evaluation.resampling import macro_f1
+from dissensus.evaluation.significance.resampling import macro_f1
 from dissensus.methods.framework.settings import seeded
 from dissensus.methods.framework.trained import ExamplesCache, TrainedMethod
 from dissensus.papers.machine import machine, quick

@@ -25,7 +25,7 @@ from dissensus.evaluation import (
     statistic_over_items,
 )
 from dissensus.evaluation.fit import plain
-from dissensus.evaluation.resampling import macro_f1
+from dissensus.evaluation.significance.resampling import macro_f1
 from dissensus.papers.reports import begun_with, kept_report
 from dissensus.papers.soft_labels.conditions import CONDITIONS, Condition
 from dissensus.papers.soft_labels.items import Items

@@ -10,9 +10,9 @@ from pathlib import Path
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError
 from dissensus.evaluation import code_commit
+from dissensus.evaluation.execution.folder import occupied
+from dissensus.evaluation.execution.processes import processors
 from dissensus.evaluation.fit import Key, folder_name, keys_in
-from dissensus.evaluation.place import occupied
-from dissensus.evaluation.workers import processors
 from dissensus.papers.running import Pace, begun, check_processes, kept
 from dissensus.papers.soft_labels.conditions import SEEDS, Condition, with_automatic
 from dissensus.papers.soft_labels.items import Items

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from dissensus.evaluation.difference import p_text
 from dissensus.evaluation.fit import number
+from dissensus.evaluation.significance.difference import p_text
 from dissensus.papers.layout import Block, whole, written
 from dissensus.papers.soft_labels.claims import claims
 from dissensus.papers.soft_labels.conditions import CONDITIONS, STEMS, Condition

@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from dissensus.evaluation.difference import Difference
-from dissensus.evaluation.item_scores import parts_of, statistic
-from dissensus.evaluation.of_statistics import statistic_over_both, statistic_over_items
-from dissensus.evaluation.pairing import left_out
-from dissensus.evaluation.resampling import Statistic, nothing
 from dissensus.evaluation.results import Results
 from dissensus.evaluation.runs import RunKey, Runs, shared_runs
-from dissensus.evaluation.significance import over_both, over_items, over_seeds
+from dissensus.evaluation.significance.difference import Difference
+from dissensus.evaluation.significance.means import over_both, over_items, over_seeds
+from dissensus.evaluation.significance.paired_scores import left_out
+from dissensus.evaluation.significance.resampling import Statistic, mean, nothing
+from dissensus.evaluation.significance.statistics import statistic_over_both, statistic_over_items
+from dissensus.metrics import METRICS
 
 Parts = dict[str, np.ndarray]  # what items add to a metric, (n_runs, n_items) each
 
@@ -106,6 +106,26 @@ class _Sides:
         a, b = statistic(metric, self.first), statistic(metric, self.second)
         assert a is not None and b is not None, metric
         return a, nothing(a.n_items, self.n_runs) if self.alone else b
+
+
+def parts_of(metric: str) -> tuple[str, ...]:
+    """The names under which the scores of items keep what a metric is made of."""
+    return METRICS[metric].parts if metric in METRICS else (metric,)  # "accuracy (gold)"
+
+
+def statistic(metric: str, scores: Parts) -> Statistic | None:
+    """How a metric is computed from weighted items; None where it is no function of them.
+
+    Args:
+        scores: what `item_scores` gave, (n_runs, n_items) each.
+    """
+    if metric in scores:
+        return mean(scores[metric])
+    known = METRICS.get(metric)  # "accuracy (gold)" is a mean over items, or none is there
+    if known is None or known.statistic is None or not scores.keys() >= {*known.parts}:
+        return None
+    observed, predicted = (scores[part] for part in known.parts)
+    return known.statistic(observed[0], predicted)
 
 
 def _whole(results: Results, keys: list[RunKey], methods: list[str]) -> list[RunKey]:

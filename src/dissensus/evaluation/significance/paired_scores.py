@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from dissensus.errors import DataError
-from dissensus.evaluation.difference import NAN, Difference
-from dissensus.evaluation.resampling import sums_by_group
+from dissensus.evaluation.significance.difference import NAN, Difference
+from dissensus.evaluation.significance.resampling import sums_by_group
 
 
 @dataclass(frozen=True, eq=False)

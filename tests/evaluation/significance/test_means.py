@@ -10,8 +10,8 @@ import pytest
 from scipy import stats
 
 from dissensus.errors import DataError
-from dissensus.evaluation.hierarchical import hierarchical
-from dissensus.evaluation.significance import over_both, over_items, over_seeds
+from dissensus.evaluation.significance.hierarchical import hierarchical
+from dissensus.evaluation.significance.means import over_both, over_items, over_seeds
 from tests.evaluation.crowds import scores
 
 SMALL = np.array([0.9, 0.2, 0.7, 0.6, 0.3]), np.array([0.5, 0.3, 0.1, 0.2, 0.35])

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from dissensus.evaluation.difference import Difference
-from dissensus.evaluation.pairing import Pairs, check_level, check_resamples
-from dissensus.evaluation.resampling import draws
-from dissensus.evaluation.significance import ONE_SEED, RESAMPLES, percentiles, two_sided
+from dissensus.evaluation.significance.difference import Difference
+from dissensus.evaluation.significance.means import ONE_SEED, RESAMPLES, percentiles, two_sided
+from dissensus.evaluation.significance.paired_scores import Pairs, check_level, check_resamples
+from dissensus.evaluation.significance.resampling import draws
 
 
 def hierarchical(

@@ -13,9 +13,9 @@ import numpy as np
 from scipy.special import gammaincinv, ndtr, stdtr, stdtrit
 
 from dissensus.errors import DataError
-from dissensus.evaluation.difference import Difference
-from dissensus.evaluation.pairing import Pairs, check_level, check_resamples
-from dissensus.evaluation.resampling import draws
+from dissensus.evaluation.significance.difference import Difference
+from dissensus.evaluation.significance.paired_scores import Pairs, check_level, check_resamples
+from dissensus.evaluation.significance.resampling import draws
 
 RESAMPLES = 10_000
 ONE_SEED = "one seed: how seeds differ is unknown, test over items"

@@ -7,16 +7,20 @@ from dataclasses import replace
 import numpy as np
 
 from dissensus.errors import DataError
-from dissensus.evaluation.difference import NAN, Difference
-from dissensus.evaluation.pairing import check_level, check_resamples, group_codes
-from dissensus.evaluation.resampling import Statistic, draws
-from dissensus.evaluation.significance import (
+from dissensus.evaluation.significance.difference import NAN, Difference
+from dissensus.evaluation.significance.means import (
     ONE_SEED,
     RESAMPLES,
     crossed,
     percentiles,
     two_sided,
 )
+from dissensus.evaluation.significance.paired_scores import (
+    check_level,
+    check_resamples,
+    group_codes,
+)
+from dissensus.evaluation.significance.resampling import Statistic, draws
 
 
 def statistic_over_items(
@@ -39,7 +43,7 @@ def statistic_over_items(
         groups: as in `over_items`.
 
     Example:
-        >>> from dissensus.evaluation.resampling import macro_f1
+        >>> from dissensus.evaluation.significance.resampling import macro_f1
         >>> people = np.array([0, 1, 0, 1, 1, 0, 1, 0] * 9)
         >>> better, worse = people.copy(), people.copy()
         >>> better[::9], worse[::3] = 1, 1

@@ -19,16 +19,17 @@ import pytest
 
 from dissensus import Corpus
 from dissensus.errors import DataError
-from dissensus.evaluation import Results, cluster, compare, k_fold
+from dissensus.evaluation import Results, compare, k_fold
+from dissensus.evaluation.execution import cluster
+from dissensus.evaluation.execution.processes import Queue
 from dissensus.evaluation.fit import Key
-from dissensus.evaluation.workers import Queue
 from dissensus.methods.framework.base import Method
 from dissensus.methods.prior import Prior
 from dissensus.methods.single import Single
 from dissensus.training import Training
 from tests.crowds import feature_crowd
+from tests.evaluation.execution.test_jobs import task_of
 from tests.evaluation.faulty import Blended, Broken, Dying
-from tests.evaluation.test_jobs import task_of
 
 distributed = pytest.importorskip("distributed")
 
@@ -61,7 +62,7 @@ def threads(n_workers: int) -> Iterator[str]:
 
 def begun(folder: Path, *words: str) -> subprocess.Popen[bytes]:
     """A process of Dask's own that finds what tests import."""
-    root = Path(__file__).parents[2]
+    root = Path(__file__).parents[3]
     paths = os.pathsep.join([str(root / "src"), str(root)])
     with open(folder / f"{words[0]}.log", "ab") as log:
         return subprocess.Popen(
@@ -125,7 +126,7 @@ def test_nothing_is_asked_of_a_cluster_where_all_is_done(crowd: Corpus, tmp_path
 def test_ctrl_c_keeps_what_is_done(
     crowd: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from dissensus.evaluation.place import Place
+    from dissensus.evaluation.execution.folder import Place
 
     keep = Place.keep
     kept: list[Any] = []

@@ -19,10 +19,10 @@ from typing import Any
 from dissensus import __version__ as VERSION
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError, ModelError, listed
-from dissensus.evaluation.features import encode
+from dissensus.evaluation.execution.features import encode
+from dissensus.evaluation.execution.processes import MEMORY, Queue, one_thread
+from dissensus.evaluation.execution.task import Task, fits_of
 from dissensus.evaluation.fit import Fit, Job
-from dissensus.evaluation.task import Task, fits_of
-from dissensus.evaluation.workers import MEMORY, Queue, one_thread
 from dissensus.progress import hidden
 
 CONNECT = 15.0  # seconds until a scheduler is given up

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from dissensus.errors import DataError
-from dissensus.evaluation.published import published
-from dissensus.evaluation.resampling import macro_f1, mean
+from dissensus.evaluation.significance.published import published
+from dissensus.evaluation.significance.resampling import macro_f1, mean
 from tests.evaluation.crowds import scores
 
 

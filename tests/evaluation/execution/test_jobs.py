@@ -11,10 +11,11 @@ import numpy as np
 import pytest
 
 from dissensus import Corpus
-from dissensus.evaluation import Results, compare, fitting, jobs, k_fold
+from dissensus.evaluation import Results, compare, k_fold
+from dissensus.evaluation.execution import jobs, scheduler
+from dissensus.evaluation.execution.jobs import jobs_of, minutes_of
+from dissensus.evaluation.execution.task import Task
 from dissensus.evaluation.fit import Key
-from dissensus.evaluation.jobs import jobs_of, minutes_of
-from dissensus.evaluation.task import Task
 from dissensus.methods.annotator_heads import AnnotatorHeads
 from dissensus.methods.framework import stacked_fits as many
 from dissensus.methods.framework.base import Method
@@ -180,7 +181,7 @@ def test_processes_unasked(monkeypatch: pytest.MonkeyPatch) -> None:
     found = {}
     for gpu in (False, True):
         monkeypatch.setattr("torch.cuda.is_available", lambda gpu=gpu: gpu)
-        found[gpu] = [fitting.default_processes(task_of(crowd, m), crowd) for m in asked]
+        found[gpu] = [scheduler.default_processes(task_of(crowd, m), crowd) for m in asked]
     assert found == {False: [5, 5, 5], True: [1, 2, 1]}
 
 

@@ -10,8 +10,8 @@ import numpy as np
 
 from dissensus.corpus import Corpus
 from dissensus.encoders.framework.digest import data_digest
+from dissensus.evaluation.execution.task import Task
 from dissensus.evaluation.protocols import Fold
-from dissensus.evaluation.task import Task
 from dissensus.methods.framework.settings import settings_of
 
 

@@ -10,8 +10,8 @@ from scipy import stats
 from sklearn.metrics import f1_score
 
 from dissensus.errors import DataError
-from dissensus.evaluation.of_statistics import statistic_over_both, statistic_over_items
-from dissensus.evaluation.resampling import (
+from dissensus.evaluation.significance.means import over_both
+from dissensus.evaluation.significance.resampling import (
     Drawn,
     Statistic,
     concordance,
@@ -23,7 +23,7 @@ from dissensus.evaluation.resampling import (
     mean_of_ratios,
     ratio,
 )
-from dissensus.evaluation.significance import over_both
+from dissensus.evaluation.significance.statistics import statistic_over_both, statistic_over_items
 from dissensus.metrics import concordance as lin
 from tests.evaluation.crowds import scores
 
@@ -202,7 +202,9 @@ def test_the_same_items_are_drawn_once(monkeypatch: pytest.MonkeyPatch) -> None:
         together = [
             list(draws(n, 50, seed=1, key=key)) for n, key in [(9, 0), (9, 0), (7, 0), (9, 2)]
         ]
-        monkeypatch.setattr("dissensus.evaluation.resampling.BLOCK", 100)  # too many to be kept
+        monkeypatch.setattr(
+            "dissensus.evaluation.significance.resampling.BLOCK", 100
+        )  # too many to be kept
         large, once_more = (list(draws(9, 60, seed=1)) for _ in range(2))
     assert len(large) > 1 and large[0] is not once_more[0]
     assert next(draws(9, 50, seed=1)) is not first

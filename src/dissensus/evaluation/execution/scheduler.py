@@ -14,13 +14,13 @@ import numpy as np
 from dissensus.corpus import Corpus
 from dissensus.encoders import pooling_once
 from dissensus.errors import DataError, Unfinished
-from dissensus.evaluation.cluster import Cluster
-from dissensus.evaluation.features import encode
+from dissensus.evaluation.execution.cluster import Cluster
+from dissensus.evaluation.execution.features import encode
+from dissensus.evaluation.execution.folder import Place
+from dissensus.evaluation.execution.jobs import jobs_of, minutes_of
+from dissensus.evaluation.execution.processes import fits_apart, fits_here, processors
+from dissensus.evaluation.execution.task import Task
 from dissensus.evaluation.fit import Fit, Job, Key
-from dissensus.evaluation.jobs import jobs_of, minutes_of
-from dissensus.evaluation.place import Place
-from dissensus.evaluation.task import Task
-from dissensus.evaluation.workers import fits_apart, fits_here, processors
 from dissensus.progress import progress
 
 

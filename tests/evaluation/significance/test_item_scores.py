@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dissensus.evaluation.item_scores import parts_of, statistic
+from dissensus.evaluation.significance.method_difference import parts_of, statistic
 from dissensus.metrics import METRICS, item_scores
 from dissensus.metrics.metric import OBSERVED, PREDICTED, OverItems, Whole
 from tests.metrics.crowds import SCALES, people, perfect, predicted

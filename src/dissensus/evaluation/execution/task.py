@@ -16,10 +16,9 @@ import numpy as np
 from dissensus.annotations import Annotations
 from dissensus.corpus import Corpus
 from dissensus.errors import CheckpointError, DissensusError, ModelError
+from dissensus.evaluation.execution.trials import best, drawn, leading_metric
 from dissensus.evaluation.fit import Fit, Job, Key, Status, folder_name, item_table, plain
-from dissensus.evaluation.item_scores import parts_of
 from dissensus.evaluation.protocols import Fold, nested
-from dissensus.evaluation.trials import best, drawn, leading_metric
 from dissensus.methods.framework.base import Method
 from dissensus.methods.framework.search_space import Choices
 from dissensus.methods.framework.settings import changed, draws, seeded, settings_of
@@ -279,6 +278,6 @@ def _against_gold(
         name
         for name in metrics
         if METRICS[name].gold and gold.scale.kind in METRICS[name].scales
-        if parts_of(name) == (name,)
+        if METRICS[name].statistic is None
     ]
     return {f"{m} (gold)": found for m, found in item_scores(prediction, gold, apply).items()}

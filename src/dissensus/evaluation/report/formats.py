@@ -9,8 +9,8 @@ import re
 import textwrap
 from collections.abc import Callable, Sequence
 
-from dissensus.evaluation.difference import Difference, p_text
-from dissensus.evaluation.tables import ALPHA, Cell, Table, higher_is_better
+from dissensus.evaluation.report.tables import ALPHA, Cell, Table, higher_is_better
+from dissensus.evaluation.significance.difference import Difference, p_text
 
 LATEX = {
     "\\": r"\textbackslash{}",

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from xml.sax.saxutils import escape
 
 from dissensus.drawing import PALETTE
-from dissensus.evaluation.tables import Cell, Row, Table, higher_is_better
+from dissensus.evaluation.report.tables import Cell, Row, Table, higher_is_better
 
 PANEL = 250  # width of a metric's panel, in pixels, as all below
 GAP = 28  # between panels

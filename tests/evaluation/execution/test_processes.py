@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from dissensus.evaluation.execution.processes import fits_here
 from dissensus.evaluation.fit import Job, Key
-from dissensus.evaluation.workers import fits_here
 
 
 class Told:
@@ -40,7 +40,7 @@ def test_what_waits_for_a_fit_that_never_ends_well_ends_the_rest() -> None:
 def test_one_thread_although_torch_was_not_loaded_before() -> None:
     program = (
         "import sys\n"
-        "from dissensus.evaluation.workers import one_thread\n"
+        "from dissensus.evaluation.execution.processes import one_thread\n"
         "assert 'torch' not in sys.modules\n"
         "with one_thread():\n"
         "    import torch\n"

@@ -11,10 +11,17 @@ import numpy as np
 import pytest
 
 from dissensus.errors import DataError
-from dissensus.evaluation.comparing import compared
-from dissensus.evaluation.difference import holm
-from dissensus.evaluation.rendering import FORMATS, escaped, to_csv, to_latex, to_markdown, to_text
-from dissensus.evaluation.tables import Cell, Row, Table, table
+from dissensus.evaluation.report.formats import (
+    FORMATS,
+    escaped,
+    to_csv,
+    to_latex,
+    to_markdown,
+    to_text,
+)
+from dissensus.evaluation.report.tables import Cell, Row, Table, table
+from dissensus.evaluation.significance.difference import holm
+from dissensus.evaluation.significance.method_difference import compared
 from tests.evaluation.comparisons import comparison
 
 

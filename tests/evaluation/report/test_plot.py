@@ -7,8 +7,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-from dissensus.evaluation.plot import HEAD, LINE, PANEL, TITLE, Axis, intervals
-from dissensus.evaluation.tables import Cell, Row, Table, table
+from dissensus.evaluation.report.plot import HEAD, LINE, PANEL, TITLE, Axis, intervals
+from dissensus.evaluation.report.tables import Cell, Row, Table, table
 from tests.evaluation.comparisons import comparison
 
 SVG = "{http://www.w3.org/2000/svg}"

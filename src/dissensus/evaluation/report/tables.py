@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from dissensus.errors import DataError, listed
-from dissensus.evaluation.comparing import compared
-from dissensus.evaluation.difference import NAN, Difference, corrected
-from dissensus.evaluation.resampling import drawing_once
 from dissensus.evaluation.results import Results
+from dissensus.evaluation.significance.difference import NAN, Difference, corrected
+from dissensus.evaluation.significance.method_difference import compared
+from dissensus.evaluation.significance.resampling import drawing_once
 from dissensus.metrics import METRICS
 
 FLOORS = ("prior", "annotator-majority", "annotator-median")  # methods that ignore the content

@@ -7,12 +7,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from dissensus.evaluation.comparing import compared
-from dissensus.evaluation.of_statistics import statistic_over_both
 from dissensus.evaluation.protocols import repeated
-from dissensus.evaluation.resampling import macro_f1
 from dissensus.evaluation.results import Results
-from dissensus.evaluation.significance import over_both, over_items, over_seeds
+from dissensus.evaluation.significance.means import over_both, over_items, over_seeds
+from dissensus.evaluation.significance.method_difference import compared
+from dissensus.evaluation.significance.resampling import macro_f1
+from dissensus.evaluation.significance.statistics import statistic_over_both
 from dissensus.metrics.metric import OBSERVED, PREDICTED
 from tests.evaluation.comparisons import comparison, corpus, fit
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dissensus.corpus import Corpus
+from dissensus.evaluation.execution.task import Task
 from dissensus.evaluation.fit import Job, Key
-from dissensus.evaluation.task import Task
 from dissensus.methods.framework.base import Method
 
 MEMBERS = {"cpu": 10, "cuda": 64}  # fits of a job, at most

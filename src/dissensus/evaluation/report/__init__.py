@@ -1,0 +1,1 @@
+"""Results as tables, in several formats, and as a picture."""
