@@ -11,21 +11,21 @@ from typing import Any
 from dissensus.evaluation import Difference
 from dissensus.evaluation.significance.difference import p_text
 from dissensus.papers import seedbert
-from dissensus.papers.seedbert.calibrated import ENSEMBLES, MEMBER
+from dissensus.papers.framework.verdicts import holds, spread
 from dissensus.papers.seedbert.claims import claims as seedbert_claims
-from dissensus.papers.seedbert.hypothesis import SEEN
-from dissensus.papers.seedbert.hypothesis_showing import interval as looked
 from dissensus.papers.seedbert.models import MODELS as SEEDBERT_MODELS
 from dissensus.papers.seedbert.models import SINGLE
 from dissensus.papers.seedbert.printed import TABLE
 from dissensus.papers.seedbert.scoring import DISTANCES
-from dissensus.papers.seedbert.showing import interval as difference
-from dissensus.papers.seedbert.showing import mean, points
+from dissensus.papers.seedbert.studies.hypothesis.ensembles import SEEN
+from dissensus.papers.seedbert.studies.hypothesis.tables import interval as looked
+from dissensus.papers.seedbert.studies.temperature import ENSEMBLES, MEMBER
+from dissensus.papers.seedbert.tables import interval as difference
+from dissensus.papers.seedbert.tables import mean, points
 from dissensus.papers.soft_labels import CONDITIONS, report
 from dissensus.papers.soft_labels.claims import claims
 from dissensus.papers.soft_labels.printed import MODELS, NEAR, TABLES
-from dissensus.papers.soft_labels.showing import interval
-from dissensus.papers.tables import holds, spread
+from dissensus.papers.soft_labels.tables import interval
 
 PAGE = Path(__file__).parent / "papers.md"
 RESULTS = Path(__file__).parent.parent / "benchmarks" / "results"

@@ -34,7 +34,7 @@ def opened(name: str, small: int) -> Any:
 
     import dissensus as ds
     from dissensus.papers.soft_labels.conditions import with_automatic
-    from dissensus.papers.soft_labels.fitting import Opened
+    from dissensus.papers.soft_labels.fits import Opened
 
     torch.set_num_threads(1)
     corpus = with_automatic(ds.read(KIT / "pos_tweets"))
@@ -66,7 +66,7 @@ def made(group: str, name: str, small: int) -> Any:
 def fit(group: str, name: str, seed: int, small: int, path: Path) -> None:
     """Train one method with one seed, and keep what it says of the test part."""
     from dissensus.evaluation.fit import Key
-    from dissensus.papers.soft_labels.fitting import Task
+    from dissensus.papers.soft_labels.fits import Task
 
     condition = CONDITION[group]
     task = Task({condition: {name: made(group, name, small)}}, stack=False)

@@ -41,7 +41,7 @@ def pack(folder: Path, data: Path) -> None:
 
     from dissensus import datasets
     from dissensus.evaluation import code_commit
-    from dissensus.papers.seedbert.hypothesis import text_parts, toxic_parts
+    from dissensus.papers.seedbert.studies.hypothesis.ensembles import text_parts, toxic_parts
 
     toxic, simulated = toxic_parts(datasets.read(data / "toxic_spans")), text_parts()
     texts: list[str] = []
@@ -56,7 +56,7 @@ def pack(folder: Path, data: Path) -> None:
 
 def parts_of(corpus: str) -> Any:
     from dissensus import Corpus
-    from dissensus.papers.seedbert.hypothesis import Parts, text_parts
+    from dissensus.papers.seedbert.studies.hypothesis.ensembles import Parts, text_parts
 
     if corpus == "text":
         return text_parts()
@@ -69,7 +69,7 @@ def piece(job: tuple[str, str, Path, bool, str]) -> str:
     corpus, condition, done, few, device = job
     import torch
 
-    from dissensus.papers.seedbert.hypothesis import CONDITIONS, looks
+    from dissensus.papers.seedbert.studies.hypothesis.ensembles import CONDITIONS, looks
 
     began = time.perf_counter()
     torch.set_num_threads(1)
@@ -165,8 +165,8 @@ def machine() -> dict[str, Any]:
 
 def keep(out: Path) -> None:
     """Judge what was trained; the report is kept."""
-    from dissensus.papers.seedbert.hypothesis_judging import report
-    from dissensus.papers.seedbert.hypothesis_showing import shown
+    from dissensus.papers.seedbert.studies.hypothesis.analysis import report
+    from dissensus.papers.seedbert.studies.hypothesis.tables import shown
 
     folder = Path(tempfile.mkdtemp())
     unpack(out, folder)
@@ -176,7 +176,7 @@ def keep(out: Path) -> None:
 
 
 def show() -> None:
-    from dissensus.papers.seedbert.hypothesis_showing import shown
+    from dissensus.papers.seedbert.studies.hypothesis.tables import shown
 
     print(shown(json.loads(RESULTS.read_text(encoding="utf-8"))))
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from dissensus.papers.seedbert.hypothesis_judging import report as study
+from dissensus.papers.seedbert.studies.hypothesis.analysis import report as study
 from tests.cli.conftest import Run
 from tests.papers.test_hypothesis import ABOUT, drawn
 from tests.papers.tiny import QUICK, stems, tweets, vectors

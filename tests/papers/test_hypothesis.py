@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 from dissensus.errors import DataError
-from dissensus.papers.seedbert.hypothesis import (
+from dissensus.papers.seedbert.studies.hypothesis.analysis import report
+from dissensus.papers.seedbert.studies.hypothesis.ensembles import (
     CONDITIONS,
     SEEN,
     Looks,
@@ -19,13 +20,12 @@ from dissensus.papers.seedbert.hypothesis import (
     named,
     text_parts,
 )
-from dissensus.papers.seedbert.hypothesis_figures import (
+from dissensus.papers.seedbert.studies.hypothesis.figures import (
     Figures,
     preference,
     rank_correlation,
 )
-from dissensus.papers.seedbert.hypothesis_judging import report
-from dissensus.papers.seedbert.hypothesis_showing import shown, verdicts
+from dissensus.papers.seedbert.studies.hypothesis.tables import shown, verdicts
 from tests.tiny import tiny_bert
 
 N_ITEMS, LONGEST, N_RUNS, N_MEMBERS, N_PEOPLE = 120, 12, 3, 4, 3

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from dissensus.papers import seedbert, soft_labels
-from dissensus.papers.layout import Block, whole, written
+from dissensus.papers.framework.layout import Block, whole, written
 
 RESULTS = Path(__file__).parent.parent.parent / "benchmarks" / "results"
 SHOWN: dict[str, Callable[[int | None], str]] = {

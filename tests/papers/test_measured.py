@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 
 from dissensus.papers import seedbert
+from dissensus.papers.framework.verdicts import holds
 from dissensus.papers.soft_labels import CONDITIONS, PRINTED, report, shown
 from dissensus.papers.soft_labels.printed import MODELS, TABLES
-from dissensus.papers.tables import holds
 
 ROOT = Path(__file__).parent.parent.parent
 PAGE = ROOT / "docs" / "papers.md"

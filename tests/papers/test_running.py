@@ -18,7 +18,7 @@ from dissensus.errors import DataError, ModelError, Unfinished
 from dissensus.evaluation.fit import Key, plain
 from dissensus.papers.soft_labels import CONDITIONS, outcomes, report, run, shown, to_json
 from dissensus.papers.soft_labels.conditions import folds, labels, with_automatic
-from dissensus.papers.soft_labels.fitting import Opened, Task
+from dissensus.papers.soft_labels.fits import Opened, Task
 from dissensus.papers.soft_labels.networks import TRAINING, methods, told
 from dissensus.papers.soft_labels.outcome import Outcome
 from dissensus.papers.soft_labels.printed import MODELS

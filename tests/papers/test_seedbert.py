@@ -19,7 +19,6 @@ from dissensus.evaluation import holm, over_both
 from dissensus.evaluation.execution.folder import occupied
 from dissensus.papers import paper
 from dissensus.papers.seedbert import CONDITIONS, report, shown, to_json
-from dissensus.papers.seedbert.choosing import chosen, outcomes
 from dissensus.papers.seedbert.corpora import FIRST, SOURCES, sampled
 from dissensus.papers.seedbert.figures import apart, cochran
 from dissensus.papers.seedbert.items import Items
@@ -27,6 +26,7 @@ from dissensus.papers.seedbert.models import DEEP, SEEDS, SINGLE, TABLE_4, VARIA
 from dissensus.papers.seedbert.outcome import Outcome
 from dissensus.papers.seedbert.printed import KAPPA, TABLE
 from dissensus.papers.seedbert.scoring import CAUTIOUS, distribution
+from dissensus.papers.seedbert.selection import chosen, outcomes
 from tests.papers.tiny_seedbert import corpus, write
 from tests.tiny import tiny_bert
 

@@ -6,15 +6,15 @@ members look is a study of its own: `hypothesis` prints what was kept of it.
 
 from __future__ import annotations
 
-from dissensus.papers.reports import to_json
-from dissensus.papers.seedbert.choosing import outcomes
+from dissensus.papers.framework.reports import to_json
+from dissensus.papers.seedbert.agenda import run
+from dissensus.papers.seedbert.analysis import report
 from dissensus.papers.seedbert.conditions import CONDITIONS, PRINTED, Condition, named
 from dissensus.papers.seedbert.corpora import SOURCES, read
-from dissensus.papers.seedbert.hypothesis_showing import kept as hypothesis
-from dissensus.papers.seedbert.hypothesis_showing import shown as hypothesis_shown
-from dissensus.papers.seedbert.judging import report
-from dissensus.papers.seedbert.running import run
-from dissensus.papers.seedbert.showing import shown
+from dissensus.papers.seedbert.selection import outcomes
+from dissensus.papers.seedbert.studies.hypothesis.tables import kept as hypothesis
+from dissensus.papers.seedbert.studies.hypothesis.tables import shown as hypothesis_shown
+from dissensus.papers.seedbert.tables import shown
 
 __all__ = [
     "CONDITIONS",

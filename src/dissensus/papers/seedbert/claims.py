@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 
 from dissensus.evaluation.fit import number
-from dissensus.papers.seedbert.calibrated import ENSEMBLES
-from dissensus.papers.seedbert.choosing import BY
+from dissensus.papers.framework.verdicts import LEVEL, UNKNOWN, alone, holds
 from dissensus.papers.seedbert.conditions import CONDITIONS
 from dissensus.papers.seedbert.corpora import FIRST, SOURCES
 from dissensus.papers.seedbert.models import DEEP, MODELS, SEEDS, SINGLE, TABLE_4
 from dissensus.papers.seedbert.scoring import DISTANCES, MEAN, READ_OUTS, TEMPERED, VOTES
-from dissensus.papers.tables import LEVEL, UNKNOWN, alone, holds
+from dissensus.papers.seedbert.selection import BY
+from dissensus.papers.seedbert.studies.temperature import ENSEMBLES
 
 Report = dict[str, Any]
 WANTED = 2  # corpora on which the variant is to be nearer

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from dissensus.evaluation import Difference, over_both, over_items
+from dissensus.papers.framework.verdicts import short
 from dissensus.papers.seedbert.figures import Figures
-from dissensus.papers.tables import short
 
 
 def over(mine: np.ndarray, theirs: np.ndarray, groups: np.ndarray) -> Difference:

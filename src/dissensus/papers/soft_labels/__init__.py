@@ -5,7 +5,8 @@
 
 from __future__ import annotations
 
-from dissensus.papers.reports import to_json
+from dissensus.papers.framework.reports import to_json
+from dissensus.papers.soft_labels.analysis import report
 from dissensus.papers.soft_labels.conditions import (
     CONDITIONS,
     CORPORA,
@@ -15,9 +16,8 @@ from dissensus.papers.soft_labels.conditions import (
     named,
     read,
 )
-from dissensus.papers.soft_labels.judging import report
-from dissensus.papers.soft_labels.running import outcomes, run
-from dissensus.papers.soft_labels.showing import shown
+from dissensus.papers.soft_labels.runs import outcomes, run
+from dissensus.papers.soft_labels.tables import shown
 
 __all__ = [
     "CONDITIONS",

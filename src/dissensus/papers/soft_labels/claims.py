@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from dissensus.evaluation.fit import number
+from dissensus.papers.framework.verdicts import LEVEL, UNKNOWN, holds
 from dissensus.papers.soft_labels.conditions import CONDITIONS, STEMS
 from dissensus.papers.soft_labels.printed import BASELINE, MODELS, NEAR, TABLES
-from dissensus.papers.tables import LEVEL, UNKNOWN, holds
 
 Report = dict[str, Any]
 

@@ -8,7 +8,8 @@ import numpy as np
 
 from dissensus.evaluation.fit import number
 from dissensus.evaluation.significance.difference import p_text
-from dissensus.papers.layout import Block, whole, written
+from dissensus.papers.framework.layout import Block, whole, written
+from dissensus.papers.framework.verdicts import alone, holds, spread
 from dissensus.papers.soft_labels.claims import claims
 from dissensus.papers.soft_labels.conditions import CONDITIONS, STEMS, Condition
 from dissensus.papers.soft_labels.printed import (
@@ -23,7 +24,6 @@ from dissensus.papers.soft_labels.printed import (
     TITLE,
     Printed,
 )
-from dissensus.papers.tables import alone, holds, spread
 
 Report = dict[str, Any]
 HEADINGS = {

@@ -14,8 +14,8 @@ from dissensus.evaluation import corrected, over_both, over_items, statistic_ove
 from dissensus.evaluation.fit import plain
 from dissensus.evaluation.significance.difference import Difference
 from dissensus.evaluation.significance.resampling import correlation, nothing
-from dissensus.papers.seedbert.hypothesis import SEEN, Looks, told
-from dissensus.papers.seedbert.hypothesis_figures import (
+from dissensus.papers.seedbert.studies.hypothesis.ensembles import SEEN, Looks, told
+from dissensus.papers.seedbert.studies.hypothesis.figures import (
     APART,
     Figures,
     preference,

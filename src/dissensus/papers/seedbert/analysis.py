@@ -21,9 +21,8 @@ from dissensus.evaluation import (
 )
 from dissensus.evaluation.fit import plain
 from dissensus.evaluation.significance.resampling import macro_f1
-from dissensus.papers.reports import begun_with, kept_report
-from dissensus.papers.seedbert.calibrated import again, calibrated, tempering
-from dissensus.papers.seedbert.choosing import BY, best_variant, outcomes, tried
+from dissensus.papers.framework.reports import begun_with, kept_report
+from dissensus.papers.framework.verdicts import short
 from dissensus.papers.seedbert.comparing import nearer, over, told
 from dissensus.papers.seedbert.conditions import CONDITIONS, N_REPEATS
 from dissensus.papers.seedbert.corpora import FIRST, SOURCES
@@ -41,7 +40,8 @@ from dissensus.papers.seedbert.models import (
 )
 from dissensus.papers.seedbert.outcome import Outcome
 from dissensus.papers.seedbert.scoring import DISTANCES, MEAN, READ_OUTS, TEMPERED, VOTES
-from dissensus.papers.tables import short
+from dissensus.papers.seedbert.selection import BY, best_variant, outcomes, tried
+from dissensus.papers.seedbert.studies.temperature import again, calibrated, tempering
 from dissensus.progress import progress
 
 KIND = "seedbert"

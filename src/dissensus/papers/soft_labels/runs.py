@@ -13,7 +13,7 @@ from dissensus.evaluation import code_commit
 from dissensus.evaluation.execution.folder import occupied
 from dissensus.evaluation.execution.processes import processors
 from dissensus.evaluation.fit import Key, folder_name, keys_in
-from dissensus.papers.running import Pace, begun, check_processes, kept
+from dissensus.papers.framework.runs import Pace, begun, check_processes, kept
 from dissensus.papers.soft_labels.conditions import SEEDS, Condition, with_automatic
 from dissensus.papers.soft_labels.items import Items
 from dissensus.papers.soft_labels.outcome import Outcome
@@ -50,7 +50,7 @@ def run(
         stack: whether folds of stems train side by side on a GPU.
         command, commit: to be kept with the outcomes.
     """
-    from dissensus.papers.soft_labels.fitting import Opened, Task
+    from dissensus.papers.soft_labels.fits import Opened, Task
     from dissensus.papers.soft_labels.networks import methods, told
 
     deadline = math.inf if time_limit is None else time.monotonic() + time_limit

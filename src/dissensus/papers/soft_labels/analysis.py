@@ -26,13 +26,13 @@ from dissensus.evaluation import (
 )
 from dissensus.evaluation.fit import plain
 from dissensus.evaluation.significance.resampling import macro_f1
-from dissensus.papers.reports import begun_with, kept_report
+from dissensus.papers.framework.reports import begun_with, kept_report
+from dissensus.papers.framework.verdicts import short
 from dissensus.papers.soft_labels.conditions import CONDITIONS, Condition
 from dissensus.papers.soft_labels.items import Items
 from dissensus.papers.soft_labels.outcome import Outcome
 from dissensus.papers.soft_labels.printed import BASELINE, CELLS, MODELS
-from dissensus.papers.soft_labels.running import outcomes
-from dissensus.papers.tables import short
+from dissensus.papers.soft_labels.runs import outcomes
 from dissensus.progress import progress
 
 KIND = "soft-labels"

@@ -18,7 +18,7 @@ from dissensus.evaluation.fit import Job, Key
 from dissensus.evaluation.significance.resampling import macro_f1
 from dissensus.methods.framework.settings import seeded
 from dissensus.methods.framework.trained import ExamplesCache, TrainedMethod
-from dissensus.papers.machine import machine, quick
+from dissensus.papers.framework.machine import machine, quick
 from dissensus.papers.soft_labels.conditions import CONDITIONS, Condition, folds, labels
 from dissensus.papers.soft_labels.outcome import Outcome, Trained, letters
 from dissensus.training import Examples

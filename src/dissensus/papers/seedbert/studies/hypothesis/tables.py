@@ -9,10 +9,10 @@ from typing import Any
 from dissensus.errors import DataError
 from dissensus.evaluation.fit import number
 from dissensus.evaluation.significance.difference import p_text
-from dissensus.papers.layout import Block, whole, written
-from dissensus.papers.reports import kept_report
-from dissensus.papers.seedbert.hypothesis import SEEN
-from dissensus.papers.seedbert.hypothesis_judging import KIND
+from dissensus.papers.framework.layout import Block, whole, written
+from dissensus.papers.framework.reports import kept_report
+from dissensus.papers.seedbert.studies.hypothesis.analysis import KIND
+from dissensus.papers.seedbert.studies.hypothesis.ensembles import SEEN
 
 Report = dict[str, Any]
 LEVEL = 0.05

@@ -14,14 +14,14 @@ from dissensus.evaluation import code_commit
 from dissensus.evaluation.execution.folder import Place, occupied
 from dissensus.evaluation.execution.processes import processors
 from dissensus.evaluation.fit import Job, Key
-from dissensus.papers.running import Pace, begun, check_processes, kept
+from dissensus.papers.framework.runs import Pace, begun, check_processes, kept
 from dissensus.papers.seedbert import corpora as of_paper
-from dissensus.papers.seedbert.choosing import best_variant, outcomes
 from dissensus.papers.seedbert.conditions import CONDITIONS, N_FOLDS, N_REPEATS, Condition
 from dissensus.papers.seedbert.corpora import FIRST
 from dissensus.papers.seedbert.items import Items
 from dissensus.papers.seedbert.models import AT_ONCE, MODELS
 from dissensus.papers.seedbert.outcome import Outcome
+from dissensus.papers.seedbert.selection import best_variant, outcomes
 
 ORDER = (  # what is trained first, where time is short
     (FIRST, "choose"),
@@ -70,7 +70,7 @@ def run(
             trained side by side: on a GPU.
         command, commit: to be kept with the outcomes.
     """
-    from dissensus.papers.seedbert.fitting import Opened, Task
+    from dissensus.papers.seedbert.fits import Opened, Task
 
     deadline = math.inf if time_limit is None else time.monotonic() + time_limit
     runs = N_REPEATS if runs is None else runs

@@ -20,11 +20,11 @@ from dissensus.methods.framework.settings import seeded
 from dissensus.methods.framework.stacked_fits import Job as FitJob
 from dissensus.methods.framework.stacked_fits import fit_many, worth_stacking
 from dissensus.methods.framework.trained import TrainedMethod
-from dissensus.papers.machine import machine, quick
-from dissensus.papers.seedbert.choosing import chosen
+from dissensus.papers.framework.machine import machine, quick
 from dissensus.papers.seedbert.conditions import CONDITIONS, Condition, folds, seed_of, to_choose
 from dissensus.papers.seedbert.models import AS_PAPER, AT_ONCE, MODELS, built, trials, tuned_as
 from dissensus.papers.seedbert.outcome import Outcome
+from dissensus.papers.seedbert.selection import chosen
 
 CHOOSING = 20  # the repetition whose seeds the trials have: one that is not made
 

@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from dissensus.evaluation import Difference, corrected
-from dissensus.papers.seedbert.choosing import BY
 from dissensus.papers.seedbert.comparing import nearer, told
 from dissensus.papers.seedbert.conditions import N_FOLDS
 from dissensus.papers.seedbert.corpora import FIRST
@@ -21,6 +20,7 @@ from dissensus.papers.seedbert.figures import Figures
 from dissensus.papers.seedbert.models import DEEP, SEEDS, SINGLE, VARIANTS
 from dissensus.papers.seedbert.outcome import Outcome
 from dissensus.papers.seedbert.scoring import CAUTIOUS, DISTANCES, TEMPERED, VOTES, temperatures
+from dissensus.papers.seedbert.selection import BY
 
 ENSEMBLES = (SEEDS, DEEP)
 MEMBER = "member"  # the first one of an ensemble

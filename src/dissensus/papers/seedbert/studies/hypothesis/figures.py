@@ -17,7 +17,7 @@ from dissensus.metrics.rationales import (
     overlap_f1,
     ranks,
 )
-from dissensus.papers.seedbert.hypothesis import Looks
+from dissensus.papers.seedbert.studies.hypothesis.ensembles import Looks
 
 Scored = tuple[np.ndarray, np.ndarray]  # a score, and the same by chance
 

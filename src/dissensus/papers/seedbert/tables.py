@@ -9,16 +9,16 @@ import numpy as np
 
 from dissensus.evaluation.fit import number
 from dissensus.evaluation.significance.difference import p_text
-from dissensus.papers.layout import Block, whole, written
-from dissensus.papers.seedbert.calibrated import ENSEMBLES, MEMBER
-from dissensus.papers.seedbert.choosing import BY
+from dissensus.papers.framework.layout import Block, whole, written
+from dissensus.papers.framework.verdicts import alone, holds, spread
 from dissensus.papers.seedbert.claims import READS, called, claims, other_choices
 from dissensus.papers.seedbert.conditions import CONDITIONS
 from dissensus.papers.seedbert.corpora import FIRST, SOURCES
 from dissensus.papers.seedbert.models import DEEP, MODELS, SEEDS, SINGLE, TABLE_4, VARIANTS
 from dissensus.papers.seedbert.printed import KAPPA, QUESTIONS, TABLE, TITLE
 from dissensus.papers.seedbert.scoring import DISTANCES, MEAN, READ_OUTS, TEMPERED, VOTES
-from dissensus.papers.tables import alone, holds, spread
+from dissensus.papers.seedbert.selection import BY
+from dissensus.papers.seedbert.studies.temperature import ENSEMBLES, MEMBER
 
 Report = dict[str, Any]
 KINDS = {"chosen": "settings chosen", "paper": "the paper's rate and epochs", "many": "20 members"}

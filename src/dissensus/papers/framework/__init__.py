@@ -1,0 +1,1 @@
+"""What reproductions of papers share: conditions, fits, reports, verdicts and tables."""

@@ -1,0 +1,1 @@
+"""Questions of ours that stand beside SeedBERT's tables."""
