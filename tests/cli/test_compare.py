@@ -32,8 +32,11 @@ def crowd(tmp_path: Path) -> Path:
     return tmp_path / "crowd"
 
 
-def typed(crowd: Path, out: Path, *more: object) -> list[object]:
-    return ["compare", crowd, "--methods", "prior,single", "--folds", 2, *QUICK, "-o", out, *more]
+def typed(
+    crowd: Path, out: Path, *more: object, methods: str = "prior,single", seeds: int = 2
+) -> list[object]:
+    settings = ("--set", "training.epochs=2", "--seeds", seeds, "--processes", 1)
+    return ["compare", crowd, "--methods", methods, "--folds", 2, *settings, "-o", out, *more]
 
 
 def found(out: Path) -> tuple[dict[str, Any], bytes]:
@@ -118,7 +121,7 @@ def test_the_official_split_where_there_is_one(
     ).save(tmp_path / "crowd")
     out = tmp_path / "out"
     ended = run("compare", tmp_path / "crowd", "--methods", "prior", *HERE, "-o", out)
-    held = "; 10 to choose the epoch on" if tested == "test" else ""
+    held = "; 10 for choosing the epoch" if tested == "test" else ""
     n = 10 if tested == "test" else 20
     assert ended.err == f"official: {tested}: training on 20 items, testing on {n}{held}\n"
     about = Results.load(out).about
@@ -128,13 +131,13 @@ def test_the_official_split_where_there_is_one(
         "compare", tmp_path / "crowd", "--methods", "prior", "--protocol", "repeated",
         "--folds", 2, "--times", 3, *HERE, "-o", tmp_path / "other",
     )  # fmt: skip
-    assert asked.err == "2 folds of 40 items, dealt out 3 times\n"
+    assert asked.err == "2 folds of 40 items, repeated 3 times\n"
 
 
 def test_settings_of_one_method_and_of_all(run: Run, crowd: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
-    more = ("--methods", "prior,single,soft-label", "--set", "soft-label:loss=jsd", "--trials", 3)
-    assert run(*typed(crowd, out, *more)).code == 0
+    more = ("--set", "soft-label:loss=jsd", "--trials", 3)
+    assert run(*typed(crowd, out, *more, methods="prior,single,soft-label")).code == 0
     results = Results.load(out)
     assert {fit.settings["loss"] for fit in results.of("soft-label")} == {"jsd"}
     for fit in (*results.of("single"), *results.of("soft-label")):
@@ -175,14 +178,15 @@ def test_bad_input(run: Run, crowd: Path, tmp_path: Path) -> None:
         "Error: --set height: none of 'prior', 'single' has this setting"
     )
     assert refused(*typed(crowd, out, "--set", "soft-label:loss=kl")) == (
-        "Error: --set soft-label:loss=kl: 'soft-label' is not compared; there are 'prior', 'single'"
+        "Error: --set soft-label:loss=kl: 'soft-label' is not among the methods; there are "
+        "'prior', 'single'"
     )
     assert refused(*typed(crowd, out, "--set", "height")) == (
-        "Error: --set takes name=value, or method:name=value, found 'height'"
+        "Error: --set must be name=value or method:name=value, found 'height'"
     )
     assert not out.exists()
     assert run(*typed(crowd, out, "--budget", "0s")).code == 3
-    assert refused(*typed(crowd, out, "--seeds", 3)) == (
+    assert refused(*typed(crowd, out, seeds=3)) == (
         f"Error: {out}: holds another comparison: seeds: [0, 1] there, [0, 1, 2] here. Give the "
         "command that it was begun with to go on, or another folder"
     )

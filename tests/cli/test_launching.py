@@ -71,7 +71,7 @@ def test_the_users_own_line_of_torchrun(run: Run, crowd: Path, tmp_path: Path) -
     ("more", "message"),
     [
         (("--question", "mood"), "Error: made-up: no question 'mood'; it has 'q'"),
-        (("--set", "epochs"), "Error: --set takes name=value, found 'epochs'"),
+        (("--set", "epochs"), "Error: --set must be name=value, found 'epochs'"),
         (
             ("--set", "training.learning_rate=1e30"),
             "Error: training diverged in epoch 1: the loss is nan; lower the learning rate (1e+30)",
@@ -147,7 +147,7 @@ WAYS: dict[str, Callable[[int], None]] = {
 @pytest.mark.parametrize("way", WAYS)
 def test_ctrl_c_ends_all_with_one_line(begun: Begun, way: str) -> None:
     WAYS[way](begun.parent.pid)
-    kept = f"{begun.unfinished} holds the training so far, --resume goes on with it"
+    kept = f"checkpoint saved in {begun.unfinished}; resume with --resume"
     assert begun.ended() == (130, [f"Stopped; {kept}."])
     assert [path.name for path in begun.unfinished.iterdir()] == [STATE]
 

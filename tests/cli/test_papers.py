@@ -113,7 +113,7 @@ def test_another_corpus_is_refused(run: Run, data: Path, tmp_path: Path) -> None
 def test_a_setting_without_a_value(run: Run, data: Path, tmp_path: Path) -> None:
     ended = run("papers", "soft-labels", data, "-o", tmp_path / "out", "--set", "epochs")
     assert ended.code == 1
-    assert ended.err.splitlines()[-1] == "Error: --set takes name=value, found 'epochs'"
+    assert ended.err.splitlines()[-1] == "Error: --set must be name=value, found 'epochs'"
 
 
 RESULTS = Path(__file__).parent.parent.parent / "benchmarks" / "results"

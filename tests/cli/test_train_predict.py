@@ -153,7 +153,7 @@ def test_hs_brexit_by_its_official_split(run: Run, data_folder: Path, tmp_path: 
         (("--method", "oracle"), "Error: no method 'oracle'; there are 'prior', 'annotator-maj"),
         (("--question", "mood"), "Error: crowd: no question 'mood'; it has 'q'"),
         (("--split", "dev"), "Error: crowd: no part 'dev'; there is no official split"),
-        (("--set", "epochs"), "Error: --set takes name=value, found 'epochs'"),
+        (("--set", "epochs"), "Error: --set must be name=value, found 'epochs'"),
         (("--hold-out", "2"), "Error: --hold-out must be between 0 and 1, found 2"),
         (
             ("--encoder", "minilm"),
@@ -264,6 +264,6 @@ def test_ctrl_c_ends_in_one_line_and_keeps_what_was_trained(crowd: Path, tmp_pat
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=60)
     kept = tmp_path / "model.unfinished"
-    line = f"Stopped; {kept} holds the training so far, --resume goes on with it.\n"
+    line = f"Stopped; checkpoint saved in {kept}; resume with --resume.\n"
     assert (process.returncode, out, err) == (130, "", line)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["crowd", kept.name]

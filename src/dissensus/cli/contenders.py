@@ -1,4 +1,4 @@
-"""Which methods a comparison is between, and on which folds, from what the user typed."""
+"""The methods and folds of a comparison, from the options of the command."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ TESTED = ("test", "dev", "validation")  # the first that has answers
 
 
 class Typed(NamedTuple):
-    """A setting as it was typed: of one method, or of every one that has it."""
+    """A setting from the command line: of one method, or of every method that has it."""
 
     method: str | None
     name: str
@@ -30,13 +30,14 @@ class Typed(NamedTuple):
         """Read `name=value` or `method:name=value`."""
         name, equals, value = text.partition("=")
         if not equals:
-            raise DataError(f"--set takes name=value, or method:name=value, found {text!r}")
+            raise DataError(f"--set must be name=value or method:name=value, found {text!r}")
         method, colon, inner = name.partition(":")
         if not colon:
             return cls(None, name.strip(), value.strip())
         if method.strip() not in methods:
             raise DataError(
-                f"--set {text}: {method.strip()!r} is not compared; there are {listed(methods, 40)}"
+                f"--set {text}: {method.strip()!r} is not among the methods; there are "
+                f"{listed(methods, 40)}"
             )
         return cls(method.strip(), inner.strip(), value.strip())
 
@@ -44,7 +45,7 @@ class Typed(NamedTuple):
 def contenders(
     names: Sequence[str], encoder: str | None, settings: Sequence[str]
 ) -> tuple[dict[str, Method], dict[str, Choices]]:
-    """The methods with their settings, and what may be tried of each: what was not given."""
+    """The methods with their settings, and the choices to tune: those of settings not given."""
     from dissensus.methods import method as method_class
     from dissensus.methods.framework.settings import configured, settings_of
 
@@ -77,10 +78,10 @@ def dealt(
     scheme: str,
     test: str | None,
 ) -> tuple[list[Fold], dict[str, Any], str]:
-    """The folds, where they come from, and a line to say.
+    """The folds, a description of the protocol, and a message.
 
-    Left open, the official split where it has a part that can be tested, else k folds, which are
-    stratified by the first question.
+    By default the official split if it has a part to test on, else k folds, stratified by the
+    first question.
     """
     from dissensus import evaluation
 
@@ -97,12 +98,12 @@ def dealt(
     times = times if protocol == "repeated" else 1
     made = evaluation.repeated(corpus, folds, times, 0, by, first)
     known = {"kind": protocol, "folds": folds, "times": times, "seed": 0, "stratify": first}
-    again = f", dealt out {times} times" if times > 1 else ""
+    again = f", repeated {times} times" if times > 1 else ""
     return made, known | _only(by=by), f"{folds} folds of {corpus.n_items} items{again}"
 
 
 def _answered(corpus: Corpus, scheme: str) -> str | None:
-    """The part of a split to test on: one that somebody answered."""
+    """The part of a split to test on: one that has answers."""
     parts = corpus.parts(scheme)
     if "train" not in parts:
         return None
@@ -114,9 +115,9 @@ def _answered(corpus: Corpus, scheme: str) -> str | None:
 
 def _official_line(folds: Sequence[Fold]) -> str:
     if len(folds) > 1:
-        return f"{len(folds)} ready-made folds"
+        return f"{len(folds)} predefined folds"
     fold = folds[0]
-    held = "" if fold.validation is None else f"; {len(fold.validation)} to choose the epoch on"
+    held = "" if fold.validation is None else f"; {len(fold.validation)} for choosing the epoch"
     return f"{fold.name}: training on {len(fold.train)} items, testing on {len(fold.test)}{held}"
 
 

@@ -127,5 +127,5 @@ def _print(report: dict[str, Any], shown: Callable[..., str], json: bool) -> Non
 def _setting(text: str) -> tuple[str, str]:
     name, equals, value = text.partition("=")
     if not equals:
-        raise DataError(f"--set takes name=value, found {text!r}")
+        raise DataError(f"--set must be name=value, found {text!r}")
     return name.strip(), value.strip()

@@ -1,4 +1,4 @@
-"""dissensus predict: what a model says of every item."""
+"""dissensus predict: a model's predictions for every item."""
 
 from __future__ import annotations
 
@@ -80,17 +80,17 @@ def predict(
     console.say(line)
     if skip_bad:
         part = readable(fitted, part)
-    asked = annotators if annotators in ("own", "all") else split_names(annotators)
+    chosen = annotators if annotators in ("own", "all") else split_names(annotators)
     predictions = fitted.predict(
         part,
-        annotators=asked,
+        annotators=chosen,
         consensus=consensus,  # type: ignore[arg-type]
         unknown=unknown,  # type: ignore[arg-type]
         same_annotators=same_annotators,
     )
-    for decided in fitted.notes_:
-        console.say(decided)
-    rows = [_rows(said, name, by) for name, said in predictions.items()] if table else []
+    for message in fitted.notes_:
+        console.say(message)
+    rows = [_rows(one, name, by) for name, one in predictions.items()] if table else []
     predictions.save(output)
     if rows:
         write_tables(rows, table)
@@ -98,9 +98,11 @@ def predict(
     console.say(f"{output}: {fitted.name} for {', '.join(predictions)} on {n_items}")
 
 
-def _rows(said: Prediction, question: str, by: Literal["item", "annotator"]) -> dict[str, Any]:
-    """A column each: question, item, annotator, answer, and the share of every value."""
-    found = said.to_table(by)
-    columns = {name: found[name] for name in found.column_names}
-    columns["answer"] = [answer_text(answer) for answer in found["answer"].to_pylist()]
-    return {"question": [question] * len(found), **columns}
+def _rows(
+    prediction: Prediction, question: str, by: Literal["item", "annotator"]
+) -> dict[str, Any]:
+    """Columns: question, item, annotator, answer, and the share of every value."""
+    table = prediction.to_table(by)
+    columns = {name: table[name] for name in table.column_names}
+    columns["answer"] = [answer_text(answer) for answer in table["answer"].to_pylist()]
+    return {"question": [question] * len(table), **columns}

@@ -1,4 +1,4 @@
-"""dissensus train: fit a method and keep it as a folder."""
+"""dissensus train: fit a method and save it to a folder."""
 
 from __future__ import annotations
 
@@ -78,22 +78,23 @@ def train(
     """
     unfinished = output.with_name(f"{output.name}.unfinished")
     if to_launch(devices):
-        with _telling(unfinished):
+        with _reporting(unfinished):
             raise typer.Exit(launched(devices))
     with among_others() as leads:
         fitted = _configured(method, encoder, seed, set_ or [])
         whole = reading.read()
         part, note, line = training_part(whole, split, hold_out, seed)
         console.say(line)
-        held = None if validation is None else whole.part(validation)
+        validation_part = None if validation is None else whole.part(validation)
         if skip_bad:
-            part, held = readable(fitted, part), held and readable(fitted, held)
+            part = readable(fitted, part)
+            validation_part = validation_part and readable(fitted, validation_part)
         check_free(output, "config")
         _check_unfinished(unfinished, resume)
-        with _telling(unfinished):
-            fitted.fit(part, question or None, held, note, checkpoint=unfinished)
-        for decided in fitted.notes_:
-            console.say(decided)
+        with _reporting(unfinished):
+            fitted.fit(part, question or None, validation_part, note, checkpoint=unfinished)
+        for message in fitted.notes_:
+            console.say(message)
         if leads:
             fitted.save(output)
             fitted.forget_checkpoint()
@@ -113,28 +114,28 @@ def _configured(method: str, encoder: str | None, seed: int, settings: list[str]
 
 
 @contextmanager
-def _telling(unfinished: Path) -> Iterator[None]:
-    """Whoever stops the training is told where its state is kept."""
+def _reporting(unfinished: Path) -> Iterator[None]:
+    """On Ctrl-C, say where the checkpoint is."""
     try:
         yield
     except KeyboardInterrupt:
-        kept = f"{unfinished} holds the training so far, --resume goes on with it"
-        raise KeyboardInterrupt(*[kept] if unfinished.exists() else []) from None
+        message = f"checkpoint saved in {unfinished}; resume with --resume"
+        raise KeyboardInterrupt(*[message] if unfinished.exists() else []) from None
 
 
 def _check_unfinished(folder: Path, resume: bool) -> None:
-    """The folder beside the model that holds the state of its training is there to go on with."""
+    """Refuse to overwrite the checkpoint of a training that was stopped."""
     if folder.exists() and not resume:
         raise DataError(
-            f"{folder}: holds a training that was stopped; go on with --resume, or remove it to "
-            "begin anew"
+            f"{folder}: contains a training that was stopped; resume it with --resume, or delete "
+            "the folder to start again"
         )
     if resume and not folder.exists():
-        console.say("there is no training to go on with; beginning one")
+        console.say("no checkpoint to resume; starting a new training")
 
 
 def _setting(text: str) -> tuple[str, str]:
     name, equals, value = text.partition("=")
     if not equals:
-        raise DataError(f"--set takes name=value, found {text!r}")
+        raise DataError(f"--set must be name=value, found {text!r}")
     return name.strip(), value.strip()
