@@ -104,7 +104,7 @@ def test_names_and_strangers(run: Run, crowd: Path, tmp_path: Path) -> None:
     ended = run("predict", model, crowd, "-o", answers, "--annotators", "p1,zoe")
     assert (ended.code, ended.err.splitlines()[-1]) == (
         1,
-        "Error: the model never saw annotator 'zoe'; ask with unknown='mean' or 'drop' "
+        "Error: not in the training corpus: annotator 'zoe'; pass unknown='mean' or unknown='drop' "
         "(--unknown mean)",
     )
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from dissensus import Corpus
 from dissensus.evaluation.fit import Job, Key
-from dissensus.methods.framework.base import Answers
+from dissensus.methods.framework.answers import Answers
 from dissensus.methods.framework.search_space import Choices
 from dissensus.methods.prior import Prior
 

@@ -196,7 +196,7 @@ def test_validation_is_matched_by_the_annotators_names() -> None:
 def test_nothing_to_learn_from() -> None:
     crowd = feature_crowd()
     empty = crowd.select(items=np.arange(0))
-    with pytest.raises(DataError, match="^made-up: nobody answered 'q'; nothing to learn from$"):
+    with pytest.raises(DataError, match="^made-up: no answers to 'q'; nothing to learn from$"):
         Prior().fit(empty)
 
 

@@ -17,7 +17,7 @@ from dissensus.contents import Contents
 from dissensus.corpus import Focus
 from dissensus.errors import ModelError
 from dissensus.methods import Job, SeedEnsemble, Single, fit_many
-from dissensus.methods.framework.base import Answers
+from dissensus.methods.framework.answers import Answers
 from dissensus.methods.framework.calibration import set_aside
 from dissensus.methods.framework.members import member_seed
 from dissensus.methods.framework.temperature import best_temperature, tempered

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from dissensus.methods.annotator_majority import AnnotatorMajority
     from dissensus.methods.annotator_median import AnnotatorMedian
     from dissensus.methods.bayesian import Bayesian
-    from dissensus.methods.framework.base import Answers, Method
+    from dissensus.methods.framework.answers import Answers
+    from dissensus.methods.framework.base import Method
     from dissensus.methods.framework.stacked_fits import Job, fit_many, try_many
     from dissensus.methods.framework.trained import TrainedMethod
     from dissensus.methods.label_and_uncertainty import LabelAndUncertainty
@@ -67,7 +68,7 @@ METHODS: dict[str, tuple[str, str]] = {
 
 
 _HOMES = {  # what is no method itself
-    "Answers": "base",
+    "Answers": "answers",
     "Job": "stacked_fits",
     "Method": "base",
     "TrainedMethod": "trained",

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from dissensus.annotations import Annotations, Ties
 from dissensus.corpus import Corpus
 from dissensus.errors import ModelError
-from dissensus.methods.framework.base import Answers
+from dissensus.methods.framework.answers import Answers
 from dissensus.methods.framework.calibration import Calibrated, check_held_out
 from dissensus.methods.framework.labels import (
     check_labels,

@@ -13,7 +13,7 @@ from dissensus.agreement import item_entropy, item_variance, majority_share
 from dissensus.annotations import Annotations, Ties
 from dissensus.corpus import Corpus
 from dissensus.errors import ModelError
-from dissensus.methods.framework.base import Answers
+from dissensus.methods.framework.answers import Answers
 from dissensus.methods.framework.calibration import Calibrated, check_held_out
 from dissensus.methods.framework.labels import (
     check_labels,
@@ -62,7 +62,7 @@ def disagreement(annotations: Annotations, measure: Measure = "entropy") -> np.n
 class _Uncertain(Answers):
     disagreement: np.ndarray  # (n,)
 
-    def beside(self) -> dict[str, np.ndarray]:
+    def extra_fields(self) -> dict[str, np.ndarray]:
         return {"disagreement": self.disagreement}
 
 

@@ -8,7 +8,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from dissensus.corpus import Corpus
-from dissensus.methods.framework.base import Answers, Method
+from dissensus.methods.framework.answers import Answers
+from dissensus.methods.framework.base import Method
 
 
 @dataclass(eq=False)

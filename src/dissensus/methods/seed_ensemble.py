@@ -10,8 +10,8 @@ import numpy as np
 from dissensus.annotations import Ties
 from dissensus.corpus import Corpus
 from dissensus.errors import ModelError, listed
+from dissensus.methods.framework.answers import Answers
 from dissensus.methods.framework.attribution import Looked, looked_at
-from dissensus.methods.framework.base import Answers
 from dissensus.methods.framework.calibration import (
     check_held_out,
     temperature_notes,

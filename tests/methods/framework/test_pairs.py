@@ -33,7 +33,7 @@ def _with_a_stranger() -> Corpus:
 
 def test_a_stranger_is_an_error_unless_told(heads: AnnotatorHeads) -> None:
     message = (
-        r"^the model never saw annotator 'zoe'; ask with unknown='mean' or 'drop' "
+        r"^not in the training corpus: annotator 'zoe'; pass unknown='mean' or unknown='drop' "
         r"\(--unknown mean\)$"
     )
     with pytest.raises(DataError, match=message):
@@ -69,9 +69,10 @@ def test_a_stranger_answers_as_the_mean_of_everyone(heads: AnnotatorHeads) -> No
 def test_another_corpus_has_other_people_unless_told(heads: AnnotatorHeads) -> None:
     other = feature_crowd(name="elsewhere")
     message = (
-        r"^the model never saw annotator 'p0', 'p1', 'p2', 'p3' \(it learned from 'made-up', not "
-        r"'elsewhere': if these are the same people, say same_annotators=True or "
-        r"--same-annotators\); ask with unknown='mean' or 'drop' \(--unknown mean\)$"
+        r"^not in the training corpus: annotator 'p0', 'p1', 'p2', 'p3' \(the model was trained "
+        r"on 'made-up', this is 'elsewhere'; if the annotators are the same, pass "
+        r"same_annotators=True or --same-annotators\); pass unknown='mean' or unknown='drop' "
+        r"\(--unknown mean\)$"
     )
     with pytest.raises(DataError, match=message):
         heads.predict(other)
@@ -147,11 +148,11 @@ def test_contents_of_another_kind_are_refused(heads: AnnotatorHeads) -> None:
 
 def test_wrong_words_are_refused(heads: AnnotatorHeads) -> None:
     crowd = feature_crowd()
-    with pytest.raises(DataError, match="consensus is of 'own' or 'all' annotators, not 'mine'"):
+    with pytest.raises(DataError, match="consensus must be 'own' or 'all', not 'mine'"):
         heads.predict(crowd, consensus="mine")  # type: ignore[arg-type]
-    with pytest.raises(DataError, match="unknown is 'error', 'mean' or 'drop', not 'skip'"):
+    with pytest.raises(DataError, match="unknown must be 'error', 'mean' or 'drop', not 'skip'"):
         heads.predict(crowd, unknown="skip")  # type: ignore[arg-type]
-    with pytest.raises(DataError, match="annotators are 'own', 'all', a list of names or of"):
+    with pytest.raises(DataError, match="annotators must be 'own', 'all', a list of names or of"):
         heads.predict(crowd, annotators="everyone")
     with pytest.raises(DataError, match="no item '99'"):
         heads.predict(crowd, annotators=[("99", "p0")])

@@ -128,7 +128,8 @@ def test_strangers_by_name(asked: Asked) -> None:
     with pytest.raises(DataError) as caught:
         asked.model.predict(asked.corpus, annotators=["ann", "zoe"])
     assert str(caught.value) == (
-        "the model never saw annotator 'zoe'; ask with unknown='mean' or 'drop' (--unknown mean)"
+        "not in the training corpus: annotator 'zoe'; pass unknown='mean' or unknown='drop' "
+        "(--unknown mean)"
     )
     whole = asked.model.predict(asked.corpus, consensus="all")
     mean = asked.model.predict(asked.corpus, annotators=["zoe"], unknown="mean")
@@ -142,9 +143,9 @@ def test_another_corpus_has_other_people_unless_told(asked: Asked) -> None:
     with pytest.raises(DataError) as caught:
         asked.model.predict(other)
     assert str(caught.value) == (
-        "the model never saw annotator 'ann', 'bob' (it learned from 'mine', not 'theirs': if "
-        "these are the same people, say same_annotators=True or --same-annotators); ask with "
-        "unknown='mean' or 'drop' (--unknown mean)"
+        "not in the training corpus: annotator 'ann', 'bob' (the model was trained on 'mine', this "
+        "is 'theirs'; if the annotators are the same, pass same_annotators=True or "
+        "--same-annotators); pass unknown='mean' or unknown='drop' (--unknown mean)"
     )
     everyone = asked.model.predict(asked.shown[:2])
     strangers = asked.model.predict(other, unknown="mean")
@@ -175,6 +176,6 @@ def test_a_table_has_a_column_for_each_role(made: str) -> None:
     with pytest.raises(DataError) as refused:
         model.fit(frame({"id": [1], "text": ["so good"]}))
     assert str(refused.value) == (
-        f"annotator-heads learns from a corpus, found a {frame({'id': [1]}).__class__.__name__}; "
-        "dissensus.read(table) makes one of a file or a table"
+        f"annotator-heads learns from a Corpus, found a {frame({'id': [1]}).__class__.__name__}; "
+        "dissensus.read(table) makes a corpus of a file or a table"
     )

@@ -16,7 +16,7 @@ import numpy as np
 from dissensus.annotations import Annotations
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError, ModelError
-from dissensus.methods.framework.base import Answers
+from dissensus.methods.framework.answers import Answers
 from dissensus.methods.framework.temperature import best_temperature, tempered_answers
 from dissensus.methods.framework.trained import ExamplesCache, TrainedMethod
 from dissensus.training.loop import Trainer

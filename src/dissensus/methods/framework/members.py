@@ -7,7 +7,7 @@ from typing import Literal
 
 import numpy as np
 
-from dissensus.methods.framework.base import Answers
+from dissensus.methods.framework.answers import Answers
 from dissensus.scales import Interval, Scale
 
 ReadOut = Literal["mean", "votes"]
@@ -36,7 +36,7 @@ class MemberAnswers(Answers):
     members: np.ndarray  # (n_members, n)
     masses: np.ndarray  # (n_members, n, n_columns) the distribution of each
 
-    def beside(self) -> dict[str, np.ndarray]:
+    def extra_fields(self) -> dict[str, np.ndarray]:
         return {"members": self.members}
 
 

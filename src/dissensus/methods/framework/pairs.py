@@ -1,4 +1,4 @@
-"""Whom to ask: the pairs of item and annotator that a prediction is about."""
+"""The pairs of item and annotator that a prediction is about."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from dissensus.errors import DataError, listed
 from dissensus.names import Names
 
 Unknown = Literal["error", "mean", "drop"]
-Asked = Any  # "own", "all", a list of names, or (item, annotator) pairs of names
+Selection = Any  # "own", "all", a list of names, or (item, annotator) pairs of names
 
-PAIRS_AT_ONCE = 1 << 18  # so that items x everyone never stands in memory at once
+PAIRS_AT_ONCE = 1 << 18  # so that all items x all annotators never have to fit in memory
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,22 +29,65 @@ class Pairs:
     def __len__(self) -> int:
         return len(self.item)
 
-    def take(self, rows: np.ndarray) -> Pairs:
+    def take(self, rows: np.ndarray | slice) -> Pairs:
         return Pairs(self.item[rows], self.annotator[rows], self.names)
 
-    def runs(self) -> Iterator[Pairs]:
-        """The pairs, some at a time."""
+    def slices(self) -> Iterator[slice]:
+        """Slices that cover all pairs, some pairs at a time."""
         for first in range(0, len(self), PAIRS_AT_ONCE):
-            rows = slice(first, first + PAIRS_AT_ONCE)
-            yield Pairs(self.item[rows], self.annotator[rows], self.names)
+            yield slice(first, first + PAIRS_AT_ONCE)
+
+
+@dataclass(frozen=True, eq=False)
+class TrainingAnnotators:
+    """Which annotators a model knows, and whether it meets them in a corpus.
+
+    Args:
+        names: of all annotators of the training corpus.
+        answered: which of them gave an answer in training, (n_annotators,).
+        foreign: whether a corpus to predict has other annotators, even if names are the same.
+        hint: what an error about unknown annotators adds.
+    """
+
+    names: Names
+    answered: np.ndarray
+    foreign: bool = False
+    hint: str = ""
+
+    @property
+    def known(self) -> np.ndarray:
+        """The codes of annotators with an answer in training."""
+        return np.flatnonzero(self.answered)
+
+    def codes(self, pairs: Pairs, unknown: Unknown) -> tuple[Pairs, np.ndarray]:
+        """The pairs to predict, and the training code of each annotator, -1 without an answer.
+
+        Args:
+            unknown: what to do with annotators without an answer in training. "error" refuses
+                only those that the training corpus does not list.
+        """
+        if unknown not in ("error", "mean", "drop"):
+            raise DataError(f"unknown must be 'error', 'mean' or 'drop', not {unknown!r}")
+        codes = np.full(len(pairs.names), -1) if self.foreign else self.names.find(pairs.names)
+        if unknown == "error" and (codes[pairs.annotator] < 0).any():
+            names = [pairs.names[i] for i in np.unique(pairs.annotator) if codes[i] < 0]
+            raise DataError(
+                f"not in the training corpus: annotator {listed(names, 5)}{self.hint}; pass "
+                "unknown='mean' or unknown='drop' (--unknown mean)"
+            )
+        answered = np.r_[self.answered, False]  # the last one for code -1
+        code = np.where(answered[codes], codes, -1)[pairs.annotator]
+        if unknown == "drop":
+            return pairs.take(code >= 0), code[code >= 0]
+        return pairs, code
 
 
 def own_pairs(corpus: Corpus, questions: Iterable[str]) -> Pairs:
-    """Who answered which item, to any of the questions, each pair once, sorted by item."""
-    asked = [corpus.questions[q] for q in questions if q in corpus.questions]
+    """Each item with the annotators who answered any of the questions, sorted by item."""
+    annotations = [corpus.questions[q] for q in questions if q in corpus.questions]
     keys = [
         rows.item.astype(np.int64) * corpus.n_annotators + rows.annotator
-        for rows in asked
+        for rows in annotations
         if rows.annotator is not None
     ]
     key = np.unique(np.concatenate(keys)) if keys else np.zeros(0, np.int64)
@@ -58,91 +101,45 @@ def crossed(items: np.ndarray, annotators: np.ndarray, names: Names) -> Pairs:
     return Pairs(np.repeat(items, len(annotators)), annotator, names)
 
 
-def asked_pairs(
-    corpus: Corpus, questions: Iterable[str], asked: Asked, everyone: Names, answered: np.ndarray
+def selected_pairs(
+    corpus: Corpus, questions: Iterable[str], selection: Selection, training: TrainingAnnotators
 ) -> Pairs:
-    """The pairs that `predict(annotators=asked)` means.
-
-    Args:
-        everyone: the annotators of the training corpus.
-        answered: which of them gave an answer in training, (n_annotators,).
-    """
+    """The pairs that `predict(annotators=selection)` means."""
     items = np.arange(corpus.n_items)
-    if isinstance(asked, str):
-        if asked == "own":
+    if isinstance(selection, str):
+        if selection == "own":
             return own_pairs(corpus, questions)
-        if asked == "all":
-            return crossed(items, np.flatnonzero(answered), everyone)
+        if selection == "all":
+            return crossed(items, training.known, training.names)
         raise DataError(
-            f"annotators are 'own', 'all', a list of names or of (item, annotator) pairs, "
-            f"not {asked!r}"
+            "annotators must be 'own', 'all', a list of names or of (item, annotator) pairs, "
+            f"not {selection!r}"
         )
-    wanted = list(asked)
-    if wanted and not isinstance(wanted[0], str):
-        item, people = zip(*wanted, strict=True)
-        names, annotator = Names.encode([str(person) for person in people])
+    selected = list(selection)
+    if selected and not isinstance(selected[0], str):
+        item, annotators = zip(*selected, strict=True)
+        names, annotator = Names.encode([str(name) for name in annotators])
         return Pairs(corpus.items.codes([str(i) for i in item], "item"), annotator, names)
-    return crossed(items, np.arange(len(wanted)), Names(wanted))
+    return crossed(items, np.arange(len(selected)), Names(selected))
 
 
-def trained_codes(
-    pairs: Pairs,
-    everyone: Names,
-    answered: np.ndarray,
-    foreign: bool,
-    hint: str,
-    unknown: Unknown,
+def consensus_pairs(
+    n_items: int, own: Pairs | None, training: TrainingAnnotators, unknown: Unknown
 ) -> tuple[Pairs, np.ndarray]:
-    """The pairs to predict, and the training code of each annotator, -1 if nothing was learned.
+    """The pairs whose answers make up each item's, sorted by item, and their training codes.
 
     Args:
-        everyone: the annotators of the training corpus.
-        answered: which of them gave an answer in training, (n_annotators,).
-        foreign: the names of the pairs belong to another corpus, so that none is known.
-        hint: what the error adds in that case.
-        unknown: what to do with annotators without an answer in training. "error" refuses
-            those that the training corpus does not list.
+        own: each item with its own annotators. Items that are not among them, or all items if
+            None, take all annotators with an answer in training.
+        unknown: "mean" keeps own annotators without an answer in training (code -1); otherwise
+            they are left out.
     """
-    if unknown not in ("error", "mean", "drop"):
-        raise DataError(f"unknown is 'error', 'mean' or 'drop', not {unknown!r}")
-    codes = np.full(len(pairs.names), -1) if foreign else everyone.find(pairs.names)
-    if unknown == "error" and (codes[pairs.annotator] < 0).any():
-        people = [pairs.names[i] for i in np.unique(pairs.annotator) if codes[i] < 0]
-        raise DataError(
-            f"the model never saw annotator {listed(people, 5)}{hint}; "
-            "ask with unknown='mean' or 'drop' (--unknown mean)"
-        )
-    learned = np.r_[answered, False]  # the last one for code -1
-    code = np.where(learned[codes], codes, -1)[pairs.annotator]
-    if unknown == "drop":
-        return pairs.take(code >= 0), code[code >= 0]
-    return pairs, code
-
-
-def voters(
-    n_items: int,
-    own: Pairs | None,
-    everyone: Names,
-    answered: np.ndarray,
-    foreign: bool,
-    unknown: Unknown,
-) -> tuple[Pairs, np.ndarray]:
-    """Whose answers make up each item's, sorted by item, and their training codes.
-
-    Args:
-        own: who answered which item. All annotators with an answer in training vote on an item
-            that is not among them, and on every item if None.
-        everyone, answered, foreign: see `trained_codes`.
-        unknown: the mean of all votes for an annotator without an answer in training if "mean";
-            otherwise such annotators do not vote.
-    """
-    every = np.flatnonzero(answered)
     if own is None or not len(own):
-        pairs = crossed(np.arange(n_items), every, everyone)
+        pairs = crossed(np.arange(n_items), training.known, training.names)
         return pairs, pairs.annotator
-    rule: Unknown = "mean" if unknown == "mean" else "drop"
-    own, code = trained_codes(own, everyone, answered, foreign, "", rule)
-    rest = crossed(np.setdiff1d(np.arange(n_items), own.item), every, everyone)
-    item, code = np.r_[own.item, rest.item], np.r_[code, rest.annotator]
+    own, code = training.codes(own, "mean" if unknown == "mean" else "drop")
+    rest = np.setdiff1d(np.arange(n_items), own.item)
+    others = crossed(rest, training.known, training.names)
+    item, code = np.r_[own.item, others.item], np.r_[code, others.annotator]
     order = np.argsort(item, kind="stable")
-    return Pairs(item[order], code[order], everyone), code[order]
+    return Pairs(item[order], code[order], training.names), code[order]

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from dissensus.methods.framework.base import Answers
+from dissensus.methods.framework.answers import Answers
 from dissensus.scales import Interval, MultiLabel, Ordinal, Scale
 
 LOWEST, HIGHEST = 0.05, 20.0  # of all temperatures

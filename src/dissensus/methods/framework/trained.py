@@ -18,7 +18,8 @@ from dissensus.corpus import Corpus
 from dissensus.encoders import EncoderNetwork, Encoding, NeuralEncoder, encodings
 from dissensus.encoders.framework.digest import data_digest
 from dissensus.errors import DataError, ModelError, listed
-from dissensus.methods.framework.base import Answers, Method
+from dissensus.methods.framework.answers import Answers
+from dissensus.methods.framework.base import Method
 from dissensus.methods.framework.labels import items_of
 from dissensus.methods.framework.role_encoders import RoleEncoders, encoding_notes, widths_of
 from dissensus.metrics import METRICS, metric_name, scores

@@ -1,0 +1,83 @@
+"""Learned: what a fitted method remembers about its training corpus."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from dissensus.corpus import Corpus
+from dissensus.names import Names
+from dissensus.scales import Scale, scale_from_dict
+
+
+@dataclass(frozen=True, eq=False)
+class Learned:
+    """What a fitted method remembers about its training corpus, besides its weights."""
+
+    corpus: str  # annotators are matched by name within the corpus of this name
+    questions: dict[str, Scale]
+    annotators: Names  # all of the training corpus, with or without answers
+    roles: dict[str, str]  # role -> kind of content
+    part: dict[str, Any]  # the part of the corpus that was learned, as given to `fit`
+    answered: dict[str, np.ndarray]  # question -> which annotators answered it, (n_annotators,)
+
+    @staticmethod
+    def of_corpus(corpus: Corpus, questions: Sequence[str], part: Mapping[str, Any]) -> Learned:
+        return Learned(
+            corpus.name,
+            {question: corpus[question].scale for question in questions},
+            corpus.annotators,
+            {role: contents.kind for role, contents in corpus.contents.items()},
+            dict(part),
+            {question: _answered(corpus, question) for question in questions},
+        )
+
+    @property
+    def any_answered(self) -> np.ndarray:
+        """Which annotators answered any of the questions, (n_annotators,)."""
+        return np.any(list(self.answered.values()), axis=0)
+
+    def without_answers(self) -> dict[str, list[str]]:
+        """The annotators without an answer in training, by question; no entry if there are none."""
+        codes = {question: np.flatnonzero(~known) for question, known in self.answered.items()}
+        return {
+            q: [self.annotators[a] for a in missing] for q, missing in codes.items() if len(missing)
+        }
+
+    def to_config(self) -> dict[str, Any]:
+        """As entries of the config of a model folder."""
+        config = {
+            "corpus": self.corpus,
+            "questions": {question: scale.to_dict() for question, scale in self.questions.items()},
+            "annotators": list(self.annotators),
+            "roles": self.roles,
+            "part": self.part,
+        }
+        missing = self.without_answers()
+        return config | ({"without_answers": missing} if missing else {})
+
+    @staticmethod
+    def from_config(config: Mapping[str, Any]) -> Learned:
+        annotators = Names(config["annotators"]) if config["annotators"] else Names.range(0)
+        missing = config.get("without_answers", {})  # models of older versions have no such entry
+        codes = np.arange(len(annotators))
+        return Learned(
+            config["corpus"],
+            {q: scale_from_dict(scale) for q, scale in config["questions"].items()},
+            annotators,
+            config["roles"],
+            config["part"],
+            {
+                question: ~np.isin(codes, annotators.find(Names(missing.get(question, []))))
+                for question in config["questions"]
+            },
+        )
+
+
+def _answered(corpus: Corpus, question: str) -> np.ndarray:
+    """Which annotators answered a question, (n_annotators,); all if its answers are anonymous."""
+    annotator, codes = corpus[question].annotator, np.arange(corpus.n_annotators)
+    return np.isin(codes, codes if annotator is None else annotator)
