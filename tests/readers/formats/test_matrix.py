@@ -123,7 +123,7 @@ def test_other_numbers(write: Write, found: str) -> None:
 
 def test_nobody_answered(write: Write) -> None:
     path = write("-1 -1\n-1 -1\n", "answers.txt")
-    message = f"{path}: no answers to 'answer': 'answer' is blank throughout"
+    message = f"{path}: no answers to 'answer': 'answer' is blank in every row"
     with pytest.raises(DataError, match=refused(message)):
         read(path)
 

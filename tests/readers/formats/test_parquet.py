@@ -64,7 +64,7 @@ def test_bytes_where_texts_are_due(tmp_path: Path, part: str, use: str) -> None:
     path = written(tmp_path, columns | {part: [b"\xff\xfe"]})
     with pytest.raises(DataError) as caught:
         read(path)
-    assert str(caught.value).startswith(f"{path}: column {part!r} holds bytes")
+    assert str(caught.value).startswith(f"{path}: column {part!r} contains bytes")
 
 
 @pytest.mark.parametrize("kept", [4, 40, 200, -1])

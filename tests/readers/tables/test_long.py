@@ -97,7 +97,7 @@ def test_other_columns_are_attributes_of_what_they_are_constant_in(write: Write)
     )
 
 
-def test_facts_about_people_who_saw_different_items(write: Write) -> None:
+def test_attributes_of_annotators_who_saw_different_items(write: Write) -> None:
     corpus = read(write("item,annotator,answer,age\nt1,a,x,30\nt2,a,y,30\nt3,b,x,41\n"))
     assert corpus.annotator_attributes["age"].to_pylist() == ["30", "41"]
 
@@ -231,16 +231,16 @@ def test_missing_media_files(write: Write, tmp_path: Path) -> None:
     """Some are said, so that what needs no media goes on; all of them are no media."""
     path = write("image,annotator,answer\na.png,x,1\nb.png,x,1\n")
     message = (
-        f"{path}, line 2: image 'a.png' is no file in {tmp_path}, nor is any other; "
-        "put them there, or, if 'image' holds names only, say item='image' (--item image)"
+        f"{path}, line 2: image 'a.png' is not a file in {tmp_path}, nor is any other; "
+        "put them there, or, if 'image' contains names only, say item='image' (--item image)"
     )
     with pytest.raises(DataError, match=refused(message)):
         read(path)
     assert list(read(path, item="image").items) == ["a.png", "b.png"]
     (tmp_path / "a.png").write_bytes(b"")
     assert (
-        f"labels.csv: 1 of 2 image files missing, the first: {tmp_path / 'b.png'}; what reads them "
-        "needs --skip-bad"
+        f"labels.csv: 1 of 2 image files missing, the first: {tmp_path / 'b.png'}; commands that "
+        "read them need --skip-bad"
     ) in read(path).notes
 
 
@@ -291,7 +291,9 @@ def test_none_is_a_value_among_words_and_a_gap_among_numbers(write: Write) -> No
 
 
 @pytest.mark.parametrize("word", ["none", "None", "NA", "n/a"])
-def test_a_word_for_nothing_that_a_declared_scale_does_not_list(write: Write, word: str) -> None:
+def test_a_word_for_a_missing_value_that_a_declared_scale_does_not_list(
+    write: Write, word: str
+) -> None:
     path = write(HEADER + f"t1,a,{word}\nt1,b,yes\nt2,a,no\nt2,b,{word}\n")
     message = (
         f"{path}, line 2: answer {word!r} to 'label' is not on the scale (nominal: yes, no); "
@@ -305,7 +307,9 @@ def test_a_word_for_nothing_that_a_declared_scale_does_not_list(write: Write, wo
 
 
 @pytest.mark.parametrize("scale", ["interval:0:10", "ordinal:1,2,3", "ordinal", None])
-def test_words_for_nothing_among_numbers_are_counted(write: Write, scale: str | None) -> None:
+def test_words_for_missing_values_among_numbers_are_counted(
+    write: Write, scale: str | None
+) -> None:
     corpus = read(write(HEADER + "t1,a,NA\nt1,b,1\nt2,a,2\nt2,b,none\nt3,a,NA\n"), scale=scale)
     assert corpus["label"].n_rows == 2
     assert corpus.left_out == (LeftOut("label", "no answer", 3),)
@@ -313,7 +317,7 @@ def test_words_for_nothing_among_numbers_are_counted(write: Write, scale: str | 
 
 
 @pytest.mark.parametrize("word", ["null", "NaN", "<NA>"])
-def test_what_programs_write_for_nothing_is_counted(write: Write, word: str) -> None:
+def test_what_programs_write_for_a_missing_value_is_counted(write: Write, word: str) -> None:
     long = read(write(HEADER + f"t1,a,{word}\nt1,b,yes\n"), scale="nominal:yes,no")
     assert long["label"].answers() == ["yes"]
     wide = read(write(f"item,ann_1,ann_2\nt1,{word},yes\n"), scale="nominal:yes,no")
@@ -371,7 +375,7 @@ def test_sets_of_numbers_are_no_spans(write: Write) -> None:
 
 def test_no_answers_at_all(write: Write) -> None:
     path = write(HEADER + "t1,a,\nt1,b,NaN\n")
-    message = f"{path}: no answers to 'label': 'label' is blank throughout"
+    message = f"{path}: no answers to 'label': 'label' is blank in every row"
     with pytest.raises(DataError, match=refused(message)):
         read(path)
 
@@ -379,7 +383,7 @@ def test_no_answers_at_all(write: Write) -> None:
 VARIANTS = HEADER + "t1,a,yes\nt2,b,no\nt2,a,Yes\nt3,a,yes \nt4,a,yes\n"
 
 
-def test_variants_are_kept_apart_and_said(write: Write) -> None:
+def test_variants_are_kept_apart_with_a_note(write: Write) -> None:
     corpus = read(write(VARIANTS))
     assert corpus["label"].answers() == ["yes", "no", "Yes", "yes ", "yes"]
     assert corpus.notes[1] == (
@@ -411,17 +415,17 @@ def test_large_whole_numbers_and_accents(write: Write) -> None:
     )
 
 
-def test_a_word_among_numbers_is_said(write: Write) -> None:
+def test_a_word_among_numbers_is_noted(write: Write) -> None:
     path = write(HEADER + "t1,a,1.5\nt2,a,2.5\nt3,b,inf\nt4,b,4\n")
     assert read(path).notes[1] == (
-        "labels.csv: label: 'inf' is no number, so that all answers are taken for names; correct "
-        "it, or leave these rows out, if the others are ratings"
+        "labels.csv: label: 'inf' is not a number, so all answers are read as names; if the others "
+        "are ratings, correct these rows or leave them out"
     )
     assert read(path, scale="nominal").notes[1:] == ()
     assert read(write(HEADER + "t1,a,1\nt2,a,2\nt3,b,unsure\n")).notes[1:] == ()
 
 
-def test_numbers_in_two_spellings_are_said(write: Write) -> None:
+def test_numbers_in_two_spellings_are_noted(write: Write) -> None:
     path = write(HEADER + "t1,a,1\nt2,a,1.0\nt3,b,0\n")
     corpus = read(path)
     assert corpus["label"].answers() == ["1", "1.0", "0"]
@@ -508,7 +512,7 @@ def test_a_blank_question(write: Write) -> None:
         read(path, question="q")
 
 
-def test_one_annotator_and_one_value_are_said(write: Write) -> None:
+def test_one_annotator_and_one_value_are_noted(write: Write) -> None:
     corpus = read(write(HEADER + "t1,ann,yes\nt2,ann,yes\n"))
     assert corpus.notes == (
         "labels.csv: long table; item = task, annotator = worker, answer = label (nominal: yes); "
@@ -518,37 +522,37 @@ def test_one_annotator_and_one_value_are_said(write: Write) -> None:
     )
 
 
-def test_namesakes_are_said(write: Write) -> None:
+def test_similar_names_are_noted(write: Write) -> None:
     corpus = read(write(HEADER + "t1,ann,yes\nt2,Ann,no\n"))
     assert corpus.notes[1:] == (
         "labels.csv: annotators 'ann', 'Ann' differ only in case, outer space, how accents are "
-        "encoded or a number's '.0'; are they one?",
+        "encoded or a number's '.0'; are they the same?",
     )
 
 
-def test_items_of_two_spellings_are_said(write: Write) -> None:
+def test_items_of_two_spellings_are_noted(write: Write) -> None:
     """One accent as one letter or as two; an id that was a float in one of two exports."""
     asked = read(write(HEADER + "\u00e9,ann,yes\ne\u0301,bob,no\n"))
     assert asked.notes[1:] == (
         "labels.csv: items '\u00e9', 'e\u0301' differ only in outer space, how accents are encoded "
-        "or a number's '.0'; are they one?",
+        "or a number's '.0'; are they the same?",
     )
     asked = read(write(HEADER + "12,1,yes\n12.0,2,no\n13.0,1,no\n13,2.0,no\nT,1,no\nt,1,no\n"))
     assert asked.notes[1:] == (
         "labels.csv: annotators '2', '2.0' differ only in case, outer space, how accents are "
-        "encoded or a number's '.0'; are they one?",
-        "labels.csv: items '12', '12.0' and 1 more such differ only in outer space, how accents "
-        "are encoded or a number's '.0'; are they one?",
+        "encoded or a number's '.0'; are they the same?",
+        "labels.csv: items '12', '12.0' and 1 more differ only in outer space, how accents "
+        "are encoded or a number's '.0'; are they the same?",
     )
 
 
 @pytest.mark.parametrize("found", ["2.5", "-1", ""])
-def test_counts_that_are_none_are_said(write: Write, found: str) -> None:
+def test_counts_that_are_not_used(write: Write, found: str) -> None:
     corpus = read(write(f"item,answer,count\nt1,cat,7\nt1,dog,{found}\n"))
     assert corpus["answer"].n_answers == 2
     assert corpus.notes[1:] == (
-        f"labels.csv: 'count' counts no answers, as line 3 holds {found!r}, so that every row is "
-        "one answer; correct it if rows are votes",
+        f"labels.csv: 'count' is not used as a count, because line 3 contains {found!r}: every "
+        "row is one answer; correct it if rows are votes",
     )
 
 
@@ -567,19 +571,19 @@ def test_texts_in_brackets_are_no_lists(write: Write) -> None:
     assert asked.answers() == ["[good]", "[]"]
 
 
-def test_nobody_is_no_annotator(write: Write) -> None:
+def test_an_annotator_called_like_a_missing_value(write: Write) -> None:
     corpus = read(write(HEADER + "t1,ann,yes\nt1,nan,no\n"))
     assert corpus.notes[1:] == (
-        "labels.csv: 'nan' is taken for an annotator; is it nobody's name?",
+        "labels.csv: 'nan' is read as the name of an annotator; is it a missing value?",
     )
 
 
-def test_decimal_commas_are_said(write: Write) -> None:
+def test_decimal_commas_are_noted(write: Write) -> None:
     corpus = read(write("task;worker;label\nt1;ann;1,5\nt1;bob;2\nt2;ann;-0,25\n"))
     assert corpus["label"].scale.kind == "nominal"
     assert corpus.notes[1:] == (
-        "labels.csv: label: '-0,25', '1,5': taken for names because of the comma; write it as a "
-        "point (1.5) if these are numbers, or declare a multi-label scale if they are sets",
+        "labels.csv: label: '-0,25', '1,5': read as names because of the comma; write a "
+        "decimal point (1.5) if these are numbers, or declare a multi-label scale if they are sets",
     )
 
 
@@ -632,14 +636,14 @@ def test_gold_for_two_questions(write: Write) -> None:
 
 def test_which_corpus_of_one(write: Write) -> None:
     path = write(HEADER + "t1,a,yes\n")
-    message = f"{path}: holds one corpus; leave out corpus='HS-Brexit'"
+    message = f"{path}: contains one corpus; leave out corpus='HS-Brexit'"
     with pytest.raises(DataError, match=refused(message)):
         read(path, corpus="HS-Brexit")
 
 
 def test_several_answers_with_a_column_of_questions(write: Write) -> None:
     path = write("item,q,a,b\nt1,x,1,2\n")
-    message = f"{path}: with a column of questions there is one column of answers, found 'a', 'b'"
+    message = f"{path}: a table with a question column has one column of answers, found 'a', 'b'"
     with pytest.raises(DataError, match=refused(message)):
         read(path, question="q", answer=["a", "b"])
 

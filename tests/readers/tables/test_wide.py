@@ -30,7 +30,7 @@ def rows_of(corpus: Corpus) -> list[tuple[str, str, Any]]:
 # ---- what is recognised ----
 
 
-def test_people_beside_summaries_gold_and_models(write: Write) -> None:
+def test_annotators_next_to_summaries_gold_and_models(write: Write) -> None:
     corpus = read(
         write(
             ",text,ann_1,ann_2,ann_3,mean,gold,majorityVote,gpt4,domain,split\n"
@@ -55,7 +55,7 @@ def test_people_beside_summaries_gold_and_models(write: Write) -> None:
     assert corpus.left_out == ()
     assert corpus.notes == (
         "labels.csv: wide table; item = the column without a name, annotators = ann_1, ann_2, "
-        "ann_3 (nominal: 0, 1), text = text, gold = gold, split = split; set apart, not people: "
+        "ann_3 (nominal: 0, 1), text = text, gold = gold, split = split; not annotators: "
         "mean, majorityVote, gpt4; also domain; 4 answers by 3 annotators on 2 items",
         "labels.csv: answer: 'NaN' (1) read as no answer",
     )
@@ -79,7 +79,7 @@ def test_people_beside_summaries_gold_and_models(write: Write) -> None:
         ("ann@x.org", "bob@x.org"),
     ],
 )
-def test_names_of_people(write: Write, names: tuple[str, ...]) -> None:
+def test_names_of_annotators(write: Write, names: tuple[str, ...]) -> None:
     cells = [["yes", "no", "yes"], ["no", "no", "yes"]]
     lines = [f"t{n}," + ",".join(row[: len(names)]) for n, row in enumerate(cells)]
     corpus = read(write("\n".join([f"item,{','.join(names)}", *lines])))
@@ -98,7 +98,9 @@ def test_names_of_people(write: Write, names: tuple[str, ...]) -> None:
         "0,1,2,3",  # a header of a table without names
     ],
 )
-def test_columns_that_may_be_questions_are_not_taken_for_people(write: Write, header: str) -> None:
+def test_columns_that_may_be_questions_are_not_read_as_annotators(
+    write: Write, header: str
+) -> None:
     path = write(f"{header}\n1,1,2,1\n2,2,1,2\n")
     names = ", ".join(map(repr, header.split(",")))
     message = (
@@ -131,7 +133,7 @@ def test_answers_from_many_values_are_no_small_set(write: Write) -> None:
     assert isinstance(corpus["answer"].scale, Interval)
 
 
-def test_numbered_columns_with_gaps_are_people() -> None:
+def test_numbered_columns_with_gaps_are_annotators() -> None:
     table = pd.DataFrame([[0, np.nan, 1], [1, 1, np.nan]])
     assert rows_of(read(table)) == [
         ("0", "0", "0"),
@@ -154,7 +156,7 @@ def test_items_are_numbered_where_nothing_names_them(write: Write) -> None:
     corpus = read(write("sent_id,token,ann1,ann2\n0,so,X,Y\n0,good,Y,Y\n1,so,X,X\n"))
     assert list(corpus.items) == ["0", "1", "2"]
     assert list(corpus.item_attributes) == ["sent_id", "token"]
-    assert corpus.notes[0].startswith("labels.csv: wide table; item = the row's number, ")
+    assert corpus.notes[0].startswith("labels.csv: wide table; item = the row number, ")
 
 
 def test_an_id_that_repeats_does_not_name_items(write: Write) -> None:
@@ -162,7 +164,7 @@ def test_an_id_that_repeats_does_not_name_items(write: Write) -> None:
     assert list(corpus.items) == ["0", "1"]
 
 
-def test_items_and_people_without_answers_stay(write: Write) -> None:
+def test_items_and_annotators_without_answers_stay(write: Write) -> None:
     corpus = read(write("item,ann1,ann2,ann3\nt1,x,,y\nt2,,,\nt3,y,NaN,\n"))
     assert list(corpus.items) == ["t1", "t2", "t3"]
     assert list(corpus.annotators) == ["ann1", "ann2", "ann3"]
@@ -180,15 +182,15 @@ def test_many_annotators_are_counted_in_the_note(write: Write) -> None:
     corpus = read(write(f"item,{','.join(names)}\nt1,{','.join('01' * 6)}\n"))
     assert corpus.notes[0] == (
         "labels.csv: wide table; item = item, annotators = ann0, ann1, ann2, ann3, ann4, ann5, "
-        "ann6, ann7, ... (12 in all) (nominal: 0, 1); 12 answers by 12 annotators on 1 item"
+        "ann6, ann7, ... (12 in total) (nominal: 0, 1); 12 answers by 12 annotators on 1 item"
     )
 
 
-def test_a_column_of_counts_is_said(write: Write) -> None:
+def test_a_column_of_counts_is_noted(write: Write) -> None:
     corpus = read(write("rater_1,rater_2,n\n1,1,1880\n1,2,789\n"))
     assert corpus.notes[1] == (
-        "labels.csv: 'n' is kept as a fact about items; if a row stands for 'n' items with the "
-        "same answers, repeat it as often"
+        "labels.csv: 'n' is kept as an attribute of the items; if a row stands for 'n' items with "
+        "the same answers, repeat the row that often"
     )
 
 
@@ -206,7 +208,7 @@ def test_sets_in_cells(write: Write, name: str) -> None:
     assert corpus["answer"].answers() == expected
 
 
-def test_columns_called_answer_and_annotator_beside_people() -> None:
+def test_columns_called_answer_and_annotator_next_to_annotators() -> None:
     table = pa.table({"ann1": ["x", "y"], "ann2": ["y", "y"], "answer": ["x", "y"]})
     corpus = read(table)
     assert corpus["answer_"].n_rows == 4
@@ -256,12 +258,12 @@ def test_an_item_on_two_rows(write: Write) -> None:
 # ---- bad input ----
 
 
-def test_people_who_answer_in_different_ways(write: Write) -> None:
+def test_annotators_who_answer_in_different_ways(write: Write) -> None:
     path = write("id,ann1,ann2\n1,3,maybe\n2,2,no\n")
     message = (
         f"{path}: 'ann1' answers in numbers ('3'), 'ann2' answers in words ('maybe'); name the "
         "columns that are annotators (annotators=, --annotator-columns), or declare a scale that "
-        "holds both (scale=, --scale)"
+        "contains both (scale=, --scale)"
     )
     with pytest.raises(DataError, match=refused(message)):
         read(path)
@@ -271,7 +273,7 @@ def test_people_who_answer_in_different_ways(write: Write) -> None:
         read(path)
 
 
-def test_people_and_answers_that_do_not_fit(write: Write) -> None:
+def test_annotators_and_answers_that_do_not_fit(write: Write) -> None:
     path = write("id,text,category,ann1,ann2\n1,a,news,x,y\n2,b,blog,y,x\n")
     message = (
         f"{path}: 'ann1', 'ann2' look like annotators and 'category' like answers; say "
@@ -287,9 +289,9 @@ def test_pairs_of_a_name_and_an_answer(write: Write, answers: str) -> None:
     path = write(f"item,annotator_1,annotator_2,{answers}\nt1,ann,bob,x,y\nt2,bob,ann,y,y\n")
     names = ", ".join(map(repr, answers.split(",")))
     message = (
-        f"{path}: 'annotator_1', 'annotator_2' beside {names}: who is the annotator? name the "
-        "columns of answers (annotators=, --annotator-columns), or give every answer a row of "
-        "its own"
+        f"{path}: 'annotator_1', 'annotator_2' and {names}: it is not clear which columns contain "
+        "answers; name them (annotators=, --annotator-columns), or give every answer a row of its "
+        "own"
     )
     for options in ({}, {"format": "wide"}):
         with pytest.raises(DataError, match=refused(message)):
@@ -297,7 +299,7 @@ def test_pairs_of_a_name_and_an_answer(write: Write, answers: str) -> None:
     assert len(read(path, annotators=answers.split(","))["answer"].answers()) == 4
 
 
-def test_no_people(write: Write) -> None:
+def test_no_annotators(write: Write) -> None:
     path = write("id,text,anna,mean\n1,a,x,1\n2,b,y,2\n")
     message = (
         f"{path}: no columns of annotators recognised in 'id', 'text', 'anna', 'mean'; "
@@ -345,7 +347,7 @@ def test_an_answer_off_the_scale_names_the_cell(write: Write) -> None:
 
 def test_nobody_answered(write: Write) -> None:
     path = write("item,ann1,ann2\nt1,,NaN\nt2,,\n")
-    message = f"{path}: no answers to 'answer': 'answer' is blank throughout"
+    message = f"{path}: no answers to 'answer': 'answer' is blank in every row"
     with pytest.raises(DataError, match=refused(message)):
         read(path)
 
@@ -358,7 +360,9 @@ def test_an_item_without_a_name(write: Write) -> None:
 
 def test_bytes_as_answers() -> None:
     table = pa.table({"ann1": [b"\xff"], "ann2": [b"\xfe"]})
-    with pytest.raises(DataError, match=refused("table: column 'ann1' holds bytes, not answers")):
+    with pytest.raises(
+        DataError, match=refused("table: column 'ann1' contains bytes, not answers")
+    ):
         read(table, annotators=["ann1", "ann2"])
 
 

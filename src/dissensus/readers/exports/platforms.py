@@ -24,7 +24,7 @@ from dissensus.readers.exports.responses import (
 from dissensus.readers.json_text import set_text
 from dissensus.readers.options import Options
 from dissensus.readers.tables.assignments import Status, reasons_of
-from dissensus.readers.tables.column_roles import Choice
+from dissensus.readers.tables.column_roles import ColumnRoles
 from dissensus.readers.tables.rows import Column, Rows
 
 TICKS = frozenset(("true", "false"))
@@ -72,9 +72,9 @@ def read_batch(path: Path, options: Options, platform: Platform) -> Corpus:
         place=lambda row: rows.place(int(where[row])),
         sets=frozenset(name for name in answers if pa.types.is_list(answers[name].type)),
     )
-    choice, away = _choice(batch, answers, named, options, platform)
+    roles, away = _roles(batch, answers, named, options, platform)
     said += not_here(away)
-    return corpus_of(batch, choice, options, platform.tool, left, said)
+    return corpus_of(batch, roles, options, platform.tool, left, said)
 
 
 def _check_one_item(rows: Rows, platform: Platform) -> None:
@@ -200,13 +200,13 @@ def _renamed(rows: Rows, answers: dict[str, pa.Array], platform: Platform) -> di
     return named
 
 
-def _choice(
+def _roles(
     batch: Rows,
     answers: dict[str, pa.Array],
     named: dict[str, str],
     options: Options,
     platform: Platform,
-) -> tuple[Choice, list[str]]:
+) -> tuple[ColumnRoles, list[str]]:
     """What each column is, and the media that are not here."""
     shown_ones = [new for old, new in named.items() if old.startswith(platform.shown)]
     text = None
@@ -223,7 +223,7 @@ def _choice(
     seconds = platform.seconds if platform.seconds in batch.columns else None
     gold = {q: f"{platform.gold}{q}" for q in answers if f"{platform.gold}{q}" in batch.columns}
     gold = {q: column for q, column in gold.items() if len(batch.columns[column].values)}
-    return Choice(
+    return ColumnRoles(
         item,
         platform.annotator,
         tuple(answers),

@@ -18,9 +18,9 @@ from dissensus.readers.files import head, read_utf8
 from dissensus.readers.json_text import half_letter, objects, set_text, unit_of
 from dissensus.readers.options import Options
 from dissensus.readers.tables.answers import described
-from dissensus.readers.tables.assembly import assembled
+from dissensus.readers.tables.assembly import assemble
 from dissensus.readers.tables.column_names import kind_of
-from dissensus.readers.tables.column_roles import Choice, shown_columns
+from dissensus.readers.tables.column_roles import ColumnRoles, shown_columns
 from dissensus.readers.tables.notes import amounts, remarks
 from dissensus.readers.tables.rows import Rows, make_rows
 
@@ -92,7 +92,7 @@ def table(
 
 def corpus_of(
     rows: Rows,
-    choice: Choice,
+    roles: ColumnRoles,
     options: Options,
     tool: str,
     left: Left,
@@ -107,18 +107,20 @@ def corpus_of(
         known: question -> how many of its blank cells `left` counts already.
     """
     plain = replace(options, item=None, annotator=None, answer=None, text=None)
-    built = assembled(rows, choice, plain)
+    assembled = assemble(rows, roles, plain)
     counted_left = Left()
-    for question, reason, n in built.corpus.left_out:
+    for question, reason, n in assembled.corpus.left_out:
         known_blank = (known or {}).get(question, 0) if reason == "no answer" else 0
         counted_left[question, reason] += n - known_blank
     counted_left += left  # which also drops what is 0
     more = tuple(LeftOut(question, reason, n) for (question, reason), n in counted_left.items())
-    corpus = replace(built.corpus, left_out=more)
+    corpus = replace(assembled.corpus, left_out=more)
     asked = "; ".join(f"{q} ({described(a.scale)})" for q, a in corpus.questions.items())
     notes = [f"{tool}; {asked}; {amounts(corpus)}", *said]
     notes += [f"left out: {by_reason(left)}"] if left else []
-    return replace(corpus, notes=tuple(f"{rows.name}: {line}" for line in notes + remarks(built)))
+    return replace(
+        corpus, notes=tuple(f"{rows.name}: {line}" for line in notes + remarks(assembled))
+    )
 
 
 @dataclass
@@ -185,9 +187,9 @@ def of_responses(
     )
     said += not_here(away)
     person, seconds = PERSON if named else None, SECONDS if SECONDS in columns else None
-    choice = Choice(ITEM, person, tuple(questions), shown, seconds=seconds)
+    roles = ColumnRoles(ITEM, person, tuple(questions), shown, seconds=seconds)
     known = Counter(question for one in kept for question in one.left)
-    return corpus_of(rows, choice, options, tool, left, said, known)
+    return corpus_of(rows, roles, options, tool, left, said, known)
 
 
 def _cell(answers: list[str] | None, is_set: bool) -> str | None:

@@ -11,7 +11,7 @@ from dissensus.errors import DataError
 from dissensus.readers.files import ending, head, read_bytes
 from dissensus.readers.options import Options
 from dissensus.readers.tables.arrow_columns import file_rows
-from dissensus.readers.tables.shapes import any_table
+from dissensus.readers.tables.shapes import table_corpus
 
 MAGIC = b"ARROW1"
 STREAM = b"\xff\xff\xff\xff"  # before the first message of a stream
@@ -35,4 +35,4 @@ def read(path: Path, options: Options) -> Corpus:
         )
     open_any = pa.ipc.open_file if data.startswith(MAGIC) else pa.ipc.open_stream
     rows = file_rows(path, lambda: open_any(pa.BufferReader(data)).read_all())
-    return any_table(rows, options)
+    return table_corpus(rows, options)

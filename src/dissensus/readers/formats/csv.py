@@ -8,7 +8,7 @@ from dissensus.corpus import Corpus
 from dissensus.readers.delimited import delimited_rows
 from dissensus.readers.files import head, is_text
 from dissensus.readers.options import Options
-from dissensus.readers.tables.shapes import any_table
+from dissensus.readers.tables.shapes import table_corpus
 
 
 def recognise(path: Path) -> bool:
@@ -18,4 +18,4 @@ def recognise(path: Path) -> bool:
 
 def read(path: Path, options: Options) -> Corpus:
     """Read a table; every field is a text, "007" stays "007"."""
-    return any_table(delimited_rows(path, options.encoding), options)
+    return table_corpus(delimited_rows(path, options.encoding), options)

@@ -24,7 +24,7 @@ from dissensus.readers.json_text import (
 )
 from dissensus.readers.options import Options
 from dissensus.readers.tables.rows import make_rows
-from dissensus.readers.tables.shapes import any_table
+from dissensus.readers.tables.shapes import table_corpus
 
 ENDINGS = (".jsonl", ".ndjson", ".json1", ".json")
 _OPENING = re.compile(rb"\s*(\[\s*)?\{")
@@ -63,7 +63,7 @@ def read(path: Path, options: Options) -> Corpus:
         folder=path.resolve().parent,
         sets=frozenset(sets),
     )
-    return any_table(rows, options)
+    return table_corpus(rows, options)
 
 
 def _check_lines(text: str, path: Path) -> None:

@@ -20,8 +20,8 @@ from dissensus.errors import DataError
 from dissensus.readers.files import head, is_text, read_bytes, read_utf8
 from dissensus.readers.options import Options
 from dissensus.readers.tables.answers import described
-from dissensus.readers.tables.assembly import assembled
-from dissensus.readers.tables.column_roles import Choice
+from dissensus.readers.tables.assembly import assemble
+from dissensus.readers.tables.column_roles import ColumnRoles
 from dissensus.readers.tables.notes import amounts, remarks
 from dissensus.readers.tables.rows import Column, Rows
 from dissensus.scales import as_numbers
@@ -152,15 +152,15 @@ def _corpus(
         path.name,
         place=lambda cell: f"{place(cell // n_people)}, column {cell % n_people + 1}",
     )
-    built = assembled(rows, Choice("item", "annotator", ("answer",), {}), options)
-    built = replace(built, corpus=replace(built.corpus, left_out=()))
-    scale = described(built.corpus["answer"].scale)
+    assembled = assemble(rows, ColumnRoles("item", "annotator", ("answer",), {}), options)
+    assembled = replace(assembled, corpus=replace(assembled.corpus, left_out=()))
+    scale = described(assembled.corpus["answer"].scale)
     gaps = "-1 = nobody was asked" if absent else "nothing is missing"
     found_line = f"matrix; a line per item, a column per annotator ({scale}), {gaps}"
-    said = [f"{found_line}; {amounts(built.corpus)}", *remarks(built)]
+    said = [f"{found_line}; {amounts(assembled.corpus)}", *remarks(assembled)]
     if not absent:
         said.append(
             "everybody answered everything; if these are counts of votes, make it a table with "
             "the columns item, answer and count"
         )
-    return replace(built.corpus, notes=tuple(f"{path.name}: {line}" for line in said))
+    return replace(assembled.corpus, notes=tuple(f"{path.name}: {line}" for line in said))

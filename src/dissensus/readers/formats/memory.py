@@ -11,12 +11,12 @@ from dissensus.errors import DataError
 from dissensus.readers.json_text import value_text
 from dissensus.readers.options import Options
 from dissensus.readers.tables.arrow_columns import arrow_rows, as_texts
-from dissensus.readers.tables.shapes import any_table
+from dissensus.readers.tables.shapes import table_corpus
 
 
 def read_table(table: Any, options: Options) -> Corpus:
     """Read a table that is in memory already."""
-    return any_table(arrow_rows(*_columns(table), path="table", name="table"), options)
+    return table_corpus(arrow_rows(*_columns(table), path="table", name="table"), options)
 
 
 def _columns(table: Any) -> tuple[list[Any], list[Any]]:

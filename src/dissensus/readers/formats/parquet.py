@@ -12,7 +12,7 @@ from dissensus.errors import DataError
 from dissensus.readers.files import ending, head, read_bytes
 from dissensus.readers.options import Options
 from dissensus.readers.tables.arrow_columns import file_rows
-from dissensus.readers.tables.shapes import any_table
+from dissensus.readers.tables.shapes import table_corpus
 
 MAGIC = b"PAR1"
 
@@ -28,4 +28,4 @@ def read(path: Path, options: Options) -> Corpus:
     if not data.startswith(MAGIC):
         raise DataError(f"{path}: no Parquet file: it begins with {data[:4]!r}, not with {MAGIC!r}")
     rows = file_rows(path, lambda: pq.read_table(pa.BufferReader(data)))
-    return any_table(rows, options)
+    return table_corpus(rows, options)

@@ -18,7 +18,7 @@ from dissensus.readers.exports.responses import Left, check_options, corpus_of, 
 from dissensus.readers.files import head, read_utf8
 from dissensus.readers.json_text import as_object, kind, parsed
 from dissensus.readers.options import Options
-from dissensus.readers.tables.column_roles import Choice
+from dissensus.readers.tables.column_roles import ColumnRoles
 from dissensus.scales import Nominal
 
 TOOL = "peerannot"
@@ -53,8 +53,8 @@ def read(path: Path, options: Options) -> Corpus:
     n_classes = _n_classes(path.parent / "metadata.json")
     if options.scale is None and n_classes and _are_classes(columns["label"], n_classes):
         options = replace(options, scale=Nominal(tuple(map(str, range(n_classes)))))
-    choice = Choice("task", "worker", ("label",), {})
-    return corpus_of(table(path, columns, places), choice, options, TOOL, Left())
+    roles = ColumnRoles("task", "worker", ("label",), {})
+    return corpus_of(table(path, columns, places), roles, options, TOOL, Left())
 
 
 def _n_classes(path: Path) -> int:

@@ -34,7 +34,7 @@ from dissensus.readers.exports.responses import (
 )
 from dissensus.readers.json_text import set_text, value_text, value_texts
 from dissensus.readers.options import Options
-from dissensus.readers.tables.column_roles import Choice
+from dissensus.readers.tables.column_roles import ColumnRoles
 from dissensus.readers.tables.rows import Rows
 from dissensus.scales import MultiLabel, Scale, infer_scale
 
@@ -210,12 +210,12 @@ def _built(path: Path, judged: _Judged, options: Options) -> Corpus:
     labels = any(one.label for one in kept) and not judged.is_choice
     answer = CHOSEN if judged.is_choice else ANSWER
     who = PERSON if PERSON in rows.columns else None
-    choice = Choice(ITEM, who, (answer,), shown, LABEL if labels else None)
+    roles = ColumnRoles(ITEM, who, (answer,), shown, LABEL if labels else None)
     scale = options.scale if options.scale is not None else _scale(judged)
     said = [*judged.notes, *named]
     if any(one.elsewhere for one in kept):
         said.append("media that stand in the file itself or on the web are not read")
-    return corpus_of(rows, choice, replace(options, scale=scale), TOOL, judged.left, said)
+    return corpus_of(rows, roles, replace(options, scale=scale), TOOL, judged.left, said)
 
 
 def _rows(path: Path, judged: _Judged, people: dict[str, str]) -> Rows:

@@ -1,7 +1,8 @@
-"""Which columns of a table are annotators: none in a long table, several in a wide one.
+"""Annotator columns: which columns of a table contain the answers of one annotator each.
 
-Questions can stand beside one another as people do ("toxic", "insult"; "V", "A", "D"), and their
-answers look alike. So columns are taken for people by themselves only if their names say so.
+None in a long table, several in a wide one. Columns of different questions ("toxic", "insult"; "V",
+"A", "D") look the same as columns of different annotators. So columns are read as annotators only
+if their names say so.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import pyarrow.compute as pc
 
 from dissensus.errors import DataError, listed
 from dissensus.readers.options import Options
-from dissensus.readers.tables.answers import NEVER
+from dissensus.readers.tables.answers import MISSING
 from dissensus.readers.tables.column_names import (
     NAMES,
     PAIR,
@@ -25,96 +26,97 @@ from dissensus.readers.tables.column_names import (
 from dissensus.readers.tables.rows import Rows
 from dissensus.scales import as_numbers
 
-SMALL = 20  # values that a set of answers has at most, where names alone do not tell
-MANY = 6  # columns that are numbered from 0 or 1 and are people, even if nobody missed an item
+SMALL = 20  # most distinct answers, if the names of the columns are not clear
+MANY = 6  # so many columns numbered from 0 or 1 are annotators, even without a blank cell
 
 _WORDS = sorted({word.removesuffix("id").removesuffix("name") for word in NAMES["annotator"]})
-_PERSON = "|".join([*_WORDS, "ann", "anno", "human", "turker", "subject", "student"])
+_ANNOTATOR = "|".join([*_WORDS, "ann", "anno", "human", "turker", "subject", "student"])
 _ANSWER = "label|answer|rating|annotation|judgment|judgement|vote"
-_SURE = re.compile(rf"({_ANSWER})?({_PERSON})(id)?\d+({_ANSWER})?")  # ann_1, worker851_label
-_SLOT = re.compile(
-    rf"({_ANSWER})({_PERSON})?\d+|({_PERSON})\d+({_ANSWER})"
-)  # label_1, beside names
-_LETTERED = re.compile(rf"(?i:{_PERSON})([ _.-]+[A-Za-z]|[A-Z])")  # Rater A, coder_b; not "raters"
+_SURE = re.compile(rf"({_ANSWER})?({_ANNOTATOR})(id)?\d+({_ANSWER})?")  # ann_1, worker851_label
+_SLOT = re.compile(rf"({_ANSWER})({_ANNOTATOR})?\d+|({_ANNOTATOR})\d+({_ANSWER})")  # label_1
+_LETTERED = re.compile(
+    rf"(?i:{_ANNOTATOR})([ _.-]+[A-Za-z]|[A-Z])"
+)  # Rater A, coder_b; not "raters"
 _LIKELY = re.compile(rf"({_ANSWER}|[aprwju])?\d+")  # label_1, w851, 17
 _ADDRESS = re.compile(r"A[0-9A-Z]{9,}|\S+@\S+")  # of a worker of Mechanical Turk, of a letter
-_APART = frozenset(
+_DERIVED = frozenset(
     "mean avg average median mode majority mv aggregate aggregated consensus final adjudicated sd "
     "std stdev var variance entropy agreement alpha kappa sum total soft hard pred predicted "
     "prediction model gpt chatgpt llm bert claude llama mistral gemini baseline machine auto prob "
     "probability confidence".split()
 )
-_OTHER_PARTS = ("item", "text", "image", "audio", "video", "gold", "seconds", "count", "split")
+_OTHER_ROLES = ("item", "text", "image", "audio", "video", "gold", "seconds", "count", "split")
 
 
-def find_people(rows: Rows, options: Options) -> tuple[str, ...] | None:
+def find_annotators(rows: Rows, options: Options) -> tuple[str, ...] | None:
     """The columns that are an annotator each; None if this is a long table.
 
-    Refused are columns that may be either, and people who answer in different ways.
+    Columns that may be either are refused, and so are annotators of whom some answer in numbers and
+    some in words.
     """
-    people: tuple[str, ...] | None
-    parts = ("annotator", "answer", "question")
-    told = [f"{part}=" for part in parts if getattr(options, part) is not None]
+    annotators: tuple[str, ...] | None
+    roles = ("annotator", "answer", "question")
+    given = [f"{role}=" for role in roles if getattr(options, role) is not None]
     if options.annotators is not None or options.format == "wide":
-        if told:
+        if given:
             raise DataError(
                 f"{rows.path}: in a wide table the columns are the annotators, their cells the "
-                f"answers; leave out {', '.join(told)}"
+                f"answers; leave out {', '.join(given)}"
             )
         if options.annotators == ():
             raise DataError(
                 f"{rows.path}: no annotator is named; leave annotators= out or name columns"
             )
-        people = options.annotators or _all_alike(rows, options)
-    elif options.format == "long" or told:
+        annotators = options.annotators or _wide_columns(rows, options)
+    elif options.format == "long" or given:
         return None
     else:
-        people = _named_people(rows, options)
-    if people is not None:
-        rows.check(people)
-        _check_kinds(rows, people, options)
-    return people
+        annotators = _recognised_annotators(rows, options)
+    if annotators is not None:
+        rows.check(annotators)
+        _check_kinds(rows, annotators, options)
+    return annotators
 
 
 def names_annotators(rows: Rows, options: Options) -> bool:
-    """Whether columns are annotators by their names, or one holds the annotators' names."""
-    sure = _surely_people(rows, _free(rows, options))
+    """Whether columns are annotators by their names, or one column contains their names."""
+    sure = _surely_annotators(rows, _free(rows, options))
     return len(sure) > 1 or first_named("annotator", rows, sure) is not None
 
 
 def _free(rows: Rows, options: Options) -> list[str]:
-    """The columns that may be an annotator's."""
-    return [name for name in rows.columns if name not in _named(options) and not is_apart(name)]
+    """The columns that may belong to an annotator."""
+    return [name for name in rows.columns if name not in _named(options) and not is_derived(name)]
 
 
-def _surely_people(rows: Rows, free: Iterable[str]) -> list[str]:
+def _surely_annotators(rows: Rows, free: Iterable[str]) -> list[str]:
     return [name for name in free if _SURE.fullmatch(plain(name)) or _LETTERED.fullmatch(name)]
 
 
-def is_apart(name: str) -> bool:
-    """Whether a column is a summary or a machine's answer, by its name.
+def is_derived(name: str) -> bool:
+    """Whether a column is a summary or the output of a model, by its name.
 
     Example:
-        >>> [is_apart(name) for name in ("majorityVote", "label_mean", "gpt4", "ann_1")]
+        >>> [is_derived(name) for name in ("majorityVote", "label_mean", "gpt4", "ann_1")]
         [True, True, True, False]
     """
     words = re.findall(r"[A-Z]?[a-z]+|[A-Z]+", name)
-    return any(word.lower() in _APART for word in words)
+    return any(word.lower() in _DERIVED for word in words)
 
 
-def _named_people(rows: Rows, options: Options) -> tuple[str, ...] | None:
-    """The columns that are people by their names."""
+def _recognised_annotators(rows: Rows, options: Options) -> tuple[str, ...] | None:
+    """The columns that are annotators by their names."""
     free = _free(rows, options)
-    sure = _surely_people(rows, free)
-    who = first_named("annotator", rows, sure)
-    if who is not None and _shares(rows, who, sure):
-        sure.append(who)  # an expert beside the crowd
-        who = first_named("annotator", rows, sure)
-    if who is not None:
+    sure = _surely_annotators(rows, free)
+    annotator = first_named("annotator", rows, sure)
+    if annotator is not None and _shares(rows, annotator, sure):
+        sure.append(annotator)  # a column "expert" with answers, next to those of the crowd
+        annotator = first_named("annotator", rows, sure)
+    if annotator is not None:
         return None
     answer = answer_named(rows, sure)
     if len(sure) > 1:
-        _check_pairs(rows, sure)
+        _check_slots(rows, sure)
         if answer is None or _shares(rows, answer, sure):
             return tuple(name for name in rows.columns if name in sure)
         raise DataError(
@@ -124,29 +126,34 @@ def _named_people(rows: Rows, options: Options) -> tuple[str, ...] | None:
     return None if answer is not None else _likely(rows, free)
 
 
-def _check_pairs(rows: Rows, sure: list[str]) -> None:
-    """Refuse columns that go in pairs: who it was (annotator_1), and what they said (label_1)."""
+def _check_slots(rows: Rows, sure: list[str]) -> None:
+    """Refuse columns in pairs: the name of an annotator (annotator_1) and the answer (label_1)."""
     slots = [name for name in rows.columns if _SLOT.fullmatch(plain(name))]
     others = [name for name in sure if name not in slots]
     if len(slots) > 1 and len(others) > 1:
         raise DataError(
-            f"{rows.path}: {listed(others)} beside {listed(slots)}: who is the annotator? name "
-            "the columns of answers (annotators=, --annotator-columns), or give every answer a row "
-            "of its own"
+            f"{rows.path}: {listed(others)} and {listed(slots)}: it is not clear which columns "
+            "contain answers; name them (annotators=, --annotator-columns), or give every answer a "
+            "row of its own"
         )
 
 
 def _likely(rows: Rows, free: list[str]) -> tuple[str, ...] | None:
-    """Columns that are people by their names and by answering from one small set."""
-    found = [name for name in free if _LIKELY.fullmatch(plain(name)) or _ADDRESS.fullmatch(name)]
-    values = set().union(*(_values(rows, name) for name in found))
-    alike = all(_shares(rows, name, found) for name in found if _values(rows, name))
-    if len(found) < 2 or not alike or len(values) > SMALL:
+    """Columns that may be annotators by their names, and have the same few answers."""
+    likely = [name for name in free if _LIKELY.fullmatch(plain(name)) or _ADDRESS.fullmatch(name)]
+    values = set().union(*(_values(rows, name) for name in likely))
+    alike = all(_shares(rows, name, likely) for name in likely if _values(rows, name))
+    if len(likely) < 2 or not alike or len(values) > SMALL:
         return None
-    gaps = sum(rows.columns[name].first_blank is not None for name in found)
-    if len(found) == len(rows.columns) and _is_numbered(found) and gaps < 2 and len(found) < MANY:
-        return None  # "0,1,2" may be the header of a long table that has no names
-    return tuple(found)
+    gaps = sum(rows.columns[name].first_blank is not None for name in likely)
+    if (
+        len(likely) == len(rows.columns)
+        and _is_numbered(likely)
+        and gaps < 2
+        and len(likely) < MANY
+    ):
+        return None  # "0,1,2" may be the header of a long table without column names
+    return tuple(likely)
 
 
 def _is_numbered(names: list[str]) -> bool:
@@ -154,22 +161,22 @@ def _is_numbered(names: list[str]) -> bool:
     return names in (numbers[:-1], numbers[1:])
 
 
-def _all_alike(rows: Rows, options: Options) -> tuple[str, ...]:
-    """The people of a table that is known to be wide, by their names or else by their answers."""
-    known = {name for part in _OTHER_PARTS for name in candidates(part, rows)} | _named(options)
-    free = [name for name in rows.columns if name not in known and not is_apart(name)]
+def _wide_columns(rows: Rows, options: Options) -> tuple[str, ...]:
+    """The annotators of a table that is known to be wide, by their names or by their answers."""
+    known = {name for role in _OTHER_ROLES for name in candidates(role, rows)} | _named(options)
+    free = [name for name in rows.columns if name not in known and not is_derived(name)]
     free = [name for name in free if plain(name) not in PAIR and "unnamed" not in plain(name)]
-    sure = _surely_people(rows, free)
+    sure = _surely_annotators(rows, free)
     if len(sure) > 1:
-        _check_pairs(rows, sure)
+        _check_slots(rows, sure)
         return tuple(sure)
-    found = [name for name in free if _shares(rows, name, free)]
-    if len(found) < 2:
+    annotators = [name for name in free if _shares(rows, name, free)]
+    if len(annotators) < 2:
         raise DataError(
             f"{rows.path}: no columns of annotators recognised in {listed(rows.columns, 40)}; "
             "name them (annotators=, --annotator-columns)"
         )
-    return tuple(found)
+    return tuple(annotators)
 
 
 def _named(options: Options) -> set[str]:
@@ -178,12 +185,12 @@ def _named(options: Options) -> set[str]:
 
 
 def _values(rows: Rows, name: str) -> set[str]:
-    """What a column holds, without what programs write for nothing."""
+    """The values of a column, without words for a missing value."""
     column = rows.columns[name]
     if column.is_bytes:
         return set()
     trimmed = pc.utf8_trim_whitespace(column.values).to_pylist()
-    return {value for value in trimmed if value.casefold() not in NEVER}
+    return {value for value in trimmed if value.casefold() not in MISSING}
 
 
 def _shares(rows: Rows, name: str, others: Iterable[str]) -> bool:
@@ -192,20 +199,20 @@ def _shares(rows: Rows, name: str, others: Iterable[str]) -> bool:
     return any(own & _values(rows, other) for other in others if other != name)
 
 
-def _check_kinds(rows: Rows, people: tuple[str, ...], options: Options) -> None:
-    """Refuse people of whom some answer in numbers only and some in words only."""
+def _check_kinds(rows: Rows, annotators: tuple[str, ...], options: Options) -> None:
+    """Refuse annotators of whom some answer in numbers only and some in words only."""
     first: dict[str, str] = {}
-    for name in people:
+    for name in annotators:
         kind = "sets" if name in rows.sets else _kind(_values(rows, name))
         if kind is not None:
             first.setdefault(kind, name)
     kinds = [kind for kind in ("numbers", "words", "sets") if kind in first]
     if len(kinds) < 2 or (options.scale is not None and "sets" not in kinds):
         return
-    told = [f"{first[kind]!r} answers in {kind} ({_example(rows, first[kind])})" for kind in kinds]
+    clash = [f"{first[kind]!r} answers in {kind} ({_example(rows, first[kind])})" for kind in kinds]
     raise DataError(
-        f"{rows.path}: {', '.join(told)}; name the columns that are annotators (annotators=, "
-        "--annotator-columns), or declare a scale that holds both (scale=, --scale)"
+        f"{rows.path}: {', '.join(clash)}; name the columns that are annotators (annotators=, "
+        "--annotator-columns), or declare a scale that contains both (scale=, --scale)"
     )
 
 
@@ -219,5 +226,5 @@ def _kind(values: set[str]) -> str | None:
 def _example(rows: Rows, name: str) -> str:
     values = _values(rows, name)
     column = rows.columns[name].values.to_pylist()
-    found = next(value for value in column if value.strip() in values)
-    return repr(found if len(found) <= 40 else found[:40] + "...")
+    value = next(value for value in column if value.strip() in values)
+    return repr(value if len(value) <= 40 else value[:40] + "...")

@@ -1,4 +1,4 @@
-"""Answer cells: lists, choices, spans and objects that cells of answers hold."""
+"""Answer cells: what the cells of an answer column contain: values, lists of values, or neither."""
 
 from __future__ import annotations
 
@@ -8,125 +8,166 @@ from typing import Any
 
 import numpy as np
 
-from dissensus.errors import DataError
+from dissensus.errors import DataError, listed
 from dissensus.readers.tables.rows import Rows
-from dissensus.scales import (
-    as_numbers,
-)
+from dissensus.scales import Scale, as_numbers
 
 MOST_LOOKED_AT = 1000  # distinct answers that are looked at for spans
 
 
-def written_lists(values: list[str]) -> list[str] | None:
-    """Lists that a table of texts holds, as JSON or Python writes them, as JSON; None if one of
-    the texts is no list of values."""
+def cell_values(
+    rows: Rows, column: str, question: str, counts: np.ndarray, declared: Scale | str | None
+) -> tuple[list[str], bool]:
+    """The distinct texts of a column, and whether they are JSON lists: sets of values.
+
+    Lists of one value each are plain values if the declared scale has single values. Spans and
+    other JSON are refused.
+
+    Args:
+        counts: how often each text is an answer, (n_values,).
+    """
+    _check_spans(rows, column, question, counts)
+    texts: list[str] = rows.columns[column].values.to_pylist()
+    lists = None if column in rows.sets else _written_lists(texts) or _written_choices(texts)
+    is_set = column in rows.sets or lists is not None
+    values = lists or texts
+    kind = declared if isinstance(declared, str) else getattr(declared, "kind", "multi-label")
+    if is_set and not kind.startswith(("multi-label", "multilabel")):
+        values, is_set = _single_values(rows, column, values, kind), False
+    _check_objects(rows, column, question, values, counts)
+    return values, is_set
+
+
+def _single_values(rows: Rows, column: str, values: list[str], kind: str) -> list[str]:
+    """Lists of at most one value as that value."""
+    lists = [json.loads(value) for value in values]
+    for code, members in enumerate(lists):
+        if len(members) > 1:
+            row = int((rows.columns[column].codes == code).argmax())
+            raise DataError(
+                f"{rows.at(row)}: {listed(members)} are several values; "
+                f"declare a multi-label scale instead of {kind}"
+            )
+    return [members[0] if members else "nan" for members in lists]
+
+
+def _written_lists(texts: list[str]) -> list[str] | None:
+    """Texts that are lists in JSON or Python, as JSON; None if one is not a list of values."""
     lists = []
-    for text in values:
+    for text in texts:
         if not (text.strip().startswith("[") and text.strip().endswith("]")):
             return None
         try:
-            found = ast.literal_eval(text.strip())
+            members = ast.literal_eval(text.strip())
         except (ValueError, SyntaxError, RecursionError, MemoryError):
             return None
-        if not all(isinstance(one, str | int | float) for one in found):
+        if not all(isinstance(member, str | int | float) for member in members):
             return None
-        lists.append(json.dumps([str(one) for one in found], ensure_ascii=False))
+        lists.append(json.dumps([str(member) for member in members], ensure_ascii=False))
     return lists or None
 
 
-def written_choices(values: list[str]) -> list[str] | None:
-    """Lists of choices as JSON, as Label Studio's tables have them: `{"choices": ["joy", "fear"]}`
-    for several, and one as it is; None if nobody chose several."""
-    found = {text: _choices(text) for text in values if text.lstrip().startswith('{"choices"')}
-    if not found or None in found.values():
+def _written_choices(texts: list[str]) -> list[str] | None:
+    """Choices as JSON lists, as the tables of Label Studio have them.
+
+    Several choices are `{"choices": ["joy", "fear"]}`, one is plain text. None if no cell has
+    several.
+    """
+    choices = {text: _choices(text) for text in texts if text.lstrip().startswith('{"choices"')}
+    if not choices or None in choices.values():
         return None
-    lists = (found.get(text) or [text] for text in values)
-    return [json.dumps(chosen, ensure_ascii=False) for chosen in lists]
+    lists = (choices.get(text) or [text] for text in texts)
+    return [json.dumps(members, ensure_ascii=False) for members in lists]
 
 
 def _choices(text: str) -> list[str] | None:
-    """The choices that an object of JSON is, if it is nothing else."""
+    """The choices of a JSON object that contains nothing else."""
     try:
-        held = json.loads(text)
+        content = json.loads(text)
     except (json.JSONDecodeError, RecursionError):
         return None
-    chosen = held.get("choices") if isinstance(held, dict) and len(held) == 1 else None
-    plain = isinstance(chosen, list) and all(isinstance(one, str) for one in chosen)
-    return chosen if plain else None
+    choices = content.get("choices") if isinstance(content, dict) and len(content) == 1 else None
+    plain = isinstance(choices, list) and all(isinstance(choice, str) for choice in choices)
+    return choices if plain else None
 
 
-def check_objects(
-    rows: Rows, column: str, question: str, values: list[str], used: np.ndarray
+# ---- what is refused ----
+
+
+def _check_objects(
+    rows: Rows, column: str, question: str, values: list[str], counts: np.ndarray
 ) -> None:
-    """Refuse answers that are objects of JSON, as exports of annotation tools hold them."""
-    for code in used:
-        found = values[code].lstrip()
-        if found.startswith(("{", "[{", '["{')) and _holds_object(found):
+    """Refuse answers that are JSON objects, as exports of annotation tools contain them."""
+    for code in np.flatnonzero(counts):
+        text = values[code].lstrip()
+        if text.startswith(("{", "[{", '["{')) and _contains_object(text):
             row = int((rows.columns[column].codes == code).argmax())
-            shown = found if len(found) <= 60 else f"{found[:60]}..."
             raise DataError(
-                f"{rows.at(row)}: the answer to {question!r} is a JSON object, found {shown}; "
-                "write a row for each annotator, with the answer alone in a column"
+                f"{rows.at(row)}: the answer to {question!r} is a JSON object, found "
+                f"{_shortened(text)}; write a row for each annotator, with the answer alone in a "
+                "column"
             )
 
 
-def check_spans(rows: Rows, column: str, question: str, counts: np.ndarray) -> None:
+def _contains_object(text: str) -> bool:
+    """Whether this is a JSON object, or a list of such, which may be written as texts."""
+    try:
+        content = json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    if isinstance(content, list):
+        return any(isinstance(one, dict) or _contains_object(one) for one in content if one)
+    return isinstance(content, dict)
+
+
+def _check_spans(rows: Rows, column: str, question: str, counts: np.ndarray) -> None:
     """Refuse answers that are spans: lists of lists such as [10, 28, "Subject"]."""
-    values = rows.columns[column].values.to_pylist()
+    texts = rows.columns[column].values.to_pylist()
     used = np.flatnonzero(counts)[:MOST_LOOKED_AT].tolist()
-    lists = [code for code in used if values[code].lstrip().startswith("[")]
-    filled = {code: held for code in lists if (held := _parsed_list(values[code]))}
-    code = next((code for code, held in filled.items() if any(map(_is_span, held))), None)
-    alone = len(lists) == len(used) and all(_is_span(held, True) for held in filled.values())
-    if code is None and alone:
-        code = next(iter(filled), None)
-    if code is None:
-        return
-    row = int((rows.columns[column].codes == code).argmax())
-    shown = values[code] if len(values[code]) <= 60 else f"{values[code][:60]}..."
-    raise DataError(
-        f"{rows.at(row)}: the answer to {question!r} is a list of spans (start, end), found "
-        f"{shown}; spans are not read: name a column of values (answer=, --answer)"
-    )
+    codes = [code for code in used if texts[code].lstrip().startswith("[")]
+    lists = {code: members for code in codes if (members := _parsed_list(texts[code]))}
+    spans = [code for code, members in lists.items() if any(map(_is_span, members))]
+    if not spans and len(codes) == len(used):  # a single span in each cell
+        spans = list(lists) if all(_is_span(one, labelled=True) for one in lists.values()) else []
+    if spans:
+        row = int((rows.columns[column].codes == spans[0]).argmax())
+        raise DataError(
+            f"{rows.at(row)}: the answer to {question!r} is a list of spans (start, end), found "
+            f"{_shortened(texts[spans[0]])}; spans are not read: name a column of values (answer=, "
+            "--answer)"
+        )
 
 
 def _parsed_list(text: str) -> list[Any] | None:
-    """The list that a text is in JSON or Python; its entries may be lists written as texts."""
+    """The list that a text is in JSON or Python; its members may be lists written as texts."""
     try:
-        held = ast.literal_eval(text.strip())
+        members = ast.literal_eval(text.strip())
     except (ValueError, SyntaxError, RecursionError, MemoryError):
         return None
-    if not isinstance(held, list):
+    if not isinstance(members, list):
         return None
-    nested = (_parsed_list(one) if _is_written_list(one) else None for one in held)
-    return [one if inner is None else inner for one, inner in zip(held, nested, strict=True)]
+    inner = [_parsed_list(one) if _is_written_list(one) else None for one in members]
+    return [one if list_ is None else list_ for one, list_ in zip(members, inner, strict=True)]
 
 
 def _is_written_list(value: Any) -> bool:
     return isinstance(value, str) and value.startswith("[") and value.endswith("]")
 
 
-def _is_span(held: Any, labelled: bool = False) -> bool:
+def _is_span(members: Any, labelled: bool = False) -> bool:
     """Whether this is [start, end, ...]: two whole numbers in order, and perhaps labels.
 
     Args:
-        labelled: whether there must be a label behind them, as two numbers may be two values.
+        labelled: whether a label must follow, because two numbers alone may be two values.
     """
-    if not isinstance(held, list | tuple) or len(held) < 2 + labelled:
+    if not isinstance(members, list | tuple) or len(members) < 2 + labelled:
         return False
-    ends = [str(end) for end in held[:2]]
+    ends = [str(end) for end in members[:2]]
     if not all(end.isdecimal() and len(end) < 20 for end in ends):
         return False
-    names = all(isinstance(one, str) and as_numbers([one]) is None for one in held[2:])
-    return int(ends[0]) <= int(ends[1]) and (names or not labelled)
+    labels = all(isinstance(one, str) and as_numbers([one]) is None for one in members[2:])
+    return int(ends[0]) <= int(ends[1]) and (labels or not labelled)
 
 
-def _holds_object(text: str) -> bool:
-    """Whether this is an object of JSON, or a list of such, which may be written as texts."""
-    try:
-        held = json.loads(text)
-    except (ValueError, RecursionError):
-        return False
-    if isinstance(held, list):
-        return any(isinstance(one, dict) or _holds_object(one) for one in held if one)
-    return isinstance(held, dict)
+def _shortened(text: str) -> str:
+    return text if len(text) <= 60 else f"{text[:60]}..."

@@ -14,14 +14,9 @@ import pyarrow as pa
 from dissensus.errors import DataError, listed
 from dissensus.names import split_names
 from dissensus.readers.options import Options
-from dissensus.readers.tables.answer_cells import (
-    check_objects,
-    check_spans,
-    written_choices,
-    written_lists,
-)
+from dissensus.readers.tables.answer_cells import cell_values
 from dissensus.readers.tables.rows import Rows
-from dissensus.readers.tables.spellings import spelling_key, spellings_note, variants
+from dissensus.readers.tables.spellings import merged, spelling_key, spellings_note, variants
 from dissensus.scales import (
     Interval,
     MultiLabel,
@@ -34,14 +29,14 @@ from dissensus.scales import (
     sorted_values,
 )
 
-NEVER = frozenset(("nan", "<na>", "null"))  # no answer, as programs write it
-_COMMA = re.compile(r"[+-]?\d+,\d+")  # 1,5, as half of the world writes it
-PERHAPS = frozenset(("na", "n/a", "none"))  # no answer among numbers; among words, a value
+MISSING = frozenset(("nan", "<na>", "null"))  # as programs write a missing value
+_COMMA = re.compile(r"[+-]?\d+,\d+")  # 1,5 for 1.5, as in much of Europe
+MISSING_AMONG_NUMBERS = frozenset(("na", "n/a", "none"))  # values like any other among words
 
 
 @dataclass(frozen=True, eq=False)
 class Answers:
-    """One question's answers: which rows hold one, and what it is."""
+    """The answers to one question: which rows have one, and what it is."""
 
     rows: np.ndarray  # (n,) positions in the table
     stored: np.ndarray  # (n,) as the scale stores them
@@ -58,25 +53,24 @@ def answers_of(
     options: Options,
     gold: bool = False,
 ) -> Answers:
-    """Read the answers that stand in these rows of a column.
+    """Read the answers in these rows of a column.
 
     Blank cells are left out, and so are words for a missing value (see `_missing`), which a note
     counts. Spellings of one value are kept apart with a note, unless `merge_variants` is set.
 
     Args:
-        gold: whether the column holds gold labels, where "NA" and "none" are missing values
+        gold: whether the column contains gold labels, where "NA" and "none" are missing values
             unless the scale lists them.
     """
-    held = rows.columns[column]
-    if held.is_bytes:
-        raise DataError(f"{rows.path}: column {column!r} holds bytes, not answers")
-    codes = held.codes[chosen]
-    counts = np.bincount(codes[codes >= 0], minlength=len(held.values))
+    cells = rows.columns[column]
+    if cells.is_bytes:
+        raise DataError(f"{rows.path}: column {column!r} contains bytes, not answers")
+    codes = cells.codes[chosen]
+    counts = np.bincount(codes[codes >= 0], minlength=len(cells.values))
     declared = declared_scale(question, options)
     if declared is None and column in rows.orders:
         declared = Ordinal(rows.orders[column])
-    check_spans(rows, column, question, counts)
-    values, is_set = _values(rows, column, declared)
+    values, is_set = cell_values(rows, column, question, counts, declared)
     missing = np.zeros(len(values), dtype=bool)
     if not is_set:
         missing = _missing(values, counts, declared, gold)
@@ -84,55 +78,35 @@ def answers_of(
     counts[missing] = 0
     used = np.flatnonzero(counts)
     if not len(used):
-        raise DataError(f"{rows.path}: no answers to {question!r}: {column!r} is blank throughout")
-    check_objects(rows, column, question, values, used)
+        raise DataError(
+            f"{rows.path}: no answers to {question!r}: {column!r} is blank in every row"
+        )
     groups = [] if is_set else variants(values, counts)
-    spelled = _spelled(values, declared, groups) if options.merge_variants else values
+    spelled = values
+    if options.merge_variants:
+        spelled = merged(values, groups, _values_named(declared))
     texts = [spelled[code] for code in used]
     scale = _scale(texts, declared, is_set, f"{rows.path}: {question}")
     stored = _encoded(texts, scale, is_set)
     if stored is None:
-        raise _outside(rows, question, scale, held.codes, chosen, used, values, texts, is_set)
+        raise _outside(rows, question, scale, cells.codes, chosen, used, values, texts, is_set)
     lookup = np.zeros(len(values), dtype=stored.dtype)
     lookup[used] = stored
-    there = np.r_[counts > 0, False][codes]
+    answered = np.r_[counts > 0, False][codes]
     notes += _notes(values, counts, groups, declared, scale, options)
     notes += _stray(texts, declared, scale)
-    return Answers(chosen[there], lookup[codes[there]], scale, chosen[~there], notes)
-
-
-def _values(rows: Rows, column: str, declared: Scale | str | None) -> tuple[list[str], bool]:
-    """The distinct texts, and whether they are JSON lists: sets of values.
-
-    Lists of one value each are plain answers where a scale for such is declared.
-    """
-    values: list[str] = rows.columns[column].values.to_pylist()
-    written = None if column in rows.sets else written_lists(values) or written_choices(values)
-    is_set = column in rows.sets or written is not None
-    values = written or values
-    kind = declared if isinstance(declared, str) else getattr(declared, "kind", "multi-label")
-    if not is_set or kind.startswith(("multi-label", "multilabel")):
-        return values, is_set
-    lists = [json.loads(value) for value in values]
-    for code, found in enumerate(lists):
-        if len(found) > 1:
-            row = int((rows.columns[column].codes == code).argmax())
-            raise DataError(
-                f"{rows.at(row)}: {listed(found)} are several values; "
-                f"declare a multi-label scale instead of {kind}"
-            )
-    return [found[0] if found else "nan" for found in lists], False
+    return Answers(chosen[answered], lookup[codes[answered]], scale, chosen[~answered], notes)
 
 
 def declared_scale(question: str, options: Options) -> Scale | str | None:
-    """What the user said of this question's scale."""
+    """The scale that the user declared for this question."""
     if isinstance(options.scale, Mapping):
         return options.scale.get(question)
     return options.scale
 
 
 def declared_values(options: Options) -> tuple[str, ...]:
-    """The values that the declared scale lists, where it is one for all questions."""
+    """The values that the declared scale lists, if one is declared for all questions."""
     return () if isinstance(options.scale, Mapping) else _values_named(options.scale)
 
 
@@ -146,30 +120,30 @@ def described(scale: Scale) -> str:
     if isinstance(scale, Interval):
         return f"{scale.kind}: {scale.low:g} to {scale.high:g}"
     values = list(getattr(scale, "values", ()))
-    more = f", ... ({len(values)} in all)" if len(values) > 8 else ""
+    more = f", ... ({len(values)} in total)" if len(values) > 8 else ""
     return f"{scale.kind}: {', '.join(values[:8])}{more}"
 
 
 def _missing(
     values: list[str], counts: np.ndarray, declared: Scale | str | None, gold: bool
 ) -> np.ndarray:
-    """Which values stand for a missing answer, (n_values,).
+    """Which values mean a missing answer, (n_values,).
 
     A value that the declared scale lists never does. "nan", "null" and "<NA>", which programs
     write, always do. "NA", "N/A" and "none" do among numbers; among words they are values like
-    any other, so that a declared scale has to list them.
+    any other, so a declared scale has to list them.
     """
     plain = [value.strip().casefold() for value in values]
-    never = np.array([text in NEVER for text in plain], dtype=bool)
-    perhaps = np.array([text in PERHAPS for text in plain], dtype=bool)
-    known = _values_named(declared)
-    if perhaps.any() and not gold and not _is_numeric(declared):
-        others = [values[code] for code in np.flatnonzero((counts > 0) & ~never & ~perhaps)]
-        others = list(known) or others
+    always = np.array([text in MISSING for text in plain], dtype=bool)
+    among_numbers = np.array([text in MISSING_AMONG_NUMBERS for text in plain], dtype=bool)
+    listed_values = set(_values_named(declared))
+    if among_numbers.any() and not gold and not _is_numeric(declared):
+        used = np.flatnonzero((counts > 0) & ~always & ~among_numbers)
+        others = list(listed_values) or [values[code] for code in used]
         if not others or as_numbers(others) is None:
-            perhaps[:] = False
-    on_scale = np.array([value in set(known) for value in values], dtype=bool)
-    return (never | perhaps) & ~on_scale
+            among_numbers[:] = False
+    on_scale = np.array([value in listed_values for value in values], dtype=bool)
+    return (always | among_numbers) & ~on_scale
 
 
 def _missing_notes(values: list[str], counts: np.ndarray, missing: np.ndarray) -> tuple[str, ...]:
@@ -181,27 +155,20 @@ def _missing_notes(values: list[str], counts: np.ndarray, missing: np.ndarray) -
 
 
 def _is_numeric(declared: Scale | str | None) -> bool:
-    """Whether a declared scale is one of numbers."""
+    """Whether a declared scale is an interval."""
     if isinstance(declared, str):
         return declared.startswith("interval")
     return isinstance(declared, Interval)
 
 
 def _values_named(declared: Scale | str | None) -> tuple[str, ...]:
-    """The values that a declaration lists; of an interval none."""
+    """The values that a declared scale lists; none for an interval."""
     if _is_numeric(declared):
         return ()
     if isinstance(declared, str):
         _, _, rest = declared.partition(":")
         return tuple(split_names(rest)) if rest else ()
     return tuple(getattr(declared, "values", ()))
-
-
-def _spelled(values: list[str], declared: Scale | str | None, groups: list[list[int]]) -> list[str]:
-    """Each value in one spelling: the scale's own, or else the most frequent."""
-    spelling = {spelling_key(values[group[0]]): values[group[0]] for group in groups}
-    spelling |= {spelling_key(value): value for value in _values_named(declared)}
-    return [spelling.get(spelling_key(value), value) for value in values]
 
 
 def _notes(
@@ -212,45 +179,45 @@ def _notes(
     scale: Scale,
     options: Options,
 ) -> tuple[str, ...]:
-    """What is to be said about values that are spelled in several ways."""
+    """Notes about values that are spelled in several ways."""
     if not groups:
         return ()
     if options.merge_variants:
         return (spellings_note(values, counts, groups, "merged"),)
     advice = "merge_variants=True (--merge-variants) makes them one"
-    if isinstance(scale, Interval):  # to which 1 and 1.0 are the same; said where it was a guess
-        told = spellings_note(values, counts, groups, "read as numbers")
-        return () if declared is not None else (f"{told}; {advice}",)
+    if isinstance(scale, Interval):  # where 1 and 1.0 are the same
+        note = spellings_note(values, counts, groups, "read as numbers")
+        return () if declared is not None else (f"{note}; {advice}",)
     return (f"{spellings_note(values, counts, groups, 'kept apart')}; {advice}",)
 
 
 def _stray(texts: list[str], declared: Scale | str | None, scale: Scale) -> tuple[str, ...]:
-    """What is to be said where a few words among many numbers make words of all of them."""
+    """A note if a few words among many numbers turn all answers into names."""
     if declared is not None or not isinstance(scale, Nominal):
         return ()
     strange = sorted({text for text in texts if as_numbers([text]) is None})
     if strange and all(_COMMA.fullmatch(text.strip()) for text in strange):
         return (
-            f"{listed(strange, 3)}: taken for names because of the comma; write it as a point "
+            f"{listed(strange, 3)}: read as names because of the comma; write a decimal point "
             "(1.5) if these are numbers, or declare a multi-label scale if they are sets",
         )
     if not strange or 2 * len(strange) >= len(set(texts)) - 1:
         return ()
-    are = "is no number" if len(strange) == 1 else "are no numbers"
+    are = "is not a number" if len(strange) == 1 else "are not numbers"
     return (
-        f"{listed(strange)} {are}, so that all answers are taken for names; correct it, or "
-        "leave these rows out, if the others are ratings",
+        f"{listed(strange)} {are}, so all answers are read as names; if the others are ratings, "
+        "correct these rows or leave them out",
     )
 
 
 def _scale(texts: list[str], declared: Scale | str | None, is_set: bool, about: str) -> Scale:
-    """The scale as declared, completed or inferred from what was found."""
+    """The scale as declared, completed or inferred from the answers."""
     if isinstance(declared, Scale):
         return declared
     try:
         if is_set and (declared is None or ":" not in declared):
-            found = {value for text in texts for value in json.loads(text)}
-            return MultiLabel(tuple(sorted_values(found)))
+            members = {value for text in texts for value in json.loads(text)}
+            return MultiLabel(tuple(sorted_values(members)))
         distinct = list(dict.fromkeys(texts))
         return infer_scale(distinct) if declared is None else parse_scale(declared, distinct)
     except DataError as error:
@@ -281,24 +248,21 @@ def _outside(
     texts: list[str],
     is_set: bool,
 ) -> DataError:
-    """What to say of answers that are not on the scale."""
+    """The error for answers that are not on the scale."""
     strange = np.array([_encoded([text], scale, is_set) is None for text in texts], dtype=bool)
     off = np.isin(codes[chosen], used[strange])
     row = int(chosen[off.argmax()])
-    found = values[codes[row]]
-    near = [
-        value
-        for value in getattr(scale, "values", ())
-        if spelling_key(value) == spelling_key(found)
-    ]
+    answer = values[codes[row]]
+    key = spelling_key(answer)
+    near = [value for value in getattr(scale, "values", ()) if spelling_key(value) == key]
     advice = "correct it or declare another scale"
     if near:
         advice = f"{near[0]!r} is; merge_variants=True (--merge-variants) makes them one"
-    elif found.strip().casefold() in PERHAPS:
+    elif answer.strip().casefold() in MISSING_AMONG_NUMBERS:
         advice = "add it to the scale if it is an answer, or empty the cell if it means no answer"
     others = [values[code] for code in used[strange]]
     many = f"; {int(off.sum())} such answers: {listed(others)}" if off.sum() > 1 else ""
     return DataError(
-        f"{rows.at(row)}: answer {found!r} to {question!r} is not on the scale "
+        f"{rows.at(row)}: answer {answer!r} to {question!r} is not on the scale "
         f"({described(scale)}){many}; {advice}"
     )

@@ -55,7 +55,7 @@ def take_rows(rows: Rows, kept: np.ndarray) -> Rows:
     )
 
 
-def that_count(rows: Rows) -> tuple[Rows, Counter[str]]:
+def without_rejected(rows: Rows) -> tuple[Rows, Counter[str]]:
     """The rows of a platform's table that count, and how many do not, by reason."""
     status = next((one for one in (MTURK, TOLOKA) if one.column in rows.columns), None)
     reasons = [] if status is None else reasons_of(rows, status)

@@ -1,4 +1,7 @@
-"""Which column is what: recognised by its name, checked by what it holds, overruled by options."""
+"""Column roles: which column is the item, the annotator, the answer and so on.
+
+A role is recognised by the column's name and checked by its content; options overrule both.
+"""
 
 from __future__ import annotations
 
@@ -26,10 +29,10 @@ MOST_QUESTIONS = 100
 
 
 @dataclass(frozen=True)
-class Choice:
-    """What each column is taken for."""
+class ColumnRoles:
+    """The role of each column."""
 
-    item: str | None  # None: an item is what was shown
+    item: str | None  # None: each distinct content is an item
     annotator: str | None
     answer: tuple[str, ...]
     shown: dict[str, str]  # role -> column
@@ -42,14 +45,14 @@ class Choice:
 
     @property
     def used(self) -> set[str]:
-        """Every column that has a part of its own."""
+        """Every column that has a role."""
         single = (self.item, self.annotator, self.question, self.seconds, self.count)
         others = (*self.answer, *self.shown.values(), *self.gold.values(), *single)
         return {name for name in (*others, self.response, self.split) if name is not None}
 
 
-def choose(rows: Rows, options: Options) -> Choice:
-    """Tell what each column is: as the options say, else by name and content."""
+def find_roles(rows: Rows, options: Options) -> ColumnRoles:
+    """The roles of the columns of a long table: from the options, or by name and content."""
     named = _named(options)
     rows.check(sorted(named))
     answer = _answer(rows, options, named)
@@ -63,13 +66,13 @@ def choose(rows: Rows, options: Options) -> Choice:
     items = items_of(rows, item, shown)
     question = options.question or _question(rows, taken, items, len(answer))
     taken.add(question)
-    return Choice(
+    return ColumnRoles(
         item,
         annotator,
         answer,
         shown,
         question,
-        gold=_gold(rows, options, answer, taken, asked_groups(rows, items, question)),
+        gold=_gold(rows, options, answer, taken, question_groups(rows, items, question)),
         seconds=first_named("seconds", rows, taken, _is_numeric),
         count=None if annotator else _count(rows, options, answer, taken, items),
         response=first_named("response", rows, taken),
@@ -78,16 +81,16 @@ def choose(rows: Rows, options: Options) -> Choice:
 
 
 def items_of(rows: Rows, item: str | None, shown: dict[str, str]) -> Column:
-    """Which item each row is about, and the items' names; a row without one is refused.
+    """The item of each row, and the names of the items; a row without one is refused.
 
-    Without a column of items, an item is the distinct tuple of what was shown.
+    Without an item column, each distinct tuple of contents is an item.
     """
     if item is None and not shown:
         raise DataError(_unrecognised(rows, "items", "item"))
     column = rows.columns[item] if item is not None else _joined(rows, list(shown.values()))
     if column.is_bytes:
         raise DataError(
-            f"{rows.path}: column {item or next(iter(shown.values()))!r} holds bytes; "
+            f"{rows.path}: column {item or next(iter(shown.values()))!r} contains bytes; "
             "name a column of items (item=, --item)"
         )
     blank = column.first_blank
@@ -97,12 +100,12 @@ def items_of(rows: Rows, item: str | None, shown: dict[str, str]) -> Column:
     return column
 
 
-def asked_groups(rows: Rows, items: Column, question: str | None) -> Column:
-    """A code per row for what was asked: the item, or the item and the question."""
+def question_groups(rows: Rows, items: Column, question: str | None) -> Column:
+    """A code per row for the item, or for the item and the question."""
     if question is None:
         return items
-    asked = rows.columns[question]
-    pairs = items.codes.astype(np.int64) * (len(asked.values) + 1) + asked.codes + 1
+    questions = rows.columns[question]
+    pairs = items.codes.astype(np.int64) * (len(questions.values) + 1) + questions.codes + 1
     distinct, codes = np.unique(pairs, return_inverse=True)
     return Column(distinct, codes.reshape(-1))
 
@@ -128,13 +131,13 @@ def _named(options: Options) -> set[str]:
 def _answer(rows: Rows, options: Options, named: set[str]) -> tuple[str, ...]:
     if options.answer is not None:
         return options.answer
-    found = answer_named(rows, named)
-    if found is None:
+    answer = answer_named(rows, named)
+    if answer is None:
         raise NoAnswersError(
             f"{_unrecognised(rows, 'answers', 'answer')}, or say "
             'format="wide" (--format wide) if every annotator has a column'
         )
-    return (found,)
+    return (answer,)
 
 
 def _unrecognised(rows: Rows, what: str, option: str) -> str:
@@ -145,7 +148,7 @@ def _unrecognised(rows: Rows, what: str, option: str) -> str:
 
 
 def _item(rows: Rows, taken: Iterable[str | None]) -> str | None:
-    """The first fitting name; but `task` may hold the task's name, the same for many texts."""
+    """The first name that fits; but `task` may be the name of the task, the same for many texts."""
     shown = first_named("text", rows, taken)
 
     def fits(column: Column) -> bool:
@@ -165,20 +168,19 @@ def shown_columns(
         return {name: name for name in options.text}
 
     def fits(column: Column) -> bool:
-        """Whether an item has one such content: a `comment` may be the annotator's own."""
+        """Whether an item has one such content: a `comment` may be one by the annotator."""
         return item is None or one_each(column, items_of(rows, item, {}))
 
     pair = {plain(name): name for name in rows.columns if name not in taken}
     if all(part in pair and fits(rows.columns[pair[part]]) for part in PAIR):
         return {part: pair[part] for part in PAIR}
-    found = {
-        role: first_named(role, rows, taken, fits) for role in ("text", "image", "audio", "video")
-    }
-    return {role: column for role, column in found.items() if column is not None}
+    kinds = ("text", "image", "audio", "video")
+    columns = {kind: first_named(kind, rows, taken, fits) for kind in kinds}
+    return {kind: column for kind, column in columns.items() if column is not None}
 
 
 def _numbers_rows(rows: Rows, item: str, shown: dict[str, str]) -> bool:
-    """Whether this `id` counts rows: it never repeats, while what was shown does."""
+    """Whether this `id` counts rows: it never repeats, while the content does."""
     if plain(item) not in WEAK or not shown:
         return False
     n_contents = len(_joined(rows, list(shown.values())).values)
@@ -186,7 +188,7 @@ def _numbers_rows(rows: Rows, item: str, shown: dict[str, str]) -> bool:
 
 
 def _question(rows: Rows, taken: Iterable[str | None], items: Column, n_answers: int) -> str | None:
-    """A column that names the question; not the wording of a question per item."""
+    """A column that names the question, not one with another question for each item."""
 
     def fits(column: Column) -> bool:
         within = column.is_constant(items.codes, len(items.values))
@@ -202,7 +204,7 @@ def _gold(
     taken: Iterable[str | None],
     groups: Column,
 ) -> dict[str, str]:
-    """The column of gold labels of each column of answers."""
+    """The gold label column of each answer column."""
     if options.gold is not None:
         if len(answer) != 1:
             raise DataError(
@@ -210,7 +212,7 @@ def _gold(
                 f"{len(answer)}; name gold columns gold_QUESTION instead"
             )
         return {answer[0]: options.gold}
-    found = {}
+    gold = {}
     for column in answer:
         own = {"gold" + plain(column), plain(column) + "gold"}
         names = [name for name in rows.columns if plain(name) in own and name not in taken]
@@ -218,17 +220,17 @@ def _gold(
         names = [name for name in names if one_each(rows.columns[name], groups)]
         names = [name for name in names if (rows.columns[name].codes >= 0).any()]
         if names:
-            found[column] = names[0]
-    return found
+            gold[column] = names[0]
+    return gold
 
 
 def _count(
     rows: Rows, options: Options, answer: tuple[str, ...], taken: set[str | None], items: Column
 ) -> str | None:
-    """The column that counts each row's answer.
+    """The column that says how often each row's answer was given.
 
-    Where every item has one row, all its answers would be the same: the column of answers is a
-    majority, or the table no table of votes.
+    If every item has one row, all its answers would be the same: then the answer column is the
+    majority, or the counts are of something else.
     """
     name = first_named("count", rows, taken, _is_count)
     counts = None if name is None else rows.columns[name].numbers()
@@ -247,7 +249,7 @@ def _count(
 
 
 def one_each(column: Column, groups: Column) -> bool:
-    """Whether no group has two different entries."""
+    """Whether no group has two different cells."""
     return column.conflict(groups.codes, len(groups.values)) is None
 
 

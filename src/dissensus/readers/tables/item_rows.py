@@ -1,16 +1,67 @@
-"""Tables with one row per item: which item each row is, and several columns as one."""
+"""Tables with one row per item: the roles of their columns, and several columns as one."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
 
 from dissensus.readers.options import Options
-from dissensus.readers.tables.column_names import WEAK, candidates, plain
-from dissensus.readers.tables.column_roles import items_of
+from dissensus.readers.tables.column_names import WEAK, candidates, first_named, plain
+from dissensus.readers.tables.column_roles import ColumnRoles, items_of, one_each, shown_columns
 from dissensus.readers.tables.rows import Column, Rows
+
+
+def item_roles(
+    rows: Rows, options: Options, taken: set[str], added: str
+) -> tuple[ColumnRoles, Column]:
+    """The roles of the columns once each cell of `taken` has its own row, and the items.
+
+    Args:
+        taken: the columns that have a role already.
+        added: the role of the column that is added beside the answers, "annotator" or "count".
+    """
+    named = {name for name in (options.item, options.gold) if name} | set(options.text or ())
+    item, items = _items(rows, {*named, *taken}, options)
+    shown = shown_columns(rows, options, item, {*named, *taken, item})
+    taken = {*taken, *shown.values()} | ({item} if item else set())
+
+    def fits(column: Column) -> bool:
+        return one_each(column, items)
+
+    gold = options.gold or first_named("gold", rows, taken, fits)
+    split = first_named("split", rows, {*taken, gold}, fits)
+    answer, new, numbered = (_free_name(name, rows.columns) for name in ("answer", added, "item"))
+    roles = ColumnRoles(
+        item or numbered,
+        new if added == "annotator" else None,
+        (answer,),
+        shown,
+        gold={answer: gold} if gold else {},
+        count=new if added == "count" else None,
+        split=split,
+    )
+    return roles, items
+
+
+def spread(rows: Rows, columns: Sequence[str], items: Column, roles: ColumnRoles) -> Rows:
+    """The table with a row for each item and each of these columns, whose cells are left out."""
+    others = {name: column for name, column in rows.columns.items() if name not in columns}
+    others[str(roles.item)] = items
+    return replace(
+        rows,
+        columns={
+            name: Column(column.values, np.repeat(column.codes, len(columns)))
+            for name, column in others.items()
+        },
+        place=lambda row: (
+            f"{rows.place(row // len(columns))}, column {columns[row % len(columns)]!r}"
+        ),
+        sets=frozenset(),
+        orders={},
+    )
 
 
 def cells_of(columns: list[Column]) -> Column:
@@ -26,8 +77,15 @@ def cells_of(columns: list[Column]) -> Column:
     return Column(encoded.dictionary, np.stack(codes, axis=1).ravel())
 
 
-def wide_items(rows: Rows, taken: set[str], options: Options) -> tuple[str | None, Column]:
-    """The column that names the items, and it: a known name, the unnamed index, or row numbers."""
+def repeated(names: Sequence[str], n_rows: int) -> Column:
+    """These names, in this order, for each row."""
+    codes = np.tile(np.arange(len(names), dtype=np.int32), n_rows)
+    return Column(pa.array(names, pa.string()), codes)
+
+
+def _items(rows: Rows, taken: set[str], options: Options) -> tuple[str | None, Column]:
+    """The column that names the items, and its content: a known name, the unnamed index, or row
+    numbers."""
     name = options.item or next(
         (name for name in candidates("item", rows, taken) if _names_items(rows, name)), None
     )
@@ -41,7 +99,7 @@ def wide_items(rows: Rows, taken: set[str], options: Options) -> tuple[str | Non
 
 
 def _names_items(rows: Rows, name: str) -> bool:
-    """Whether a column tells items apart; an `id` must never repeat, `task` may be one for all."""
+    """Whether a column tells items apart: an `id` must never repeat, `task` may be the same."""
     column = rows.columns[name]
     if column.is_bytes or column.first_blank is not None:
         return False
@@ -50,7 +108,7 @@ def _names_items(rows: Rows, name: str) -> bool:
     return len(column.values) > 1 or rows.n_rows == 1
 
 
-def free_name(name: str, taken: Iterable[str]) -> str:
+def _free_name(name: str, taken: Iterable[str]) -> str:
     """A name that no column has."""
     while name in taken:
         name += "_"

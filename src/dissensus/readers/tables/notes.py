@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -12,68 +15,199 @@ from dissensus.contents import Contents
 from dissensus.corpus import Corpus
 from dissensus.errors import counted
 from dissensus.names import Names
-from dissensus.readers.tables.answers import NEVER
+from dissensus.readers.tables.annotator_columns import is_derived
+from dissensus.readers.tables.answers import MISSING, Answers, described
 from dissensus.readers.tables.assembly import Assembled, short_text
-from dissensus.readers.tables.column_roles import Choice
+from dissensus.readers.tables.column_names import NAMES, first_named, plain
+from dissensus.readers.tables.column_roles import ColumnRoles
+from dissensus.readers.tables.rows import Rows
+from dissensus.readers.tables.vote_columns import Votes
+
+MOST_NAMES = 8  # annotators that a note names
 
 
-def told_parts(choice: Choice) -> list[str]:
-    """What was shown and what else was recognised, an entry each."""
-    told = [f"{role} = {column}" for role, column in choice.shown.items()]
-    told += [f"gold = {column}" for column in choice.gold.values()]
-    others = ("seconds", "count", "response", "split")
-    return told + [f"{part} = {getattr(choice, part)}" for part in others if getattr(choice, part)]
+def with_notes(corpus: Corpus, rows: Rows, notes: Iterable[str]) -> Corpus:
+    """The corpus with these notes, each of which begins with the name of the file."""
+    return replace(corpus, notes=tuple(f"{rows.name}: {note}" for note in notes))
+
+
+# ---- long tables ----
+
+
+def long_notes(rows: Rows, roles: ColumnRoles, assembled: Assembled) -> list[str]:
+    """What was recognised in a long table, and what is to be known about it."""
+    return [
+        _long_line(rows, roles, assembled),
+        *_unused_counts(rows, roles),
+        *_blank_rows(rows, assembled.answers),
+        *remarks(assembled),
+    ]
+
+
+def _long_line(rows: Rows, roles: ColumnRoles, assembled: Assembled) -> str:
+    """One line: the role of each column, and how much was read."""
+    questions = assembled.corpus.questions
+    scales = {name: described(annotations.scale) for name, annotations in questions.items()}
+    if roles.question is None:
+        answers = [f"answer = {name} ({scale})" for name, scale in scales.items()]
+    else:
+        each = "; ".join(f"{name}, {scale}" for name, scale in scales.items())
+        answers = [f"question = {roles.question}, answer = {roles.answer[0]} ({each})"]
+    item = roles.item if roles.item is not None else " + ".join(roles.shown.values())
+    annotator = "no annotators" if roles.annotator is None else f"annotator = {roles.annotator}"
+    parts = [f"item = {item}", annotator, *(answers or ["no answers"]), *_other_roles(roles)]
+    also = [f"{name} (of the {kind})" for kind, names in assembled.others.items() for name in names]
+    if rows.unnamed:
+        also.append(f"{counted(rows.unnamed, 'column')} without a name, left out")
+    more = f"; also {', '.join(also)}" if also else ""
+    return f"long table; {', '.join(parts)}{more}; {amounts(assembled.corpus)}"
+
+
+def _unused_counts(rows: Rows, roles: ColumnRoles) -> list[str]:
+    """A column called like counts that cannot be one, with the first row that prevents it."""
+    name = first_named("count", rows, roles.used)
+    counts = None if name is None else rows.columns[name].numbers()
+    if counts is None or roles.annotator is not None or roles.count is not None:
+        return []
+    wrong = np.flatnonzero(~((counts >= 0) & (counts % 1 == 0)))
+    if not len(wrong):
+        return [f"{name!r} is not used as a count: every item has one row, with one answer"]
+    row = int(wrong[0])
+    cell = repr(rows.columns[str(name)][row] or "")
+    return [
+        f"{name!r} is not used as a count, because {rows.place(row)} contains {cell}: every row is "
+        "one answer; correct it if rows are votes"
+    ]
+
+
+def _blank_rows(rows: Rows, answers: dict[str, Answers]) -> list[str]:
+    """Rows without an answer, a line per question."""
+    return [
+        f"{question}: {counted(len(column.blank), 'row')} without an answer left out, the first in "
+        f"{rows.place(int(column.blank.min()))}"
+        for question, column in answers.items()
+        if len(column.blank)
+    ]
+
+
+# ---- tables with a row per item ----
+
+
+def wide_notes(
+    rows: Rows, roles: ColumnRoles, assembled: Assembled, annotators: Sequence[str]
+) -> list[str]:
+    """What was recognised in a wide table, and what is to be known about it."""
+    scale = described(assembled.corpus.questions[roles.answer[0]].scale)
+    names = ", ".join(annotators[:MOST_NAMES])
+    more = f", ... ({len(annotators)} in total)" if len(annotators) > MOST_NAMES else ""
+    parts = [_item_part(rows, roles), f"annotators = {names}{more} ({scale})"]
+    others = [name for names in assembled.others.values() for name in names]
+    derived = [name for name in others if is_derived(name)]
+    also = [name for name in others if name not in derived]
+    line = f"wide table; {', '.join([*parts, *_other_roles(roles)])}"
+    line += f"; not annotators: {', '.join(derived)}" if derived else ""
+    line += f"; also {', '.join(also)}" if also else ""
+    counts = [name for name in assembled.others["item"] if plain(name) in NAMES["count"]]
+    return [
+        f"{line}; {amounts(assembled.corpus)}",
+        *remarks(assembled),
+        *(
+            f"{name!r} is kept as an attribute of the items; if a row stands for {name!r} items "
+            "with the same answers, repeat the row that often"
+            for name in counts
+            if rows.columns[name].numbers() is not None
+        ),
+    ]
+
+
+def votes_notes(rows: Rows, roles: ColumnRoles, assembled: Assembled, votes: Votes) -> list[str]:
+    """What was recognised in a vote table, and what is to be known about it."""
+    scale = described(assembled.corpus[roles.answer[0]].scale)
+    parts = [_item_part(rows, roles), f"counts = {', '.join(votes.counts)} ({scale})"]
+    parts += [f"their sum = {votes.total}"] if votes.total else []
+    line = f"vote table; {', '.join([*parts, *_other_roles(replace(roles, count=None))])}"
+    if votes.majority:
+        line += f"; {votes.majority} is the majority, not an answer"
+        line += f", except in {counted(votes.n_other, 'row')}" if votes.n_other else ""
+    derived = (votes.total, votes.majority)
+    others = [name for names in assembled.others.values() for name in names]
+    also = [name for name in others if name not in derived]
+    line += f"; also {', '.join(also)}" if also else ""
+    return [f"{line}; {amounts(assembled.corpus)}", *remarks(assembled)]
+
+
+def _item_part(rows: Rows, roles: ColumnRoles) -> str:
+    """Where the items of a table with a row per item are named."""
+    if roles.item in rows.columns:
+        return f"item = {roles.item}"
+    return f"item = {'the row number' if rows.index is None else 'the column without a name'}"
+
+
+# ---- any table ----
+
+
+def _other_roles(roles: ColumnRoles) -> list[str]:
+    """The content and what else was recognised, an entry each."""
+    parts = [f"{role} = {column}" for role, column in roles.shown.items()]
+    parts += [f"gold = {column}" for column in roles.gold.values()]
+    single = ("seconds", "count", "response", "split")
+    return parts + [f"{role} = {getattr(roles, role)}" for role in single if getattr(roles, role)]
 
 
 def amounts(corpus: Corpus) -> str:
     """How much was read."""
-    n_answers = sum(asked.n_answers for asked in corpus.questions.values())
-    people = f" by {counted(corpus.n_annotators, 'annotator')}" if corpus.n_annotators else ""
-    return f"{counted(n_answers, 'answer')}{people} on {counted(corpus.n_items, 'item')}"
+    n_answers = sum(annotations.n_answers for annotations in corpus.questions.values())
+    n_annotators = corpus.n_annotators
+    by = f" by {counted(n_annotators, 'annotator')}" if n_annotators else ""
+    return f"{counted(n_answers, 'answer')}{by} on {counted(corpus.n_items, 'item')}"
 
 
-def remarks(built: Assembled) -> list[str]:
-    """What was kept apart, left out or is one-sided, a line each."""
-    corpus, answers = built.corpus, built.answers
-    said = [f"{name}: {note}" for name, found in answers.items() for note in found.notes]
-    said += corpus.notes  # of gold labels
+def remarks(assembled: Assembled) -> list[str]:
+    """What was kept apart, left out or may be a mistake, a line each."""
+    corpus, answers = assembled.corpus, assembled.answers
+    notes = [f"{name}: {note}" for name, column in answers.items() for note in column.notes]
+    notes += corpus.notes  # of gold labels
     for name, reason, n_answers in corpus.left_out:
         if reason == "repeated answer":
-            said.append(f"{name}: {counted(n_answers, 'repeated answer')} left out")
-    for name, found in answers.items():
-        if (found.stored == found.stored[0]).all():
-            value = found.scale.decode(found.stored[:1])[0]
-            said.append(f"{name}: every answer is {value!r}, so agreement is undefined")
-    said += [note for held in corpus.contents.values() for note in _missing_files(held)]
-    said += _nobodies(corpus.annotators)
-    said += _namesakes("annotators", corpus.annotators, case="case, ")
-    said += _namesakes("items", corpus.items)
+            notes.append(f"{name}: {counted(n_answers, 'repeated answer')} left out")
+    for name, column in answers.items():
+        if (column.stored == column.stored[0]).all():
+            value = column.scale.decode(column.stored[:1])[0]
+            notes.append(f"{name}: every answer is {value!r}, so agreement is undefined")
+    notes += [note for contents in corpus.contents.values() for note in _missing_files(contents)]
+    notes += _doubtful_annotators(corpus.annotators)
+    notes += _similar_names("annotators", corpus.annotators, case="case, ")
+    notes += _similar_names("items", corpus.items)
     if corpus.n_annotators == 1:
-        said.append(f"{corpus.annotators[0]!r} is the only annotator, so agreement is undefined")
-    return said
+        notes.append(f"{corpus.annotators[0]!r} is the only annotator, so agreement is undefined")
+    return notes
 
 
-def _missing_files(held: Contents) -> list[str]:
-    """Media that are not where the table says."""
-    if held.kind in ("text", "features") or not pa.types.is_string(held.values.type):
+def _missing_files(contents: Contents) -> list[str]:
+    """Media files that do not exist."""
+    if contents.kind in ("text", "features") or not pa.types.is_string(contents.values.type):
         return []
-    missing = [path for path in held.values.to_pylist() if not os.path.isfile(path)]
+    missing = [path for path in contents.values.to_pylist() if not os.path.isfile(path)]
     if not missing:
         return []
     return [
-        f"{len(missing)} of {counted(len(held), f'{held.kind} file')} missing, the first: "
-        f"{missing[0]}; what reads them needs --skip-bad"
+        f"{len(missing)} of {counted(len(contents), f'{contents.kind} file')} missing, the first: "
+        f"{missing[0]}; commands that read them need --skip-bad"
     ]
 
 
-def _nobodies(people: Names) -> list[str]:
-    """Annotators whose names are what programs write for nothing."""
-    strange = [name for name in ([] if people.is_range else people) if name.casefold() in NEVER]
-    return [f"{name!r} is taken for an annotator; is it nobody's name?" for name in strange]
+def _doubtful_annotators(annotators: Names) -> list[str]:
+    """Annotators whose name is a word for a missing value."""
+    names = [] if annotators.is_range else annotators
+    return [
+        f"{name!r} is read as the name of an annotator; is it a missing value?"
+        for name in names
+        if name.casefold() in MISSING
+    ]
 
 
-def _namesakes(what: str, names: Names, case: str = "") -> list[str]:
-    """Names that are written in several ways; where `case` is named, that may differ too."""
+def _similar_names(what: str, names: Names, case: str = "") -> list[str]:
+    """Names that are written in several ways; with `case`, upper and lower case may differ too."""
     if names.is_range or not len(names):
         return []
     spelled = _spelled_alike(names.array)
@@ -85,10 +219,11 @@ def _namesakes(what: str, names: Names, case: str = "") -> list[str]:
     if not len(counts):
         return []
     first = names.array.filter(pc.equal(spelled, counts.field("values")[0])).to_pylist()
-    more = f" and {len(counts) - 1} more such" if len(counts) > 1 else ""
+    more = f" and {len(counts) - 1} more" if len(counts) > 1 else ""
     ways = f"{case}outer space, how accents are encoded or a number's '.0'"
     return [
-        f"{what} {', '.join(map(short_text, first[:4]))}{more} differ only in {ways}; are they one?"
+        f"{what} {', '.join(map(short_text, first[:4]))}{more} differ only in {ways}; are they the "
+        "same?"
     ]
 
 

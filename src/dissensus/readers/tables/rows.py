@@ -99,7 +99,7 @@ def _is_large(kind: Any) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """A table of texts: what every reader of tables makes, and `any_table` takes."""
+    """A table of texts: what every reader of tables makes, and `table_corpus` takes."""
 
     columns: dict[str, Column]
     path: str  # what messages begin with

@@ -4,17 +4,24 @@ from __future__ import annotations
 
 import unicodedata
 from collections import defaultdict
+from collections.abc import Iterable
 
 import numpy as np
 
-from dissensus.scales import (
-    as_numbers,
-)
+from dissensus.scales import as_numbers
+
+
+def merged(values: list[str], groups: list[list[int]], known: Iterable[str]) -> list[str]:
+    """Each value in one spelling: that of `known`, or else the most frequent of its group."""
+    spelling = {spelling_key(values[group[0]]): values[group[0]] for group in groups}
+    spelling |= {spelling_key(value): value for value in known}
+    return [spelling.get(spelling_key(value), value) for value in values]
 
 
 def spellings_note(
     values: list[str], counts: np.ndarray, groups: list[list[int]], became: str
 ) -> str:
+    """A note about values that are spelled in several ways."""
     shown = "; ".join(
         ", ".join(f"{values[code]!r} ({counts[code]})" for code in group) for group in groups[:3]
     )
