@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         testing,
         training,
     )
+    from dissensus.aggregation import aggregate
     from dissensus.annotations import Annotations
     from dissensus.corpus import Corpus
     from dissensus.datasets import read
@@ -49,6 +50,7 @@ __all__ = [
     "Ordinal",
     "Prediction",
     "Predictions",
+    "aggregate",
     "aggregation",
     "agreement",
     "datasets",
@@ -80,6 +82,7 @@ _HOMES = {  # the module of each name that is not a module itself
     "Ordinal": "scales",
     "Prediction": "prediction",
     "Predictions": "prediction",
+    "aggregate": "aggregation",
     "describe": "description",
     "draw": "drawing",
     "load": "methods",

@@ -1,17 +1,21 @@
 """What is the answer? `Annotations -> a distribution and a consensus per item`.
 
-An aggregator is an entry of `AGGREGATORS`; `fit` returns self.
+An aggregator is an entry of `AGGREGATORS`; `fit` returns self. `aggregate` fits one to the
+questions of a corpus.
 """
 
 from __future__ import annotations
 
 from dissensus.aggregation.base import Aggregator
 from dissensus.aggregation.dawid_skene import DawidSkene
+from dissensus.aggregation.fitting import aggregate, check_method
 from dissensus.aggregation.gaussian import Gaussian
 from dissensus.aggregation.glad import Glad
 from dissensus.aggregation.mace import Mace
 from dissensus.aggregation.one_coin import OneCoin
 from dissensus.aggregation.ratings import Mean, Median
+from dissensus.aggregation.registry import AGGREGATORS
+from dissensus.aggregation.tables import annotator_table, consensus_table, gold_accuracy
 from dissensus.aggregation.votes import Majority, SoftmaxVote, SoftVote
 from dissensus.aggregation.wawa import Wawa
 from dissensus.aggregation.zero_based_skill import ZeroBasedSkill
@@ -31,22 +35,9 @@ __all__ = [
     "SoftmaxVote",
     "Wawa",
     "ZeroBasedSkill",
+    "aggregate",
+    "annotator_table",
+    "check_method",
+    "consensus_table",
+    "gold_accuracy",
 ]
-
-AGGREGATORS: dict[str, type[Aggregator]] = {
-    aggregator.name: aggregator
-    for aggregator in (
-        Majority,
-        SoftVote,
-        SoftmaxVote,
-        Wawa,
-        ZeroBasedSkill,
-        OneCoin,
-        DawidSkene,
-        Mace,
-        Glad,
-        Mean,
-        Median,
-        Gaussian,
-    )
-}

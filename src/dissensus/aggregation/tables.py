@@ -1,0 +1,67 @@
+"""What an aggregator learned, as columns of a table: one row per item, or per annotator."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dissensus.aggregation.base import Aggregator
+from dissensus.annotations import Annotations
+from dissensus.corpus import Corpus
+from dissensus.errors import DataError
+
+ESTIMATES = ("accuracy_", "skill_", "competence_", "ability_", "bias_", "spread_")
+
+
+def consensus_table(
+    annotations: Annotations, fitted: Aggregator, question: str
+) -> dict[str, list[Any]]:
+    """Columns question, item, answer, answers, and the share or probability of every value."""
+    item, scale = fitted.consensus_.item, annotations.scale
+    columns: dict[str, list[Any]] = {
+        "question": [question] * len(item),
+        "item": [annotations.items[i] for i in item],
+        "answer": fitted.consensus_.answers(),
+        "answers": annotations.per_item()[item].tolist(),
+    }
+    names = getattr(scale, "values", None) or [f"bin-{k}" for k in range(scale.n_columns)]
+    for column, name in enumerate(names):
+        columns[f"{fitted.gives}.{name}"] = fitted.distribution_[item, column].tolist()
+    return columns
+
+
+def annotator_table(
+    annotations: Annotations, fitted: Aggregator, question: str
+) -> dict[str, list[Any]]:
+    """Columns question, annotator, answers, and every estimate that is one number each."""
+    columns: dict[str, list[Any]] = {
+        "question": [question] * annotations.n_annotators,
+        "annotator": list(annotations.annotators),
+        "answers": annotations.per_annotator().tolist(),
+    }
+    estimates = {
+        name.rstrip("_"): getattr(fitted, name).tolist()
+        for name in ESTIMATES
+        if hasattr(fitted, name)
+    }
+    if hasattr(fitted, "confusion_"):
+        diagonal = fitted.confusion_.diagonal(axis1=1, axis2=2)  # (n_annotators, n_values)
+        values = getattr(annotations.scale, "values", ())
+        right = {f"right.{v}": part.tolist() for v, part in zip(values, diagonal.T, strict=True)}
+        estimates |= right
+    if not estimates:
+        raise DataError(f"{fitted.name} learns nothing of annotators")
+    return columns | estimates
+
+
+def gold_accuracy(corpus: Corpus, question: str, fitted: Aggregator) -> tuple[float, int] | None:
+    """The share of consensus labels that equal the gold label, and how many there are.
+
+    None without gold labels, and for ratings, which are hardly ever equal.
+    """
+    if question not in corpus.gold or corpus[question].scale.kind == "interval":
+        return None
+    gold, consensus = corpus.gold[question], fitted.consensus_
+    answers = dict(zip(consensus.item.tolist(), consensus.answers(), strict=True))
+    labels = zip(gold.item.tolist(), gold.answers(), strict=True)
+    right = [answers[item] == label for item, label in labels if item in answers]
+    return (sum(right) / len(right), len(right)) if right else None

@@ -1,0 +1,263 @@
+"""Every measure of agreement by name, and every breakdown by item, annotator or pair."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from functools import partial
+from typing import Literal
+
+from dissensus.agreement import reasons
+from dissensus.agreement.correlation import (
+    concordance_matrix,
+    correlation_matrix,
+    mean_concordance,
+    mean_correlation,
+    prepare_mean_concordance,
+    prepare_mean_correlation,
+)
+from dissensus.agreement.difference import mean_difference, prepare_mean_difference
+from dissensus.agreement.fleiss import fleiss_kappa, prepare_fleiss_kappa
+from dissensus.agreement.gwet import gwet_ac, prepare_gwet_ac
+from dissensus.agreement.icc import Form, icc, prepare_icc
+from dissensus.agreement.kappa import kappa_matrix, mean_kappa, prepare_mean_kappa
+from dissensus.agreement.krippendorff import krippendorff_alpha, prepare_krippendorff_alpha
+from dissensus.agreement.measure import Breakdown, Measure
+from dissensus.agreement.multiple_select import (
+    kappa_of_any,
+    mean_kappa_per_value,
+    prepare_kappa_of_any,
+    prepare_mean_kappa_per_value,
+)
+from dissensus.agreement.per_annotator import (
+    agreement_with_consensus,
+    agreement_with_rest,
+    correlation_with_rest,
+    leniency,
+)
+from dissensus.agreement.per_item import item_entropy, item_variance, majority_share
+from dissensus.agreement.percent import percent_agreement, prepare_percent_agreement
+from dissensus.agreement.randolph import prepare_randolph_kappa, randolph_kappa
+from dissensus.agreement.scott import mean_pi, pi_matrix, prepare_mean_pi
+from dissensus.annotations import Annotations
+from dissensus.errors import DataError, listed
+
+_CHOICE = ("nominal", "ordinal")
+_NUMBER = ("ordinal", "interval")
+_PAIRED = (reasons.no_answers, reasons.no_pairs)
+_TOGETHER = (reasons.no_answers, reasons.nobody_together)
+
+
+def _icc(form: Form, description: str) -> Measure:
+    own = {"icc1": (), "icc1k": (reasons.not_same_number,)}
+    two_way = (reasons.not_crossed, reasons.one_annotator)
+    equal = (reasons.all_equal, reasons.same_means)
+    return Measure(
+        partial(icc, form=form),
+        _NUMBER,
+        description,
+        partial(prepare_icc, form=form),
+        (*_PAIRED, reasons.one_item, *own.get(form, two_way), *equal),
+        needs_ids=form not in own,
+        bounds=(-math.inf if form.endswith("k") else -1.0, 1.0),
+    )
+
+
+def _weighted_kappa(weights: Literal["linear", "quadratic"]) -> Measure:
+    return Measure(
+        partial(mean_kappa, weights=weights),
+        ("ordinal",),
+        f"the same with {weights} weights: near misses count less",
+        partial(prepare_mean_kappa, weights=weights),
+        (*_TOGETHER, reasons.no_pair_varies),
+        needs_ids=True,
+    )
+
+
+MEASURES: dict[str, Measure] = {
+    "percent": Measure(
+        percent_agreement,
+        (*_CHOICE, "multi-label"),
+        "share of pairs of answers about an item that are equal, mean over items",
+        prepare_percent_agreement,
+        _PAIRED,
+        brief=True,
+        bounds=(0.0, 1.0),
+    ),
+    "krippendorff-alpha": Measure(
+        krippendorff_alpha,
+        (*_CHOICE, "interval", "multi-label"),
+        "agreement beyond chance; 1 is perfect, 0 is chance",
+        prepare_krippendorff_alpha,
+        (*_PAIRED, reasons.all_paired_equal),
+        brief=True,
+    ),
+    "fleiss-kappa": Measure(
+        fleiss_kappa,
+        _CHOICE,
+        "beyond chance, if everybody draws from the same shares of values",
+        prepare_fleiss_kappa,
+        (*_PAIRED, reasons.all_equal),
+    ),
+    "randolph-kappa": Measure(
+        randolph_kappa,
+        _CHOICE,
+        "beyond chance, if chance picks every value of the scale alike",
+        prepare_randolph_kappa,
+        (*_PAIRED, reasons.one_value),
+    ),
+    "gwet-ac1": Measure(
+        gwet_ac,
+        _CHOICE,
+        "beyond chance, stable where one value is rare",
+        prepare_gwet_ac,
+        (*_PAIRED, reasons.one_value),
+    ),
+    "gwet-ac2": Measure(
+        partial(gwet_ac, weights="quadratic"),
+        ("ordinal",),
+        "the same with quadratic weights: near misses count less",
+        partial(prepare_gwet_ac, weights="quadratic"),
+        (*_PAIRED, reasons.one_value),
+    ),
+    "cohen-kappa": Measure(
+        mean_kappa,
+        _CHOICE,
+        "of two annotators beyond chance, mean over pairs",
+        prepare_mean_kappa,
+        (*_TOGETHER, reasons.no_pair_varies),
+        needs_ids=True,
+    ),
+    "cohen-kappa-linear": _weighted_kappa("linear"),
+    "cohen-kappa-quadratic": _weighted_kappa("quadratic"),
+    "scott-pi": Measure(
+        mean_pi,
+        _CHOICE,
+        "of two annotators beyond chance, their answers pooled, mean over pairs",
+        prepare_mean_pi,
+        (*_TOGETHER, reasons.no_pair_varies),
+        needs_ids=True,
+    ),
+    "kappa-per-value": Measure(
+        mean_kappa_per_value,
+        ("multi-label",),
+        "Cohen's kappa of each value being chosen, mean over pairs and values",
+        prepare_mean_kappa_per_value,
+        (*_TOGETHER, reasons.no_value_varies),
+        needs_ids=True,
+    ),
+    "kappa-any-value": Measure(
+        kappa_of_any,
+        ("multi-label",),
+        "Cohen's kappa of anything being chosen at all, mean over pairs",
+        prepare_kappa_of_any,
+        (*_TOGETHER, reasons.no_pair_varies),
+        needs_ids=True,
+    ),
+    "mean-difference": Measure(
+        mean_difference,
+        ("interval",),
+        "how far apart two ratings of an item are, mean over items, in own units",
+        prepare_mean_difference,
+        _PAIRED,
+        brief=True,
+        bounds=(0.0, math.inf),
+    ),
+    "correlation": Measure(
+        mean_correlation,
+        _NUMBER,
+        "Pearson's r of two annotators, mean over pairs",
+        prepare_mean_correlation,
+        (*_TOGETHER, reasons.no_pair_correlates),
+        needs_ids=True,
+    ),
+    "concordance": Measure(
+        mean_concordance,
+        _NUMBER,
+        "Lin's concordance of two annotators, mean over pairs",
+        prepare_mean_concordance,
+        (*_TOGETHER, reasons.no_pair_correlates),
+        needs_ids=True,
+    ),
+    "icc1": _icc("icc1", "share of the variance between items; each rated by others"),
+    "icc2": _icc("icc2", "the same people rate all items; leniency is disagreement"),
+    "icc3": _icc("icc3", "the same people rate all items; leniency does not count"),
+    "icc1k": _icc("icc1k", "as icc1, of the mean rating of an item"),
+    "icc2k": _icc("icc2k", "as icc2, of the mean rating of an item"),
+    "icc3k": _icc("icc3k", "as icc3, of the mean rating of an item"),
+}
+
+PER_ITEM: dict[str, Breakdown] = {
+    "entropy": Breakdown(
+        item_entropy,
+        (*_CHOICE, "multi-label"),
+        "of the answers, in nats",
+        higher_is_agreement=False,
+    ),
+    "variance": Breakdown(
+        item_variance, _NUMBER, "of the ratings or levels", higher_is_agreement=False
+    ),
+    "majority-share": Breakdown(
+        majority_share, (*_CHOICE, "multi-label"), "of the most frequent answer"
+    ),
+}
+
+PER_ANNOTATOR: dict[str, Breakdown] = {
+    "agreement-with-rest": Breakdown(
+        agreement_with_rest, (*_CHOICE, "multi-label"), "share of the others' equal answers", True
+    ),
+    "agreement-with-consensus": Breakdown(
+        agreement_with_consensus, (*_CHOICE, "multi-label"), "share of one's answers", True
+    ),
+    "correlation-with-rest": Breakdown(
+        correlation_with_rest, _NUMBER, "with the mean of the others' ratings", True
+    ),
+    "leniency": Breakdown(
+        leniency, _NUMBER, "how much higher one rates than the others", True, False
+    ),
+}
+
+PER_PAIR: dict[str, Breakdown] = {
+    "cohen-kappa": Breakdown(kappa_matrix, _CHOICE, "beyond chance", True),
+    "cohen-kappa-linear": Breakdown(
+        partial(kappa_matrix, weights="linear"), ("ordinal",), "near misses count less", True
+    ),
+    "cohen-kappa-quadratic": Breakdown(
+        partial(kappa_matrix, weights="quadratic"), ("ordinal",), "near misses count less", True
+    ),
+    "scott-pi": Breakdown(pi_matrix, _CHOICE, "beyond chance, answers pooled", True),
+    "correlation": Breakdown(correlation_matrix, _NUMBER, "Pearson's r", True),
+    "concordance": Breakdown(concordance_matrix, _NUMBER, "Lin's", True),
+}
+
+BREAKDOWNS: dict[str, dict[str, Breakdown]] = {
+    "item": PER_ITEM,
+    "annotator": PER_ANNOTATOR,
+    "pair": PER_PAIR,
+}
+
+
+def why_unfit(measure: Measure | Breakdown, annotations: Annotations) -> str | None:
+    """None, or why a measure is not for these answers."""
+    kind = annotations.scale.kind
+    if kind not in measure.scales:
+        return f"it is for {' and '.join(measure.scales)} answers, not {kind}"
+    if measure.needs_ids and annotations.annotator is None:
+        return "it needs to know who answered; these answers are anonymous"
+    return None
+
+
+def check_measures(names: Iterable[str], by: str | None = None) -> None:
+    """Refuse names that are no measure or, if `by` is given, no measure by it."""
+    entries: Mapping[str, object] = MEASURES if by is None else BREAKDOWNS[by]
+    unknown = [name for name in names if name not in entries]
+    if unknown:
+        where = "" if by is None else f" by {by}"
+        raise DataError(f"no measure {listed(unknown)}{where}; there are {listed(entries, 40)}")
+
+
+def measure_named(name: str) -> Measure:
+    """The entry of `MEASURES`."""
+    if name not in MEASURES:
+        raise DataError(f"no measure {name!r}; there are {listed(MEASURES, 30)}")
+    return MEASURES[name]

@@ -1,0 +1,190 @@
+"""How much the annotators of a corpus agree: every measure that applies, with its interval."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from dissensus.agreement.confidence import ConfidenceInterval, jackknife
+from dissensus.agreement.registry import MEASURES, check_measures, measure_named, why_unfit
+from dissensus.annotations import Annotations
+from dissensus.corpus import Corpus
+from dissensus.errors import DataError
+
+
+@dataclass(frozen=True)
+class MeasureResult:
+    """A measure of one question; `undefined` says why the value is nan, where it is."""
+
+    measure: str
+    value: float
+    interval: ConfidenceInterval | None  # None: not computed
+    undefined: str | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON; what is undefined is null."""
+        ends = {} if self.interval is None else self.interval._asdict()
+        numbers = {name: or_none(number) for name, number in {"value": self.value, **ends}.items()}
+        return {"measure": self.measure, **numbers, "undefined": self.undefined}
+
+
+@dataclass(frozen=True)
+class QuestionAgreement:
+    """How much annotators agree on one question."""
+
+    question: str
+    scale: str
+    answers: int
+    items: int  # with answers
+    measures: list[MeasureResult]
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON; what is undefined is null."""
+        return {**vars(self), "measures": [result.to_dict() for result in self.measures]}
+
+
+def summarise(
+    corpus: Corpus,
+    questions: Sequence[str] | None = None,
+    measures: Sequence[str] | None = None,
+    intervals: bool = False,
+) -> list[QuestionAgreement]:
+    """How much the annotators of a corpus agree, question by question.
+
+    Args:
+        questions: which ones; all if left out.
+        measures: names of `MEASURES`; all that apply if left out.
+        intervals: whether to compute the confidence `interval` of each measure.
+
+    Example:
+        >>> rows = [("t1", "ann", "yes"), ("t1", "bob", "yes"), ("t2", "ann", "no"),
+        ...         ("t2", "bob", "no"), ("t3", "ann", "yes"), ("t3", "bob", "no")]
+        >>> corpus = Corpus.build("mine", ["t1", "t2", "t3"], {"q": Annotations.from_rows(rows)})
+        >>> [(r.measure, round(r.value, 3)) for r in summarise(corpus)[0].measures[:2]]
+        [('percent', 0.667), ('krippendorff-alpha', 0.444)]
+    """
+    questions = list(corpus.questions) if questions is None else questions
+    corpus.check_questions(questions)
+    check_measures(measures or ())
+    return [_question(corpus[name], name, measures, intervals) for name in questions]
+
+
+def about(annotations: Annotations, question: str) -> dict[str, Any]:
+    """The question, its scale, and the number of answers and of items that have any."""
+    n_items = int((annotations.per_item() > 0).sum())
+    return {
+        "question": question,
+        "scale": annotations.scale.kind,
+        "answers": annotations.n_answers,
+        "items": n_items,
+    }
+
+
+def or_none(value: Any) -> Any:
+    """None in the place of nan, which JSON does not have."""
+    return None if isinstance(value, float) and math.isnan(value) else value
+
+
+def _question(
+    annotations: Annotations, question: str, names: Sequence[str] | None, intervals: bool
+) -> QuestionAgreement:
+    names = names or [n for n, m in MEASURES.items() if why_unfit(m, annotations) is None]
+    results = [_result(annotations, name, intervals) for name in names]
+    return QuestionAgreement(**about(annotations, question), measures=results)
+
+
+def _result(annotations: Annotations, name: str, intervals: bool) -> MeasureResult:
+    measure = MEASURES[name]
+    unfit = why_unfit(measure, annotations)
+    value = math.nan if unfit else measure.function(annotations)
+    if not math.isnan(value):
+        ends = jackknife(measure, annotations) if intervals else None
+        return MeasureResult(name, value, ends, None)
+    ends = ConfidenceInterval(math.nan, math.nan) if intervals else None
+    return MeasureResult(name, value, ends, why_undefined(name, annotations))
+
+
+def at_a_glance(annotations: Annotations) -> dict[str, float]:
+    """The few measures to look at first, by name; nan where undefined.
+
+    Example:
+        >>> rows = [("t1", "ann", "yes"), ("t1", "bob", "yes"), ("t2", "ann", "no"),
+        ...         ("t2", "bob", "no"), ("t3", "ann", "yes"), ("t3", "bob", "no")]
+        >>> found = at_a_glance(Annotations.from_rows(rows))
+        >>> {name: round(value, 3) for name, value in found.items()}
+        {'percent': 0.667, 'krippendorff-alpha': 0.444}
+    """
+    kind = annotations.scale.kind
+    return {
+        name: measure.function(annotations)
+        for name, measure in MEASURES.items()
+        if measure.brief and kind in measure.scales
+    }
+
+
+def measured(annotations: Annotations) -> dict[str, float]:
+    """Every measure that is for this scale and, if answers are anonymous, needs no annotators.
+
+    Example:
+        >>> rows = [("t1", "ann", "yes"), ("t1", "bob", "yes"), ("t2", "ann", "no"),
+        ...         ("t2", "bob", "no"), ("t3", "ann", "yes"), ("t3", "bob", "no")]
+        >>> list(measured(Annotations.from_rows(rows)))[:3]
+        ['percent', 'krippendorff-alpha', 'fleiss-kappa']
+    """
+    return {
+        name: measure.function(annotations)
+        for name, measure in MEASURES.items()
+        if why_unfit(measure, annotations) is None
+    }
+
+
+def why_undefined(name: str, annotations: Annotations) -> str | None:
+    """Why a measure of `MEASURES` is nan for these answers; None where it has a value.
+
+    Example:
+        >>> why_undefined("krippendorff-alpha", Annotations.from_rows([("t1", "ann", "yes")]))
+        'no item has two answers'
+    """
+    measure = measure_named(name)
+    unfit = why_unfit(measure, annotations)
+    if unfit is not None:
+        return unfit
+    if not math.isnan(measure.function(annotations)):
+        return None
+    told = (reason(annotations) for reason in measure.reasons)
+    return next((reason for reason in told if reason is not None), "chance leaves nothing beyond")
+
+
+def interval(
+    measure: str | Callable[[Annotations], float],
+    annotations: Annotations,
+    level: float = 0.95,
+) -> ConfidenceInterval:
+    """A confidence interval of a measure, over items (jackknife).
+
+    It says how much the measure would vary with as many other items of the same kind, answered
+    in the same way. Simulations of all measures (`benchmarks/check_intervals.py`) find that 95 %
+    intervals hold the expected value in 92 to 98 % of dense tables, and in up to 100 % of tables
+    where two annotators share few items. nan where the measure is undefined, or would be without
+    one of the items.
+
+    Args:
+        measure: a name of `MEASURES`, or any function of annotations, which is called without
+            each item and slower.
+
+    Example:
+        >>> rows = [(f"t{i}", who, "yes" if i % 3 else "no")
+        ...         for i in range(30) for who in ("ann", "bob")]
+        >>> rows += [("t30", "ann", "yes"), ("t30", "bob", "no")]
+        >>> low, high = interval("percent", Annotations.from_rows(rows))
+        >>> round(low, 3), round(high, 3)
+        (0.751, 0.996)
+    """
+    if not isinstance(measure, str):
+        return jackknife(measure, annotations, level)
+    unfit = why_unfit(measure_named(measure), annotations)
+    if unfit is not None:
+        raise DataError(f"{measure}: {unfit}")
+    return jackknife(measure_named(measure), annotations, level)
