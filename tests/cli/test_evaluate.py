@@ -165,9 +165,10 @@ def test_further_predictions_are_further_columns(
     lines = run("evaluate", *folders, "--against", prior).out.splitlines()
     assert lines[1].split() == ["single", "prior", "perfect", "constant", "better"]
     assert lines[3].split() == ["answers", "by", "annotator", "18", "0"]
-    again = run("evaluate", *folders, "--against", folders[0], "--json").out
+    other = saved(small(), tmp_path / "other")
+    again = run("evaluate", *folders, "--against", other, "--json").out
     names = {result["method"] for result in json.loads(again)["results"]}
-    assert names == {f"single ({folders[0]})"}
+    assert names == {f"single ({folders[0]})", f"single ({other})"}
 
 
 def test_bounds_stand_below_where_they_differ(

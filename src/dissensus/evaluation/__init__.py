@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dissensus.evaluation.comparison import compare, default_methods
 from dissensus.evaluation.fit import Fit, fits_in, folder_name, item_table, keys_in
+from dissensus.evaluation.prediction_scores import Evaluation, PartScores, ScoreTable, evaluate
 from dissensus.evaluation.protocols import Fold, k_fold, nested, official, repeated
 from dissensus.evaluation.report.formats import FORMATS, to_csv, to_latex, to_markdown, to_text
 from dissensus.evaluation.report.plot import intervals
@@ -27,15 +28,19 @@ __all__ = [
     "FORMATS",
     "About",
     "Difference",
+    "Evaluation",
     "Fit",
     "Fold",
+    "PartScores",
     "Results",
+    "ScoreTable",
     "Table",
     "code_commit",
     "compare",
     "compared",
     "corrected",
     "default_methods",
+    "evaluate",
     "fits_in",
     "folder_name",
     "here",

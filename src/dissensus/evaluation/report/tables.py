@@ -144,7 +144,7 @@ def _table(
         ),
         reference,
         n_comparisons,
-        (*results.about.notes, *_floor_notes(rows, shown), *_said(results), *_doubts(made)),
+        (*results.about.notes, *floor_notes(rows, shown), *_said(results), *_doubts(made)),
         results.about.command,
     )
 
@@ -239,7 +239,7 @@ def strongest_floors(rows: Sequence[Row], metrics: Sequence[str]) -> dict[str, R
     return found
 
 
-def _floor_notes(rows: Sequence[Row], metrics: Sequence[str]) -> list[str]:
+def floor_notes(rows: Sequence[Row], metrics: Sequence[str]) -> list[str]:
     """Which floor is the strongest for which metric, and which methods do not beat it."""
     strongest = strongest_floors(rows, metrics)
     if len({row.name for row in rows if row.floor}) < 2:

@@ -1,0 +1,464 @@
+"""The scores of predictions on a corpus: for each question, part of the split and method."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from dissensus.annotations import Annotations
+from dissensus.corpus import Corpus
+from dissensus.errors import DataError, listed
+from dissensus.evaluation.report.tables import FLOORS, Cell, Row, floor_notes, higher_is_better
+from dissensus.evaluation.significance.means import over_items
+from dissensus.evaluation.significance.resampling import drawing_once, nothing
+from dissensus.evaluation.significance.statistics import statistic_over_items
+from dissensus.metrics import (
+    METRICS,
+    Bounds,
+    Dic,
+    bounds,
+    compared,
+    dic_floor,
+    dic_of,
+    metric_name,
+    scores,
+)
+from dissensus.metrics.matching import common_pairs
+from dissensus.prediction import Prediction, Predictions
+from dissensus.readers.tables.spellings import variants
+from dissensus.scales import Interval, Scale, as_numbers
+
+BESIDE = 2  # methods, at most, with whose scores the bounds fit side by side into 80 columns
+RESAMPLES = 2000
+
+
+@dataclass(frozen=True)
+class PartScores:
+    """The scores of one method for one question on one part of a corpus."""
+
+    question: str
+    part: str | None  # of the official split, where the corpus has one
+    method: str
+    items: int  # compared
+    answers: int  # compared one by one, with the prediction for their annotator
+    gold: int  # items compared with a gold label
+    scores: dict[str, float]
+    bounds: dict[str, Bounds]  # of the soft metrics, on the items compared
+    dic: tuple[Dic, Dic] | None  # of the prediction, and between halves of the answers
+    intervals: dict[str, tuple[float, float]] = field(default_factory=dict)  # 95 %, over items
+
+    def to_dict(self) -> dict[str, Any]:
+        """The scores as JSON; what is undefined is null."""
+        content = dict(vars(self))
+        content["scores"] = _without_nan(self.scores)
+        content["bounds"] = {n: _without_nan(b._asdict()) for n, b in self.bounds.items()}
+        content["intervals"] = {
+            name: list(_without_nan({"low": low, "high": high}).values())
+            for name, (low, high) in self.intervals.items()
+        }
+        if not self.intervals:
+            del content["intervals"]
+        if self.dic is None:
+            del content["dic"]
+        else:
+            own, noise = self.dic
+            between = {"noise floor": noise.value, "noise floor, normalised": noise.normalised}
+            content["dic"] = {"pairs": own.pairs, "left out": own.left_out, **_without_nan(between)}
+        return content
+
+
+@dataclass(frozen=True)
+class ScoreTable:
+    """One question on one part of a corpus: a row for each metric, a column for each method."""
+
+    heading: str
+    columns: tuple[str, ...]  # the first is empty, the last says which direction is better
+    rows: tuple[tuple[str, ...], ...]
+    notes: tuple[str, ...] = ()  # on floors
+
+    def __str__(self) -> str:
+        widths = [max(map(len, cells)) for cells in zip(self.columns, *self.rows, strict=True)]
+        last = len(widths) - 1
+        lines = [
+            "  ".join(
+                cell.ljust(width) if at in (0, last) else cell.rjust(width)
+                for at, (cell, width) in enumerate(zip(row, widths, strict=True))
+            ).rstrip()
+            for row in (self.columns, *self.rows)
+        ]
+        return "\n".join([self.heading, *lines, *self.notes])
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """The scores of predictions on a corpus.
+
+    Example:
+        >>> import dissensus as ds
+        >>> corpus = ds.simulate.text(n_items=100)
+        >>> train, test = corpus.split(0.3)
+        >>> floor = ds.methods.AnnotatorMajority().fit(train).predict(test)
+        >>> evaluation = ds.evaluation.evaluate(floor, test, metrics=["annotator accuracy"])
+        >>> evaluation.results[0].method, list(evaluation.results[0].scores)
+        ('annotator-majority', ['annotator accuracy'])
+    """
+
+    corpus: str
+    results: tuple[PartScores, ...]
+    notes: tuple[str, ...] = ()  # what was left out, a line each
+
+    def __str__(self) -> str:
+        return "\n\n".join(map(str, self.tables()))
+
+    def tables(self) -> list[ScoreTable]:
+        """A table for each question and part."""
+        blocks: dict[tuple[str, str | None], list[PartScores]] = {}
+        for result in self.results:
+            blocks.setdefault((result.question, result.part), []).append(result)
+        return [
+            _table(f"{self.corpus}, {question}" + (f", {part}" if part else ""), methods)
+            for (question, part), methods in blocks.items()
+        ]
+
+    def to_table(self) -> Any:
+        """An Arrow table with a row for each question, part, method and metric."""
+        rows = [
+            {
+                "question": result.question,
+                "part": result.part,
+                "method": result.method,
+                "metric": metric,
+                "score": score,
+                "low": result.intervals.get(metric, (None, None))[0],
+                "high": result.intervals.get(metric, (None, None))[1],
+                "perfect": result.bounds[metric].perfect if metric in result.bounds else None,
+                "constant": result.bounds[metric].constant if metric in result.bounds else None,
+            }
+            for result in self.results
+            for metric, score in result.scores.items()
+        ]
+        texts = [(name, pa.string()) for name in ("question", "part", "method", "metric")]
+        numbers = [(name, pa.float64()) for name in ("score", "low", "high", "perfect", "constant")]
+        return pa.Table.from_pylist(rows, pa.schema([*texts, *numbers]))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything but the notes, as JSON; what is undefined is null."""
+        return {"corpus": self.corpus, "results": [result.to_dict() for result in self.results]}
+
+
+def evaluate(
+    predictions: Predictions | Mapping[str, Predictions],
+    corpus: Corpus,
+    questions: Sequence[str] | None = None,
+    metrics: Iterable[str] | None = None,
+    *,
+    intervals: bool = False,
+    seed: int = 0,
+) -> Evaluation:
+    """Score predictions against the answers of a corpus.
+
+    Every question and every part of the official split is scored by itself. Items and annotators
+    are matched by name; items without answers are ignored.
+
+    Args:
+        predictions: of one method, or of several by name. Methods are named in tables; the names
+            given here tell two predictions of one method apart.
+        questions: all that were predicted if left out.
+        metrics: names of `METRICS`; those that tables show if left out.
+        intervals: also compute 95 % intervals over items, for metrics that are made of items. Items
+            of one group (`Corpus.units`) are resampled together; `seed` decides how.
+    """
+    if isinstance(predictions, Predictions):
+        predictions = {predictions.method: predictions}
+    wanted = None if metrics is None else [metric_name(name) for name in metrics]
+    notes, results = [], []
+    for name, given in predictions.items():
+        notes += _check(name, given, corpus, questions or ())
+    with drawing_once():
+        for method, given in zip(_methods(predictions), predictions.values(), strict=True):
+            for question in questions or given:
+                if question not in corpus.questions:
+                    continue
+                for result in _parts_of(method, question, given[question], corpus, wanted):
+                    if intervals:
+                        result = _with_intervals(result, given[question], corpus, seed)
+                    results.append(result)
+    if not results:
+        first = next(iter(predictions), "nothing")
+        raise DataError(f"{first}: no predicted item has an answer in {corpus.name}")
+    if wanted is not None:
+        notes += _not_applied(wanted, results)
+    return Evaluation(corpus.name, tuple(results), tuple(notes))
+
+
+# ---- scores ----
+
+
+def _methods(named: Mapping[str, Predictions]) -> list[str]:
+    """The methods' names, with the given name where a method occurs twice."""
+    methods = [predictions.method for predictions in named.values()]
+    return [
+        method if methods.count(method) == 1 else f"{method} ({name})"
+        for method, name in zip(methods, named, strict=True)
+    ]
+
+
+def _parts_of(
+    method: str, question: str, prediction: Prediction, corpus: Corpus, wanted: list[str] | None
+) -> Iterator[PartScores]:
+    for part, inside in _parts(corpus):
+        answers, gold = _inside(corpus, question, inside)
+        n = compared(prediction, answers)
+        n_gold = 0 if gold is None else compared(prediction, gold).items
+        if not (n.items or n_gold):
+            continue
+        found = scores(prediction, answers, gold, wanted)
+        soft = [name for name in found if name in METRICS and METRICS[name].soft]
+        yield PartScores(
+            question,
+            part,
+            method,
+            n.items,
+            n.pairs,
+            n_gold,
+            found,
+            bounds(soft, answers.to(prediction.scale), prediction.items) if soft else {},
+            _dic(prediction, answers) if {"DIC", "DIC, normalised"} & found.keys() else None,
+        )
+
+
+def _parts(corpus: Corpus) -> list[tuple[str | None, np.ndarray]]:
+    """The parts of the official split and what is in none; without a split, the whole."""
+    parts: list[tuple[str | None, np.ndarray]] = [
+        (part, corpus.in_part(part)) for part in corpus.parts()
+    ]
+    rest = np.ones(corpus.n_items, dtype=bool)
+    for _, inside in parts:
+        rest &= ~inside
+    return [*parts, ("in no part" if parts else None, rest)]
+
+
+def _inside(
+    corpus: Corpus, question: str, inside: np.ndarray
+) -> tuple[Annotations, Annotations | None]:
+    """The answers and gold labels of some items, (n_items,); those of others are left out."""
+    answers, gold = corpus[question], corpus.gold.get(question)
+    return (
+        answers.take(inside[answers.item]),
+        None if gold is None else gold.take(inside[gold.item]),
+    )
+
+
+def _dic(prediction: Prediction, answers: Annotations) -> tuple[Dic, Dic]:
+    """DIC with the number of pairs, and the noise floor on the same answers."""
+    rows, _ = common_pairs(prediction, answers)
+    return dic_of(prediction, answers), dic_floor(answers.to(prediction.scale).take(rows))
+
+
+def _with_intervals(
+    result: PartScores, prediction: Prediction, corpus: Corpus, seed: int
+) -> PartScores:
+    inside = dict(_parts(corpus))[result.part]
+    answers, gold = _inside(corpus, result.question, inside)
+    units = corpus.units()
+    found = {}
+    for name in result.scores:
+        against = gold if name.endswith(" (gold)") else answers
+        metric = METRICS[name.removesuffix(" (gold)")]
+        parts = {} if against is None else metric.item_scores(prediction, against)
+        if not parts:
+            continue
+        items = next(iter(parts.values()))[0]
+        known: dict[str, Any] = {"groups": units[corpus.items.codes(items)]}
+        known |= {"resamples": RESAMPLES, "seed": seed}
+        if metric.statistic is None:
+            each = parts[metric.name][1]
+            test = over_items(each, np.zeros_like(each), **known)
+        else:
+            observed, predicted = (scores for _, scores in parts.values())
+            made = metric.statistic(observed, predicted[None])
+            test = statistic_over_items(made, nothing(made.n_items, 1), **known)
+        found[name] = test.low, test.high
+    return PartScores(**(vars(result) | {"intervals": found}))
+
+
+def _not_applied(wanted: list[str], results: Sequence[PartScores]) -> list[str]:
+    """Why metrics were left out; an error where all were."""
+    shown = {name for result in results for name in result.scores}
+    reasons = []
+    for metric in (METRICS[name] for name in wanted if name not in shown):
+        kinds = " and ".join(", ".join(metric.scales).rsplit(", ", 1))
+        reasons.append(f"{metric.name} is for {kinds} answers and needs predicted {metric.needs}")
+    if len(reasons) == len(wanted):
+        raise DataError(f"nothing to show: {'; '.join(reasons)}")
+    return [f"left out: {reason}" for reason in reasons] if len(wanted) < len(METRICS) else []
+
+
+# ---- what is refused ----
+
+
+def _check(
+    name: str, predictions: Predictions, corpus: Corpus, questions: Sequence[str]
+) -> list[str]:
+    """Refuse predictions that are not about this corpus; notes on what is left out."""
+    corpus.check_questions(questions)
+    common = [question for question in predictions if question in corpus.questions]
+    if not common:
+        raise DataError(
+            f"{name}: predicts {listed(predictions)}; {corpus.name} asks {listed(corpus.questions)}"
+        )
+    for question in questions:
+        predictions[question]  # an error that lists what there is
+    for question in common:
+        items = predictions[question].items
+        strange = [items[code] for code in (corpus.items.find(items) < 0).nonzero()[0]]
+        if strange:
+            raise DataError(
+                f"{name}: {len(strange)} of {len(items)} predicted items are not in "
+                f"{corpus.name}: {listed(strange, 3)}; evaluate on what was predicted"
+            )
+        _check_scale(name, question, predictions[question].scale, corpus)
+    return [
+        f"{name}: {question!r} is no question of {corpus.name}; left out"
+        for question in predictions
+        if question not in common
+    ]
+
+
+def _check_scale(name: str, question: str, learned: Scale, corpus: Corpus) -> None:
+    """Refuse answers that the model could not have given."""
+    try:
+        corpus[question].to(learned)
+    except DataError as error:
+        reason = re.sub(r"^row \d+: ", "", str(error))
+        raise DataError(
+            f"{name}: {question!r} was learned on another scale than {corpus.name} answers it "
+            f"on ({reason}); {_about_scales(learned, corpus[question].scale)}"
+        ) from None
+
+
+def _about_scales(learned: Scale, other: Scale) -> str:
+    """What to do where answers are not on the scale that was learned."""
+    if isinstance(learned, Interval):
+        ends = [learned.low, learned.high, *_ends(other)]
+        both = f"interval:{min(ends):.12g}:{max(ends):.12g}"
+        return f"say all values when training, as in --scale {both}"
+    known = list(getattr(learned, "values", ()))
+    strange = [value for value in getattr(other, "values", ()) if value not in known]
+    if not strange:
+        return "say all values when training"
+    every = known + strange
+    groups = variants(every, np.ones(len(every)))
+    if {every[code] for group in groups for code in group}.issuperset(strange):
+        same = f"--scale {learned.kind}:{','.join(known)} --merge-variants"
+        return f"if these are other spellings of the same, say {same}"
+    return f"say all values when training, as in --scale {learned.kind}:{','.join(every)}"
+
+
+def _ends(scale: Scale) -> Sequence[float]:
+    """The numbers of a scale, the lowest and highest among them; none of words."""
+    if isinstance(scale, Interval):
+        return scale.low, scale.high
+    return as_numbers(getattr(scale, "values", ())) or ()
+
+
+# ---- tables ----
+
+
+def _table(heading: str, methods: list[PartScores]) -> ScoreTable:
+    beside = _bounds_beside(methods)
+    bound_columns = ("perfect", "constant") if beside else ()
+    columns = ("", *(result.method for result in methods), *bound_columns, "better")
+    rows = [
+        Row(r.method, {m: Cell(score) for m, score in r.scores.items()}, r.method in FLOORS)
+        for r in methods
+    ]
+    shown = [name for name in _order() if any(name in result.scores for result in methods)]
+    return ScoreTable(
+        heading,
+        columns,
+        tuple(tuple(row) for row in _rows(methods, beside)),
+        tuple(floor_notes(rows, shown)),
+    )
+
+
+def _order() -> list[str]:
+    return [*METRICS, *(f"{name} (gold)" for name in METRICS)]
+
+
+def _bounds_beside(methods: list[PartScores]) -> bool:
+    """Whether the bounds of soft metrics have columns: few methods, and on the same items."""
+    shown = {str([(n, _text(b[0]), _text(b[1])) for n, b in r.bounds.items()]) for r in methods}
+    return len(methods) <= BESIDE and len(shown) == 1 and any(r.bounds for r in methods)
+
+
+def _rows(methods: list[PartScores], beside: bool) -> Iterator[list[str]]:
+    empty = ["", ""] if beside else []
+
+    def counts(name: str, of: list[int]) -> list[str]:
+        return [name, *map(_text, of), *empty, ""]
+
+    yield counts("items compared", [result.items for result in methods])
+    if any(result.answers for result in methods):
+        yield counts("answers by annotator", [result.answers for result in methods])
+    if any(result.gold for result in methods):
+        yield counts("gold labels compared", [result.gold for result in methods])
+    for name in METRICS:
+        yield from _metric_rows(name, methods, beside)
+    if any(result.dic for result in methods):
+        yield from _dic_rows([result.dic for result in methods], empty)
+    for name in METRICS:
+        yield from _metric_rows(f"{name} (gold)", methods, beside)
+
+
+def _metric_rows(name: str, methods: list[PartScores], beside: bool) -> Iterator[list[str]]:
+    """A metric's scores, with its bounds in columns beside or in lines below."""
+    if not any(name in result.scores for result in methods):
+        return
+    better = "higher" if higher_is_better(name) else "lower"
+    cells = [_cell(result, name) for result in methods]
+    both = [result.bounds.get(name) for result in methods]
+    if beside:
+        bound_cells = ["", ""] if both[0] is None else [_text(bound) for bound in both[0]]
+        yield [name, *cells, *bound_cells, better]
+        return
+    yield [name, *cells, better]
+    for place, guess in enumerate(("perfect", "constant") if any(both) else ()):
+        each = [_text(math.nan if of is None else of[place]) for of in both]
+        yield [f"  {guess} prediction", *each, ""]
+
+
+def _dic_rows(every: list[tuple[Dic, Dic] | None], empty: list[str]) -> Iterator[list[str]]:
+    """What DIC rests on; a dash where nothing was predicted by annotator."""
+
+    def of(name: str, values: list[float | None]) -> list[str]:
+        shown = [_text(math.nan if value is None else value) for value in values]
+        return [name, *shown, *empty, ""]
+
+    yield of("  DIC between halves", [d and d[1].value for d in every])
+    yield of("  the same, normalised", [d and d[1].normalised for d in every])
+    yield of("  pairs of annotators", [d and d[0].pairs for d in every])
+    yield of("  pairs left out", [d and d[0].left_out for d in every])
+
+
+def _cell(result: PartScores, name: str) -> str:
+    score = _text(result.scores.get(name, math.nan))
+    low, high = result.intervals.get(name, (math.nan, math.nan))
+    return score if math.isnan(low) else f"{score} [{low:.3f}, {high:.3f}]"
+
+
+def _text(value: float) -> str:
+    """A number for tables; what is undefined is a dash."""
+    if math.isnan(value):
+        return "-"
+    return f"{value:,}" if isinstance(value, int) else f"{value:,.3f}"
+
+
+def _without_nan(numbers: Mapping[str, float]) -> dict[str, float | None]:
+    return {name: None if math.isnan(value) else value for name, value in numbers.items()}
