@@ -76,7 +76,10 @@ def task(folder: Path, name: str | None) -> tuple[str, str, Task]:
     asked, gold = corpus[question], corpus.gold[question].to(corpus[question].scale)
     known = np.full(asked.n_items, -1)
     known[gold.item] = gold.answer
-    who, (answer, values) = pd.factorize(asked.who("voting"))[0], pd.factorize(asked.answer)
+    who, (answer, values) = (
+        pd.factorize(asked.annotator_codes("voting"))[0],
+        pd.factorize(asked.answer),
+    )
     number = np.argsort(np.r_[values, np.setdiff1d(range(asked.scale.n_columns), values)])
     known[known >= 0] = number[known[known >= 0]]
     made = Annotations.from_arrays(asked.item, who, answer, asked.scale, items=asked.items)
@@ -173,7 +176,7 @@ def glad_row(
 def objective(asked: Annotations, ability: np.ndarray, log_ease: np.ndarray) -> float:
     """The log-posterior that GLAD maximises, by our formula for both."""
     n_values = asked.scale.n_columns
-    x = ability[asked.who("GLAD")] * np.exp(log_ease[asked.item])
+    x = ability[asked.annotator_codes("GLAD")] * np.exp(log_ease[asked.item])
     right, wrong = -np.logaddexp(0, -x), -np.logaddexp(0, x) - np.log(n_values - 1)
     weight = np.full((asked.n_items, n_values), -np.log(n_values))
     for value in range(n_values):

@@ -69,7 +69,7 @@ def peak(work: Callable[[], Any]) -> float:
 def all_pairs(name: str, annotations: Annotations) -> dict[str, Any]:
     """kappa_matrix beside cohen_kappa_score of every pair, from a wide table made beforehand."""
     wide = np.full((annotations.n_annotators, annotations.n_items), -1, dtype=np.int8)
-    wide[annotations.who(""), annotations.item] = annotations.answer
+    wide[annotations.annotator_codes(""), annotations.item] = annotations.answer
     every = list(combinations(range(annotations.n_annotators), 2))
     chosen = [every[i] for i in np.linspace(0, len(every) - 1, PAIRS).astype(int)]
     found = agreement.kappa_matrix(annotations)

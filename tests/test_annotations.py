@@ -71,7 +71,7 @@ def labels(annotations: Annotations) -> dict[str, Any]:
 def test_rows_become_codes_and_names() -> None:
     annotations = Annotations.from_rows(ROWS)
     assert annotations.item.tolist() == [0, 0, 0, 1, 1, 2]
-    assert annotations.who("a test").tolist() == [0, 1, 2, 0, 1, 2]
+    assert annotations.annotator_codes("a test").tolist() == [0, 1, 2, 0, 1, 2]
     assert annotations.answer.tolist() == [1, 0, 1, 0, 1, 0]
     assert list(annotations.items) == ["t1", "t2", "t3"]
     assert list(annotations.annotators) == ["ann", "bob", "eve"]
@@ -300,7 +300,7 @@ def test_repeats_are_counted_and_one_is_shown() -> None:
 )
 def test_rules_for_repeats_by_hand(rule: Any, expected: list[tuple[str, str, float]]) -> None:
     made = Annotations.from_rows(REPEATED, Interval(0, 10), repeats=rule)
-    who = made.who("a test")
+    who = made.annotator_codes("a test")
     found = [
         (made.items[i], made.annotators[a], x)
         for i, a, x in zip(made.item, who, made.answers(), strict=True)
@@ -317,7 +317,9 @@ def test_rules_for_repeats_agree_with_pandas(rows: list[tuple[int, int, int]]) -
         made = Annotations.from_rows(rows, Interval(0, 3), repeats=rule)
         found = {
             (int(made.items[i]), int(made.annotators[a])): x
-            for i, a, x in zip(made.item, made.who("a test"), made.answers(), strict=True)
+            for i, a, x in zip(
+                made.item, made.annotator_codes("a test"), made.answers(), strict=True
+            )
         }
         assert found == pytest.approx(groups.agg(rule).to_dict())
 
@@ -648,7 +650,7 @@ def test_selected_items_are_renumbered_in_the_order_asked_for() -> None:
 def test_selected_annotators_are_renumbered_in_the_order_asked_for() -> None:
     made = Annotations.from_rows(ROWS)
     chosen = made.select_annotators(np.array([2, 0]), Names(["eve", "ann"]))
-    assert chosen.who("a test").tolist() == [1, 0, 1, 0]
+    assert chosen.annotator_codes("a test").tolist() == [1, 0, 1, 0]
     assert chosen.per_annotator().tolist() == [2, 2] and chosen.n_items == 3
 
 
@@ -656,7 +658,7 @@ def test_rows_are_put_on_longer_lists_of_names() -> None:
     made = Annotations.from_rows(ROWS)
     longer = made.on(Names(["t0", "t3", "t2", "t1"]), Names(["eve", "ann", "bob", "zoe"]))
     assert longer.item.tolist() == [3, 3, 3, 2, 2, 1]
-    assert longer.who("a test").tolist() == [1, 2, 0, 1, 2, 0]
+    assert longer.annotator_codes("a test").tolist() == [1, 2, 0, 1, 2, 0]
     assert message(made.on, Names(["t1"]), made.annotators) == (
         "no item 't2', 't3'; there are 1: 't1'"
     )

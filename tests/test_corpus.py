@@ -527,7 +527,9 @@ def test_splits_that_cannot_be_made() -> None:
 
 
 def pairs(annotations: Annotations) -> set[tuple[int, int]]:
-    return set(zip(annotations.item.tolist(), annotations.who("a test").tolist(), strict=True))
+    return set(
+        zip(annotations.item.tolist(), annotations.annotator_codes("a test").tolist(), strict=True)
+    )
 
 
 @pytest.mark.parametrize("share", [0.0, 0.25, 0.333, 0.9])

@@ -126,7 +126,7 @@ def test_an_item_nobody_answered_has_no_consensus(aggregator: Aggregator) -> Non
 
 def test_one_annotator_and_one_value(aggregator: Aggregator) -> None:
     annotations = _for(aggregator)
-    alone = annotations.take(annotations.who("") == 0)
+    alone = annotations.take(annotations.annotator_codes("") == 0)
     np.testing.assert_allclose(aggregator.fit(alone).distribution_.sum(axis=1), 1)
     annotations.answer[:] = 1
     fitted = aggregator.fit(annotations)
@@ -187,7 +187,9 @@ def test_softmax_of_five_votes_is_the_papers_value() -> None:  # Fornaciari et a
 
 def test_wawa_and_zero_based_skill_by_a_plain_loop() -> None:
     annotations = votes()[1]
-    rows = list(zip(annotations.item, annotations.who(""), annotations.answer, strict=True))
+    rows = list(
+        zip(annotations.item, annotations.annotator_codes(""), annotations.answer, strict=True)
+    )
 
     def vote(skill: dict[int, float]) -> dict[int, dict[int, float]]:
         shares: dict[int, dict[int, float]] = {}
@@ -287,14 +289,14 @@ def test_dawid_skene_by_a_plain_loop() -> None:
         prior = shares.mean(axis=0)
         confusion = np.zeros((5, 3, 3))  # annotator, true, answered
         for item, who, said in zip(
-            annotations.item, annotations.who(""), annotations.answer, strict=True
+            annotations.item, annotations.annotator_codes(""), annotations.answer, strict=True
         ):
             confusion[who, :, said] += shares[item]
         confusion = confusion.clip(1e-10)
         confusion /= confusion.sum(axis=2, keepdims=True)
         weight = np.tile(prior, (40, 1))
         for item, who, said in zip(
-            annotations.item, annotations.who(""), annotations.answer, strict=True
+            annotations.item, annotations.annotator_codes(""), annotations.answer, strict=True
         ):
             weight[item] *= confusion[who, :, said]
         likelihood = np.log(weight.sum(axis=1)).sum()
@@ -330,7 +332,7 @@ def test_mace_from_the_same_start_as_crowd_kit(
 
     made = votes(200, 12)[1]
     # numbered by first appearance, since crowd-kit mixes annotators and values up otherwise
-    who, answer = pd.factorize(made.who(""))[0], pd.factorize(made.answer)[0]
+    who, answer = pd.factorize(made.annotator_codes(""))[0], pd.factorize(made.answer)[0]
     annotations = Annotations.from_arrays(made.item, who, answer, made.scale)
     peer = Peer(n_restarts=1, n_iter=50, method="vb" if variational else "em", random_state=3).fit(
         _frame(annotations)
@@ -363,9 +365,9 @@ def test_mace_reaches_what_crowd_kit_reaches() -> None:
     peer.fit(_frame(annotations))
     order = list(pd.factorize(annotations.answer)[1])
     habit = np.zeros((12, 3))
-    habit[pd.factorize(annotations.who(""))[1][:, None], order] = peer.thetas_
+    habit[pd.factorize(annotations.annotator_codes(""))[1][:, None], order] = peer.thetas_
     knows = np.zeros(12)
-    knows[pd.factorize(annotations.who(""))[1]] = peer.spamming_[:, 1]
+    knows[pd.factorize(annotations.annotator_codes(""))[1]] = peer.spamming_[:, 1]
     theirs = _mace_likelihood(annotations, knows, habit)
     ours = Mace(iterations=50, variational=False, restarts=10).fit(annotations)
     assert ours.log_likelihood_[-1] >= theirs - 0.5
@@ -375,7 +377,7 @@ def test_mace_reaches_what_crowd_kit_reaches() -> None:
 
 def _mace_likelihood(annotations: Annotations, knows: np.ndarray, habit: np.ndarray) -> float:
     weight = np.full((annotations.n_items, 3), 1 / 3)
-    rows = zip(annotations.item, annotations.who(""), annotations.answer, strict=True)
+    rows = zip(annotations.item, annotations.annotator_codes(""), annotations.answer, strict=True)
     for item, who, said in rows:
         weight[item] *= (1 - knows[who]) * habit[who, said] + knows[who] * (np.arange(3) == said)
     return float(np.log(weight.sum(axis=1)).sum())
@@ -408,7 +410,7 @@ def test_glad_is_at_least_as_high_as_crowd_kit() -> None:
 
 def _glad_objective(annotations: Annotations, ability: np.ndarray, log_ease: np.ndarray) -> float:
     weight = np.full((annotations.n_items, 3), np.log(1 / 3))
-    rows = zip(annotations.item, annotations.who(""), annotations.answer, strict=True)
+    rows = zip(annotations.item, annotations.annotator_codes(""), annotations.answer, strict=True)
     for item, who, said in rows:
         sure = 1 / (1 + np.exp(-ability[who] * np.exp(log_ease[item])))
         weight[item] += np.log(np.where(np.arange(3) == said, sure, (1 - sure) / 2))
@@ -420,7 +422,9 @@ def test_abilities_and_difficulties_mean_what_they_say() -> None:
     truth, annotations = votes(300, 10)
     fitted = Glad().fit(annotations)
     right = annotations.answer == truth[annotations.item]
-    accuracy = np.bincount(annotations.who(""), right) / np.bincount(annotations.who(""))
+    accuracy = np.bincount(annotations.annotator_codes(""), right) / np.bincount(
+        annotations.annotator_codes("")
+    )
     assert np.corrcoef(accuracy, fitted.ability_)[0, 1] > 0.9
     hard = np.bincount(annotations.item, ~right) / annotations.per_item()
     assert np.corrcoef(hard, np.log(fitted.difficulty_))[0, 1] > 0.3
@@ -608,7 +612,7 @@ def test_mean_and_median_are_numpys() -> None:
     np.testing.assert_allclose(Mean().fit(annotations).consensus_.answer, table.mean(axis=1))
     found = Median().fit(annotations).consensus_.answer
     np.testing.assert_allclose(found, np.median(table, axis=1))
-    even = annotations.take(annotations.who("") < 4)
+    even = annotations.take(annotations.annotator_codes("") < 4)
     found = Median().fit(even).consensus_.answer
     np.testing.assert_allclose(found, np.median(table[:, :4], axis=1))
 

@@ -150,7 +150,7 @@ def test_names_and_order_do_not_matter() -> None:
     new = np.random.default_rng(5).permutation(table.n_annotators)
     rows = np.random.default_rng(6).permutation(table.n_rows)
     renamed = Annotations.from_arrays(
-        table.item[rows], new[table.who("")[rows]], 3 - table.answer[rows], LEVELS
+        table.item[rows], new[table.annotator_codes("")[rows]], 3 - table.answer[rows], LEVELS
     )
     np.testing.assert_allclose(kappa_matrix(renamed)[new[:, None], new], kappa_matrix(table))
 

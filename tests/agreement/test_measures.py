@@ -67,7 +67,7 @@ def test_names_do_not_matter(measure: Measure, crowd: Annotations) -> None:
     if fits(measure, crowd):
         renamed = Annotations.from_arrays(
             19 - crowd.item,
-            2 - crowd.who(""),
+            2 - crowd.annotator_codes(""),
             crowd.answer,
             crowd.scale,
             items=Names([f"t{i}" for i in range(20)]),
@@ -101,9 +101,9 @@ def test_what_is_undefined_has_a_reason(measure: Measure, crowd: Annotations) ->
     first = crowd.item == 0
     poor = {
         "nothing": crowd.take(np.zeros(0, dtype=int)),
-        "one answer each": crowd.take(crowd.who("") == 0),
+        "one answer each": crowd.take(crowd.annotator_codes("") == 0),
         "one item": crowd.take(first),
-        "two annotators, one item": crowd.take(first & (crowd.who("") < 2)),
+        "two annotators, one item": crowd.take(first & (crowd.annotator_codes("") < 2)),
         "all the same": crowd.take(crowd.answer == 0),
         "gaps": crowd.take(np.random.default_rng(3).random(60) < 0.5),
         "all": crowd,
@@ -141,7 +141,7 @@ def test_every_breakdown_has_its_shape(crowd: Annotations) -> None:
 
 def test_breakdowns_of_no_items_are_empty(crowd: Annotations) -> None:
     nothing = Annotations.from_arrays(
-        crowd.item[:0], crowd.who("")[:0], crowd.answer[:0], crowd.scale,
+        crowd.item[:0], crowd.annotator_codes("")[:0], crowd.answer[:0], crowd.scale,
         items=Names.range(0), annotators=Names.range(3),
     )  # fmt: skip
     for entries, shape in ((PER_ITEM, (0,)), (PER_ANNOTATOR, (3,)), (PER_PAIR, (3, 3))):

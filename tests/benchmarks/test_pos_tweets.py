@@ -39,7 +39,7 @@ def crowd(n_items: int = 300, n_annotators: int = 12, seed: int = 0) -> Annotati
 
 
 def rows(asked: Annotations) -> np.ndarray:
-    return np.stack([asked.item, asked.who("a test"), asked.answer])
+    return np.stack([asked.item, asked.annotator_codes("a test"), asked.answer])
 
 
 # ---- the truth behind a crowd ----

@@ -45,7 +45,7 @@ def small(splits: dict[str, list[str | None]] | None = None) -> Corpus:
 def guess(corpus: Corpus, question: str, by_annotator: bool = True) -> Prediction:
     annotations = corpus[question]
     mass = annotations.distribution() * 0.5 + 0.5 / annotations.scale.n_columns
-    who = annotations.who("here")
+    who = annotations.annotator_codes("here")
     pairs = ByAnnotator(
         annotations.item, who, annotations.annotators, np.zeros_like(annotations.answer)
     )

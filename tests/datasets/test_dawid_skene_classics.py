@@ -43,7 +43,7 @@ def test_a_pattern_stands_for_its_teeth(made: Made) -> None:
     assert list(corpus.annotators) == ["1", "2", "3", "4", "5"]
     assert asked.scale == Nominal(("1", "2"))
     assert asked.counts().tolist() == [[4, 1], [4, 1], [4, 1], [2, 3]]
-    third = asked.who("a test") == 2
+    third = asked.annotator_codes("a test") == 2
     assert np.array(asked.answers())[third].tolist() == ["1", "1", "1", "2"]
 
 
@@ -73,7 +73,7 @@ def test_the_real_readings(data_folder: Path) -> None:
     asked = dawid_skene_classics.load(folder, "anaesthesia")["anaesthesia"]
     assert asked.counts().sum(axis=0).tolist() == [128, 124, 48, 15]
     assert asked.per_annotator().tolist() == [135, 45, 45, 45, 45]
-    first = asked.take(asked.who("a test") == 0)
+    first = asked.take(asked.annotator_codes("a test") == 0)
     assert ((first.counts() > 0).sum(axis=1) > 1).sum() == 13
     teeth = dawid_skene_classics.load(folder, "caries")["caries"]
     assert (teeth.counts()[:, 0] == 5).sum() == 1880

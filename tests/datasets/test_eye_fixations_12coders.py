@@ -147,7 +147,7 @@ def test_the_real_coders(data_folder: Path) -> None:
     counts = asked.counts()
     assert (counts > 0).all(axis=1).mean() == pytest.approx(0.194, abs=5e-4)
     table = np.full((corpus.n_items, 12), np.nan)
-    table[asked.item, asked.who("")] = asked.answer
+    table[asked.item, asked.annotator_codes("")] = asked.answer
     pairs = [kappa(table[:, [a, b]]) for a in range(12) for b in range(a)]
     found = (np.mean(pairs), min(pairs), max(pairs))
     assert found == pytest.approx((0.854, 0.736, 0.919), abs=5e-4)  # the card's, four missing

@@ -23,7 +23,7 @@ def test_jokes_are_items_and_ratings_answers(made: Made) -> None:
     asked = corpus["rating"]
     assert asked.scale == Interval(-10, 10)
     assert asked.item.tolist() == [1, 0, 0]
-    assert asked.who("").tolist() == [1, 1, 0]
+    assert asked.annotator_codes("").tolist() == [1, 1, 0]
     assert asked.answer.tolist() == [-9.95, 2.04, 10]
     assert corpus.left_out == ()
 

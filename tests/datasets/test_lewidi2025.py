@@ -157,4 +157,4 @@ def test_real_explanations_stay_with_their_answers(data_folder: Path) -> None:
     items = list(raw(data_folder, "Paraphrase").values())
     told = [[text] for item in items for text in item["other_info"]["explanations"]]
     assert asked.extra["explanations"].to_pylist() == told
-    assert asked.who("").tolist() == [0, 1, 2, 3] * 450
+    assert asked.annotator_codes("").tolist() == [0, 1, 2, 3] * 450

@@ -40,7 +40,7 @@ def test_a_slider_that_does_not_apply_is_no_rating(made: Made) -> None:
 def test_both_answers_of_one_annotator_are_kept(made: Made) -> None:
     rating = nli_variation.load(made("nli_variation"))["rating"]
     assert rating.repeats
-    assert rating.who("a test").tolist() == [1, 1, 1, 0]  # "9" comes before "10"
+    assert rating.annotator_codes("a test").tolist() == [1, 1, 1, 0]  # "9" comes before "10"
     assert rating.extra["batch"].to_pylist() == [1, 3, 2, 1]
     assert rating.extra["status"].to_pylist() == ["Approved", "Rejected", "Submitted", "Approved"]
 
@@ -108,7 +108,7 @@ def test_the_real_ratings(data_folder: Path) -> None:
     sums = np.bincount(rating.item, rating.answer, minlength=500)
     others = (sums[rating.item] - rating.answer) / (rating.per_item()[rating.item] - 1)
     assert np.corrcoef(rating.answer, others)[0, 1] == pytest.approx(0.699, abs=5e-4)
-    pairs = np.stack([applies.item, applies.who("a test")])
+    pairs = np.stack([applies.item, applies.annotator_codes("a test")])
     distinct, times = np.unique(pairs, axis=1, return_counts=True)
     assert (times == 2).sum() == 720 and times.max() == 2
     assert {corpus.annotators[who] for who in distinct[1, times == 2]} == {"335", "448", "79"}

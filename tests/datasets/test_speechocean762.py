@@ -143,7 +143,7 @@ def test_the_real_sentences(data_folder: Path) -> None:
     }
     for question, means in published.items():
         asked = corpus[question]
-        total = np.bincount(asked.who("a mean"), asked.answer)
+        total = np.bincount(asked.annotator_codes("a mean"), asked.answer)
         np.testing.assert_allclose(total / asked.per_annotator(), means, atol=5.1e-3)
 
 

@@ -151,7 +151,7 @@ def test_the_real_spans(data_folder: Path) -> None:
     assert (spans.start >= 0).all() and (spans.start < spans.stop).all()
     assert (spans.stop[:, 0] <= length[spans.item]).all()
     own = spans.annotator >= 0
-    answered = set(zip(asked.item.tolist(), asked.who("a test").tolist(), strict=True))
+    answered = set(zip(asked.item.tolist(), asked.annotator_codes("a test").tolist(), strict=True))
     pairs = zip(spans.item[own].tolist(), spans.annotator[own].tolist(), strict=True)
     assert set(pairs) <= answered
     assert own.sum() == 46_784 - 76

@@ -75,7 +75,7 @@ def perfect(annotations: Annotations) -> Prediction:
     scale, shares = answered.scale, answered.distribution()
     pairs = ByAnnotator(
         answered.item,
-        answered.who("here"),
+        answered.annotator_codes("here"),
         answered.annotators,
         answered.answer,
         scale.one_hot(answered.answer),
@@ -100,7 +100,7 @@ def apportioned(scale: Scale, shares: np.ndarray, n_members: int = 420) -> np.nd
 
 def rows_of(annotations: Annotations) -> list[tuple[str, str, float]]:
     """(item, annotator, stored answer), one by one."""
-    who = annotations.who("here")
+    who = annotations.annotator_codes("here")
     return [
         (annotations.items[i], annotations.annotators[a], float(answer))
         for i, a, answer in zip(annotations.item, who, annotations.answer, strict=True)

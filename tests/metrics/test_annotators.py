@@ -107,7 +107,7 @@ def test_ccc_is_also_a_mean_over_people() -> None:
 def test_a_person_whose_ratings_never_vary_has_no_ccc() -> None:
     rows = [("t1", "ann", 2), ("t2", "ann", 2), ("t1", "bob", 1), ("t2", "bob", 3), ("t1", "c", 1)]
     annotations = Annotations.from_rows(rows, Interval(0, 4))
-    who = annotations.who("here")
+    who = annotations.annotator_codes("here")
     pairs = ByAnnotator(annotations.item, who, annotations.annotators, np.array([3.0, 3, 1, 3, 1]))
     mass = annotations.distribution()
     prediction = Prediction(annotations.scale, annotations.items, mass, np.zeros(2), pairs)
@@ -132,7 +132,7 @@ def test_a_tenth_is_rounded_up(n: int, size: int) -> None:
 def test_people_with_few_answers_are_not_among_the_worst() -> None:
     rows = [(f"t{i}", "ann", "a") for i in range(10)] + [(f"t{i}", "bob", "b") for i in range(9)]
     annotations = Annotations.from_rows(rows, SCALES["nominal"])
-    who = annotations.who("here")
+    who = annotations.annotator_codes("here")
     never = ByAnnotator(annotations.item, who, annotations.annotators, np.zeros_like(who))
     mass = annotations.distribution()
     prediction = Prediction(annotations.scale, annotations.items, mass, np.zeros(10), never)

@@ -93,7 +93,9 @@ def table(*columns: str) -> Annotations:
 def says(annotations: Annotations, *columns: str) -> Prediction:
     """The same annotators, predicted to answer so."""
     guessed = table(*columns)
-    asked = ByAnnotator(guessed.item, guessed.who("here"), guessed.annotators, guessed.answer)
+    asked = ByAnnotator(
+        guessed.item, guessed.annotator_codes("here"), guessed.annotators, guessed.answer
+    )
     mass = guessed.distribution()
     return Prediction(guessed.scale, guessed.items, mass, mass.argmax(axis=1), asked)
 

@@ -123,13 +123,15 @@ def test_most_frequent_answers_of_2025(
     have different numbers of them."""
     corpus = read(data_folder / "lewidi2025", name)
     train, dev = corpus.part("train")[question], corpus.part("dev")[question]
-    scale, who = train.scale, train.who("here")
+    scale, who = train.scale, train.annotator_codes("here")
     usual = np.zeros(dev.n_annotators, dtype=scale.dtype)
     for code, person in enumerate(dev.annotators):
         given = train.answer[who == train.annotators.find([person])[0]]
         shares = scale.one_hot(given).mean(axis=0)
         usual[code] = scale.consensus(shares[None])[0] if name == "VariErrNLI" else shares.argmax()
-    asked = ByAnnotator(dev.item, dev.who("here"), dev.annotators, usual[dev.who("here")])
+    asked = ByAnnotator(
+        dev.item, dev.annotator_codes("here"), dev.annotators, usual[dev.annotator_codes("here")]
+    )
     prediction = Prediction(
         scale, dev.items, np.nan_to_num(dev.distribution()), np.zeros(dev.n_items), asked
     )

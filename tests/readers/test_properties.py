@@ -182,7 +182,7 @@ def test_any_json_lines(records: list[dict[str, object]]) -> None:
 
 def rows_of(corpus: Corpus) -> list[tuple[str, str, str]]:
     answers = corpus["answer"]
-    names = zip(answers.item, answers.who("a test"), answers.answers(), strict=True)
+    names = zip(answers.item, answers.annotator_codes("a test"), answers.answers(), strict=True)
     return [(corpus.items[i], corpus.annotators[a], str(answer)) for i, a, answer in names]
 
 
@@ -265,5 +265,5 @@ def test_a_written_matrix_is_read_back(values: np.ndarray, as_text: bool) -> Non
         path.write_bytes(file.getvalue())
         asked = read(path)["answer"]
     found = np.full(values.shape, -1)
-    found[asked.item, asked.who("a test")] = [int(answer) for answer in asked.answers()]
+    found[asked.item, asked.annotator_codes("a test")] = [int(answer) for answer in asked.answers()]
     np.testing.assert_array_equal(found, values)

@@ -34,7 +34,13 @@ def fingerprint(corpus: Corpus) -> str:
     assert spans is not None
     strings = [*corpus.items, *corpus.annotators, *asked.scale.to_dict()["values"]]
     digest = hashlib.sha256("\n".join(strings).encode())
-    for column in (asked.item, asked.who("test"), asked.answer, spans.start, spans.stop):
+    for column in (
+        asked.item,
+        asked.annotator_codes("test"),
+        asked.answer,
+        spans.start,
+        spans.stop,
+    ):
         digest.update(column.astype("<i8").tobytes())
     for item in range(corpus.n_items):
         digest.update(pixels(corpus, item).tobytes())

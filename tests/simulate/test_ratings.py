@@ -35,7 +35,7 @@ def fingerprint(corpus: Corpus) -> str:
     digest = hashlib.sha256("\n".join([*texts, *corpus.items, *corpus.annotators]).encode())
     columns = [spans.item, spans.annotator, spans.start, spans.stop]
     for asked in corpus.questions.values():
-        columns += [asked.item, asked.who("test"), np.rint(asked.answer * 100)]
+        columns += [asked.item, asked.annotator_codes("test"), np.rint(asked.answer * 100)]
         assert np.array_equal(asked.answer, np.round(asked.answer, 2))
     for column in columns:
         digest.update(column.astype("<i8").tobytes())
@@ -98,10 +98,10 @@ def test_the_best_guess_reaches_the_stored_errors() -> None:
     made = ratings(n_items=20_000, seed=3)
     for question, asked in made.questions.items():
         known = known_of(made, question)
-        density = known.density(asked.item[:20_000], asked.who("test")[:20_000])
+        density = known.density(asked.item[:20_000], asked.annotator_codes("test")[:20_000])
         guess = HUNDREDTHS[(density.cumsum(axis=1) >= 0.5).argmax(axis=1)] / 100
         found = np.abs(guess - asked.answer[:20_000]).mean()
-        best, _ = known.best(asked.item[:20_000], asked.who("test")[:20_000])
+        best, _ = known.best(asked.item[:20_000], asked.annotator_codes("test")[:20_000])
         assert found == pytest.approx(best, abs=0.004)
         stored = made.annotator_attributes[f"best_error.{question}"].to_numpy()
         assert (stored * asked.per_annotator()).sum() / asked.n_rows == pytest.approx(
@@ -169,5 +169,5 @@ def test_biases_are_seen_in_the_ratings(corpus: Corpus) -> None:
     for question in QUESTIONS:
         asked, known = single[question], known_of(single, question)
         slip = asked.answer - known.mode[asked.item, 0] / 100
-        mean = np.bincount(asked.who("test"), slip) / asked.per_annotator()
+        mean = np.bincount(asked.annotator_codes("test"), slip) / asked.per_annotator()
         np.testing.assert_allclose(mean, facts[f"bias.{question}"].to_numpy(), atol=0.03)

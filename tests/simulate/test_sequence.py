@@ -31,7 +31,14 @@ def fingerprint(corpus: Corpus) -> str:
     digest = hashlib.sha256("\n".join(strings).encode())
     steps = corpus.contents["clip"].values.flatten().flatten().to_numpy() * STEPS
     assert np.array_equal(steps, np.rint(steps))
-    for column in (asked.item, asked.who("test"), asked.answer, spans.start, spans.stop, steps):
+    for column in (
+        asked.item,
+        asked.annotator_codes("test"),
+        asked.answer,
+        spans.start,
+        spans.stop,
+        steps,
+    ):
         digest.update(column.astype("<i8").tobytes())
     return digest.hexdigest()
 

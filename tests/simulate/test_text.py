@@ -39,7 +39,7 @@ def fingerprint(corpus: Corpus) -> str:
     assert spans is not None
     texts = [corpus.text_of(item) for item in range(corpus.n_items)]
     strings = [*texts, *corpus.items, *corpus.annotators, *asked.scale.to_dict()["values"]]
-    numbers = [asked.item, asked.who("test"), asked.answer, spans.item, spans.annotator]
+    numbers = [asked.item, asked.annotator_codes("test"), asked.answer, spans.item, spans.annotator]
     numbers += [spans.start, spans.stop]
     digest = hashlib.sha256("\n".join(strings).encode())
     for column in numbers:
@@ -97,7 +97,9 @@ def test_the_best_prediction_reaches_the_stored_accuracy() -> None:
     made = text(n_items=20_000, seed=4)
     asked, facts = made["emotion"], made.annotator_attributes["best_accuracy"].to_numpy()
     guess = truth(made).distribution(asked.item, asked.annotator).argmax(axis=1)
-    right = np.bincount(asked.who("test"), guess == asked.answer) / asked.per_annotator()
+    right = (
+        np.bincount(asked.annotator_codes("test"), guess == asked.answer) / asked.per_annotator()
+    )
     np.testing.assert_allclose(right, facts, atol=0.015)  # 10,000 answers each: four errors
 
 
@@ -203,7 +205,7 @@ def test_rationales_are_clauses_and_follow_the_focus(corpus: Corpus, known: Trut
     spans, asked = corpus.rationales, corpus["emotion"]
     assert spans is not None and len(spans) == asked.n_rows
     assert np.array_equal(spans.item, asked.item)
-    assert np.array_equal(spans.annotator, asked.who("test"))
+    assert np.array_equal(spans.annotator, asked.annotator_codes("test"))
     for column, word in ((spans.question, "emotion"), (spans.role, "text"), (spans.kind, "focus")):
         assert column.unique().to_pylist() == [word]
     here = known.start[spans.item] == spans.start

@@ -51,7 +51,7 @@ class Aggregator(ABC):
                 f"not {annotations.scale.kind} ones"
             )
         if self.needs_annotators:
-            annotations.who(self.name)
+            annotations.annotator_codes(self.name)
         if not annotations.n_rows:
             raise DataError(f"{self.name}: there are no answers to aggregate")
 

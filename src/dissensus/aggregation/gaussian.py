@@ -84,7 +84,7 @@ class Ratings:
     @classmethod
     def of(cls, annotations: Annotations, rating: np.ndarray, purpose: str) -> Ratings:
         """Nobody has a bias, and half of all variance is noise."""
-        who, people = annotations.who(purpose), annotations.n_annotators
+        who, people = annotations.annotator_codes(purpose), annotations.n_annotators
         half = max(rating.var(), LEAST) / 2
         return cls(
             annotations.item,

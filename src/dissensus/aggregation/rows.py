@@ -41,7 +41,7 @@ class Rows:
         """Sort the rows by item, in one pass over them."""
         from dissensus.aggregation.kernels import sort_by_item
 
-        item, who = annotations.item, annotations.who(purpose)
+        item, who = annotations.item, annotations.annotator_codes(purpose)
         n_values, n_annotators = annotations.scale.n_columns, annotations.n_annotators
         n = np.bincount(item, minlength=annotations.n_items)
         offsets = np.r_[0, np.cumsum(n)]

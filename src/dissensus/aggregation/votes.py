@@ -70,7 +70,7 @@ def weighted_vote(annotations: Annotations, weight: np.ndarray) -> np.ndarray:
     """
     width = annotations.scale.n_columns
     at = annotations.item.astype(np.int64) * width + annotations.answer
-    given = weight[annotations.who("weighing votes")]
+    given = weight[annotations.annotator_codes("weighing votes")]
     counts = np.bincount(at, given, annotations.n_items * width).reshape(-1, width)
     total = counts.sum(axis=1, keepdims=True)
     plain = annotations.distribution()

@@ -32,7 +32,7 @@ class Wawa(Aggregator):
 def agreement_with(annotations: Annotations, distribution: np.ndarray) -> np.ndarray:
     """The share of each annotator's answers that are the most probable ones, (n_annotators,)."""
     label = most_probable(distribution)  # (n_items,)
-    who = annotations.who("agreement with the majority")
+    who = annotations.annotator_codes("agreement with the majority")
     same = (annotations.answer == label[annotations.item]).astype(float)
     n = np.bincount(who, minlength=annotations.n_annotators).astype(float)
     n[n == 0] = np.nan

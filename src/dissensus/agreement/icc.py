@@ -55,7 +55,7 @@ def prepare_icc(annotations: Annotations, form: Form = "icc2") -> Estimate:
         if form == "icc1k" and not same_number(annotations):
             return Undefined(annotations.n_items)
         return _one_way(annotations, number, mean=form == "icc1k")
-    annotations.who(f"ICC form {form}")
+    annotations.annotator_codes(f"ICC form {form}")
     if not annotations.n_rows or not crossed(annotations):
         return Undefined(annotations.n_items)
     return _two_way(annotations, number, form)
@@ -86,7 +86,9 @@ def crossed(annotations: Annotations) -> bool:
 
 
 def _has_repeats(annotations: Annotations) -> bool:
-    key = annotations.item.astype(np.int64) * annotations.n_annotators + annotations.who("ICC")
+    key = annotations.item.astype(
+        np.int64
+    ) * annotations.n_annotators + annotations.annotator_codes("ICC")
     return len(np.unique(key)) < len(key)
 
 
@@ -164,7 +166,7 @@ def _centred(number: np.ndarray, weight: np.ndarray) -> np.ndarray:
 
 def _table(annotations: Annotations, number: np.ndarray) -> np.ndarray:
     """Ratings as (n_items, n_annotators with ratings); 0 where items have none."""
-    annotators, column = np.unique(annotations.who("ICC"), return_inverse=True)
+    annotators, column = np.unique(annotations.annotator_codes("ICC"), return_inverse=True)
     table = np.zeros((annotations.n_items, len(annotators)))
     table[annotations.item, column.reshape(-1)] = number
     return table

@@ -60,7 +60,7 @@ def _dense(annotations: Annotations, apart: np.ndarray) -> np.ndarray:
     """`kappa_matrix` of a small table, where compiled kernels take longer to load than to run."""
     n_annotators, n_values = annotations.n_annotators, len(apart)
     said = np.zeros((annotations.n_items, n_annotators, n_values))
-    said[annotations.item, annotations.who("Cohen's kappa"), annotations.answer] = 1
+    said[annotations.item, annotations.annotator_codes("Cohen's kappa"), annotations.answer] = 1
     flat = said.reshape(len(said), n_annotators * n_values)
     both = (flat.T @ flat).reshape(n_annotators, n_values, n_annotators, n_values)
     both = both.transpose(0, 2, 1, 3)  # items of which the first says one value, the second another

@@ -38,7 +38,7 @@ class Pairs:
         """Sort the rows, by counting."""
         from dissensus.agreement.kernels import grouped
 
-        annotator = annotations.who(purpose)
+        annotator = annotations.annotator_codes(purpose)
         _, by_annotator = grouped(annotator, annotations.n_annotators)
         first, by_item = grouped(annotations.item[by_annotator], annotations.n_items)
         order = by_annotator[by_item]
@@ -165,7 +165,7 @@ def common_items(annotations: Annotations) -> np.ndarray:
         >>> common_items(Annotations.from_rows(rows)).tolist()
         [[2, 1], [1, 1]]
     """
-    who, n = annotations.who("counting common items"), annotations.n_annotators
+    who, n = annotations.annotator_codes("counting common items"), annotations.n_annotators
     check_size((n, n), f"a matrix over the pairs of {n:,} annotators")
     if n * annotations.n_items <= DENSE:
         answered = np.zeros((n, annotations.n_items))

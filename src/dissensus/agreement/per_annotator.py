@@ -26,7 +26,7 @@ def agreement_with_rest(annotations: Annotations) -> np.ndarray:
     """
     if isinstance(annotations.scale, Interval):
         raise DataError("ratings are hardly ever equal; they correlate with the rest")
-    who = annotations.who("agreement with the rest")
+    who = annotations.annotator_codes("agreement with the rest")
     values, code = np.unique(annotations.answer, return_inverse=True)
     key = annotations.item.astype(np.int64) * max(len(values), 1) + code.reshape(-1)
     _, group, size = np.unique(key, return_inverse=True, return_counts=True)
@@ -48,7 +48,7 @@ def leniency(annotations: Annotations) -> np.ndarray:
         [-2.0, 2.0]
     """
     number, rest, shared = _own_and_rest(annotations, "leniency")
-    who = annotations.who("leniency")
+    who = annotations.annotator_codes("leniency")
     return _mean_by(who, number - rest, shared, annotations.n_annotators)
 
 
@@ -64,7 +64,10 @@ def correlation_with_rest(annotations: Annotations) -> np.ndarray:
         [1.0, 1.0]
     """
     number, rest, shared = _own_and_rest(annotations, "a correlation with the rest")
-    who, n = annotations.who("a correlation with the rest")[shared], annotations.n_annotators
+    who, n = (
+        annotations.annotator_codes("a correlation with the rest")[shared],
+        annotations.n_annotators,
+    )
     sides = number[shared], rest[shared]
     own, others = (side - _mean_by(who, side, slice(None), n)[who] for side in sides)
 
@@ -101,7 +104,7 @@ def agreement_with_consensus(
     if isinstance(annotations.scale, Interval):
         raise DataError("ratings are hardly ever equal to their mean; they have a leniency")
     label, known = _labels(annotations, consensus)
-    who, item = annotations.who("agreement with the consensus"), annotations.item
+    who, item = annotations.annotator_codes("agreement with the consensus"), annotations.item
     equal = (annotations.answer == label[item]).astype(float)
     return _mean_by(who, equal, known[item], annotations.n_annotators)
 
@@ -128,7 +131,10 @@ def confusion(annotations: Annotations, consensus: Annotations | None = None) ->
     check_size(shape, f"the confusion of {shape[0]:,} annotators over {shape[1]:,} values")
     label, known = _labels(annotations, consensus)
     rows = known[annotations.item]
-    who, item = annotations.who("a confusion")[rows].astype(np.int64), annotations.item[rows]
+    who, item = (
+        annotations.annotator_codes("a confusion")[rows].astype(np.int64),
+        annotations.item[rows],
+    )
     key = (who * len(scale) + label[item]) * len(scale) + annotations.answer[rows]
     return np.bincount(key, minlength=int(np.prod(shape))).reshape(shape)
 
@@ -149,7 +155,7 @@ def _labels(
 
 def _own_and_rest(annotations: Annotations, what: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Each rating, the mean of the others' about the item, and whether there are others."""
-    annotations.who(what)
+    annotations.annotator_codes(what)
     number = numbers(annotations.scale, annotations.answer, what)
     n = annotations.per_item()
     total = np.bincount(annotations.item, number, minlength=len(n))

@@ -36,7 +36,7 @@ def all_paired_equal(annotations: Annotations) -> str | None:
 
 def nobody_together(annotations: Annotations) -> str | None:
     """Whether no two annotators answered one item; `no_pairs` where there are no repeats."""
-    who = annotations.who("finding common items")
+    who = annotations.annotator_codes("finding common items")
     low = np.full(annotations.n_items, annotations.n_annotators)
     high = np.full(annotations.n_items, -1)
     np.minimum.at(low, annotations.item, who)

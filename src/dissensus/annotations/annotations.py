@@ -194,9 +194,11 @@ class Annotations:
 
     def per_annotator(self) -> np.ndarray:
         """Judgements per annotator, (n_annotators,)."""
-        return np.bincount(self.who("counting rows per annotator"), minlength=self.n_annotators)
+        return np.bincount(
+            self.annotator_codes("counting rows per annotator"), minlength=self.n_annotators
+        )
 
-    def who(self, purpose: str) -> np.ndarray:
+    def annotator_codes(self, purpose: str) -> np.ndarray:
         """The annotator codes, or an error that says what they were needed for."""
         if self.annotator is None:
             raise DataError(f"{purpose} needs to know who answered; these answers are anonymous")
@@ -342,9 +344,9 @@ class Annotations:
         """Only these annotators, renumbered in this order; `annotators` are their names."""
         new = np.full(self.n_annotators, -1, dtype=np.int64)
         new[codes] = np.arange(len(codes))
-        who = self.who("selecting annotators")
+        who = self.annotator_codes("selecting annotators")
         kept = self.take(new[who] >= 0)
-        return replace(kept, annotator=new[kept.who("")], annotators=annotators)
+        return replace(kept, annotator=new[kept.annotator_codes("")], annotators=annotators)
 
     def on(self, items: Names, annotators: Names) -> Annotations:
         """The same rows with codes into these longer lists of names."""
@@ -408,7 +410,7 @@ class Annotations:
         """How many pairs are repeated, one of them, and what can be done."""
         several = np.flatnonzero(repeated.sizes > 1)
         row = repeated.first[several[0]]
-        who = self.annotators[self.who("repeats")[row]]
+        who = self.annotators[self.annotator_codes("repeats")[row]]
         return (
             f"annotator {who!r} answered item {self.items[self.item[row]]!r} "
             f"{int(repeated.sizes[several[0]])} times ({len(several)} such pairs); keep one row "

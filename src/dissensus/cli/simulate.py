@@ -69,7 +69,7 @@ def _counted(corpus: Corpus) -> str:
     clauses = [f"{sum(asked.n_rows for asked in corpus.questions.values())} answers"]
     for question, asked in corpus.questions.items():
         known = truth(corpus, question)
-        best, blind = known.best(asked.item, asked.who("simulating"))
+        best, blind = known.best(asked.item, asked.annotator_codes("simulating"))
         about = f"{question}: " if len(corpus.questions) > 1 else ""
         clauses.append(
             f"{about}best possible {known.measure} {best:.4f}, without knowing the annotator "

@@ -397,7 +397,7 @@ def _codes(chosen: Any, names: Names, what: str) -> np.ndarray:
 def _join_key(annotations: Annotations, by_response: bool) -> np.ndarray:
     if by_response and annotations.response is not None:
         return annotations.response
-    return pairs_of(annotations.item, annotations.who("joining questions"))
+    return pairs_of(annotations.item, annotations.annotator_codes("joining questions"))
 
 
 def _of_questions(rationales: Rationales | None, questions: Sequence[str]) -> Rationales | None:

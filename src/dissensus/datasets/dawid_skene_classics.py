@@ -49,7 +49,7 @@ def _anaesthesia(folder: Path) -> Corpus:
             annotators=annotators,
             repeats="keep",
         )
-    n_pairs = len(np.unique(np.stack([asked.item, asked.who("a reading")]), axis=1).T)
+    n_pairs = len(np.unique(np.stack([asked.item, asked.annotator_codes("a reading")]), axis=1).T)
     return Corpus.build(
         "anaesthesia",
         items,

@@ -97,7 +97,7 @@ def _asked(folder: Path, answers: Any, items: Names) -> Annotations:
 def _countries(answers: Any, asked: Annotations) -> Any:
     """The country of each annotator; missing for those who answered from two."""
     country = answers["country"].combine_chunks().dictionary_encode()
-    pair = np.stack([asked.who("a country"), country.indices.to_numpy()])
+    pair = np.stack([asked.annotator_codes("a country"), country.indices.to_numpy()])
     annotator, code = np.unique(pair, axis=1)
     alone = np.bincount(annotator, minlength=asked.n_annotators)[annotator] == 1
     found = np.full(asked.n_annotators, -1)
@@ -117,7 +117,7 @@ def _own_spans(folder: Path, answers: Any, asked: Annotations) -> tuple[_Spans, 
     cut_off = pc.sum(pc.is_in(kind, value_set=pa.array(list(CUT_OFF)))).as_py() or 0
     for short, whole in CUT_OFF.items():
         kind = pc.if_else(pc.equal(kind, short), whole, kind)
-    who = asked.who("a span")[row]
+    who = asked.annotator_codes("a span")[row]
     spans = _Spans(asked.item[row], who, table["start"].to_numpy(), table["end"].to_numpy(), kind)
     marked = np.bincount(row, minlength=asked.n_rows) > 0
     return spans, {

@@ -90,7 +90,7 @@ class People:
         if seconds is None:
             return []
         timed = self.annotations.take(np.isfinite(seconds))
-        who, seconds = timed.who("times"), timed.seconds
+        who, seconds = timed.annotator_codes("times"), timed.seconds
         assert seconds is not None
         seconds = seconds[np.lexsort((seconds, who))]
         size = np.bincount(who, minlength=timed.n_annotators)

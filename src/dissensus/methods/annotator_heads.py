@@ -88,7 +88,7 @@ class AnnotatorHeads(TrainedMethod):
 
     def start(self, corpus: Corpus, question: str) -> np.ndarray:
         """What everyone together, and then each annotator, would answer unseen."""
-        asked, who = corpus[question], corpus[question].who(self.name)
+        asked, who = corpus[question], corpus[question].annotator_codes(self.name)
         reading = likelihood(asked.scale)
         crowd = reading.start(asked.answer, asked.weight)
         given = Grouped(asked.answer, asked.weight, who, corpus.n_annotators, SMOOTHING)

@@ -71,7 +71,9 @@ def most_frequent(scale: Scale, distribution: np.ndarray) -> np.ndarray:
 def annotator_distributions(annotations: Annotations, smoothing: float) -> np.ndarray:
     """The smoothed distribution of each annotator's answers, (n_annotators, n_columns)."""
     by_annotator = replace(
-        annotations, item=annotations.who("annotator-majority"), items=annotations.annotators
+        annotations,
+        item=annotations.annotator_codes("annotator-majority"),
+        items=annotations.annotators,
     )  # annotators in the place of items
     n = by_annotator.per_item()[:, None]
     total = np.nan_to_num(by_annotator.distribution()) * n  # (n_annotators, n_columns)

@@ -67,7 +67,7 @@ def medians(annotations: Annotations) -> np.ndarray:
         >>> medians(Annotations.from_rows(rows, Interval(0, 10))).tolist()
         [2.0, 4.0]
     """
-    annotator = annotations.who("annotator-median")
+    annotator = annotations.annotator_codes("annotator-median")
     order = np.lexsort((annotations.answer, annotator))
     ordered = annotations.answer[order].astype(float)
     n = np.bincount(annotator, minlength=annotations.n_annotators)

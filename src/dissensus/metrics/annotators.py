@@ -82,7 +82,7 @@ def macro_f1_by_annotator(prediction: Prediction, annotations: Annotations) -> n
     without a compared answer.
     """
     rows, given, predicted = _codes(prediction, annotations)
-    annotator = annotations.who("macro-F1 by annotator")[rows]
+    annotator = annotations.annotator_codes("macro-F1 by annotator")[rows]
     width = int(max(given.max(initial=0), predicted.max(initial=0))) + 1
 
     def table(codes: np.ndarray, of: np.ndarray) -> np.ndarray:  # (n_annotators, width)
@@ -103,7 +103,7 @@ def ccc_by_annotator(prediction: Prediction, annotations: Annotations) -> np.nda
     nan for those with fewer than two compared ratings, or where both sides are constant.
     """
     rows, given, predicted = _numbers(prediction, annotations)
-    annotator = annotations.who("CCC by annotator")[rows]
+    annotator = annotations.annotator_codes("CCC by annotator")[rows]
     return concordance_by_group(given, predicted, annotator, annotations.n_annotators)
 
 

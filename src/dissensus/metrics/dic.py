@@ -97,7 +97,7 @@ def dic_floor(
         raise DataError(
             f"DIC is for nominal and ordinal answers, not for {annotations.scale.kind} ones"
         )
-    annotations.who("DIC")
+    annotations.annotator_codes("DIC")
     chosen = _select(annotations, _often(annotations, at_least))
     compared = _off_diagonal(common_items(chosen) >= max(at_least, 1))
     left_out = _left_out(annotations, compared)
@@ -162,4 +162,4 @@ def _present(annotations: Annotations) -> Any:
 
     ones = np.ones(annotations.n_rows, dtype=np.int64)
     shape = (annotations.n_items, annotations.n_annotators)
-    return csr_array((ones, (annotations.item, annotations.who("DIC"))), shape=shape)
+    return csr_array((ones, (annotations.item, annotations.annotator_codes("DIC"))), shape=shape)

@@ -82,7 +82,7 @@ def common_pairs(prediction: Prediction, annotations: Annotations) -> tuple[np.n
     """The answers whose annotator was predicted on their item: rows of the annotations, and the
     rows of `by_annotator` they meet. Repeated answers meet the same row."""
     asked = _by_annotator(prediction)
-    who = annotations.who("a score per annotator")
+    who = annotations.annotator_codes("a score per annotator")
     item = prediction.items.find(annotations.items)[annotations.item]
     annotator = asked.annotators.find(annotations.annotators)[who]
     width = max(len(asked.annotators), 1)

@@ -98,13 +98,15 @@ class OverAnswers:
     def annotator_scores(self, prediction: Prediction, annotations: Annotations) -> np.ndarray:
         """The mean score of each annotator's answers, (n_annotators,); nan without any."""
         rows, scores = self.each(prediction, annotations)
-        annotator = annotations.who("a score per annotator")[rows]
+        annotator = annotations.annotator_codes("a score per annotator")[rows]
         return group_means(annotator, scores, annotations.n_annotators)
 
     def _groups(self, annotations: Annotations, rows: np.ndarray) -> tuple[np.ndarray, int]:
         """What has equal weight: the group of each row, and the number of groups."""
         if self.over == "annotators":
-            return annotations.who("a score per annotator")[rows], annotations.n_annotators
+            return annotations.annotator_codes("a score per annotator")[
+                rows
+            ], annotations.n_annotators
         if self.over == "items":
             return annotations.item[rows], annotations.n_items
         return np.zeros(len(rows), dtype=np.int64), 1
@@ -119,7 +121,7 @@ class OverAnnotators:
 
     def score(self, prediction: Prediction, annotations: Annotations) -> float:
         rows, _ = common_pairs(prediction, annotations)
-        annotator = annotations.who("a score per annotator")[rows]
+        annotator = annotations.annotator_codes("a score per annotator")[rows]
         answers = np.bincount(annotator, minlength=annotations.n_annotators)
         return self.summary(self.each(prediction, annotations), answers)
 

@@ -230,7 +230,7 @@ def _check_annotators_without_answers(method: Method) -> None:
         return
     corpus = _corpora(method)[0]
     answers = corpus["q"]
-    train = answers.take(answers.who(method.name) != 3)
+    train = answers.take(answers.annotator_codes(method.name) != 3)
     contents = {role: (held, corpus.content[role]) for role, held in corpus.contents.items()}
     few = Corpus.build(corpus.name, corpus.items, {"q": train}, contents=contents)
     prediction = changed(method, {}).fit(few).predict(few, annotators="all", consensus="all")["q"]

@@ -164,7 +164,7 @@ def test_wrong_words_are_refused(heads: AnnotatorHeads) -> None:
 def _untaught() -> Corpus:
     """Two questions; p4 is listed and answered neither, p3 only the first."""
     crowd = feature_crowd(n_annotators=5)
-    asked, annotator = crowd["q"], crowd["q"].who("test")
+    asked, annotator = crowd["q"], crowd["q"].annotator_codes("test")
     first = asked.take(annotator != 4)
     second = asked.take((annotator != 4) & (annotator != 3))
     contents = {"x": (crowd.contents["x"], crowd.content["x"])}

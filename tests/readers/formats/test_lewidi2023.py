@@ -83,7 +83,7 @@ def test_one_file_by_itself(tmp_path: Path) -> None:
     assert list(corpus.items) == ["train-k1", "train-k2"]
     assert list(corpus.annotators) == ["Ann1", "Ann2", "Ann10"]
     hate = corpus["hate"]
-    assert hate.who("").tolist() == [0, 2, 1, 0]
+    assert hate.annotator_codes("").tolist() == [0, 2, 1, 0]
     assert hate.answers() == ["0", "1", "0", "1"]
     assert hate.scale == Nominal(("0", "1"))
     assert corpus.gold["hate"].answers() == ["1", "1"]

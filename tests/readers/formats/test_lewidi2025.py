@@ -88,7 +88,7 @@ def test_one_file_by_itself(tmp_path: Path) -> None:
     assert list(corpus.items) == ["dev-k1", "dev-k2"]
     assert list(corpus.annotators) == ["Ann2", "Ann3", "Ann10"]
     irony = corpus["irony"]
-    assert irony.who("").tolist() == [0, 2, 1, 0]
+    assert irony.annotator_codes("").tolist() == [0, 2, 1, 0]
     assert irony.answers() == ["0", "1", "0", "1"]
     assert irony.scale == Nominal(("0", "1")) and irony.extra == {}
     assert corpus.text_of(0) == "More tea? | oh, sure"

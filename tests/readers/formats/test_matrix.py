@@ -42,7 +42,7 @@ def test_a_matrix(write: Write, content: str | bytes, name: str) -> None:
     assert list(corpus.items) == list(corpus.annotators) == ["0", "1", "2"]
     assert answers.scale == Ordinal(("0", "1", "2"))
     assert answers.item.tolist() == [0, 0, 1, 1]
-    assert answers.who("a test").tolist() == [0, 2, 1, 2]
+    assert answers.annotator_codes("a test").tolist() == [0, 2, 1, 2]
     assert answers.answers() == ["1", "2", "0", "1"]
     assert corpus.left_out == ()
     assert corpus.notes == (

@@ -90,7 +90,7 @@ class Method(ABC):
         if not corpus[question].n_rows:
             raise DataError(f"{corpus.name}: no answers to {question!r}; nothing to learn from")
         if self.individual:
-            corpus[question].who(self.name)
+            corpus[question].annotator_codes(self.name)
 
     def encodings(self, corpus: Corpus) -> dict[str, Encoding]:
         """The encoder and contents of each role that the method reads; empty without contents."""
@@ -181,7 +181,7 @@ class Method(ABC):
         known = validation.select(annotators=annotators.find(validation.annotators) >= 0)
         questions = {question: known[question].on(known.items, annotators) for question in scales}
         for question, rows in questions.items():
-            questions[question] = rows.take(answered[question][rows.who(self.name)])
+            questions[question] = rows.take(answered[question][rows.annotator_codes(self.name)])
         return dataclasses.replace(known, annotators=annotators, questions=questions)
 
     # ---- predict ----

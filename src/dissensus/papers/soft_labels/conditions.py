@@ -131,7 +131,9 @@ def with_automatic(corpus: Corpus) -> Corpus:
     n = corpus.n_annotators
     added = Annotations.from_arrays(
         np.r_[asked.item, np.repeat(items, n)],
-        np.r_[asked.who("counting automatic tokens"), np.tile(np.arange(n), len(items))],
+        np.r_[
+            asked.annotator_codes("counting automatic tokens"), np.tile(np.arange(n), len(items))
+        ],
         np.r_[asked.answer, np.full(len(items) * n, noun)].astype(asked.answer.dtype),
         asked.scale,
         items=asked.items,

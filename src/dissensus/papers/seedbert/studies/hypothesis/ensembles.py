@@ -256,7 +256,7 @@ def _people(parts: Parts, at: MemberAttention) -> dict[str, np.ndarray]:
     assert test.rationales is not None
     found = marks(test.rationales, at)
     answers = np.full((test.n_items, test.n_annotators), -1, np.int16)
-    answers[asked.item, asked.who("spans")] = asked.answer
+    answers[asked.item, asked.annotator_codes("spans")] = asked.answer
     item = np.arange(test.n_items)[:, None]
     told = {
         "marked": found.marked,
