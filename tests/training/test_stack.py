@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -30,6 +31,7 @@ from dissensus.methods import (
 from dissensus.methods.framework.trained import TrainedMethod
 from dissensus.training import Training
 from dissensus.training.loop import Trainer
+from dissensus.training.stacking import cuda_graph
 from dissensus.training.stacking.groups import group_key, obstacle, stackable, train_all
 from dissensus.training.stacking.stack import Stack
 from dissensus.training.validation import Validation
@@ -432,3 +434,46 @@ def test_pictures_are_not_stacked() -> None:
     held = replace(run.examples, prepared={"x": pictures})
     assert stackable(run)
     assert not stackable(replace(run, examples=held))
+
+
+class _Replayed:
+    """In place of a CUDA graph on a machine without a GPU: to replay is to compute again."""
+
+    def __init__(self, step: Callable[[], None]) -> None:
+        self.replay = step
+
+
+class _Stream:
+    def wait_stream(self, other: object) -> None: ...
+
+
+def test_captured_steps_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A member that ends early changes the shapes, so that a step is captured again."""
+    captured = []
+
+    def capture(step: Callable[[], None], device: torch.device) -> _Replayed:
+        captured.append(device)
+        return _Replayed(step)
+
+    monkeypatch.setattr(cuda_graph, "capture", capture)
+    for name in ("Stream", "current_stream"):
+        monkeypatch.setattr(torch.cuda, name, _Stream)
+    monkeypatch.setattr(torch.cuda, "stream", nullcontext)
+    crowd = feature_crowd("nominal", n_items=37)
+
+    def make() -> list[Trainer]:
+        runs = []
+        for seed, n_items in enumerate((37, 37, 12)):
+            corpus = crowd.select(items=np.arange(37) < n_items)
+            training = Training(epochs=3 if seed else 4, batch_size=8, seed=seed, averaged=0.5)
+            runs.append(run_of(Single(encoder="features", hidden=(4,), training=training), corpus))
+        return runs
+
+    alone, stacked = make(), make()
+    for run in alone:
+        run.train()
+    Stack(stacked, graph=True).train()
+    assert captured
+    for one, other in zip(weights_of(alone), weights_of(stacked), strict=True):
+        for name, weights in one.items():
+            np.testing.assert_allclose(other[name], weights, rtol=0, atol=1e-10, err_msg=name)
