@@ -358,7 +358,7 @@ def test_more_processes_than_gpus_are_refused(monkeypatch: pytest.MonkeyPatch) -
     Processes(2).check(torch.device("cpu"))
     Processes(1).check(torch.device("cuda"))
     message = (
-        "^4 processes train on as many GPUs, torch sees 1; start fewer, or train on the CPU with "
+        "^4 processes need 4 GPUs, torch sees 1; start fewer, or train on the CPU with "
         "--set training.device=cpu$"
     )
     with pytest.raises(ModelError, match=message):

@@ -1,4 +1,4 @@
-"""The loop, once: batches of items with all their rows, pure losses, one door to the network.
+"""Training: batches, losses, the loop. Begin with `loop.Trainer.train_step`.
 
 The loop is loaded when it is first used, so that settings need no torch.
 """

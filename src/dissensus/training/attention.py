@@ -1,4 +1,4 @@
-"""Attention of transformers' models with counted dropout, so that a step depends on its key."""
+"""Attention for models of transformers whose dropout draws from the key of the step."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ def attend(
 
 
 def mask_of(**given: Any) -> Tensor | None:
-    """What is added to the scores: nothing, or very little where there is only padding.
+    """What is added to the scores: 0, or the lowest number where there is padding.
 
-    transformers' own looks into the mask to see whether it is needed, which a network among
-    others side by side cannot.
+    transformers' own function reads the values of the mask to see whether it is needed, which vmap
+    does not allow.
     """
     from transformers.masking_utils import bidirectional_mask_function, eager_mask
 
@@ -54,10 +54,11 @@ def mask_of(**given: Any) -> Tensor | None:
 
 
 def key_attention(network: nn.Module) -> None:
-    """Let every transformer inside draw its attention's dropout from the key of the step.
+    """Let the attention of every transformers model inside draw its dropout from the key of the
+    step.
 
-    A model whose heads share keys, or that cannot change how it attends, is left as it is; it
-    draws from torch's own generator.
+    A model whose heads share keys, or whose attention cannot be replaced, stays as it is: it draws
+    from torch's own generator.
     """
     from transformers import AttentionInterface, PreTrainedModel
     from transformers.masking_utils import AttentionMaskInterface

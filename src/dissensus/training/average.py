@@ -11,10 +11,10 @@ from torch import Tensor, nn
 
 
 def share_of_step(averaged: float, n_steps: int, step: int) -> float:
-    """How much the weights after a step, counted from 0, count in the mean of all up to it.
+    """The share of the weights after a step (from 0) in the mean of all up to it.
 
     Args:
-        averaged: the share of the steps that are averaged, the last ones.
+        averaged: the share of the steps, the last ones, that are averaged.
 
     Example:
         >>> [round(share_of_step(0.5, 6, step), 2) for step in range(6)]
@@ -28,41 +28,41 @@ def share_of_step(averaged: float, n_steps: int, step: int) -> float:
 
 @dataclass(eq=False)
 class Average:
-    """The mean of weights over steps; empty before the first that counts."""
+    """The mean of the weights over steps; empty before the first of them."""
 
     parameters: Sequence[nn.Parameter]
     means: list[Tensor] = field(default_factory=list)
 
     def update(self, share: float) -> None:
-        """A step was made, whose weights have this share in the mean."""
+        """Add the weights after a step, with this share in the mean."""
         if not share:
             return
         now = [parameter.detach() for parameter in self.parameters]
         if not self.means:
-            self.means = [held.clone() for held in now]
+            self.means = [weights.clone() for weights in now]
         else:
             torch._foreach_lerp_(self.means, now, share)
 
     def apply(self) -> None:
-        """Leave the mean in the network."""
+        """Copy the mean into the network."""
         for parameter, mean in zip(self.parameters, self.means, strict=False):
             parameter.detach().copy_(mean)
 
     @contextmanager
     def applied(self) -> Iterator[None]:
-        """Within the block the network has the mean as its weights."""
+        """Within the block, the weights of the network are the mean."""
         before = [parameter.detach().clone() for parameter in self.parameters if self.means]
         self.apply()
         try:
             yield
         finally:
-            for parameter, held in zip(self.parameters, before, strict=False):
-                parameter.detach().copy_(held)
+            for parameter, weights in zip(self.parameters, before, strict=False):
+                parameter.detach().copy_(weights)
 
     # ---- its state ----
 
     def state(self) -> dict[str, Tensor]:
-        return {str(number): held for number, held in enumerate(self.means)}
+        return {str(number): mean for number, mean in enumerate(self.means)}
 
     def restore(self, state: dict[str, Tensor]) -> None:
         devices = [parameter.device for parameter in self.parameters]

@@ -1,4 +1,4 @@
-"""What goes through the door of a network, and what comes out of it."""
+"""The batch a network receives, the outputs it returns, and the losses of both."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from dissensus.scales import Scale
 
 @dataclass(frozen=True)
 class Sizes:
-    """What a network must know to be built."""
+    """What is known about the corpus when a network is built."""
 
     scales: dict[str, Scale]  # by question
     n_annotators: int
@@ -28,30 +28,30 @@ class Sizes:
 
 @dataclass(eq=False)
 class Rows:
-    """One row per (item, annotator or response), whatever they answered of the questions."""
+    """One row per item and annotator (or response), with the answers to all questions."""
 
     item: Tensor  # (n_rows,) positions in the batch's items
     annotator: Tensor  # (n_rows,) positions in the batch's annotators
-    answer: dict[str, Tensor]  # question -> (n_rows, ...), as its likelihood takes it
+    answer: dict[str, Tensor]  # question -> (n_rows, ...), as its likelihood expects it
     weight: dict[str, Tensor]  # question -> (n_rows,), 0: not answered
 
 
 @dataclass(eq=False)
 class Batch:
-    """A set of items with all their rows, or a share of the rows of an item that has very many."""
+    """Some items with all their rows; of an item with very many rows, a share of them."""
 
     items: Tensor  # (n_items,) codes in the corpus
-    share: Tensor  # (n_items,) the share of the item's rows that is here
+    share: Tensor  # (n_items,) the share of the item's rows in this batch
     annotators: Tensor  # (n_annotators,) codes of the distinct annotators of this batch
     pooled: dict[str, Tensor]  # role -> (n_items, width)
-    inputs: dict[str, Inputs]  # role -> the batch's distinct contents, where they are encoded here
+    inputs: dict[str, Inputs]  # role -> distinct contents, for an encoder that is fine-tuned
     sequence: dict[str, Sequence]  # role -> the batch's distinct contents, encoded
     content: dict[str, Tensor]  # role -> (n_items,) positions in `sequence`, -1 absent
-    focus: dict[str, Tensor]  # role -> (n_items, n_axes, 2) what is asked about, nan: the whole
+    focus: dict[str, Tensor]  # role -> (n_items, n_axes, 2) the part asked about, nan: the whole
     rows: Rows
-    targets: dict[str, Tensor]  # (n_items, ...) each, made once before the loop
-    noise: Key  # the key that this step's dropout is drawn from
-    # of a part of a batch, where its "items", "rows" and "content.ROLE" stand in the whole one
+    targets: dict[str, Tensor]  # (n_items, ...) each, computed once before training
+    noise: Key  # the key that dropout of this step draws from
+    # positions of "items", "rows" and "content.ROLE" in the whole batch, if this is a part of one
     places: dict[str, Tensor] = field(default_factory=dict)
 
     def loss(self, outputs: Outputs, losses: tuple[Loss, ...]) -> Tensor:
@@ -65,33 +65,33 @@ class Batch:
 
 @dataclass(eq=False)
 class Outputs:
-    """What a network says: numbers for a likelihood, per row and per item, by question."""
+    """What a network returns: parameters of a likelihood, per row and per item, by question."""
 
     rows: dict[str, Tensor] = field(default_factory=dict)
     items: dict[str, Tensor] = field(default_factory=dict)
 
 
 class Network(nn.Module):
-    """A network has one door."""
+    """A torch module that maps a batch to outputs."""
 
-    rows: Tensor | None = None  # codes of those whom its tables hold, if not everybody's
+    rows: Tensor | None = None  # the annotators whose rows its tables have now, if not all
 
     @abstractmethod
     def forward(self, batch: Batch) -> Outputs: ...
 
     def prepare(self, pooled: dict[str, Tensor]) -> None:
-        """See the vectors of training once before the loop, to standardise them for instance."""
+        """See the vectors of the training items once before training, e.g. to standardise them."""
 
     def pretrained(self) -> dict[nn.Parameter, int]:
-        """The parameters that are no longer new, and learn at the encoder's own rate; and how many
-        of the encoder's blocks come behind each."""
+        """Pretrained parameters, which learn at the encoder's own rate; and how many of the
+        encoder's blocks come after each."""
         return {}
 
     def tables(self) -> list[nn.Parameter]:
-        """The parameters with a row per annotator, if they are read at `batch.annotators` alone.
+        """Parameters with a row per annotator, if only the rows `batch.annotators` are read.
 
-        While a step is made they may hold the rows of some annotators only (see
-        `training.sparse_tables`), and `batch.annotators` are positions among these.
+        During a step they may hold the rows of some annotators only (see
+        `training.sparse_tables`); `batch.annotators` are then positions among these.
         """
         return []
 
@@ -108,11 +108,10 @@ class Network(nn.Module):
 class Loss:
     """A pure function of outputs and batch.
 
-    Over rows or items it gives a vector, each number from its own row or item, which the loop
-    weighs and averages. Over the batch it gives one number; where several processes train, it sees
-    all outputs, and the whole batch but for what was shown (`inputs` and `sequence`). With a
-    weight it must not look at items or rows that weigh 0: networks trained side by side have such,
-    as padding.
+    Over rows or items it returns a vector, each number from its own row or item, of which the loop
+    takes the weighted mean. Over the batch it returns one number; where several processes train, it
+    sees all outputs and the whole batch, without contents (`inputs` and `sequence`). With a weight
+    it must ignore items and rows of weight 0: in a stack, they are padding.
 
     Args:
         during: the part of the training in which it is minimised, from 0 to 1.
@@ -125,7 +124,7 @@ class Loss:
     during: tuple[float, float] = (0.0, 1.0)
 
     def due(self, done: float) -> bool:
-        """Whether it is minimised when this share of the epochs is over; at 1: in the last."""
+        """Whether it is minimised after this share of the epochs; at 1: in the last."""
         first, last = self.during
         return first <= done and (done < last or last >= 1)
 

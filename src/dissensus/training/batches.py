@@ -1,4 +1,4 @@
-"""Which items and rows stand together in a batch."""
+"""Which items and rows make up each batch of an epoch."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from dissensus.training.settings import Training
 
 
 class BatchIndex(NamedTuple):
-    """What a batch is made of."""
+    """The items and rows of a batch."""
 
     items: np.ndarray  # (n_items,) codes
     rows: np.ndarray  # (n_rows,) numbers in the table
@@ -24,10 +24,10 @@ class BatchIndex(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class EpochPlan:
-    """An epoch laid out: pieces of items in the order in which they come, with their rows."""
+    """An epoch: items, or pieces of items with very many rows, in their order, with their rows."""
 
     items: np.ndarray  # (n_pieces,) codes
-    share: np.ndarray  # (n_pieces,) the share of the item's rows that each piece has
+    share: np.ndarray  # (n_pieces,) the share of the item's rows in each piece
     rows: np.ndarray  # (n_rows,) numbers in the table
     starts: np.ndarray  # (n_pieces + 1,) where each piece's rows begin
     batch_size: int
@@ -35,8 +35,8 @@ class EpochPlan:
     def __len__(self) -> int:
         return -(-len(self.items) // self.batch_size)
 
-    def cut(self, number: int) -> BatchIndex:
-        """A batch of it."""
+    def batch(self, number: int) -> BatchIndex:
+        """The items and rows of the batch of this number."""
         first = number * self.batch_size
         last = min(first + self.batch_size, len(self.items))
         starts = self.starts[first : last + 1]
@@ -48,11 +48,11 @@ class EpochPlan:
 def plan_epoch(
     examples: Examples, learned: np.ndarray, training: Training, order: np.random.Generator | None
 ) -> EpochPlan:
-    """Every row of the learned items occurs once, in the generator's order, if any.
+    """Every row of the learned items once, in an order drawn from the generator.
 
-    Without a generator, and in a training that does not shuffle, they come as they stand there.
-    An item with more than `max_rows_per_item` rows is cut into pieces, its rows shuffled first,
-    and the pieces land in any batch.
+    Without a generator, or where the training does not shuffle, items keep their order. An item
+    with more than `max_rows_per_item` rows is divided into pieces, after its rows are shuffled, and
+    the pieces may be in different batches.
     """
     order = order if training.shuffle else None
     first, last = examples.offsets[learned], examples.offsets[learned + 1]
@@ -83,14 +83,14 @@ def batch_indices(
     examples: Examples, learned: np.ndarray, training: Training, order: np.random.Generator | None
 ) -> Iterator[BatchIndex]:
     """The batches of an epoch, one after another."""
-    laid_out = plan_epoch(examples, learned, training, order)
-    return (laid_out.cut(number) for number in range(len(laid_out)))
+    plan = plan_epoch(examples, learned, training, order)
+    return (plan.batch(number) for number in range(len(plan)))
 
 
 def _sequence(
     examples: Examples, item: np.ndarray, training: Training, order: np.random.Generator | None
 ) -> np.ndarray:
-    """The order in which pieces of items come: shuffled, and by content if it is said so."""
+    """The order of the pieces of items: shuffled, and grouped by content with `batch_by`."""
     if order is None:
         return np.arange(len(item))
     shuffled = order.permutation(len(item))
@@ -103,7 +103,7 @@ def _sequence(
 
 
 def batches(examples: Examples, items: np.ndarray, size: int) -> Iterator[tuple[Batch, np.ndarray]]:
-    """Batches in order, to predict with, each with the numbers of its rows in the table."""
-    everything = Training(batch_size=size, max_rows_per_item=1 << 40)
-    for cut in batch_indices(examples, items, everything, None):
-        yield examples.batch(*cut), cut.rows
+    """Batches to predict with, in order, each with the numbers of its rows in the table."""
+    settings = Training(batch_size=size, max_rows_per_item=1 << 40)
+    for index in batch_indices(examples, items, settings, None):
+        yield examples.batch(*index), index.rows

@@ -1,4 +1,4 @@
-"""Everything a fit or a prediction needs of a corpus, laid out once, before the loop."""
+"""Everything that training or prediction needs from a corpus, prepared once as tensors."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ from dissensus.training.batch import Batch, Rows
 
 @dataclass(eq=False)
 class Table:
-    """The rows of all questions together, sorted by item; several answers of one person and time
-    stand in one row."""
+    """The rows of all questions, sorted by item; answers that an annotator gave together are one
+    row."""
 
     item: np.ndarray  # (n_rows,) codes
     annotator: np.ndarray  # (n_rows,) codes, -1 anonymous
@@ -40,15 +40,15 @@ class Table:
 
     @classmethod
     def of_corpus(cls, corpus: Corpus, questions: tuple[str, ...]) -> Table:
-        """An outer join of the questions by response, else by (item, annotator)."""
-        asked = {question: corpus[question] for question in questions}
-        item = np.concatenate([rows.item.astype(np.int64) for rows in asked.values()])
-        who = np.concatenate([_who(rows) for rows in asked.values()])
-        which = np.concatenate([_which(rows) for rows in asked.values()])
-        key = (item * (corpus.n_annotators + 1) + who + 1) * (which.max(initial=0) + 1) + which
+        """An outer join of the questions by response, or else by item and annotator."""
+        annotations = {question: corpus[question] for question in questions}
+        item = np.concatenate([rows.item.astype(np.int64) for rows in annotations.values()])
+        annotator = np.concatenate([_annotators(rows) for rows in annotations.values()])
+        nth = np.concatenate([_occurrences(rows) for rows in annotations.values()])
+        key = (item * (corpus.n_annotators + 1) + annotator + 1) * (nth.max(initial=0) + 1) + nth
         _, index, at = np.unique(key, return_index=True, return_inverse=True)
-        table = cls(item[index], who[index], {}, {})
-        for question, given in asked.items():
+        table = cls(item[index], annotator[index], {}, {})
+        for question, given in annotations.items():
             rows, at = at[: given.n_rows], at[given.n_rows :]
             target = likelihood(given.scale).target(given.answer)
             table.answer[question] = np.zeros((len(index), *target.shape[1:]), target.dtype)
@@ -66,22 +66,22 @@ class Table:
         return np.searchsorted(self.item, np.arange(n_items + 1))
 
 
-def _who(given: Annotations) -> np.ndarray:
-    """The annotator of each row, -1 where nobody knows."""
+def _annotators(given: Annotations) -> np.ndarray:
+    """The annotator of each row, -1 if unknown."""
     if given.annotator is None:
         return np.full(given.n_rows, -1, dtype=np.int64)
     return given.annotator.astype(np.int64)
 
 
-def _which(given: Annotations) -> np.ndarray:
-    """Tells the rows of one annotator on one item apart: by response, else by their order."""
+def _occurrences(given: Annotations) -> np.ndarray:
+    """Numbers that tell apart the rows of one annotator and item: the response, or their order."""
     if given.response is not None:
         return given.response - given.response.min(initial=0)
     nth = np.zeros(given.n_rows, np.int64)
     if given.repeats or given.annotator is None:
-        who = _who(given)
-        order = np.lexsort((who, given.item))
-        new = np.r_[True, (np.diff(given.item[order]) != 0) | (np.diff(who[order]) != 0)]
+        annotator = _annotators(given)
+        order = np.lexsort((annotator, given.item))
+        new = np.r_[True, (np.diff(given.item[order]) != 0) | (np.diff(annotator[order]) != 0)]
         starts = np.flatnonzero(new[: given.n_rows])
         nth[order] = np.arange(len(nth)) - np.repeat(starts, np.diff(np.r_[starts, len(nth)]))
     return nth
@@ -89,21 +89,21 @@ def _which(given: Annotations) -> np.ndarray:
 
 @dataclass(eq=False)
 class Examples:
-    """Vectors, rows and targets on one device, from which batches are cut."""
+    """Vectors, rows and targets on one device, from which batches are taken."""
 
     n_items: int
     pooled: dict[str, Tensor]  # role -> (n_entries, width); an item's entry is in `entry`
     entry: dict[str, Tensor]  # role -> (n_items,)
     stores: dict[str, Store]  # role -> sequences, where the method does not pool
-    prepared: dict[str, Prepared | ByBatch]  # role -> what an encoder reads that learns too
+    prepared: dict[str, Prepared | ByBatch]  # role -> input of an encoder that is fine-tuned
     content: dict[str, np.ndarray]  # role -> (n_items,)
-    focus: dict[str, Tensor]  # role -> (n_items, n_axes, 2), where nothing is pooled beforehand
+    focus: dict[str, Tensor]  # role -> (n_items, n_axes, 2), where contents are not pooled yet
     table: Table
     targets: dict[str, Tensor]
     device: torch.device
-    unfocused: int = 0  # items whose focus overlaps no position
+    unfocused: int = 0  # items whose focus contains no position
     n_cut: int = 0  # contents longer than their encoder reads
-    seen: tuple[np.ndarray, dict[str, Tensor]] | None = None  # items, as encoders first see them
+    seen: tuple[np.ndarray, dict[str, Tensor]] | None = None  # items and vectors before training
     rows: dict[str, Any] = field(default_factory=dict)
 
     @classmethod
@@ -118,41 +118,41 @@ class Examples:
         tuned: bool = False,
         device: torch.device | None = None,
     ) -> Examples:
-        """Encode what the corpus shows and lay it out.
+        """Encode the contents of a corpus.
 
         Args:
-            pool: one vector per item is enough, the mean over its focus or its whole content.
-            tuned: encoders with a network learn too; their contents are prepared, not encoded.
+            pool: one vector per item, the mean over its focus or its whole content.
+            tuned: encoders with a network are fine-tuned: contents are prepared, not encoded.
         """
         device = device or torch.device("cpu")
-        made = cls(corpus.n_items, {}, {}, {}, {}, {}, {}, table, {}, device)
-        for role, reading in encodings.items():
-            made.content[role] = reading.content
-            if tuned and isinstance(reading.encoder, NeuralEncoder):
-                made.prepared[role] = prepared(reading.encoder, reading.contents)
-                made.n_cut += int(made.prepared[role].cut.sum())
-                made._set_focus(corpus, role)
+        examples = cls(corpus.n_items, {}, {}, {}, {}, {}, {}, table, {}, device)
+        for role, encoding in encodings.items():
+            examples.content[role] = encoding.content
+            if tuned and isinstance(encoding.encoder, NeuralEncoder):
+                examples.prepared[role] = prepared(encoding.encoder, encoding.contents)
+                examples.n_cut += int(examples.prepared[role].cut.sum())
+                examples._set_focus(corpus, role)
                 continue
             if pool and not _has_focus(corpus, role):
-                means = mean_vectors(reading.encoder, reading.contents)
-                made.n_cut += int(means.cut.sum())
-                made._set_pooled(role, means.vectors, reading.content.astype(np.int64))
+                means = mean_vectors(encoding.encoder, encoding.contents)
+                examples.n_cut += int(means.cut.sum())
+                examples._set_pooled(role, means.vectors, encoding.content.astype(np.int64))
                 continue
-            store = reading.store()
-            made.n_cut += store.n_cut
+            store = encoding.store()
+            examples.n_cut += store.n_cut
             if pool:
-                made._pool(corpus, role, reading, store)
+                examples._pool(corpus, role, encoding, store)
             else:
-                made.stores[role] = store
-                made._set_focus(corpus, role)
+                examples.stores[role] = store
+                examples._set_focus(corpus, role)
         for name, values in (targets or {}).items():
-            made.targets[name] = torch.from_numpy(np.asarray(values)).to(device)
-        return made
+            examples.targets[name] = torch.from_numpy(np.asarray(values)).to(device)
+        return examples
 
-    def _pool(self, corpus: Corpus, role: str, reading: Encoding, store: Store) -> None:
+    def _pool(self, corpus: Corpus, role: str, encoding: Encoding, store: Store) -> None:
         """One vector for each item, the mean over its focus."""
         assert corpus.focus is not None
-        codes = reading.content.astype(np.int64)
+        codes = encoding.content.astype(np.int64)
         shown = np.flatnonzero(codes >= 0)
         focus = corpus.focus.take(shown)
         vectors, unfocused = store.pooled_at(codes[shown], focus.start, focus.stop)
@@ -162,7 +162,7 @@ class Examples:
         self.unfocused += unfocused
 
     def _set_pooled(self, role: str, vectors: np.ndarray, entry: np.ndarray) -> None:
-        """Vectors and the one of each item; zeros for items that do not show this role (-1)."""
+        """Vectors, and which of them each item has; zeros for items without this role (-1)."""
         nothing = np.zeros((1, vectors.shape[1]), np.float32)
         entry = np.where(entry < 0, len(vectors), entry)
         self.pooled[role] = torch.from_numpy(np.concatenate([vectors, nothing])).to(self.device)
@@ -176,7 +176,7 @@ class Examples:
 
     @property
     def roles(self) -> set[str]:
-        """What is read."""
+        """The roles that are read."""
         return set(self.content)
 
     def __post_init__(self) -> None:
@@ -190,7 +190,7 @@ class Examples:
             "weight": {q: tensor(w) for q, w in self.table.weight.items()},
         }
         nothing = torch.zeros(0, dtype=torch.int64, device=self.device)
-        self._nobody = {"annotators": nothing, "rows": Rows(nothing, nothing, {}, {})}
+        self._no_rows = {"annotators": nothing, "rows": Rows(nothing, nothing, {}, {})}
 
     def batch(
         self,
@@ -201,10 +201,10 @@ class Examples:
         noise: Key = 0,
         shown: bool = True,
     ) -> Batch:
-        """Cut a batch: item codes, row numbers, and the item (by position) of each row.
+        """A batch: item codes, row numbers, and the item (by position) of each row.
 
         Args:
-            noise: what dropout is drawn from, in training.
+            noise: the key that dropout draws from, in training.
             shown: False leaves out the contents themselves.
         """
         at = torch.from_numpy(items).to(self.device)
@@ -225,13 +225,13 @@ class Examples:
             focus={role: focus[at] for role, focus in self.focus.items()},
             targets={name: values[at] for name, values in self.targets.items()},
             noise=noise,
-            **self._people(rows, owner),
+            **self._rows_of(rows, owner),
         )
 
-    def _people(self, rows: np.ndarray, owner: np.ndarray) -> dict[str, Any]:
+    def _rows_of(self, rows: np.ndarray, owner: np.ndarray) -> dict[str, Any]:
         """The rows of a batch, and its distinct annotators."""
         if not len(rows) and not self.rows["answer"]:
-            return self._nobody
+            return self._no_rows
         row = torch.from_numpy(rows).to(self.device)
         annotators, local = torch.unique(self.rows["annotator"][row], return_inverse=True)
         return {
@@ -245,20 +245,22 @@ class Examples:
         }
 
     def distinct(self, role: str, items: np.ndarray) -> tuple[np.ndarray, Tensor]:
-        """The distinct contents of these items, and which of them each shows, -1 none."""
+        """The distinct contents of these items, and which of them each item has, -1 none."""
         codes = self.content[role][items]
         distinct, at = np.unique(codes[codes >= 0], return_inverse=True)
         positions = np.full(len(codes), -1)
         positions[codes >= 0] = at
-        if not distinct.size:  # an encoder needs something to read
+        if not distinct.size:  # an encoder needs at least one content
             distinct = np.zeros(1, np.int64)
         return distinct, torch.from_numpy(positions).to(self.device)
 
 
-def _moved(cut: Sequence, device: torch.device) -> Sequence:
-    return Sequence(*(part.to(device) for part in (cut.vectors, cut.mask, cut.places)))
+def _moved(sequence: Sequence, device: torch.device) -> Sequence:
+    return Sequence(
+        *(part.to(device) for part in (sequence.vectors, sequence.mask, sequence.places))
+    )
 
 
 def _has_focus(corpus: Corpus, role: str) -> bool:
-    """Whether items of the corpus are about a part of what they show in this role."""
+    """Whether questions are about a part of the content in this role."""
     return corpus.focus is not None and [corpus.focus.role] == roles_of(role, corpus.contents)

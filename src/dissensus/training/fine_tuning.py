@@ -1,4 +1,4 @@
-"""A network together with the encoders it reads through, which learn as it does."""
+"""A network together with the encoders that are fine-tuned with it."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from dissensus.training.batch import Batch, Network, Outputs
 
 
 class FineTunedNetwork(Network):
-    """Encodes a batch's distinct contents, each once, and hands them on to a method's network.
+    """Encodes the distinct contents of a batch, each once, for a method's network.
 
     Args:
-        encoders: the network that reads each role; roles may share one.
-        pool: whether the method's network takes one vector per item.
+        encoders: the encoder of each role; roles may share one.
+        pool: whether the method's network expects one vector per item.
     """
 
     def __init__(self, inner: Network, encoders: Mapping[str, EncoderNetwork], pool: bool) -> None:
@@ -35,7 +35,7 @@ class FineTunedNetwork(Network):
         return self.inner(self.encoded(batch))
 
     def encoded(self, batch: Batch) -> Batch:
-        """The batch with vectors in the place of what the encoders read."""
+        """The batch with vectors in place of contents."""
         sequence, pooled = dict(batch.sequence), dict(batch.pooled)
         for role, inputs in batch.inputs.items():
             with standing(batch.places.get(f"content.{role}")):
@@ -69,17 +69,17 @@ class FineTunedNetwork(Network):
     @property
     def networks(self) -> list[EncoderNetwork]:
         """The encoders, each once."""
-        return [found for found in self.encoders if isinstance(found, EncoderNetwork)]
+        return [part for part in self.encoders if isinstance(part, EncoderNetwork)]
 
     @property
     def learned_before(self) -> bool:
-        """Whether all that reads for it is pretrained: what vectors are like before the first
-        step says nothing about later ones otherwise."""
-        return all(found.pretrained for found in self.networks)
+        """Whether all encoders are pretrained. If not, vectors before the first step say nothing
+        about later ones."""
+        return all(network.pretrained for network in self.networks)
 
 
 def pooled_by_item(sequence: Sequence, content: Tensor, focus: Tensor | None) -> Tensor:
-    """The mean over each item's focus, or its whole content; zeros where it shows none.
+    """The mean over each item's focus, or its whole content; zeros without a content.
 
     Args:
         content: the position in the sequence of each item's content, -1 absent, (n_items,).
@@ -94,8 +94,8 @@ def pooled_by_item(sequence: Sequence, content: Tensor, focus: Tensor | None) ->
 
 
 def positions_of_items(sequence: Sequence, content: Tensor, focus: Tensor | None) -> Tensor:
-    """The positions of each item's focus, or of its whole content, booleans (n_items, length);
-    none where it shows none. The arguments are those of `pooled_by_item`."""
+    """The positions of each item's focus, or of its whole content, booleans (n_items, length); none
+    without a content. The arguments are those of `pooled_by_item`."""
     shown, at = (content >= 0).unsqueeze(1), content.clamp(min=0)
     mask = sequence.mask[at]  # (n_items, length)
     if focus is not None:

@@ -1,4 +1,4 @@
-"""What happened in a training, epoch by epoch."""
+"""The log of a training: loss, score and learning rate of each epoch."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from pathlib import Path
 
 @dataclass
 class Log:
-    """The figures of each epoch, and which one was kept."""
+    """The numbers of each epoch, and which epoch was kept."""
 
     train: list[float] = field(default_factory=list)  # the mean loss
-    validation: list[float] = field(default_factory=list)  # the figure chosen by, if any
+    validation: list[float] = field(default_factory=list)  # the score of each epoch, if any
     rate: list[float] = field(default_factory=list)  # the learning rate of the last step
-    seconds: list[float] = field(default_factory=list)  # since the beginning
+    seconds: list[float] = field(default_factory=list)  # since the start
     best_epoch: int = 0
     chosen_by: str = "loss"
 

@@ -146,7 +146,7 @@ class Trainer(Resumable):
             self.train_step(batch, losses)
 
     def losses_of_steps(self, epoch: int) -> list[tuple[Loss, ...]]:
-        """The losses of each step that is made with a batch in this epoch."""
+        """The losses of each step on a batch of this epoch."""
         due = tuple(loss for loss in self.losses if loss.due(epoch / self.training.epochs))
         return [(loss,) for loss in due] if self.training.losses == "interleaved" else [due]
 

@@ -33,35 +33,34 @@ class Training:
     Args:
         epochs: passes over the items; with a validation corpus the best one is kept.
         batch_size: items per step.
-        batch_by: "item": any items make up a batch; "content": those that show the same content
-            stand in one batch as far as they fit, so that a long content is encoded once.
-        shuffle: whether items come in another order in every epoch, or always as they stand in
-            the corpus.
+        batch_by: "item": batches of any items; "content": items with the same content are in one
+            batch, as far as they fit, so that a long content is encoded once.
+        shuffle: whether the order of items changes from epoch to epoch, or is that of the corpus.
         optimiser: "adamw", "adam" or "sgd" (momentum .9).
         learning_rate: the highest; after `warm_up` it follows the schedule.
-        encoder_learning_rate: the highest for an encoder that learns too.
-        layer_decay: how much of the rate of the next block a block of the encoder learns at, so
-            that its first ones change least.
+        encoder_learning_rate: the highest for an encoder that is fine-tuned.
+        layer_decay: the learning rate of a block of the encoder as a share of that of the next
+            block, so that the first ones change least.
         averaged: the share of the steps, the last ones, whose weights are averaged at the end. It
             helped a fine-tuned MiniLM a little in cross-validation, and a frozen one not at all
             (docs/encoders.md).
         schedule: "cosine" or "linear" down to 0, "constant", or "plateau": halved whenever
-            `plateau` epochs brought no better validation figure (or training loss).
+            `plateau` epochs brought no better validation score (or training loss).
         weight_decay: the optimiser's.
         warm_up: the share of steps over which the rate rises.
         clip: the largest norm of a gradient; inf for none.
-        choose_by: what is judged on the validation corpus: "loss", or the name of a metric.
-        ties: which of several epochs is kept that are equally good.
-        patience: epochs without a better figure before it stops early.
-        losses: a method's losses "summed", or "interleaved" with a step each.
+        choose_by: the score on the validation corpus: "loss", or the name of a metric.
+        ties: which of several equally good epochs is kept.
+        patience: epochs without a better score before training stops early.
+        losses: a method's losses "summed", or "interleaved" with a step for each.
         precision: "fp32", or "bf16" for the arithmetic of the network.
-        max_rows_per_item: an item with more is spread over several batches of an epoch.
+        max_rows_per_item: an item with more rows is divided between several batches of an epoch.
         seed: of the order of items and of dropout (`init_seed` of a method: of first weights).
-        dropout_seed: of dropout, where it is not to be `seed`.
+        dropout_seed: of dropout, where it differs from `seed`.
         device: "cpu", "cuda", or "auto" for a GPU where there is one.
-        compile: of trainings side by side, compile the blocks of encoders that learn and the
-            optimiser, which takes time once; the same weights to rounding. One by one, nothing is.
-        save_every: seconds between two states kept of a training that can be resumed.
+        compile: in a stack, compile the blocks of fine-tuned encoders and the optimiser. It takes
+            time once and gives the same weights, up to rounding. No effect outside of a stack.
+        save_every: seconds between two checkpoints of a training that can be resumed.
     """
 
     epochs: int = 30
@@ -103,8 +102,8 @@ class Training:
         wrong += ["dropout_seed"] if not 0 <= (self.dropout_seed or 0) < LARGEST_SEED else []
         wrong += ["patience"] if self.patience is not None and self.patience < 1 else []
         if wrong:
-            found = ", ".join(f"{name} = {getattr(self, name)}" for name in wrong)
-            raise ModelError(f"training settings out of range: {found}")
+            values = ", ".join(f"{name} = {getattr(self, name)}" for name in wrong)
+            raise ModelError(f"training settings out of range: {values}")
         for name, known in CHOICES.items():
             if getattr(self, name) not in known:
                 raise ModelError(
@@ -113,12 +112,12 @@ class Training:
 
     @property
     def noise_seed(self) -> int:
-        """What dropout is drawn from."""
+        """The seed of dropout."""
         return self.seed if self.dropout_seed is None else self.dropout_seed
 
     @property
     def on_gpu(self) -> bool:
-        """Whether a GPU is wished for, and there is one."""
+        """Whether training uses a GPU."""
         import torch
 
         return self.device != "cpu" and torch.cuda.is_available()
@@ -136,10 +135,10 @@ class Training:
     def groups(
         self, parameters: list[nn.Parameter], slow: Mapping[nn.Parameter, int]
     ) -> list[dict[str, Any]]:
-        """New parameters and pretrained, slow ones, by their highest learning rate.
+        """New and pretrained parameters, in groups of one highest learning rate.
 
         Args:
-            slow: how many of the encoder's blocks come behind each.
+            slow: the pretrained ones, and how many of the encoder's blocks come after each.
         """
         new = [parameter for parameter in parameters if parameter not in slow]
         groups: list[dict[str, Any]] = [{"params": new, "lr": self.learning_rate}]
@@ -147,10 +146,10 @@ class Training:
         for parameter, behind in slow.items():
             rate = self.encoder_learning_rate * self.layer_decay**behind
             by_rate.setdefault(rate, []).append(parameter)
-        return groups + [{"params": held, "lr": rate} for rate, held in by_rate.items()]
+        return groups + [{"params": pretrained, "lr": rate} for rate, pretrained in by_rate.items()]
 
     def optimise(self, groups: list[dict[str, Any]]) -> Any:
-        """The optimiser of parameters in groups."""
+        """The optimiser of these groups of parameters."""
         import torch
 
         common: dict[str, Any] = {"weight_decay": self.weight_decay, "fused": True}
@@ -162,16 +161,16 @@ class Training:
 
 @dataclass
 class Schedule:
-    """The learning rate over the steps, as a share of the highest; its state is a few numbers."""
+    """The learning rate of each step, as a share of the highest."""
 
     training: Training
     n_steps: int
-    best: float = math.inf  # of the figures seen, as something to be lowered
-    waited: int = 0
+    best: float = math.inf  # the lowest loss or score so far
+    waited: int = 0  # epochs since then
     lowered: float = 1.0
 
     def rate(self, step: int) -> float:
-        """At this step, counted from 0."""
+        """At this step, from 0."""
         rising = self.training.warm_up * self.n_steps
         if step < rising:
             return (step + 1) / (rising + 1)

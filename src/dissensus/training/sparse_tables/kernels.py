@@ -1,10 +1,10 @@
-"""Steps of single rows of a table, compiled; see `sparse` for what they compute and why.
+"""Compiled steps of single rows of a table; `tables` says what they compute and why.
 
-Tables and moments are (n_annotators, width), written in place at the rows `codes`. Numbers that
-enter the arithmetic come in the tables' own precision, so that loops run several columns at once.
+Tables and moments are (n_annotators, width), updated in place at the rows `codes`. All numbers have
+the precision of the tables, so that the loops are vectorised.
 
-Steps without a gradient are (7,): a 2 x 2 matrix, the shares that are left of two moments, and a
-number that belongs to the row's last step and stays as it is.
+A sequence of steps without a gradient is (7,): a 2 x 2 matrix, the factors of two moments, and a
+number of the row's last step, which does not change.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ BLOCK = 256  # steps whose products are kept up to date at every step
 
 @_compiled
 def _followed_by(after, before):  # type: ignore[no-untyped-def]
-    """Go on from missed steps through those after them; written into `before`."""
+    """Append missed steps to earlier ones; written into `before`."""
     a, b, c, d = before[:4]
     before[0] = after[0] * a + after[1] * c
     before[1] = after[0] * b + after[1] * d
@@ -32,9 +32,9 @@ def _followed_by(after, before):  # type: ignore[no-untyped-def]
 
 @_compiled
 def note_step(since, begin, now, missed, nothing):  # type: ignore[no-untyped-def]
-    """Note the now-th step; where the present block begins from now on.
+    """Add the now-th step; returns where the current block begins.
 
-    `since[s]` holds all steps after the s-th, up to the last one if s is in the present block,
+    `since[s]` holds all steps after the s-th, up to the last one if s is in the current block,
     and up to the block's beginning if it is older.
     """
     for before in range(begin, now):
@@ -48,12 +48,12 @@ def note_step(since, begin, now, missed, nothing):  # type: ignore[no-untyped-de
 
 
 @_compiled
-def write_missed(since, begin, last, found):  # type: ignore[no-untyped-def]
+def write_missed(since, begin, last, missed):  # type: ignore[no-untyped-def]
     """Write all steps after the last one of each row, (n_rows, 7)."""
     for row in range(len(last)):
-        found[row] = since[last[row]]
+        missed[row] = since[last[row]]
         if last[row] < begin:
-            _followed_by(since[begin], found[row])
+            _followed_by(since[begin], missed[row])
 
 
 @_compiled

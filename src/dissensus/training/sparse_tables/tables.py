@@ -1,8 +1,8 @@
-"""Steps of only those rows of a large table that a batch has: the others catch up when asked for.
+"""Step only the rows of a large table that a batch uses; the others catch up when they are needed.
 
 A table has a row for each annotator. A row whose annotator is not in the batch has no gradient,
-but torch's optimisers step it all the same, by momentum and by weight decay. Such steps are the
-same for all rows, so that any number of them can be made at once, when the row is next needed:
+but torch's optimisers still step it, by momentum and by weight decay. Such steps are the same for
+all rows, so that any number of them can be computed at once, when the row is next needed:
 
 **SGD** keeps a momentum b for each weight p. A step without a gradient, at rate l and decay w, is
 
@@ -47,8 +47,8 @@ from dissensus.training.batch import Batch, Network
 from dissensus.training.processes import BatchPart
 from dissensus.training.settings import BETAS, EPSILON, MOMENTUM, Training
 
-AT_ONCE = 1 << 12  # rows that are brought up to date together, to save memory
-LARGE = 1 << 18  # numbers in tables that are worth it; see benchmarks/bench_annotators.py
+ROWS_AT_ONCE = 1 << 12  # rows that catch up together, to save memory
+LARGE = 1 << 18  # smallest size of tables that are stepped by rows; see bench_annotators.py
 
 
 @dataclass(eq=False)
@@ -60,14 +60,14 @@ class _Table:
 
     @classmethod
     def of(cls, table: Tensor, moments: list[Tensor]) -> _Table:
-        flat = [held.detach().view(len(held), -1).numpy() for held in (table, *moments)]
+        flat = [part.detach().view(len(part), -1).numpy() for part in (table, *moments)]
         return cls(flat[0], flat[1:])
 
 
 class Rule(ABC):
-    """How an optimiser steps the rows of a table; what it has missed is laid out in `kernels`."""
+    """How an optimiser steps the rows of a table; `kernels` says how missed steps are stored."""
 
-    n_moments: ClassVar[int]  # that it keeps for each weight
+    n_moments: ClassVar[int]  # of each weight
 
     @abstractmethod
     def nothing(self, count: int) -> np.ndarray:
@@ -81,7 +81,7 @@ class Rule(ABC):
     def catch_up(
         self, table: _Table, codes: np.ndarray, missed: np.ndarray, rows: np.ndarray
     ) -> None:
-        """Make the missed steps of these rows, (n_rows, 7), and write their weights to `rows`."""
+        """Apply the missed steps to these rows, (n_rows, 7), and write their weights to `rows`."""
 
     @abstractmethod
     def step(
@@ -123,7 +123,7 @@ class Momentum(Rule):
 
 @dataclass(frozen=True)
 class AdamW(Rule):
-    """As torch's AdamW; as its Adam where nothing decays."""
+    """As torch's AdamW; as its Adam without weight decay."""
 
     weight_decay: float
     betas: tuple[float, float] = BETAS
@@ -176,8 +176,8 @@ class Tables:
     network: Network
     tables: list[nn.Parameter]
     rule: Rule
-    count: int = 0  # steps that were made
-    now: int = 0  # of these, since all rows were up to date
+    count: int = 0  # steps done
+    now: int = 0  # steps since all rows were up to date
     _begin: int = 0  # see kernels.note_step
 
     def __post_init__(self) -> None:
@@ -194,7 +194,7 @@ class Tables:
 
     @classmethod
     def of(cls, network: Network, training: Training, device: torch.device) -> Tables:
-        """Those of a network that is trained so, if they are large enough."""
+        """The tables of a network that is trained like this, if they are large enough."""
         tables, decay = network.tables(), training.weight_decay
         large = sum(table.numel() for table in tables) >= LARGE and device.type == "cpu"
         rule: Rule = Momentum(decay) if training.optimiser == "sgd" else AdamW(decay)
@@ -207,10 +207,10 @@ class Tables:
 
     @contextmanager
     def rows_of(self, batch: Batch) -> Iterator[list[nn.Parameter]]:
-        """Within the block the network has the rows of the batch's annotators as its tables.
+        """Within the block, the tables of the network are the rows of the batch's annotators.
 
-        Gives these rows, up to date, as parameters of which gradients can be taken. Of a batch
-        that several processes share, all of them take all rows.
+        Gives these rows, up to date, as parameters with gradients. Where several processes share a
+        batch, each takes all its rows.
         """
         if not self.tables:
             yield []
@@ -219,7 +219,7 @@ class Tables:
         rows = self._caught_up(whole.annotators.numpy())
         self.network.rows = whole.annotators
         for (owner, name), of_table in zip(self._places, rows, strict=True):
-            vars(owner)[name] = of_table  # found before the whole table, which stays in place
+            vars(owner)[name] = of_table  # hides the whole table, which stays in place
         try:
             yield rows
         finally:
@@ -228,7 +228,7 @@ class Tables:
                 del vars(owner)[name]
 
     def step(self, rows: list[nn.Parameter], rate: float) -> None:
-        """Step the last rows by their gradients; all others miss a step."""
+        """Step the rows of the batch by their gradients; all others miss a step."""
         if not self.tables:
             return
         from dissensus.training.sparse_tables.kernels import note_step
@@ -236,8 +236,8 @@ class Tables:
         codes = self._codes
         self.count, self.now = self.count + 1, self.now + 1
         for table, of_table in zip(self._flat, rows, strict=True):
-            found = torch.zeros_like(of_table) if of_table.grad is None else of_table.grad
-            gradient = found.detach().reshape(len(codes), -1).numpy()
+            gradients = torch.zeros_like(of_table) if of_table.grad is None else of_table.grad
+            gradient = gradients.detach().reshape(len(codes), -1).numpy()
             self.rule.step(table, codes, gradient, rate, self.count)
         if self.now >= len(self._since):
             self._since = np.concatenate([self._since, np.empty_like(self._since)])
@@ -246,28 +246,28 @@ class Tables:
         self.last[codes] = self.now
 
     def _caught_up(self, codes: np.ndarray) -> list[nn.Parameter]:
-        """Make the steps that these rows have missed; their weights, of each table."""
+        """Apply the steps that these rows have missed; their weights, of each table."""
         from dissensus.training.sparse_tables.kernels import write_missed
 
         if not self._flat:
-            held = zip(self.tables, self.moments, strict=True)
-            self._flat = [_Table.of(table, moments) for table, moments in held]
+            with_moments = zip(self.tables, self.moments, strict=True)
+            self._flat = [_Table.of(table, moments) for table, moments in with_moments]
         dtype = self._flat[0].weights.dtype
         missed = np.empty((len(codes), self._since.shape[1]), dtype)
         write_missed(self._since, self._begin, self.last[codes], missed)
-        found = [np.empty((len(codes), table.weights.shape[1]), dtype) for table in self._flat]
-        for table, rows in zip(self._flat, found, strict=True):
+        weights = [np.empty((len(codes), table.weights.shape[1]), dtype) for table in self._flat]
+        for table, rows in zip(self._flat, weights, strict=True):
             self.rule.catch_up(table, codes, missed, rows)
         self.last[codes], self._codes = self.now, codes
         shapes = [(len(codes), *table.shape[1:]) for table in self.tables]
-        both = zip(found, shapes, strict=True)
+        both = zip(weights, shapes, strict=True)
         return [nn.Parameter(torch.from_numpy(rows).view(shape)) for rows, shape in both]
 
     def catch_up(self) -> None:
         """Bring all rows up to date, so that the network can be read."""
         if self.now:
-            for first in range(0, len(self.last), AT_ONCE):
-                self._caught_up(np.arange(first, min(first + AT_ONCE, len(self.last))))
+            for first in range(0, len(self.last), ROWS_AT_ONCE):
+                self._caught_up(np.arange(first, min(first + ROWS_AT_ONCE, len(self.last))))
             self.last[:] = self.now = self._begin = 0
             self._since[0] = self.rule.nothing(self.count)
         self._flat = []  # the network's weights may lie elsewhere from now on
@@ -275,15 +275,15 @@ class Tables:
     # ---- its state ----
 
     def state(self) -> dict[str, Tensor]:
-        """All that is needed to go on to the bit; rows stay as much behind as they are."""
+        """All that is needed to resume exactly; rows that are behind stay so."""
         if not self.tables:
             return {}
         counts = torch.tensor([self.count, self.now, self._begin])
         since = torch.from_numpy(self._since[: self.now + 1])
-        kept = {"counts": counts, "since": since, "last": torch.from_numpy(self.last)}
+        state = {"counts": counts, "since": since, "last": torch.from_numpy(self.last)}
         for number, moments in enumerate(self.moments):
-            kept |= {f"{number}.{nth}": moment for nth, moment in enumerate(moments)}
-        return kept
+            state |= {f"{number}.{nth}": moment for nth, moment in enumerate(moments)}
+        return state
 
     def restore(self, state: dict[str, Tensor]) -> None:
         if not self.tables:
@@ -296,7 +296,7 @@ class Tables:
 
 
 def _place(network: nn.Module, table: nn.Parameter) -> tuple[nn.Module, str]:
-    """The module that has this parameter, and its name there."""
+    """The module that owns this parameter, and its name there."""
     for module in network.modules():
         for name, parameter in module.named_parameters(recurse=False):
             if parameter is table:

@@ -1,8 +1,7 @@
-"""Pieces of a step of networks side by side as machine code, made by torch's compiler, which makes
-one kernel of many operations.
+"""Compiled parts of a step of a stack; torch's compiler joins many operations into one kernel.
 
-The blocks of an encoder are alike: one of them is traced under vmap and compiled, with its
-gradient, and its code serves all others. To compile a whole step at once takes minutes.
+The blocks of an encoder differ only in their weights: one of them is traced under vmap and compiled
+with its gradient, and all others use its code. To compile a whole step at once takes minutes.
 """
 
 from __future__ import annotations
@@ -24,14 +23,14 @@ from torch.utils import _pytree
 from dissensus.networks.noise import Key, drawing, present_key, step_table, stepping
 
 TENSOR = "<tensor>"
-CODE: dict[Any, tuple[Callable[..., Any], Any]] = {}  # of blocks, and the form of what they give
+CODE: dict[Any, tuple[Callable[..., Any], Any]] = {}  # of blocks, and the form of their outputs
 InDims = tuple[int | None, ...]
 
 
 class Compiled:
-    """A function of tensors, compiled for arguments of the shapes it is called with, once for each.
+    """A function of tensors, compiled once for each combination of shapes.
 
-    It must ask no tensor for its value, gives nothing, and changes arguments in place.
+    It must read no value of a tensor, returns nothing, and changes its arguments in place.
     """
 
     def __init__(self, function: Callable[..., None]) -> None:
@@ -39,14 +38,16 @@ class Compiled:
         self._known: dict[Any, Callable[..., Any]] = {}
 
     def __call__(self, *arguments: Tensor) -> None:
-        which = tuple((held.shape, held.stride(), held.dtype, held.device) for held in arguments)
+        which = tuple(
+            (tensor.shape, tensor.stride(), tensor.dtype, tensor.device) for tensor in arguments
+        )
         if which not in self._known:
             self._known[which] = self._compiled(arguments)
         self._known[which](*arguments)
 
     def _compiled(self, arguments: Sequence[Tensor]) -> Callable[..., Any]:
         with torch.no_grad(), warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # torch's of itself, while it compiles
+            warnings.simplefilter("ignore")  # torch warns about itself while it compiles
             from torch._inductor import compile as compiled
 
             traced = _traced(self._flat, arguments)
@@ -59,20 +60,20 @@ class Compiled:
 
 @dataclass(eq=False)
 class Call:
-    """How a block is called, but for the values of tensors."""
+    """How a block is called, without the values of tensors."""
 
     blocks: CompiledBlocks
     names: tuple[str, ...]  # of its weights
-    leaves: list[Any]  # of its arguments; TENSOR in the place of tensors
+    leaves: list[Any]  # of its arguments; TENSOR in place of tensors
     form: _pytree.TreeSpec  # of its arguments
-    made: _pytree.TreeSpec | None = None  # of what it gives
+    outputs: _pytree.TreeSpec | None = None  # of its outputs
 
     def __str__(self) -> str:
         return f"{self.names} {self.leaves} {self.form}"
 
 
 class CompiledBlocks:
-    """The blocks of an encoder, alike but for their weights, run by the code of the first.
+    """The blocks of an encoder, which differ only in their weights, run by the code of the first.
 
     Args:
         half: whether arithmetic is in bf16.
@@ -84,7 +85,7 @@ class CompiledBlocks:
         self.first = copy.deepcopy(self.blocks[0]).train()  # with a forward of its own
         self.starts = [min(_numbers(block), default=0) for block in self.blocks]
         for part in _drawing(self.first):
-            part.number -= self.starts[0]  # of a block that stands at 0, wherever this one does
+            part.number -= self.starts[0]  # as if it were the first part of a network
         for kind, forward in SPREAD.items():
             for part in self.first.modules():
                 if type(part) is kind:
@@ -92,13 +93,13 @@ class CompiledBlocks:
         self.form = _form(self.blocks[0])
 
     @staticmethod
-    def alike(blocks: Sequence[nn.Module]) -> bool:
-        """Whether one block's code can serve all."""
+    def same_code(blocks: Sequence[nn.Module]) -> bool:
+        """Whether all blocks can use the code of one."""
         return len({_form(block) for block in blocks}) == 1
 
     @contextmanager
     def running(self) -> Iterator[None]:
-        """Within the block of code, the encoder's blocks run compiled, under vmap."""
+        """Within this context, the encoder's blocks run compiled, under vmap."""
         for number, block in enumerate(self.blocks):
             block.forward = self._forward(number, block)
         try:
@@ -114,64 +115,65 @@ class CompiledBlocks:
             leaves = [TENSOR if isinstance(leaf, Tensor) else leaf for leaf in leaves]
             weights = dict(block.named_parameters()) | dict(block.named_buffers())
             call = Call(self, tuple(weights), leaves, form)
-            found = _Block.apply(call, self._key(number), *weights.values(), *tensors)  # type: ignore[no-untyped-call]
-            assert call.made is not None
-            return _pytree.tree_unflatten(list(found), call.made)
+            outputs = _Block.apply(call, self._key(number), *weights.values(), *tensors)  # type: ignore[no-untyped-call]
+            assert call.outputs is not None
+            return _pytree.tree_unflatten(list(outputs), call.outputs)
 
         return forward
 
     def _key(self, number: int) -> Key:
-        """What the first block draws from, to draw as the one of this number would."""
+        """The key with which the first block draws as the block of this number."""
         return present_key("dropout") + self.starts[number]
 
     def run(self, call: Call, in_dims: InDims, tensors: Sequence[Tensor]) -> tuple[Tensor, ...]:
-        """What a block gives for all members, (n_members, ...) each."""
-        shapes = tuple((held.shape, held.dtype, held.requires_grad) for held in tensors)
+        """The outputs of a block for all members, (n_members, ...) each."""
+        shapes = tuple((tensor.shape, tensor.dtype, tensor.requires_grad) for tensor in tensors)
         device = tensors[0].device
         which = (self.form, self.half, device, in_dims, shapes, str(call))
         arguments = [step_table(device), *tensors]
         with torch.autocast(device.type, enabled=False), warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # torch's of itself, while it compiles
+            warnings.simplefilter("ignore")  # torch warns about itself while it compiles
             if which not in CODE:
-                CODE[which] = self._compiled(call, (None, *in_dims), arguments), call.made
-            code, call.made = CODE[which]
+                CODE[which] = self._compiled(call, (None, *in_dims), arguments), call.outputs
+            code, call.outputs = CODE[which]
             return tuple(code(*arguments))
 
     def _compiled(self, call: Call, in_dims: InDims, tensors: Sequence[Tensor]) -> Any:
-        def alone(steps: Tensor, key: Tensor, *held: Tensor) -> list[Tensor]:
-            weights = dict(zip(call.names, held, strict=False))
-            rest = iter(held[len(call.names) :])
+        def alone(steps: Tensor, key: Tensor, *values: Tensor) -> list[Tensor]:
+            weights = dict(zip(call.names, values, strict=False))
+            rest = iter(values[len(call.names) :])
             leaves = [next(rest) if leaf is TENSOR else leaf for leaf in call.leaves]
             arguments, named = _pytree.tree_unflatten(leaves, call.form)
             half = torch.autocast(key.device.type, torch.bfloat16, self.half)
             with drawing(key), stepping(steps), half:
-                found = functional_call(self.first, weights, arguments, named)
-            flattened, call.made = _pytree.tree_flatten(found)
+                outputs = functional_call(self.first, weights, arguments, named)
+            flattened, call.outputs = _pytree.tree_flatten(outputs)
             return flattened
 
-        together = vmap(alone, in_dims=in_dims, randomness="error")
+        of_all = vmap(alone, in_dims=in_dims, randomness="error")
         with torch.no_grad():
-            traced = _traced(together, tensors)
+            traced = _traced(of_all, tensors)
         return torch.compile(traced, fullgraph=True, dynamic=False)
 
 
 def _linear(part: nn.Linear, values: Tensor) -> Tensor:
-    found = functional.linear(values, part.weight)
-    return found if part.bias is None else found + _spread(part.bias, found).to(found.dtype)
+    outputs = functional.linear(values, part.weight)
+    bias: Tensor | None = part.bias
+    return outputs if bias is None else outputs + _spread(bias, outputs).to(outputs.dtype)
 
 
 def _normed(part: nn.LayerNorm, values: Tensor) -> Tensor:
-    found = functional.layer_norm(values, part.normalized_shape, eps=part.eps)
+    outputs = functional.layer_norm(values, part.normalized_shape, eps=part.eps)
     for name, weights in part.named_parameters():
-        spread = _spread(weights, found)
-        found = found * spread if name == "weight" else found + spread
-    return found
+        spread = _spread(weights, outputs)
+        outputs = outputs * spread if name == "weight" else outputs + spread
+    return outputs
 
 
 def _spread(weights: Tensor, values: Tensor) -> Tensor:
-    """Weights that are added to the vectors of all positions, or scale them: given out to contents
-    first, and then to the positions of each. So is their gradient summed, in two steps of which
-    each is quick: the compiler sums thousands of positions at once in few threads."""
+    """Weights that are added to the vectors of all positions, or scale them, broadcast to contents
+    first and then to the positions of each. Their gradient is then summed in two quick steps: the
+    compiler sums thousands of positions at once in few threads."""
     if values.dim() != weights.dim() + 2:
         return weights
     return weights.expand(len(values), *weights.shape)[:, None]
@@ -184,7 +186,7 @@ SPREAD: dict[type[nn.Module], Callable[..., Tensor]] = {
 
 
 class _Block(torch.autograd.Function):
-    """A block of one network, which under vmap becomes that block of all networks at once."""
+    """A block of one network, which under vmap is that block of all networks at once."""
 
     generate_vmap_rule = False
 
@@ -200,22 +202,22 @@ class _Block(torch.autograd.Function):
         info: Any, in_dims: tuple[int | None, ...], call: Call, *tensors: Tensor
     ) -> tuple[tuple[Tensor, ...], int]:
         moved = [
-            held if dim is None else held.movedim(dim, 0)
-            for held, dim in zip(tensors, in_dims[1:], strict=True)
+            tensor if dim is None else tensor.movedim(dim, 0)
+            for tensor, dim in zip(tensors, in_dims[1:], strict=True)
         ]
         dims = tuple(None if dim is None else 0 for dim in in_dims[1:])
         return call.blocks.run(call, dims, moved), 0
 
 
 def _traced(function: Callable[..., Any], arguments: Sequence[Tensor]) -> Any:
-    """Its operations as a graph, with vmap resolved."""
+    """The operations of a function as a graph, without vmap."""
     from torch.fx.experimental.proxy_tensor import make_fx  # takes a second
 
     return make_fx(function, tracing_mode="fake", _allow_non_fake_inputs=True)(*arguments)
 
 
 def _form(block: nn.Module) -> str:
-    """All that a block's code depends on, but for the shapes it meets."""
+    """All that the code of a block depends on, apart from shapes of its arguments."""
     shapes = [(n, tuple(p.shape), p.requires_grad) for n, p in block.named_parameters()]
     numbers = _numbers(block)
     configs = {str(part.config) for part in block.modules() if hasattr(part, "config")}
@@ -223,7 +225,7 @@ def _form(block: nn.Module) -> str:
 
 
 def _numbers(block: nn.Module) -> list[int]:
-    """Of its parts that draw; see `noise.keyed`."""
+    """The numbers of its parts that draw; see `noise.keyed`."""
     return [part.number for part in _drawing(block)]
 
 

@@ -1,4 +1,4 @@
-"""The gradients of networks side by side, under vmap."""
+"""The gradients of all members of a stack, under vmap."""
 
 from __future__ import annotations
 
@@ -23,29 +23,29 @@ Fixed = tuple[Tensors, Tensors]
 
 @dataclass(eq=False)
 class Gradients:
-    """The gradients and losses of networks side by side.
+    """The gradients and losses of all members of a stack.
 
     Args:
-        same_batches: whether one batch is that of all members.
+        same_batches: whether all members have the same batch.
     """
 
     network: Network
     losses: tuple[Loss, ...]
     training: Training
     same_batches: bool
-    transposed: set[str] = field(default_factory=set)  # weights whose gradients lie so in memory
+    transposed: set[str] = field(default_factory=set)  # weights with transposed gradients
 
     def __call__(self, weights: Tensors, fixed: Fixed, batch: Batch) -> tuple[Tensors, Tensor]:
         """Args:
         weights: of all members, (n_members, ...) each.
-        fixed: what does not learn: of each member, and of all.
+        fixed: what does not learn: each member's own, and shared by all.
         """
-        found: tuple[Tensors, Tensor] = vmap(
+        gradients: tuple[Tensors, Tensor] = vmap(
             grad_and_value(self._loss),
             in_dims=(0, (0, None), None if self.same_batches else 0),
             randomness="error",
         )(weights, fixed, batch)
-        return found
+        return gradients
 
     def _loss(self, weights: Tensors, fixed: Fixed, batch: Batch) -> Tensor:
         if self.training.precision == "fp32":
@@ -60,8 +60,8 @@ class Gradients:
 
 @dataclass(eq=False)
 class CompiledGradients(Gradients):
-    """The same, with the blocks of encoders compiled: so gradients are torch's own of networks
-    under vmap, and not vmap's of networks with gradients."""
+    """The same, with the blocks of encoders compiled. Therefore torch takes the gradients of
+    networks under vmap, where `Gradients` takes them within vmap."""
 
     def __post_init__(self) -> None:
         half = self.training.precision == "bf16"
@@ -69,10 +69,10 @@ class CompiledGradients(Gradients):
         self.blocks = [
             CompiledBlocks(encoder.blocks, half)
             for encoder in encoders
-            if CompiledBlocks.alike(encoder.blocks)
+            if CompiledBlocks.same_code(encoder.blocks)
         ]
         within = {
-            part for found in self.blocks for block in found.blocks for part in block.modules()
+            part for blocks in self.blocks for block in blocks.blocks for part in block.modules()
         }
         self.transposed = {
             f"{name}.weight"
@@ -86,7 +86,7 @@ class CompiledGradients(Gradients):
             in_dims=(0, (0, None), None if self.same_batches else 0),
             randomness="error",
         )
-        learned = {name: held.detach().requires_grad_() for name, held in weights.items()}
+        learned = {name: values.detach().requires_grad_() for name, values in weights.items()}
         with torch.enable_grad(), ExitStack() as stack:
             for blocks in self.blocks:
                 stack.enter_context(blocks.running())

@@ -1,7 +1,4 @@
-"""The optimiser of networks side by side: one table of weights, a row for each member.
-
-Each member is clipped and stepped as torch's own optimisers would, at its own rate.
-"""
+"""Optimisers of a stack: each member is clipped and stepped as by torch's own, at its own rate."""
 
 from __future__ import annotations
 
@@ -20,7 +17,7 @@ from dissensus.training.stacking.compilation import Compiled
 
 
 class StackedOptimiser(ABC):
-    """Steps the weights of networks side by side, in place."""
+    """Steps the weights of all members of a stack, in place."""
 
     @abstractmethod
     def step(self, gradients: Mapping[str, Tensor], alive: Tensor, rates: Tensor) -> None:
@@ -48,25 +45,25 @@ class InOneTable(StackedOptimiser):
         self.clip = weights.new_tensor([training.clip for training in trainings])
 
     def _shares(self, gradient: Tensor) -> Tensor:
-        """What is left of each member's gradient after clipping, (n_members, 1)."""
+        """The factor that clips each member's gradient, (n_members, 1)."""
         return _shares(gradient.norm(dim=1), self.clip)
 
 
 def _shares(norm: Tensor, clip: Tensor) -> Tensor:
-    """What is left of gradients of these norms, (n_members, 1)."""
+    """The factor that clips gradients of these norms, (n_members, 1)."""
     return (clip / (norm + 1e-6)).clamp(max=1)[:, None]
 
 
 def stacked_optimiser(
     weights: Tensor, trainings: Sequence[Training], ends: Sequence[int]
 ) -> StackedOptimiser:
-    """Torch's fused steps on a CPU; on a GPU one that can be captured in a graph."""
+    """Torch's fused steps on a CPU; on a GPU an optimiser that can be captured in a graph."""
     kind = ByRow if weights.device.type == "cpu" else AllAtOnce
     return kind(weights, trainings, ends)
 
 
 class ByRow(InOneTable):
-    """Torch's own fused steps: weights are read and written once, which is what counts on a CPU."""
+    """Torch's own fused steps: weights are read and written once, which matters on a CPU."""
 
     def __init__(self, weights: Tensor, trainings: Sequence[Training], ends: Sequence[int]) -> None:
         super().__init__(weights, trainings, ends)
@@ -78,16 +75,18 @@ class ByRow(InOneTable):
         self._counts = [[torch.zeros(()) for _ in trainings] for _ in self.edges]
 
     def step(self, gradients: Mapping[str, Tensor], alive: Tensor, rates: Tensor) -> None:
-        torch.cat([held.flatten(1) for held in gradients.values()], dim=1, out=self.gradient)
+        torch.cat(
+            [gradient.flatten(1) for gradient in gradients.values()], dim=1, out=self.gradient
+        )
         self.gradient *= self._shares(self.gradient)
-        going = alive.tolist()
+        alive_members = alive.tolist()
         for part in self._parts:
-            together: dict[tuple[float, float], list[int]] = {}  # members that step alike
+            members_of: dict[tuple[float, float], list[int]] = {}  # by rate and decay
             for member, rate in enumerate(rates[part].tolist()):
-                if going[member]:
+                if alive_members[member]:
                     decay = self.trainings[member].weight_decay
-                    together.setdefault((rate, decay), []).append(member)
-            for (rate, decay), members in together.items():
+                    members_of.setdefault((rate, decay), []).append(member)
+            for (rate, decay), members in members_of.items():
                 self._step_rows(part, members, rate, decay)
 
     def _step_rows(self, part: int, members: list[int], rate: float, decay: float) -> None:
@@ -125,7 +124,7 @@ class ByRow(InOneTable):
 
 
 class AllAtOnce(InOneTable):
-    """The whole table in a few operations that ask the host nothing."""
+    """The whole table in a few operations, without a synchronisation with the host."""
 
     def __init__(self, weights: Tensor, trainings: Sequence[Training], ends: Sequence[int]) -> None:
         super().__init__(weights, trainings, ends)
@@ -133,7 +132,7 @@ class AllAtOnce(InOneTable):
         self.count = torch.zeros(len(weights), device=weights.device, dtype=torch.float64)
 
     def step(self, gradients: Mapping[str, Tensor], alive: Tensor, rates: Tensor) -> None:
-        gradient = torch.cat([held.flatten(1) for held in gradients.values()], dim=1)
+        gradient = torch.cat([gradient.flatten(1) for gradient in gradients.values()], dim=1)
         gradient = gradient * self._shares(gradient)
         self.count += alive
         rates = rates.to(gradient.dtype)
@@ -141,13 +140,13 @@ class AllAtOnce(InOneTable):
         for (first, last), rate in zip(self.edges, rates, strict=True):
             if first < last:
                 part = slice(first, last)
-                held = [self.weights[:, part], *(moment[:, part] for moment in self.moments)]
-                how.make(held, gradient[:, part], alive[:, None], rate[:, None])
+                tensors = [self.weights[:, part], *(moment[:, part] for moment in self.moments)]
+                how.make(tensors, gradient[:, part], alive[:, None], rate[:, None])
 
 
 @dataclass(eq=False)
 class Step:
-    """A step as torch's optimisers make it, of weights (n_members, ...).
+    """One step of torch's optimisers, for weights (n_members, ...).
 
     Args:
         decay: of each member's weights, (n_members, 1, ...).
@@ -158,13 +157,13 @@ class Step:
     decay: Tensor
     count: Tensor
 
-    def make(self, held: list[Tensor], gradient: Tensor, alive: Tensor, rate: Tensor) -> None:
-        """Change weights and two moments in place, of the members that are alive."""
-        for old, new in zip(held, self._new(held, gradient, rate), strict=False):
+    def make(self, tensors: list[Tensor], gradient: Tensor, alive: Tensor, rate: Tensor) -> None:
+        """Update weights and two moments in place, of the members that are alive."""
+        for old, new in zip(tensors, self._new(tensors, gradient, rate), strict=False):
             old.copy_(torch.where(alive, new, old))
 
-    def _new(self, held: list[Tensor], gradient: Tensor, rate: Tensor) -> list[Tensor]:
-        weights, first, second = held
+    def _new(self, tensors: list[Tensor], gradient: Tensor, rate: Tensor) -> list[Tensor]:
+        weights, first, second = tensors
         if self.optimiser == "adamw":
             weights = weights * (1 - rate * self.decay)
         else:
@@ -180,15 +179,13 @@ class Step:
         return [weights - rate / missing * first / spread, first, second]
 
 
-class Apart(StackedOptimiser):
-    """Steps parameters that are tensors of their own, (n_members, ...) each, by compiled code: what
-    a step reads and writes, it reads and writes once.
+class ByParameter(StackedOptimiser):
+    """Steps each parameter, (n_members, ...), by compiled code, which reads and writes memory once.
 
     Args:
-        weights: parameters that are stepped at once, by their names: a matrix by itself, or many
-            vectors as one table.
-        group: of each of them, with a rate of its own.
-        halves: copies in bf16 of some parameters, by name, which follow them.
+        weights: by the names of the parameters in it: a matrix, or many vectors as one table.
+        group: the group of each of them, which has its own learning rate.
+        halves: copies in bf16 of some parameters, by name, which are updated too.
     """
 
     def __init__(
@@ -201,11 +198,12 @@ class Apart(StackedOptimiser):
         self.optimiser = trainings[0].optimiser
         self.names = list(weights)
         self.group = group
-        self.held = [
-            [held, torch.zeros_like(held), torch.zeros_like(held)] for held in weights.values()
+        self.tensors = [
+            [values, torch.zeros_like(values), torch.zeros_like(values)]
+            for values in weights.values()
         ]
         self.halves = [[halves[name] for name in names if name in halves] for names in weights]
-        one = self.held[0][0]
+        one = self.tensors[0][0]
         self.decay = one.new_tensor([training.weight_decay for training in trainings])
         self.clip = one.new_tensor([training.clip for training in trainings])
         self.clipped = any(math.isfinite(training.clip) for training in trainings)
@@ -219,19 +217,19 @@ class Apart(StackedOptimiser):
             norms = [_norm(gradient, self.clip.dtype) for gradient in gradients.values()]
             shares = _shares(torch.stack(norms).norm(dim=0), self.clip)[:, 0]
         common = (alive, shares, self.decay, self.count)
-        every = zip(self.names, self.held, self.group, self.halves, strict=True)
-        for names, held, group, half in every:
-            found = [gradients[name] for name in names]
-            gradient = found[0] if len(found) == 1 else torch.cat(found, dim=1)
-            CODE[self.optimiser](*held, gradient, rates[group], *common, *half)
+        every = zip(self.names, self.tensors, self.group, self.halves, strict=True)
+        for names, tensors, group, half in every:
+            parts = [gradients[name] for name in names]
+            gradient = parts[0] if len(parts) == 1 else torch.cat(parts, dim=1)
+            CODE[self.optimiser](*tensors, gradient, rates[group], *common, *half)
 
 
 def _norm(gradient: Tensor, dtype: torch.dtype) -> Tensor:
-    """Of each member's gradient, wherever its numbers lie."""
-    found: Tensor = torch.linalg.vector_norm(
+    """The norm of each member's gradient."""
+    norm: Tensor = torch.linalg.vector_norm(
         gradient, dim=tuple(range(1, gradient.dim())), dtype=dtype
     )
-    return found
+    return norm
 
 
 def _make_step(
@@ -243,11 +241,11 @@ def _make_step(
     *of_members: Tensor,
 ) -> None:
     """Args:
-    of_members: rate, alive, share, decay and count, (n_members,) each; then the weights in bf16,
-        where they are kept.
+    of_members: rate, alive, share, decay and count, (n_members,) each; then the copy in bf16, if
+        there is one.
     """
     rate, alive, share, decay, count = (
-        held.view(-1, *[1] * (weights.dim() - 1)) for held in of_members[:5]
+        values.view(-1, *[1] * (weights.dim() - 1)) for values in of_members[:5]
     )
     Step(optimiser, decay, count).make([weights, first, second], gradient * share, alive, rate)
     for half in of_members[5:]:

@@ -15,7 +15,7 @@ from dissensus.training.batch import Network
 from dissensus.training.loop import Trainer
 from dissensus.training.settings import Training
 from dissensus.training.stacking.gradients import Tensors
-from dissensus.training.stacking.optimiser import Apart, StackedOptimiser, stacked_optimiser
+from dissensus.training.stacking.optimiser import ByParameter, StackedOptimiser, stacked_optimiser
 
 
 class StackedWeights:
@@ -54,7 +54,7 @@ class StackedWeights:
 
     def _by_parameter(
         self, networks: list[Network], settings: list[Training], transposed: set[str]
-    ) -> Apart:
+    ) -> ByParameter:
         """Weights that compiled code steps: matrices, which lie in memory as their gradients will,
         and all vectors of a group in one table."""
         tables: dict[tuple[str, ...], Tensor] = {}
@@ -75,7 +75,7 @@ class StackedWeights:
             group += [number] * (len(tables) - len(group))
         if settings[0].precision == "bf16":
             self.halves = {n: w.bfloat16() for n, w in self.learning.items() if n in transposed}
-        return Apart(tables, group, settings, self.halves)
+        return ByParameter(tables, group, settings, self.halves)
 
     def _gather_fixed(self, networks: list[Network]) -> None:
         self.shared: Tensors = {}
@@ -115,7 +115,9 @@ def _each(networks: Sequence[nn.Module], name: str) -> list[Tensor]:
 
 def _stacked(members: list[Tensor], transposed: bool) -> Tensor:
     """One tensor of all members' weights, which lies in memory as its gradient will."""
-    return torch.stack([held.mT for held in members]).mT if transposed else torch.stack(members)
+    return (
+        torch.stack([weights.mT for weights in members]).mT if transposed else torch.stack(members)
+    )
 
 
 def _views(table: Tensor, shapes: Sequence[tuple[str, torch.Size]]) -> Tensors:
