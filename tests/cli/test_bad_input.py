@@ -324,8 +324,8 @@ def test_an_encoder_that_changed_since_training(run: Run, tmp_path: Path) -> Non
     ended = run(*predict)
     assert (ended.code, said(ended)[-1]) == (
         1,
-        f"Error: encoder {tiny!r} of 'text' is not the one of training: it has other weights, or "
-        "reads in another way; bring the former one back, or train again",
+        f"Error: encoder {tiny!r} of 'text' is not the one of training: its weights or options "
+        "differ; restore the former one, or train again",
     )
 
 
@@ -558,7 +558,7 @@ def test_a_folder_where_a_front_page_should_be(run: Run, tmp_path: Path) -> None
     ("given", "message"),
     [
         (("--seed", 2**63), f"training settings out of range: seed = {2**63}"),
-        (("--set", f"init_seed={2**63}"), "init_seed is a whole number below 2**63, found 92233"),
+        (("--set", f"init_seed={2**63}"), "init_seed must be an integer below 2**63, found 92233"),
         (("--set", "training.learning_rate=inf"), "training settings out of range: learning_rate "),
         (("--set", "training.learning_rate=1e300"), "training diverged: weights are no finite num"),
     ],

@@ -142,7 +142,7 @@ def test_the_distribution_is_the_mean_of_what_the_passes_say() -> None:
         crowd = feature_crowd(kind, 20)
         fitted = bayesian().fit(crowd)
         raw = _raw(fitted, crowd)  # (n_items, n_passes, width)
-        each = [TrainedMethod._read(fitted, "q", raw[:, number]) for number in range(8)]
+        each = [TrainedMethod.answers(fitted, "q", raw[:, number]) for number in range(8)]
         expected = np.mean([answers.distribution for answers in each], axis=0)
         prediction = fitted.predict(crowd)["q"]
         np.testing.assert_allclose(prediction.distribution, expected, atol=1e-12)
@@ -151,10 +151,10 @@ def test_the_distribution_is_the_mean_of_what_the_passes_say() -> None:
 
 
 def _raw(fitted: Bayesian, corpus: Corpus) -> torch.Tensor:
-    assert fitted._held is not None or fitted.predict(corpus)
-    assert fitted._held is not None
+    assert fitted._encoded is not None or fitted.predict(corpus)
+    assert fitted._encoded is not None
     nothing, n = np.zeros(0, np.int64), corpus.n_items
-    batch = fitted._held[1].batch(np.arange(n), nothing, nothing, np.ones(n, np.float32))
+    batch = fitted._encoded[1].batch(np.arange(n), nothing, nothing, np.ones(n, np.float32))
     with torch.inference_mode():
         return fitted.network_(batch).items["q"]
 

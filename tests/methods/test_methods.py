@@ -318,7 +318,7 @@ def test_networks_that_cannot_be_are_refused(settings: dict[str, Any]) -> None:
 
 def test_a_validation_part_without_answers_is_refused() -> None:
     strangers = feature_crowd().select(annotators=np.zeros(4, bool))
-    with pytest.raises(DataError, match="nobody whom training knows answered anything in the val"):
+    with pytest.raises(DataError, match="the validation part has no answer of an annotator who"):
         AnnotatorHeads(encoder="features").fit(feature_crowd(), validation=strangers)
 
 

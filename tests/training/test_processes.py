@@ -153,7 +153,7 @@ from tests.training import test_processes as tests
 torch.set_num_threads(1)
 with joined() as processes:
     for name in sys.argv[2:]:
-        figures = tests._figures((tests.CASES | {"tuned": tests._tuned})[name]())
+        figures = tests._scores((tests.CASES | {"tuned": tests._tuned})[name]())
         np.savez(f"{sys.argv[1]}/{name}-{processes.rank}.npz", **figures)
 """
 

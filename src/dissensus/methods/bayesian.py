@@ -170,9 +170,9 @@ class Bayesian(Calibrated):
 
     # ---- the read-out ----
 
-    def _read(self, question: str, raw: Tensor) -> Answers:
+    def answers(self, question: str, raw: Tensor) -> Answers:
         n_items, n_passes = raw.shape[:2]
-        each = super()._read(question, raw.transpose(0, 1).flatten(0, 1))
+        each = super().answers(question, raw.transpose(0, 1).flatten(0, 1))
         return joint_answers(
             self.learned_.questions[question],
             each.distribution.reshape(n_passes, n_items, -1),

@@ -188,8 +188,8 @@ class LabelAndUncertainty(Calibrated):
 
     # ---- the read-out ----
 
-    def _read(self, question: str, raw: Tensor) -> Answers:
-        label = super()._read(question, raw[:, :-1])
+    def answers(self, question: str, raw: Tensor) -> Answers:
+        label = super().answers(question, raw[:, :-1])
         expected = raw[:, -1].double().clamp(0, 1).cpu().numpy()
         if not self.disputable_[question]:
             expected = np.full_like(expected, np.nan)

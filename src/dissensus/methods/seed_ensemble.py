@@ -186,7 +186,7 @@ class SeedEnsemble(TrainedMethod):
         processes = current_processes()
         processes.check(self.training.where())
         runs = self.trainers(corpus, validation)
-        kept = self._kept_state(corpus, validation)
+        kept = self._training_checkpoint(corpus, validation)
         if processes.n > 1 or not worth_stacking(self):
             _one_by_one(runs, kept)
         elif errors := train_all(runs):
@@ -201,7 +201,7 @@ class SeedEnsemble(TrainedMethod):
         self, corpus: Corpus, validation: Corpus | None, cache: ExamplesCache | None = None
     ) -> list[Trainer]:
         shared: ExamplesCache = {} if cache is None else cache
-        self._held, self._identities, self.temperature_ = None, {}, {}
+        self._encoded, self._identities, self.temperature_ = None, {}, {}
         numbers = range(self.n_members)
         self.members_ = [self._member(number) for number in numbers]
         runs = [self._member_run(number, corpus, validation, shared) for number in numbers]
@@ -223,17 +223,17 @@ class SeedEnsemble(TrainedMethod):
         notes = list(self.notes_)
         said = self.predict_items(corpus.select(items=some))
         self.notes_ = notes + self._disagreements(said, "items of training")
-        self._held = None
+        self._encoded = None
 
     # ---- the read-out ----
 
     def predict_items(self, corpus: Corpus) -> dict[str, Answers]:
         found = []
         for member in self.members_:
-            member._held, member.notes_ = self._held, []  # what one has read serves all
+            member._encoded, member.notes_ = self._encoded, []  # what one has read serves all
             member.network_.to(self.training.where())
             found.append(member.predict_items(corpus))
-            self._held = member._held
+            self._encoded = member._encoded
             self.notes_ += [note for note in member.notes_ if note not in self.notes_]
         return {q: self._together(q, [one[q] for one in found]) for q in self.learned_.questions}
 
@@ -292,7 +292,7 @@ class SeedEnsemble(TrainedMethod):
         """By question and role, batch by batch."""
         found: dict[tuple[str, str], list[Looked]] = {}
         nobody = Table.of_pairs(np.zeros(0, np.int64), np.zeros(0, np.int64))
-        examples = member._asked(corpus, nobody)
+        examples = member._prediction_examples(corpus, nobody)
         for batch, _ in batches(examples, np.arange(corpus.n_items), self._at_once()):
             seen = looked_at(member.network_, batch, self.learned_.questions)
             for question, by_role in seen.items():

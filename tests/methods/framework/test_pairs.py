@@ -141,7 +141,7 @@ def test_raw_contents_are_answered_by_everyone() -> None:
 def test_contents_of_another_kind_are_refused(heads: AnnotatorHeads) -> None:
     crowd = feature_crowd()
     nothing = Corpus.build("made-up", crowd.items, {"q": crowd["q"]})
-    message = "^made-up: the model reads 'x', the corpus shows nothing$"
+    message = "^made-up: the model reads 'x', the corpus has no contents$"
     with pytest.raises(ModelError, match=message):
         heads.predict(nothing)
 

@@ -118,7 +118,7 @@ def test_roles_and_lengths_that_do_not_fit(asked: Asked) -> None:
     elsewhere = Corpus.build("theirs", Names.range(1), {})
     with pytest.raises(ModelError) as raised:
         asked.model.predict(elsewhere)
-    assert str(raised.value) == "theirs: the model reads 'shown', the corpus shows nothing"
+    assert str(raised.value) == "theirs: the model reads 'shown', the corpus has no contents"
 
 
 # ---- annotators that training never saw, and those of another corpus ----

@@ -1,4 +1,4 @@
-"""What a method reads of a corpus, and by which encoders."""
+"""RoleEncoders: the encoder of each role that a fitted method reads."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from dissensus.corpus import Corpus
-from dissensus.encoders import Encoder, Encoding, NeuralEncoder, encoder, encodings, roles_of
+from dissensus.encoders import Encoder, Encoding, NeuralEncoder, encodings, roles_of
+from dissensus.encoders import encoder as encoder_of
 from dissensus.encoders.framework.catalogue import BESIDE
 from dissensus.errors import ModelError, listed
 from dissensus.training import Examples
@@ -14,71 +15,70 @@ from dissensus.training import Examples
 
 @dataclass(frozen=True)
 class RoleEncoders:
-    """Which encoder reads what, as it was in training.
+    """The encoders of a fitted method, by role.
 
     Example:
         >>> pairs = RoleEncoders("spelling", ("premise+hypothesis",), {"premise": "text",
-        ...                                                       "hypothesis": "text"})
+        ...                                                             "hypothesis": "text"})
         >>> pairs.roles()
         ['premise', 'hypothesis']
     """
 
-    named: str | dict[str, str]  # an encoder's name, or one for each role or roles read together
-    keys: tuple[str, ...]  # of what is read: "text", "premise+hypothesis", "text&spelling"
-    kinds: Mapping[str, str]  # of content, by role
+    named: str | dict[str, str]  # the setting `encoder`: a name, or a name by role
+    keys: tuple[str, ...]  # such as "text", "premise+hypothesis" or "text&spelling"
+    kinds: Mapping[str, str]  # of contents, by role
 
     def roles(self) -> list[str]:
-        """What is read, each role by itself."""
-        found = (role for key in self.keys for role in roles_of(key, self.kinds))
-        return list(dict.fromkeys(found))
+        """All roles that are read, each once."""
+        return list(dict.fromkeys(r for key in self.keys for r in roles_of(key, self.kinds)))
 
     def encoders(self) -> dict[str, Encoder]:
-        """What reads each role, and what stands beside it."""
-        found = {}
+        """The encoder of each key."""
+        encoders = {}
         for key in self.keys:
             roles = self._together(key)
             name = self._name(roles)
             one = name.split(BESIDE)[0] if key == roles else key.split(BESIDE, 1)[1]
-            found[key] = encoder(one, self.kinds[roles_of(key, self.kinds)[0]])
-        return found
+            encoders[key] = encoder_of(one, self.kinds[roles_of(key, self.kinds)[0]])
+        return encoders
 
     def encodings(self, corpus: Corpus, identities: Mapping[str, str]) -> dict[str, Encoding]:
-        """What was read in training, of another corpus.
+        """The encodings of another corpus, as in training.
 
         Args:
-            identities: of the encoders in training, by key; another one is refused.
+            identities: of the encoders in training, by key; an encoder that differs is refused.
         """
         roles = self.roles()
         if any(role not in corpus.contents for role in roles):
             raise ModelError(
-                f"{corpus.name}: the model reads {listed(roles)}, the corpus shows "
-                f"{listed(corpus.contents) or 'nothing'}"
+                f"{corpus.name}: the model reads {listed(roles)}, the corpus has "
+                f"{listed(corpus.contents) or 'no contents'}"
             )
         names = {role: self._name(role) for role in map(self._together, self.keys)}
-        read = encodings(corpus, names)
-        for key, reading in read.items():
-            identity = reading.encoder.identity
+        by_key = encodings(corpus, names)
+        for key, encoding in by_key.items():
+            identity = encoding.encoder.identity
             if identities.get(key, identity) != identity:
                 role = self._together(key)
                 raise ModelError(
-                    f"encoder {names[role]!r} of {role!r} is not the one of training: it has other "
-                    "weights, or reads in another way; bring the former one back, or train again"
+                    f"encoder {names[role]!r} of {role!r} is not the one of training: its weights "
+                    "or options differ; restore the former one, or train again"
                 )
-        return read
+        return by_key
 
     def _together(self, key: str) -> str:
-        """The roles that are read under a key, without what stands beside them."""
+        """The roles of a key, joined by "+"."""
         return "+".join(roles_of(key, self.kinds))
 
     def _name(self, roles: str) -> str:
-        """The name of what reads a role, or several roles together."""
+        """The name of the encoder of a role, or of several roles that are read together."""
         return self.named if isinstance(self.named, str) else self.named[roles]
 
 
 def encoding_notes(
-    named: str | dict[str, str], corpus: Corpus, examples: Examples, read: dict[str, Encoding]
+    named: str | dict[str, str], corpus: Corpus, examples: Examples, by_key: dict[str, Encoding]
 ) -> list[str]:
-    """What of the corpus is not read as it stands, a line each."""
+    """What of the corpus the encoders do not read, a line each."""
     roles = {role for key in examples.roles for role in roles_of(key, corpus.contents)}
     unread = [role for role in corpus.contents if role not in roles]
     notes = [f"{named!r} does not read {listed(unread)}"] if unread else []
@@ -94,19 +94,19 @@ def encoding_notes(
             else f"{examples.n_cut} contents are longer than the encoder reads; their ends are"
         )
         notes.append(f"{longer} not seen")
-    of_roles = [reading.encoder.missed(reading.contents) for reading in read.values()]
-    return notes + [note for note in of_roles if note]
+    missed = [encoding.encoder.missed(encoding.contents) for encoding in by_key.values()]
+    return notes + [note for note in missed if note]
 
 
 def widths_of(examples: Examples, encoders: dict[str, Encoder]) -> dict[str, int]:
-    """How wide the vectors are, by role."""
+    """The width of the vectors, by role."""
     widths = {}
-    for role, reader in encoders.items():
+    for role, encoder in encoders.items():
         if role in examples.pooled:
             widths[role] = int(examples.pooled[role].shape[1])
         elif role in examples.stores:
             widths[role] = examples.stores[role].width
         else:
-            assert isinstance(reader, NeuralEncoder)
-            widths[role] = reader.network.width
+            assert isinstance(encoder, NeuralEncoder)
+            widths[role] = encoder.network.width
     return widths

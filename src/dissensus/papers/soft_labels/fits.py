@@ -168,7 +168,7 @@ class _Training:
                 examples, np.arange(examples.n_items), self.run.training, None
             ):
                 outputs = network(examples.batch(*cut)).items[self.question]
-                found.append(self.method._read(self.question, outputs).value)
+                found.append(self.method.answers(self.question, outputs).value)
         return np.concatenate(found)
 
     def _main_losses(self) -> list[float]:
