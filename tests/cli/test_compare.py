@@ -157,7 +157,7 @@ def test_bad_input(run: Run, crowd: Path, tmp_path: Path) -> None:
         "Error: name FILE and a folder with -o, or --show a folder of results"
     )
     assert refused("compare", crowd, "--show", out) == (
-        "Error: --show shows what was found; leave FILE and -o out"
+        "Error: --show reads results only; leave FILE and -o out"
     )
     assert refused("compare", "--show", out) == (
         f"Error: {out}: no results folder of ours: results.json is missing"
@@ -172,7 +172,7 @@ def test_bad_input(run: Run, crowd: Path, tmp_path: Path) -> None:
         "Error: intervals.png: intervals are drawn as SVG; name a file that ends in .svg"
     )
     assert refused(*typed(crowd, out, "--protocol", "luck")) == (
-        "Error: --protocol: no protocol 'luck'; there are official, k-fold, repeated"
+        "Error: no protocol 'luck'; there are official, k-fold, repeated"
     )
     assert refused(*typed(crowd, out, "--set", "height=2")) == (
         "Error: --set height: none of 'prior', 'single' has this setting"
@@ -202,9 +202,9 @@ def test_a_budget_that_is_too_small(run: Run, crowd: Path, tmp_path: Path) -> No
     shown = run("compare", "--show", tmp_path / "out")
     assert (shown.code, shown.err) == (
         1,
-        f"Error: {tmp_path / 'out'}: the comparison is not finished; go on with: dissensus compare "
-        f"{crowd} --methods prior,single --protocol k-fold --folds 2 --seeds 2 --trials 0 --set "
-        f"training.epochs=2 -o {tmp_path / 'out'}\n",
+        f"Error: {tmp_path / 'out'}: the comparison is not finished; resume with: dissensus "
+        f"compare {crowd} --methods prior,single --protocol k-fold --folds 2 --seeds 2 "
+        f"--trials 0 --set training.epochs=2 -o {tmp_path / 'out'}\n",
     )
     assert run(*typed(crowd, tmp_path / "out")).code == 0
 

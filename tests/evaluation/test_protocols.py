@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from dissensus import Annotations, Corpus, Interval, MultiLabel, Nominal, datasets
 from dissensus.errors import DataError
-from dissensus.evaluation.protocols import Fold, k_fold, nested, official, repeated
+from dissensus.evaluation.protocols import Fold, choose_protocol, k_fold, nested, official, repeated
 from tests.crowds import feature_crowd
 
 
@@ -267,3 +269,16 @@ def test_real_corpora(data_folder: Path) -> None:
     stems = datasets.load(data_folder / "stemming")
     folds = official(stems, "fold10")
     assert len(folds) == 10 and sum(len(fold.test) for fold in folds) == 6679
+
+
+def test_the_official_split_is_chosen_where_it_can_be_tested() -> None:
+    plain = feature_crowd(n_items=20)
+    chosen = choose_protocol(plain, folds=4)
+    assert chosen.facts == {
+        "kind": "k-fold", "folds": 4, "times": 1, "seed": 0, "stratify": "q",
+    }  # fmt: skip
+    assert (len(chosen.folds), chosen.description) == (4, "4 folds of 20 items")
+    parts = pa.array(["train"] * 14 + ["dev"] * 6)
+    split = choose_protocol(replace(plain, splits={"official": parts}), by="item")
+    assert split.facts == {"kind": "official", "scheme": "official", "test": "dev", "by": "item"}
+    assert split.description == "official: dev: training on 14 items, testing on 6"

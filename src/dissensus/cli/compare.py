@@ -10,15 +10,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from dissensus.cli import console
-from dissensus.cli.contenders import contenders, dealt
+from dissensus.cli.contenders import contenders
 from dissensus.cli.parts import SkipBad, readable
 from dissensus.cli.reading import Reading, reads_corpus
 from dissensus.errors import DataError, Unfinished
 
 if TYPE_CHECKING:
-    from dissensus.corpus import Corpus
-    from dissensus.evaluation import Fold, Results, Table
-    from dissensus.methods.framework.base import Method
+    from dissensus.evaluation import EvaluationProtocol, Results
 
 UNFINISHED = 3  # the exit code where a budget was too small
 UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
@@ -126,36 +124,55 @@ def compare(
         raise DataError(f"{plot}: intervals are drawn as SVG; name a file that ends in .svg")
     if show is not None:
         if reading is not None or output is not None:
-            raise DataError("--show shows what was found; leave FILE and -o out")
-        results = _kept(show)
-    elif reading is None or output is None:
+            raise DataError("--show reads results only; leave FILE and -o out")
+        _print(evaluation.Results.load(show), question, metric, reference, style, plot)
+        return
+    if reading is None or output is None:
         raise DataError("name FILE and a folder with -o, or --show a folder of results")
-    else:
-        corpus = _asked(reading, question)
-        names = evaluation.default_methods(corpus) if methods is None else _split(methods)
-        made, choices = contenders(names, encoder, set_ or [])
-        for method in made.values() if skip_bad else ():
-            corpus = readable(method, corpus)
-        parts, known, line = dealt(corpus, protocol, folds, times, by, scheme, test)
-        console.say(line)
-        options = {"--methods": ",".join(names), "--protocol": known["kind"]}
-        options |= _protocol_options(known, len(parts))
-        options |= {"--seeds": seeds, "--trials": trials, "--question": question}
-        options |= {"--metric": metric, "--set": set_, "--by": by, "--encoder": encoder}
-        command = _command(reading, options | {"--skip-bad": skip_bad, "-o": output})
-        given: dict[str, Any] = {"seeds": seeds, "trials": trials, "choices": choices, "by": by}
-        given |= {"metrics": metric, "protocol": known, "notes": (line,), "command": command}
-        where = {"processes": processes, "cluster": cluster, "budget": seconds(budget)}
-        results = _run(corpus, made, parts, output, given | where)
+    corpus = reading.read()
+    corpus = corpus.select(questions=question) if question else corpus
+    names = evaluation.default_methods(corpus) if methods is None else _split(methods)
+    configured, choices = contenders(names, encoder, set_ or [])
+    for method in configured.values() if skip_bad else ():
+        corpus = readable(method, corpus)
+    chosen = evaluation.choose_protocol(
+        corpus, protocol, folds=folds, times=times, by=by, scheme=scheme, test=test
+    )
+    console.say(chosen.description)
+    options = {"--methods": ",".join(names), **_protocol_options(chosen)}
+    options |= {"--seeds": seeds, "--trials": trials, "--question": question, "--metric": metric}
+    options |= {"--set": set_, "--by": by, "--encoder": encoder, "--skip-bad": skip_bad}
+    try:
+        results = evaluation.compare(
+            corpus,
+            configured,
+            folds=chosen,
+            out=output,
+            seeds=seeds,
+            metrics=metric,
+            trials=trials,
+            choices=choices,
+            by=by,
+            processes=processes,
+            cluster=cluster,
+            budget=seconds(budget),
+            command=_command(reading, options | {"-o": output}),
+        )
+    except Unfinished as unfinished:
+        console.fail(f"{output}: {unfinished}", UNFINISHED)
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(f"{output} holds what is done, the same command goes on") from None
     _print(results, question, metric, reference, style, plot)
 
 
-def _protocol_options(known: dict[str, Any], n_parts: int) -> dict[str, Any]:
+def _protocol_options(protocol: EvaluationProtocol) -> dict[str, Any]:
     """What a protocol depends on, as it is typed."""
-    if known["kind"] == "official":
-        return {"--scheme": known["scheme"], "--test": known["test"] if n_parts == 1 else None}
-    times = known["times"] if known["kind"] == "repeated" else None
-    return {"--folds": known["folds"], "--times": times}
+    facts = protocol.facts
+    if facts["kind"] == "official":
+        part = facts["test"] if len(protocol.folds) == 1 else None
+        return {"--protocol": "official", "--scheme": facts["scheme"], "--test": part}
+    times = facts["times"] if facts["kind"] == "repeated" else None
+    return {"--protocol": facts["kind"], "--folds": facts["folds"], "--times": times}
 
 
 def _command(reading: Reading, options: dict[str, Any]) -> str:
@@ -168,28 +185,6 @@ def _command(reading: Reading, options: dict[str, Any]) -> str:
             elif value is not False and value not in (None, ""):
                 words += [option, str(value)]
     return shlex.join(words)
-
-
-def _run(
-    corpus: Corpus,
-    methods: dict[str, Method],
-    folds: list[Fold],
-    output: Path,
-    given: dict[str, Any],
-) -> Results:
-    from dissensus import evaluation
-
-    try:
-        return evaluation.compare(corpus, methods, folds=folds, out=output, **given)
-    except Unfinished as over:
-        console.fail(f"{output}: {over}", UNFINISHED)
-    except KeyboardInterrupt:
-        raise KeyboardInterrupt(f"{output} holds what is done, the same command goes on") from None
-
-
-def _asked(reading: Reading, questions: list[str] | None) -> Corpus:
-    corpus = reading.read()
-    return corpus.select(questions=questions) if questions else corpus
 
 
 def _split(text: str) -> list[str]:
@@ -216,20 +211,6 @@ def seconds(text: str | None, option: str = "--budget") -> float | None:
     return sum(float(n) * UNITS[unit or "s"] for n, unit in parts)
 
 
-# ---- showing ----
-
-
-def _kept(folder: Path) -> Results:
-    """The results of a folder; of a comparison that is not finished, how to go on."""
-    from dissensus.evaluation import Results
-    from dissensus.folders import read_json
-
-    if not (folder / "results.json").exists() and (folder / "comparison.json").exists():
-        command = read_json(folder, "comparison")["command"]
-        raise DataError(f"{folder}: the comparison is not finished; go on with: {command}")
-    return Results.load(folder)
-
-
 def _print(
     results: Results,
     questions: list[str] | None,
@@ -238,39 +219,16 @@ def _print(
     style: str,
     plot: Path | None,
 ) -> None:
-    from dissensus.evaluation import FORMATS, tables, to_text
+    from dissensus import evaluation
     from dissensus.metrics import metric_name
 
     named = [metric_name(name) for name in metrics] if metrics else None
-    against = reference or _reference(results.about.methods)
-    made = tables(results, questions or None, named, against)
+    against = reference or evaluation.default_reference(results.about.methods)
+    tables = evaluation.tables(results, questions or None, named, against)
     if style == "text":
-        text = "\n".join(to_text(shown, width=console.width()) for shown in made)
+        text = "\n".join(evaluation.to_text(table, width=console.width()) for table in tables)
         print(console.visible(text), end="")
     else:
-        print("\n".join(FORMATS[style](shown) for shown in made), end="")
-    if plot is not None:
-        _draw(made, plot)
-
-
-def _reference(methods: tuple[str, ...]) -> str | None:
-    """What methods are compared with unasked: `single`, else the first that is no floor."""
-    from dissensus.evaluation.report.tables import FLOORS
-
-    if len(methods) < 2:
-        return None
-    return next((m for m in ("single", *methods) if m in methods and m not in FLOORS), methods[0])
-
-
-def _draw(made: list[Table], plot: Path) -> None:
-    """A picture for each question; of several, its name stands in the file's."""
-    from dissensus.evaluation import intervals
-
-    for shown in made:
-        alone = len(made) == 1
-        path = plot if alone else plot.with_name(f"{plot.stem}-{shown.question}{plot.suffix}")
-        try:
-            path.write_text(intervals(shown), encoding="utf-8")
-        except OSError as error:
-            raise DataError(f"{path}: cannot be written ({error.strerror})") from None
+        print("\n".join(evaluation.FORMATS[style](table) for table in tables), end="")
+    for path in [] if plot is None else evaluation.save_intervals(tables, plot):
         console.say(f"{path}: drawn")

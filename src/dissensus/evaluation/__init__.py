@@ -10,10 +10,18 @@ from __future__ import annotations
 from dissensus.evaluation.comparison import compare, default_methods
 from dissensus.evaluation.fit import Fit, fits_in, folder_name, item_table, keys_in
 from dissensus.evaluation.prediction_scores import Evaluation, PartScores, ScoreTable, evaluate
-from dissensus.evaluation.protocols import Fold, k_fold, nested, official, repeated
+from dissensus.evaluation.protocols import (
+    EvaluationProtocol,
+    Fold,
+    choose_protocol,
+    k_fold,
+    nested,
+    official,
+    repeated,
+)
 from dissensus.evaluation.report.formats import FORMATS, to_csv, to_latex, to_markdown, to_text
-from dissensus.evaluation.report.plot import intervals
-from dissensus.evaluation.report.tables import Table, table, tables
+from dissensus.evaluation.report.plot import intervals, save_intervals
+from dissensus.evaluation.report.tables import Table, default_reference, table, tables
 from dissensus.evaluation.results import About, Results, code_commit, here
 from dissensus.evaluation.significance import resampling
 from dissensus.evaluation.significance.difference import Difference, corrected, holm
@@ -29,17 +37,20 @@ __all__ = [
     "About",
     "Difference",
     "Evaluation",
+    "EvaluationProtocol",
     "Fit",
     "Fold",
     "PartScores",
     "Results",
     "ScoreTable",
     "Table",
+    "choose_protocol",
     "code_commit",
     "compare",
     "compared",
     "corrected",
     "default_methods",
+    "default_reference",
     "evaluate",
     "fits_in",
     "folder_name",
@@ -59,6 +70,7 @@ __all__ = [
     "published",
     "repeated",
     "resampling",
+    "save_intervals",
     "statistic_over_both",
     "statistic_over_items",
     "table",

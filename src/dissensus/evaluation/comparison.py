@@ -17,7 +17,7 @@ from dissensus.evaluation.execution.scheduler import fit_missing
 from dissensus.evaluation.execution.task import Task
 from dissensus.evaluation.execution.trials import drawn
 from dissensus.evaluation.floors import floors, metrics_for, with_gold
-from dissensus.evaluation.protocols import Fold
+from dissensus.evaluation.protocols import EvaluationProtocol, Fold, choose_protocol
 from dissensus.evaluation.results import About, Results, code_commit
 from dissensus.methods import METHODS
 from dissensus.methods import method as method_class
@@ -29,10 +29,10 @@ NOTES = 5  # on folds that are shown
 
 def compare(
     corpus: Corpus,
-    methods: Sequence[str] | Mapping[str, Method],
+    methods: Sequence[str] | Mapping[str, Method] | None = None,
     *,
-    folds: Sequence[Fold],
     out: str | Path,
+    folds: Sequence[Fold] | EvaluationProtocol | None = None,
     seeds: int | Sequence[int] = 3,
     questions: Sequence[str] | None = None,
     metrics: Sequence[str] | None = None,
@@ -56,8 +56,9 @@ def compare(
     corpus is left out with the reason.
 
     Args:
-        methods: names, or methods with their settings by any names.
-        folds: what is learned and tested, as `k_fold`, `repeated` and `official` give them.
+        methods: names, or methods with their settings by any names; `default_methods` if left out.
+        folds: what is learned and tested, as `k_fold`, `repeated` and `official` give them, or a
+            protocol; `choose_protocol` if left out.
         seeds: how many (0, 1, ...) or which; a method that draws nothing is fitted with the first.
         questions: learned together; all if left out.
         metrics: those that tables show, and DIC, if left out.
@@ -91,7 +92,12 @@ def compare(
     """
     deadline = None if budget is None else time.monotonic() + budget
     corpus = corpus.select(questions=tuple(questions or corpus.questions))
-    requested = _methods(methods)
+    requested = _methods(default_methods(corpus) if methods is None else methods)
+    chosen = choose_protocol(corpus, by=by) if folds is None else folds
+    if isinstance(chosen, EvaluationProtocol):
+        folds, protocol, notes = chosen.folds, chosen.facts, (chosen.description, *notes)
+    else:
+        folds = chosen
     _check_folds(folds)
     with occupied(out) as place:
         learnable, left_out = _learnable(corpus, requested, folds[0])

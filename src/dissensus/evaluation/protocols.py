@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -16,6 +17,8 @@ from dissensus.corpus import Corpus
 from dissensus.errors import DataError, counted, listed
 from dissensus.scales import Interval, MultiLabel, Nominal, Ordinal, as_numbers
 
+PROTOCOLS = ("official", "k-fold", "repeated")
+TESTED = ("test", "dev", "validation")  # the first that has answers
 N_BINS = 5  # of equally many items, into which ratings are cut to balance folds
 
 
@@ -143,6 +146,74 @@ def nested(
         )
         for part in inner
     ]
+
+
+@dataclass(frozen=True, eq=False)
+class EvaluationProtocol:
+    """Folds with what is kept and said of them."""
+
+    folds: list[Fold]
+    facts: dict[str, Any]  # what determines the folds, to be kept with results
+    description: str  # a line
+
+
+def choose_protocol(
+    corpus: Corpus,
+    kind: str | None = None,
+    *,
+    folds: int = 5,
+    times: int = 2,
+    by: str | None = None,
+    scheme: str = "official",
+    test: str | None = None,
+) -> EvaluationProtocol:
+    """The folds of a protocol: "official", "k-fold" or "repeated".
+
+    By default the official split if it has a part to test on, else k folds, stratified by the
+    first question.
+
+    Args:
+        folds: how many, for k-fold and repeated.
+        times: repetitions, for repeated.
+        by: what belongs together, as in `Corpus.units`.
+        scheme: the split to use as the official one.
+        test: the part of it to test on; test, else dev, if left out.
+    """
+    if kind not in (None, *PROTOCOLS):
+        raise DataError(f"no protocol {kind!r}; there are {', '.join(PROTOCOLS)}")
+    part = test or _answered_part(corpus, scheme)
+    if kind is None:
+        kind = "official" if part is not None else "k-fold"
+    grouped: dict[str, Any] = {} if by is None else {"by": by}
+    if kind == "official":
+        made = official(corpus, scheme, part, by)
+        known = {"kind": kind, "scheme": scheme, "test": part or "each part"}
+        return EvaluationProtocol(made, known | grouped, _official_line(made))
+    first = next(iter(corpus.questions))
+    times = times if kind == "repeated" else 1
+    made = repeated(corpus, folds, times, 0, by, first)
+    facts = {"kind": kind, "folds": folds, "times": times, "seed": 0, "stratify": first} | grouped
+    again = f", repeated {times} times" if times > 1 else ""
+    return EvaluationProtocol(made, facts, f"{folds} folds of {corpus.n_items} items{again}")
+
+
+def _answered_part(corpus: Corpus, scheme: str) -> str | None:
+    """The part of a split to test on: one that has answers."""
+    parts = corpus.parts(scheme)
+    if "train" not in parts:
+        return None
+    for part in TESTED:
+        if part in parts and any(a.n_rows for a in corpus.part(part, scheme).questions.values()):
+            return part
+    return None
+
+
+def _official_line(folds: list[Fold]) -> str:
+    if len(folds) > 1:
+        return f"{len(folds)} predefined folds"
+    fold = folds[0]
+    chosen = "" if fold.validation is None else f"; {len(fold.validation)} for choosing the epoch"
+    return f"{fold.name}: training on {len(fold.train)} items, testing on {len(fold.test)}{chosen}"
 
 
 # ---- official parts ----

@@ -121,6 +121,9 @@ class Results:
     def load(cls, path: str | Path) -> Results:
         """Read a folder that `save` wrote; another format number is refused."""
         folder = Path(path)
+        if not (folder / f"{FRONT}.json").exists() and (folder / "comparison.json").exists():
+            command = read_json(folder, "comparison")["command"]
+            raise DataError(f"{folder}: the comparison is not finished; resume with: {command}")
         content = read_json(folder, FRONT)
         with reading(folder):
             return _read(content, folder)

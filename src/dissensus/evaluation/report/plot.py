@@ -6,9 +6,11 @@ import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from xml.sax.saxutils import escape
 
 from dissensus.drawing import PALETTE
+from dissensus.errors import DataError
 from dissensus.evaluation.report.tables import Cell, Row, Table, higher_is_better
 
 PANEL = 250  # width of a metric's panel, in pixels, as all below
@@ -85,6 +87,20 @@ def intervals(table: Table) -> str:
             "</svg>\n",
         ]
     )
+
+
+def save_intervals(tables: Sequence[Table], path: Path) -> list[Path]:
+    """Write a picture of each table; of several, the question is added to the file's name."""
+    paths = []
+    for table in tables:
+        alone = len(tables) == 1
+        own = path if alone else path.with_name(f"{path.stem}-{table.question}{path.suffix}")
+        try:
+            own.write_text(intervals(table), encoding="utf-8")
+        except OSError as error:
+            raise DataError(f"{own}: cannot be written ({error.strerror})") from None
+        paths.append(own)
+    return paths
 
 
 def _names(rows: Sequence[Row], right: float, top: float) -> list[str]:

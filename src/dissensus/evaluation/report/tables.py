@@ -67,6 +67,14 @@ class Table:
         return found[0]
 
 
+def default_reference(methods: Sequence[str]) -> str | None:
+    """The method that others are compared with by default: `single`, else the first that is no
+    floor."""
+    if len(methods) < 2:
+        return None
+    return next((m for m in ("single", *methods) if m in methods and m not in FLOORS), methods[0])
+
+
 def table(
     results: Results,
     question: str | None = None,
