@@ -9,7 +9,7 @@ from typing import Any
 import typer
 
 from dissensus.cli import app
-from dissensus.cli.reading import READING_OPTIONS
+from dissensus.cli.source import SOURCE_OPTIONS
 
 PAGE = Path(__file__).parent / "commands.md"
 BLOCK = re.compile(r"(<!-- (options|reading): (\S+) -->\n).*?(<!-- end -->)", re.DOTALL)
@@ -28,7 +28,7 @@ def options_table(name: str, reading: bool = False) -> str:
 
 
 def _reads_file(parameter: Any) -> bool:
-    return getattr(parameter, "rich_help_panel", None) == READING_OPTIONS
+    return getattr(parameter, "rich_help_panel", None) == SOURCE_OPTIONS
 
 
 def _row(parameter: Any) -> str:

@@ -507,7 +507,7 @@ def test_what_is_read_is_never_written_over(run: Run, tmp_path: Path, command: s
     ended = run(command, *named, "-o", tmp_path / "." / "labels.csv")
     assert (ended.code, ended.err) == (
         1,
-        f"Error: {read}: is what is read; write to another place\n",
+        f"Error: {read}: is the input; choose another path for the output\n",
     )
     assert read.read_bytes() == before
 
@@ -524,7 +524,7 @@ def test_results_that_cannot_be_written(run: Run, tmp_path: Path) -> None:
     ended = run("aggregate", read, "--method", "wawa", *both)
     assert (ended.code, ended.err) == (
         1,
-        f"Error: {tmp_path / 'a.csv'}: named for two results; write each to its own file\n",
+        f"Error: {tmp_path / 'a.csv'}: given for two outputs; write each to its own file\n",
     )
 
 

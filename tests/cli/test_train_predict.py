@@ -229,7 +229,7 @@ def test_convert_does_not_write_over_what_it_reads(run: Run, crowd: Path) -> Non
     ended = run("convert", crowd, crowd, "--question", "q")
     assert (ended.code, ended.err) == (
         1,
-        f"Error: {crowd}: is what is read; write to another place\n",
+        f"Error: {crowd}: is the input; choose another path for the output\n",
     )
 
 

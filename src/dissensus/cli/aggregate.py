@@ -8,14 +8,14 @@ from typing import Annotated, Any
 import typer
 
 from dissensus.cli import console
-from dissensus.cli.reading import Reading, reads_corpus
+from dissensus.cli.source import Source, reads_corpus
 from dissensus.cli.table_files import answer_text, write_tables
 from dissensus.errors import DataError
 
 
 @reads_corpus
 def aggregate(
-    reading: Reading,
+    source: Source,
     method: Annotated[
         str,
         typer.Option(
@@ -48,8 +48,8 @@ def aggregate(
     from dissensus import aggregation
 
     aggregation.check_method(method)
-    reading.spare(output, people)
-    corpus = reading.read()
+    source.check_outputs(output, people)
+    corpus = source.read()
     fitted = aggregation.aggregate(corpus, method, question or None, use_gold)
     tables = [_answers(aggregation.consensus_table(corpus[q], f, q)) for q, f in fitted.items()]
     if json:

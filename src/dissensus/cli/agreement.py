@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from dissensus.cli import console
-from dissensus.cli.reading import Reading, reads_corpus
+from dissensus.cli.source import Source, reads_corpus
 from dissensus.cli.table_files import TABLES, check_output, write_tables
 from dissensus.cli.tables import columns, number, show
 from dissensus.errors import DataError
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @reads_corpus
 def agreement(
-    reading: Reading,
+    source: Source,
     measure: Annotated[
         list[str] | None,
         typer.Option(
@@ -60,8 +60,8 @@ def agreement(
     if by is not None and interval:
         raise DataError(f"--interval is of a whole measure; leave out --by {by}")
     check_output(output)
-    reading.spare(output)
-    corpus = reading.read()
+    source.check_outputs(output)
+    corpus = source.read()
     if by is None:
         results = _summary(corpus, question, measure, interval)
     else:

@@ -12,7 +12,7 @@ import typer
 from dissensus.cli import console
 from dissensus.cli.contenders import contenders
 from dissensus.cli.parts import SkipBad, readable
-from dissensus.cli.reading import Reading, reads_corpus
+from dissensus.cli.source import Source, reads_corpus
 from dissensus.errors import DataError, Unfinished
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 
 @reads_corpus
 def compare(
-    reading: Reading | None = None,
+    source: Source | None = None,
     output: Annotated[
         Path | None,
         typer.Option(
@@ -123,13 +123,13 @@ def compare(
     if plot is not None and plot.suffix.lower() != ".svg":
         raise DataError(f"{plot}: intervals are drawn as SVG; name a file that ends in .svg")
     if show is not None:
-        if reading is not None or output is not None:
+        if source is not None or output is not None:
             raise DataError("--show reads results only; leave FILE and -o out")
         _print(evaluation.Results.load(show), question, metric, reference, style, plot)
         return
-    if reading is None or output is None:
+    if source is None or output is None:
         raise DataError("name FILE and a folder with -o, or --show a folder of results")
-    corpus = reading.read()
+    corpus = source.read()
     corpus = corpus.select(questions=question) if question else corpus
     names = evaluation.default_methods(corpus) if methods is None else _split(methods)
     configured, choices = contenders(names, encoder, set_ or [])
@@ -156,7 +156,7 @@ def compare(
             processes=processes,
             cluster=cluster,
             budget=seconds(budget),
-            command=_command(reading, options | {"-o": output}),
+            command=_command(source, options | {"-o": output}),
         )
     except Unfinished as unfinished:
         console.fail(f"{output}: {unfinished}", UNFINISHED)
@@ -175,9 +175,9 @@ def _protocol_options(protocol: EvaluationProtocol) -> dict[str, Any]:
     return {"--protocol": facts["kind"], "--folds": facts["folds"], "--times": times}
 
 
-def _command(reading: Reading, options: dict[str, Any]) -> str:
+def _command(source: Source, options: dict[str, Any]) -> str:
     """The line that finds the same again; options that are not given are left out."""
-    words = ["dissensus", "compare", *reading.words()]
+    words = ["dissensus", "compare", *source.arguments()]
     for option, given in options.items():
         for value in given if isinstance(given, list) else [given]:
             if value is True:

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from dissensus.cli import console
-from dissensus.cli.reading import Reading, reads_corpus
+from dissensus.cli.source import Source, reads_corpus
 from dissensus.errors import DataError
 
 FILE_ENDINGS = (".csv", ".tsv", ".txt", ".json", ".jsonl", ".parquet", ".arrow", ".xlsx", ".gz")
@@ -16,7 +16,7 @@ FILE_ENDINGS = (".csv", ".tsv", ".txt", ".json", ".jsonl", ".parquet", ".arrow",
 
 @reads_corpus
 def convert(
-    reading: Reading,
+    source: Source,
     out: Annotated[
         Path, typer.Argument(metavar="OUT", help="Corpus folder to write (Parquet and JSON).")
     ],
@@ -25,8 +25,8 @@ def convert(
     """Convert FILE to a corpus folder, which loads faster."""
     if out.suffix.lower() in FILE_ENDINGS:
         raise DataError(f"{out}: convert writes a folder; name one, such as {out.with_suffix('')}")
-    reading.spare(out)
-    read = reading.read()
+    source.check_outputs(out)
+    read = source.read()
     if question:
         read = read.select(questions=question)
     read.save(out)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from dissensus.cli.console import Json, Question, print_json
-from dissensus.cli.reading import Reading, reads_corpus
+from dissensus.cli.source import Source, reads_corpus
 from dissensus.cli.tables import columns, facts, number, show
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ Most = Annotated[
 
 @reads_corpus
 def describe(
-    reading: Reading,
+    source: Source,
     question: Question = None,
     most: Most = 5,
     json: Json = False,
@@ -33,7 +33,7 @@ def describe(
     """
     from dissensus.description import describe as described
 
-    read = reading.read()
+    read = source.read()
     description = described(read, question or None, most)
     if json:
         print_json(description.to_dict())

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from dissensus.cli import console
-from dissensus.cli.reading import Reading, reads_corpus
+from dissensus.cli.source import Source, reads_corpus
 from dissensus.cli.tables import columns, show
 from dissensus.errors import DataError
 
@@ -18,7 +18,7 @@ def evaluate(
     predictions: Annotated[
         Path, typer.Argument(metavar="PREDICTIONS", help="Folder that `dissensus predict` wrote.")
     ],
-    reading: Reading,
+    source: Source,
     against: Annotated[
         list[Path] | None, typer.Option(help="Further predictions to compare with; repeatable.")
     ] = None,
@@ -47,13 +47,13 @@ def evaluate(
     from dissensus.metrics import METRICS, metric_name
     from dissensus.prediction import Predictions
 
-    reading.spare(output)
+    source.check_outputs(output)
     if metric and every:
         raise DataError("--all shows every metric; leave --metric out")
     wanted = list(METRICS) if every else [metric_name(name) for name in metric or []] or None
     folders = [predictions, *(against or [])]
     loaded = {str(folder): Predictions.load(folder) for folder in folders}
-    corpus = reading.read()
+    corpus = source.read()
     found = evaluation.evaluate(loaded, corpus, question, wanted, intervals=intervals)
     for note in found.notes:
         console.say(note)

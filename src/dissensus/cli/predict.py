@@ -9,7 +9,7 @@ import typer
 
 from dissensus.cli import console
 from dissensus.cli.parts import SkipBad, prediction_part, readable
-from dissensus.cli.reading import Reading, reads_corpus
+from dissensus.cli.source import Source, reads_corpus
 from dissensus.cli.table_files import answer_text, check_table, write_tables
 from dissensus.errors import counted
 from dissensus.folders import check_free
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 @reads_corpus
 def predict(
     model: Annotated[Path, typer.Argument(metavar="MODEL", help="Folder of a trained model.")],
-    reading: Reading,
+    source: Source,
     output: Annotated[
         Path, typer.Option("-o", "--output", help="Folder to write the predictions to.")
     ],
@@ -71,11 +71,11 @@ def predict(
     from dissensus.methods import load
     from dissensus.names import split_names
 
-    reading.spare(table)
+    source.check_outputs(table)
     check_table(table)
     check_free(output, "predictions")
     fitted = load(model)
-    whole = reading.read(unanswered=True)
+    whole = source.read(unanswered=True)
     part, line = prediction_part(whole, split, fitted.learned_.corpus, fitted.learned_.part)
     console.say(line)
     if skip_bad:

@@ -12,7 +12,7 @@ import typer
 from dissensus.cli import console
 from dissensus.cli.launching import among_others, launched, to_launch
 from dissensus.cli.parts import SkipBad, readable, training_part
-from dissensus.cli.reading import Reading, reads_corpus
+from dissensus.cli.source import Source, reads_corpus
 from dissensus.errors import DataError
 from dissensus.folders import check_free
 
@@ -27,7 +27,7 @@ Settings = Annotated[
 
 @reads_corpus
 def train(
-    reading: Reading,
+    source: Source,
     output: Annotated[Path, typer.Option("-o", "--output", help="Folder to write the model to.")],
     method: Annotated[
         str,
@@ -82,7 +82,7 @@ def train(
             raise typer.Exit(launched(devices))
     with among_others() as leads:
         fitted = _configured(method, encoder, seed, set_ or [])
-        whole = reading.read()
+        whole = source.read()
         part, note, line = training_part(whole, split, hold_out, seed)
         console.say(line)
         validation_part = None if validation is None else whole.part(validation)

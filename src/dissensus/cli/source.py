@@ -18,7 +18,7 @@ from dissensus.errors import DataError, NoAnswersError
 if TYPE_CHECKING:
     from dissensus.corpus import Corpus
 
-READING_OPTIONS = "Options for reading FILE"
+SOURCE_OPTIONS = "Options for reading FILE"
 _FILE = typer.Argument(
     metavar="FILE",
     help="A table, an export of an annotation platform, a corpus folder written by dissensus, or "
@@ -30,7 +30,7 @@ OptionalFile = Annotated[Path | None, _FILE]
 
 def _option(*names: str, help: str) -> Any:
     """An option that the help lists apart, after those of the command itself."""
-    return typer.Option(*names, help=help, rich_help_panel=READING_OPTIONS)
+    return typer.Option(*names, help=help, rich_help_panel=SOURCE_OPTIONS)
 
 
 CorpusName = Annotated[
@@ -74,8 +74,8 @@ MergeVariants = Annotated[
 
 
 @dataclass(frozen=True)
-class Reading:
-    """FILE and what the user said about it."""
+class Source:
+    """FILE, and the options that say how to read it."""
 
     file: File
     corpus: CorpusName = None
@@ -91,76 +91,76 @@ class Reading:
     encoding: Encoding = None
     merge_variants: MergeVariants = False
 
-    def words(self) -> list[str]:
-        """What the user typed of it, as words of a command line."""
-        words = [str(self.file)]
-        for given in fields(self)[1:]:
-            value, option = getattr(self, given.name), f"--{given.name.replace('_', '-')}"
+    def arguments(self) -> list[str]:
+        """FILE and the options as the user typed them."""
+        arguments = [str(self.file)]
+        for field in fields(self)[1:]:
+            value, option = getattr(self, field.name), f"--{field.name.replace('_', '-')}"
             if value is True:
-                words.append(option)
+                arguments.append(option)
             elif value:
                 for part in value if isinstance(value, list) else [value]:
-                    words += [option, str(part)]
-        return words
+                    arguments += [option, str(part)]
+        return arguments
 
-    def spare(self, *outputs: Path | None) -> None:
+    def check_outputs(self, *outputs: Path | None) -> None:
         """Refuse to write over FILE, or two results into one file."""
         named = [output for output in outputs if output is not None]
         for output in named:
             if output.exists() and self.file.exists() and output.samefile(self.file):
-                raise DataError(f"{output}: is what is read; write to another place")
+                raise DataError(f"{output}: is the input; choose another path for the output")
         if len({output.resolve() for output in named}) < len(named):
-            raise DataError(f"{named[0]}: named for two results; write each to its own file")
+            raise DataError(f"{named[0]}: given for two outputs; write each to its own file")
 
     def read(self, unanswered: bool = False) -> Corpus:
-        """Read FILE, and say on stderr, in a line each, what was recognised.
+        """Read FILE and print its notes, such as what was recognised, to stderr.
 
         Args:
-            unanswered: whether a table without answers is read too, as items alone.
+            unanswered: whether a table without answers is read too, as items only.
         """
         from dissensus import datasets
         from dissensus.names import split_names
 
-        said = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "file"}
-        said["question"] = said.pop("question_column")
-        columns = said.pop("annotator_columns")
-        said["annotators"] = columns and split_names(columns)
-        said = {name: value for name, value in said.items() if value}
+        options = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "file"}
+        options["question"] = options.pop("question_column")
+        columns = options.pop("annotator_columns")
+        options["annotators"] = columns and split_names(columns)
+        options = {name: value for name, value in options.items() if value}
         try:
-            corpus = datasets.read(self.file, **said)
+            corpus = datasets.read(self.file, **options)
         except NoAnswersError:
             if not unanswered:
                 raise
-            corpus = datasets.read(self.file, **said | {"answer": ()})
+            corpus = datasets.read(self.file, **options | {"answer": ()})
         for note in corpus.notes:
             say(note)
         return corpus
 
 
 def reads_corpus(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command FILE and its options in the place of its parameter `reading`.
+    """Replace the parameter `source` of a command by FILE and its options.
 
-    Where that may be None, FILE may be left out.
+    If `source` may be None, FILE may be left out.
     """
     hints = typing.get_type_hints(command, include_extras=True)
-    of_reading = typing.get_type_hints(Reading, include_extras=True)
+    source_hints = typing.get_type_hints(Source, include_extras=True)
     parameters = []
     for parameter in inspect.signature(command).parameters.values():
-        if parameter.name == "reading":
+        if parameter.name == "source":
             optional = parameter.default is None
-            for given in inspect.signature(Reading).parameters.values():
-                made = given.replace(annotation=of_reading[given.name])
-                if given.name == "file" and optional:
-                    made = made.replace(annotation=OptionalFile, default=None)
-                parameters.append(made)
+            for option in inspect.signature(Source).parameters.values():
+                option = option.replace(annotation=source_hints[option.name])
+                if option.name == "file" and optional:
+                    option = option.replace(annotation=OptionalFile, default=None)
+                parameters.append(option)
         else:
             parameters.append(parameter.replace(annotation=hints[parameter.name]))
 
     @functools.wraps(command)
     def run(**given: typing.Any) -> None:
-        of_file = {field.name: given.pop(field.name) for field in fields(Reading)}
-        reading = None if of_file["file"] is None else Reading(**of_file)
-        command(reading=reading, **given)
+        of_source = {field.name: given.pop(field.name) for field in fields(Source)}
+        source = None if of_source["file"] is None else Source(**of_source)
+        command(source=source, **given)
 
     keyword = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in parameters]
     run.__signature__ = inspect.Signature(keyword)  # type: ignore[attr-defined]
