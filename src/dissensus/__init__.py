@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from dissensus.description import describe
     from dissensus.drawing import draw
     from dissensus.errors import DissensusError
+    from dissensus.evaluation import compare, evaluate
     from dissensus.methods import load
     from dissensus.names import Names
     from dissensus.prediction import Prediction, Predictions
@@ -53,12 +54,14 @@ __all__ = [
     "aggregate",
     "aggregation",
     "agreement",
+    "compare",
     "datasets",
     "describe",
     "description",
     "draw",
     "drawing",
     "encoders",
+    "evaluate",
     "evaluation",
     "load",
     "methods",
@@ -83,8 +86,10 @@ _HOMES = {  # the module of each name that is not a module itself
     "Prediction": "prediction",
     "Predictions": "prediction",
     "aggregate": "aggregation",
+    "compare": "evaluation",
     "describe": "description",
     "draw": "drawing",
+    "evaluate": "evaluation",
     "load": "methods",
     "read": "datasets",
 }
