@@ -197,14 +197,14 @@ def test_a_gap_in_a_table_is_named(library: Any) -> None:
         (
             (np.array([-1, 0]), None, ["a", "b"]),
             {},
-            "item codes run from 0 to 0, found -1 to 0; a judgement nobody made is a row that "
-            "is not there",
+            "item codes run from 0 to 0, found -1 to 0; an answer that no annotator gave is a "
+            "row that is not there",
         ),
         (
             (np.array([0]), np.array([2]), ["a"]),
             {"annotators": Names(["ann", "bob"])},
-            "annotator codes run from 0 to 1, found 2 to 2; a judgement nobody made is a row "
-            "that is not there",
+            "annotator codes run from 0 to 1, found 2 to 2; an answer that no annotator gave is a "
+            "row that is not there",
         ),
         ((["t1"], ["eve"], ["a"]), {"annotators": Names(["ann"])},
             "no annotator 'eve'; there are 1: 'ann'"),
@@ -416,7 +416,7 @@ def test_counting_needs_the_right_scale_and_people() -> None:
     assert found == "marginals() are for multi-label answers; nominal: counts()"
     anonymous = Annotations.from_arrays(["t1"], None, ["a"])
     assert message(anonymous.per_annotator) == (
-        "counting rows per annotator needs to know who answered; these answers are anonymous"
+        "counting rows per annotator needs known annotators; these answers are anonymous"
     )
 
 

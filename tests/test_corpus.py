@@ -268,7 +268,7 @@ def test_answers_that_cannot_be_joined() -> None:
     )
     anonymous = Annotations.from_arrays(["t1"], None, ["1"])
     assert message(two_questions(once, anonymous).joint, "one", "two") == (
-        "joining questions needs to know who answered; these answers are anonymous"
+        "joining questions needs known annotators; these answers are anonymous"
     )
 
 
@@ -502,11 +502,11 @@ def test_a_share_lies_between_0_and_1(share: float) -> None:
 def test_a_corpus_is_shown_in_a_line() -> None:
     one = Corpus.build("mine", ["t1"], {"q": Annotations.from_rows([("t1", "ann", "yes")])})
     assert repr(one) == (
-        "<Corpus 'mine': 1 item, 1 annotator; asked: 'q' (nominal, 1 answer); shown: nothing>"
+        "<Corpus 'mine': 1 item, 1 annotator; questions: 'q' (nominal, 1 answer); contents: none>"
     )
     assert repr(one["q"]) == "<Annotations: 1 answer by 1 annotator on 1 item, nominal>"
     votes = Annotations.from_arrays(["t1"], None, ["yes"], Nominal(("yes",)), count=[7])
-    assert repr(votes) == "<Annotations: 7 answers by people unknown on 1 item, nominal>"
+    assert repr(votes) == "<Annotations: 7 answers by unknown annotators on 1 item, nominal>"
     assert repr(whole().contents["text"]) == "<Contents: 4 different, text>"
 
 
@@ -772,5 +772,6 @@ def test_saving_over_a_corpus_replaces_it_and_over_anything_else_is_refused(
     (tmp_path / "theirs/notes.txt").write_text("mine")
     found = message(bare().save, tmp_path / "theirs")
     assert found == (
-        f"{tmp_path / 'theirs'}: exists and is no corpus folder of ours; choose another name"
+        f"{tmp_path / 'theirs'}: already exists and is not a dissensus corpus folder; "
+        "choose another path"
     )

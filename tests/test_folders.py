@@ -132,7 +132,10 @@ def test_a_foreign_folder_is_not_overwritten(tmp_path: Path) -> None:
     theirs.mkdir()
     (theirs / "thesis.txt").write_text("years of work")
     found = message(written, theirs)
-    assert found == f"{theirs}: exists and is no corpus folder of ours; choose another name"
+    assert (
+        found == f"{theirs}: already exists and is not a dissensus corpus folder; "
+        "choose another path"
+    )
     assert contents(theirs) == {"thesis.txt": b"years of work"}
 
 
@@ -143,7 +146,8 @@ def test_a_folder_of_another_kind_or_a_file_is_not_overwritten(tmp_path: Path) -
     for name in ("answers", "file"):
         found = message(written, tmp_path / name)
         assert found == (
-            f"{tmp_path / name}: exists and is no corpus folder of ours; choose another name"
+            f"{tmp_path / name}: already exists and is not a dissensus corpus folder; "
+            "choose another path"
         )
 
 
@@ -157,7 +161,7 @@ def test_a_folder_that_is_none_of_ours(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x")
     for name in ("nowhere", "file"):
         found = message(read_json, tmp_path / name, "corpus")
-        assert found == f"{tmp_path / name}: no corpus folder of ours: corpus.json is missing"
+        assert found == f"{tmp_path / name}: not a dissensus corpus folder: corpus.json is missing"
 
 
 @pytest.mark.parametrize("number", [FORMAT + 1, 0, "1", None])

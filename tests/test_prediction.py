@@ -284,9 +284,9 @@ def test_a_front_page_that_was_tampered_with_is_refused(tmp_path: Path, question
 def test_a_corpus_folder_is_not_taken_for_predictions(tmp_path: Path) -> None:
     (tmp_path / "corpus.json").write_text("{}")
     assert message(Predictions.load, tmp_path) == (
-        f"{tmp_path}: no predictions folder of ours: predictions.json is missing"
+        f"{tmp_path}: not a dissensus predictions folder: predictions.json is missing"
     )
     answers = Predictions({}, "m", "c")
     assert message(answers.save, tmp_path) == (
-        f"{tmp_path}: exists and is no predictions folder of ours; choose another name"
+        f"{tmp_path}: already exists and is not a dissensus predictions folder; choose another path"
     )

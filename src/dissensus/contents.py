@@ -87,7 +87,7 @@ class Contents:
         return Contents(self.kind, self.values.take(pa.array(codes)))
 
     def bytes_of(self, code: int) -> bytes:
-        """The bytes of a media file, read from its path where only that is held."""
+        """The bytes of a media file, read from its path if only that is stored."""
         value = self[code]
         if isinstance(value, bytes):
             return value

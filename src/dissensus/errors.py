@@ -1,15 +1,15 @@
-"""What we raise on purpose: each message says where, what was found and what to do."""
+"""Errors for users: each message says where, what was found and what to do."""
 
 
 class DissensusError(ValueError):
-    """Base of every error that is the input's fault and not ours.
+    """Base of every error that the input causes, not a bug.
 
     The command line prints it as one line and ends with exit code 1.
     """
 
 
 class DataError(DissensusError):
-    """A file, a table or an argument does not hold what it should."""
+    """A file, a table or an argument does not contain what it should."""
 
 
 class NoAnswersError(DataError):
@@ -17,17 +17,17 @@ class NoAnswersError(DataError):
 
 
 class ModelError(DissensusError):
-    """A model cannot be fitted, saved, loaded or asked in this way."""
+    """A model cannot be fitted, saved, loaded or used for predictions in this way."""
 
 
 class CheckpointError(ModelError):
-    """A state of a training cannot be gone on with: damaged, or of other data or settings."""
+    """A checkpoint cannot be resumed: it is damaged, or of other data or settings."""
 
 
 class ProcessLost(ModelError):
-    """Another process of the same training is gone, so that this one cannot go on."""
+    """Another process of the same training ended, so this one cannot continue."""
 
-    code = 3  # exit code of a process that leaves it to others to say why
+    code = 3  # exit code of a process that leaves the message to others
 
 
 class InstallError(DissensusError):
@@ -35,7 +35,7 @@ class InstallError(DissensusError):
 
 
 class Unfinished(DissensusError):
-    """The time given was over before everything was done; the same call goes on."""
+    """The time limit was reached before everything was done; the same call resumes."""
 
 
 def listed(values: object, most: int = 8) -> str:

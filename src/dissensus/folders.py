@@ -1,4 +1,4 @@
-"""How everything of ours is written: a folder, whole or not at all, with a format number."""
+"""Saved folders: written whole or not at all, each with a format number."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ import pyarrow.parquet as pq
 
 from dissensus.errors import DataError, DissensusError
 
-WORDS = {"config": "model"}  # what a folder is called where its front page is named otherwise
-FORMAT = 1  # of every folder we write; raised when an old reader would misread a new folder
+WORDS = {"config": "model"}  # what a folder is called, if not after its JSON file
+FORMAT = 1  # raised when an old version would misread a new folder
 
 
 @contextmanager
 def writing(path: str | Path, kind: str) -> Iterator[Path]:
-    """A temporary folder that becomes `path` when the block ends well, and vanishes otherwise.
+    """A temporary folder that becomes `path` if the block succeeds, and is deleted if it fails.
 
     An existing folder is replaced only if it is empty or one of the same kind.
     """
@@ -41,10 +41,11 @@ def writing(path: str | Path, kind: str) -> Iterator[Path]:
 
 
 def check_free(target: Path, kind: str) -> None:
-    """Refuse a folder that holds something else, before work is done that would end there."""
+    """Refuse a path that contains something else, before any work is done."""
     if target.exists() and not _replaceable(target, kind):
         raise DataError(
-            f"{target}: exists and is no {_word(kind)} folder of ours; choose another name"
+            f"{target}: already exists and is not a dissensus {_word(kind)} folder; "
+            "choose another path"
         )
 
 
@@ -59,7 +60,7 @@ def _replaceable(target: Path, kind: str) -> bool:
 
 
 def _replace(temporary: Path, target: Path) -> None:
-    temporary.chmod(0o755)  # mkdtemp makes folders that nobody else may read
+    temporary.chmod(0o755)  # mkdtemp makes folders that no other user may read
     if target.exists():
         old = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
         os.replace(target, old)
@@ -74,7 +75,7 @@ def _replace(temporary: Path, target: Path) -> None:
 
 
 def write_json(folder: Path, kind: str, content: dict[str, Any]) -> None:
-    """Write `kind`.json, the folder's front page, with the format number in it."""
+    """Write `kind`.json, which says what the folder is, with the format number."""
     text = json.dumps({"format": FORMAT, "kind": kind, **content}, ensure_ascii=False, indent=1)
     (folder / f"{kind}.json").write_text(text + "\n", encoding="utf-8")
 
@@ -86,7 +87,7 @@ def read_json(folder: str | Path, kind: str) -> dict[str, Any]:
         content = json.loads(path.read_text(encoding="utf-8"))
     except (FileNotFoundError, NotADirectoryError):
         raise DataError(
-            f"{folder}: no {_word(kind)} folder of ours: {path.name} is missing"
+            f"{folder}: not a dissensus {_word(kind)} folder: {path.name} is missing"
         ) from None
     except OSError as error:
         raise DataError(f"{path}: cannot be read ({error.strerror or error})") from None
@@ -103,7 +104,7 @@ def read_json(folder: str | Path, kind: str) -> dict[str, Any]:
 
 @contextmanager
 def reading(folder: Path) -> Iterator[None]:
-    """Turn whatever does not fit together in a folder of ours into one line that names it."""
+    """Turn any error about the content of a saved folder into one line that names the folder."""
     try:
         yield
     except DissensusError as error:
@@ -122,7 +123,7 @@ def write_table(path: Path, columns: dict[str, Any]) -> None:
 
 
 def read_table(path: Path) -> Any:
-    """Read a Parquet file of ours as an Arrow table; a damaged one is refused in one line."""
+    """Read a Parquet file of a saved folder; a damaged one is refused in one line."""
     try:
         return pq.read_table(path)
     except FileNotFoundError:

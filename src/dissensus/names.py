@@ -14,7 +14,7 @@ from dissensus.errors import DataError, listed
 
 
 class Names(Sequence[str]):
-    """A list of distinct strings, held as one Arrow array, or as a range that costs nothing.
+    """A list of distinct strings, stored as one Arrow array, or as a range, which takes no memory.
 
     Example:
         >>> names = Names(["ann", "bob"])
@@ -107,8 +107,8 @@ class Names(Sequence[str]):
         wanted = string_array(names)
         if self._array is None:
             return self._find_in_range(wanted)
-        found = pc.fill_null(pc.index_in(wanted, value_set=self._array), -1)
-        return np.asarray(found.to_numpy(zero_copy_only=False), dtype=np.int64)
+        codes = pc.fill_null(pc.index_in(wanted, value_set=self._array), -1)
+        return np.asarray(codes.to_numpy(zero_copy_only=False), dtype=np.int64)
 
     def _find_in_range(self, wanted: Any) -> np.ndarray:
         spelled = pc.match_substring_regex(wanted, "^(0|[1-9][0-9]{0,17})$")
@@ -119,14 +119,14 @@ class Names(Sequence[str]):
     def codes(self, names: Any, what: str = "name") -> np.ndarray:
         """A code per name; an error that lists the strangers if there are any."""
         wanted = [names] if isinstance(names, str) else names
-        found = self.find(wanted)
-        if (found < 0).any():
-            unknown = string_array(wanted).filter(pa.array(found < 0)).unique().to_pylist()
+        codes = self.find(wanted)
+        if (codes < 0).any():
+            unknown = string_array(wanted).filter(pa.array(codes < 0)).unique().to_pylist()
             known = (
                 f"there are {self._length}: {self._shown()}" if self._length else "there is none"
             )
             raise DataError(f"no {what} {listed(unknown)}; {known}")
-        return found
+        return codes
 
     def take(self, codes: np.ndarray) -> Names:
         """The names at these codes, which must be distinct."""
@@ -136,7 +136,7 @@ class Names(Sequence[str]):
 
 
 def split_names(text: str) -> list[str]:
-    """Names or values as users list them, commas between; one that has a comma stands in quotes.
+    """Names or values as users list them, commas between; one with a comma is in quotes.
 
     Example:
         >>> split_names('no, "yes, mostly"')

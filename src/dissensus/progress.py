@@ -12,7 +12,7 @@ _hidden = ContextVar("hidden", default=False)
 
 
 class Advance(Protocol):
-    """Moves a bar by some steps, and says something beside it."""
+    """Moves a bar by some steps, and shows a note next to it."""
 
     def __call__(self, steps: int, note: str = "") -> None: ...
 
@@ -32,9 +32,8 @@ def progress(what: str, total: int, *, clock: bool = True) -> Iterator[Advance]:
     """Give a function `advance(steps, note)` that moves the bar; drawn on a terminal only.
 
     Args:
-        clock: whether the time left is shown, as the last seconds' steps suggest; where a step
-            takes longer than that the note can say it better. Of bars inside one another only
-            the outermost is drawn.
+        clock: whether to show the time left, estimated from the last seconds' steps; where a step
+            takes longer, use the note. Of nested bars only the outermost is drawn.
     """
     if _hidden.get() or not sys.stderr.isatty():
         yield _nowhere

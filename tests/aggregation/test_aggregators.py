@@ -150,7 +150,7 @@ def test_anonymous_votes_work_where_nobody_need_be_known() -> None:
     for plain in (Majority(), SoftVote(), SoftmaxVote()):
         expected = type(plain)().fit(annotations).distribution_
         np.testing.assert_array_equal(plain.fit(nameless).distribution_, expected)
-    message = "^one-coin needs to know who answered; these answers are anonymous$"
+    message = "^one-coin needs known annotators; these answers are anonymous$"
     with pytest.raises(DataError, match=message):
         OneCoin().fit(nameless)
 

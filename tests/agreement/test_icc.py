@@ -158,5 +158,5 @@ def test_refuses_what_it_cannot_measure() -> None:
     with pytest.raises(DataError) as people_error:
         icc(votes, "icc3")
     assert str(people_error.value) == (
-        "ICC form icc3 needs to know who answered; these answers are anonymous"
+        "ICC form icc3 needs known annotators; these answers are anonymous"
     )

@@ -187,7 +187,7 @@ def test_anonymous_answers_and_strangers_are_refused() -> None:
     with pytest.raises(DataError) as anonymous:
         kappa_matrix(votes)
     assert str(anonymous.value) == (
-        "Cohen's kappa needs to know who answered; these answers are anonymous"
+        "Cohen's kappa needs known annotators; these answers are anonymous"
     )
     with pytest.raises(DataError) as stranger:
         cohen_kappa(Annotations.from_rows([("t1", "ann", "a")]), "ann", "zoe")

@@ -81,7 +81,7 @@ def test_votes_without_annotators_give_the_same(measure: Measure, crowd: Annotat
         return
     votes = Annotations.from_arrays(crowd.item, None, crowd.answer, crowd.scale)
     if measure.needs_ids:
-        with pytest.raises(DataError, match="needs to know who answered"):
+        with pytest.raises(DataError, match="needs known annotators"):
             measure.function(votes)
     else:
         assert measure.function(votes) == pytest.approx(measure.function(crowd))
@@ -169,7 +169,7 @@ def test_reasons_are_told_in_words() -> None:
     )
     votes = Annotations.from_arrays(np.zeros(2, int), None, np.array([0, 1]), Nominal(("a", "b")))
     assert why_undefined("cohen-kappa", votes) == (
-        "it needs to know who answered; these answers are anonymous"
+        "it needs known annotators; these answers are anonymous"
     )
     rows = [("t1", "ann", 1), ("t1", "bob", 2), ("t2", "ann", 3)]
     gaps = Annotations.from_rows(rows, Interval(0, 9))

@@ -106,7 +106,7 @@ def test_refuses_what_it_cannot_measure() -> None:
     with pytest.raises(DataError) as people_error:
         agreement_with_rest(votes)
     assert str(people_error.value) == (
-        "agreement with the rest needs to know who answered; these answers are anonymous"
+        "agreement with the rest needs known annotators; these answers are anonymous"
     )
 
 

@@ -205,7 +205,7 @@ def test_votes_without_annotators(run: Run, tmp_path: Path) -> None:
     ]
     ended = run("agreement", tmp_path / "votes", "--by", "pair")
     assert ended.err.splitlines()[-2:] == [
-        "q: left out, nothing by pair: it needs to know who answered; these answers are "
+        "q: left out, nothing by pair: it needs known annotators; these answers are "
         "anonymous; it is for ordinal answers, not nominal; "
         "it is for ordinal and interval answers, not nominal",
         "Error: votes: no question has such a measure by pair",

@@ -434,7 +434,8 @@ def test_predictions_have_a_place_before_they_are_made(run: Run, tmp_path: Path)
     ended = run("predict", model, file, "-o", model)
     assert (ended.code, ended.err) == (
         1,
-        f"Error: {model}: exists and is no predictions folder of ours; choose another name\n",
+        f"Error: {model}: already exists and is not a dissensus predictions folder; "
+        "choose another path\n",
     )
 
 

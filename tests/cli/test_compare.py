@@ -104,7 +104,7 @@ def test_unasked_every_method_that_can_learn(run: Run, tmp_path: Path) -> None:
     assert {*about.methods, *about.left_out} == quick and "bayesian" not in quick
     assert about.methods[:2] == ("prior", "single") and "annotator-majority" in about.left_out
     assert (
-        "annotator-majority left out: annotator-majority needs to know who answered; these "
+        "annotator-majority left out: annotator-majority needs known annotators; these "
         "answers are anonymous"
     ) in ended.out.splitlines()
 
@@ -160,7 +160,7 @@ def test_bad_input(run: Run, crowd: Path, tmp_path: Path) -> None:
         "Error: --show reads results only; leave FILE and -o out"
     )
     assert refused("compare", "--show", out) == (
-        f"Error: {out}: no results folder of ours: results.json is missing"
+        f"Error: {out}: not a dissensus results folder: results.json is missing"
     )
     assert refused(*typed(crowd, out, "--budget", "soon")) == (
         "Error: --budget is a time such as 90s, 10m or 1h30m, found 'soon'"

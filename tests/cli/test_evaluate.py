@@ -345,5 +345,5 @@ def test_a_folder_that_holds_no_predictions(run: Run, folders: tuple[Path, Path]
     ended = run("evaluate", folders[1], folders[1])
     assert ended.code == 1
     assert ended.err.splitlines()[-1] == (
-        f"Error: {folders[1]}: no predictions folder of ours: predictions.json is missing"
+        f"Error: {folders[1]}: not a dissensus predictions folder: predictions.json is missing"
     )

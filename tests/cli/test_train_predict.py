@@ -212,7 +212,7 @@ def test_a_model_that_is_not_there(run: Run, crowd: Path, tmp_path: Path) -> Non
     ended = run("predict", tmp_path / "nothing", crowd, "-o", tmp_path / "predictions")
     assert (ended.code, ended.err) == (
         1,
-        f"Error: {tmp_path / 'nothing'}: no model folder of ours: config.json is missing\n",
+        f"Error: {tmp_path / 'nothing'}: not a dissensus model folder: config.json is missing\n",
     )
 
 
@@ -241,7 +241,8 @@ def test_convert_does_not_write_over_what_is_not_ours(
     ended = run("convert", crowd, tmp_path / "mine")
     assert ended.code == 1
     assert ended.err.splitlines()[-1] == (
-        f"Error: {tmp_path / 'mine'}: exists and is no corpus folder of ours; choose another name"
+        f"Error: {tmp_path / 'mine'}: already exists and is not a dissensus corpus folder; "
+        "choose another path"
     )
     assert (tmp_path / "mine" / "thesis.txt").exists()
 

@@ -265,7 +265,7 @@ def test_a_config_that_is_cut_off(model: Path) -> None:
 
 
 def test_a_folder_that_is_no_model(tmp_path: Path) -> None:
-    _refused(tmp_path, f"{tmp_path}: no model folder of ours: config.json is missing")
+    _refused(tmp_path, f"{tmp_path}: not a dissensus model folder: config.json is missing")
 
 
 def test_the_model_card_says_whose_answers_it_holds(model: Path) -> None:

@@ -202,7 +202,7 @@ def test_what_is_missing_is_said() -> None:
     with pytest.raises(DataError) as error:
         annotator_accuracy(prediction, replace(annotations, annotator=None))
     assert str(error.value) == (
-        "a score per annotator needs to know who answered; these answers are anonymous"
+        "a score per annotator needs known annotators; these answers are anonymous"
     )
     answers_only = replace(prediction.by_annotator, distribution=None)  # type: ignore[type-var]
     with pytest.raises(DataError) as error:

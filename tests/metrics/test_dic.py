@@ -186,7 +186,7 @@ def test_floor_needs_names_and_choices() -> None:
     annotations = people(SCALES["nominal"])
     with pytest.raises(DataError) as error:
         dic_floor(replace(annotations, annotator=None))
-    assert str(error.value) == "DIC needs to know who answered; these answers are anonymous"
+    assert str(error.value) == "DIC needs known annotators; these answers are anonymous"
     with pytest.raises(DataError) as error:
         dic_floor(people(SCALES["interval"]))
     assert str(error.value) == ("DIC is for nominal and ordinal answers, not for interval ones")

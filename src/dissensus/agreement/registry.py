@@ -243,7 +243,7 @@ def why_unfit(measure: Measure | Breakdown, annotations: Annotations) -> str | N
     if kind not in measure.scales:
         return f"it is for {' and '.join(measure.scales)} answers, not {kind}"
     if measure.needs_ids and annotations.annotator is None:
-        return "it needs to know who answered; these answers are anonymous"
+        return "it needs known annotators; these answers are anonymous"
     return None
 
 

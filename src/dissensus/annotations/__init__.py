@@ -1,4 +1,4 @@
-"""Annotations: who gave which answer to which item, for one question."""
+"""Annotations: which annotator gave which answer to which item, for one question."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ from dissensus.scales import Interval, MultiLabel, Nominal, Ordinal, Scale
 
 @dataclass(frozen=True, eq=False)
 class Annotations:
-    """One row per judgement; a judgement nobody made is a row that is not there.
+    """One row per answer; an answer that no annotator gave is a row that is not there.
 
     Build it with `from_arrays`, `from_rows` or `from_table`, which check it once.
 
@@ -38,23 +38,23 @@ class Annotations:
     """
 
     item: np.ndarray  # (n_rows,) codes into items
-    annotator: np.ndarray | None  # (n_rows,) codes into annotators; None: nobody knows who
+    annotator: np.ndarray | None  # (n_rows,) codes into annotators; None: unknown
     answer: np.ndarray  # (n_rows,) codes, numbers or bit masks, as the scale says
     scale: Scale
     items: Names
     annotators: Names
-    count: np.ndarray | None = None  # (n_rows,) anonymous people who gave just this answer
+    count: np.ndarray | None = None  # (n_rows,) anonymous annotators who gave this answer
     response: np.ndarray | None = None  # (n_rows,) links rows of several questions
     seconds: np.ndarray | None = None  # (n_rows,) time taken
-    extra: dict[str, Any] = field(default_factory=dict)  # (n_rows,) each, never read by us
-    repeats: bool = False  # whether an annotator may stand on an item more than once
+    extra: dict[str, Any] = field(default_factory=dict)  # (n_rows,) each, never read by dissensus
+    repeats: bool = False  # whether an annotator may answer an item more than once
 
     def __repr__(self) -> str:
-        people = "people unknown"
+        annotators = "unknown annotators"
         if self.annotator is not None:
-            people = counted(len(self.annotators), "annotator")
+            annotators = counted(len(self.annotators), "annotator")
         return (
-            f"<Annotations: {counted(self.n_answers, 'answer')} by {people} on "
+            f"<Annotations: {counted(self.n_answers, 'answer')} by {annotators} on "
             f"{counted(len(self.items), 'item')}, {self.scale.kind}>"
         )
 
@@ -78,13 +78,14 @@ class Annotations:
 
         Args:
             item: integer codes, or names.
-            annotator: likewise; None where nobody knows who answered.
+            annotator: integer codes, or names; None if annotators are unknown.
             answer: integers are codes into the scale's values, texts are the values themselves;
                 numbers on an interval scale; bit masks or sets on a multi-label scale.
             scale: inferred if left out (`infer_scale`); integers are then taken as values.
             items, annotators: what the codes stand for; "0", "1", ... if left out.
-            count: how many anonymous people gave just this answer.
-            response: one number for what one person answered at one time, over all questions.
+            count: how many anonymous annotators gave this answer.
+            response: a number shared by the answers of one annotator at one time, over all
+                questions.
             repeats: what to do with several rows of one annotator on one item.
         """
         item, items = coded(item, items, "item")
@@ -93,7 +94,7 @@ class Annotations:
         else:
             annotator, annotators = coded(annotator, annotators, "annotator")
         answer, scale = scaled(answer, scale)
-        made = cls(
+        annotations = cls(
             item,
             annotator,
             answer,
@@ -105,8 +106,8 @@ class Annotations:
             seconds=numbers("seconds", seconds, np.float64),
             extra={name: arrow(column) for name, column in (extra or {}).items()},
         )
-        made._check_lengths()
-        return made._with_repeats(repeats)
+        annotations._check_lengths()
+        return annotations._with_repeats(repeats)
 
     @classmethod
     def from_rows(
@@ -167,7 +168,7 @@ class Annotations:
 
     @property
     def n_rows(self) -> int:
-        """Rows of the table; a row with a count stands for several judgements."""
+        """Rows of the table; a row with a count is several answers."""
         return len(self.item)
 
     @property
@@ -185,7 +186,7 @@ class Annotations:
 
     @property
     def weight(self) -> np.ndarray:
-        """How many judgements each row stands for, (n_rows,)."""
+        """How many answers each row is, (n_rows,)."""
         return np.ones(self.n_rows) if self.count is None else self.count.astype(float)
 
     def per_item(self) -> np.ndarray:
@@ -201,7 +202,7 @@ class Annotations:
     def annotator_codes(self, purpose: str) -> np.ndarray:
         """The annotator codes, or an error that says what they were needed for."""
         if self.annotator is None:
-            raise DataError(f"{purpose} needs to know who answered; these answers are anonymous")
+            raise DataError(f"{purpose} needs known annotators; these answers are anonymous")
         return self.annotator
 
     def answers(self) -> list[Any]:
@@ -211,7 +212,7 @@ class Annotations:
     # ---- distributions and labels ----
 
     def counts(self) -> np.ndarray:
-        """How many people gave which answer, (n_items, n_columns); ratings by bin of the grid."""
+        """How often each value was given, (n_items, n_columns); ratings by bin of the grid."""
         if isinstance(self.scale, MultiLabel):
             raise DataError(
                 "counts() needs one value per answer; multi-label answers have marginals()"
@@ -224,7 +225,7 @@ class Annotations:
         return flat.reshape(self.n_items, width).astype(float, copy=False)  # ints if no rows
 
     def marginals(self) -> np.ndarray:
-        """How many people chose each value of a multi-label scale, (n_items, n_values)."""
+        """How many annotators chose each value of a multi-label scale, (n_items, n_values)."""
         if not isinstance(self.scale, MultiLabel):
             raise DataError(f"marginals() are for multi-label answers; {self.scale.kind}: counts()")
         chosen = np.empty((self.n_items, len(self.scale)))
@@ -234,7 +235,7 @@ class Annotations:
         return chosen
 
     def distribution(self) -> np.ndarray:
-        """The share of people who gave each answer, (n_items, n_columns); nan without answers."""
+        """The share of each value in an item's answers, (n_items, n_columns); nan without any."""
         total = self.per_item()[:, None].astype(float)
         chosen = self.marginals() if isinstance(self.scale, MultiLabel) else self.counts()
         return np.divide(chosen, total, out=np.full_like(chosen, np.nan), where=total > 0)
@@ -252,7 +253,7 @@ class Annotations:
         return self._one_of(most_frequent(self.counts()), ties, seed)
 
     def consensus(self, ties: Ties = "first", seed: int = 0) -> Annotations:
-        """The one answer that stands for each item, as annotations without annotators.
+        """The one answer of each item, as annotations without annotators.
 
         Nominal: the most frequent. Ordinal: the median (the levels between the two middle
         answers tie). Interval: the mean. Multi-label: the values above one half (one at exactly
@@ -315,7 +316,7 @@ class Annotations:
         return replace(self, answer=answer, scale=scale)
 
     def take(self, rows: np.ndarray) -> Annotations:
-        """The rows at these positions, or where this mask is true; items and people stay."""
+        """The rows at these positions, or where this mask is true; items and annotators stay."""
         rows = np.flatnonzero(rows) if rows.dtype == bool else rows
         arrow_rows = pa.array(rows) if self.extra else None
 
@@ -344,8 +345,8 @@ class Annotations:
         """Only these annotators, renumbered in this order; `annotators` are their names."""
         new = np.full(self.n_annotators, -1, dtype=np.int64)
         new[codes] = np.arange(len(codes))
-        who = self.annotator_codes("selecting annotators")
-        kept = self.take(new[who] >= 0)
+        own = self.annotator_codes("selecting annotators")
+        kept = self.take(new[own] >= 0)
         return replace(kept, annotator=new[kept.annotator_codes("")], annotators=annotators)
 
     def on(self, items: Names, annotators: Names) -> Annotations:
@@ -410,9 +411,9 @@ class Annotations:
         """How many pairs are repeated, one of them, and what can be done."""
         several = np.flatnonzero(repeated.sizes > 1)
         row = repeated.first[several[0]]
-        who = self.annotators[self.annotator_codes("repeats")[row]]
+        annotator = self.annotators[self.annotator_codes("repeats")[row]]
         return (
-            f"annotator {who!r} answered item {self.items[self.item[row]]!r} "
+            f"annotator {annotator!r} answered item {self.items[self.item[row]]!r} "
             f"{int(repeated.sizes[several[0]])} times ({len(several)} such pairs); keep one row "
             "each, or say what to do with repeats: keep, first, last"
             + (" or mean" if isinstance(self.scale, Interval) else "")

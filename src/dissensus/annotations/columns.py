@@ -20,7 +20,7 @@ def coded(values: Any, names: Names | None, what: str) -> tuple[np.ndarray, Name
         if values.size and not 0 <= values.min() <= values.max() < len(names):
             raise DataError(
                 f"{what} codes run from 0 to {len(names) - 1}, found {values.min()} to "
-                f"{values.max()}; a judgement nobody made is a row that is not there"
+                f"{values.max()}; an answer that no annotator gave is a row that is not there"
             )
         return values, names
     if names is not None:

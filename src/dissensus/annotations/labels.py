@@ -52,7 +52,7 @@ def one_of(best: np.ndarray, ties: Ties, seed: int) -> Labels:
 
 
 def above_half(share: np.ndarray, ties: Ties, seed: int) -> Labels:
-    """The set of values that more than half of each row's people chose, as a bit mask.
+    """The set of values that more than half of each row's annotators chose, as a bit mask.
 
     One at exactly one half is out, and in if `ties` is "last"; at "random" a coin decides.
     """

@@ -1,4 +1,4 @@
-"""Which answers are left out at random, and which rationales go with them."""
+"""Random removal of answers, and of the rationales given with them."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ def pairs_of(item: np.ndarray, annotator: np.ndarray) -> np.ndarray:
 
 
 def pair_of(annotations: Annotations) -> np.ndarray | None:
-    """One number per pair of item and annotator; None where nobody knows who."""
-    who = annotations.annotator
-    return None if who is None else pairs_of(annotations.item, who)
+    """One number per pair of item and annotator; None if annotators are unknown."""
+    annotator = annotations.annotator
+    return None if annotator is None else pairs_of(annotations.item, annotator)
 
 
 def response_of(annotations: Annotations) -> np.ndarray | None:
@@ -36,15 +36,15 @@ def unlucky(
     seed: int,
 ) -> np.ndarray:
     """The keys that are dropped: this share of every annotator's, the same in all questions."""
-    found = [key for asked in questions.values() if (key := key_of(asked)) is not None]
-    if not found:
+    every = [key for a in questions.values() if (key := key_of(a)) is not None]
+    if not every:
         return np.zeros(0, np.int64)
-    keys = np.unique(np.concatenate(found))
-    who = keys & 0xFFFFFFFF if key_of is pair_of else np.zeros(len(keys), np.int64)
-    order = np.lexsort((_luck(keys, seed), who))  # every annotator's keys, the unluckiest first
-    n = np.bincount(who)
-    rank = np.arange(len(who)) - np.repeat(np.cumsum(n) - n, n)
-    return keys[order[rank < np.round(share * n)[who[order]]]]
+    keys = np.unique(np.concatenate(every))
+    owner = keys & 0xFFFFFFFF if key_of is pair_of else np.zeros(len(keys), np.int64)
+    order = np.lexsort((_luck(keys, seed), owner))  # every annotator's keys, the unluckiest first
+    n = np.bincount(owner)
+    rank = np.arange(len(owner)) - np.repeat(np.cumsum(n) - n, n)
+    return keys[order[rank < np.round(share * n)[owner[order]]]]
 
 
 def thinned(annotations: Annotations, share: float, seed: int) -> Annotations:
@@ -74,8 +74,8 @@ def of_answers(
         return None
     pair = np.where(rationales.annotator < 0, -1, pairs_of(rationales.item, rationales.annotator))
     gone = np.zeros(len(rationales), bool)
-    for question, asked in before.items():
-        had, has = pair_of(asked), pair_of(after[question])
+    for question, answers in before.items():
+        had, has = pair_of(answers), pair_of(after[question])
         if had is not None and has is not None:
             about = np.asarray(pc.equal(rationales.question, question))
             gone |= about & np.isin(pair, np.setdiff1d(had, has))

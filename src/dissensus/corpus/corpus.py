@@ -1,4 +1,4 @@
-"""Corpus: what was shown, what was asked, who answered, and what else is known."""
+"""Corpus: contents, items, questions with their answers, and facts about them."""
 
 from __future__ import annotations
 
@@ -38,15 +38,15 @@ class Corpus(CorpusFields):
     """
 
     def __repr__(self) -> str:
-        asked = ", ".join(
-            f"{name!r} ({asked.scale.kind}, {counted(asked.n_answers, 'answer')})"
-            for name, asked in self.questions.items()
+        questions = ", ".join(
+            f"{name!r} ({annotations.scale.kind}, {counted(annotations.n_answers, 'answer')})"
+            for name, annotations in self.questions.items()
         )
-        shown = ", ".join(f"{role!r} ({held.kind})" for role, held in self.contents.items())
+        contents = ", ".join(f"{role!r} ({of.kind})" for role, of in self.contents.items())
         return (
             f"<Corpus {self.name!r}: {counted(self.n_items, 'item')}, "
-            f"{counted(self.n_annotators, 'annotator')}; asked: {asked or 'nothing'}; "
-            f"shown: {shown or 'nothing'}>"
+            f"{counted(self.n_annotators, 'annotator')}; questions: {questions or 'none'}; "
+            f"contents: {contents or 'none'}>"
         )
 
     @classmethod
@@ -73,9 +73,9 @@ class Corpus(CorpusFields):
 
         Example:
             >>> rows = [("t1", "ann", "yes"), ("t1", "bob", "no")]
-            >>> asked = {"offensive": Annotations.from_rows(rows)}
+            >>> questions = {"offensive": Annotations.from_rows(rows)}
             >>> texts = {"text": Contents.distinct("text", ["so good!"])}
-            >>> corpus = Corpus.build("mine", ["t1"], asked, contents=texts)
+            >>> corpus = Corpus.build("mine", ["t1"], questions, contents=texts)
             >>> corpus["offensive"].n_rows, corpus.annotators[1]
             (2, 'bob')
         """
@@ -88,8 +88,8 @@ class Corpus(CorpusFields):
             name,
             items,
             annotators,
-            {key: asked.on(items, annotators) for key, asked in questions.items()},
-            {role: held for role, (held, _) in contents.items()},
+            {key: answers.on(items, annotators) for key, answers in questions.items()},
+            {role: of_role for role, (of_role, _) in contents.items()},
             {role: np.asarray(codes, np.int32) for role, (_, codes) in contents.items()},
             {key: _arrow(values) for key, values in (item_attributes or {}).items()},
             {key: _arrow(values) for key, values in (annotator_attributes or {}).items()},
@@ -107,7 +107,7 @@ class Corpus(CorpusFields):
         return self.questions[question]
 
     def check_questions(self, questions: Iterable[str]) -> None:
-        """Refuse questions that were not asked, naming those that were."""
+        """Refuse questions that the corpus does not have; the message lists those it has."""
         strange = [question for question in questions if question not in self.questions]
         if strange:
             raise DataError(
@@ -117,9 +117,9 @@ class Corpus(CorpusFields):
     def joint(self, *questions: str) -> Joint:
         """Answers that were given together: joined by response, else by (item, annotator)."""
         self.check_questions(questions)
-        asked = [self.questions[question] for question in questions]
-        by_response = all(annotations.response is not None for annotations in asked)
-        keys = [_join_key(annotations, by_response) for annotations in asked]
+        joined = [self.questions[question] for question in questions]
+        by_response = all(annotations.response is not None for annotations in joined)
+        keys = [_join_key(annotations, by_response) for annotations in joined]
         shared = keys[0]
         for key in keys[1:]:
             shared = np.intersect1d(shared, key)
@@ -135,22 +135,22 @@ class Corpus(CorpusFields):
                     "without a response column the answers cannot be paired"
                 )
             rows.append(first[np.searchsorted(distinct, shared)])
-        who = asked[0].annotator
+        annotator = joined[0].annotator
         return Joint(
-            asked[0].item[rows[0]],
-            None if who is None else who[rows[0]],
-            {q: a.answer[r] for q, a, r in zip(questions, asked, rows, strict=True)},
+            joined[0].item[rows[0]],
+            None if annotator is None else annotator[rows[0]],
+            {q: a.answer[r] for q, a, r in zip(questions, joined, rows, strict=True)},
         )
 
     def text_of(self, item: int) -> str:
-        """The texts of an item, for people to read; the focus stands in [[ ]]."""
+        """The texts of an item, joined for display; the focus is in [[ ]]."""
         parts = []
-        for role, held in self.contents.items():
+        for role, contents in self.contents.items():
             code = self.content[role][item]
             if code < 0:
                 continue
-            value = held[code] if held.kind == "text" else f"<{held.kind}>"
-            if self.focus is not None and self.focus.role == role and held.kind == "text":
+            value = contents[code] if contents.kind == "text" else f"<{contents.kind}>"
+            if self.focus is not None and self.focus.role == role and contents.kind == "text":
                 start, stop = self.focus.start[item, 0], self.focus.stop[item, 0]
                 if start == start:
                     a, b = int(start), int(stop)
@@ -208,9 +208,9 @@ class Corpus(CorpusFields):
         """The names of the parts of an official split; empty if there is no such split."""
         if scheme not in self.splits:
             return []
-        found = self.splits[scheme].unique().to_pylist()
+        parts = self.splits[scheme].unique().to_pylist()
         order = {"train": 0, "dev": 1, "validation": 1, "test": 2}
-        return sorted((p for p in found if p is not None), key=lambda p: (order.get(p, 3), p))
+        return sorted((p for p in parts if p is not None), key=lambda p: (order.get(p, 3), p))
 
     def in_part(self, name: str, scheme: str = "official") -> np.ndarray:
         """Which items are in this part, (n_items,) booleans."""
@@ -272,22 +272,22 @@ class Corpus(CorpusFields):
     def drop_labels(self, share: float, seed: int = 0) -> Corpus:
         """Leave out this share of every annotator's answers, at random.
 
-        What an annotator said about an item is dropped from every question or from none, and the
+        An annotator's answers to an item are dropped from every question or from none, and the
         share is one of such pairs. Anonymous answers are dropped one by one, those of one
         response together. A rationale goes with the answer that it was given for.
         """
         if not 0 <= share < 1:
             raise DataError(f"the share to drop lies from 0 to below 1, found {share}")
-        people = unlucky(self.questions, pair_of, share, seed)
+        pairs = unlucky(self.questions, pair_of, share, seed)
         responses = unlucky(self.questions, response_of, share, seed)
         kept = {}
-        for question, asked in self.questions.items():
-            if (pair := pair_of(asked)) is not None:
-                kept[question] = asked.take(~np.isin(pair, people))
-            elif (response := response_of(asked)) is not None:
-                kept[question] = asked.take(~np.isin(response, responses))
+        for question, answers in self.questions.items():
+            if (pair := pair_of(answers)) is not None:
+                kept[question] = answers.take(~np.isin(pair, pairs))
+            elif (response := response_of(answers)) is not None:
+                kept[question] = answers.take(~np.isin(response, responses))
             else:
-                kept[question] = thinned(asked, share, seed)
+                kept[question] = thinned(answers, share, seed)
         rationales = of_answers(self.rationales, self.questions, kept)
         return replace(self, questions=kept, rationales=rationales)
 
@@ -326,7 +326,7 @@ class Corpus(CorpusFields):
         if rationales is not None:
             new_code = np.full(self.n_annotators + 1, -2, dtype=np.int64)
             new_code[codes] = np.arange(len(codes))
-            new_code[-1] = -1  # nobody in particular stays
+            new_code[-1] = -1  # spans of unknown annotators stay
             rationales = rationales.take(new_code[rationales.annotator] >= -1)
             rationales = replace(rationales, annotator=new_code[rationales.annotator])
         return replace(

@@ -23,10 +23,10 @@ def write_corpus(corpus: CorpusFields, folder: Path) -> None:
     tables = {"items": _item_columns(corpus), "annotators": _annotator_columns(corpus)}
     for name, columns in tables.items():
         write_table(folder / f"{name}.parquet", columns)
-    for number, held in enumerate(corpus.contents.values()):
-        write_table(folder / f"content-{number}.parquet", {"value": held.values})
-    for number, asked in enumerate(corpus.questions.values()):
-        write_table(folder / f"question-{number}.parquet", _answer_columns(asked))
+    for number, contents in enumerate(corpus.contents.values()):
+        write_table(folder / f"content-{number}.parquet", {"value": contents.values})
+    for number, answers in enumerate(corpus.questions.values()):
+        write_table(folder / f"question-{number}.parquet", _answer_columns(answers))
     for number, label in enumerate(corpus.gold.values()):
         write_table(folder / f"gold-{number}.parquet", _answer_columns(label))
     if corpus.rationales is not None:
@@ -107,12 +107,16 @@ def read_corpus(folder: Path, make: type[Made]) -> Made:
 
 
 def _assembled(folder: Path, front: dict[str, Any], make: type[Made]) -> Made:
-    table, people = (  # no table: nothing but a range of names
+    table, annotator_table = (  # no table: nothing but a range of names
         _columns(folder / f"{name}.parquet") if name in front["tables"] else {}
         for name in ("items", "annotators")
     )
     items = Names(table["name"]) if "name" in table else Names.range(front["n_items"])
-    annotators = Names(people["name"]) if "name" in people else Names.range(front["n_annotators"])
+    annotators = (
+        Names(annotator_table["name"])
+        if "name" in annotator_table
+        else Names.range(front["n_annotators"])
+    )
     role = front["focus"]
     return make(
         name=front["name"],
@@ -124,7 +128,7 @@ def _assembled(folder: Path, front: dict[str, Any], make: type[Made]) -> Made:
             held["role"]: table[f"content.{held['role']}"].to_numpy() for held in front["contents"]
         },
         item_attributes=_stripped(table, "attribute."),
-        annotator_attributes=_stripped(people, "attribute."),
+        annotator_attributes=_stripped(annotator_table, "attribute."),
         gold=_read_questions(folder, "gold", front["gold"], items, Names.range(0)),
         focus=None if role is None else Focus(role, *_ends(table, "focus.")),
         rationales=_read_rationales(folder) if front["rationales"] else None,

@@ -34,14 +34,14 @@ class Focus:
 
 @dataclass(frozen=True, eq=False)
 class Rationales:
-    """What people pointed at: one row per marked span, half-open.
+    """What annotators marked: one row per span, half-open.
 
     One axis for characters of a text, seconds or frames; two (row, column) for a box in a picture.
     Where roles differ in axes, those that a role lacks are nan.
     """
 
     item: np.ndarray  # (n_spans,) codes
-    annotator: np.ndarray  # (n_spans,) codes, -1: nobody in particular
+    annotator: np.ndarray  # (n_spans,) codes, -1: unknown
     question: Any  # (n_spans,) Arrow strings, as are role and kind
     role: Any
     start: np.ndarray  # (n_spans, n_axes) in the units of the role's places; (n_spans,): one axis
@@ -72,7 +72,7 @@ class Rationales:
 
 @dataclass(frozen=True, eq=False)
 class Joint:
-    """Answers to several questions that were given together: one row per person and time."""
+    """Answers to several questions that were given together: one row per annotator and time."""
 
     item: np.ndarray  # (n_rows,) codes
     annotator: np.ndarray | None  # (n_rows,) codes

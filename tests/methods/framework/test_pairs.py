@@ -114,7 +114,7 @@ def test_anonymous_answers_cannot_teach_individuals() -> None:
         crowd["q"].item, None, crowd["q"].answer, crowd["q"].scale, items=crowd.items
     )
     corpus = Corpus.build("votes", crowd.items, {"q": nameless})
-    message = "annotator-majority needs to know who answered; these answers are anonymous"
+    message = "annotator-majority needs known annotators; these answers are anonymous"
     with pytest.raises(DataError, match=message):
         AnnotatorMajority().fit(corpus)
 
