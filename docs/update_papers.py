@@ -11,7 +11,7 @@ from typing import Any
 from dissensus.evaluation import Difference
 from dissensus.evaluation.significance.difference import p_text
 from dissensus.papers import seedbert
-from dissensus.papers.framework.verdicts import holds, spread
+from dissensus.papers.framework.verdicts import holds, interval, points, spread
 from dissensus.papers.seedbert.claims import claims as seedbert_claims
 from dissensus.papers.seedbert.models import MODELS as SEEDBERT_MODELS
 from dissensus.papers.seedbert.models import SINGLE
@@ -20,12 +20,10 @@ from dissensus.papers.seedbert.scoring import DISTANCES
 from dissensus.papers.seedbert.studies.hypothesis.ensembles import SEEN
 from dissensus.papers.seedbert.studies.hypothesis.tables import interval as looked
 from dissensus.papers.seedbert.studies.temperature import ENSEMBLES, MEMBER
-from dissensus.papers.seedbert.tables import interval as difference
-from dissensus.papers.seedbert.tables import mean, points
+from dissensus.papers.seedbert.tables import mean, over_points
 from dissensus.papers.soft_labels import CONDITIONS, report
 from dissensus.papers.soft_labels.claims import claims
 from dissensus.papers.soft_labels.printed import MODELS, NEAR, TABLES
-from dissensus.papers.soft_labels.tables import interval
 
 PAGE = Path(__file__).parent / "papers.md"
 RESULTS = Path(__file__).parent.parent / "benchmarks" / "results"
@@ -59,7 +57,7 @@ def _accuracies(found: dict[str, Any]) -> list[str]:
             over = ["", ""]
             if model in held["against"]:
                 test = held["against"][model]["tests"]["gold"]["ours"]["accuracy"]
-                over = [interval(test), holds(test)]
+                over = [points(test, "seed"), holds(test)]
             cells = [before, words, paper]
             cells += [f"{100 * ours:.2f}{spread(runs)}".replace("+-", "±"), near, *over]
             lines.append(f"| {' | '.join(cells)} |")
@@ -177,7 +175,7 @@ def _table_4(found: dict[str, Any]) -> list[str]:
                 paper = f"{100 * getattr(printed, metric):.1f}" if printed else ""
                 cells += [paper, _percent(fits[metric])]
             against = held["against"].get(model)
-            over = points(against["accuracy"]) if against else ""
+            over = over_points(against["accuracy"]) if against else ""
             lines.append(f"| {' | '.join([*cells, str(len(fits['f1'])), over])} |")
     return lines
 
@@ -225,7 +223,7 @@ def _less_one(found: dict[str, Any], heading: str) -> list[str]:
         for model in (name for name in ENSEMBLES if name in of_model):
             for other, words in others.items():
                 tests = [of_model[model][other][distance] for distance in DISTANCES]
-                cells = [before, SEEDBERT_MODELS[model].called, words, *map(difference, tests)]
+                cells = [before, SEEDBERT_MODELS[model].called, words, *map(interval, tests)]
                 lines.append(f"| {' | '.join(cells)} |")
                 before = ""
     return lines
@@ -250,7 +248,7 @@ def _members(found: dict[str, Any]) -> str:
                 cells += [f"{of_n[read]['JSD']:.4f}" for read in ("votes", "tempered")]
                 lines.append(f"| {' | '.join(cells)} |")
                 before = ""
-            tests = [difference(held["more"][read]) for read in reads]
+            tests = [interval(held["more"][read]) for read in reads]
             lines.append(f"| {' | '.join(['', 'all less five', '', *tests, '', ''])} |")
     return "\n".join([*lines, ""])
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-EVERY = 60  # seconds between two archives
+EVERY = 30  # seconds between two archives
 
 
 def unpack(archive: Path) -> Path:

@@ -1,15 +1,19 @@
-"""Pieces of work that wait for one another, in several processes, each kept the moment it ends."""
+"""Pieces of work that wait for one another, in several processes; each writes one file.
+
+The processes are those of `dissensus compare` (`dissensus.evaluation.execution.processes`).
+"""
 
 from __future__ import annotations
 
-import multiprocessing
 import os
 import time
-from collections.abc import Callable, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from dissensus.evaluation.execution.processes import fits_apart
+from dissensus.evaluation.fit import Job, Key
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,8 +25,12 @@ class Piece:
     arguments: tuple[Any, ...]
     needs: tuple[Path, ...] = ()
 
-    def done(self) -> float:
-        """Do it; a file that is there is whole. The seconds it took."""
+    @property
+    def key(self) -> Key:
+        return Key(str(self.path), 0, "")
+
+    def written(self) -> float:
+        """Write the file, whole or not at all; the seconds it took."""
         begin = time.perf_counter()
         new = self.path.with_name(f".new-{self.path.name}")
         self.path.parent.mkdir(parents=True, exist_ok=True)
@@ -31,30 +39,72 @@ class Piece:
         return time.perf_counter() - begin
 
 
-def carry_out(pieces: Sequence[Piece], processes: int, seconds: float) -> int:
-    """Do all that is missing, the first ones first; how many are missing then.
+@dataclass(frozen=True)
+class Written:
+    """How a piece ended."""
+
+    key: Key
+    seconds: float = 0.0
+    reason: str = ""  # why it failed, if it did
+
+
+@dataclass(frozen=True, eq=False)
+class Pieces:
+    """What worker processes do."""
+
+    of_key: dict[Key, Piece]
+
+    def opened(self, folder: Path) -> None:
+        """Pieces read what they need themselves."""
+
+    def done(self, opened: None, job: Job) -> Iterator[Written]:
+        for key in job:
+            try:
+                yield Written(key, self.of_key[key].written())
+            except Exception as error:  # other pieces can still be done
+                yield Written(key, reason=str(error) or repr(error))
+
+    def died(self, key: Key, why: str) -> Written:
+        return Written(key, reason=why)
+
+
+def carry_out(
+    pieces: Sequence[Piece],
+    processes: int,
+    seconds: float,
+    ended: Callable[[], None] = lambda: None,
+) -> int:
+    """Do all pieces whose file is missing, the first ones first; return how many are missing then.
 
     Args:
         seconds: after which nothing more is begun.
+        ended: called whenever a piece has ended.
     """
-    over = time.monotonic() + seconds
+    until = time.monotonic() + seconds
     waiting = [piece for piece in pieces if not piece.path.exists()]
-    running: dict[Piece, Any] = {}
-    failed: list[Piece] = []
-    context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(processes, context) as pool:  # one that tells if a process dies
-        while True:
-            for piece in list(waiting):
-                ready = all(path.exists() for path in piece.needs)
-                if ready and len(running) < processes and time.monotonic() < over:
-                    waiting.remove(piece)
-                    running[piece] = pool.submit(piece.done)
-            if not running:
-                return len(waiting) + len(failed)
-            for piece in [piece for piece, result in running.items() if result.done()]:
-                try:
-                    print(f"{piece.path.stem}: {running.pop(piece).result():.1f} s", flush=True)
-                except Exception as error:  # what does not need it goes on
-                    failed.append(piece)
-                    print(f"{piece.path.stem} failed: {error}", flush=True)
-            time.sleep(0.02)
+    missing = {piece.key: piece for piece in waiting}
+    running: set[Key] = set()
+
+    def jobs() -> Iterator[Job]:
+        while waiting and time.monotonic() < until:
+            ready = (piece for piece in waiting if all(path.exists() for path in piece.needs))
+            piece = next(ready, None)
+            if piece is not None:
+                waiting.remove(piece)
+                running.add(piece.key)
+                yield (piece.key,)
+            elif running:
+                yield ()  # wait for another piece
+            else:
+                return  # what the others need has failed
+
+    for written in fits_apart(Pieces(dict(missing)), Path(), jobs(), processes):
+        running.discard(written.key)
+        name = Path(written.key.method).stem
+        if written.reason:
+            print(f"{name} failed: {written.reason}", flush=True)
+        else:
+            del missing[written.key]
+            print(f"{name}: {written.seconds:.1f} s", flush=True)
+        ended()
+    return len(missing)

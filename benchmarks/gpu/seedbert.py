@@ -32,7 +32,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from archive import archived, resumed, unpack
+import paper_runs
+from archive import unpack
 from sharing import shared_gpu
 
 KIT = Path("gpu-kit/seedbert")
@@ -86,43 +87,36 @@ def _small(corpus: Any) -> Any:
     return replace(corpus, contents=held)
 
 
-def run(out: Path, given: argparse.Namespace) -> None:
-    """Train what is missing within the time; earlier outcomes are in the archive of OUT or of the
-    kit."""
+def run(given: argparse.Namespace) -> None:
     from dissensus import Corpus
-    from dissensus.errors import Unfinished
     from dissensus.papers import seedbert
 
     began = time.monotonic()
     corpora = {path.name: Corpus.load(path) for path in sorted((KIT / "corpora").iterdir())}
     if given.items:
-        corpora = {name: corpus.select(items=_first(corpus, given.items)) for name, corpus in
+        corpora = {n: corpus.select(items=_first(corpus, given.items)) for n, corpus in
                    corpora.items()}  # fmt: skip
-    done = resumed(out / ARCHIVE, KIT / ARCHIVE)
     encoders = readers(corpora)
     settings = [tuple(text.split("=", 1)) for text in given.set]
     if given.device == "cuda":
         settings.append(("training.precision", "bf16"))
     print(f"{time.monotonic() - began:.0f} s to read", flush=True)
-    with archived(done, out / ARCHIVE, every=30):
-        try:
-            seedbert.run(
-                corpora,
-                seedbert.named(given.conditions, tuple(corpora)),
-                done,
-                runs=given.runs,
-                processes=given.processes,
-                time_limit=given.seconds - (time.monotonic() - began),
-                settings=settings,
-                encoders=encoders,
-                together=given.device == "cuda",
-                command=COMMAND,
-                commit=(KIT / COMMIT).read_text(encoding="utf-8").strip(),
-            )
-        except Unfinished as over:
-            print(over, flush=True)
-        finally:
-            count(done)
+    paper_runs.run(
+        seedbert,
+        given.out,
+        KIT,
+        ARCHIVE,
+        corpora=corpora,
+        conditions=seedbert.named(given.conditions, tuple(corpora)),
+        runs=given.runs,
+        processes=given.processes,
+        time_limit=given.seconds - (time.monotonic() - began),
+        settings=settings,
+        encoders=encoders,
+        together=given.device == "cuda",
+        command=COMMAND,
+        commit=(KIT / COMMIT).read_text(encoding="utf-8").strip(),
+    )
 
 
 def _first(corpus: Any, n: int) -> Any:
@@ -149,17 +143,6 @@ def readers(corpora: Any) -> dict[str, Any]:
     return found
 
 
-def count(done: Path) -> None:
-    """How many outcomes of each condition are there, and how long they took."""
-    from dissensus.papers import seedbert
-
-    found: dict[tuple[str, str], list[float]] = {}
-    for outcome in seedbert.outcomes(done):
-        found.setdefault((outcome.condition, outcome.model), []).append(outcome.seconds)
-    for (condition, model), took in found.items():
-        print(f"{condition:24} {model:22} {len(took):3}   {sum(took) / len(took):7.1f} s each")
-
-
 def keep(archive: Path) -> None:
     """Write the report of an archive into benchmarks/results."""
     from dissensus.papers import seedbert
@@ -167,8 +150,7 @@ def keep(archive: Path) -> None:
     done = unpack(archive)
     if os.environ.get("DISSENSUS_DATA"):
         _add_kappas(done, Path(os.environ["DISSENSUS_DATA"]))
-    RESULTS.write_text(seedbert.to_json(seedbert.report(done)), encoding="utf-8")
-    show()
+    paper_runs.keep_folder(seedbert, done, RESULTS)
 
 
 def _add_kappas(done: Path, data: Path) -> None:
@@ -202,10 +184,8 @@ def main() -> None:
     given = parser.parse_args()
     if given.stage != "run":
         return keep(given.out) if given.stage == "keep" else show()
-    began = time.monotonic()
     with shared_gpu() if given.device == "cuda" else nullcontext():
-        run(given.out, given)
-    print(f"{time.monotonic() - began:.0f} s")
+        run(given)
 
 
 if __name__ == "__main__":

@@ -15,11 +15,9 @@ from __future__ import annotations
 
 import argparse
 import json
-import multiprocessing
 import os
 import tarfile
 import tempfile
-import time
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
@@ -64,15 +62,10 @@ def parts_of(corpus: str) -> Any:
     return Parts(train, test, "toxic", towards=1)
 
 
-def piece(job: tuple[str, str, Path, bool, str]) -> str:
-    """Train the ensembles of one corpus and condition, and keep where they look."""
-    corpus, condition, done, few, device = job
-    import torch
-
+def train(corpus: str, condition: str, few: bool, device: str, path: Path) -> None:
+    """Train the ensembles of one corpus and condition, and write where they look."""
     from dissensus.papers.seedbert.studies.hypothesis.ensembles import CONDITIONS, looks
 
-    began = time.perf_counter()
-    torch.set_num_threads(1)
     parts, given = parts_of(corpus), dict[str, Any]()
     training: dict[str, Any] = {"batch_size": 64, "device": device}
     if device == "cuda" and CONDITIONS[condition].tune == "all":
@@ -84,48 +77,26 @@ def piece(job: tuple[str, str, Path, bool, str]) -> str:
     found = looks(
         CONDITIONS[condition], parts, encoder=str(KIT / "minilm"), training=training, **given
     )
-    found.save(done / f"{corpus}.{condition}.npz")
-    took = time.perf_counter() - began
-    return (
-        f"{corpus:12} {condition:14} {float(found.seconds):6.1f} s to train, {took:6.1f} s in all"
-    )
-
-
-def tried(job: tuple[str, str, Path, bool, str]) -> str:
-    try:
-        return piece(job)
-    except Exception as error:  # one that fails must not take the others with it
-        import traceback
-
-        traceback.print_exc()
-        return f"{job[0]:12} {job[1]:14} failed: {error!r}"
+    found.save(path)
 
 
 def run(out: Path, given: argparse.Namespace) -> None:
-    """All pieces that are missing, in several processes, until the time is over."""
-    began = time.monotonic()
+    """Train what is missing, in several processes; nothing is begun after the time limit."""
+    from pieces import Piece, carry_out
+
     done = Path(tempfile.mkdtemp())
     os.environ.setdefault("DISSENSUS_CACHE", str(done / "cache"))
     unpack(out, done)
-    wanted = given.conditions.split(",") if given.conditions else ORDER
-    jobs = [
-        (corpus, condition, done, given.few, given.device)
-        for condition in wanted
+    pieces = [
+        Piece(
+            done / f"{corpus}.{condition}.npz", train, (corpus, condition, given.few, given.device)
+        )
+        for condition in (given.conditions.split(",") if given.conditions else ORDER)
         for corpus in given.corpora.split(",")
-        if not (done / f"{corpus}.{condition}.npz").exists()
     ]
-    pool = multiprocessing.get_context("spawn").Pool(min(given.processes, len(jobs) or 1))
-    found = pool.imap_unordered(tried, jobs)
-    try:
-        for _ in jobs:
-            print(found.next(timeout=max(1, given.seconds - (time.monotonic() - began))))
-            print(f"{time.monotonic() - began:6.0f} s", flush=True)
-            pack_done(done, out)
-    except multiprocessing.TimeoutError:
-        print("the time is over; what is missing can be gone on with", flush=True)
-    pool.terminate()
+    carry_out(pieces, given.processes, given.seconds, ended=lambda: pack_done(done, out))
     pack_done(done, out)
-    missing = [f"{c}.{n}" for c, n, *_ in jobs if not (done / f"{c}.{n}.npz").exists()]
+    missing = [piece.path.stem for piece in pieces if not piece.path.exists()]
     print(f"missing: {', '.join(missing) or 'nothing'}", flush=True)
 
 

@@ -7,8 +7,8 @@
     dissensus papers soft-labels --show benchmarks/results/soft_labels.json
 
 The same fits as `dissensus papers soft-labels`. OUT/soft_labels.tar.gz holds all outcomes and is
-written every minute, so a run that is killed loses little. A run resumes from that archive, or from
-one in the kit. `keep` writes the report of an archive; the archive itself is not part of the
+written twice a minute, so a run that is killed loses little. A run resumes from that archive, or
+from one in the kit. `keep` writes the report of an archive; the archive itself is not part of the
 repository.
 """
 
@@ -17,11 +17,9 @@ from __future__ import annotations
 import argparse
 import shutil
 import sys
-import time
 from pathlib import Path
-from typing import Any
 
-from archive import archived, resumed, unpack
+import paper_runs
 
 KIT = Path("gpu-kit/soft_labels")
 GLOVE = Path("glove/pos_tweets.txt")
@@ -30,7 +28,7 @@ ARCHIVE, COMMIT = "soft_labels.tar.gz", "commit.txt"
 
 
 def pack(folder: Path, data: Path) -> None:
-    """Both corpora in our own form, the word vectors, and which code it is: no clone is there."""
+    """Both corpora, the word vectors, and the commit: no clone is on the machine."""
     from dissensus import datasets
     from dissensus.evaluation import code_commit
 
@@ -42,52 +40,27 @@ def pack(folder: Path, data: Path) -> None:
     (folder / COMMIT).write_text(code_commit(), encoding="utf-8")
 
 
-def run(out: Path, conditions: str | None, given: dict[str, Any], device: str) -> None:
-    """Train what is missing within the time; earlier outcomes are in the archive of OUT or of the
-    kit."""
+def run(given: argparse.Namespace) -> None:
     from dissensus import Corpus
-    from dissensus.errors import Unfinished
     from dissensus.papers import soft_labels
 
     corpora = {name: Corpus.load(KIT / name) for name in soft_labels.CORPORA}
-    done = resumed(out / ARCHIVE, KIT / ARCHIVE)
-    command = "python benchmarks/gpu/soft_labels.py run OUT"
-    with archived(done, out / ARCHIVE):
-        try:
-            soft_labels.run(
-                corpora,
-                soft_labels.named(conditions, tuple(corpora)),
-                done,
-                glove=KIT / GLOVE.name,
-                settings=[("training.device", device)],
-                command=command,
-                commit=(KIT / COMMIT).read_text(encoding="utf-8"),
-                **given,
-            )
-        except Unfinished as over:
-            print(over, flush=True)
-    count(done)
-
-
-def count(done: Path) -> None:
-    """How many trainings of each condition are there, and how long they took."""
-    from dissensus.papers import soft_labels
-
-    found: dict[str, list[float]] = {}
-    for outcome in soft_labels.outcomes(done):
-        found.setdefault(outcome.condition, []).append(outcome.seconds)
-    for condition, took in found.items():
-        mean = sum(took) / len(took)
-        print(f"{condition:18} {len(took):4} of 40   {mean:8.1f} s each, {max(took):.1f} s at most")
-
-
-def keep(archive: Path) -> None:
-    """Write the report of an archive into benchmarks/results."""
-    from dissensus.papers import soft_labels
-
-    done = unpack(archive)
-    RESULTS.write_text(soft_labels.to_json(soft_labels.report(done)), encoding="utf-8")
-    print(soft_labels.shown(soft_labels.report(RESULTS)))
+    paper_runs.run(
+        soft_labels,
+        given.out,
+        KIT,
+        ARCHIVE,
+        corpora=corpora,
+        conditions=soft_labels.named(given.conditions, tuple(corpora)),
+        glove=KIT / GLOVE.name,
+        runs=given.runs,
+        processes=given.processes,
+        time_limit=given.seconds,
+        stack=not given.alone,
+        settings=[("training.device", given.device)],
+        command="python benchmarks/gpu/soft_labels.py run OUT",
+        commit=(KIT / COMMIT).read_text(encoding="utf-8"),
+    )
 
 
 def main() -> None:
@@ -101,17 +74,12 @@ def main() -> None:
     parser.add_argument("--device", default="auto")
     parser.add_argument("--alone", action="store_true", help="no networks side by side")
     given = parser.parse_args()
-    if given.stage == "keep":
-        return keep(given.out)
-    began = time.monotonic()
-    how = {
-        "runs": given.runs,
-        "processes": given.processes,
-        "time_limit": given.seconds,
-        "stack": not given.alone,
-    }
-    run(given.out, given.conditions, how, given.device)
-    print(f"{time.monotonic() - began:.0f} s")
+    if given.stage == "run":
+        run(given)
+    else:
+        from dissensus.papers import soft_labels
+
+        paper_runs.keep(soft_labels, given.out, RESULTS)
 
 
 if __name__ == "__main__":

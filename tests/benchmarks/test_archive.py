@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dissensus.papers import seedbert
+from dissensus.papers import seedbert, soft_labels
 from dissensus.papers.seedbert.corpora import FIRST
+from tests.papers.tiny import stems
 from tests.papers.tiny_seedbert import write
 
 SCRIPTS = Path(__file__).parents[2] / "benchmarks" / "gpu"
@@ -34,6 +35,26 @@ def test_a_run_resumes_from_the_first_archive_that_exists(script: Any, tmp_path:
         one.pop("date")
     assert json.dumps(reports[0]) == json.dumps(reports[1])
     assert not archive.resumed(tmp_path / "none.tar.gz").exists()  # begins anew
+
+
+def test_a_run_of_a_paper_resumes_from_its_own_archive(
+    script: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    given = {
+        "corpora": {"stemming": stems()},
+        "conditions": [soft_labels.CONDITIONS["stemming"]],
+        "runs": 1,
+        "processes": 1,
+        "settings": [("training.epochs", "1"), ("training.batch_size", "64")],
+    }
+    where = (soft_labels, tmp_path / "out", tmp_path / "kit", "soft_labels.tar.gz")
+    runs = script("paper_runs")
+    runs.run(*where, **given, time_limit=0)
+    assert "Time limit reached: 0 of 4 fits done." in capsys.readouterr().out
+    runs.run(*where, **given)
+    assert capsys.readouterr().out.count("  1   ") == 4  # of each model
+    runs.keep(soft_labels, tmp_path / "out" / "soft_labels.tar.gz", tmp_path / "kept.json")
+    assert soft_labels.report(tmp_path / "kept.json")["seeds"] == [1000]
 
 
 def test_answers_are_packed_without_loss(script: Any, tmp_path: Path) -> None:

@@ -38,8 +38,7 @@ def test_trained_gone_on_with_and_shown_again(run: Run, data: Path, tmp_path: Pa
     over = run(*typed(data, out, "--runs", 1, "--time-limit", "0s"))
     assert over.code == 3 and over.out == ""
     assert over.err.splitlines()[-1] == (
-        f"{out}: the time is over: 0 of 24 are done, 24 are missing; the same again goes on with "
-        "them"
+        f"{out}: Time limit reached: 0 of 24 fits done. Run the same command again to resume."
     )
     some = run(*typed(data, out, "--runs", 1, "--conditions", "pos-test,stemming-silver"))
     assert some.code == 0
@@ -89,8 +88,8 @@ def answers(out: Path) -> dict[str, Any]:
     ("arguments", "said"),
     [
         (["bert"], "no paper 'bert'; there are 'soft-labels', 'seedbert'"),
-        (["soft-labels"], "name DATA and a folder with -o, or --show what was found"),
-        (["soft-labels", "d", "--show", "o"], "--show shows what was found; leave DATA and -o out"),
+        (["soft-labels"], "name DATA and an output folder with -o, or a folder to --show"),
+        (["soft-labels", "d", "--show", "o"], "--show trains nothing; leave DATA and -o out"),
     ],
 )
 def test_what_is_refused(run: Run, arguments: list[str], said: str) -> None:
@@ -154,14 +153,14 @@ def test_seedbert_trained_gone_on_with_and_shown_again(run: Run, tmp_path: Path)
     over = run(*typed_seedbert(tmp_path, *asked, "--time-limit", "0s"))
     assert over.code == 3 and over.out == ""
     assert over.err.splitlines()[-1] == (
-        f"{tmp_path / 'out'}: the time is over: 0 of 5 are done, 5 are missing; the same again "
-        "goes on with them"
+        f"{tmp_path / 'out'}: Time limit reached: 0 of 5 fits done. Run the same command again to "
+        "resume."
     )
     some = run(*typed_seedbert(tmp_path, *asked))
     assert some.code == 0, some.err
     assert "HS-Brexit, the paper's rate and epochs (60 items)" in some.out
     assert "not chosen yet, HS-Brexit lacks some of the variants" in some.out
-    assert "5 of 410 trainings are done" in some.out
+    assert "5 of 491 trainings are done" in some.out
     again = run("papers", "seedbert", "--show", tmp_path / "out")
     assert again.code == 0 and again.out == some.out
     content = json.loads(run("papers", "seedbert", "--show", tmp_path / "out", "--json").out)
@@ -174,12 +173,12 @@ def test_seedbert_trained_gone_on_with_and_shown_again(run: Run, tmp_path: Path)
     [
         (
             ["seedbert", "d", "-o", "o", "--glove", "g"],
-            "--glove is for soft-labels, not for seedbert",
+            "--glove is not an option of seedbert",
         ),
-        (["soft-labels", "--hypothesis", "h"], "--hypothesis is for seedbert, not for soft-labels"),
+        (["soft-labels", "--hypothesis", "h"], "soft-labels has no --hypothesis to show"),
         (
             ["seedbert", "--hypothesis", "h", "--show", "o"],
-            "--hypothesis shows a kept study; leave DATA, -o and --show out",
+            "--hypothesis shows a saved study; leave DATA, -o and --show out",
         ),
         (
             ["seedbert", "--hypothesis", "h"],
@@ -204,5 +203,5 @@ def test_a_kept_study_of_where_members_look(run: Run, tmp_path: Path) -> None:
     path.write_text("{}")
     refused = run("papers", "seedbert", "--hypothesis", path)
     assert refused.err == (
-        f"Error: {path}: no report on seedbert-hypothesis; it was not written by us\n"
+        f"Error: {path}: not a report on seedbert-hypothesis written by dissensus\n"
     )

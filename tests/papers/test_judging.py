@@ -189,7 +189,7 @@ def test_a_folder_without_outcomes(tmp_path: Path) -> None:
         place.begin({"paper": "soft-labels"}, "the command", "abc")
     with pytest.raises(DataError) as caught:
         report(tmp_path)
-    assert str(caught.value) == f"{tmp_path}: nothing is trained yet; go on with: the command"
+    assert str(caught.value) == f"{tmp_path}: nothing is trained yet; resume with: the command"
 
 
 def test_printed_figures_are_those_of_the_paper() -> None:  # its text, tables 1 and 2
@@ -267,7 +267,7 @@ def test_a_file_that_is_no_report(content: str, tmp_path: Path) -> None:
     path.write_text(content)
     with pytest.raises(DataError) as caught:
         report(path)
-    assert str(caught.value) == f"{path}: no report on soft-labels; it was not written by us"
+    assert str(caught.value) == f"{path}: not a report on soft-labels written by dissensus"
 
 
 def test_the_folder_of_a_comparison(tmp_path: Path) -> None:

@@ -182,7 +182,7 @@ def test_what_was_stopped_goes_on_and_ends_the_same(
     with pytest.raises(Unfinished) as over:
         run(corpora, asked, tmp_path / "parts", **given, time_limit=0)
     assert str(over.value) == (
-        "the time is over: 0 of 8 are done, 8 are missing; the same again goes on with them"
+        "Time limit reached: 0 of 8 fits done. Run the same command again to resume."
     )
     done: list[Key] = []
     real = Task.outcome

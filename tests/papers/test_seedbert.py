@@ -501,7 +501,7 @@ def test_a_folder_without_outcomes(tmp_path: Path) -> None:
         place.begin({"paper": "seedbert", "settings": {}}, "the command", "abc")
     with pytest.raises(DataError) as caught:
         report(tmp_path)
-    assert str(caught.value) == f"{tmp_path}: nothing is trained yet; go on with: the command"
+    assert str(caught.value) == f"{tmp_path}: nothing is trained yet; resume with: the command"
 
 
 def test_the_folder_of_another_paper(folder: Path) -> None:
@@ -518,7 +518,7 @@ def test_a_file_that_is_no_report(tmp_path: Path) -> None:
     path.write_text(json.dumps({"paper": "soft-labels", "conditions": {}}))
     with pytest.raises(DataError) as caught:
         report(path)
-    assert str(caught.value) == f"{path}: no report on seedbert; it was not written by us"
+    assert str(caught.value) == f"{path}: not a report on seedbert written by dissensus"
 
 
 def test_data_without_any_of_the_corpora(tmp_path: Path) -> None:
@@ -543,7 +543,7 @@ def test_out_of_time_it_ends_though_others_wait_for_what_is_left_out(tmp_path: P
     with pytest.raises(Unfinished) as caught:
         paper("seedbert").run({FIRST: corpus(FIRST, 40)}, asked, tmp_path, **given)
     assert str(caught.value) == (
-        "the time is over: 0 of 39 are done, 39 are missing; the same again goes on with them"
+        "Time limit reached: 0 of 39 fits done. Run the same command again to resume."
     )
 
 

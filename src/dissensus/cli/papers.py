@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable
+from inspect import signature
 from pathlib import Path
 from types import ModuleType
 from typing import Annotated, Any
@@ -13,11 +14,13 @@ import typer
 from dissensus.cli import console
 from dissensus.cli.compare import UNFINISHED, seconds
 from dissensus.errors import DataError, Unfinished
+from dissensus.papers import PAPERS
+from dissensus.papers import paper as module_of
 
 
 def papers(
     paper: Annotated[
-        str, typer.Argument(metavar="PAPER", help="Which paper: soft-labels or seedbert.")
+        str, typer.Argument(metavar="PAPER", help=f"Which paper: {' or '.join(PAPERS)}.")
     ],
     data: Annotated[
         Path | None,
@@ -39,7 +42,7 @@ def papers(
     ] = None,
     runs: Annotated[
         int | None,
-        typer.Option(help="Number of runs (default: as in the paper; soft-labels 10, seedbert 5)."),
+        typer.Option(help="Number of runs (default: as many as in the paper)."),
     ] = None,
     glove: Annotated[
         Path | None,
@@ -63,7 +66,7 @@ def papers(
     hypothesis: Annotated[
         Path | None,
         typer.Option(
-            help="seedbert: show a saved study of where members look; nothing is trained."
+            help="Show a saved study of the paper's hypothesis, if it has one; nothing is trained."
         ),
     ] = None,
     json: console.Json = False,
@@ -73,18 +76,16 @@ def papers(
     Each fit is saved in OUT when it ends; run the same command again to resume, also with more
     conditions or runs. `dissensus papers PAPER --show OUT` prints the tables so far.
     """
-    from dissensus.papers import paper as module_of
-
     found = module_of(paper)
     if hypothesis is not None:
         if data is not None or output is not None or show is not None:
-            raise DataError("--hypothesis shows a kept study; leave DATA, -o and --show out")
+            raise DataError("--hypothesis shows a saved study; leave DATA, -o and --show out")
         return _print_study(found, paper, hypothesis, json)
     if show is not None:
         if data is not None or output is not None:
-            raise DataError("--show shows what was found; leave DATA and -o out")
+            raise DataError("--show trains nothing; leave DATA and -o out")
     elif data is None or output is None:
-        raise DataError("name DATA and a folder with -o, or --show what was found")
+        raise DataError("name DATA and an output folder with -o, or a folder to --show")
     else:
         options = [("--conditions", conditions), ("--glove", glove), ("--runs", runs)]
         words = ["dissensus", "papers", paper, str(data)]
@@ -94,8 +95,8 @@ def papers(
         words += ["-o", str(output)]
         given: dict[str, Any] = {"runs": runs, "processes": processes}
         given |= {"glove": glove} if glove is not None else {}
-        if glove is not None and paper != "soft-labels":
-            raise DataError(f"--glove is for soft-labels, not for {paper}")
+        if glove is not None and "glove" not in signature(found.run).parameters:
+            raise DataError(f"--glove is not an option of {paper}")
         given |= {"settings": [_setting(text) for text in set_ or []]}
         given |= {"time_limit": seconds(time_limit, "--time-limit")}
         corpora = found.read(data)
@@ -105,15 +106,15 @@ def papers(
         except Unfinished as over:
             console.fail(f"{output}: {over}", UNFINISHED)
         except KeyboardInterrupt:
-            held = f"{output} holds what is done, the same command goes on"
-            raise KeyboardInterrupt(held) from None
+            resume = f"{output} holds what is done; run the same command again to resume"
+            raise KeyboardInterrupt(resume) from None
     _print(found.report(show or output), found.shown, json)
 
 
 def _print_study(found: ModuleType, paper: str, path: Path, json: bool) -> None:
-    """A study beside a paper's tables, from its kept file."""
+    """A study beside a paper's tables, from its file."""
     if not hasattr(found, "hypothesis"):
-        raise DataError(f"--hypothesis is for seedbert, not for {paper}")
+        raise DataError(f"{paper} has no --hypothesis to show")
     _print(found.hypothesis(path), found.hypothesis_shown, json)
 
 

@@ -1,47 +1,68 @@
-"""A paper's report: plain data, from a folder of outcomes or a file that was kept of it."""
+"""A paper's report: plain data, from a folder of outcomes or from a file written before."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from dissensus.errors import DataError
+from dissensus.evaluation import here
 from dissensus.evaluation.execution.folder import FRONT
 from dissensus.folders import read_json
+from dissensus.papers.framework.outcomes import Outcome
 
 
-def kept_report(path: Path, kind: str, part: str) -> dict[str, Any]:
+def kept_report(path: Path, paper: str, part: str = "conditions") -> dict[str, Any]:
     """A report from its file.
 
     Args:
-        kind: what it says of itself under "paper".
+        paper: the name under the file's key "paper".
         part: a key that it has.
     """
     try:
         kept: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     except (UnicodeDecodeError, json.JSONDecodeError) as error:
         raise DataError(f"{path}: damaged ({error})") from None
-    if not isinstance(kept, dict) or kept.get("paper") != kind or part not in kept:
-        raise DataError(f"{path}: no report on {kind}; it was not written by us")
+    if not isinstance(kept, dict) or kept.get("paper") != paper or part not in kept:
+        raise DataError(f"{path}: not a report on {paper} written by dissensus")
     return kept
 
 
-def begun_with(path: Path, kind: str) -> dict[str, Any]:
+def begun_with(path: Path, paper: str) -> dict[str, Any]:
     """The facts, command and commits that a folder was begun with; another one is refused."""
     front = read_json(path, FRONT)
-    if "paper" in front["facts"] and front["facts"]["paper"] != kind:
+    if "paper" in front["facts"] and front["facts"]["paper"] != paper:
         other = front["facts"]["paper"]
         raise DataError(
-            f"{path}: holds outcomes of {other}, not of {kind}; show it with: dissensus papers "
+            f"{path}: holds outcomes of {other}, not of {paper}; show it with: dissensus papers "
             f"{other} --show {path}"
         )
-    if front["facts"].get("paper") != kind:
+    if front["facts"].get("paper") != paper:
         raise DataError(
-            f"{path}: holds a comparison, not outcomes of {kind}; show it with: "
+            f"{path}: holds a comparison, not outcomes of {paper}; show it with: "
             f"dissensus compare --show {path}"
         )
     return dict(front)
+
+
+def head(path: Path, front: dict[str, Any], done: Sequence[Outcome]) -> dict[str, Any]:
+    """The first entries of a report: the paper, the command, commits, date and machines.
+
+    Args:
+        front: what `begun_with` returned.
+        done: the outcomes; a folder without any is refused.
+    """
+    if not done:
+        raise DataError(f"{path}: nothing is trained yet; resume with: {front['command']}")
+    return {
+        "paper": front["facts"]["paper"],
+        "command": front["command"],
+        "commits": front["commits"],
+        "date": here()["date"],
+        "machines": sorted({outcome.machine for outcome in done}),
+    }
 
 
 def to_json(content: dict[str, Any]) -> str:

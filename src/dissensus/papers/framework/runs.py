@@ -1,106 +1,156 @@
-"""Trainings of a paper, in several processes, each kept as it ends; what is there stays."""
+"""Run the fits of a paper in several processes. Each is saved when it ends; a run can resume."""
 
 from __future__ import annotations
 
+import math
 import time
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Protocol
 
 from dissensus.corpus import Corpus
-from dissensus.errors import DataError, ModelError, Unfinished
-from dissensus.evaluation.execution.folder import Keepable, Place
-from dissensus.evaluation.execution.processes import Work, fits_apart, fits_here
+from dissensus.errors import DataError, DissensusError, ModelError, Unfinished
+from dissensus.evaluation.execution.folder import Place
+from dissensus.evaluation.execution.processes import Work, fits_apart, fits_here, processors
 from dissensus.evaluation.fit import Job, Key
+from dissensus.papers.framework.outcomes import Outcome
 from dissensus.progress import progress
 
 
-class Ended(Keepable, Protocol):
-    """What a training came to."""
+class Agenda(Protocol):
+    """The fits of a run: how many, how many are missing, and in which order they are made."""
 
     @property
-    def seconds(self) -> float: ...
+    def total(self) -> int: ...
 
     @property
-    def reason(self) -> str:
-        """Why it failed, if it did."""
+    def n_missing(self) -> int: ...
+
+    def jobs(self) -> Iterator[Job]:
+        """The next fits; an empty job while all that is left waits for others."""
         ...
+
+    def ended(self, outcome: Any) -> None:
+        """A fit was saved."""
+        ...
+
+    def left_out(self, job: Job) -> None:
+        """A job failed, or there is no time for it."""
+        ...
+
+
+@dataclass(eq=False)
+class InTurn:
+    """Fits that wait for nothing, one after another."""
+
+    missing: Sequence[Key]
+    total: int
+
+    @property
+    def n_missing(self) -> int:
+        return len(self.missing)
+
+    def jobs(self) -> Iterator[Job]:
+        return ((key,) for key in self.missing)
+
+    def ended(self, outcome: Any) -> None:
+        pass
+
+    def left_out(self, job: Job) -> None:
+        pass
 
 
 @dataclass
 class Pace:
-    """How long trainings take, and whether there is time for one more.
+    """How long fits take, and whether there is time for one more.
 
     Args:
         deadline: by the monotonic clock.
-        kind: of a key; trainings of one kind take as long.
+        kind: of a key; fits of one kind take the same time.
     """
 
     deadline: float
     kind: Callable[[Key], str]
     longest: dict[str, float] = field(default_factory=dict)  # kind -> seconds
 
-    def ended(self, outcome: Ended) -> None:
+    def ended(self, outcome: Outcome) -> None:
         kind = self.kind(outcome.key)
         self.longest[kind] = max(self.longest.get(kind, 0.0), outcome.seconds)
 
-    def begun(
-        self, jobs: Iterable[Job], left_out: Callable[[Job], None] | None = None
-    ) -> Iterator[Job]:
-        """The jobs that there is time for; an empty one only waits. Others are told of those that
-        are left out."""
+    def begun(self, jobs: Iterable[Job], left_out: Callable[[Job], None]) -> Iterator[Job]:
+        """The jobs that there is time for; an empty one only waits."""
         for job in jobs:
             needed = sum(self.longest.get(self.kind(key), 0.0) for key in job)
             if not job or time.monotonic() + needed < self.deadline:
                 yield job
-            elif left_out is not None:
+            else:
                 left_out(job)
 
 
-def check_processes(processes: int | None) -> None:
+def check_numbers(runs: int, most: int, processes: int | None) -> None:
+    """Refuse numbers of runs and of processes that cannot be."""
+    if not 1 <= runs <= most:
+        raise DataError(f"the paper has {most} runs; ask for 1 to {most}, not {runs}")
     if processes is not None and processes < 1:
         raise DataError(f"at least one process is needed, found {processes}")
 
 
-def begun(
+def deadline(time_limit: float | None) -> float:
+    """By the monotonic clock; infinite without a limit."""
+    return math.inf if time_limit is None else time.monotonic() + time_limit
+
+
+def run_fits(
     place: Place,
+    agenda: Agenda,
     task: Work,
     opened: Any,
     corpora: Mapping[str, Corpus],
-    jobs: Iterable[Job],
-    processes: int,
-) -> Generator[Any]:
-    """The outcomes of jobs, here or from worker processes."""
-    if processes < 2:
-        return fits_here(task, opened, jobs)
-    for name, corpus in corpora.items():
-        corpus.save(place.corpus / name)
-    return fits_apart(task, place.corpus, jobs, processes)
-
-
-def kept(
-    place: Place,
-    made: Generator[Any],
-    total: int,
-    missing: int,
-    *ended: Callable[[Any], None],
-    left_out: Callable[[Job], None] | None = None,
+    *,
+    processes: int | None,
+    until: float,
+    kind: Callable[[Key], str],
+    done: Callable[[Path], Iterable[Outcome]],
 ) -> None:
-    """Keep what ends well, and tell others of it, and of what failed; what failed, and what is
-    missing, is said at the end."""
-    failed: list[Ended] = []
-    with progress("training", total, clock=False) as advance, closing(made):
+    """Make the fits that are missing in a folder, and save each when it ends.
+
+    Args:
+        opened: what the task needs in this process; workers open `corpora` themselves.
+        processes: at work at once; None is one for each processor.
+        until: the deadline, by the monotonic clock.
+        kind: of a key; fits of one kind take the same time.
+        done: the outcomes in a folder, to know how long fits take.
+    """
+    pace = Pace(until, kind)
+    for outcome in done(place.folder) if until < math.inf else ():
+        pace.ended(outcome)
+    n = min(processors() if processes is None else processes, max(agenda.n_missing, 1))
+    jobs = pace.begun(agenda.jobs(), agenda.left_out)
+    if n > 1:
+        for name, corpus in corpora.items():
+            corpus.save(place.corpus / name)
+        fits = fits_apart(task, place.corpus, jobs, n)
+    else:
+        fits = fits_here(task, opened, jobs)
+    _save(place, agenda, pace, fits)
+
+
+def _save(place: Place, agenda: Agenda, pace: Pace, fits: Generator[Any]) -> None:
+    """Save what ends well; say at the end what failed and what is missing."""
+    total, missing = agenda.total, agenda.n_missing
+    failed: list[Outcome] = []
+    with progress("training", total, clock=False) as advance, closing(fits):
         advance(total - missing)
-        for outcome in made:
+        for outcome in fits:
             if outcome.reason:
                 failed.append(outcome)
-                if left_out is not None:
-                    left_out((outcome.key,))
+                agenda.left_out((outcome.key,))
                 continue
             place.keep(outcome)
-            for tell in ended:
-                tell(outcome)
+            pace.ended(outcome)
+            agenda.ended(outcome)
             missing -= 1
             advance(1)
     place.clean()
@@ -112,6 +162,11 @@ def kept(
         )
     if missing:
         raise Unfinished(
-            f"the time is over: {total - missing} of {total} are done, {missing} are missing; the "
-            "same again goes on with them"
+            f"Time limit reached: {total - missing} of {total} fits done. Run the same command "
+            "again to resume."
         )
+
+
+def reason(error: DissensusError | RuntimeError) -> str:
+    """Why a fit failed, in one line."""
+    return str(error).splitlines()[0]

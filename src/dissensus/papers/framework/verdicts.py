@@ -1,37 +1,58 @@
-"""What papers' tables say in a cell: differences, spreads, and whether something holds."""
+"""What tables and claims say of a difference: an interval, a p, and whether it holds."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
-from dissensus.evaluation import Difference
 from dissensus.evaluation.fit import number
+from dissensus.evaluation.significance.difference import p_text
 
+Report = dict[str, Any]
+Claim = tuple[str, Callable[[Report], str]]  # the claim, and what became of it
 LEVEL, UNKNOWN = 0.05, "not shown"
 
 
-def short(difference: Difference) -> dict[str, Any]:
-    """What tables say of a difference."""
-    names = ("test", "effect", "low", "high", "p", "adjusted", "n_runs", "n_groups", "reason")
-    return {name: getattr(difference, name) for name in names}
-
-
-def holds(found: dict[str, Any]) -> str:
-    """Whether a difference is above 0 beyond doubt, or below; or would be, were it the only one."""
-    words = "holds" if number(found["effect"]) > 0 else "the reverse holds"
-    if number(found["adjusted"]) <= LEVEL:
+def holds(test: Report) -> str:
+    """Whether a difference is above 0 beyond doubt, or below; or would be without correction."""
+    words = "holds" if number(test["effect"]) > 0 else "the reverse holds"
+    if number(test["adjusted"]) <= LEVEL:
         return words
-    return f"{words} only uncorrected" if number(found["p"]) <= LEVEL else UNKNOWN
+    return f"{words} only uncorrected" if number(test["p"]) <= LEVEL else UNKNOWN
 
 
-def alone(found: dict[str, Any], what: str = "repetition") -> str:
+def alone(test: Report, what: str = "repetition") -> str:
     """A note where a difference was tested over the items of a single run."""
-    return f", one {what}" * (found["n_runs"] == 1)
+    return f", one {what}" * (test["n_runs"] == 1)
+
+
+def interval(test: Report, times: float = 1, digits: int = 4) -> str:
+    """A difference with its interval, or the reason why it has none."""
+    effect, low, high = (times * number(test[name]) for name in ("effect", "low", "high"))
+    if np.isnan(low):
+        return f"{effect:+.{digits}f} ({test['reason']})"
+    return f"{effect:+.{digits}f} [{low:+.{digits}f}, {high:+.{digits}f}]"
+
+
+def points(test: Report, what: str = "repetition") -> str:
+    """A difference of shares in points, with its interval and corrected p."""
+    p = f", p {p_text(number(test['adjusted']))}{alone(test, what)}"
+    return f"{interval(test, 100, 2)}{p * (not np.isnan(number(test['low'])))}"
 
 
 def spread(scores: Sequence[float], digits: int = 2) -> str:
     """The standard deviation over runs, behind a mean; nothing of a single run."""
     return f" +- {np.std(scores, ddof=1):.{digits}f}" if len(scores) > 1 else ""
+
+
+def claims_text(report: Report, claims: Iterable[Claim], unknown: str = "") -> str:
+    """What became of the claims, a line each.
+
+    Args:
+        unknown: said of a claim on which nothing is known yet; it is left out if this is empty.
+    """
+    found = [(claim, verdict(report) or unknown) for claim, verdict in claims]
+    lines = [f"- {claim}: {text}" for claim, text in found if text]
+    return "\n".join(["What became of its claims", *lines]) if lines else ""

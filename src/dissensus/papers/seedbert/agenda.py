@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,11 +10,10 @@ from dissensus.corpus import Corpus
 from dissensus.errors import DataError
 from dissensus.evaluation import code_commit
 from dissensus.evaluation.execution.folder import Place, occupied
-from dissensus.evaluation.execution.processes import processors
 from dissensus.evaluation.fit import Job, Key
-from dissensus.papers.framework.runs import Pace, begun, check_processes, kept
+from dissensus.papers.framework.runs import check_numbers, deadline, run_fits
 from dissensus.papers.seedbert import corpora as of_paper
-from dissensus.papers.seedbert.conditions import CONDITIONS, N_FOLDS, N_REPEATS, Condition
+from dissensus.papers.seedbert.conditions import N_FOLDS, N_REPEATS, Condition
 from dissensus.papers.seedbert.corpora import FIRST
 from dissensus.papers.seedbert.items import Items
 from dissensus.papers.seedbert.models import AT_ONCE, MODELS
@@ -72,9 +69,9 @@ def run(
     """
     from dissensus.papers.seedbert.fits import Opened, Task
 
-    deadline = math.inf if time_limit is None else time.monotonic() + time_limit
+    until = deadline(time_limit)
     runs = N_REPEATS if runs is None else runs
-    _check(runs, processes)
+    check_numbers(runs, N_REPEATS, processes)
     wanted = {condition.corpus for condition in conditions}
     raw = {name: corpus for name, corpus in corpora.items() if name in wanted}
     held = {n: c if _is_ready(c) else of_paper.ready(c) for n, c in raw.items()}
@@ -85,29 +82,23 @@ def run(
         for name, corpus in held.items():
             kappas = of_paper.kappas(raw[name]) if of_paper.is_rated(raw[name]) else {}
             Items.of(corpus, kappas).keep(place.folder)
-        agenda = Agenda(place, conditions, runs, together)
-        pace = Pace(deadline, lambda key: f"{key.method} {key.fold}")
-        for outcome in outcomes(place.folder) if deadline < math.inf else ():
-            pace.ended(outcome)
-        n = min(processors() if processes is None else processes, max(agenda.n_missing, 1))
-        task = Task(Path(out), dict(encoders or {}), tuple(settings))
-        jobs = pace.begun(agenda.jobs(), agenda.left_out)
-        made = begun(place, task, Opened(held), held, jobs, n)
-        total, missing = agenda.total, agenda.n_missing
-        told = (pace.ended, agenda.ended)
-        kept(place, made, total, missing, *told, left_out=agenda.left_out)
+        run_fits(
+            place,
+            Agenda(place, conditions, runs, together),
+            Task(Path(out), dict(encoders or {}), tuple(settings)),
+            Opened(held),
+            held,
+            processes=processes,
+            until=until,
+            kind=lambda key: f"{key.method} {key.fold}",
+            done=outcomes,
+        )
 
 
 def _is_ready(corpus: Corpus) -> bool:
     """Whether a corpus is as it is learned from already, as in a kit."""
     source = of_paper.SOURCES[corpus.name]
     return list(corpus.questions) == [source.question] and not corpus.gold
-
-
-def _check(runs: int, processes: int | None) -> None:
-    if not 1 <= runs <= N_REPEATS:
-        raise DataError(f"the paper has {N_REPEATS} runs; ask for 1 to {N_REPEATS}, not {runs}")
-    check_processes(processes)
 
 
 @dataclass(eq=False)
@@ -212,6 +203,3 @@ class Agenda:
             n = max(1, AT_ONCE // (n_folds * MODELS[model].size))
             made += [tuple(of_model[at : at + n]) for at in range(0, len(of_model), n)]
         return made
-
-
-__all__ = ["CONDITIONS", "Agenda", "outcomes", "run"]

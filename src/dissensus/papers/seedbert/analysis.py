@@ -12,21 +12,14 @@ from typing import Any
 import numpy as np
 
 from dissensus.errors import DataError
-from dissensus.evaluation import (
-    Difference,
-    corrected,
-    here,
-    statistic_over_both,
-    statistic_over_items,
-)
+from dissensus.evaluation import corrected
 from dissensus.evaluation.fit import plain
-from dissensus.evaluation.significance.resampling import macro_f1
-from dissensus.papers.framework.reports import begun_with, kept_report
-from dissensus.papers.framework.verdicts import short
-from dissensus.papers.seedbert.comparing import nearer, over, told
+from dissensus.papers.framework.conditions import in_order
+from dissensus.papers.framework.differences import accuracy_and_f1, correct, over, short
+from dissensus.papers.framework.reports import begun_with, head, kept_report
 from dissensus.papers.seedbert.conditions import CONDITIONS, N_REPEATS
 from dissensus.papers.seedbert.corpora import FIRST, SOURCES
-from dissensus.papers.seedbert.figures import Figures, biases_of_people
+from dissensus.papers.seedbert.figures import Figures, biases_of_annotators, nearer, told
 from dissensus.papers.seedbert.items import Items
 from dissensus.papers.seedbert.models import (
     DEEP,
@@ -52,11 +45,10 @@ def report(path: str | Path) -> dict[str, Any]:
     """What a folder of outcomes says, or a kept file that says it already."""
     path = Path(path)
     if path.is_file():
-        return _in_order(kept_report(path, KIND, "conditions"))
+        return in_order(kept_report(path, KIND), CONDITIONS, MODELS)
     front = begun_with(path, KIND)
     done = outcomes(path)
-    if not done:
-        raise DataError(f"{path}: nothing is trained yet; go on with: {front['command']}")
+    about = head(path, front, done)
     found = figures(path, done)
     variant = _variant(path)
     judged = {}
@@ -65,14 +57,9 @@ def report(path: str | Path) -> dict[str, Any]:
             if of_condition.condition.kind != "again":
                 judged[name] = _judged(of_condition)
             advance(1)
-    _correct([test for held in judged.values() for test in held["against"].values()])
-    about = {
-        "paper": KIND,
-        "command": front["command"],
-        "commits": front["commits"],
+    correct(test for held in judged.values() for test in held["against"].values())
+    about |= {
         "settings": front["facts"]["settings"],
-        "date": here()["date"],
-        "machines": sorted({outcome.machine for outcome in done}),
         "done": len(done),
         "missing": _missing(done, variant[0] if variant else None),
         "choosing": _choosing(path),
@@ -81,10 +68,10 @@ def report(path: str | Path) -> dict[str, Any]:
         "again": again(_of_kind(found, "again")),
         "tempering": tempering(_chosen(found)),
         "number": _of_number(found),
-        "people": {corpus: biases_of_people(f.items) for corpus, f in _chosen(found).items()},
+        "people": {corpus: biases_of_annotators(f.items) for corpus, f in _chosen(found).items()},
         "kappas": _kappas(path),
     }
-    return _in_order(plain(about | {"conditions": judged}))
+    return in_order(plain(about | {"conditions": judged}), CONDITIONS, MODELS)
 
 
 def figures(path: Path, done: Sequence[Outcome]) -> dict[str, Figures]:
@@ -112,20 +99,6 @@ def _variant(path: Path) -> tuple[str, str] | None:
         return best_variant(path)
     except DataError:
         return None  # not every variant is there
-
-
-def _in_order(kept: dict[str, Any]) -> dict[str, Any]:
-    """Conditions and models in our order; a kept file has them by name."""
-    found = {}
-    for name in CONDITIONS:
-        if name in kept["conditions"]:
-            held = kept["conditions"][name]
-            sides = {
-                side: {model: held[side][model] for model in MODELS if model in held[side]}
-                for side in ("models", "against")
-            }
-            found[name] = held | sides
-    return kept | {"conditions": found}
 
 
 def _missing(done: Sequence[Outcome], variant: str | None) -> dict[str, Any]:
@@ -167,29 +140,10 @@ def _table_tests(found: Figures) -> dict[str, Any]:
         repeats = found.shared(SEEDS, model) if model != SEEDS else []
         if repeats:
             mine, theirs = (found.answers(name, repeats) for name in (SEEDS, model))
-            made[model] = _accuracy_and_f1(found.items, mine, theirs)
+            known = found.items.label >= 0
+            label, groups = found.items.label[known], found.items.groups[known]
+            made[model] = accuracy_and_f1(label, mine[:, known], theirs[:, known], groups)
     return made
-
-
-def _accuracy_and_f1(items: Items, mine: np.ndarray, theirs: np.ndarray) -> dict[str, Difference]:
-    known = items.label >= 0
-    label, groups = items.label[known], items.groups[known]
-    mine, theirs = mine[:, known], theirs[:, known]
-    right = (mine == label).astype(float), (theirs == label).astype(float)
-    scored = macro_f1(label, mine), macro_f1(label, theirs)
-    if len(mine) > 1:
-        f1 = statistic_over_both(*scored, groups=groups)
-    else:
-        f1 = statistic_over_items(*scored, groups=groups, resamples=1000)
-    return {"accuracy": over(*right, groups), "f1": f1}
-
-
-def _correct(tests: Sequence[dict[str, Any]]) -> None:
-    """Holm's correction over all of these; what tables say of each stays."""
-    places = [(held, name) for held in tests for name in held]
-    made = corrected([held[name] for held, name in places])
-    for (held, name), difference in zip(places, made, strict=True):
-        held[name] = short(difference)
 
 
 def _recovery(found: Figures) -> dict[str, Any]:

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
 
 from dissensus.evaluation.fit import number
-from dissensus.papers.framework.verdicts import LEVEL, UNKNOWN, alone, holds
+from dissensus.papers.framework.verdicts import (
+    LEVEL,
+    UNKNOWN,
+    Claim,
+    Report,
+    alone,
+    claims_text,
+    holds,
+)
 from dissensus.papers.seedbert.conditions import CONDITIONS
 from dissensus.papers.seedbert.corpora import FIRST, SOURCES
 from dissensus.papers.seedbert.models import DEEP, MODELS, SEEDS, SINGLE, TABLE_4
@@ -16,7 +21,6 @@ from dissensus.papers.seedbert.scoring import DISTANCES, MEAN, READ_OUTS, TEMPER
 from dissensus.papers.seedbert.selection import BY
 from dissensus.papers.seedbert.studies.temperature import ENSEMBLES
 
-Report = dict[str, Any]
 WANTED = 2  # corpora on which the variant is to be nearer
 UNCORRECTED = " (by intervals of 95 %, not corrected)"
 UNIFORM = 0.9  # a mean entropy above this share of the highest
@@ -25,7 +29,7 @@ READS = {VOTES: "votes", MEAN: "mean probability", TEMPERED: "mean, with tempera
 
 def claims(report: Report) -> str:
     """What the paper claims, and what became of it here."""
-    every: tuple[tuple[str, Callable[[Report], str]], ...] = (
+    every: tuple[Claim, ...] = (
         ("SeedBERT outperforms BERT and BNN (Table 4)", lambda r: _outperforms(r, False)),
         ("It outperforms models that learn from all annotators", lambda r: _outperforms(r, True)),
         ("Its votes are nearer to people than one network's distribution (Figure 3)", _recovers),
@@ -42,9 +46,7 @@ def claims(report: Report) -> str:
         ),
         ("Ours, again on other items: ensembles are nearer, all with temperature", _again),
     )
-    lines = ["What became of its claims"]
-    lines += [f"- {claim}: {judge(report) or 'not run yet'}" for claim, judge in every]
-    return "\n".join(lines)
+    return claims_text(report, every, unknown="not run yet")
 
 
 def _counted(report: Report, *kinds: str) -> dict[str, Report]:

@@ -8,9 +8,9 @@ from typing import Literal
 import numpy as np
 
 from dissensus.corpus import Corpus
-from dissensus.errors import DataError
 from dissensus.evaluation import Fold, nested, repeated
 from dissensus.evaluation.fit import Key
+from dissensus.papers.framework.conditions import named_conditions
 from dissensus.papers.seedbert.corpora import FIRST, SOURCES, Source
 from dissensus.papers.seedbert.models import DEEP, MANY, SEEDS, SINGLE, TABLE_4, VARIANTS, trials
 
@@ -94,16 +94,7 @@ PRINTED = tuple(CONDITIONS)
 def named(text: str | None, there: tuple[str, ...]) -> list[Condition]:
     """Conditions from names of them or of corpora with commas between; left out, all whose corpus
     is there. Those in which settings are chosen come with the others."""
-    names = [part.strip() for part in (text or ",".join(CONDITIONS)).split(",")]
-    strange = [name for name in names if name not in CONDITIONS]
-    if strange:
-        raise DataError(f"no condition {', '.join(strange)}; there are {', '.join(CONDITIONS)}")
-    wanted = {CONDITIONS[name] for name in names}
-    missing = [c for c in CONDITIONS.values() if c in wanted and c.corpus not in there]
-    if missing and text is not None:
-        raise DataError(
-            f"{missing[0].name} needs the corpus {missing[0].corpus!r}; it is not in DATA"
-        )
+    wanted = set(named_conditions(CONDITIONS, text, CONDITIONS, there))
     wanted |= {CONDITIONS[c.choosing] for c in wanted if c.waits}
     return [c for c in CONDITIONS.values() if c in wanted and c.corpus in there]
 

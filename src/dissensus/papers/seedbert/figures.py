@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from scipy.special import chdtrc
 
+from dissensus.evaluation import Difference
 from dissensus.evaluation.significance.resampling import macro_f1
 from dissensus.metrics.uncertainty import EVEN, normalised_entropy
+from dissensus.papers.framework.differences import over, short
 from dissensus.papers.seedbert.conditions import N_FOLDS, Condition
 from dissensus.papers.seedbert.items import Items
 from dissensus.papers.seedbert.outcome import Outcome
@@ -185,6 +187,38 @@ def apart(votes: np.ndarray) -> float:
     return float(1 - alike / (n * (n - 1)))
 
 
+# ---- two models ----
+
+
+def nearer(
+    found: Figures,
+    mine: tuple[str, str],
+    theirs: tuple[str, str],
+    *distances: str,
+    n_members: int | None = None,
+) -> dict[str, Difference]:
+    """How much farther one model's read-out is from people than another's: below 0 is nearer.
+
+    Args:
+        n_members: only so many of the other one's first members.
+    """
+    repeats = found.shared(mine[0], theirs[0])
+    return {
+        name: over(
+            found.scores(*mine, name, repeats),
+            found.scores(*theirs, name, repeats, n_members),
+            found.items.groups,
+        )
+        for name in distances
+        if repeats
+    }
+
+
+def told(tests: Mapping[str, Difference]) -> dict[str, Any]:
+    """What tables say of them."""
+    return {name: short(test) for name, test in tests.items()}
+
+
 # ---- members' biases ----
 
 
@@ -239,7 +273,7 @@ def cochran(yes: np.ndarray) -> float:
     return float(chdtrc(n - 1, above / below))
 
 
-def biases_of_people(items: Items) -> dict[str, float]:
+def biases_of_annotators(items: Items) -> dict[str, float]:
     """The same of annotators with at least 50 answers; empty where ids are unknown."""
     rate = items.biases
     if len(rate) < 2:

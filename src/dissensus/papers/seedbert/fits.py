@@ -21,6 +21,7 @@ from dissensus.methods.framework.stacked_fits import Job as FitJob
 from dissensus.methods.framework.stacked_fits import fit_many, worth_stacking
 from dissensus.methods.framework.trained import TrainedMethod
 from dissensus.papers.framework.machine import machine, quick
+from dissensus.papers.framework.runs import reason
 from dissensus.papers.seedbert.conditions import CONDITIONS, Condition, folds, seed_of, to_choose
 from dissensus.papers.seedbert.models import AS_PAPER, AT_ONCE, MODELS, built, trials, tuned_as
 from dissensus.papers.seedbert.outcome import Outcome
@@ -55,8 +56,7 @@ class Task:
             with quick():
                 found = self._outcomes(opened, job)
         except (DissensusError, RuntimeError) as error:
-            reason = str(error).splitlines()[0]
-            found = [Outcome(*key, reason=reason) for key in job]
+            found = [Outcome(*key, reason=reason(error)) for key in job]
         each = (time.monotonic() - began) / len(job)
         for outcome in found:
             object.__setattr__(outcome, "seconds", round(each, 2))

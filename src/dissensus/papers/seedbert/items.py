@@ -3,7 +3,6 @@ outcomes of other data are refused."""
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,6 +11,7 @@ import numpy as np
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError
 from dissensus.folders import reading
+from dissensus.papers.framework.outcomes import refuse_other_data, write_whole
 from dissensus.papers.seedbert.conditions import fold_of_items, folds
 from dissensus.papers.seedbert.corpora import SOURCES, biases
 
@@ -68,17 +68,10 @@ class Items:
                 if (name != "kappas" or (known and len(held)))
                 and not _same(held, np.asarray(kept[name]))
             ]
-            if differing:
-                raise DataError(
-                    f"{folder}: holds {self.corpus} with other {' and '.join(differing)}; give "
-                    "the data that it was begun with, or another folder"
-                )
+            refuse_other_data(folder, self.corpus, differing, "the data")
             if known:
                 return
-        path.parent.mkdir(parents=True, exist_ok=True)
-        new = path.with_suffix(".new.npz")
-        np.savez_compressed(new, **content)  # type: ignore[arg-type]
-        os.replace(new, path)
+        write_whole(path, lambda new: np.savez_compressed(new, **content))  # type: ignore[arg-type]
 
     @classmethod
     def load(cls, folder: str | Path, corpus: str) -> Items:

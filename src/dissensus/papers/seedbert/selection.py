@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 
 from dissensus.errors import DataError
-from dissensus.evaluation.fit import Key, folder_name, keys_in
+from dissensus.evaluation.fit import Key, folder_name
+from dissensus.papers.framework.outcomes import load_outcomes
 from dissensus.papers.seedbert.conditions import CONDITIONS
 from dissensus.papers.seedbert.corpora import FIRST
 from dissensus.papers.seedbert.items import Items
-from dissensus.papers.seedbert.models import VARIANTS, trials
+from dissensus.papers.seedbert.models import MODELS, VARIANTS, trials
 from dissensus.papers.seedbert.outcome import Outcome
 from dissensus.papers.seedbert.scoring import READ_OUTS, score_of_items
 
@@ -21,16 +22,11 @@ BY = "cross-entropy"  # what "nearest to what people say" is measured by
 
 def outcomes(folder: str | Path, condition: str | None = None) -> list[Outcome]:
     """Everything that is done in a folder, or in one condition."""
-    fits = Path(folder) / "fits"
-    found = [Outcome.load(fits / name) for name in sorted(keys_in(fits)) if _is(name, condition)]
-    strange = [outcome.key for outcome in found if outcome.condition not in CONDITIONS]
-    if strange:
-        raise DataError(f"{fits}: {folder_name(strange[0])} is not of this paper")
-    return found
 
+    def wanted(name: str) -> bool:
+        return condition is None or name.rsplit("@", 1)[1] == folder_name(Key("", 0, condition))[3:]
 
-def _is(name: str, condition: str | None) -> bool:
-    return condition is None or name.rsplit("@", 1)[1] == folder_name(Key("", 0, condition))[3:]
+    return load_outcomes(folder, Outcome.load, CONDITIONS, MODELS, wanted)
 
 
 def tried(folder: str | Path, condition: str, model: str) -> list[Outcome]:

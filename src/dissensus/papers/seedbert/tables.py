@@ -10,7 +10,7 @@ import numpy as np
 from dissensus.evaluation.fit import number
 from dissensus.evaluation.significance.difference import p_text
 from dissensus.papers.framework.layout import Block, whole, written
-from dissensus.papers.framework.verdicts import alone, holds, spread
+from dissensus.papers.framework.verdicts import Report, holds, interval, points, spread
 from dissensus.papers.seedbert.claims import READS, called, claims, other_choices
 from dissensus.papers.seedbert.conditions import CONDITIONS
 from dissensus.papers.seedbert.corpora import FIRST, SOURCES
@@ -20,7 +20,6 @@ from dissensus.papers.seedbert.scoring import DISTANCES, MEAN, READ_OUTS, TEMPER
 from dissensus.papers.seedbert.selection import BY
 from dissensus.papers.seedbert.studies.temperature import ENSEMBLES, MEMBER
 
-Report = dict[str, Any]
 KINDS = {"chosen": "settings chosen", "paper": "the paper's rate and epochs", "many": "20 members"}
 COUNTED = tuple(name for name, source in SOURCES.items() if source.counted)
 OTHER = (
@@ -109,26 +108,17 @@ def _row(model: str, held: Report, against: Report) -> list[str]:
         cells += [f"{100 * getattr(printed, name):.1f}" if printed else "-", _mean(fits[name])]
     cells.append(str(len(fits["accuracy"])))
     tests = against.get(model)
-    return [*cells, *(points(tests[name]) if tests else "" for name in ("accuracy", "f1"))]
+    return [*cells, *(over_points(tests[name]) if tests else "" for name in ("accuracy", "f1"))]
+
+
+def over_points(test: Report) -> str:
+    """A difference in points, and whether it holds."""
+    return f"{points(test)}: {holds(test)}"
 
 
 def _mean(fits: list[float]) -> str:
     shares = [100 * number(fit) for fit in fits]
     return f"{np.mean(shares):.2f}{spread(shares)}"
-
-
-def points(test: Report) -> str:
-    """A difference of shares in points, with its interval, and whether it holds."""
-    p = p_text(number(test["adjusted"]))
-    return f"{interval(test, 100, 2)}, p {p}{alone(test)}: {holds(test)}"
-
-
-def interval(test: Report, times: float = 1, digits: int = 4) -> str:
-    """A difference with its interval, or why there is none."""
-    effect, low, high = (times * number(test[name]) for name in ("effect", "low", "high"))
-    if np.isnan(low):
-        return f"{effect:+.{digits}f} ({test['reason']})"
-    return f"{effect:+.{digits}f} [{low:+.{digits}f}, {high:+.{digits}f}]"
 
 
 # ---- recovered distributions ----

@@ -13,21 +13,12 @@ from typing import Any
 import numpy as np
 
 from dissensus.errors import DataError
-from dissensus.evaluation import (
-    Difference,
-    corrected,
-    here,
-    over_both,
-    over_items,
-    over_seeds,
-    published,
-    statistic_over_both,
-    statistic_over_items,
-)
+from dissensus.evaluation import over_seeds, published
 from dissensus.evaluation.fit import plain
 from dissensus.evaluation.significance.resampling import macro_f1
-from dissensus.papers.framework.reports import begun_with, kept_report
-from dissensus.papers.framework.verdicts import short
+from dissensus.papers.framework.conditions import in_order
+from dissensus.papers.framework.differences import accuracy_and_f1, correct, short
+from dissensus.papers.framework.reports import begun_with, head, kept_report
 from dissensus.papers.soft_labels.conditions import CONDITIONS, Condition
 from dissensus.papers.soft_labels.items import Items
 from dissensus.papers.soft_labels.outcome import Outcome
@@ -42,45 +33,29 @@ def report(path: str | Path) -> dict[str, Any]:
     """What a folder of outcomes says, or a kept file that says it already."""
     path = Path(path)
     if path.is_file():
-        kept = kept_report(path, KIND, "conditions")
-        return kept | {"conditions": _in_order(kept["conditions"])}
+        return in_order(kept_report(path, KIND), CONDITIONS, MODELS)
     front = begun_with(path, KIND)
     done = outcomes(path)
     found = {name: _in_every_model([o for o in done if o.condition == name]) for name in CONDITIONS}
     names = [name for name, of_condition in found.items() if of_condition]
-    if not names:
-        raise DataError(f"{path}: nothing is trained yet; go on with: {front['command']}")
+    about = head(path, front, done if names else [])
     items = {name: Items.load(path, name) for name in names}
     judged = {}
     with progress("testing", len(names)) as advance:
         for name in names:
             judged[name] = _judged(CONDITIONS[name], items[name], found[name])
             advance(1)
-    _correct(judged)
-    about = {
-        "paper": KIND,
-        "command": front["command"],
-        "commits": front["commits"],
-        "date": here()["date"],
-        "machines": sorted({outcome.machine for outcome in done}),
+    correct(
+        tests["ours"]
+        for condition in judged.values()
+        for against in condition["against"].values()
+        for tests in against["tests"].values()
+    )
+    about |= {
         "seeds": sorted({seed for held in judged.values() for seed in held["seeds"]}),
         "left_out": len(done) - sum(map(len, found.values())),
     }
-    return dict(plain(about)) | {"conditions": _in_order(plain(judged))}
-
-
-def _in_order(conditions: dict[str, Any]) -> dict[str, Any]:
-    """Conditions and models as the paper has them; a kept file has them by name."""
-    found = {}
-    for name in CONDITIONS:
-        if name in conditions:
-            held = conditions[name]
-            sides = {
-                side: {model: held[side][model] for model in MODELS if model in held[side]}
-                for side in ("models", "against")
-            }
-            found[name] = held | sides
-    return found
+    return in_order(plain(about | {"conditions": judged}), CONDITIONS, MODELS)
 
 
 def _in_every_model(found: Sequence[Outcome]) -> list[Outcome]:
@@ -193,43 +168,14 @@ def _tests(
     right, right_theirs = (mine == wanted).astype(float), (theirs == wanted).astype(float)
     label = np.tile(wanted, len(mine))
     pooled = [macro_f1(label, side.reshape(1, -1)) for side in (mine, theirs)]
-    runs = [macro_f1(wanted, side) for side in (mine, theirs)]
-    if len(mine) > 1:
-        ours = {
-            "accuracy": over_both(right, right_theirs, groups=items.groups),
-            "f1": statistic_over_both(*runs, groups=items.groups),
-        }
-    else:
-        ours = {
-            "accuracy": over_items(right, right_theirs, groups=items.groups),
-            "f1": statistic_over_items(*runs, groups=items.groups, resamples=1000),
-        }
     draws = condition.draws
     return {
         "published": {
             "accuracy": published(right, right_theirs, resamples=draws).p,
             "f1": published(*pooled, resamples=draws).p,
         },
-        "ours": {metric: difference.to_dict() for metric, difference in ours.items()},
+        "ours": accuracy_and_f1(wanted, mine, theirs, items.groups),
     }
-
-
-def _correct(judged: dict[str, Any]) -> None:
-    """Holm's correction over every comparison of the report."""
-    places = [
-        (tests["ours"], metric)
-        for condition in judged.values()
-        for against in condition["against"].values()
-        for tests in against["tests"].values()
-        for metric in tests["ours"]
-    ]
-    made = [_difference(held[metric]) for held, metric in places]
-    for (held, metric), difference in zip(places, corrected(made), strict=True):
-        held[metric] = short(difference)
-
-
-def _difference(content: dict[str, Any]) -> Difference:
-    return Difference(**content | {"notes": tuple(content["notes"])})
 
 
 # ---- the analysis of errors ----

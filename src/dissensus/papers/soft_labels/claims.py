@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import Any
+from collections.abc import Iterable
 
 import numpy as np
 
 from dissensus.evaluation.fit import number
-from dissensus.papers.framework.verdicts import LEVEL, UNKNOWN, holds
+from dissensus.papers.framework.verdicts import LEVEL, UNKNOWN, Claim, Report, claims_text, holds
 from dissensus.papers.soft_labels.conditions import CONDITIONS, STEMS
 from dissensus.papers.soft_labels.printed import BASELINE, MODELS, NEAR, TABLES
-
-Report = dict[str, Any]
 
 
 def claims(report: Report) -> str:
     """What the paper claims, and what became of it here."""
-    every: tuple[tuple[str, Callable[[Report], str]], ...] = (
+    every: tuple[Claim, ...] = (
         ("Its figures can be met", _met),
         ("MTL beats STL with gold labels (Table 1)", lambda r: _beats(r, 1)),
         ("MTL beats STL with the crowd's labels alone (Table 2)", lambda r: _beats(r, 2)),
@@ -29,12 +26,7 @@ def claims(report: Report) -> str:
         ("Ours: does cross-validation that cuts through tweets flatter", _flatters),
         ("Ours: does Adam's state from the fold before matter", _carried),
     )
-    lines = ["What became of its claims"]
-    for claim, judge in every:
-        found = judge(report)
-        if found:
-            lines.append(f"- {claim}: {found}")
-    return "\n".join(lines) if len(lines) > 1 else ""
+    return claims_text(report, every)
 
 
 def _of_table(report: Report, *tables: int) -> dict[str, Report]:

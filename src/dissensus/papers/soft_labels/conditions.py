@@ -10,8 +10,9 @@ import numpy as np
 
 from dissensus.annotations import Annotations
 from dissensus.corpus import Corpus
-from dissensus.errors import DataError, listed
+from dissensus.errors import DataError
 from dissensus.evaluation import Fold, k_fold, official
+from dissensus.papers.framework.conditions import named_conditions
 from dissensus.scales import Nominal
 
 Label = Literal["gold", "consensus"]
@@ -100,17 +101,7 @@ PRINTED = tuple(name for name, condition in CONDITIONS.items() if condition.tabl
 def named(text: str | None, there: tuple[str, ...]) -> list[Condition]:
     """Conditions from names with commas between; left out, those of the paper whose corpus is
     there."""
-    names = PRINTED if text is None else tuple(part.strip() for part in text.split(","))
-    strange = [name for name in names if name not in CONDITIONS]
-    if strange:
-        raise DataError(f"no condition {listed(strange)}; there are {', '.join(CONDITIONS)}")
-    wanted = [CONDITIONS[name] for name in dict.fromkeys(names)]
-    missing = [condition for condition in wanted if condition.corpus not in there]
-    if missing and text is not None:
-        raise DataError(
-            f"{missing[0].name} needs the corpus {missing[0].corpus!r}; it is not in DATA"
-        )
-    return [condition for condition in wanted if condition.corpus in there]
+    return named_conditions(CONDITIONS, text, PRINTED, there)
 
 
 # ---- data ----

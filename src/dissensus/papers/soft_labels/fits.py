@@ -19,6 +19,7 @@ from dissensus.evaluation.significance.resampling import macro_f1
 from dissensus.methods.framework.settings import seeded
 from dissensus.methods.framework.trained import ExamplesCache, TrainedMethod
 from dissensus.papers.framework.machine import machine, quick
+from dissensus.papers.framework.runs import reason
 from dissensus.papers.soft_labels.conditions import CONDITIONS, Condition, folds, labels
 from dissensus.papers.soft_labels.outcome import Outcome, Trained, letters
 from dissensus.training import Examples
@@ -51,13 +52,14 @@ class Task:
         began, condition = time.monotonic(), CONDITIONS[key.fold]
         method = self.methods[key.fold][key.method]
         assert isinstance(method, TrainedMethod)
+        trained: list[Trained] = []
+        why = ""
         try:
             with quick():
                 trained = _trained(method, key.seed, condition, opened, self.stack)
-            reason = ""
         except (DissensusError, RuntimeError) as error:
-            trained, reason = [], str(error).splitlines()[0]
-        return Outcome(*key, trained, machine(), time.monotonic() - began, reason)
+            why = reason(error)
+        return Outcome(*key, trained, machine(), time.monotonic() - began, why)
 
     def died(self, key: Key, why: str) -> Outcome:
         return Outcome(*key, [], reason=why)

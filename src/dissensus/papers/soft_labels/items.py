@@ -4,7 +4,6 @@ again, and outcomes of other data are refused."""
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +17,7 @@ from dissensus.errors import DataError
 from dissensus.evaluation.fit import number, plain
 from dissensus.folders import reading
 from dissensus.metrics.uncertainty import entropy, excess_kurtosis
+from dissensus.papers.framework.outcomes import refuse_other_data, write_whole
 from dissensus.papers.soft_labels.conditions import STEMS, Condition, folds, labels
 from dissensus.papers.soft_labels.outcome import codes, letters
 
@@ -81,17 +81,10 @@ class Items:
         if path.exists():
             kept = _read(path)
             differing = [name for name in kept if kept[name] != content.get(name)]
-            if differing:
-                raise DataError(
-                    f"{folder}: holds {self.condition} with other {' and '.join(differing)}; give "
-                    "the data and settings that it was begun with, or another folder"
-                )
+            refuse_other_data(folder, self.condition, differing, "the data and settings")
             if kept.keys() == content.keys():
                 return
-        path.parent.mkdir(parents=True, exist_ok=True)
-        new = path.with_suffix(".new")
-        new.write_text(json.dumps(content), encoding="utf-8")
-        os.replace(new, path)
+        write_whole(path, lambda new: new.write_text(json.dumps(content), encoding="utf-8"))
 
     @classmethod
     def load(cls, folder: str | Path, condition: str) -> Items:

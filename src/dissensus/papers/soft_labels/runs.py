@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import math
-import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from dissensus.corpus import Corpus
-from dissensus.errors import DataError
 from dissensus.evaluation import code_commit
 from dissensus.evaluation.execution.folder import occupied
-from dissensus.evaluation.execution.processes import processors
-from dissensus.evaluation.fit import Key, folder_name, keys_in
-from dissensus.papers.framework.runs import Pace, begun, check_processes, kept
-from dissensus.papers.soft_labels.conditions import SEEDS, Condition, with_automatic
+from dissensus.evaluation.fit import Key
+from dissensus.papers.framework.outcomes import load_outcomes
+from dissensus.papers.framework.runs import InTurn, check_numbers, deadline, run_fits
+from dissensus.papers.soft_labels.conditions import CONDITIONS, SEEDS, Condition, with_automatic
 from dissensus.papers.soft_labels.items import Items
 from dissensus.papers.soft_labels.outcome import Outcome
 from dissensus.papers.soft_labels.printed import MODELS
@@ -53,7 +50,7 @@ def run(
     from dissensus.papers.soft_labels.fits import Opened, Task
     from dissensus.papers.soft_labels.networks import methods, told
 
-    deadline = math.inf if time_limit is None else time.monotonic() + time_limit
+    until = deadline(time_limit)
     runs = len(SEEDS) if runs is None else runs
     _check(runs, processes, glove)
     ready = {name: with_automatic(corpus) for name, corpus in corpora.items()}
@@ -69,33 +66,30 @@ def run(
         for condition in conditions:
             known = {model: told(method) for model, method in task.methods[condition.name].items()}
             Items.of(ready[condition.corpus], condition, known, glove).keep(place.folder)
-        missing = place.missing(keys)
-        pace = Pace(deadline, lambda key: key.fold)
-        for outcome in outcomes(place.folder) if deadline < math.inf else ():
-            pace.ended(outcome)
-        n = min(processors() if processes is None else processes, len(missing))
-        jobs = pace.begun((key,) for key in missing)
-        made = begun(place, task, Opened(ready), ready, jobs, n)
-        kept(place, made, len(keys), len(missing), pace.ended)
+        run_fits(
+            place,
+            InTurn(place.missing(keys), len(keys)),
+            task,
+            Opened(ready),
+            ready,
+            processes=processes,
+            until=until,
+            kind=lambda key: key.fold,
+            done=outcomes,
+        )
 
 
 def _check(runs: int, processes: int | None, glove: str | Path | None) -> None:
     """Refuse what cannot go well, before a folder says that it was begun with."""
     from dissensus.encoders.words import WordsEncoder
 
-    if not 1 <= runs <= len(SEEDS):
-        raise DataError(f"the paper has {len(SEEDS)} runs; ask for 1 to {len(SEEDS)}, not {runs}")
-    check_processes(processes)
+    check_numbers(runs, len(SEEDS), processes)
     if glove is not None:
         _ = WordsEncoder(str(glove)).table
 
 
 def outcomes(folder: str | Path) -> list[Outcome]:
     """Everything that is done in a folder, in the order of the paper's tables."""
-    fits = Path(folder) / "fits"
-    found = [Outcome.load(fits / name) for name in sorted(keys_in(fits))]
-    strange = [outcome.key for outcome in found if outcome.model not in MODELS]
-    if strange:
-        raise DataError(f"{fits}: {folder_name(strange[0])} is not of this paper")
+    found = load_outcomes(folder, Outcome.load, CONDITIONS, MODELS)
     order = list(MODELS)
     return sorted(found, key=lambda o: (o.condition, o.seed, order.index(o.model)))

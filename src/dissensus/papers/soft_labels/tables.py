@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from dissensus.evaluation.fit import number
 from dissensus.evaluation.significance.difference import p_text
 from dissensus.papers.framework.layout import Block, whole, written
-from dissensus.papers.framework.verdicts import alone, holds, spread
+from dissensus.papers.framework.verdicts import Report, holds, interval, points, spread
 from dissensus.papers.soft_labels.claims import claims
 from dissensus.papers.soft_labels.conditions import CONDITIONS, STEMS, Condition
 from dissensus.papers.soft_labels.printed import (
@@ -25,7 +23,6 @@ from dissensus.papers.soft_labels.printed import (
     Printed,
 )
 
-Report = dict[str, Any]
 HEADINGS = {
     1: "Table 1: gold labels and soft labels",
     2: "Table 2: silver labels (the crowd's majority) and soft labels",
@@ -160,16 +157,7 @@ def _stars(against: Report, metric: str) -> str:
 
 def _over(found: Report) -> str:
     """How much more accurate a model is than STL, and whether that holds."""
-    return f"{interval(found)}: {holds(found)}"
-
-
-def interval(found: Report) -> str:
-    """A difference in points, with its interval and corrected p."""
-    low, high, effect = (100 * number(found[name]) for name in ("low", "high", "effect"))
-    if np.isnan(low):
-        return f"{effect:+.2f} ({found['reason']})"
-    p = p_text(number(found["adjusted"]))
-    return f"{effect:+.2f} [{low:+.2f}, {high:+.2f}], p {p}{alone(found, 'seed')}"
+    return f"{points(found, 'seed')}: {holds(found)}"
 
 
 # ---- Table 3 ----
@@ -245,7 +233,7 @@ def _gap_table(report: Report) -> str | Block:
             for when in ("chosen", "last"):
                 gaps = [fit["gap"][when] for fit in of_model["fits"]]
                 against = found["against"].get(model)
-                less = _interval_of_gap(against["gap"][when]) if against else ""
+                less = _difference_of_gaps(against["gap"][when]) if against else ""
                 cells += [f"{np.mean(gaps):.3f}", less]
             rows.append(cells)
     names = ["", "chosen epoch", "chosen less STL's", "last epoch", "last less STL's"]
@@ -255,6 +243,8 @@ def _gap_table(report: Report) -> str | Block:
     return Block(heading, [names, *rows], "Intervals: 95 % over seeds, not corrected.")
 
 
-def _interval_of_gap(found: Report) -> str:
-    low, high, effect = (number(found[name]) for name in ("low", "high", "effect"))
-    return f"{effect:+.3f}" if np.isnan(low) else f"{effect:+.3f} [{low:+.3f}, {high:+.3f}]"
+def _difference_of_gaps(test: Report) -> str:
+    """With its interval, if there are several seeds."""
+    if np.isnan(number(test["low"])):
+        return f"{number(test['effect']):+.3f}"
+    return interval(test, digits=3)

@@ -1,7 +1,7 @@
 """Asked after the fact: is an ensemble nearer than one network where both have a temperature, and
 what did the choice on the first corpus hang on.
 
-The variant that was chosen stays the one that is put to the test (`judging`): what is found here
+The variant that was chosen stays the one that is put to the test (`analysis`): what is found here
 is put to the test again, on items that were not seen then.
 """
 
@@ -13,10 +13,9 @@ from typing import Any
 import numpy as np
 
 from dissensus.evaluation import Difference, corrected
-from dissensus.papers.seedbert.comparing import nearer, told
 from dissensus.papers.seedbert.conditions import N_FOLDS
 from dissensus.papers.seedbert.corpora import FIRST
-from dissensus.papers.seedbert.figures import Figures
+from dissensus.papers.seedbert.figures import Figures, nearer, told
 from dissensus.papers.seedbert.models import DEEP, SEEDS, SINGLE, VARIANTS
 from dissensus.papers.seedbert.outcome import Outcome
 from dissensus.papers.seedbert.scoring import CAUTIOUS, DISTANCES, TEMPERED, VOTES, temperatures

@@ -1,0 +1,63 @@
+"""Conditions of a paper by their names, and in their order."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any, Protocol, TypeVar
+
+from dissensus.errors import DataError, listed
+
+
+class OnCorpus(Protocol):
+    """A condition: it has a name, and a corpus that it needs."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def corpus(self) -> str: ...
+
+
+C = TypeVar("C", bound=OnCorpus)
+
+
+def named_conditions(
+    conditions: Mapping[str, C],
+    text: str | None,
+    default: Iterable[str],
+    corpora: Collection[str],
+) -> list[C]:
+    """The conditions whose names stand in `text`, separated by commas.
+
+    Args:
+        default: the names if `text` is None; those whose corpus is missing are left out.
+        corpora: the corpora that are there.
+    """
+    names = list(default) if text is None else [part.strip() for part in text.split(",")]
+    unknown = [name for name in names if name not in conditions]
+    if unknown:
+        raise DataError(f"no condition {listed(unknown)}; there are {', '.join(conditions)}")
+    wanted = [conditions[name] for name in dict.fromkeys(names)]
+    missing = [condition for condition in wanted if condition.corpus not in corpora]
+    if missing and text is not None:
+        raise DataError(
+            f"{missing[0].name} needs the corpus {missing[0].corpus!r}; it is not in DATA"
+        )
+    return [condition for condition in wanted if condition.corpus in corpora]
+
+
+def in_order(
+    report: dict[str, Any], conditions: Iterable[str], models: Iterable[str]
+) -> dict[str, Any]:
+    """A report with its conditions and models in the paper's order; JSON files are sorted."""
+    models = list(models)
+    ordered = {}
+    for name in conditions:
+        if name in report["conditions"]:
+            held = report["conditions"][name]
+            sides = {
+                side: {model: held[side][model] for model in models if model in held[side]}
+                for side in ("models", "against")
+            }
+            ordered[name] = held | sides
+    return report | {"conditions": ordered}
