@@ -311,7 +311,7 @@ def _vectors(corpus: Corpus) -> np.ndarray:
     "settings", [{"dropout": 1.0}, {"dropout": -0.5}, {"dropout": 1.5}, {"hidden": (-3,)}], ids=str
 )
 def test_networks_that_cannot_be_are_refused(settings: dict[str, Any]) -> None:
-    message = "^dropout lies from 0 to below 1 and hidden layers are 1 wide or more, found "
+    message = "^dropout must be at least 0 and below 1, and hidden layers at least 1 wide; found "
     with pytest.raises(ModelError, match=message):
         Single(encoder="features", **settings).fit(feature_crowd())
 

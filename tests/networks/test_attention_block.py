@@ -89,5 +89,5 @@ def test_heads_divide_the_width() -> None:
     with pytest.raises(ModelError) as caught:
         AttentionBlock(7)
     assert str(caught.value) == (
-        "an attention block with 2 heads reads vectors whose width they divide evenly, found 7"
+        "an attention block with 2 heads needs vectors whose width is a multiple of 2, found 7"
     )

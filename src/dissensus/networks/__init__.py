@@ -1,1 +1,1 @@
-"""Torch parts that several methods share."""
+"""Parts of networks, in torch, that several methods and encoders share."""

@@ -12,7 +12,7 @@ from dissensus.networks.noise import Dropout
 
 
 class Norm(nn.Module):
-    """Each vector less its mean, over its spread (n - 1 in the denominator), scaled and shifted."""
+    """Layer normalisation with the sample standard deviation (n - 1 in the denominator)."""
 
     def __init__(self, width: int) -> None:
         super().__init__()
@@ -29,7 +29,7 @@ class Norm(nn.Module):
 
 
 class _Layer(nn.Module):
-    """Attention to itself, then two linear layers, each beside what comes in (pre-norm)."""
+    """Self-attention, then two linear layers, each with a residual connection (pre-norm)."""
 
     def __init__(self, width: int, heads: int, inner: int, dropout: float) -> None:
         super().__init__()
@@ -58,9 +58,9 @@ class AttentionBlock(nn.Module):
     """A transformer encoder over sequences of one position: vectors (n, width) in and out.
 
     A vector is multiplied by the root of its width, and the sinusoids of position 0 are added;
-    after the layers it is normalised. Over one position a softmax is 1 whatever queries and keys
-    say, so that neither gets a gradient: there are none here. What remains of attention are its
-    values, and its dropout, which is drawn once for each item and head.
+    after the layers it is normalised. Over one position the softmax is always 1, so that queries
+    and keys would get no gradient: there are none here. What remains of attention are its values
+    and its dropout, which is drawn once for each item and head.
 
     Args:
         layers: how many; each has `heads` heads and an inner width of `inner`.
@@ -74,8 +74,8 @@ class AttentionBlock(nn.Module):
         super().__init__()
         if width % heads or width < 2:
             raise ModelError(
-                f"an attention block with {heads} heads reads vectors whose width they divide "
-                f"evenly, found {width}"
+                f"an attention block with {heads} heads needs vectors whose width is a multiple of "
+                f"{heads}, found {width}"
             )
         first = torch.zeros(width)
         first[1::2] = 1  # sin(0), cos(0), sin(0), ...

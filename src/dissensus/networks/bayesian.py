@@ -1,9 +1,9 @@
 """Layers whose weights are not numbers but normal distributions (Bayes by backprop).
 
-A pass draws all weights once, for every item; several passes stand on the first axis. Each layer
-gives beside its values what its draws cost: the logarithm of how much more likely its own
-distributions make them than the prior does, summed over weights, the mean over passes. Only
-training pays it.
+A pass draws all weights once, for every item; the first axis is that of passes. Each layer returns
+its values and the cost of its draws: the logarithm of how much more likely they are under its own
+distributions than under the prior, summed over weights, the mean over passes. It is 0 outside of
+training.
 
 Reference: Blundell, Cornebise, Kavukcuoglu & Wierstra (2015), Weight Uncertainty in Neural
 Networks, arXiv 1505.05424; widths, first values and priors as in the code of Raj Prabhu et al.
@@ -28,14 +28,14 @@ FIRST_SLOPE = 0.25  # of a PReLU, below 0
 
 
 class Drawn(NamedTuple):
-    """Values of several passes, and what drawing their weights cost."""
+    """Values of several passes, and the cost of drawing their weights."""
 
     values: Tensor  # (n_passes, ...)
     cost: Tensor  # ()
 
 
 class NormalTensor(nn.Module):
-    """A tensor of weights, each with a normal distribution of its own: spread softplus(rho)."""
+    """A tensor of weights, each with its own normal distribution, of spread softplus(rho)."""
 
     def __init__(self, shape: tuple[int, ...], prior: Prior) -> None:
         super().__init__()
@@ -59,13 +59,12 @@ class NormalTensor(nn.Module):
 
 
 def log_normal(weights: Tensor) -> Tensor:
-    """The log-density of the prior N(0, 1), without the constant that a normal distribution of
-    the weights' own has too."""
+    """The log-density of the prior N(0, 1), without the constant, which cancels out."""
     return -weights.square() / 2
 
 
 def log_mixture(weights: Tensor) -> Tensor:
-    """That of equal parts of N(0, 1) and of N(0, e^-12), a spike at 0."""
+    """The log-density of a mixture of N(0, 1) and N(0, e^-12), a spike at 0, in equal parts."""
     both = [-(weights * math.exp(-s)).square() / 2 - s for s in (WIDE, NARROW)]
     return torch.logaddexp(both[0], both[1]) - math.log(2)
 
@@ -74,7 +73,7 @@ PRIORS: Mapping[Prior, Callable[[Tensor], Tensor]] = {"normal": log_normal, "mix
 
 
 class BayesianLinear(nn.Module):
-    """Linear in each pass, with weights and biases of its own."""
+    """A linear layer with other weights and biases in each pass."""
 
     def __init__(self, n_inputs: int, n_outputs: int, prior: Prior) -> None:
         super().__init__()
@@ -84,12 +83,12 @@ class BayesianLinear(nn.Module):
     def forward(self, values: Tensor) -> Drawn:
         """Values (n_passes, n_items, n_inputs) to (n_passes, n_items, n_outputs)."""
         weight, bias = self.weight(len(values)), self.bias(len(values))
-        made = torch.baddbmm(bias.values.unsqueeze(1), values, weight.values.mT)
-        return Drawn(made, weight.cost + bias.cost)
+        outputs = torch.baddbmm(bias.values.unsqueeze(1), values, weight.values.mT)
+        return Drawn(outputs, weight.cost + bias.cost)
 
 
 class BayesianLayer(nn.Module):
-    """Bayesian linear, and a PReLU with a slope for each channel, which is a plain number."""
+    """A Bayesian linear layer, and a PReLU with a plain slope for each channel."""
 
     def __init__(self, n_inputs: int, n_outputs: int, prior: Prior) -> None:
         super().__init__()
@@ -97,12 +96,12 @@ class BayesianLayer(nn.Module):
         self.slope = nn.Parameter(torch.full((n_outputs,), FIRST_SLOPE))
 
     def forward(self, values: Tensor) -> Drawn:
-        made, cost = self.linear(values)
-        return Drawn(made.clamp(min=0) + self.slope * made.clamp(max=0), cost)
+        outputs, cost = self.linear(values)
+        return Drawn(outputs.clamp(min=0) + self.slope * outputs.clamp(max=0), cost)
 
 
 class BayesianLayers(nn.Module):
-    """One layer after another; their costs add up."""
+    """Layers in sequence; their costs add up."""
 
     def __init__(self, *layers: nn.Module) -> None:
         super().__init__()

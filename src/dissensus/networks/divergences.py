@@ -1,7 +1,7 @@
-"""How far a predicted distribution is from a target, per row and in nats, as losses.
+"""Divergences between a target distribution and a predicted one, in nats, as losses.
 
-All take the target's masses `p` and the logarithms `log_q` of the predicted ones, (..., n), and
-give (...); where p has no gradient they are smooth in log_q, also where masses are 0.
+All take the masses `p` of the target and the logarithms `log_q` of the predicted ones, (..., n),
+and return (...). Without a gradient of p they are smooth in log_q, also where masses are 0.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ FLOOR = 1e-6  # least mass of a target that a logarithm is taken of, as in Forna
 
 
 def cross_entropy(p: Tensor, log_q: Tensor) -> Tensor:
-    """The nats it takes to say what people answered, coded for what was predicted."""
+    """The negative log-likelihood of the target under the prediction."""
     return -(p * log_q).sum(dim=-1)
 
 
 def kl(p: Tensor, log_q: Tensor) -> Tensor:
-    """KL(p || q): the cross-entropy less the target's own entropy, which is a constant."""
+    """KL(p || q): the cross-entropy minus the entropy of the target, which is a constant."""
     return (torch.xlogy(p, p) - p * log_q).sum(dim=-1)
 
 
 def inverse_kl(p: Tensor, log_q: Tensor) -> Tensor:
-    """KL(q || p): mass where nobody answered is dear; such p count as 1e-6."""
+    """KL(q || p): high where q has mass and p has none; p is at least 1e-6."""
     return (log_q.exp() * (log_q - p.clamp(min=FLOOR).log())).sum(dim=-1)
 
 

@@ -1,4 +1,4 @@
-"""A trunk over pooled features, one head for everyone, and one head per annotator."""
+"""Hidden layers over pooled vectors, one head for all annotators, and one head per annotator."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from dissensus.networks.noise import Dropout
 
 
 class Trunk(nn.Module):
-    """Pooled vectors of all roles, standardised as in training, through hidden layers."""
+    """Hidden layers over the pooled vectors of all roles, standardised as in training."""
 
     mean: Tensor
     spread: Tensor
@@ -24,7 +24,7 @@ class Trunk(nn.Module):
         super().__init__()
         if not 0 <= dropout < 1 or any(size < 1 for size in hidden):
             raise ModelError(
-                f"dropout lies from 0 to below 1 and hidden layers are 1 wide or more, found "
+                f"dropout must be at least 0 and below 1, and hidden layers at least 1 wide; found "
                 f"{dropout} and {tuple(hidden)}"
             )
         self.roles = tuple(roles)
@@ -38,7 +38,7 @@ class Trunk(nn.Module):
         self.width = width
 
     def standardise(self, pooled: dict[str, Tensor]) -> None:
-        """From now on see features of mean 0 and spread 1, as measured on these."""
+        """Standardise vectors from now on, by the mean and the standard deviation of these."""
         joined = self._joined(pooled)
         spread = joined.std(dim=0, correction=0)
         self.mean.copy_(joined.mean(dim=0))
@@ -55,7 +55,7 @@ class Trunk(nn.Module):
 
 
 class Head(nn.Module):
-    """Linear in the features for what depends on the content, a bias alone for the constants."""
+    """A linear layer for the outputs of a likelihood, and a bias only for its constants."""
 
     def __init__(self, width: int, likelihood: Likelihood, start: np.ndarray | None) -> None:
         super().__init__()
@@ -65,7 +65,7 @@ class Head(nn.Module):
         self.draw()
 
     def draw(self) -> None:
-        """Draw the weights anew, from torch's generator of the CPU."""
+        """Draw new weights, from torch's generator of the CPU."""
         with torch.no_grad():
             self.weight.copy_(nn.init.normal_(torch.empty(self.weight.shape), std=0.02))
 
@@ -78,11 +78,11 @@ class Head(nn.Module):
 class AnnotatorHeads(nn.Module):
     """One linear head per annotator, evaluated for labelled pairs only.
 
-    With `common`, a head everyone shares is added to each, so that an annotator with few answers
-    stays close to the crowd; without it every annotator starts alone.
+    With `common`, a head that all annotators share is added to each, so that an annotator with few
+    answers stays close to the others; without it, each head is independent.
 
     Args:
-        start: biases to start from, everyone's together first and then each annotator's own.
+        start: biases to start from, first those of all annotators together, then of each.
     """
 
     def __init__(

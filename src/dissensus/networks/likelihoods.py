@@ -1,7 +1,7 @@
-"""How answers of each scale are learned: a network gives numbers, a likelihood reads them.
+"""The likelihood of answers on each scale, given the outputs of a network.
 
 `Likelihood.n_outputs` numbers are computed from the content; `n_constants` more are learned once
-(per annotator), such as the spread of someone's ratings. Both stand side by side in `raw`.
+(per annotator), such as the spread of an annotator's ratings. `raw` has both, outputs first.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from dissensus.scales import Interval, MultiLabel, Nominal, Ordinal, Scale
 
 
 class Grouped(NamedTuple):
-    """Answers of several people, or of everyone as one group."""
+    """Answers in groups: one for each annotator, or one for all."""
 
     answer: np.ndarray  # (n,) as the scale stores it
     weight: np.ndarray  # (n,)
-    group: np.ndarray  # (n,) whose answer it is, codes
+    group: np.ndarray  # (n,) codes
     n_groups: int
-    smoothing: float  # how many answers of everyone together are added to each group's own
+    smoothing: float  # how many answers of all groups together are added to each group's own
 
     def sums(self, values: np.ndarray) -> np.ndarray:
         """The weighted sum of (n,) values in each group, (n_groups,)."""
@@ -35,14 +35,14 @@ class Grouped(NamedTuple):
 
 
 class Likelihood(ABC):
-    """What is promised for every scale; `raw` is (n, n_outputs + n_constants)."""
+    """The interface of all scales; `raw` is (n, n_outputs + n_constants)."""
 
     n_outputs: int
     n_constants: int = 0
 
     @property
     def width(self) -> int:
-        """How many numbers it reads."""
+        """The number of columns of `raw`."""
         return self.n_outputs + self.n_constants
 
     @abstractmethod
@@ -50,17 +50,17 @@ class Likelihood(ABC):
         """The negative log-likelihood of each answer, (n,)."""
 
     def mixed_loss(self, raw: Tensor, answer: Tensor) -> Tensor:
-        """The negative log-likelihood of each answer in the mean of several predictions, (n,).
+        """The negative log-likelihood of each answer under the mean of several predictions, (n,).
 
         Args:
-            raw: of the predictions of each, (n, n_predictions, width).
+            raw: (n, n_predictions, width).
         """
-        asked = answer.unsqueeze(1).expand(*raw.shape[:2], *answer.shape[1:])
-        each = self.loss(raw.flatten(0, 1), asked.flatten(0, 1)).reshape(raw.shape[:2])
+        answers = answer.unsqueeze(1).expand(*raw.shape[:2], *answer.shape[1:])
+        each = self.loss(raw.flatten(0, 1), answers.flatten(0, 1)).reshape(raw.shape[:2])
         return -_log_mean(-each)
 
     def soft_loss(self, raw: Tensor, distribution: Tensor, kind: Divergence = "ce") -> Tensor:
-        """How far what is predicted is from each target over the scale's columns, (n,).
+        """The divergence of the prediction from a target distribution, (n,).
 
         Args:
             distribution: mass over values or over the grid, or marginals, (n, n_columns).
@@ -78,14 +78,14 @@ class Likelihood(ABC):
 
     @abstractmethod
     def value(self, raw: Tensor) -> Tensor:
-        """The one answer expected, (n,): a code, a mask, or a position on [-1, 1]."""
+        """The predicted answer, (n,): a code, a mask, or a position on [-1, 1]."""
 
     @abstractmethod
     def target(self, answer: np.ndarray) -> np.ndarray:
-        """Stored answers in the form that `loss` takes."""
+        """Answers in the form that `loss` expects."""
 
     def start(self, answer: np.ndarray, weight: np.ndarray) -> np.ndarray:
-        """Biases to start from, (n_outputs + n_constants,): what one would answer unseen."""
+        """Biases to start from, (n_outputs + n_constants,): the distribution of all answers."""
         together = Grouped(answer, weight, np.zeros(len(answer), np.int64), 1, smoothing=0.0)
         return self.starts(together)[0]
 
@@ -95,7 +95,7 @@ class Likelihood(ABC):
 
 
 @dataclass(frozen=True)
-class Choice(Likelihood):
+class CategoricalLikelihood(Likelihood):
     """Nominal and ordinal answers: a softmax over the values."""
 
     scale: Nominal | Ordinal
@@ -127,11 +127,11 @@ class Choice(Likelihood):
 
 
 @dataclass(frozen=True)
-class Rating(Likelihood):
-    """Ratings on an interval: a normal density around a predicted place, mapped to [-1, 1].
+class NormalLikelihood(Likelihood):
+    """Interval answers, mapped to [-1, 1]: a normal density around a predicted position.
 
-    Its spread is a learned constant. Mass beyond the ends counts to the bins at the ends, as
-    raters who would go further stop there.
+    Its spread is a learned constant. Mass beyond the ends counts to the bins at the ends, where
+    annotators who would go further stop.
     """
 
     scale: Interval
@@ -139,8 +139,8 @@ class Rating(Likelihood):
     n_constants = 1
 
     def loss(self, raw: Tensor, answer: Tensor) -> Tensor:
-        place, log_spread = raw[:, 0], raw[:, 1].clamp(-4, 2)
-        return 0.5 * ((answer - place) / log_spread.exp()) ** 2 + log_spread + _HALF_LOG_2_PI
+        position, log_spread = raw[:, 0], raw[:, 1].clamp(-4, 2)
+        return 0.5 * ((answer - position) / log_spread.exp()) ** 2 + log_spread + _HALF_LOG_2_PI
 
     def distribution(self, raw: Tensor) -> Tensor:
         edges = torch.linspace(-1, 1, self.scale.n_bins + 1, dtype=raw.dtype, device=raw.device)
@@ -176,8 +176,8 @@ class Rating(Likelihood):
 
 
 @dataclass(frozen=True)
-class Choices(Likelihood):
-    """Multi-label answers: one yes-or-no per value."""
+class BernoulliLikelihood(Likelihood):
+    """Multi-label answers: yes or no for each value."""
 
     scale: MultiLabel
 
@@ -189,7 +189,7 @@ class Choices(Likelihood):
         return F.binary_cross_entropy_with_logits(raw, answer, reduction="none").mean(dim=-1)
 
     def mixed_loss(self, raw: Tensor, answer: Tensor) -> Tensor:
-        """In the mean of the marginals, as if values were chosen one by one."""
+        """Under the mean of the marginals, as if values were independent."""
         chosen = torch.where(answer.unsqueeze(1) > 0.5, raw, -raw)  # answers are 0 or 1
         return -_log_mean(F.logsigmoid(chosen)).mean(dim=-1)
 
@@ -219,7 +219,7 @@ class Choices(Likelihood):
 
 
 def _shrunk(counts: np.ndarray, smoothing: float) -> np.ndarray:
-    """Shares of the answers of each group, drawn towards everyone's; none is 0."""
+    """The shares of the answers of each group, shrunk towards those of all; none is 0."""
     crowd = counts.sum(axis=0) + 1.0
     crowd = crowd / crowd.sum()
     drawn = counts + (smoothing + 1.0) * crowd
@@ -232,7 +232,7 @@ def _log_mean(logarithms: Tensor) -> Tensor:
 
 
 def _log_between(low: Tensor, high: Tensor) -> Tensor:
-    """The logarithm of a standard normal's mass from low to high, by its nearer tail."""
+    """The logarithm of a standard normal's mass from low to high, computed by the nearer tail."""
     right = low + high > 0
     low, high = torch.where(right, -high, low), torch.where(right, -low, high)
     log_low, log_high = torch.special.log_ndtr(low), torch.special.log_ndtr(high)
@@ -244,10 +244,10 @@ _HALF_LOG_2_PI = 0.5 * math.log(2 * math.pi)
 
 
 def likelihood(scale: Scale) -> Likelihood:
-    """How answers on this scale are learned."""
+    """The likelihood of answers on this scale."""
     if isinstance(scale, Interval):
-        return Rating(scale)
+        return NormalLikelihood(scale)
     if isinstance(scale, MultiLabel):
-        return Choices(scale)
+        return BernoulliLikelihood(scale)
     assert isinstance(scale, Nominal | Ordinal)
-    return Choice(scale)
+    return CategoricalLikelihood(scale)

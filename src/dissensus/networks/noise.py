@@ -1,8 +1,8 @@
-"""Noise that is a function of (seed, step, layer, position), and of nothing else: masks of dropout,
-and normal numbers.
+"""Dropout and normal random numbers that depend on seed, step, layer and position, and on nothing
+else.
 
-So a training can be taken up anywhere, networks can be trained side by side as they would be one
-by one, and members of an ensemble share their masks or do not, as is wished.
+Therefore a training can be resumed at any step, a network is trained in a stack as alone, and
+members of an ensemble share their dropout or not, as their seeds say.
 """
 
 from __future__ import annotations
@@ -25,23 +25,23 @@ Key = int | Tensor  # a whole number, or those of several members
 _key: ContextVar[Key | None] = ContextVar("noise", default=None)
 _at: ContextVar[Tensor | None] = ContextVar("at", default=None)
 _steps: ContextVar[tuple[int, ...] | Tensor] = ContextVar("steps", default=_STEPS)
-KEPT = 1 << 20  # numbers of places that are kept, at most
+KEPT = 1 << 20  # largest table of position numbers that is kept for the next step
 
 
 def noise_key(seed: Key, step: Key) -> Key:
-    """The key of a step's noise; of many steps or members at once from tensors of int64."""
+    """The key of the noise of a step; with tensors of int64, of many steps or members at once."""
     return _mixed(_mixed(seed + 1) + step)
 
 
 def _mixed(number: Key) -> Key:
-    """Another 64-bit number that looks like none of its neighbours."""
+    """A 64-bit hash of a number."""
     number = _wrapped(number * _GOLDEN)
     number = _wrapped((number ^ (number >> 32)) * _MIXING)
     return number ^ (number >> 29)
 
 
 def _wrapped(number: Key) -> Key:
-    """A whole number as 64 bits hold it, which tensors do by themselves."""
+    """A whole number as a signed 64-bit integer; tensors overflow by themselves."""
     if isinstance(number, Tensor):
         return number
     return (number + (1 << 63)) % (1 << 64) - (1 << 63)
@@ -59,8 +59,8 @@ def drawing(key: Key) -> Iterator[None]:
 
 @contextmanager
 def standing(at: Tensor | None) -> Iterator[None]:
-    """Within the block, what dropout is applied to stands at these positions of a whole batch, of
-    which other processes have the rest; None: it is the whole."""
+    """Within the block, the things that dropout is applied to have these positions in the whole
+    batch, of which other processes have the rest; None: this is the whole batch."""
     before = _at.set(at)
     try:
         yield
@@ -68,16 +68,16 @@ def standing(at: Tensor | None) -> Iterator[None]:
         _at.reset(before)
 
 
-@lru_cache(maxsize=16)  # to copy it anew is not possible while a graph is captured
+@lru_cache(maxsize=16)  # a copy is not possible while a CUDA graph is captured
 def step_table(device: torch.device) -> Tensor:
-    """What places are numbered by along each axis, as a tensor; see `stepping`."""
+    """The strides of position numbers along each axis, as a tensor; see `stepping`."""
     return torch.tensor(_STEPS, device=device)
 
 
 @contextmanager
 def stepping(table: Tensor) -> Iterator[None]:
-    """Within the block, places are numbered by this table of `step_table`: the same numbers, but a
-    compiler that sees them only when it runs cannot multiply them out in 32 bits."""
+    """Within the block, positions are numbered by this tensor of `step_table`: the same numbers,
+    but a compiler does not see them as constants, which it would multiply in 32 bits."""
     before = _steps.set(table)
     try:
         yield
@@ -86,28 +86,27 @@ def stepping(table: Tensor) -> Iterator[None]:
 
 
 def dropped(values: Tensor, share: float, number: int) -> Tensor:
-    """Values with a share of them at zero, the rest scaled up; as dropout does.
+    """Dropout: a share of the values is 0, the rest is scaled up.
 
     Args:
-        number: which dropout of the network it is.
+        number: of the dropout layer within its network.
     """
     key = present_key("dropout")
     places = (_kept_places if _keeps(values) else _places)(values.shape, values.device, _at.get())
     drawn = places + _mixed(_wrapped(key + number))
-    drawn ^= drawn >> 32  # in place: these tables are large, and new memory is slow
+    drawn ^= drawn >> 32  # in place: these tensors are large, and to allocate memory is slow
     drawn *= _MIXING
     kept = drawn >= int(share * (1 << 64)) - (1 << 63)
     return values * kept.to(values.dtype).mul_(1 / (1 - share))
 
 
 def normals(shape: tuple[int, ...], number: int, like: Tensor) -> Tensor:
-    """Independent numbers of mean 0 and spread 1, of weights and not of items: every part of a
-    batch draws the same.
+    """Independent standard normal numbers for weights: the same in every part of a batch.
 
     Args:
-        shape: three axes, at most.
-        number: which part of the network draws.
-        like: a tensor of the device and of the kind of number that is wanted.
+        shape: at most three axes.
+        number: of the part that draws within its network.
+        like: a tensor with the device and the dtype of the result.
     """
     half = torch.Size((*shape[:-1], -(-shape[-1] // 2)))
     drawn = _places(half, like.device) + _mixed(_wrapped(present_key("a draw") + number))
@@ -124,10 +123,10 @@ def normals(shape: tuple[int, ...], number: int, like: Tensor) -> Tensor:
 
 
 def present_key(what: str) -> Key:
-    """The key that is drawn from here.
+    """The key to draw from.
 
     Args:
-        what: needs it, to be named in an error.
+        what: needs the key, for the error message.
     """
     key = _key.get()
     if key is None:
@@ -136,7 +135,7 @@ def present_key(what: str) -> Key:
 
 
 def _places(shape: torch.Size, device: torch.device, at: Tensor | None = None) -> Tensor:
-    """A number for each place, the same whatever stands behind it: padding changes no mask."""
+    """A number for each position that does not depend on the shape: padding changes no mask."""
     places: Tensor | None = None
     steps = _steps.get()
     for axis, step in zip(reversed(range(len(shape))), steps, strict=False):
@@ -150,8 +149,8 @@ def _places(shape: torch.Size, device: torch.device, at: Tensor | None = None) -
 
 
 def _keeps(values: Tensor) -> bool:
-    """Whether the numbers of places are kept for the next step: few, of a whole batch, and on a GPU
-    those of the usual queue of work alone, as others may still read what is thrown away here."""
+    """Whether position numbers are kept for the next step: if they are few, those of a whole batch,
+    and on a GPU computed in the default stream, as other streams may still read what is freed."""
     if values.numel() > KEPT or _at.get() is not None or _steps.get() is not _STEPS:
         return False
     device = values.device
@@ -161,12 +160,12 @@ def _keeps(values: Tensor) -> bool:
 
 
 def _stood(at: Tensor, n: int) -> Tensor:
-    """The positions of n things of which as many as there may be belong to each position."""
+    """The positions of n things, an equal number of which belongs to each position."""
     each = n // max(1, len(at))
     if each * len(at) != n:
         raise RuntimeError(
-            f"dropout of {n} things in a part of a batch that has {len(at)}; say where they stand "
-            "in the whole one with noise.standing"
+            f"dropout of {n} things in a part of a batch with {len(at)}; give their positions in "
+            "the whole batch with noise.standing"
         )
     if each == 1:
         return at
@@ -184,7 +183,7 @@ class Dropout(nn.Module):
 
     def __init__(self, share: float) -> None:
         super().__init__()
-        self.p = share  # as transformers' models ask for it
+        self.p = share  # transformers' models read it
         self.number = 0
 
     def forward(self, values: Tensor) -> Tensor:

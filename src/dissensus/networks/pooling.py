@@ -1,4 +1,4 @@
-"""One vector from the many of a content: a mean weighted by attention."""
+"""One vector for a content: the mean of its vectors, weighted by attention."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-Dims = tuple[int | None, int | None]  # the axis of networks side by side in each argument
+Dims = tuple[int | None, int | None]  # the axis of the members of a stack in each argument
 
 
 class AttentionPool(nn.Module):
-    """The mean over positions, each as heavy as it fits a query that is learned.
+    """The mean over positions, weighted by the softmax of products with a learned query.
 
-    Vectors are brought to one length before they are held against the query, so that it begins
-    equally selective with every encoder; two queries begin at different positions.
+    Vectors are normalised before they are multiplied with the query, so that it starts equally
+    selective with every encoder. Two queries start with different weights.
     """
 
     def __init__(self, width: int) -> None:
@@ -25,17 +25,17 @@ class AttentionPool(nn.Module):
         self.draw()
 
     def draw(self) -> None:
-        """Draw the query anew, from torch's generator of the CPU."""
+        """Draw a new query, from torch's generator of the CPU."""
         with torch.no_grad():
             self.query.copy_(torch.randn(len(self.query)))
 
     def forward(self, vectors: Tensor, chosen: Tensor) -> tuple[Tensor, Tensor]:
-        """The pooled vectors (n, width), zeros where nothing is chosen, and the weights
+        """The pooled vectors (n, width), zeros where no position is chosen, and the weights
         (n, length).
 
         Args:
             vectors: (n, length, width).
-            chosen: the positions that are looked at, booleans (n, length).
+            chosen: the positions that count, booleans (n, length).
         """
         vectors = vectors.to(self.query.dtype)
         even = F.layer_norm(vectors, vectors.shape[-1:])
@@ -50,8 +50,8 @@ class AttentionPool(nn.Module):
 class _WeightedSum(torch.autograd.Function):
     """Sums of vectors (n, length, width) by weights (n, length): (n, width).
 
-    Written out for networks side by side that look at the same vectors: vmap by itself would copy
-    these for each of them, which took five times as long.
+    Written out for a stack whose members share their vectors: vmap itself would copy these for each
+    member, which took five times as long.
     """
 
     @staticmethod
@@ -106,9 +106,9 @@ class _Products(torch.autograd.Function):
         return torch.einsum("mnw,mnlw->mnl", slope, vectors), 0
 
 
-def _batched(n: int, in_dims: Dims, *given: Tensor) -> list[Tensor]:
-    """Each with the networks' axis first."""
+def _batched(n: int, in_dims: Dims, *tensors: Tensor) -> list[Tensor]:
+    """Each with the axis of members first."""
     return [
-        held.expand(n, *held.shape) if axis is None else held.movedim(axis, 0)
-        for held, axis in zip(given, in_dims, strict=True)
+        tensor.expand(n, *tensor.shape) if axis is None else tensor.movedim(axis, 0)
+        for tensor, axis in zip(tensors, in_dims, strict=True)
     ]
