@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from dissensus.evaluation.execution.processes import fits_apart
+from dissensus.evaluation.execution.processes import fits_in_processes
 from dissensus.evaluation.fit import Job, Key
 
 
@@ -98,7 +98,7 @@ def carry_out(
             else:
                 return  # what the others need has failed
 
-    for written in fits_apart(Pieces(dict(missing)), Path(), jobs(), processes):
+    for written in fits_in_processes(Pieces(dict(missing)), Path(), jobs(), processes):
         running.discard(written.key)
         name = Path(written.key.method).stem
         if written.reason:

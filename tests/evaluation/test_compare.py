@@ -15,8 +15,8 @@ import pytest
 from dissensus import Annotations, Corpus, Interval, Nominal, Ordinal
 from dissensus.errors import DataError, ModelError, Unfinished
 from dissensus.evaluation import Results, compare, default_methods, k_fold, table, tables, to_text
-from dissensus.evaluation.execution.folder import occupied
-from dissensus.evaluation.execution.processes import fits_apart
+from dissensus.evaluation.execution.folder import locked_folder
+from dissensus.evaluation.execution.processes import fits_in_processes
 from dissensus.evaluation.execution.trials import best, drawn
 from dissensus.evaluation.fit import Key
 from dissensus.methods import method as method_class
@@ -300,7 +300,7 @@ def test_another_comparison_in_the_same_folder_is_refused(crowd: Corpus, tmp_pat
 
 
 def test_a_second_one_at_once_is_refused(crowd: Corpus, tmp_path: Path) -> None:
-    with occupied(tmp_path / "out"):
+    with locked_folder(tmp_path / "out"):
         with pytest.raises(DataError) as caught:
             run(crowd, tmp_path / "out")
     assert str(caught.value) == (
@@ -435,7 +435,7 @@ def test_a_process_that_dies_before_it_begins_takes_nothing_with_it(tmp_path: Pa
     """As where memory is short: the fit that it was to make is begun once more, as any other."""
     work = Crowded(tmp_path / "tally")
     asked = [(Key(name, 0, "fold 1"),) for name in ("first", "second")]
-    assert list(fits_apart(work, tmp_path, asked, 1)) == [
+    assert list(fits_in_processes(work, tmp_path, asked, 1)) == [
         "first: its process died 2 times (signal 9); too little memory, perhaps",
         "second: done",
     ]

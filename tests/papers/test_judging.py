@@ -15,7 +15,7 @@ from sklearn.metrics import accuracy_score, f1_score
 from dissensus import Corpus
 from dissensus.errors import DataError
 from dissensus.evaluation import holm
-from dissensus.evaluation.execution.folder import occupied
+from dissensus.evaluation.execution.folder import locked_folder
 from dissensus.papers import paper
 from dissensus.papers.soft_labels import CONDITIONS, report, shown, to_json
 from dissensus.papers.soft_labels.conditions import folds, with_automatic
@@ -34,7 +34,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("papers") / "out"
     generator = np.random.default_rng(0)
     corpora = {"pos_tweets": with_automatic(tweets()), "stemming": stems()}
-    with occupied(out) as place:
+    with locked_folder(out) as place:
         place.begin({"paper": "soft-labels"}, "the command", "abc")
         for name in ("pos-cv", "stemming-silver"):
             condition = CONDITIONS[name]
@@ -185,7 +185,7 @@ def test_a_report_is_shown_from_its_file_alone(found: dict[str, Any], tmp_path: 
 
 
 def test_a_folder_without_outcomes(tmp_path: Path) -> None:
-    with occupied(tmp_path) as place:
+    with locked_folder(tmp_path) as place:
         place.begin({"paper": "soft-labels"}, "the command", "abc")
     with pytest.raises(DataError) as caught:
         report(tmp_path)
@@ -271,7 +271,7 @@ def test_a_file_that_is_no_report(content: str, tmp_path: Path) -> None:
 
 
 def test_the_folder_of_a_comparison(tmp_path: Path) -> None:
-    with occupied(tmp_path) as place:
+    with locked_folder(tmp_path) as place:
         place.begin({"methods": ["single"]}, "the command", "abc")
     with pytest.raises(DataError) as caught:
         report(tmp_path)

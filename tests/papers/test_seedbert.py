@@ -16,7 +16,7 @@ from sklearn.metrics import f1_score
 
 from dissensus.errors import DataError, ModelError, Unfinished
 from dissensus.evaluation import holm, over_both
-from dissensus.evaluation.execution.folder import occupied
+from dissensus.evaluation.execution.folder import locked_folder
 from dissensus.papers import paper
 from dissensus.papers.seedbert import CONDITIONS, report, shown, to_json
 from dissensus.papers.seedbert.corpora import FIRST, SOURCES, sampled
@@ -497,7 +497,7 @@ def test_printed_figures_are_those_of_the_paper() -> None:  # its tables 1 and 4
 
 
 def test_a_folder_without_outcomes(tmp_path: Path) -> None:
-    with occupied(tmp_path) as place:
+    with locked_folder(tmp_path) as place:
         place.begin({"paper": "seedbert", "settings": {}}, "the command", "abc")
     with pytest.raises(DataError) as caught:
         report(tmp_path)

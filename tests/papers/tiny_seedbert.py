@@ -9,7 +9,7 @@ import numpy as np
 
 from dissensus import Annotations, Corpus, Names, Nominal
 from dissensus.contents import Contents
-from dissensus.evaluation.execution.folder import occupied
+from dissensus.evaluation.execution.folder import locked_folder
 from dissensus.papers.seedbert.conditions import CONDITIONS
 from dissensus.papers.seedbert.corpora import SOURCES
 from dissensus.papers.seedbert.items import Items
@@ -76,7 +76,7 @@ def write(
     members: float = 0.2,
 ) -> Path:
     """A folder of outcomes: condition -> models; trials of conditions that have them."""
-    with occupied(out) as place:
+    with locked_folder(out) as place:
         place.begin({"paper": "seedbert", "settings": {}}, "the command", "abc")
         for name, models in wanted.items():
             condition = CONDITIONS[name]

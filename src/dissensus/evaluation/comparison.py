@@ -11,7 +11,7 @@ import numpy as np
 
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError, DissensusError, listed
-from dissensus.evaluation.execution.folder import occupied
+from dissensus.evaluation.execution.folder import locked_folder
 from dissensus.evaluation.execution.identity import facts_of
 from dissensus.evaluation.execution.scheduler import fit_missing
 from dissensus.evaluation.execution.task import Task
@@ -99,7 +99,7 @@ def compare(
     else:
         folds = chosen
     _check_folds(folds)
-    with occupied(out) as place:
+    with locked_folder(out) as place:
         learnable, left_out = _learnable(corpus, requested, folds[0])
         own = {name: method.choices for name, method in requested.items()}
         task = Task(

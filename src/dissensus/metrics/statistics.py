@@ -48,12 +48,12 @@ class Sums:
 
 
 @dataclass(frozen=True, eq=False)
-class Drawn:
+class FunctionStatistic:
     """Any function of drawn items, called once a draw: slow, for what is no function of sums.
 
     Example:
         >>> scores = np.array([1.0, 2.0, 9.0])
-        >>> median = Drawn(lambda items: [np.median(scores[items])], 3)
+        >>> median = FunctionStatistic(lambda items: [np.median(scores[items])], 3)
         >>> median(np.array([[1, 1, 1], [3, 0, 0]])).tolist()
         [[2.0], [1.0]]
     """
@@ -68,8 +68,8 @@ class Drawn:
         codes = np.arange(self.n_items)
         return np.array([self.function(np.repeat(codes, row)) for row in times], dtype=float)
 
-    def grouped(self, groups: np.ndarray, n_groups: int) -> Drawn:
-        return Drawn(self.function, self.n_items, groups)
+    def grouped(self, groups: np.ndarray, n_groups: int) -> FunctionStatistic:
+        return FunctionStatistic(self.function, self.n_items, groups)
 
 
 def mean(scores: np.ndarray) -> Sums:

@@ -126,12 +126,12 @@ def test_nothing_is_asked_of_a_cluster_where_all_is_done(crowd: Corpus, tmp_path
 def test_ctrl_c_keeps_what_is_done(
     crowd: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from dissensus.evaluation.execution.folder import Place
+    from dissensus.evaluation.execution.folder import FitFolder
 
-    keep = Place.keep
+    keep = FitFolder.keep
     kept: list[Any] = []
 
-    def interrupted(self: Place, fit: Any) -> None:
+    def interrupted(self: FitFolder, fit: Any) -> None:
         if len(kept) == 2:
             raise KeyboardInterrupt
         kept.append(fit.key)
@@ -139,7 +139,7 @@ def test_ctrl_c_keeps_what_is_done(
 
     with threads(1) as address:
         with monkeypatch.context() as patch:
-            patch.setattr(Place, "keep", interrupted)
+            patch.setattr(FitFolder, "keep", interrupted)
             with pytest.raises(KeyboardInterrupt):
                 run(crowd, tmp_path / "out", {"blended": Blended()}, cluster=address)
         assert len(list((tmp_path / "out" / "fits").glob("[!.]*"))) == 2

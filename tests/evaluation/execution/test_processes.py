@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from dissensus.evaluation.execution.processes import fits_here
+from dissensus.evaluation.execution.processes import fits_in_this_process
 from dissensus.evaluation.fit import Job, Key
 
 
@@ -33,7 +33,7 @@ def test_what_waits_for_a_fit_that_never_ends_well_ends_the_rest() -> None:
             yield ()
 
     asked: list[str] = []
-    assert list(fits_here(Told(), None, jobs())) == ["failed"]
+    assert list(fits_in_this_process(Told(), None, jobs())) == ["failed"]
     assert asked == ["again"]
 
 

@@ -12,7 +12,7 @@ from sklearn.metrics import f1_score
 from dissensus.errors import DataError
 from dissensus.evaluation.significance.means import over_both
 from dissensus.evaluation.significance.resampling import (
-    Drawn,
+    FunctionStatistic,
     Statistic,
     concordance,
     correlation,
@@ -67,7 +67,12 @@ def test_a_score_on_drawn_items_is_that_of_the_items_written_out(
 
 
 @pytest.mark.parametrize(
-    "made", [macro_f1(PEOPLE, PREDICTED), mean(RATED), Drawn(lambda i: RATED[:, i].max(axis=1), 60)]
+    "made",
+    [
+        macro_f1(PEOPLE, PREDICTED),
+        mean(RATED),
+        FunctionStatistic(lambda i: RATED[:, i].max(axis=1), 60),
+    ],
 )
 def test_weights_of_groups_are_weights_of_their_items(made: Statistic) -> None:
     groups = np.arange(60) // 4
@@ -135,8 +140,8 @@ def test_any_function_of_drawn_items_can_be_tested() -> None:
     first, second = np.random.default_rng(0).normal(0.5, 1, (2, 80))
     second = second - 0.5
 
-    def median_of(values: np.ndarray) -> Drawn:
-        return Drawn(lambda items: [np.median(values[items])], 80)
+    def median_of(values: np.ndarray) -> FunctionStatistic:
+        return FunctionStatistic(lambda items: [np.median(values[items])], 80)
 
     found = statistic_over_items(median_of(first), median_of(second), resamples=500)
     assert found.effect == pytest.approx(np.median(first) - np.median(second))

@@ -34,7 +34,7 @@ class Keepable(Protocol):
 
 
 @dataclass(frozen=True)
-class Place:
+class FitFolder:
     """A folder that this process alone writes to."""
 
     folder: Path
@@ -120,7 +120,7 @@ def _differs(name: str, there: Any, here: Any) -> str:
 
 
 @contextmanager
-def occupied(path: str | Path) -> Iterator[Place]:
+def locked_folder(path: str | Path) -> Iterator[FitFolder]:
     """The folder for this process alone; another one at work in it is an error.
 
     The system itself takes the lock from a process that dies, so no lock is ever stale. Where
@@ -128,7 +128,7 @@ def occupied(path: str | Path) -> Iterator[Place]:
     """
     folder = Path(path)
     check_ours(folder)
-    place = Place(folder)
+    place = FitFolder(folder)
     try:
         place.fits.mkdir(parents=True, exist_ok=True)
         handle = os.open(folder / ".lock", os.O_RDWR | os.O_CREAT, 0o644)

@@ -49,7 +49,7 @@ def processors() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def fits_here(task: Work, opened: Any, jobs: Iterable[Job]) -> Generator[Any]:
+def fits_in_this_process(task: Work, opened: Any, jobs: Iterable[Job]) -> Generator[Any]:
     """The fits of these jobs, one job after another in this process.
 
     An empty one says that what comes next cannot begin before others have ended: all have, so that
@@ -63,7 +63,9 @@ def fits_here(task: Work, opened: Any, jobs: Iterable[Job]) -> Generator[Any]:
         yield from fits
 
 
-def fits_apart(task: Work, folder: Path, jobs: Iterable[Job], processes: int) -> Generator[Any]:
+def fits_in_processes(
+    task: Work, folder: Path, jobs: Iterable[Job], processes: int
+) -> Generator[Any]:
     """The fits of these jobs in any order, from worker processes that read the corpus's folder.
 
     A job is taken from the iterable when a process is free for it. An empty one says that what

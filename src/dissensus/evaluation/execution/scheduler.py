@@ -16,16 +16,20 @@ from dissensus.encoders import pooling_once
 from dissensus.errors import DataError, Unfinished
 from dissensus.evaluation.execution.cluster import Cluster
 from dissensus.evaluation.execution.features import encode
-from dissensus.evaluation.execution.folder import Place
+from dissensus.evaluation.execution.folder import FitFolder
 from dissensus.evaluation.execution.jobs import jobs_of, minutes_of
-from dissensus.evaluation.execution.processes import fits_apart, fits_here, processors
+from dissensus.evaluation.execution.processes import (
+    fits_in_processes,
+    fits_in_this_process,
+    processors,
+)
 from dissensus.evaluation.execution.task import Task
 from dissensus.evaluation.fit import Fit, Job, Key
 from dissensus.progress import progress
 
 
 def fit_missing(
-    place: Place,
+    place: FitFolder,
     corpus: Corpus,
     task: Task,
     processes: int | None,
@@ -67,7 +71,7 @@ def fit_missing(
 
 
 def _fits_on_this_machine(
-    place: Place,
+    place: FitFolder,
     corpus: Corpus,
     task: Task,
     jobs: Sequence[Job],
@@ -80,9 +84,9 @@ def _fits_on_this_machine(
     if n < 0 or processes == 0:
         raise DataError(f"at least one process is needed, found {processes}")
     if n < 2:
-        return fits_here(task, corpus, begun), n
+        return fits_in_this_process(task, corpus, begun), n
     corpus.save(place.corpus)
-    return fits_apart(task, place.corpus, begun, n), n
+    return fits_in_processes(task, place.corpus, begun, n), n
 
 
 def default_processes(task: Task, corpus: Corpus) -> int:

@@ -6,7 +6,11 @@ import numpy as np
 
 from dissensus.evaluation.significance.difference import Difference
 from dissensus.evaluation.significance.means import ONE_SEED, RESAMPLES, percentiles, two_sided
-from dissensus.evaluation.significance.paired_scores import Pairs, check_level, check_resamples
+from dissensus.evaluation.significance.paired_scores import (
+    PairedScores,
+    check_level,
+    check_resamples,
+)
 from dissensus.evaluation.significance.resampling import draws
 
 
@@ -36,7 +40,7 @@ def hierarchical(
     """
     check_level(level)
     check_resamples(resamples)
-    pairs = Pairs.of(first, second, groups)
+    pairs = PairedScores.of(first, second, groups)
     begun = pairs.begun("seeds and items, bootstrap", level)
     if (settled := pairs.settled(begun)) is not None:
         return settled

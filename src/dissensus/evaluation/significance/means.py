@@ -14,7 +14,11 @@ from scipy.special import gammaincinv, ndtr, stdtr, stdtrit
 
 from dissensus.errors import DataError
 from dissensus.evaluation.significance.difference import Difference
-from dissensus.evaluation.significance.paired_scores import Pairs, check_level, check_resamples
+from dissensus.evaluation.significance.paired_scores import (
+    PairedScores,
+    check_level,
+    check_resamples,
+)
 from dissensus.evaluation.significance.resampling import draws
 
 RESAMPLES = 10_000
@@ -53,7 +57,7 @@ def over_items(
     """
     check_level(level)
     check_resamples(resamples)
-    pairs = Pairs.of(first, second, groups)
+    pairs = PairedScores.of(first, second, groups)
     begun = pairs.begun("items", level)
     if (settled := pairs.settled(begun)) is not None:
         return settled
@@ -103,7 +107,7 @@ def over_seeds(
     if not (math.isfinite(test_to_train) and test_to_train >= 0):
         raise DataError(f"test_to_train is 0 or more, found {test_to_train:g}")
     a, b = (np.asarray(side, dtype=float).reshape(-1, 1) for side in (first, second))
-    pairs = Pairs.of(a, b, None)
+    pairs = PairedScores.of(a, b, None)
     runs = pairs.difference.ravel()
     n = len(runs)
     ties = int((runs == 0).sum())
@@ -152,7 +156,7 @@ def over_both(
     inference; Tsui and Weerahandi (1989), doi:10.1080/01621459.1989.10478810.
     """
     check_level(level)
-    pairs = Pairs.of(first, second, groups)
+    pairs = PairedScores.of(first, second, groups)
     begun = pairs.begun("seeds and items", level)
     if (settled := pairs.settled(begun)) is not None:
         return settled

@@ -12,7 +12,7 @@ from dissensus.evaluation.significance.resampling import sums_by_group
 
 
 @dataclass(frozen=True, eq=False)
-class Pairs:
+class PairedScores:
     """Differences of two methods' scores, of the runs and items where both are defined."""
 
     difference: np.ndarray  # (n_runs, n_items)
@@ -25,7 +25,7 @@ class Pairs:
         object.__setattr__(self, "effect", found)
 
     @classmethod
-    def of(cls, first: np.ndarray, second: np.ndarray, groups: np.ndarray | None) -> Pairs:
+    def of(cls, first: np.ndarray, second: np.ndarray, groups: np.ndarray | None) -> PairedScores:
         """Pair the scores, (n_items,) or (n_runs, n_items); undefined ones are left out and said.
 
         A run without any score (a fit that failed or diverged) is left out of both methods, then

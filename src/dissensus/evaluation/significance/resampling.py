@@ -10,7 +10,7 @@ import numpy as np
 
 from dissensus.block_cache import cached_within
 from dissensus.metrics.statistics import (
-    Drawn,
+    FunctionStatistic,
     Statistic,
     Sums,
     concordance,
@@ -24,7 +24,7 @@ from dissensus.metrics.statistics import (
 )
 
 __all__ = [
-    "Drawn",
+    "FunctionStatistic",
     "Statistic",
     "Sums",
     "concordance",

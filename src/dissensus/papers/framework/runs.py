@@ -12,8 +12,13 @@ from typing import Any, Protocol
 
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError, DissensusError, ModelError, Unfinished
-from dissensus.evaluation.execution.folder import Place
-from dissensus.evaluation.execution.processes import Work, fits_apart, fits_here, processors
+from dissensus.evaluation.execution.folder import FitFolder
+from dissensus.evaluation.execution.processes import (
+    Work,
+    fits_in_processes,
+    fits_in_this_process,
+    processors,
+)
 from dissensus.evaluation.fit import Job, Key
 from dissensus.papers.framework.outcomes import Outcome
 from dissensus.progress import progress
@@ -103,7 +108,7 @@ def deadline(time_limit: float | None) -> float:
 
 
 def run_fits(
-    place: Place,
+    place: FitFolder,
     agenda: Agenda,
     task: Work,
     opened: Any,
@@ -131,13 +136,13 @@ def run_fits(
     if n > 1:
         for name, corpus in corpora.items():
             corpus.save(place.corpus / name)
-        fits = fits_apart(task, place.corpus, jobs, n)
+        fits = fits_in_processes(task, place.corpus, jobs, n)
     else:
-        fits = fits_here(task, opened, jobs)
+        fits = fits_in_this_process(task, opened, jobs)
     _save(place, agenda, pace, fits)
 
 
-def _save(place: Place, agenda: Agenda, pace: Pace, fits: Generator[Any]) -> None:
+def _save(place: FitFolder, agenda: Agenda, pace: Pace, fits: Generator[Any]) -> None:
     """Save what ends well; say at the end what failed and what is missing."""
     total, missing = agenda.total, agenda.n_missing
     failed: list[Outcome] = []

@@ -9,7 +9,7 @@ from pathlib import Path
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError
 from dissensus.evaluation import code_commit
-from dissensus.evaluation.execution.folder import Place, occupied
+from dissensus.evaluation.execution.folder import FitFolder, locked_folder
 from dissensus.evaluation.fit import Job, Key
 from dissensus.papers.framework.runs import check_numbers, deadline, run_fits
 from dissensus.papers.seedbert import corpora as of_paper
@@ -75,7 +75,7 @@ def run(
     wanted = {condition.corpus for condition in conditions}
     raw = {name: corpus for name, corpus in corpora.items() if name in wanted}
     held = {n: c if _is_ready(c) else of_paper.ready(c) for n, c in raw.items()}
-    with occupied(out) as place:
+    with locked_folder(out) as place:
         decided = {name: text for name, text in settings if name != "training.compile"}
         facts = {"paper": "seedbert", "settings": decided}
         place.begin(facts, command, commit or code_commit())
@@ -117,7 +117,7 @@ class Agenda:
     test on the others waits for all variants on the first corpus.
     """
 
-    place: Place
+    place: FitFolder
     conditions: Sequence[Condition]
     runs: int
     together: bool = False

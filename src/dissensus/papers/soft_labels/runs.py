@@ -7,7 +7,7 @@ from pathlib import Path
 
 from dissensus.corpus import Corpus
 from dissensus.evaluation import code_commit
-from dissensus.evaluation.execution.folder import occupied
+from dissensus.evaluation.execution.folder import locked_folder
 from dissensus.evaluation.fit import Key
 from dissensus.papers.framework.outcomes import load_outcomes
 from dissensus.papers.framework.runs import InTurn, check_numbers, deadline, run_fits
@@ -61,7 +61,7 @@ def run(
         for seed in SEEDS[:runs]
         for model in MODELS
     ]
-    with occupied(out) as place:
+    with locked_folder(out) as place:
         place.begin({"paper": "soft-labels"}, command, commit or code_commit())
         for condition in conditions:
             known = {model: told(method) for model, method in task.methods[condition.name].items()}
