@@ -348,11 +348,11 @@ def test_divergence_by_integration() -> None:
     from scipy.integrate import quad
     from scipy.stats import beta
 
-    from dissensus.aggregation.mace import _divergence
+    from dissensus.aggregation.mace import divergence
 
     drawn, prior = beta(3.5, 1.7), beta(0.5, 0.8)
     expected = quad(lambda x: drawn.pdf(x) * (drawn.logpdf(x) - prior.logpdf(x)), 0, 1)[0]
-    found = _divergence(np.array([[3.5, 1.7]] * 2), np.array([[0.5, 0.8]] * 2))
+    found = divergence(np.array([[3.5, 1.7]] * 2), np.array([[0.5, 0.8]] * 2))
     assert found == pytest.approx(2 * expected)
 
 

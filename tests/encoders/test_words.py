@@ -20,7 +20,7 @@ VECTORS = np.arange(len(WORDS) * WIDTH, dtype=np.float32).reshape(-1, WIDTH) / 8
 LINES = [f"{word} {' '.join(map(str, row))}" for word, row in zip(WORDS, VECTORS, strict=True)]
 
 
-def _written(folder: Path, lines: list[str], name: str = "made.txt") -> Path:
+def written(folder: Path, lines: list[str], name: str = "made.txt") -> Path:
     text = "".join(f"{line}\n" for line in lines)
     if name.endswith(".gz"):
         (folder / name).write_bytes(gzip.compress(text.encode()))
@@ -31,7 +31,7 @@ def _written(folder: Path, lines: list[str], name: str = "made.txt") -> Path:
 
 @pytest.fixture
 def words(tmp_path: Path) -> WordsEncoder:
-    return WordsEncoder(str(_written(tmp_path, LINES)))
+    return WordsEncoder(str(written(tmp_path, LINES)))
 
 
 def _texts(*texts: str) -> Contents:
@@ -76,7 +76,7 @@ def test_places_are_characters_of_the_text(
 
 
 def test_a_word_is_looked_up_as_it_is_then_in_lower_case(tmp_path: Path) -> None:
-    made = WordsEncoder(str(_written(tmp_path, ["Polish 1 2", "polish 3 4", "café 5 6"])))
+    made = WordsEncoder(str(written(tmp_path, ["Polish 1 2", "polish 3 4", "café 5 6"])))
     store = made.encode(_texts("Polish POLISH Cafe\u0301"))
     assert store.vectors.tolist() == [[1, 2], [3, 4], [5, 6]]
 
@@ -149,26 +149,26 @@ def test_the_unknown_word_learns_as_a_word_of_its_own(words: WordsEncoder) -> No
 
 
 def test_a_word2vec_header_spaces_at_the_end_and_gzip_change_nothing(tmp_path: Path) -> None:
-    expected = read_vectors(_written(tmp_path, LINES))
+    expected = read_vectors(written(tmp_path, LINES))
     header = [f"{len(WORDS)} {WIDTH}", *(f"{line} " for line in LINES)]
     for lines, name in ((header, "made.vec"), (LINES, "made.txt.gz"), (header, "made.gz")):
-        found = read_vectors(_written(tmp_path, lines, name))
+        found = read_vectors(written(tmp_path, lines, name))
         assert found[0] == expected[0] == WORDS
         np.testing.assert_array_equal(found[1], expected[1])
     np.testing.assert_array_equal(expected[1], [*VECTORS, [0, 0, 0]])
 
 
 def test_of_two_lines_for_a_word_the_first_counts(tmp_path: Path) -> None:
-    made = WordsEncoder(str(_written(tmp_path, ["so 1 2", "good 3 4", "so 5 6"])))
+    made = WordsEncoder(str(written(tmp_path, ["so 1 2", "good 3 4", "so 5 6"])))
     assert made.encode(_texts("so good")).vectors.tolist() == [[1, 2], [3, 4]]
 
 
 def test_more_lines_than_are_read_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("dissensus.encoders.words.LINES", 2)
-    found = read_vectors(_written(tmp_path, LINES))
+    found = read_vectors(written(tmp_path, LINES))
     np.testing.assert_array_equal(found[1][:-1], VECTORS)
     with pytest.raises(DataError, match=r"made\.txt, line 12: 'x' is no number$"):
-        read_vectors(_written(tmp_path, [*LINES, "bad 1 x 2"]))
+        read_vectors(written(tmp_path, [*LINES, "bad 1 x 2"]))
 
 
 @pytest.mark.parametrize(
@@ -189,7 +189,7 @@ def test_more_lines_than_are_read_at_once(tmp_path: Path, monkeypatch: pytest.Mo
 def test_a_broken_file_is_named_with_its_line(
     tmp_path: Path, lines: list[str], message: str
 ) -> None:
-    path = _written(tmp_path, lines)
+    path = written(tmp_path, lines)
     with pytest.raises(DataError) as error:
         WordsEncoder(str(path)).encode(_texts("so"))
     separator = "" if message.startswith(":") else ", "
@@ -203,7 +203,7 @@ def test_a_file_that_is_no_text(tmp_path: Path) -> None:
 
 
 def test_a_gzipped_file_that_ends_too_soon(tmp_path: Path) -> None:
-    path = _written(tmp_path, LINES, "made.gz")
+    path = written(tmp_path, LINES, "made.gz")
     path.write_bytes(path.read_bytes()[:-20])
     with pytest.raises(DataError, match=r"made\.gz: ends in the middle; is the file whole\?$"):
         read_vectors(path)
@@ -239,7 +239,7 @@ def test_a_file_that_is_not_there(tmp_path: Path) -> None:
 
 def test_the_same_file_elsewhere_is_the_same_encoder(tmp_path: Path) -> None:
     (tmp_path / "other").mkdir()
-    here, there = _written(tmp_path, LINES), _written(tmp_path / "other", LINES)
+    here, there = written(tmp_path, LINES), written(tmp_path / "other", LINES)
     assert WordsEncoder(str(here)).identity == WordsEncoder(str(there)).identity
-    _written(tmp_path / "other", LINES[:-1])
+    written(tmp_path / "other", LINES[:-1])
     assert WordsEncoder(str(here)).identity != WordsEncoder(str(there)).identity

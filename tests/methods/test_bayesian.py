@@ -23,7 +23,7 @@ from dissensus.training.stacking.groups import group_key
 from dissensus.training.validation import mean_loss
 from tests.crowds import SCALES, anonymous, feature_crowd, thinned
 from tests.tiny import tiny_bert
-from tests.training.test_checkpoint import _stop_after
+from tests.training.test_checkpoint import stop_after
 from tests.training.test_stack import assert_same, run_of
 
 QUICK = Training(epochs=3, batch_size=16, weight_decay=0, device="cpu")
@@ -151,12 +151,12 @@ def test_the_distribution_is_the_mean_of_what_the_passes_say() -> None:
 
 
 def _raw(fitted: Bayesian, corpus: Corpus) -> torch.Tensor:
-    assert fitted._encoded is not None or fitted.predict(corpus)
-    assert fitted._encoded is not None
-    nothing, n = np.zeros(0, np.int64), corpus.n_items
-    batch = fitted._encoded[1].batch(np.arange(n), nothing, nothing, np.ones(n, np.float32))
-    with torch.inference_mode():
-        return fitted.network_(batch).items["q"]
+    """What the network returns while it predicts."""
+    raw: list[torch.Tensor] = []
+    hook = fitted.network_.register_forward_hook(lambda _, __, out: raw.append(out.items["q"]))
+    fitted.predict(corpus)
+    hook.remove()
+    return torch.cat(raw)
 
 
 def test_predictions_repeat_whatever_was_drawn_in_between_and_who_else_is_asked() -> None:
@@ -217,14 +217,14 @@ def test_side_by_side_as_one_by_one(kind: str) -> None:
 
 
 def test_tuned_side_by_side(tmp_path: Path) -> None:
-    from tests.training.test_stack import _texts
+    from tests.training.test_stack import text_crowd
 
     folder = tiny_bert(tmp_path / "bert", dropout=0.3)
     training = Training(epochs=2, batch_size=6, encoder_learning_rate=1e-3, weight_decay=0)
 
     def make() -> list[Trainer]:
         settings = {"encoder": folder, "tune": "all", "training": training}
-        return [run_of(bayesian(init_seed=s, **settings), _texts(19, s)) for s in range(2)]
+        return [run_of(bayesian(init_seed=s, **settings), text_crowd(19, s)) for s in range(2)]
 
     assert_same(make)
 
@@ -241,7 +241,7 @@ def test_stopped_the_end_is_the_same_to_the_bit(
     train, held = feature_crowd().split(0.2, seed=0)
     whole = bayesian().fit(train, validation=held)
     with monkeypatch.context() as patch:
-        _stop_after(5, patch)
+        stop_after(5, patch)
         with pytest.raises(KeyboardInterrupt):
             bayesian().fit(train, validation=held, checkpoint=tmp_path / "c")
     resumed = bayesian().fit(train, validation=held, checkpoint=tmp_path / "c")
@@ -267,7 +267,7 @@ def test_seedberts_baselines_train_as_the_paper_trained_them(
     method: TrainedMethod, tmp_path: Path
 ) -> None:
     """A BERT tuned whole by Adam at one rate of 5e-6, without decay, schedule or clipping."""
-    from tests.training.test_stack import _texts
+    from tests.training.test_stack import text_crowd
 
     folder = tiny_bert(tmp_path / "bert", dropout=0.1)
     training = Training(
@@ -275,9 +275,9 @@ def test_seedberts_baselines_train_as_the_paper_trained_them(
         weight_decay=0, schedule="constant", warm_up=0, clip=math.inf, device="cpu",
     )  # fmt: skip
     method.set_params(encoder=f"{folder}:max_length=128", tune="all", training=training)
-    fitted = method.fit(_texts(20, 0))
+    fitted = method.fit(text_crowd(20, 0))
     assert fitted.log_.rate == [5e-6] * 3
-    assert np.isfinite(fitted.predict(_texts(20, 1))["q"].distribution).all()
+    assert np.isfinite(fitted.predict(text_crowd(20, 1))["q"].distribution).all()
 
 
 # ---- what is refused ----

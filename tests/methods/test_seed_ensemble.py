@@ -271,7 +271,7 @@ def test_ties_go_to_the_most_probable_of_the_tied() -> None:
         Answers(shares, shares.argmax(axis=1))
         for shares in generator.dirichlet(np.ones(3), (4, 300))
     ]
-    found, n_ties = fitted._together("q", said).value, 0
+    found, n_ties = fitted.combined("q", said).value, 0
     mean = np.mean([answers.distribution for answers in said], axis=0)
     for item in range(300):
         votes = Counter(int(answers.value[item]) for answers in said)

@@ -235,7 +235,7 @@ def test_an_epoch_is_chosen_by_what_is_learned_last() -> None:
     fitted = soft(label_first="consensus").fit(crowd, validation=held)
     plain = soft()
     plain.network_, plain.sizes_, plain.learned_ = fitted.network_, fitted.sizes_, fitted.learned_
-    assert min(fitted.log_.validation) == pytest.approx(plain._validation(held).score(), rel=1e-5)
+    assert min(fitted.log_.validation) == pytest.approx(plain.validation_of(held).score(), rel=1e-5)
 
 
 def test_half_of_one_epoch_is_refused() -> None:

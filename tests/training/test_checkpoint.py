@@ -33,7 +33,7 @@ def _weights(method: Method) -> dict[str, np.ndarray]:
     return method.weights()
 
 
-def _stop_after(n: int, monkeypatch: pytest.MonkeyPatch, of: str = "train_batch") -> None:
+def stop_after(n: int, monkeypatch: pytest.MonkeyPatch, of: str = "train_batch") -> None:
     """Ctrl-C in the middle of the n-th batch (or of the n-th time that an epoch is judged)."""
     done = getattr(Trainer, of)
     seen = iter(range(1, 10_000))
@@ -59,7 +59,7 @@ def test_stopped_anywhere_the_end_is_the_same_to_the_bit(
     train, held = crowd.split(0.2, seed=0)
     whole = _method(**settings).fit(train, validation=held)
     with monkeypatch.context() as patch:
-        _stop_after(n, patch)
+        stop_after(n, patch)
         with pytest.raises(KeyboardInterrupt):
             _method(**settings).fit(train, validation=held, checkpoint=tmp_path / "c")
     assert (tmp_path / "c" / STATE).is_file()
@@ -77,7 +77,7 @@ def test_stopped_while_an_epoch_is_judged(tmp_path: Path, monkeypatch: pytest.Mo
     train, held = feature_crowd().split(0.2, seed=0)
     whole = _method().fit(train, validation=held)
     with monkeypatch.context() as patch:
-        _stop_after(2, patch, "validate")
+        stop_after(2, patch, "validate")
         with pytest.raises(KeyboardInterrupt):
             _method().fit(train, validation=held, checkpoint=tmp_path / "c")
     resumed = _method().fit(train, validation=held, checkpoint=tmp_path / "c")
@@ -116,7 +116,7 @@ def test_a_state_of_another_training_is_refused(
 ) -> None:
     crowd = feature_crowd()
     with monkeypatch.context() as patch:
-        _stop_after(3, patch)
+        stop_after(3, patch)
         with pytest.raises(KeyboardInterrupt):
             _method().fit(crowd, checkpoint=tmp_path / "c")
     message = "c: the checkpoint of a training with other data or settings; use the same ones to "

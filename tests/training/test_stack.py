@@ -236,7 +236,7 @@ def test_what_is_not_alike_is_not_stacked() -> None:
     assert torch.isfinite(runs[0].network.state_dict()["head_0.weight"]).all()
 
 
-def _texts(n_items: int, seed: int) -> Corpus:
+def text_crowd(n_items: int, seed: int) -> Corpus:
     """Texts of unequal length, some of them shown twice, with two annotators' answers."""
     generator = np.random.default_rng(seed)
     texts = [
@@ -258,7 +258,7 @@ def _texts(n_items: int, seed: int) -> Corpus:
 @pytest.mark.parametrize("name", ["single", "annotator-heads"])
 def test_fine_tuned_transformers_too(tmp_path: Path, name: str, tune: str | int) -> None:
     folder = tiny_bert(tmp_path / "bert", dropout=0.3)
-    folds = [_texts(26, 0), _texts(26, 0), _texts(19, 1)]
+    folds = [text_crowd(26, 0), text_crowd(26, 0), text_crowd(19, 1)]
 
     def make() -> list[Trainer]:
         training = Training(
@@ -306,7 +306,7 @@ def test_compiled_steps_are_the_same(tmp_path: Path) -> None:
                     init_seed=seed,
                     training=replace(training, seed=seed, clip=(1.0, 0.1, 1.0)[seed]),
                 ),
-                _texts(19 if seed == 2 else 26, 0),
+                text_crowd(19 if seed == 2 else 26, 0),
             )
             for seed in range(3)
         ]
@@ -347,8 +347,8 @@ def test_compiled_heads_are_the_same(optimiser: str) -> None:
 def test_sequences_that_the_network_pools(tmp_path: Path, shared: bool) -> None:
     """Contents of unequal length, some shown twice; the same batches for all, or others."""
     folder = tiny_bert(tmp_path / "bert")
-    corpus = _texts(26, 0)
-    folds = [corpus] * 3 if shared else [corpus, _texts(19, 1), corpus]
+    corpus = text_crowd(26, 0)
+    folds = [corpus] * 3 if shared else [corpus, text_crowd(19, 1), corpus]
     stacks = []
 
     def make() -> list[Trainer]:
@@ -407,7 +407,7 @@ def test_sequences_that_are_too_large_are_not_stacked(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     method = Single(encoder=tiny_bert(tmp_path / "bert"), pool="attention")
-    run = run_of(method, _texts(10, 0))
+    run = run_of(method, text_crowd(10, 0))
     assert obstacle(run) == ""
     monkeypatch.setattr("dissensus.training.stacking.stacked_examples.MOST", 100)
     assert obstacle(run) == "sequences of 'text' are too large to stay in memory"

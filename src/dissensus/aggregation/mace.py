@@ -92,8 +92,8 @@ class Mace(HiddenTruth):
             earlier = _kinds(self._earlier)
             self._guessing, self.competence_ = _variational(either + KNOWING).T
             self.habit_ = _variational(habit + HABIT)
-            self._cost = _divergence(either + KNOWING, earlier[0] + KNOWING)
-            self._cost += _divergence(habit + HABIT, earlier[1] + HABIT)
+            self._cost = divergence(either + KNOWING, earlier[0] + KNOWING)
+            self._cost += divergence(habit + HABIT, earlier[1] + HABIT)
         else:
             little = 0.01 / habit.shape[1]
             self._guessing, self.competence_ = _normalised(either + little).T
@@ -117,7 +117,7 @@ def _variational(drawn: np.ndarray) -> np.ndarray:
     return np.exp(digamma(drawn) - digamma(drawn.sum(axis=1, keepdims=True)))
 
 
-def _divergence(drawn: np.ndarray, prior: np.ndarray) -> float:
+def divergence(drawn: np.ndarray, prior: np.ndarray) -> float:
     """Kullback-Leibler divergence of Dirichlets from their priors, summed over annotators."""
     from scipy.special import gammaln
 

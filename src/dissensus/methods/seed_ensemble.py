@@ -235,9 +235,9 @@ class SeedEnsemble(TrainedMethod):
             found.append(member.predict_items(corpus))
             self._encoded = member._encoded
             self.notes_ += [note for note in member.notes_ if note not in self.notes_]
-        return {q: self._together(q, [one[q] for one in found]) for q in self.learned_.questions}
+        return {q: self.combined(q, [one[q] for one in found]) for q in self.learned_.questions}
 
-    def _together(self, question: str, said: list[Answers]) -> Answers:
+    def combined(self, question: str, said: list[Answers]) -> Answers:
         """The vote of all members, and what they expect on the whole."""
         scale = self.learned_.questions[question]
         masses = np.stack([answers.distribution for answers in said])

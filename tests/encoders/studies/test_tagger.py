@@ -20,14 +20,14 @@ from dissensus.encoders.studies.tagger import CHARACTERS, TaggerEncoder, TaggerN
 from dissensus.errors import DataError, ModelError
 from dissensus.methods import Job, Single, SoftLabelMtl, fit_many
 from dissensus.training import Training
-from tests.encoders.test_words import LINES, VECTORS, _written
+from tests.encoders.test_words import LINES, VECTORS, written
 
 TEXTS = ("so good !", "Do strange so", "", "good " + "x" * 60)
 
 
 @pytest.fixture
 def tagger(tmp_path: Path) -> TaggerEncoder:
-    return TaggerEncoder(str(_written(tmp_path, LINES)))
+    return TaggerEncoder(str(written(tmp_path, LINES)))
 
 
 def _texts(*texts: str) -> Contents:

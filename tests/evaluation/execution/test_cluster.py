@@ -202,11 +202,11 @@ def test_a_job_that_workers_die_of_is_taken_apart_and_then_given_up(crowd: Corpu
     queue, at = Queue(iter(())), cluster.Cluster("there", SimpleNamespace(status="running"))
     error = distributed.KilledWorker("_done", None, 3)
     killed = SimpleNamespace(status="error", exception=lambda: error)
-    assert at._n_lost(killed) == 4 and at._n_lost(SimpleNamespace(status="lost")) == 1
-    assert list(at._again(job, 1, queue, task)) == [] and queue.next() == job
-    assert list(at._again(job, 4, queue, task)) == []
+    assert at.n_lost(killed) == 4 and at.n_lost(SimpleNamespace(status="lost")) == 1
+    assert list(at.try_again(job, 1, queue, task)) == [] and queue.next() == job
+    assert list(at.try_again(job, 4, queue, task)) == []
     assert [queue.next(), queue.next(), queue.next()] == [(job[0],), (job[1],), None]
-    (fit,) = at._again((job[0],), 4, queue, task)
+    (fit,) = at.try_again((job[0],), 4, queue, task)
     assert (fit.key, fit.status, fit.reason) == (job[0], "failed", cluster.DIED)
 
 

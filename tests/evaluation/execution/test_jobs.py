@@ -127,7 +127,7 @@ def test_of_what_cannot_be_trained_at_once_each_half_is(
 
     sizes: list[int] = []
     held: list[weakref.ref[Any]] = []
-    begin, whole = many._begun, stack.Stack.train_epochs
+    begin, whole = many.begin_fit, stack.Stack.train_epochs
 
     def full(self: stack.Stack) -> None:
         sizes.append(len(self.trainers))
@@ -142,7 +142,7 @@ def test_of_what_cannot_be_trained_at_once_each_half_is(
         return begin(job, laid_out)
 
     monkeypatch.setattr(stack.Stack, "train_epochs", full)
-    monkeypatch.setattr(many, "_begun", begun)
+    monkeypatch.setattr(many, "begin_fit", begun)
     after = run(crowd, tmp_path / "after", methods)
     assert [fit.status for fit in after.fits] == ["ok"] * 6
     assert sizes == [6, 3, 2, 3, 2]  # and one by itself, twice

@@ -93,7 +93,7 @@ def _by_hand(corpus: Corpus, tiny: str, fitted: Single) -> list[float]:
     model, tokenizer = AutoModel.from_pretrained(tiny), AutoTokenizer.from_pretrained(tiny)
     again = Single(encoder=tiny, tune="all", hidden=(), dropout=0.0, training=PLAIN)
     again.learned_, again.sizes_ = fitted.learned_, fitted.sizes_
-    made = again._build_network()
+    made = again.build_network()
     assert isinstance(made, FineTunedNetwork)
     head = made.inner  # with the same first weights
     shown = [corpus.contents["text"][code] for code in corpus.content["text"]]

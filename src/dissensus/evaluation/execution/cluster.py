@@ -140,11 +140,11 @@ class Cluster:
                     job = pending.pop(future)
                     made = self._fetched(future)
                     if made is None:
-                        lost.append((job, self._n_lost(future)))
+                        lost.append((job, self.n_lost(future)))
                     else:
                         yield from made
                 for job, n in lost:
-                    yield from self._again(job, n, queue, task)
+                    yield from self.try_again(job, n, queue, task)
                 if lost:
                     sent = self._sent(parcel)  # the worker that died may have been its keeper
         except OSError as error:
@@ -156,7 +156,7 @@ class Cluster:
             with suppress(OSError):
                 self.client.cancel(list(pending))
 
-    def _again(self, job: Job, n: int, queue: Queue, task: Task) -> Iterator[Fit]:
+    def try_again(self, job: Job, n: int, queue: Queue, task: Task) -> Iterator[Fit]:
         """Put a job back with which n workers died; after some times each of its fits by itself."""
         self.losses[job] = self.losses.get(job, 0) + n
         if self.losses[job] < LOSSES:
@@ -212,7 +212,7 @@ class Cluster:
         except FutureCancelledError:
             return None
 
-    def _n_lost(self, future: Any) -> int:
+    def n_lost(self, future: Any) -> int:
         """How many workers were lost with a job; raises what else went wrong."""
         from distributed import KilledWorker
 

@@ -62,7 +62,7 @@ def _tried(jobs: Sequence[Job], stack: bool | None, cache: ExamplesCache) -> lis
     begun: dict[int, list[Trainer]] = {}
     for number, job in enumerate(jobs):
         try:
-            begun[number] = _begun(job, cache)
+            begun[number] = begin_fit(job, cache)
         except Exception as error:
             errors[number] = error
     of_job = [number for number, runs in begun.items() for _ in runs]
@@ -83,7 +83,7 @@ def _tried(jobs: Sequence[Job], stack: bool | None, cache: ExamplesCache) -> lis
     return errors
 
 
-def _begun(job: Job, cache: ExamplesCache) -> list[Trainer]:
+def begin_fit(job: Job, cache: ExamplesCache) -> list[Trainer]:
     """The trainings of a job about to begin; a method without any is fitted at once."""
     method = job.method
     if not isinstance(method, TrainedMethod):

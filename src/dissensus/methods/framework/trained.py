@@ -164,10 +164,10 @@ class TrainedMethod(Method):
                 f"{corpus.n_items - len(learned)} of {corpus.n_items} items have no answer or "
                 "label to learn from"
             )
-        self.network_ = self._build_network().to(examples.device)
+        self.network_ = self.build_network().to(examples.device)
         if not isinstance(self.network_, FineTunedNetwork) or self.network_.learned_before:
             self.network_.prepare(self._vectors_to_prepare(examples, learned))
-        judge = None if validation is None else self._validation(validation)
+        judge = None if validation is None else self.validation_of(validation)
         if judge is None and (self.training.patience or self.training.choose_by != "loss"):
             self.notes_.append(
                 "without a validation corpus, all epochs are trained and the last one is kept"
@@ -178,7 +178,7 @@ class TrainedMethod(Method):
         kind = repr((self.name, questions, settings))
         return Trainer(self.network_, losses, examples, self.training, judge, learned, kind)
 
-    def _validation(self, validation: Corpus) -> Validation:
+    def validation_of(self, validation: Corpus) -> Validation:
         """How an epoch is scored: by the loss on the validation corpus, or by a metric."""
         if not any(validation[question].n_rows for question in self.learned_.questions):
             raise DataError(
@@ -308,7 +308,7 @@ class TrainedMethod(Method):
             raise ModelError(f"init_seed must be an integer below 2**63, found {self.init_seed}")
         return self.init_seed
 
-    def _build_network(self) -> Network:
+    def build_network(self) -> Network:
         with torch.random.fork_rng(devices=[]):
             torch.default_generator.manual_seed(self._first_seed())  # built on the CPU
             network = self.network(self.sizes_)
@@ -438,7 +438,7 @@ class TrainedMethod(Method):
         n_annotators = len(self.learned_.annotators)
         self.sizes_ = Sizes(self.learned_.questions, n_annotators, config["widths"])
         self._identities = config["encoders"]
-        self.network_ = self._build_network().eval()
+        self.network_ = self.build_network().eval()
         self.network_.load_state_dict({name: torch.from_numpy(v) for name, v in weights.items()})
 
     def config(self) -> dict[str, Any]:
