@@ -353,7 +353,7 @@ def test_points_of_anonymous_people_have_no_name() -> None:
     asked = Annotations.from_arrays(["t1", "t1"], None, np.array([2.0, 5.0]), Interval(0, 10))
     drawing = draw(Corpus.build("mine", ["t1"], {"q": asked}), "t1")
     assert len(circles(drawing)) == 2
-    assert words(drawing)[1:] == ["0", "10", "q", "somebody: 2", "somebody: 5"]
+    assert words(drawing)[1:] == ["0", "10", "q", "unknown annotator: 2", "unknown annotator: 5"]
 
 
 # ---- who answered ----
@@ -380,14 +380,14 @@ def test_no_rationales_at_all_or_none_for_this_item() -> None:
 def test_who_marked_without_answering_and_marks_of_nobody() -> None:
     rows = [("t1", "ann", "yes"), ("t2", "bob", "no")]
     drawing = draw(small(rows, rationales=marked((1, 0, 2), (-1, 3, 7))), "t1")
-    assert words(drawing)[2:] == ["ann: yes", "bob: no answer", "nobody in particular: marked"]
+    assert words(drawing)[2:] == ["ann: yes", "bob: no answer", "unknown annotator: marked"]
     assert len(lines(drawing, stroke="#777777", **{"stroke-width": "3"})) == 1
 
 
 def test_votes_are_counted_and_anonymous_people_are_somebody() -> None:
     votes = Annotations.from_arrays(["t1", "t1"], None, ["cat", "dog"], count=[7, 1])
     corpus = Corpus.build("mine", ["t1"], {"q": votes})
-    assert words(draw(corpus, "t1"))[1:] == ["7 people: cat", "somebody: dog"]
+    assert words(draw(corpus, "t1"))[1:] == ["7 annotators: cat", "unknown annotator: dog"]
 
 
 def test_sets_and_repeats() -> None:

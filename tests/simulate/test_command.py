@@ -59,7 +59,7 @@ def test_show_draws_the_first_items_beside_the_folder(
     simulate(tmp_path / "crowd", preset="image", items=3, show=True)
     picture = tmp_path / "crowd.svg"
     assert capsys.readouterr().out.splitlines()[1] == (
-        f"{picture}: the first 3 items with what annotators looked at and answered"
+        f"{picture}: the first 3 items with their annotators' focus and answers"
     )
     corpus = Corpus.load(tmp_path / "crowd")
     assert picture.read_text(encoding="utf-8") == draw_items(corpus, range(3))

@@ -1,4 +1,4 @@
-"""dissensus describe: who, what, how much do they agree, which items are disputed."""
+"""dissensus describe: counts, agreement, disputed items, suspicious annotators."""
 
 from __future__ import annotations
 
@@ -31,16 +31,16 @@ def describe(
     Answers that were left out are counted by reason; with those that were loaded, they add up to
     what FILE contains.
     """
-    from dissensus.description import describe as described
+    from dissensus.description import describe as describe_corpus
 
     read = source.read()
-    description = described(read, question or None, most)
+    description = describe_corpus(read, question or None, most)
     if json:
         print_json(description.to_dict())
         return
     show(description.name, facts(_overview(description)))
-    for asked in description.questions:
-        show(*_question(asked, most))
+    for described in description.questions:
+        show(*_question(described, most))
 
 
 def _overview(description: Description) -> list[tuple[str, str]]:
@@ -48,8 +48,10 @@ def _overview(description: Description) -> list[tuple[str, str]]:
         ("items", number(description.items)),
         ("annotators", number(description.annotators)),
     ]
-    for role, held in description.contents.items():
-        rows.append((f"content {role}", f"{number(held['number'])} different, {held['kind']}"))
+    for role, contents in description.contents.items():
+        rows.append(
+            (f"content {role}", f"{number(contents['number'])} different, {contents['kind']}")
+        )
     for what, names in (
         ("item attributes", description.item_attributes),
         ("annotator attributes", description.annotator_attributes),
@@ -59,7 +61,7 @@ def _overview(description: Description) -> list[tuple[str, str]]:
     for scheme, parts in description.splits.items():
         sizes = ", ".join(f"{part} {number(size)}" for part, size in parts.items())
         rows.append((f"split {scheme}", sizes))
-    rows.append(("questions", ", ".join(asked.name for asked in description.questions)))
+    rows.append(("questions", ", ".join(described.name for described in description.questions)))
     for left in description.left_out:
         rows.append(
             (f"left out: {left['question']}", f"{number(left['answers'])}: {left['reason']}")
@@ -67,13 +69,13 @@ def _overview(description: Description) -> list[tuple[str, str]]:
     return rows
 
 
-def _question(asked: QuestionDescription, most: int) -> list[Any]:
-    parts: list[Any] = ["", f"question {asked.name}", facts(_counts(asked))]
-    if asked.shares is not None:
-        parts += ["", columns(["value", "share"], _shares(asked.shares), ["share"])]
-    if asked.disputed:
-        parts += ["", f"most disputed ({asked.disputed_by})", _disputed(asked)]
-    suspicious = _suspicious(asked, most)
+def _question(described: QuestionDescription, most: int) -> list[Any]:
+    parts: list[Any] = ["", f"question {described.name}", facts(_counts(described))]
+    if described.shares is not None:
+        parts += ["", columns(["value", "share"], _shares(described.shares), ["share"])]
+    if described.disputed:
+        parts += ["", f"most disputed ({described.disputed_by})", _disputed(described)]
+    suspicious = _suspicious(described, most)
     if suspicious:
         parts += ["", "suspicious annotators", facts(suspicious)]
     return parts
@@ -81,38 +83,38 @@ def _question(asked: QuestionDescription, most: int) -> list[Any]:
 
 def _shares(shares: dict[str, float]) -> list[tuple[str, str]]:
     """How often values were given; of many the most frequent ones."""
-    told = list(shares.items())
-    if len(told) > MOST_VALUES + 1:
-        told = sorted(told, key=lambda pair: -pair[1])
-        rest = told[MOST_VALUES:]
-        told = [*told[:MOST_VALUES], (f"({len(rest)} others, each at most)", rest[0][1])]
-    return [(value, f"{100 * share:.1f} %") for value, share in told]
+    shown = list(shares.items())
+    if len(shown) > MOST_VALUES + 1:
+        shown = sorted(shown, key=lambda pair: -pair[1])
+        rest = shown[MOST_VALUES:]
+        shown = [*shown[:MOST_VALUES], (f"({len(rest)} others, each at most)", rest[0][1])]
+    return [(value, f"{100 * share:.1f} %") for value, share in shown]
 
 
-def _counts(asked: QuestionDescription) -> list[tuple[str, str]]:
-    left = sum(asked.left_out.values())
-    rows = [("scale", asked.scale), ("answers loaded", number(asked.loaded))]
-    rows += [(f"left out: {reason}", number(n)) for reason, n in asked.left_out.items()]
+def _counts(described: QuestionDescription) -> list[tuple[str, str]]:
+    left = sum(described.left_out.values())
+    rows = [("scale", described.scale), ("answers loaded", number(described.loaded))]
+    rows += [(f"left out: {reason}", number(n)) for reason, n in described.left_out.items()]
     if not left:
         rows.append(("answers left out", "0"))
     rows += [
-        ("loaded and left out", number(asked.loaded + left)),
-        ("items with answers", number(asked.items)),
-        ("items without answers", number(asked.items_without_answers)),
-        ("answers per item", _spread(asked.per_item)),
+        ("loaded and left out", number(described.loaded + left)),
+        ("items with answers", number(described.items)),
+        ("items without answers", number(described.items_without_answers)),
+        ("answers per item", _spread(described.per_item)),
     ]
-    if asked.annotators is None:
+    if described.annotators is None:
         rows.append(("annotators", "anonymous"))
     else:
-        rows.append(("annotators", number(asked.annotators)))
-        rows.append(("answers per annotator", _spread(asked.per_annotator or {})))
-    if asked.gold:
-        rows.append(("items with a gold label", number(asked.gold)))
-    if asked.ratings is not None:
-        mean, sd, *quantiles = (number(value, 2) for value in asked.ratings.values())
+        rows.append(("annotators", number(described.annotators)))
+        rows.append(("answers per annotator", _spread(described.per_annotator or {})))
+    if described.gold:
+        rows.append(("items with a gold label", number(described.gold)))
+    if described.ratings is not None:
+        mean, sd, *quantiles = (number(value, 2) for value in described.ratings.values())
         rows.append(("ratings", f"mean {mean}, sd {sd}"))
         rows.append(("lowest, quartiles, highest", ", ".join(quantiles)))
-    return rows + [(name, number(value)) for name, value in asked.agreement.items()]
+    return rows + [(name, number(value)) for name, value in described.agreement.items()]
 
 
 def _spread(sizes: dict[str, float]) -> str:
@@ -121,28 +123,31 @@ def _spread(sizes: dict[str, float]) -> str:
     return ", ".join(f"{name} {number(size, 2)}" for name, size in whole.items()) or "-"
 
 
-def _disputed(asked: QuestionDescription) -> Any:
+def _disputed(described: QuestionDescription) -> Any:
     rows = []
-    for found in asked.disputed:
-        answers = ", ".join(f"{value}: {number(n, 2)}" for value, n in found.answers.items())
-        rows.append((found.item, number(found.dispute, 2), answers, found.text))
-    return columns(["item", asked.disputed_by, "answers", "shown"], rows, [asked.disputed_by])
+    for item in described.disputed:
+        answers = ", ".join(f"{value}: {number(n, 2)}" for value, n in item.answers.items())
+        rows.append((item.item, number(item.dispute, 2), answers, item.text))
+    return columns(
+        ["item", described.disputed_by, "answers", "shown"], rows, [described.disputed_by]
+    )
 
 
-def _suspicious(asked: QuestionDescription, most: int) -> list[tuple[str, str]]:
+def _suspicious(described: QuestionDescription, most: int) -> list[tuple[str, str]]:
     constant = [
         (
-            f"constant: {who.annotator}",
-            f"{who.value} in all {who.answers} answers (by chance {who.chance:.1g})",
+            f"constant: {entry.annotator}",
+            f"{entry.value} in all {entry.answers} answers (by chance {entry.chance:.1g})",
         )
-        for who in asked.constant
+        for entry in described.constant
     ]
     fast = [
         (
-            f"fast: {who.annotator}",
-            f"median {who.seconds:.3g} s, usual {who.usual:.3g} s, {number(who.answers)} answers",
+            f"fast: {entry.annotator}",
+            f"median {entry.seconds:.3g} s, usual {entry.usual:.3g} s, "
+            f"{number(entry.answers)} answers",
         )
-        for who in asked.fast
+        for entry in described.fast
     ]
     duplicated = [
         (
@@ -150,7 +155,7 @@ def _suspicious(asked: QuestionDescription, most: int) -> list[tuple[str, str]]:
             f"the same {number(group.answers)} answers: {', '.join(group.annotators[:8])}"
             + (", ..." if len(group.annotators) > 8 else ""),
         )
-        for group in asked.duplicated
+        for group in described.duplicated
     ]
     return (
         _first(constant, "constant", most)

@@ -57,19 +57,17 @@ def simulate(
         picture = out.with_name(f"{out.name}.svg")
         shown = range(min(SHOWN, corpus.n_items))
         write_svg(picture, draw_items(corpus, shown))
-        print(
-            f"{picture}: the first {len(shown)} items with what annotators looked at and answered"
-        )
+        print(f"{picture}: the first {len(shown)} items with their annotators' focus and answers")
 
 
 def _counted(corpus: Corpus) -> str:
     """The number of answers, and the best scores that are possible on them."""
     from dissensus.simulate import truth
 
-    clauses = [f"{sum(asked.n_rows for asked in corpus.questions.values())} answers"]
-    for question, asked in corpus.questions.items():
+    clauses = [f"{sum(answers.n_rows for answers in corpus.questions.values())} answers"]
+    for question, answers in corpus.questions.items():
         known = truth(corpus, question)
-        best, blind = known.best(asked.item, asked.annotator_codes("simulating"))
+        best, blind = known.best(answers.item, answers.annotator_codes("simulating"))
         about = f"{question}: " if len(corpus.questions) > 1 else ""
         clauses.append(
             f"{about}best possible {known.measure} {best:.4f}, without knowing the annotator "

@@ -1,4 +1,4 @@
-"""What is in a corpus: who answered what, how much they agree, what is disputed, who is odd."""
+"""What is in a corpus: counts, agreement, disputed items, suspicious annotators."""
 
 from __future__ import annotations
 

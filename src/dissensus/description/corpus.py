@@ -11,13 +11,13 @@ from dissensus.annotations import Annotations
 from dissensus.corpus import Corpus, LeftOut
 from dissensus.description.disputed_items import disputed_by, most_disputed
 from dissensus.description.facts import Description, QuestionDescription
-from dissensus.description.suspicious_annotators import People
+from dissensus.description.suspicious_annotators import AnswersByAnnotator
 from dissensus.description.texts import ratings_of, scale_text
 from dissensus.scales import Interval, MultiLabel
 
 
 def describe(corpus: Corpus, questions: Sequence[str] | None = None, most: int = 5) -> Description:
-    """Count what is in a corpus and find what is worth a look.
+    """Count what is in a corpus; list disputed items and suspicious annotators.
 
     Args:
         questions: which ones; all if left out.
@@ -26,25 +26,25 @@ def describe(corpus: Corpus, questions: Sequence[str] | None = None, most: int =
     Example:
         >>> rows = [("t1", "ann", "yes"), ("t1", "bob", "no"), ("t2", "ann", "yes")]
         >>> corpus = Corpus.build("mine", ["t1", "t2"], {"rude": Annotations.from_rows(rows)})
-        >>> found = describe(corpus).questions[0]
-        >>> found.loaded, found.per_item, [item.item for item in found.disputed]
+        >>> rude = describe(corpus).questions[0]
+        >>> rude.loaded, rude.per_item, [item.item for item in rude.disputed]
         (3, {'min': 1, 'mean': 1.5, 'max': 2}, ['t1'])
     """
-    asked = list(corpus.questions if questions is None else questions)
-    corpus.check_questions(asked)
+    names = list(corpus.questions if questions is None else questions)
+    corpus.check_questions(names)
     elsewhere = [left for left in corpus.left_out if left.question not in corpus.questions]
     return Description(
         name=corpus.name,
         items=corpus.n_items,
         annotators=corpus.n_annotators,
         contents={
-            role: {"kind": held.kind, "number": len(held)} for role, held in corpus.contents.items()
+            role: {"kind": of.kind, "number": len(of)} for role, of in corpus.contents.items()
         },
         item_attributes=list(corpus.item_attributes),
         annotator_attributes=list(corpus.annotator_attributes),
         splits={scheme: _parts(corpus, scheme) for scheme in corpus.splits},
         left_out=[left._asdict() for left in elsewhere] if questions is None else [],
-        questions=[_describe_question(corpus, question, most) for question in asked],
+        questions=[_describe_question(corpus, question, most) for question in names],
     )
 
 
@@ -58,7 +58,7 @@ def _describe_question(corpus: Corpus, question: str, most: int) -> QuestionDesc
     annotations = corpus[question]
     per_item = annotations.per_item()
     answered = per_item[per_item > 0]
-    people = People.of(annotations)
+    by_annotator = AnswersByAnnotator.of(annotations)
     gold = corpus.gold.get(question)
     return QuestionDescription(
         name=question,
@@ -67,17 +67,17 @@ def _describe_question(corpus: Corpus, question: str, most: int) -> QuestionDesc
         left_out=_reasons(corpus.left_out, question),
         items=len(answered),
         items_without_answers=int((per_item == 0).sum()),
-        annotators=None if people is None else len(people.codes),
+        annotators=None if by_annotator is None else len(by_annotator.codes),
         per_item=_spread(answered, mean=True),
-        per_annotator=None if people is None else _spread(people.sizes, mean=False),
+        per_annotator=None if by_annotator is None else _spread(by_annotator.sizes, mean=False),
         shares=_shares(annotations),
         ratings=ratings_of(annotations),
         agreement=agreement.at_a_glance(annotations),
         disputed_by=disputed_by(annotations.scale),
         disputed=most_disputed(corpus, annotations, most),
-        constant=[] if people is None else people.constant(),
-        fast=[] if people is None else people.fast(),
-        duplicated=[] if people is None else people.duplicated(),
+        constant=[] if by_annotator is None else by_annotator.constant(),
+        fast=[] if by_annotator is None else by_annotator.fast(),
+        duplicated=[] if by_annotator is None else by_annotator.duplicated(),
         gold=0 if gold is None else int((gold.per_item() > 0).sum()),
     )
 

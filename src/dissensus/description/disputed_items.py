@@ -1,4 +1,4 @@
-"""The items about which people disagree most."""
+"""The items about which annotators disagree most."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MEASURES = {"entropy": item_entropy, "variance": item_variance}
 
 @dataclass(frozen=True)
 class Disputed:
-    """An item about which people do not agree."""
+    """An item about which annotators disagree."""
 
     item: str
     text: str  # its beginning, in one line

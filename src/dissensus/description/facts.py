@@ -1,4 +1,4 @@
-"""What is known of a corpus, as fields and as JSON."""
+"""The description of a corpus, as fields and as JSON."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class QuestionDescription:
     left_out: dict[str, int]  # reason -> answers
     items: int  # with answers
     items_without_answers: int
-    annotators: int | None  # with answers; None: nobody knows who answered
+    annotators: int | None  # with answers; None: unknown
     per_item: dict[str, float]  # answers per item with answers: min, mean, max
     per_annotator: dict[str, float] | None  # likewise: min, median, max
     shares: dict[str, float] | None  # of each value among the answers
@@ -57,7 +57,7 @@ class Description:
 def _json(value: Any) -> Any:
     """Undefined numbers as None, which JSON has."""
     if isinstance(value, dict):
-        return {key: _json(held) for key, held in value.items()}
+        return {key: _json(part) for key, part in value.items()}
     if isinstance(value, list | tuple):
-        return [_json(held) for held in value]
+        return [_json(part) for part in value]
     return None if isinstance(value, float) and math.isnan(value) else value

@@ -10,7 +10,7 @@ import numpy as np
 from dissensus.annotations import Annotations
 from dissensus.description.texts import value_text
 
-FEW = 10  # with fewer answers than this, nothing can be said against an annotator
+FEW = 10  # annotators with fewer answers are not judged
 
 
 @dataclass(frozen=True)
@@ -20,7 +20,7 @@ class Constant:
     annotator: str
     value: str
     answers: int
-    chance: float  # that someone who draws from everybody's answers gives only this one
+    chance: float  # of giving only this value when drawing from all answers
 
 
 @dataclass(frozen=True)
@@ -42,18 +42,18 @@ class Duplicated:
 
 
 @dataclass(frozen=True, eq=False)
-class People:
+class AnswersByAnnotator:
     """The rows of a question, sorted by annotator."""
 
     annotations: Annotations
     order: np.ndarray  # (n_rows,) rows, one annotator after another
-    starts: np.ndarray  # (n_people,) where each begins in `order`
-    codes: np.ndarray  # (n_people,) annotators with answers
-    sizes: np.ndarray  # (n_people,) their answers
+    starts: np.ndarray  # (n_with_answers,) where each begins in `order`
+    codes: np.ndarray  # (n_with_answers,) annotators with answers
+    sizes: np.ndarray  # (n_with_answers,) their answers
 
     @classmethod
-    def of(cls, annotations: Annotations) -> People | None:
-        """None where nobody knows who answered."""
+    def of(cls, annotations: Annotations) -> AnswersByAnnotator | None:
+        """None if annotators are unknown."""
         if annotations.annotator is None:
             return None
         order = np.argsort(annotations.annotator, kind="stable")
@@ -62,11 +62,11 @@ class People:
         )
         return cls(annotations, order, starts, codes, sizes)
 
-    def name(self, person: Any) -> str:
-        return str(self.annotations.annotators[self.codes[person]])
+    def name(self, place: Any) -> str:
+        return str(self.annotations.annotators[self.codes[place]])
 
     def constant(self) -> list[Constant]:
-        """Who gave one value throughout, the least likely by chance first."""
+        """Annotators who gave one value only, the least likely by chance first."""
         if not len(self.codes):
             return []
         values, code = np.unique(self.annotations.answer, return_inverse=True)
@@ -85,15 +85,15 @@ class People:
         ]
 
     def fast(self) -> list[Fast]:
-        """Whose median time is below a third of the median annotator's, the fastest first."""
+        """Annotators with a median time below a third of the usual one, the fastest first."""
         seconds = self.annotations.seconds
         if seconds is None:
             return []
         timed = self.annotations.take(np.isfinite(seconds))
-        who, seconds = timed.annotator_codes("times"), timed.seconds
+        annotator, seconds = timed.annotator_codes("times"), timed.seconds
         assert seconds is not None
-        seconds = seconds[np.lexsort((seconds, who))]
-        size = np.bincount(who, minlength=timed.n_annotators)
+        seconds = seconds[np.lexsort((seconds, annotator))]
+        size = np.bincount(annotator, minlength=timed.n_annotators)
         first = np.cumsum(size) - size
         enough = np.flatnonzero(size >= FEW)
         if not enough.size:
@@ -109,10 +109,10 @@ class People:
         ]
 
     def duplicated(self) -> list[Duplicated]:
-        """Groups who gave the same answers to the same items, the largest sets first.
+        """Groups that gave the same answers to the same items, the largest sets first.
 
-        People are compared by the sum of a 64-bit hash of their (item, answer) rows, so that no
-        pairs of people are looked at; a mistake needs a collision of about one in 10^19.
+        Annotators are compared by the sum of a 64-bit hash of their (item, answer) rows, so that no
+        pairs of annotators are compared; a mistake needs a collision of about one in 10^19.
         """
         if not len(self.codes):
             return []
@@ -126,7 +126,7 @@ class People:
         shared = shared[np.argsort(total[shared], kind="stable")]
         cuts = np.flatnonzero(np.diff(total[shared])) + 1
         groups = np.split(shared, cuts) if shared.size else []
-        groups.sort(key=lambda people: (-int(self.sizes[people[0]]), int(people[0])))
+        groups.sort(key=lambda group: (-int(self.sizes[group[0]]), int(group[0])))
         return [Duplicated([self.name(p) for p in g], int(self.sizes[g[0]])) for g in groups]
 
 

@@ -62,5 +62,5 @@ def ratings_of(annotations: Annotations) -> dict[str, float] | None:
     free = weight.sum() - 1
     sd = math.sqrt(weight @ (rating - mean) ** 2 / free) if free > 0 else math.nan
     levels = list(QUANTILES.values())
-    found = np.quantile(rating, levels, weights=weight, method="inverted_cdf").tolist()
-    return {"mean": float(mean), "sd": sd, **dict(zip(QUANTILES, found, strict=True))}
+    quantiles = np.quantile(rating, levels, weights=weight, method="inverted_cdf").tolist()
+    return {"mean": float(mean), "sd": sd, **dict(zip(QUANTILES, quantiles, strict=True))}

@@ -1,4 +1,4 @@
-"""An item with what its annotators looked at and answered, as SVG."""
+"""An item, its annotators' focus and their answers, as SVG."""
 
 from __future__ import annotations
 

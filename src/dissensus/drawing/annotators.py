@@ -1,4 +1,4 @@
-"""Who answered an item or marked something in it, each with a colour."""
+"""The annotators of an item, each with a colour and what they answered."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ import numpy as np
 import pyarrow.compute as pc
 
 from dissensus.corpus import Corpus, Rationales
-from dissensus.drawing.shapes import NOBODY, plain_line
+from dissensus.drawing.shapes import GREY, plain_line
 from dissensus.scales import Interval
 
-PALETTE = (  # Okabe and Ito: told apart by nearly everybody
+PALETTE = (  # Okabe and Ito: distinct for colour-blind readers too
     "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000"
 )  # fmt: skip
 DASHES = ("", "7 3", "2 2")  # once all colours are taken
 
 
 @dataclass(frozen=True)
-class Person:
-    """Somebody in the legend."""
+class Annotator:
+    """An annotator in the legend."""
 
     name: str
     answer: str
     colour: str
     dash: str
-    code: int  # of the annotator; -1: nobody in particular
+    code: int  # of the annotator; negative: unknown
     points: tuple[tuple[float, ...], ...] = ()  # ratings, one number for each question
 
 
@@ -39,8 +39,8 @@ def spans_of(corpus: Corpus, item: int, questions: Sequence[str]) -> Rationales:
         strings = pc.cast(np.zeros(0, dtype=object), "string")
         return Rationales(none, none, strings, strings, none, none, strings)
     spans = spans.take(spans.item == item)
-    asked = np.array([question in questions for question in spans.question.to_pylist()], dtype=bool)
-    spans = spans.take(asked)
+    wanted = [question in questions for question in spans.question.to_pylist()]
+    spans = spans.take(np.array(wanted, dtype=bool))
     keys = list(
         zip(
             spans.annotator.tolist(),
@@ -53,10 +53,10 @@ def spans_of(corpus: Corpus, item: int, questions: Sequence[str]) -> Rationales:
     return spans.take(np.array([keys.index(key) == at for at, key in enumerate(keys)], dtype=bool))
 
 
-def people_of(
+def annotators_of(
     corpus: Corpus, item: int, questions: Sequence[str], spans: Rationales
-) -> list[Person]:
-    """Everybody who answered or marked something, in the order of the annotators."""
+) -> list[Annotator]:
+    """All annotators code answered or marked something, in the order of the corpus."""
     answers: dict[Any, list[str]] = {}
     points: dict[Any, list[tuple[float, ...]]] = {}
     for key, name, shown, point in _answers(corpus, item, questions):
@@ -65,55 +65,57 @@ def people_of(
             points.setdefault((key, name), []).append(point)
     known = {key for key, _ in answers}
     for code in sorted(set(spans.annotator.tolist()) - known):
-        name = corpus.annotators[code] if code >= 0 else "nobody in particular"
+        name = corpus.annotators[code] if code >= 0 else "unknown annotator"
         answers[(code, name)] = ["no answer" if code >= 0 else "marked"]
-    people, n_named = [], 0
+    annotators, n_named = [], 0
     for key, name in sorted(answers, key=lambda pair: (pair[0] < 0, pair[0] == -1, abs(pair[0]))):
-        colour, dash = NOBODY, ""
+        colour, dash = GREY, ""
         if key >= 0:
             colour = PALETTE[n_named % len(PALETTE)]
             dash = DASHES[n_named // len(PALETTE) % len(DASHES)]
             n_named += 1
-        said = " / ".join(answers[(key, name)])
-        people.append(Person(name, said, colour, dash, key, tuple(points.get((key, name), ()))))
-    return people
+        answer = " / ".join(answers[(key, name)])
+        annotators.append(
+            Annotator(name, answer, colour, dash, key, tuple(points.get((key, name), ())))
+        )
+    return annotators
 
 
 def _answers(
     corpus: Corpus, item: int, questions: Sequence[str]
 ) -> Iterable[tuple[int, str, str, tuple[float, ...]]]:
-    """Who, by code and name, said what, and as which point; anonymous people have codes below."""
+    """Code and name of an annotator, the answer as text and as a point; unknown: codes below 0."""
     if len(questions) == 2:
-        asked = {q: corpus.questions[q].take(corpus.questions[q].item == item) for q in questions}
-        joint = replace(corpus, questions=asked).joint(*questions)
+        both = {q: corpus.questions[q].take(corpus.questions[q].item == item) for q in questions}
+        joint = replace(corpus, questions=both).joint(*questions)
         for row in range(len(joint.item)):
             point = tuple(float(joint.answers[question][row]) for question in questions)
             shown = ", ".join(f"{q} {value:g}" for q, value in zip(questions, point, strict=True))
-            who = -2 - row if joint.annotator is None else int(joint.annotator[row])
-            yield who, _name(corpus, who), shown, point
+            code = -2 - row if joint.annotator is None else int(joint.annotator[row])
+            yield code, _name(corpus, code), shown, point
         return
     for question in questions:
         here = corpus.questions[question]
         here = here.take(here.item == item)
         for row, answer in enumerate(here.answers()):
-            who = -2 - row if here.annotator is None else int(here.annotator[row])
+            code = -2 - row if here.annotator is None else int(here.annotator[row])
             count = 1 if here.count is None else int(here.count[row])
             rated = isinstance(here.scale, Interval)
             point = (float(answer),) if rated else ()
-            name = f"{count} people" if count > 1 else _name(corpus, who)
-            yield who, name, _said(answer), point
+            name = f"{count} annotators" if count > 1 else _name(corpus, code)
+            yield code, name, _text(answer), point
 
 
-def _name(corpus: Corpus, who: int) -> str:
-    return str(corpus.annotators[who]) if who >= 0 else "somebody"
+def _name(corpus: Corpus, code: int) -> str:
+    return str(corpus.annotators[code]) if code >= 0 else "unknown annotator"
 
 
-def _said(answer: Any) -> str:
+def _text(answer: Any) -> str:
     if isinstance(answer, tuple):
         return ", ".join(answer) or "nothing"
     return f"{answer:g}" if isinstance(answer, float) else str(answer)
 
 
-def stroke(x1: float, y1: float, x2: float, y2: float, person: Person, width: float) -> str:
-    """A line in somebody's colour and dashes."""
-    return plain_line(x1, y1, x2, y2, person.colour, width, person.dash)
+def stroke(x1: float, y1: float, x2: float, y2: float, annotator: Annotator, width: float) -> str:
+    """A line in the annotator's colour and dashes."""
+    return plain_line(x1, y1, x2, y2, annotator.colour, width, annotator.dash)

@@ -1,4 +1,4 @@
-"""What an item shows, with what its annotators marked there."""
+"""The contents of an item, with what its annotators marked."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from dissensus.corpus import Rationales
-from dissensus.drawing.annotators import Person, stroke
+from dissensus.drawing.annotators import Annotator, stroke
 from dissensus.drawing.shapes import (
     ACROSS,
     PIXELATED,
@@ -31,26 +31,33 @@ PICTURE = 336  # the longest side of a picture shown
 
 
 def content_panel(
-    kind: str, held: Any, code: int, spans: Rationales, people: list[Person], focus: np.ndarray
+    kind: str,
+    contents: Any,
+    code: int,
+    spans: Rationales,
+    annotators: list[Annotator],
+    focus: np.ndarray,
 ) -> Panel:
     """A content as its kind is drawn; of sounds and films, when something was marked."""
     if kind == "text":
-        return _text_panel(held[code], spans, people, focus)
+        return _text_panel(contents[code], spans, annotators, focus)
     if kind == "image":
-        return _picture_panel(held.bytes_of(code), spans, people, focus)
+        return _picture_panel(contents.bytes_of(code), spans, annotators, focus)
     if kind == "features":
-        return _features_panel(np.array(held[code], dtype=float), spans, people)
+        return _features_panel(np.array(contents[code], dtype=float), spans, annotators)
     if not np.isfinite(spans.stop[:, :1].astype(float)).any():
-        return Panel(24, (letters(0, 14, f"<{kind}>"),))  # nobody knows how long it is
+        return Panel(24, (letters(0, 14, f"<{kind}>"),))  # its length is unknown
     length = float(np.nanmax(spans.stop[:, 0].astype(float)))
-    return _timeline(f"<{kind}>", "seconds", length, spans, people)
+    return _timeline(f"<{kind}>", "seconds", length, spans, annotators)
 
 
 # ---- texts ----
 
 
-def _text_panel(text: str, spans: Rationales, people: list[Person], focus: np.ndarray) -> Panel:
-    """Lines of words, each with the underlines of whoever marked something in it."""
+def _text_panel(
+    text: str, spans: Rationales, annotators: list[Annotator], focus: np.ndarray
+) -> Panel:
+    """Lines of words, with an underline for each span that an annotator marked."""
     text = printable(text)
     n_across = int(ACROSS / LETTER)
     shapes: list[str] = []
@@ -66,12 +73,12 @@ def _text_panel(text: str, spans: Rationales, people: list[Person], focus: np.nd
         if line.strip():
             shapes.append(letters(0, top + 14, line.rstrip(), length=at[end - begin]))
         lanes: list[list[tuple[float, float]]] = []
-        for person in people:
-            for ends in _ends(spans, person.code):
+        for annotator in annotators:
+            for ends in _ends(spans, annotator.code):
                 if ends[0] < end and ends[1] > begin and ends[0] < ends[1]:
                     left, right = at[np.clip(ends, begin, end) - begin]
                     y = top + 20 + LANE * _free_lane(lanes, left, right)
-                    shapes.append(stroke(left, y, right, y, person, width=3))
+                    shapes.append(stroke(left, y, right, y, annotator, width=3))
         top += 24 + LANE * len(lanes)
     return Panel(top + 8, tuple(shapes))
 
@@ -87,7 +94,7 @@ def _free_lane(lanes: list[list[tuple[float, float]]], left: float, right: float
 
 
 def _ends(spans: Rationales, code: int) -> list[np.ndarray]:
-    """From where to where somebody marked, along the first axis, whole numbers."""
+    """Start and stop of an annotator's spans along the first axis, whole numbers."""
     rows = np.flatnonzero(spans.annotator == code)
     places = np.stack([spans.start[rows, 0], spans.stop[rows, 0]], axis=1)
     return list(places[np.isfinite(places).all(axis=1)].astype(int))
@@ -117,14 +124,14 @@ def _lines(text: str, n_across: int) -> list[tuple[int, int]]:
 
 
 def _picture_panel(
-    file: bytes, spans: Rationales, people: list[Person], focus: np.ndarray
+    file: bytes, spans: Rationales, annotators: list[Annotator], focus: np.ndarray
 ) -> Panel:
-    """The picture itself, and a frame for each box; who shares a box stands outside of it."""
+    """The picture, and a frame for each box; frames of the same box lie around one another."""
     kind, width, height = _picture_size(file)
     if not kind:
         return Panel(24, (letters(0, 14, "<a picture in a format that cannot be drawn>"),))
     scale = PICTURE / max(width, height)
-    margin = 4 + 4 * len(people) if len(people) < 8 else 36
+    margin = 4 + 4 * len(annotators) if len(annotators) < 8 else 36
     data = base64.b64encode(file).decode("ascii")
     smooth = f" {PIXELATED}" if scale > 2 else ""
     shapes = [
@@ -132,14 +139,16 @@ def _picture_panel(
         f'height="{rounded(height * scale)}"{smooth} href="data:image/{kind};base64,{data}"/>'
     ]
     taken: dict[tuple[float, ...], int] = {}
-    nobody = Person("", "", "#000000", "4 4", -1)
-    boxes = [(nobody, focus.ravel())] if focus.shape[1] == 2 else []
+    unknown = Annotator("", "", "#000000", "4 4", -1)
+    boxes = [(unknown, focus.ravel())] if focus.shape[1] == 2 else []
     if spans.start.shape[1] == 2:
         places = np.concatenate([spans.start, spans.stop], axis=1)  # (n_spans, 4)
         boxes += [
-            (person, box) for person in people for box in places[spans.annotator == person.code]
+            (annotator, box)
+            for annotator in annotators
+            for box in places[spans.annotator == annotator.code]
         ]
-    for person, box in boxes:
+    for annotator, box in boxes:
         if not np.isfinite(box).all():
             continue
         rank = taken.get(tuple(box), 0)
@@ -148,12 +157,12 @@ def _picture_panel(
         out = 2 + 4 * rank
         at = (left - out, top - out, right - left + 2 * out, bottom - top + 2 * out)
         shapes.append(rect(*at, stroke="#ffffff", width=4.5))
-        shapes.append(rect(*at, stroke=person.colour, width=2.5, dash=person.dash))
+        shapes.append(rect(*at, stroke=annotator.colour, width=2.5, dash=annotator.dash))
     return Panel(height * scale + 2 * margin + 8, tuple(shapes))
 
 
 def _picture_size(file: bytes) -> tuple[str, int, int]:
-    """What kind of picture this is, its width and height; no kind if it is none we can draw."""
+    """What kind of picture this is, its width and height; no kind if it cannot be drawn."""
     if file[:8] == b"\x89PNG\r\n\x1a\n" and len(file) >= 24:
         return ("png", *struct.unpack(">II", file[16:24]))
     if file[:4] == b"GIF8" and len(file) >= 10:
@@ -171,7 +180,7 @@ def _picture_size(file: bytes) -> tuple[str, int, int]:
 # ---- sequences ----
 
 
-def _features_panel(values: np.ndarray, spans: Rationales, people: list[Person]) -> Panel:
+def _features_panel(values: np.ndarray, spans: Rationales, annotators: list[Annotator]) -> Panel:
     """Numbers as a strip of greys, one column for each frame, and bars below it."""
     if values.ndim == 1:
         values = values[None, :]
@@ -189,7 +198,7 @@ def _features_panel(values: np.ndarray, spans: Rationales, people: list[Person])
     )
     outline = rect(0, 22, ACROSS, height, stroke="#999999", width=1)
     title = f"{n_features} features, from {low:.3g} (white) to {high:.3g} (dark)"
-    below = _timeline(title, "frames", float(n_frames), spans, people, gap=height + 6)
+    below = _timeline(title, "frames", float(n_frames), spans, annotators, gap=height + 6)
     return Panel(below.height, (strip, outline, *below.shapes))
 
 
@@ -198,18 +207,18 @@ def _timeline(
     unit: str,
     length: float,
     spans: Rationales,
-    people: list[Person],
+    annotators: list[Annotator],
     gap: float = 0,
 ) -> Panel:
-    """A bar in each annotator's own line, with the answer beside it, above an axis of time."""
+    """A bar in each annotator's own line, with the answer next to it, above an axis of time."""
     shapes = [letters(0, 14, title, size=12, fill="#444444")]
     y = 22 + gap
-    for person in people:
-        ends = _times(spans, person.code)
+    for annotator in annotators:
+        ends = _times(spans, annotator.code)
         for begin, end in ends:
             left, right = ACROSS * np.clip([begin, end], 0, length) / length
-            shapes.append(stroke(left, y + 7, max(right, left + 2), y + 7, person, width=8))
-            shown = short(person.answer, 30)
+            shapes.append(stroke(left, y + 7, max(right, left + 2), y + 7, annotator, width=8))
+            shown = short(annotator.answer, 30)
             fits = right + 6 + len(shown) * 7.2 < ACROSS
             x, anchor = (right + 6, "start") if fits else (left - 6, "end")
             shapes.append(letters(x, y + 11, shown, size=12, fill="#222222", anchor=anchor))

@@ -9,14 +9,14 @@ import numpy as np
 import pyarrow.compute as pc
 
 from dissensus.corpus import Corpus
-from dissensus.drawing.annotators import Person, people_of, spans_of, stroke
+from dissensus.drawing.annotators import Annotator, annotators_of, spans_of, stroke
 from dissensus.drawing.contents import content_panel
 from dissensus.drawing.ratings import ratings_panel
 from dissensus.drawing.shapes import (
     ACROSS,
     EDGE,
+    GREY,
     MOST_NAMED,
-    NOBODY,
     WIDTH,
     Panel,
     columns_of,
@@ -34,9 +34,9 @@ def draw(corpus: Corpus, item: str | int, question: str | None = None) -> str:
 
     Words are underlined and objects framed in one colour for each annotator, frames of a sequence
     have a bar each; ratings are points, of two questions that were answered together in a square.
-    A legend names everybody with their answer; who shares a colour differs in the dashes. Marks
-    assume that a text runs from left to right. Of more than sixty people the legend counts the
-    rest, and ratings on one question become bars.
+    A legend names all annotators with their answer; those of one colour differ in the dashes.
+    Marks assume that a text runs from left to right. Of more than sixty annotators the legend
+    counts the rest, and ratings on one question become bars.
 
     Args:
         item: its name, or its code as a whole number.
@@ -94,61 +94,61 @@ def _code(corpus: Corpus, item: str | int) -> int:
 
 
 def _panels(corpus: Corpus, item: int, question: str | None) -> list[Panel]:
-    questions = _asked(corpus, question)
+    questions = _drawn_questions(corpus, question)
     spans = spans_of(corpus, item, questions)
-    people = people_of(corpus, item, questions, spans)
+    annotators = annotators_of(corpus, item, questions, spans)
     title = f"{corpus.name}, item {corpus.items[item]}: {' and '.join(questions) or 'no question'}"
     panels = [Panel(30, (letters(0, 14, short(title, 80), weight="bold"),))]
-    for role, held in corpus.contents.items():
+    for role, contents in corpus.contents.items():
         code = corpus.content[role][item]
         if code < 0:
             continue
         if len(corpus.contents) > 1:
-            panels.append(Panel(20, (letters(0, 12, short(role, 80), fill=NOBODY, size=12),)))
+            panels.append(Panel(20, (letters(0, 12, short(role, 80), fill=GREY, size=12),)))
         here = spans.take(np.array(pc.equal(spans.role, role).to_pylist(), dtype=bool))
         if corpus.focus is not None and corpus.focus.role == role:
             focus = np.stack([corpus.focus.start[item], corpus.focus.stop[item]])
         else:
             focus = np.full((2, 1), np.nan)
-        panels.append(content_panel(held.kind, held, int(code), here, people, focus))
-    if any(person.points for person in people):
-        panels.append(ratings_panel(corpus, questions, people))
-    return [*panels, _legend(people)]
+        panels.append(content_panel(contents.kind, contents, int(code), here, annotators, focus))
+    if any(annotator.points for annotator in annotators):
+        panels.append(ratings_panel(corpus, questions, annotators))
+    return [*panels, _legend(annotators)]
 
 
-def _asked(corpus: Corpus, question: str | None) -> tuple[str, ...]:
+def _drawn_questions(corpus: Corpus, question: str | None) -> tuple[str, ...]:
     """The question that is drawn, or two that span a square."""
     if question is not None:
         corpus.check_questions([question])
         return (question,)
     first = tuple(corpus.questions)[:2]
     linked = [
-        isinstance(asked.scale, Interval) and asked.response is not None
-        for asked in (corpus.questions[name] for name in first)
+        isinstance(answers.scale, Interval) and answers.response is not None
+        for answers in (corpus.questions[name] for name in first)
     ]
     return first if len(first) == 2 and all(linked) else first[:1]
 
 
-def _legend(people: list[Person]) -> Panel:
-    """Everybody with colour, name and answer, in as many columns as fit."""
-    if not people:
-        return Panel(24, (letters(0, 14, "no answers", fill=NOBODY),))
-    shown = people[:MOST_NAMED]
-    lines = [f"{short(person.name, 40)}: {short(person.answer, 60)}" for person in shown]
+def _legend(annotators: list[Annotator]) -> Panel:
+    """All annotators with colour, name and answer, in as many columns as fit."""
+    if not annotators:
+        return Panel(24, (letters(0, 14, "no answers", fill=GREY),))
+    shown = annotators[:MOST_NAMED]
+    lines = [f"{short(annotator.name, 40)}: {short(annotator.answer, 60)}" for annotator in shown]
     wide = 60 + max(sum(map(columns_of, line)) for line in lines) * 7.2
     n_columns = max(1, min(3, int(ACROSS // wide)))
     n_rows = -(-len(lines) // n_columns)
     shapes = []
-    for number, (person, line) in enumerate(zip(shown, lines, strict=True)):
+    for number, (annotator, line) in enumerate(zip(shown, lines, strict=True)):
         column, row = divmod(number, n_rows)
         x, y = column * ACROSS / n_columns, 20 * row
-        shapes.append(stroke(x, y + 10, x + 26, y + 10, person, width=5))
+        shapes.append(stroke(x, y + 10, x + 26, y + 10, annotator, width=5))
         length = sum(map(columns_of, line)) * 7.2
         shapes.append(letters(x + 34, y + 14, line, size=12, length=min(length, ACROSS - 34)))
     height = 20.0 * n_rows + 8
-    if len(people) > len(shown):
-        rest = f"and {len(people) - len(shown)} more"
-        shapes.append(letters(0, height + 6, rest, size=12, fill=NOBODY))
+    if len(annotators) > len(shown):
+        rest = f"and {len(annotators) - len(shown)} more"
+        shapes.append(letters(0, height + 6, rest, size=12, fill=GREY))
         height += 20
     return Panel(height, tuple(shapes))
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from dissensus.corpus import Corpus
-from dissensus.drawing.annotators import Person
+from dissensus.drawing.annotators import Annotator
 from dissensus.drawing.shapes import (
     ACROSS,
     MOST_NAMED,
@@ -25,11 +25,11 @@ from dissensus.scales import Interval
 
 SQUARE = 300  # a side of the square of two ratings
 ANGLES = (0, 180, 30, 150, 330, 210, 60, 120, 300, 240, 90, 270)  # where a name is tried
-MOST_LABELLED = 12  # points with a name beside them
+MOST_LABELLED = 12  # points with a name next to them
 
 
-def ratings_panel(corpus: Corpus, questions: Sequence[str], people: list[Person]) -> Panel:
-    """Points in a square, or on a line, with names beside them where there are not too many."""
+def ratings_panel(corpus: Corpus, questions: Sequence[str], annotators: list[Annotator]) -> Panel:
+    """Points in a square, or on a line, with names next to them where there are not too many."""
     scales = [corpus.questions[question].scale for question in questions]
     left, top = (ACROSS - SQUARE) / 2, 24.0
     frame = Box(left, top, left + SQUARE, top + SQUARE)
@@ -38,8 +38,8 @@ def ratings_panel(corpus: Corpus, questions: Sequence[str], people: list[Person]
         frame = Box(left, 120.0, right, 120.0)
     shapes = _axes(frame, questions, scales)
     points = []
-    for person in people:
-        for point in person.points:
+    for annotator in annotators:
+        for point in annotator.points:
             share = [
                 (value - scale.low) / (scale.high - scale.low)
                 for value, scale in zip(point, scales, strict=True)
@@ -47,21 +47,21 @@ def ratings_panel(corpus: Corpus, questions: Sequence[str], people: list[Person]
             ]
             x = frame.left + share[0] * (frame.right - frame.left)
             y = frame.bottom - share[-1] * (frame.bottom - frame.top)
-            points.append((x, y, person))
+            points.append((x, y, annotator))
     if len(questions) == 1 and len(points) > MOST_NAMED:
         bars = _histogram(frame, np.array([x for x, _, _ in points]), scales[0].n_columns)
         return Panel(frame.bottom + 52, (*bars, *shapes))
     if len(questions) == 1:
         points = _stacked(points)
     if len(points) <= MOST_LABELLED:
-        beside = Box(frame.left - 24, frame.top, frame.left, frame.bottom)  # the axis has a name
-        shapes += _labels(points, Box(0, 0, ACROSS, frame.bottom), beside)
+        axis = Box(frame.left - 24, frame.top, frame.left, frame.bottom)  # the axis has a name
+        shapes += _labels(points, Box(0, 0, ACROSS, frame.bottom), axis)
     radius = 5 if len(points) <= MOST_NAMED else 2
-    for x, y, person in points:
-        fill = "#ffffff" if person.dash else person.colour
+    for x, y, annotator in points:
+        fill = "#ffffff" if annotator.dash else annotator.colour
         shapes.append(
             f'<circle cx="{rounded(x)}" cy="{rounded(y)}" r="{radius}" fill="{fill}" '
-            f'stroke="{person.colour}" stroke-width="2"{dashes(person.dash)}/>'
+            f'stroke="{annotator.colour}" stroke-width="2"{dashes(annotator.dash)}/>'
         )
     return Panel(frame.bottom + 52, tuple(shapes))
 
@@ -102,25 +102,27 @@ def _histogram(frame: Box, x: np.ndarray, n_bins: int) -> list[str]:
     ]
 
 
-def _stacked(points: list[tuple[float, float, Person]]) -> list[tuple[float, float, Person]]:
+def _stacked(
+    points: list[tuple[float, float, Annotator]],
+) -> list[tuple[float, float, Annotator]]:
     """Points on a line, lifted where they would cover one another."""
-    lifted: list[tuple[float, float, Person]] = []
-    for x, line, person in points:
+    lifted: list[tuple[float, float, Annotator]] = []
+    for x, line, annotator in points:
         y = line
         while any(abs(x - a) < 12 and abs(y - b) < 12 for a, b, _ in lifted) and y > 12:
             y -= 12
-        lifted.append((x, y, person))
+        lifted.append((x, y, annotator))
     return lifted
 
 
-def _labels(points: list[tuple[float, float, Person]], within: Box, beside: Box) -> list[str]:
-    """Names as near to their points as they fit, on nothing else, with a line if not beside it."""
-    taken = [beside, *(Box(x - 7, y - 7, x + 7, y + 7) for x, y, _ in points)]
+def _labels(points: list[tuple[float, float, Annotator]], within: Box, axis: Box) -> list[str]:
+    """Names as near to their points as they fit, on nothing else, with a line if they are far."""
+    taken = [axis, *(Box(x - 7, y - 7, x + 7, y + 7) for x, y, _ in points)]
     shapes = []
-    for x, y, person in points:
-        if person.code < 0:  # somebody
+    for x, y, annotator in points:
+        if annotator.code < 0:  # unknown
             continue
-        name = short(person.name, 24)
+        name = short(annotator.name, 24)
         wide = 7.2 * len(name)
         for far, angle in ((far, angle) for far in range(10, 400, 8) for angle in ANGLES):
             turned = np.deg2rad(angle)

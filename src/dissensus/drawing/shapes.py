@@ -1,4 +1,4 @@
-"""Lines, boxes and letters as SVG, and what all panels of a drawing agree on."""
+"""Lines, boxes and letters as SVG, and the sizes that all panels share."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ WIDTH = 760  # of a picture, in pixels, as all below
 EDGE = 20
 ACROSS = WIDTH - 2 * EDGE  # what a panel may take
 SIZE = 14  # of letters
-MOST_NAMED = 60  # people who can be told apart, in a legend or as points
-NOBODY = "#777777"
+MOST_NAMED = 60  # annotators with a line in the legend, or a point of their own
+GREY = "#777777"
 PIXELATED = 'image-rendering="optimizeSpeed" style="image-rendering:pixelated"'
 _UNPRINTABLE = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 class Box(NamedTuple):
-    """Where something stands."""
+    """A rectangle of the drawing."""
 
     left: float
     top: float
@@ -123,7 +123,7 @@ def plain_line(
     width: float = 1,
     dash: str = "",
 ) -> str:
-    """A line that stands for nobody, unless a colour says so."""
+    """A line, grey unless a colour is given."""
     return (
         f'<line x1="{rounded(x1)}" y1="{rounded(y1)}" x2="{rounded(x2)}" y2="{rounded(y2)}" '
         f'stroke="{colour}" stroke-width="{rounded(width)}"{dashes(dash)}/>'
