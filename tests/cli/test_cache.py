@@ -61,7 +61,7 @@ def test_json(run: Run, cache: Path) -> None:
 
 def test_clear_one(run: Run, cache: Path) -> None:
     ended = run("cache", "--clear", "first")
-    assert re.fullmatch(rf"{re.escape(str(cache))}: \d+ B thrown away, \S+ kB left\n", ended.out)
+    assert re.fullmatch(rf"{re.escape(str(cache))}: \d+ B deleted, \S+ kB left\n", ended.out)
     assert [held["name"] for held in json.loads(run("cache", "--json").out)["encoders"]] == [
         "second"
     ]
@@ -70,18 +70,16 @@ def test_clear_one(run: Run, cache: Path) -> None:
 def test_clear_everything(run: Run, cache: Path) -> None:
     done = json.loads(run("cache", "--clear", "--json").out)
     assert done["freed"] > 0 and done["bytes"] == 0
-    assert run("cache").out == f"{cache}: nothing yet; encoders keep here what they make\n"
+    assert run("cache").out == f"{cache}: no cached features\n"
 
 
 def test_limit_throws_the_oldest_away(run: Run, cache: Path) -> None:
-    assert run("cache", "--limit", "1 GB").out.endswith(
-        f": 0 B thrown away, {_total(cache)} left\n"
-    )
+    assert run("cache", "--limit", "1 GB").out.endswith(f": 0 B deleted, {_total(cache)} left\n")
     run("cache", "--limit", "33kB")
     assert [held["name"] for held in json.loads(run("cache", "--json").out)["encoders"]] == [
         "second"
     ]
-    assert run("cache", "--limit", "0").out.endswith(" thrown away, 0 B left\n")
+    assert run("cache", "--limit", "0").out.endswith(" deleted, 0 B left\n")
 
 
 def test_a_cache_that_is_not_there(
@@ -89,9 +87,9 @@ def test_a_cache_that_is_not_there(
 ) -> None:
     monkeypatch.setenv("DISSENSUS_CACHE", str(tmp_path / "none"))
     missing = tmp_path / "none"
-    assert run("cache").out == f"{missing}: nothing yet; encoders keep here what they make\n"
+    assert run("cache").out == f"{missing}: no cached features\n"
     assert json.loads(run("cache", "--json").out)["encoders"] == []
-    assert run("cache", "--clear").out == f"{missing}: 0 B thrown away, 0 B left\n"
+    assert run("cache", "--clear").out == f"{missing}: 0 B deleted, 0 B left\n"
     assert not missing.exists()
 
 
@@ -99,10 +97,10 @@ def test_a_cache_that_is_not_there(
     ("arguments", "message"),
     [
         (("--clear", "third"), "{}: nothing of encoder 'third'; there is 'first', 'second'"),
-        (("--limit", "much"), "a size is a number and a unit, such as '20 GB', found 'much'"),
+        (("--limit", "much"), "a size must be a number and a unit, e.g. '20 GB', found 'much'"),
         (
             ("--limit", "5GB", "--clear"),
-            "--limit is about the whole cache; leave --clear and ENCODER out",
+            "--limit applies to the whole cache; leave out --clear and ENCODER",
         ),
     ],
 )
@@ -115,5 +113,5 @@ def test_what_cannot_be_done(
 
 
 def test_an_encoder_it_has_nothing_of(run: Run, cache: Path) -> None:
-    expected = f"{cache}: nothing of encoder 'third' yet; encoders keep here what they make\n"
+    expected = f"{cache}: no cached features of encoder 'third'\n"
     assert run("cache", "third").out == expected

@@ -97,7 +97,7 @@ def test_devices_within_torchrun_are_refused(
     ended = run(*typed(crowd, tmp_path / "model", "--devices", "4"))
     assert (ended.code, ended.err) == (
         1,
-        "Error: --devices 4 among the 2 processes of torchrun; leave one of them out\n",
+        "Error: --devices 4 and torchrun with 2 processes; use only one of them\n",
     )
 
 
@@ -156,8 +156,8 @@ def test_ctrl_c_ends_all_with_one_line(begun: Begun, way: str) -> None:
 def test_a_killed_process_ends_the_others_with_one_line(begun: Begun) -> None:
     os.kill(int(begun.children[1]), signal.SIGKILL)
     line = (
-        "Error: process 2 of 2 was killed by signal 9, and the others with it; too little memory, "
-        "perhaps"
+        "Error: process 2 of 2 was killed by signal 9, and the others were stopped; perhaps "
+        "there was too little memory"
     )
     assert begun.ended() == (1, [line])
 

@@ -166,7 +166,7 @@ def test_hs_brexit_by_its_official_split(run: Run, data_folder: Path, tmp_path: 
         ),
         (
             ("--encoder", "x=features,x=auto"),
-            "Error: encoder: one name for each role is wanted, found two for one role in "
+            "Error: encoder must have one name for each role, found two for one role in "
             "'x=features,x=auto'",
         ),
     ],

@@ -58,11 +58,11 @@ def test_a_broken_picture_is_named() -> None:
 
 def test_vectors_of_two_widths_are_refused() -> None:
     contents = Contents.distinct("features", [np.ones(2), np.ones(3)])[0]
-    with pytest.raises(DataError, match="feature vectors have one width, found 2, 3"):
+    with pytest.raises(DataError, match="feature vectors must have the same width, found 2, 3"):
         FeaturesEncoder().encode(contents)
 
 
 def test_nan_is_refused() -> None:
     contents = Contents.distinct("features", np.array([[1.0, np.nan]]))[0]
-    with pytest.raises(DataError, match="features hold nan or infinite numbers"):
+    with pytest.raises(DataError, match="features contain nan or infinite numbers"):
         FeaturesEncoder().encode(contents)

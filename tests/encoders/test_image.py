@@ -179,7 +179,7 @@ def test_identity_tells_sizes_and_models_apart(lite: ImageEncoder) -> None:
 
 
 def test_a_size_that_leaves_an_edge_is_refused() -> None:
-    with pytest.raises(ModelError, match="^size: a multiple of 32 pixels is wanted, found 100$"):
+    with pytest.raises(ModelError, match="^size must be a multiple of 32 pixels, found 100$"):
         ImageEncoder(size=100).load()
 
 
@@ -263,7 +263,7 @@ def test_another_size_of_a_transformer(tiny: Path, discs: Contents) -> None:
     larger = ImageEncoder(str(tiny), size=48)
     assert larger.encode(discs).vectors.shape == (4 * 37, 16)
     assert larger.identity != ImageEncoder(str(tiny)).identity
-    with pytest.raises(ModelError, match="^size: a multiple of 8 pixels is wanted, found 50$"):
+    with pytest.raises(ModelError, match="^size must be a multiple of 8 pixels, found 50$"):
         ImageEncoder(str(tiny), size=50).load()
 
 
@@ -281,7 +281,7 @@ def test_a_model_that_is_not_there(
     tmp_path: Path, discs: Contents, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
-    with pytest.raises(InstallError, match="cannot be loaded .*; name one that installs with us"):
+    with pytest.raises(InstallError, match="cannot be loaded .*; choose an installed one"):
         ImageEncoder(str(tmp_path / "nothing")).encode(discs)
 
 

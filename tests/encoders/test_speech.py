@@ -134,7 +134,7 @@ def test_no_more_than_whisper_can_read() -> None:
     with pytest.raises(ModelError) as error:
         SpeechEncoder(seconds=60).prepare(_clips(_tone(0.1)))
     assert str(error.value) == "encoder 'whisper-tiny' reads at most 30 seconds, found 60"
-    with pytest.raises(ModelError, match="seconds of a clip that are read are above 0, found 0"):
+    with pytest.raises(ModelError, match="seconds must be above 0, found 0"):
         SpeechEncoder(seconds=0)
 
 
@@ -263,7 +263,7 @@ def test_sound_in_an_mp4() -> None:
 
 
 def test_a_film_without_sound() -> None:
-    with pytest.raises(DataError, match="^it is a film without sound$"):
+    with pytest.raises(DataError, match="^it is a video without sound$"):
         sound(_film("mpeg4", "mp4", None), seconds=30)
 
 
@@ -276,8 +276,8 @@ BROKEN[7] = np.nan
     [
         (b"", "Format not recognised"),
         (b"RIFF, but nothing else of a wav file", "Format not recognised"),
-        (_file(np.zeros(0, np.float32)), "it holds 0 samples"),
-        (_file(BROKEN, subtype="FLOAT"), "it holds nan or infinite samples"),
+        (_file(np.zeros(0, np.float32)), "it has no samples"),
+        (_file(BROKEN, subtype="FLOAT"), "it contains nan or infinite samples"),
     ],
 )
 def test_what_cannot_be_read_is_named(

@@ -84,7 +84,7 @@ def test_any_model_folder_that_transformers_can_load(tmp_path: Path) -> None:
 def test_an_encoder_that_is_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     missing = TextEncoder(str(tmp_path / "nothing"))
-    with pytest.raises(InstallError, match="cannot be loaded .*; name one that installs with us"):
+    with pytest.raises(InstallError, match="cannot be loaded .*; choose an installed one"):
         missing.encode(Contents.distinct("text", ["so good!"])[0])
 
 
@@ -110,4 +110,4 @@ def test_first_positions_of_long_texts_and_of_several_read_together() -> None:
 def test_other_positions_are_refused() -> None:
     with pytest.raises(ModelError) as caught:
         TextEncoder("minilm", positions="last")
-    assert str(caught.value) == "positions are 'all' or the 'first', found 'last'"
+    assert str(caught.value) == "positions must be 'all' or 'first', found 'last'"

@@ -215,7 +215,7 @@ def test_videos_that_cannot_be_read_are_named(few: VideoEncoder, tmp_path: Path)
     in_bytes = contents_of(clip(4), b"no video", sound_alone(), b"", clip(9)[:400])
     assert unreadable(few, in_bytes) == {
         1: "Invalid data found when processing input",
-        2: "it holds no pictures that move",
+        2: "it has no video stream",
         3: "Invalid data found when processing input",
         4: "Invalid data found when processing input",
     }
@@ -233,7 +233,7 @@ def test_videos_that_cannot_be_read_are_named(few: VideoEncoder, tmp_path: Path)
 
 
 def test_no_frames_are_not_wanted() -> None:
-    with pytest.raises(DataError, match="^frames: at least 1 is wanted, found 0$"):
+    with pytest.raises(DataError, match="^frames must be at least 1, found 0$"):
         VideoEncoder(frames=0)
 
 

@@ -174,16 +174,16 @@ def test_more_lines_than_are_read_at_once(tmp_path: Path, monkeypatch: pytest.Mo
 @pytest.mark.parametrize(
     ("lines", "message"),
     [
-        (["so 1 2", "good 1"], "line 2: 1 numbers behind the word, other lines have 2"),
-        (["so 1 2", ""], "line 2: 0 numbers behind the word, other lines have 2"),
+        (["so 1 2", "good 1"], "line 2: 1 numbers after the word, other lines have 2"),
+        (["so 1 2", ""], "line 2: 0 numbers after the word, other lines have 2"),
         (["so 1 2", "good 1 two"], "line 2: 'two' is no number"),
         (["2 2", "so 1 2", "good 1 nan"], "line 3: 'nan' is no number"),
         (["so 1 2", "good  1"], "line 2: '' is no number"),
-        (["3 2", "so 1 2"], ": the first line announces 3 words, 1 follow; is the file whole?"),
-        (["so"], ": no word vectors; a line is a word and its numbers"),
-        (["1 0", "so"], ": no word vectors; a line is a word and its numbers"),
-        (["0 2"], ": no word vectors; a line is a word and its numbers"),
-        ([], ": no word vectors; a line is a word and its numbers"),
+        (["3 2", "so 1 2"], ": the first line announces 3 words, 1 follow; is the file complete?"),
+        (["so"], ": no word vectors; each line must be a word and its numbers"),
+        (["1 0", "so"], ": no word vectors; each line must be a word and its numbers"),
+        (["0 2"], ": no word vectors; each line must be a word and its numbers"),
+        ([], ": no word vectors; each line must be a word and its numbers"),
     ],
 )
 def test_a_broken_file_is_named_with_its_line(
@@ -198,14 +198,14 @@ def test_a_broken_file_is_named_with_its_line(
 
 def test_a_file_that_is_no_text(tmp_path: Path) -> None:
     (tmp_path / "latin.txt").write_bytes("so 1 2\ncafé 1 2\n".encode("latin-1"))
-    with pytest.raises(DataError, match=r"latin\.txt, line 2: b'caf\\xe9' is no UTF-8$"):
+    with pytest.raises(DataError, match=r"latin\.txt, line 2: b'caf\\xe9' is not UTF-8$"):
         read_vectors(tmp_path / "latin.txt")
 
 
 def test_a_gzipped_file_that_ends_too_soon(tmp_path: Path) -> None:
     path = written(tmp_path, LINES, "made.gz")
     path.write_bytes(path.read_bytes()[:-20])
-    with pytest.raises(DataError, match=r"made\.gz: ends in the middle; is the file whole\?$"):
+    with pytest.raises(DataError, match=r"made\.gz: ends in the middle; is the file complete\?$"):
         read_vectors(path)
     path.write_bytes(b"so 1 2\n")
     with pytest.raises(DataError, match=r"made\.gz: Not a gzipped file \(b'so'\)$"):

@@ -286,12 +286,12 @@ def test_seedberts_baselines_train_as_the_paper_trained_them(
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"read": "median"}, "read is 'mean' or 'votes', not 'median'"),
-        ({"prior": "flat"}, "prior is 'normal' or 'mixture', not 'flat'"),
-        ({"complexity_weight": -1.0}, "complexity_weight is 0 or more, not -1"),
+        ({"read": "median"}, "read must be 'mean' or 'votes', not 'median'"),
+        ({"prior": "flat"}, "prior must be 'normal' or 'mixture', not 'flat'"),
+        ({"complexity_weight": -1.0}, "complexity_weight must be 0 or more, not -1"),
         (
             {"passes": 0},
-            "passes are 1 or more and hidden layers 1 wide or more, found 0 and (12, 6)",
+            "passes must be 1 or more and hidden layers 1 or wider, found 0 and (12, 6)",
         ),
     ],
 )

@@ -176,9 +176,9 @@ def test_settings_that_make_no_sense() -> None:
         (
             {"measure": "variance"},
             ModelError,
-            "a measure of disagreement is 'entropy' or 'minority', not 'variance'",
+            "measure must be 'entropy' or 'minority', not 'variance'",
         ),
-        ({"uncertainty_weight": -1}, ModelError, "uncertainty_weight is 0 or more, not -1"),
+        ({"uncertainty_weight": -1}, ModelError, "uncertainty_weight must be 0 or more, not -1"),
         (
             {"label": "silver"},
             DataError,

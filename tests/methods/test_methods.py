@@ -175,7 +175,7 @@ def test_single_learns_from_gold_where_it_is_told() -> None:
     with pytest.raises(DataError) as caught:
         Single(encoder="features", label="silver").fit(crowd)
     assert str(caught.value) == (
-        "a label is the 'consensus', 'gold', or an aggregator's ('majority', 'soft-vote', "
+        "label must be 'consensus', 'gold' or an aggregator ('majority', 'soft-vote', "
         "'softmax-vote', 'wawa', 'zero-based-skill', 'one-coin', 'dawid-skene', 'mace', 'glad', "
         "'mean', 'median', 'gaussian'), not 'silver'"
     )
@@ -291,9 +291,9 @@ def test_settings_as_users_type_them() -> None:
     [
         ("hiden", "3", "annotator-heads has no setting 'hiden'; it has 'encoder', 'tune', "),
         ("training.epoch", "3", "annotator-heads has no setting 'training.epoch'; it has 'train"),
-        ("dropout", "much", "setting dropout is a float such as 0.5, found 'much'"),
-        ("hidden", "a", r"setting hidden is a list of whole numbers such as \(64,\), found 'a'"),
-        ("common", "maybe", "setting common is a bool such as True, found 'maybe'"),
+        ("dropout", "much", "dropout must be a number, e.g. 0.5, found 'much'"),
+        ("hidden", "a", "hidden must be a list of integers, e.g. 64, found 'a'"),
+        ("common", "maybe", "common must be true or false, e.g. True, found 'maybe'"),
     ],
 )
 def test_settings_that_make_no_sense(name: str, text: str, message: str) -> None:

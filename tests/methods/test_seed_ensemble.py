@@ -458,19 +458,19 @@ def test_what_was_pooled_beforehand_shows_nothing() -> None:
 @pytest.mark.parametrize(
     ("settings", "text"),
     [
-        ({"n_members": 0}, "n_members is 1 or more, found 0"),
+        ({"n_members": 0}, "n_members must be 1 or more, found 0"),
         (
             {"vary": "order+seeds"},
-            "vary is 'everything' or some of 'last-layer', 'init', 'order', 'dropout', 'bag', "
+            "vary must be 'everything' or some of 'last-layer', 'init', 'order', 'dropout', 'bag', "
             "joined by '+'; found 'seeds'",
         ),
-        ({"read": "median"}, "read is 'mean' or 'votes', not 'median'"),
-        ({"pool": "max"}, "pool is 'auto', 'mean' or 'attention', not 'max'"),
+        ({"read": "median"}, "read must be 'mean' or 'votes', not 'median'"),
+        ({"pool": "max"}, "pool must be 'auto', 'mean' or 'attention', not 'max'"),
         (
             {"read": "votes", "temperature": True},
             "a temperature is of mean probabilities: read='mean'",
         ),
-        ({"label_smoothing": 2.0}, "label_smoothing is a share from 0 to below 1, found 2"),
+        ({"label_smoothing": 2.0}, "label_smoothing must be from 0 to below 1, found 2"),
     ],
 )
 def test_settings_that_make_no_sense(settings: dict[str, Any], text: str) -> None:

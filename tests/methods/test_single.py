@@ -53,7 +53,7 @@ def test_smoothing_that_makes_no_sense() -> None:
     for share in (1.0, -0.1):
         with pytest.raises(ModelError) as caught:
             Single(encoder="features", label_smoothing=share).fit(feature_crowd())
-        expected = f"label_smoothing is a share from 0 to below 1, found {share:g}"
+        expected = f"label_smoothing must be from 0 to below 1, found {share:g}"
         assert str(caught.value) == expected
     with pytest.raises(ModelError) as caught:
         Single(encoder="features", label_smoothing=0.1).fit(feature_crowd("interval"))
@@ -101,7 +101,7 @@ def test_cost_sensitive_training_learns() -> None:
     with pytest.raises(ModelError) as caught:
         Single(encoder="features", cost_sensitive=True).fit(feature_crowd("multi-label"))
     assert str(caught.value) == (
-        "made-up: mistakes cost by nominal and ordinal answers; 'q' has multi-label ones"
+        "made-up: cost_sensitive needs nominal or ordinal answers; 'q' has multi-label ones"
     )
 
 
@@ -146,7 +146,7 @@ def test_items_count_as_much_as_people_agree() -> None:
 def test_agreement_that_makes_no_sense() -> None:
     with pytest.raises(ModelError) as caught:
         Single(encoder="features", min_agreement=1.2).fit(feature_crowd())
-    assert str(caught.value) == "min_agreement is a share from 0 to 1, found 1.2"
+    assert str(caught.value) == "min_agreement must be from 0 to 1, found 1.2"
     for settings in ({"min_agreement": 0.5}, {"weight_by_agreement": True}):
         with pytest.raises(ModelError) as caught:
             Single(encoder="features", **settings).fit(feature_crowd("interval"))

@@ -242,8 +242,7 @@ def test_half_of_one_epoch_is_refused() -> None:
     with pytest.raises(ModelError) as caught:
         soft(label_first="gold", training=Training(epochs=1)).fit(feature_crowd())
     assert str(caught.value) == (
-        "label_first takes half of the epochs, of at least 2, with losses that are summed; found 1 "
-        "and 'summed'"
+        "label_first needs at least 2 epochs and losses that are summed; found 1 and 'summed'"
     )
     with pytest.raises(DataError) as refused:
         soft(label_first="gold").fit(feature_crowd())

@@ -156,15 +156,15 @@ def test_what_makes_no_sense_is_refused() -> None:
     crowd = feature_crowd()
     for settings, expected in (
         ({"soft_loss": "jsd"}, "no soft_loss 'jsd'; there are 'kl', 'inverse-kl', 'ce', 'none'"),
-        ({"answer": "both"}, "answer is 'label' or 'soft', not 'both'"),
+        ({"answer": "both"}, "answer must be 'label' or 'soft', not 'both'"),
         (
             {"answer": "soft", "soft_loss": "none"},
-            "soft_loss is 'none': there is no second task to answer",
+            "answer='soft' needs a second task, but soft_loss is 'none'",
         ),
-        ({"branch": "all"}, "branch is 'output' or 'attention', not 'all'"),
+        ({"branch": "all"}, "branch must be 'output' or 'attention', not 'all'"),
         (
             {"branch": "attention", "hidden": (8,)},
-            "hidden layers belong to branch 'output', found (8,)",
+            "hidden needs branch='output', found (8,)",
         ),
     ):
         with pytest.raises(ModelError) as caught:

@@ -38,7 +38,7 @@ def cache(
     from dissensus.encoders.framework import cache as features
 
     if limit is not None and (clear or encoder):
-        raise DataError("--limit is about the whole cache; leave --clear and ENCODER out")
+        raise DataError("--limit applies to the whole cache; leave out --clear and ENCODER")
     if clear or limit is not None:
         freed = features.clear(encoder) if clear else features.trim(features.size(limit or ""))
         left = sum(one.bytes for one in features.held())
@@ -49,7 +49,7 @@ def cache(
         print_json(_content(str(features.cache_folder()), features.cache_limit(), found))
     elif not found:
         of = f" of encoder {encoder!r}" if encoder else ""
-        print(f"{features.cache_folder()}: nothing{of} yet; encoders keep here what they make")
+        print(f"{features.cache_folder()}: no cached features{of}")
     else:
         _show(str(features.cache_folder()), features.cache_limit(), found)
 
@@ -59,7 +59,7 @@ def _tell(done: dict[str, Any], json: bool) -> None:
         print_json(done)
     else:
         freed, left = readable(done["freed"]), readable(done["bytes"])
-        print(f"{done['folder']}: {freed} thrown away, {left} left")
+        print(f"{done['folder']}: {freed} deleted, {left} left")
 
 
 def _content(folder: str, limit: int, found: list[Cached]) -> dict[str, Any]:

@@ -35,7 +35,7 @@ def to_launch(devices: int | None) -> TypeGuard[int]:
     running = int(os.environ.get("WORLD_SIZE", "1"))
     if devices is not None and running not in (1, devices):
         raise DataError(
-            f"--devices {devices} among the {running} processes of torchrun; leave one of them out"
+            f"--devices {devices} and torchrun with {running} processes; use only one of them"
         )
     return devices is not None and devices > 1 and running == 1
 
@@ -110,14 +110,14 @@ class _Group:
             raise KeyboardInterrupt
         causes = [rank for rank in self.failed if codes[rank] != ProcessLost.code]
         if not causes:
-            raise ModelError("the processes have lost one another; --resume goes on")
+            raise ModelError("the processes lost contact with each other; resume with --resume")
         code = codes[causes[0]]
         if code in SPOKEN:
             return code
         how = f"was killed by signal {-code}" if code < 0 else f"ended with exit code {code}"
         raise ModelError(
-            f"process {causes[0] + 1} of {len(self.processes)} {how}, and the others with it; too "
-            "little memory, perhaps"
+            f"process {causes[0] + 1} of {len(self.processes)} {how}, and the others were "
+            "stopped; perhaps there was too little memory"
         )
 
 

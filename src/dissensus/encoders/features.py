@@ -38,7 +38,7 @@ class FeaturesEncoder(Encoder):
         width = _one_width(lengths)
         vectors = np.asarray(numbers, dtype=np.float32).reshape(-1, width)
         if not np.isfinite(vectors).all():
-            raise DataError("features hold nan or infinite numbers; leave such contents out")
+            raise DataError("features contain nan or infinite numbers; leave such contents out")
         if not nested:
             return Store.of_vectors(vectors)
         offsets = np.r_[0, np.cumsum(values.value_lengths().to_numpy())]
@@ -51,7 +51,7 @@ def _one_width(lengths: Any) -> int:
     widths = np.unique(lengths.to_numpy(zero_copy_only=False))
     if len(widths) != 1:
         found = ", ".join(str(width) for width in widths[:5])
-        raise DataError(f"feature vectors have one width, found {found}")
+        raise DataError(f"feature vectors must have the same width, found {found}")
     return int(widths[0])
 
 

@@ -242,7 +242,7 @@ def _look(processor: Any, size: int | None) -> Look:
 def _check_multiple(size: int, step: int) -> None:
     """What is left of a picture behind the last whole cell would have no place."""
     if size < step or size % step:
-        raise ModelError(f"size: a multiple of {step} pixels is wanted, found {size}")
+        raise ModelError(f"size must be a multiple of {step} pixels, found {size}")
 
 
 def _places(shape: np.ndarray, n_side: int, n_whole: int) -> np.ndarray:

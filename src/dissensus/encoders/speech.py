@@ -206,7 +206,7 @@ class SpeechEncoder(NeuralEncoder):
 
     def __post_init__(self) -> None:
         if not self.seconds > 0:
-            raise ModelError(f"seconds of a clip that are read are above 0, found {self.seconds}")
+            raise ModelError(f"seconds must be above 0, found {self.seconds}")
 
     @property
     def identity(self) -> str:

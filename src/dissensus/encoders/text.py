@@ -72,7 +72,7 @@ class TextEncoder(NeuralEncoder):
                 f"max_length: at least {SHORTEST} tokens are wanted, found {self.max_length}"
             )
         if self.positions not in ("all", "first"):
-            raise ModelError(f"positions are 'all' or the 'first', found {self.positions!r}")
+            raise ModelError(f"positions must be 'all' or 'first', found {self.positions!r}")
 
     @property
     def identity(self) -> str:

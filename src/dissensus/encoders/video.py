@@ -68,7 +68,7 @@ class VideoEncoder(NeuralEncoder):
 
     def __post_init__(self) -> None:
         if self.frames < 1:
-            raise DataError(f"frames: at least 1 is wanted, found {self.frames}")
+            raise DataError(f"frames must be at least 1, found {self.frames}")
 
     @property
     def identity(self) -> str:
@@ -112,7 +112,7 @@ def _frames(
     except av.error.FFmpegError as error:
         raise Unreadable(contents, code, str(error.strerror or error)) from None
     if not frames:
-        raise Unreadable(contents, code, "it holds no frame that can be decoded")
+        raise Unreadable(contents, code, "it has no frame that can be decoded")
     ends = np.stack([seconds[:-1], seconds[1:]], axis=1)
     return np.stack(frames), ends[:, None].astype(np.float32)
 
@@ -167,7 +167,7 @@ def _opened(contents: Contents, code: int) -> Iterator[tuple[Any, Any]]:
 
     with _file(contents, code) as file, av.open(file, options=ALONE) as container:
         if not container.streams.video:
-            raise Unreadable(contents, code, "it holds no pictures that move")
+            raise Unreadable(contents, code, "it has no video stream")
         yield container, container.streams.video[0]
 
 

@@ -175,11 +175,11 @@ def read_vectors(path: Path) -> tuple[list[str], np.ndarray]:
         words += [word for word, _ in pairs]
         rows.append(_numbers(path, number, [numbers for _, numbers in pairs], width))
     if not words:
-        raise DataError(f"{path}: no word vectors; a line is a word and its numbers")
+        raise DataError(f"{path}: no word vectors; each line must be a word and its numbers")
     if announced and announced[0] != len(words):
         raise DataError(
             f"{path}: the first line announces {announced[0]} words, {len(words)} follow; "
-            "is the file whole?"
+            "is the file complete?"
         )
     return words, np.concatenate([*rows, np.zeros((1, width), np.float32)])
 
@@ -194,7 +194,7 @@ def _blocks(path: Path) -> Iterator[tuple[int, list[bytes]]]:
                 yield number, lines
                 number += len(lines)
     except (EOFError, zlib.error):
-        raise DataError(f"{path}: ends in the middle; is the file whole?") from None
+        raise DataError(f"{path}: ends in the middle; is the file complete?") from None
     except OSError as error:
         raise DataError(f"{path}: {error.strerror or error}") from None
 
@@ -215,14 +215,14 @@ def _split(path: Path, number: int, line: bytes, width: int) -> tuple[str, bytes
         fields = line.rsplit(b" ", width)
         if len(fields) <= width:
             raise DataError(
-                f"{path}, line {number}: {len(fields) - 1} numbers behind the word, "
+                f"{path}, line {number}: {len(fields) - 1} numbers after the word, "
                 f"other lines have {width}"
             )
         word, numbers = fields[0], b" ".join(fields[1:])
     try:
         return word.decode(), numbers
     except UnicodeDecodeError:
-        raise DataError(f"{path}, line {number}: {word!r} is no UTF-8") from None
+        raise DataError(f"{path}, line {number}: {word!r} is not UTF-8") from None
 
 
 def _numbers(path: Path, number: int, lines: list[bytes], width: int) -> np.ndarray:

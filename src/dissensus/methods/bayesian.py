@@ -182,7 +182,7 @@ class Bayesian(Calibrated):
 
     def _read_out(self) -> ReadOut:
         if self.read not in get_args(ReadOut):
-            raise ModelError(f"read is 'mean' or 'votes', not {self.read!r}")
+            raise ModelError(f"read must be 'mean' or 'votes', not {self.read!r}")
         return self.read
 
     def _is_tempered(self) -> bool:
@@ -197,14 +197,14 @@ class Bayesian(Calibrated):
         if self._read_out() == "votes" and self.temperature:
             raise ModelError(TEMPERED_VOTES)
         if self.prior not in PRIORS:
-            raise ModelError(f"prior is 'normal' or 'mixture', not {self.prior!r}")
+            raise ModelError(f"prior must be 'normal' or 'mixture', not {self.prior!r}")
         if self.passes < 1 or any(width < 1 for width in self.hidden):
             raise ModelError(
-                f"passes are 1 or more and hidden layers 1 wide or more, found {self.passes} and "
+                f"passes must be 1 or more and hidden layers 1 or wider, found {self.passes} and "
                 f"{tuple(self.hidden)}"
             )
         if not self.complexity_weight >= 0:
-            raise ModelError(f"complexity_weight is 0 or more, not {self.complexity_weight:g}")
+            raise ModelError(f"complexity_weight must be 0 or more, not {self.complexity_weight:g}")
         check_labels(corpus, question, self._labels(corpus, question))
 
     def _labels(self, corpus: Corpus, question: str) -> Annotations:

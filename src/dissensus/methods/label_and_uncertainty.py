@@ -209,11 +209,11 @@ class LabelAndUncertainty(Calibrated):
         check_held_out(self.held_out)
         check_labels(corpus, question, self._labels(corpus, question))
         if self.measure not in ("entropy", "minority"):
-            raise ModelError(
-                f"a measure of disagreement is 'entropy' or 'minority', not {self.measure!r}"
-            )
+            raise ModelError(f"measure must be 'entropy' or 'minority', not {self.measure!r}")
         if not self.uncertainty_weight >= 0:
-            raise ModelError(f"uncertainty_weight is 0 or more, not {self.uncertainty_weight:g}")
+            raise ModelError(
+                f"uncertainty_weight must be 0 or more, not {self.uncertainty_weight:g}"
+            )
 
     def _labels(self, corpus: Corpus, question: str) -> Annotations:
         return item_labels(corpus, question, self.label, self.ties, self.training.seed)

@@ -322,15 +322,15 @@ class SeedEnsemble(TrainedMethod):
         strange = [thing for thing in self.varied if thing not in THINGS]
         if strange:
             raise ModelError(
-                f"vary is 'everything' or some of {listed(THINGS)}, joined by '+'; found "
+                f"vary must be 'everything' or some of {listed(THINGS)}, joined by '+'; found "
                 f"{listed(strange)}"
             )
         if self.n_members < 1:
-            raise ModelError(f"n_members is 1 or more, found {self.n_members}")
+            raise ModelError(f"n_members must be 1 or more, found {self.n_members}")
         if self.read not in ("mean", "votes"):
-            raise ModelError(f"read is 'mean' or 'votes', not {self.read!r}")
+            raise ModelError(f"read must be 'mean' or 'votes', not {self.read!r}")
         if self.pool not in ("auto", "mean", "attention"):
-            raise ModelError(f"pool is 'auto', 'mean' or 'attention', not {self.pool!r}")
+            raise ModelError(f"pool must be 'auto', 'mean' or 'attention', not {self.pool!r}")
         if self.temperature and self.read == "votes":
             raise ModelError(TEMPERED_VOTES)
         check_held_out(self.held_out)

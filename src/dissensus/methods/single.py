@@ -111,9 +111,9 @@ class Single(Calibrated):
         if self.label != "gold":
             super().check_question(corpus, question)
         if self.pool not in ("mean", "attention"):
-            raise ModelError(f"pool is 'mean' or 'attention', not {self.pool!r}")
+            raise ModelError(f"pool must be 'mean' or 'attention', not {self.pool!r}")
         if not self.pools and self.branch == "attention":
-            raise ModelError("pool 'attention' goes with branch 'output'")
+            raise ModelError("pool='attention' needs branch='output'")
         check_held_out(self.held_out)
         rated = isinstance(corpus[question].scale, Interval)
         if rated and (self.min_agreement or self.weight_by_agreement):
@@ -123,14 +123,14 @@ class Single(Calibrated):
             )
         if self.cost_sensitive and corpus[question].scale.kind not in ("nominal", "ordinal"):
             raise ModelError(
-                f"{corpus.name}: mistakes cost by nominal and ordinal answers; {question!r} has "
+                f"{corpus.name}: cost_sensitive needs nominal or ordinal answers; {question!r} has "
                 f"{corpus[question].scale.kind} ones"
             )
         if not 0 <= self.min_agreement <= 1:
-            raise ModelError(f"min_agreement is a share from 0 to 1, found {self.min_agreement:g}")
+            raise ModelError(f"min_agreement must be from 0 to 1, found {self.min_agreement:g}")
         if not 0 <= self.label_smoothing < 1:
             raise ModelError(
-                f"label_smoothing is a share from 0 to below 1, found {self.label_smoothing:g}"
+                f"label_smoothing must be from 0 to below 1, found {self.label_smoothing:g}"
             )
         if self.label_smoothing and rated:
             raise ModelError(

@@ -133,7 +133,7 @@ class SoftLabel(Calibrated):
             return
         if self.training.epochs < 2 or self.training.losses != "summed":
             raise ModelError(
-                "label_first takes half of the epochs, of at least 2, with losses that are summed; "
+                "label_first needs at least 2 epochs and losses that are summed; "
                 f"found {self.training.epochs} and {self.training.losses!r}"
             )
         labels = item_labels(corpus, question, self.label_first, "first", self.training.seed)

@@ -116,11 +116,11 @@ class SoftLabelMtl(TrainedMethod):
 
     def output(self, question: str) -> str:
         if self.answer not in get_args(Answer):
-            raise ModelError(f"answer is 'label' or 'soft', not {self.answer!r}")
+            raise ModelError(f"answer must be 'label' or 'soft', not {self.answer!r}")
         if self.answer == "label":
             return question
         if self.soft_loss == "none":
-            raise ModelError("soft_loss is 'none': there is no second task to answer")
+            raise ModelError("answer='soft' needs a second task, but soft_loss is 'none'")
         return _soft(question)
 
     def check_question(self, corpus: Corpus, question: str) -> None:

@@ -286,7 +286,7 @@ def test_pieces_in_use_stay_however_small_the_limit(
     mapped = encode(Letters(), texts_of("cd"))
     encode(Letters("other"), texts_of("yy"))
     assert len(_sizes(cache)) == 1
-    assert spelled(mapped) == ["cd"]  # was thrown away, and can be read all the same
+    assert spelled(mapped) == ["cd"]  # was deleted, and can be read all the same
 
 
 def test_a_limit_that_is_no_size(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -295,14 +295,14 @@ def test_a_limit_that_is_no_size(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(DataError) as error:
         encode(letters, texts_of("ab"))
     assert str(error.value) == (
-        "DISSENSUS_CACHE_LIMIT: a size is a number and a unit, such as '20 GB', found 'plenty'"
+        "DISSENSUS_CACHE_LIMIT: a size must be a number and a unit, e.g. '20 GB', found 'plenty'"
     )
     assert letters.asked == []
 
 
 @pytest.mark.parametrize("text", ["", "GB", "-1 GB", "5 XB", "1.2.3", "5 IB"])
 def test_what_is_no_size(text: str) -> None:
-    with pytest.raises(DataError, match="a size is a number and a unit, such as '20 GB', found "):
+    with pytest.raises(DataError, match="a size must be a number and a unit, e.g. '20 GB', found "):
         module.size(text)
 
 

@@ -78,5 +78,5 @@ def test_names_beside_one_another_are_whole_and_differ(name: str) -> None:
     with pytest.raises(ModelError) as caught:
         encodings(corpus_of(text=texts(1)), name)
     assert str(caught.value) == (
-        f"encoder {name!r}: every name on a side of '&' is one of an encoder, and stands there once"
+        f"encoder {name!r}: the names on both sides of '&' must be of encoders, each once"
     )

@@ -143,12 +143,12 @@ def test_what_cannot_be_set_aside() -> None:
     for share in (0.0, 1.0):
         with pytest.raises(ModelError) as wrong:
             Single(encoder="features", held_out=share).fit(feature_crowd())
-        assert str(wrong.value) == f"held_out is a share between 0 and 1, found {share:g}"
+        assert str(wrong.value) == f"held_out must be a share between 0 and 1, found {share:g}"
     with pytest.raises(DataError) as caught:
         Single(encoder="features", temperature=True).fit(feature_crowd(n_items=1))
     assert str(caught.value) == (
-        "made-up: 1 labelled items cannot be split to choose a temperature; give a validation "
-        "corpus, or do without (temperature=False)"
+        "made-up: 1 labelled items cannot be split to choose a temperature; pass a validation "
+        "corpus, or set temperature=False"
     )
 
 

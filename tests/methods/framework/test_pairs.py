@@ -128,13 +128,13 @@ def test_raw_contents_are_answered_by_everyone() -> None:
     with pytest.raises(DataError) as caught:
         heads.predict(["so good!"])
     assert str(caught.value) == (
-        "'x': arrays of numbers are wanted, or None where there is nothing (could not convert "
-        "string to float: 'so good!')"
+        "'x' must be arrays of numbers, or None without content (could not convert string "
+        "to float: 'so good!')"
     )
     with pytest.raises(DataError) as caught:
         heads.predict("so good!")
     assert str(caught.value) == (
-        "give a list of contents for each role; the model reads 'x' (features)"
+        "pass a list of contents for each role; the model reads 'x' (features)"
     )
 
 

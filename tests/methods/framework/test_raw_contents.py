@@ -105,7 +105,7 @@ def test_files_are_named_by_their_paths(asked: Asked, tmp_path: Path) -> None:
     with pytest.raises(DataError) as caught:
         asked.model.predict([asked.shown[0], str(paths[0]), 3])
     assert str(caught.value).startswith(
-        "'shown': paths, or bytes of files are wanted, or None where there is nothing ("
+        "'shown' must be paths, or bytes of files, or None without content ("
     )
 
 
@@ -113,7 +113,7 @@ def test_roles_and_lengths_that_do_not_fit(asked: Asked) -> None:
     with pytest.raises(DataError) as caught:
         asked.model.predict({"seen": asked.shown})
     assert str(caught.value) == (
-        "give one list for each role, all of one length; the model knows the roles 'shown'"
+        "pass one list for each role, all of the same length; the model has the roles 'shown'"
     )
     elsewhere = Corpus.build("theirs", Names.range(1), {})
     with pytest.raises(ModelError) as raised:

@@ -95,7 +95,7 @@ def size(text: str) -> int:
     """
     found = re.fullmatch(r"(\d+\.?\d*|\.\d+)\s*([KMGT]?I?)B?", text.strip().upper())
     if not found or found[2] not in UNITS:
-        raise DataError(f"a size is a number and a unit, such as '20 GB', found {text!r}")
+        raise DataError(f"a size must be a number and a unit, e.g. '20 GB', found {text!r}")
     return int(float(found[1]) * UNITS[found[2]])
 
 

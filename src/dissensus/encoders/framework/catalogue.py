@@ -143,8 +143,8 @@ def _read_options(
         except ValueError:
             read[option] = 0
         if not 0 < read[option] < math.inf:
-            kind = "whole number" if whole else "number"
-            raise ModelError(f"encoder {name!r}: {option} is a {kind} above 0, found {text!r}")
+            kind = "an integer" if whole else "a number"
+            raise ModelError(f"encoder {name!r}: {option} must be {kind} above 0, found {text!r}")
     return read
 
 
@@ -183,9 +183,9 @@ def encodings(corpus: Corpus, name: str | Mapping[str, str]) -> dict[str, Encodi
     if not found:
         if not held_kinds:
             raise ModelError(
-                f"{corpus.name}: nothing that annotators were shown is known, so there is nothing "
-                f"for encoder {name!r} to read; name a column (text=, --text), or choose a method "
-                "that only looks at answers (prior, annotator-majority)"
+                f"{corpus.name}: the corpus has no contents for encoder {name!r} to read; name the "
+                "column of the texts (text=, --text), or choose a method that ignores contents "
+                "(prior, annotator-majority)"
             )
         shown = ", ".join(f"{role!r} ({kind})" for role, kind in held_kinds.items())
         raise ModelError(f"{corpus.name}: encoder {name!r} does not read {shown}")
@@ -202,8 +202,8 @@ def _beside(role: str, name: str) -> list[tuple[str, str]]:
     first, *others = name.split(BESIDE)
     if "" in (first, *others) or len({first, *others}) <= len(others):
         raise ModelError(
-            f"encoder {name!r}: every name on a side of {BESIDE!r} is one of an encoder, and "
-            "stands there once"
+            f"encoder {name!r}: the names on both sides of {BESIDE!r} must be of "
+            "encoders, each once"
         )
     return [(role, first), *((f"{role}{BESIDE}{one}", one) for one in others)]
 
@@ -247,7 +247,9 @@ def _together(corpus: Corpus, roles: list[str]) -> tuple[Contents, np.ndarray]:
     """Distinct tuples of texts, and the one of each item; an absent text is an empty one."""
     other = [role for role in roles if corpus.contents[role].kind != "text"]
     if other:
-        raise ModelError(f"{corpus.name}: only texts are read together, {listed(other)} is not one")
+        raise ModelError(
+            f"{corpus.name}: only texts can be read together, {listed(other)} is not one"
+        )
     codes = np.stack([corpus.content[role] for role in roles], axis=1)
     distinct, content = np.unique(codes, axis=0, return_inverse=True)
     texts = [["", *corpus.contents[role].values.to_pylist()] for role in roles]

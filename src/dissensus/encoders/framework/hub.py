@@ -36,9 +36,9 @@ def pretrained(loader: Any, source: str, name: str | None = None, **options: Any
             ) from None
         reason = str(error).strip().splitlines()[0]
         raise InstallError(
-            f"encoder {name!r} cannot be loaded ({reason}); name one that installs with us (see "
-            "docs/encoders.md), a folder that holds a transformers model, or a model of a hub that "
-            "can be reached"
+            f"encoder {name!r} cannot be loaded ({reason}); choose an installed one (see "
+            "docs/encoders.md), a folder with a transformers model, or a model on a hub that can "
+            "be reached"
         ) from None
 
 

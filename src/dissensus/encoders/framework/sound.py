@@ -27,9 +27,9 @@ def sound(data: bytes, seconds: float, rate: int = 16_000) -> tuple[np.ndarray, 
     """
     channels, found_rate = _decoded(data, seconds + MARGIN)
     if not len(channels):
-        raise DataError("it holds 0 samples")
+        raise DataError("it has no samples")
     if not np.isfinite(channels).all():
-        raise DataError("it holds nan or infinite samples")
+        raise DataError("it contains nan or infinite samples")
     samples = _resampled(channels.mean(axis=1, dtype=np.float32), found_rate, rate)
     return samples[: max(1, round(seconds * rate))], len(channels) > seconds * found_rate
 
@@ -69,7 +69,7 @@ def _decoded_by_av(data: bytes, seconds: float, reason: str) -> tuple[np.ndarray
     try:
         with av.open(io.BytesIO(data)) as container:
             if not container.streams.audio:
-                raise DataError("it is a film without sound")
+                raise DataError("it is a video without sound")
             return _first_track(container, seconds)
     except av.FFmpegError:
         raise DataError(reason) from None

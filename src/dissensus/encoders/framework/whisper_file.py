@@ -60,7 +60,7 @@ def read_tensors(path: Path) -> dict[str, np.ndarray]:
         found = file.number("I"), file.string(), file.number("I")
         tensors, others = _body(file) if found == LAYOUT else ({}, {})
     except (OSError, ValueError, IndexError):
-        raise ModelError(f"{path} is cut off or no CTranslate2 file; {way_out}") from None
+        raise ModelError(f"{path} is truncated or not a CTranslate2 file; {way_out}") from None
     if found != LAYOUT:
         raise ModelError(f"{path} is laid out as {found}, expected {LAYOUT}; {way_out}")
     return tensors | {other: tensors[name] for other, name in others.items()}

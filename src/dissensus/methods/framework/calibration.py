@@ -27,7 +27,7 @@ Labels = Callable[[Corpus, str], Annotations]
 def check_held_out(share: float) -> None:
     """Refuse a share that leaves nothing, or sets nothing aside."""
     if not 0 < share < 1:
-        raise ModelError(f"held_out is a share between 0 and 1, found {share:g}")
+        raise ModelError(f"held_out must be a share between 0 and 1, found {share:g}")
 
 
 def set_aside(corpus: Corpus, share: float, seed: int) -> np.ndarray:
@@ -49,7 +49,7 @@ def without_aside(
     if not len(left) or len(left) == len(run.learned):
         raise DataError(
             f"{corpus.name}: {len(run.learned)} labelled items cannot be split to choose a "
-            "temperature; give a validation corpus, or do without (temperature=False)"
+            "temperature; pass a validation corpus, or set temperature=False"
         )
     return replace(run, learned=left)
 

@@ -27,7 +27,7 @@ def item_labels(corpus: Corpus, question: str, label: str, ties: Ties, seed: int
         return AGGREGATORS[label]().fit(corpus[question]).consensus_
     if label != "gold":
         raise DataError(
-            f"a label is the 'consensus', 'gold', or an aggregator's ({listed(AGGREGATORS, 20)}), "
+            f"label must be 'consensus', 'gold' or an aggregator ({listed(AGGREGATORS, 20)}), "
             f"not {label!r}"
         )
     if question not in corpus.gold:
@@ -52,7 +52,7 @@ def first_biases(
 def check_labels(corpus: Corpus, question: str, labels: Annotations) -> None:
     """Refuse a question without a single label."""
     if not labels.n_rows:
-        raise DataError(f"{corpus.name}: no item has one label for {question!r}")
+        raise DataError(f"{corpus.name}: no item has a label for {question!r}")
 
 
 def items_of(tables: Iterable[Annotations]) -> np.ndarray:

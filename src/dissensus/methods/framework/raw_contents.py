@@ -30,12 +30,12 @@ def corpus_of(source: Raw, roles: Sequence[str], kinds: Mapping[str, str]) -> Co
     if not isinstance(given, Mapping):
         if isinstance(given, (str, bytes)) or len(roles) != 1:
             shown = ", ".join(f"{role!r} ({kinds[role]})" for role in roles) or "nothing"
-            raise DataError(f"give a list of contents for each role; the model reads {shown}")
+            raise DataError(f"pass a list of contents for each role; the model reads {shown}")
         given = {roles[0]: given}
     lengths = {len(values) for values in given.values()}
     if len(lengths) != 1 or any(role not in kinds for role in given):
         raise DataError(
-            f"give one list for each role, all of one length; the model knows the roles "
+            f"pass one list for each role, all of the same length; the model has the roles "
             f"{listed(kinds)}"
         )
     contents = {role: _contents(role, kinds[role], values) for role, values in given.items()}
@@ -64,6 +64,6 @@ def _contents(role: str, kind: Any, values: Any) -> tuple[Contents, np.ndarray]:
     except (pa.ArrowException, TypeError, ValueError) as error:
         wanted = {"text": "texts", "features": "arrays of numbers"}
         raise DataError(
-            f"{role!r}: {wanted.get(kind, 'paths, or bytes of files')} are wanted, or None where "
-            f"there is nothing ({str(error).splitlines()[0]})"
+            f"{role!r} must be {wanted.get(kind, 'paths, or bytes of files')}, or None without "
+            f"content ({str(error).splitlines()[0]})"
         ) from None

@@ -103,7 +103,7 @@ def encoder_setting(text: str) -> str | dict[str, str]:
     empty = [role for role, name in by_role.items() if not name]
     if len(by_role) < len(pairs) or empty:
         what = f"none for {listed(empty)}" if empty else "two for one role"
-        raise ModelError(f"encoder: one name for each role is wanted, found {what} in {text!r}")
+        raise ModelError(f"encoder must have one name for each role, found {what} in {text!r}")
     return by_role
 
 
@@ -127,8 +127,8 @@ def _value(name: str, text: str, default: Any) -> Any:
         if default is None:
             return None if text.lower() == "none" else json.loads(text)
     except (KeyError, ValueError):
-        kind = "list of whole numbers" if isinstance(default, tuple) else type(default).__name__
-        raise ModelError(
-            f"setting {name} is a {kind} such as {default!r}, found {text!r}"
-        ) from None
+        kinds = {tuple: "a list of integers", bool: "true or false", int: "an integer"}
+        kind = kinds.get(type(default), "a number")
+        example = ",".join(map(str, default)) if isinstance(default, tuple) else default
+        raise ModelError(f"{name} must be {kind}, e.g. {example}, found {text!r}") from None
     return text

@@ -127,12 +127,14 @@ def _trunk(
     sizes: Sizes, hidden: tuple[int, ...], dropout: float, branch: Branch
 ) -> Trunk | _AttentiveTrunk:
     if branch not in get_args(Branch):
-        raise ModelError(f"branch is {' or '.join(map(repr, get_args(Branch)))}, not {branch!r}")
+        raise ModelError(
+            f"branch must be {' or '.join(map(repr, get_args(Branch)))}, not {branch!r}"
+        )
     plain = Trunk(list(sizes.widths), sum(sizes.widths.values()), hidden, dropout)
     if branch == "output":
         return plain
     if hidden:
-        raise ModelError(f"hidden layers belong to branch 'output', found {hidden}")
+        raise ModelError(f"hidden needs branch='output', found {hidden}")
     return _AttentiveTrunk(sizes.widths, dropout)
 
 
