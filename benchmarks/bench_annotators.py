@@ -1,12 +1,12 @@
-"""What a rating costs in training, by how many people gave it; and how cost grows.
+"""Training time per rating, by the number of annotators; and how it grows.
 
     python benchmarks/bench_annotators.py            everything, about two minutes
-    python benchmarks/bench_annotators.py --quick    fewer runs, nothing kept
+    python benchmarks/bench_annotators.py --quick    fewer runs, nothing saved
 
 `annotator-heads` learns ratings of 1 to 5 from 384 frozen features, 10 ratings an item, 32 items
-a step; a pass over the first 32,000 of a million ratings. Tables of heads are stepped by rows
-where they are large, and densely for comparison. Seconds are of the processor, one thread, so that
-others on the machine count little; medians of alternated runs.
+a step; one epoch of 32,000 ratings. Tables of heads are stepped by rows where they are large, and
+densely for comparison. Processor time of one thread, so that other load matters little; medians of
+alternated runs.
 """
 
 from __future__ import annotations
@@ -32,18 +32,19 @@ from keeping import keep
 
 PER_ITEM, N_ITEMS, WIDTH = 10, 3200, 384
 STARS = Ordinal(tuple("12345"))
-PEOPLE = (10, 1_000, 13_000)
+ANNOTATORS = (10, 1_000, 13_000)
 OPTIMISERS = ("sgd", "adamw")
 
 
 def corpus_of(n_items: int, n_annotators: int) -> Corpus:
-    """Anybody rates any item."""
+    """Ten random annotators rate each item."""
     generator = np.random.default_rng(0)
-    groups = n_annotators // PER_ITEM  # one of each group rates an item
-    who = generator.integers(0, groups, (n_items, PER_ITEM)) * PER_ITEM + np.arange(PER_ITEM)
+    groups = n_annotators // PER_ITEM  # one annotator of each group rates an item
+    annotator = generator.integers(0, groups, (n_items, PER_ITEM)) * PER_ITEM
+    annotator += np.arange(PER_ITEM)
     rated = Annotations.from_arrays(
         np.repeat(np.arange(n_items), PER_ITEM),
-        who.ravel(),
+        annotator.ravel(),
         generator.integers(0, 5, n_items * PER_ITEM),
         STARS,
         items=Names.range(n_items),
@@ -55,20 +56,20 @@ def corpus_of(n_items: int, n_annotators: int) -> Corpus:
 
 
 def training(corpus: Corpus, optimiser: str, dense: bool = False) -> Callable[[], float]:
-    """Microseconds a rating of one pass; everything else is made outside the clock."""
+    """Microseconds a rating of one epoch, without preparing the data."""
 
     def run() -> float:
         settings: Any = {"epochs": 1, "device": "cpu", "optimiser": optimiser}
         method = AnnotatorHeads(encoder="features", training=Training(**settings))
         method.begin_fit(corpus, None, None)
-        kept = tables.LARGE
-        tables.LARGE = math.inf if dense else kept  # type: ignore[assignment]
+        default = tables.LARGE
+        tables.LARGE = math.inf if dense else default  # type: ignore[assignment]
         try:
-            made: Trainer = method.trainer(corpus, None)
+            trainer: Trainer = method.trainer(corpus, None)
         finally:
-            tables.LARGE = kept
+            tables.LARGE = default
         begin = time.process_time()
-        made.train()
+        trainer.train()
         return (time.process_time() - begin) / corpus["stars"].n_rows * 1e6
 
     return run
@@ -90,29 +91,29 @@ def encoding(n_tokens: int) -> Callable[[], float]:
 
 
 def figures_of(cases: dict[Any, Callable[[], float]], runs: int) -> dict[Any, list[float]]:
-    """All figures of each case, whose runs take turns; the first of each is thrown away."""
+    """All times of each case, in alternated runs; the first of each is discarded."""
     for case in cases.values():
         case()
     taken = [{name: case() for name, case in cases.items()} for _ in range(runs)]
     return {name: [found[name] for found in taken] for name in cases}
 
 
-def by_people(runs: int) -> list[dict[str, Any]]:
-    corpora = {n: corpus_of(N_ITEMS, n) for n in PEOPLE}
+def by_annotators(runs: int) -> list[dict[str, Any]]:
+    corpora = {n: corpus_of(N_ITEMS, n) for n in ANNOTATORS}
     cases = {
         (optimiser, n, dense): training(corpora[n], optimiser, dense)
         for optimiser in OPTIMISERS
-        for n in PEOPLE
+        for n in ANNOTATORS
         for dense in (False, True)
     }
     found = figures_of(cases, runs)
     rows = []
-    print(f"{'':8}{'annotators':>11}  {'us a rating':>11}  beside 10  beside 1,000  {'dense':>7}")
+    print(f"{'':8}{'annotators':>11}  {'us a rating':>11}  vs. 10     vs. 1,000     {'dense':>7}")
     for (optimiser, n, dense), figures in found.items():
         if dense:
             continue
         mine, whole = (statistics.median(found[optimiser, n, kind]) for kind in (False, True))
-        few, more = (statistics.median(found[optimiser, k, False]) for k in PEOPLE[:2])
+        few, more = (statistics.median(found[optimiser, k, False]) for k in ANNOTATORS[:2])
         print(
             f"{optimiser:8}{n:11,}  {mine:11.2f}  {mine / few:8.2f}x  {mine / more:11.2f}x  "
             f"{whole:7.2f} ({whole / few:.2f}x)",
@@ -157,7 +158,7 @@ def main(arguments: list[str] | None = None) -> None:
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     runs = 1 if given.quick else given.runs
-    rows = by_people(runs) + growth(runs)
+    rows = by_annotators(runs) + growth(runs)
     torch.set_num_threads(threads)
     if given.quick:
         return

@@ -1,10 +1,10 @@
-"""20 seeds of a head on frozen features, side by side and one after another.
+"""20 seeds of a head on frozen features, as a stack and one after another.
 
     python benchmarks/bench_stacking.py            every batch size, one thread and two
     python benchmarks/bench_stacking.py --quick    one batch size, one thread
 
-A linear probe and 384-64-6 with dropout on 2,048 items; seconds of all steps, medians of runs in
-which both ways take turns. `--show` prints what was kept.
+A linear probe and 384-64-6 with dropout on 2,048 items; seconds of all steps, medians of alternated
+runs. `--show` prints the saved results.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ SIZES, SEEDS, ALONE = (16, 32, 64, 128, 256), 20, 4
 
 
 def timed(method: Single, corpus: Corpus) -> tuple[float, float]:
-    """Seconds of all seeds one after another (of a few of them, scaled), and side by side."""
+    """Seconds of all seeds one after another (a few of them, scaled), and as a stack."""
     few = runs_of(method, corpus, "q", ALONE)
     begin = time.perf_counter()
     for run in few:
@@ -57,7 +57,7 @@ def measured(corpus: Corpus, name: str, size: int, threads: int, times: int) -> 
 
 
 def show(rows: list[dict[str, Any]]) -> None:
-    print(f"{SEEDS} seeds{'':12} batch  threads  one by one  together   gain")
+    print(f"{SEEDS} seeds{'':12} batch  threads  one by one     stack   gain")
     for row in rows:
         gain = row["alone"] / row["together"]
         print(
@@ -77,7 +77,7 @@ def main(arguments: list[str] | None = None) -> None:
         show(kept("stacking_cpu")["rows"])
         return
     corpus, before = crowd(2048, 384), torch.get_num_threads()
-    measured(corpus, "384-64-6", 256, 1, 1)  # loads what is loaded once
+    measured(corpus, "384-64-6", 256, 1, 1)  # imports and caches
     threads, sizes = ((1,), SIZES[1:2]) if given.quick else ((1, 2), SIZES)
     rows = [
         measured(corpus, name, size, n, given.times)

@@ -1,4 +1,4 @@
-"""A step of training beside a bare torch loop that does the same arithmetic.
+"""A training step compared with a bare torch loop of the same arithmetic.
 
     python benchmarks/bench_training.py            both networks
     python benchmarks/bench_training.py --quick    only the small one

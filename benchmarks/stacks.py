@@ -1,4 +1,4 @@
-"""What the benchmarks of networks side by side train: a random crowd, and trainings of it."""
+"""A random corpus and trainings of it, for the benchmarks of stacks."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from dissensus.training.loop import Trainer
 
 
 def crowd(n_items: int, width: int) -> Corpus:
-    """Random features with labels of six kinds."""
+    """Random features with labels of six values."""
     generator = np.random.default_rng(0)
     items = Names.range(n_items)
     asked = Annotations.from_arrays(
@@ -29,7 +29,7 @@ def crowd(n_items: int, width: int) -> Corpus:
 
 
 def runs_of(method: TrainedMethod, corpus: Corpus, question: str, n_seeds: int) -> list[Trainer]:
-    """Trainings about to begin, one for each seed, of one corpus laid out once."""
+    """Trainings before their first step, one for each seed, which share their examples."""
     laid_out: ExamplesCache = {}
     runs = []
     for seed in range(n_seeds):

@@ -1,11 +1,11 @@
-"""Networks trained side by side on a GPU, beside the same ones one after another.
+"""Networks trained as a stack on a GPU, compared with the same ones one after another.
 
     make gpu-kit RUN=stacking
     python benchmarks/gpu/stacking.py OUT            heads, MiniLMs, a comparison, its command
     python benchmarks/gpu/stacking.py OUT --small    the same in small, on any machine
-    python benchmarks/gpu/stacking.py --show         what is kept in benchmarks/results
+    python benchmarks/gpu/stacking.py --show         the saved results in benchmarks/results
 
-Seconds of steps alone (captured or compiled before); of the plain loop a few trainings, scaled.
+Seconds of steps alone (captured or compiled before); a few trainings in the plain loop, scaled.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def one_by_one(runs: list[Any]) -> float:
 
 
 def side_by_side(runs: list[Any], graph: bool | None = None) -> tuple[float, float]:
-    """Seconds of all, and without the first epoch, in which a step is captured."""
+    """Seconds of all epochs, and of all but the first, in which a step is captured."""
     from dissensus.training.stacking.stack import Stack
 
     stack = Stack(runs, graph=graph)
@@ -79,7 +79,7 @@ def heads(members: int, epochs: int, n_items: int) -> dict[str, Any]:
     def fresh(n: int) -> list[Any]:
         return runs_of(method, corpus, "q", n)
 
-    one_by_one(fresh(1))  # loads what is loaded once
+    one_by_one(fresh(1))  # imports and caches
     few = max(1, members // 10)
     plain = one_by_one(fresh(few)) / few * members
     side_by_side(fresh(members))
