@@ -72,7 +72,7 @@ def test_dropout_leaves_out_whole_heads_of_the_attention() -> None:
             nn.init.zeros_(linear.bias)
     vectors = torch.randn(400, WIDTH, dtype=torch.float64)
     with drawing(noise_key(0, 0)):
-        found = layer._attended(vectors)
+        found = layer.attended(vectors)
     times = (found / vectors).view(400, HEADS, -1)
     assert (times.amax(2) - times.amin(2)).abs().max() < 1e-12
     assert set(np.unique(times.detach().numpy().round(6))) == {0.0, 2.0}

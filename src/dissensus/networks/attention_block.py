@@ -41,13 +41,13 @@ class _Layer(nn.Module):
         self.after_attention, self.after_inner = Dropout(dropout), Dropout(dropout)
 
     def forward(self, vectors: Tensor) -> Tensor:
-        seen = self._attended(self.before_attention(vectors))
+        seen = self.attended(self.before_attention(vectors))
         vectors = vectors + self.after_attention(self.joined(seen))
         inner = self.inner_dropout(self.inner(self.before_inner(vectors)).relu())
         vectors = vectors + self.after_inner(self.outer(inner))
         return vectors
 
-    def _attended(self, vectors: Tensor) -> Tensor:
+    def attended(self, vectors: Tensor) -> Tensor:
         value: Tensor = self.value(vectors)  # (n, width)
         weight = self.attention_dropout(value.new_ones(len(value), self.heads))
         by_head = value.view(len(value), self.heads, -1)
