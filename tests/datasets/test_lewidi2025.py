@@ -64,9 +64,9 @@ def test_facts_about_people(name: str, facts: dict[str, list[Any]], made: Made) 
     ("content", "message"),
     [
         ('{"Ann0": {"Age": "5', ", line 1: damaged JSON, the file may be truncated "),
-        ("[1]", ": an object of people by name is wanted, found a list"),
-        ('{"Ann0": "5"}', ", annotator 'Ann0': an object of facts is wanted, found a text"),
-        ('{"Ann0": {}, "Ann0": {}}', ": key 'Ann0' stands twice in one object"),
+        ("[1]", ": expected an object of people by name, found a list"),
+        ('{"Ann0": "5"}', ", annotator 'Ann0': expected an object of facts, found a text"),
+        ('{"Ann0": {}, "Ann0": {}}', ": key 'Ann0' occurs twice in one object"),
         ("", ": the file is empty"),
     ],
 )

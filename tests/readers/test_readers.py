@@ -69,7 +69,7 @@ def test_no_such_format(write: Write) -> None:
 
 
 def test_a_folder_that_is_nobodys(tmp_path: Path) -> None:
-    message = f"{tmp_path}: a folder that is no corpus of ours (no corpus.json); name a file in it"
+    message = f"{tmp_path}: a folder without a corpus (no corpus.json); name a file in it"
     with pytest.raises(DataError, match=refused(message)):
         read(tmp_path)
 
@@ -82,7 +82,7 @@ def test_a_folder_where_a_file_is_due(tmp_path: Path, format: str) -> None:
 
 def test_a_file_where_a_folder_is_due(write: Write) -> None:
     path = write("item,answer\n")
-    message = f"{path}: no corpus folder of ours: corpus.json is missing"
+    message = f"{path}: not a corpus folder: corpus.json is missing"
     with pytest.raises(DataError, match=refused(message)):
         read(path, format="corpus")
 

@@ -66,28 +66,30 @@ def read(
     corpus: str | None = None,
     merge_variants: bool = False,
 ) -> Corpus:
-    """Read a corpus from a file, a folder of ours or a table in memory.
+    """Read a corpus from a file, a corpus folder or a table in memory.
 
-    The format and the columns are recognised; what was recognised stands in `corpus.notes`.
+    The format and the columns are recognised; `corpus.notes` says what was recognised.
 
     Args:
         source: a path, or a pandas, polars or Arrow table. Files may be gzipped.
-        format: a name in `READERS`, where the file is not recognised or wrongly so; or "long",
-            a table with a row per answer, or "wide", one with a row per item.
+        format: a name in `READERS`, if the file is not recognised correctly; or the shape of a
+            table: "long" (a row per answer), "wide" (a row per item, a column per annotator) or
+            "votes" (a row per item, a column of counts per value).
         item: the column that names the item; without one, each distinct content is an item.
         annotator: the column that names the annotator; without one, answers are anonymous.
-        annotators: the columns of a wide table that hold an annotator's answers each.
-        answer: the column of answers; several are a question each. () reads items only.
-        text: the column shown to annotators, or that of a picture's, clip's or film's path;
+        annotators: the columns of a wide table that contain the answers of one annotator each.
+        answer: the column of answers; several are a question each; in a vote table, the columns of
+            counts. () reads items only.
+        text: the column shown to annotators, a text or the path of an image, a sound or a video;
             several are a role each.
-        question: the column that names the question, where one column holds all answers.
-        gold: the column of labels from elsewhere.
+        question: the column that names the question, if one column contains all answers.
+        gold: the column of gold labels.
         scale: a scale, or its text such as "interval:0:10", or one per question; inferred if
             left out.
         repeats: what to do with several answers of one annotator on one item and question.
         encoding: of a text file; UTF-8, or what its byte order mark says, if left out.
         name: the corpus's; the file's name without its ending if left out.
-        corpus: which one, of a file that holds several.
+        corpus: which one, if the file contains several.
         merge_variants: make one value of answers that differ only in case, outer space or the
             way to write a number, in the most frequent spelling or the scale's own.
 
@@ -128,7 +130,7 @@ def read(
 
 
 def recognise(path: Path) -> str:
-    """The name of the format that a path holds; refused if there is none."""
+    """The name of the format of a file or folder; refused if there is none."""
     if not os.path.exists(path):
         raise DataError(f"{path}: no such file or folder")
     if not (path.is_file() or path.is_dir()):  # a pipe can be read once only, not looked at first
@@ -137,9 +139,7 @@ def recognise(path: Path) -> str:
         if importlib.import_module(module).recognise(path):
             return name
     if path.is_dir():
-        raise DataError(
-            f"{path}: a folder that is no corpus of ours (no corpus.json); name a file in it"
-        )
+        raise DataError(f"{path}: a folder without a corpus (no corpus.json); name a file in it")
     read_bytes(path)  # refuses one that is empty or may not be read
     raise DataError(f"{path}: {what_binary(head(path, 8))}")
 

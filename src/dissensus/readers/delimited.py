@@ -21,7 +21,7 @@ _END = "\x04"  # a row of these is added, to see whether a quote was left open b
 
 
 def names_in(path: Path) -> list[str]:
-    """The column names that a file begins with; none where it is no table of texts."""
+    """The column names in the first line of a file; none if it is not a table of texts."""
     start = head(path, 1 << 16)
     if not is_text(start):
         return []
@@ -34,9 +34,9 @@ def names_in(path: Path) -> list[str]:
 
 
 def delimited_rows(path: Path, encoding: str | None) -> Rows:
-    """The table that a file holds.
+    """The table in a file.
 
-    The delimiter is found in the first lines, whatever the file's ending says.
+    The delimiter is recognised from the first lines, not from the ending of the file.
     """
     data = read_utf8(path, encoding)
     delimiter = find_delimiter(data)
@@ -74,7 +74,7 @@ def _fit(data: bytes, delimiter: str) -> tuple[int, float, int]:
 
 
 def _records(data: bytes, delimiter: str) -> Any:
-    """Python's own reader: slow, but it takes no more of the file than is asked for."""
+    """Python's own reader: slow, but it reads no more of the file than is needed."""
     return csv.reader(io.TextIOWrapper(io.BytesIO(data), "utf-8", newline=""), delimiter=delimiter)
 
 
@@ -95,7 +95,7 @@ def _width(data: bytes, delimiter: str, path: Path) -> int:
     try:
         return len(next(record for record in _records(data, delimiter) if record))
     except csv.Error as error:
-        raise DataError(f"{path}: the first line holds no column names ({error})") from None
+        raise DataError(f"{path}: the first line does not contain column names ({error})") from None
 
 
 def _arrow(data: bytes, delimiter: str, width: int, path: Path) -> Any:

@@ -1,4 +1,4 @@
-"""Files: their bytes, unpacked where gzip packed them, and texts as UTF-8."""
+"""Files: their bytes, unpacked if they are gzipped, and texts as UTF-8."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MARKS = (  # byte order marks, the longer ones first: UTF-32's begins as UTF-16'
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
-BINARY = {  # how well-known files begin that people take for tables
+BINARY = {  # the first bytes of well-known files that are not tables of text
     b"PK\x03\x04": "a zip or Excel file; unpack it, or save the sheet as CSV",
     b"\xd0\xcf\x11\xe0": "an old Excel file; save the sheet as CSV",
     b"\x1f\x8b": "a gzip file in a gzip file; unpack it",
@@ -30,7 +30,7 @@ _CHUNK = 1 << 22
 
 
 def head(path: Path, size: int = 4096) -> bytes:
-    """The first bytes of what a file holds, unpacked; nothing where it cannot be read."""
+    """The first bytes of a file, unpacked; empty if it cannot be read."""
     try:
         with path.open("rb") as file:
             start = file.read(size)
@@ -90,7 +90,7 @@ def read_utf8(path: Path, encoding: str | None = None) -> bytes:
 
 
 def read_bytes(path: Path) -> bytes:
-    """All that a file holds, unpacked; an empty one is refused."""
+    """All bytes of a file, unpacked; an empty one is refused."""
     try:
         data = path.read_bytes()
     except IsADirectoryError:
@@ -113,7 +113,7 @@ def _unpacked(data: bytes, path: Path) -> bytes:
 
 
 def what_binary(start: bytes) -> str:
-    """What to say of a file that is no text."""
+    """The message for a file that is not text."""
     for magic, what in BINARY.items():
         if start.startswith(magic):
             return what
@@ -132,14 +132,14 @@ def _recoded(data: bytes, encoding: str, path: Path) -> bytes:
             f"{path}: no encoding {encoding!r}; common ones are utf-8, utf-16, latin-1, cp1252"
         ) from None
     except UnicodeDecodeError as error:
-        found = f"byte 0x{data[error.start]:02x} at position {error.start} is not {encoding}"
-        raise DataError(f"{path}: {found}; was it written in another encoding?") from None
+        wrong = f"byte 0x{data[error.start]:02x} at position {error.start} is not {encoding}"
+        raise DataError(f"{path}: {wrong}; was it written in another encoding?") from None
     except UnicodeError as error:
         raise DataError(f"{path}: is not {encoding} ({error})") from None
 
 
 def _check_utf8(data: bytes, path: Path, skipped: int = 0) -> None:
-    """Refuse what is not UTF-8, by pieces, so that no second copy of the file is held."""
+    """Refuse what is not UTF-8, in chunks, without a second copy of the file in memory."""
     decoder = codecs.getincrementaldecoder("utf-8")()
     view = memoryview(data)
     for start in range(0, len(data), _CHUNK):

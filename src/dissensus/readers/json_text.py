@@ -1,4 +1,4 @@
-"""JSON that is one whole, unlike lines of it: parsed, and what is wrong in it said."""
+"""JSON: parsed with errors that name the place, and its values as texts."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from dissensus.errors import DataError
 
 
 def parsed(text: str | bytes, path: Path) -> Any:
-    """JSON as Python has it; a key that stands twice in one object is refused."""
+    """JSON as Python values; a key that occurs twice in one object is refused."""
 
     def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        made = dict(pairs)
-        if len(made) < len(pairs):  # json would keep the last without a word
+        content = dict(pairs)
+        if len(content) < len(pairs):  # json would silently keep the last
             keys = [key for key, _ in pairs]
             twice = next(key for key in keys if keys.count(key) > 1)
-            raise DataError(f"{path}: key {twice!r} stands twice in one object")
-        return made
+            raise DataError(f"{path}: key {twice!r} occurs twice in one object")
+        return content
 
     try:
         return json.loads(text, object_pairs_hook=once)
@@ -35,7 +35,7 @@ def parsed(text: str | bytes, path: Path) -> Any:
 def as_object(value: Any, where: str, of: str) -> dict[str, Any]:
     """The value, which must be an object."""
     if not isinstance(value, dict):
-        raise DataError(f"{where}: an object of {of} is wanted, found {kind(value)}")
+        raise DataError(f"{where}: expected an object of {of}, found {kind(value)}")
     return value
 
 
@@ -62,8 +62,7 @@ def unit_of(text: str) -> str:
 
 
 def objects(text: str, path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    """The number of each line that is not blank, or of each entry of an array, and the object that
-    stands there."""
+    """The number of each non-blank line, or of each entry of an array, and its object."""
     if unit_of(text) == "entry":
         yield from _entries(text, path)
         return
@@ -90,32 +89,32 @@ def _entries(text: str, path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
 
 
 def _object(line: str, number: int, path: Path) -> dict[str, Any]:
-    """The object that a line holds."""
+    """The object in a line."""
     try:
-        found, end = DECODER.raw_decode(line)
+        content, end = DECODER.raw_decode(line)
         reason = f"more after it: column {end + 1}"
     except json.JSONDecodeError as error:
-        found, end, reason = None, -1, f"{error.msg}: column {error.colno}"
+        content, end, reason = None, -1, f"{error.msg}: column {error.colno}"
     except RecursionError:
-        found, end, reason = None, -1, "nested too deep"
-    if isinstance(found, dict) and end == len(line):
-        return found
+        content, end, reason = None, -1, "nested too deep"
+    if isinstance(content, dict) and end == len(line):
+        return content
     if end == len(line):
         raise DataError(
-            f"{path}, line {number}: each line holds one object, such as "
+            f"{path}, line {number}: each line contains one object, such as "
             f'{{"item": "t1", "annotator": "ann", "answer": "yes"}}; found {line[:40]!r}'
         )
     raise DataError(
         f"{path}, line {number}: no whole JSON object ({reason}); "
-        "each line holds one object; is the line cut off?"
+        "each line contains one object; is the line cut off?"
     )
 
 
 def half_letter(name: str, column: list[Any], path: Path, place: Place) -> DataError:
-    """A lone surrogate: JSON can write it, no text can hold it."""
+    """The error for a lone surrogate, which JSON can write but text cannot contain."""
     row = next(row for row, value in enumerate(column) if not _is_whole(value))
     return DataError(
-        f"{path}, {place(row)}: {name!r} holds half a letter (a lone surrogate), "
+        f"{path}, {place(row)}: {name!r} contains half a letter (a lone surrogate), "
         f"found {column[row][:40]!r}; correct it"
     )
 

@@ -1,4 +1,4 @@
-"""Options: what a user may say about a table; None is "find out by yourself"."""
+"""Options: what a user may state about a table; None is recognised from the table."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dissensus.scales import Scale
 
 @dataclass(frozen=True)
 class Options:
-    """What `readers.read` hands to every reader, already put into one form.
+    """The arguments of `readers.read`, as every reader gets them.
 
     Example:
         >>> Options(item="task", answer=("label",)).columns_named
@@ -30,7 +30,7 @@ class Options:
     repeats: Repeats = "error"
     encoding: str | None = None
     name: str | None = None  # of the corpus
-    corpus: str | None = None  # which one, of a source that holds several
+    corpus: str | None = None  # which one, if the source contains several
     merge_variants: bool = False
 
     @property

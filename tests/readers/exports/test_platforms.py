@@ -167,7 +167,7 @@ def test_a_pool_without_ids_of_tasks(write: Write) -> None:
     )
     corpus = pool(write, ["INPUT:image", "OUTPUT:result"], *lines)
     assert list(corpus.items) == ["http://x/1.png"] and not corpus.contents
-    assert "pool.tsv: 'image' names no file that is here; it is not read" in corpus.notes
+    assert "pool.tsv: 'image' names no file that exists; it is not read" in corpus.notes
     texts = pool(write, ["INPUT:text", "OUTPUT:result"], *lines)
     assert list(texts.items) == ["http://x/1.png"]
 
@@ -238,8 +238,8 @@ def test_batches_that_cannot_be_read(write: Write) -> None:
         "batch.csv: no answers 'why'; there are 'mood'"
     )
     assert refused(write, plain, fine, item="Title") == (
-        "batch.csv: an export of Mechanical Turk says itself what is what; leave 'item' out, or "
-        'say format="csv" (--format csv) to read it as a table'
+        "batch.csv: an export of Mechanical Turk states itself what each column is; leave 'item' "
+        'out, or say format="csv" (--format csv) to read it as a table'
     )
 
 

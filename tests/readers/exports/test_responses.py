@@ -93,5 +93,5 @@ def test_damaged_exports_are_read_or_refused(write: Write, tool: str) -> None:
 @pytest.mark.parametrize("tool", ["label-studio", "prodigy", "argilla"])
 def test_half_a_letter(write: Write, tool: str) -> None:
     text = json.dumps(whole(tool)).replace("text 2", "text \\ud800")
-    with pytest.raises(DataError, match="holds half a letter"):
+    with pytest.raises(DataError, match="contains half a letter"):
         read(write(text, "export.json"))

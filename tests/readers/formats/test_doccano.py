@@ -92,14 +92,14 @@ def test_folders_that_cannot_be_read(tmp_path: Path) -> None:
 
 def test_other_folders_and_zips_are_not_taken_for_it(tmp_path: Path) -> None:
     other = folder(tmp_path, ann='{"item": 1, "answer": 2}\n')
-    with pytest.raises(DataError, match="no corpus of ours"):
+    with pytest.raises(DataError, match="without a corpus"):
         recognise(other)
     (other / "ann.jsonl").write_text(lines(["joy"]))
     (other / "notes.txt").write_text("mine")
-    with pytest.raises(DataError, match="no corpus of ours"):
+    with pytest.raises(DataError, match="without a corpus"):
         recognise(other)
     (tmp_path / "empty").mkdir()
-    with pytest.raises(DataError, match="no corpus of ours"):
+    with pytest.raises(DataError, match="without a corpus"):
         recognise(tmp_path / "empty")
     sheet = tmp_path / "sheet.xlsx"
     with zipfile.ZipFile(sheet, "w") as archive:

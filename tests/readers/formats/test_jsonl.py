@@ -115,7 +115,7 @@ def test_a_line_cut_off(write: Write) -> None:
     path = write(FIRST + '{"item": "t2", "annot', "a.jsonl")
     message = (
         f"{path}, line 2: no whole JSON object (Unterminated string starting at: column 16); "
-        "each line holds one object; is the line cut off?"
+        "each line contains one object; is the line cut off?"
     )
     with pytest.raises(DataError, match=refused(message)):
         read(path)
@@ -125,7 +125,7 @@ def test_two_objects_in_a_line(write: Write) -> None:
     path = write("{} {}", "a.jsonl")
     message = (
         f"{path}, line 1: no whole JSON object (more after it: column 3); "
-        "each line holds one object; is the line cut off?"
+        "each line contains one object; is the line cut off?"
     )
     with pytest.raises(DataError, match=refused(message)):
         read(path)
@@ -141,7 +141,7 @@ def test_nested_too_deep(write: Write) -> None:
 def test_no_object(write: Write) -> None:
     path = write(FIRST + "[1, 2]\n", "a.jsonl")
     message = (
-        f"{path}, line 2: each line holds one object, such as "
+        f"{path}, line 2: each line contains one object, such as "
         '{"item": "t1", "annotator": "ann", "answer": "yes"}; found \'[1, 2]\''
     )
     with pytest.raises(DataError, match=refused(message)):
@@ -187,7 +187,7 @@ def test_an_object_over_many_lines(write: Write) -> None:
 def test_half_a_letter(write: Write) -> None:
     path = write(FIRST + FIRST.replace("yes", "\\ud800"), "a.jsonl")
     message = (
-        f"{path}, line 2: 'label' holds half a letter (a lone surrogate), "
+        f"{path}, line 2: 'label' contains half a letter (a lone surrogate), "
         "found '\\ud800'; correct it"
     )
     with pytest.raises(DataError, match=refused(message)):

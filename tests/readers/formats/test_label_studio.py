@@ -107,7 +107,7 @@ def test_people_are_called_by_their_address_where_one_is_known(write: Write) -> 
 def test_nobody_is_named(write: Write) -> None:
     corpus = made(write, task(1, annotation(1, None, result("mood", "joy"))))
     assert corpus["mood"].annotator is None
-    assert "export.json: nobody is named, so that answers are anonymous" in corpus.notes
+    assert "export.json: no annotator is named: answers are anonymous" in corpus.notes
     some = made(
         write,
         task(
@@ -136,7 +136,7 @@ def test_what_is_not_read_is_said(write: Write) -> None:
         LeftOut("mood", "no annotation", 1),
     )
     for said in (
-        "marks, and what was said of them, are not read: labels 1, choices 1",
+        "marks, and comments on them, are not read: labels 1, choices 1",
         "1 task without an annotation left out",
         "1 annotation found twice and read once",
         "left out: cancelled 1, found twice 1, no annotation 1",
@@ -196,7 +196,7 @@ def test_what_was_shown(write: Write) -> None:
     assert alike.item_attributes["data.mood"].to_pylist() == ["imported"]
     away = made(write, task(1, said, image="s3://bucket/1.png"))
     assert not away.contents and away.item_attributes["image"].to_pylist() == ["s3://bucket/1.png"]
-    assert "export.json: 'image' names no file that is here; it is not read" in away.notes
+    assert "export.json: 'image' names no file that exists; it is not read" in away.notes
     write("not really", "1.png")
     here = made(write, task(1, said, image="1.png"))
     assert here.contents["image"].values.to_pylist()[0].endswith("/1.png")
@@ -256,7 +256,8 @@ def test_files_that_cannot_be_read(write: Write, tasks: list[Any], error: str) -
 def test_columns_are_not_named(write: Write) -> None:
     said = task(1, annotation(1, 10, result("mood", "joy")))
     assert refused(write, said, annotator="completed_by").startswith(
-        "export.json: an export of Label Studio says itself what is what; leave 'annotator' out"
+        "export.json: an export of Label Studio states itself what each column is; leave "
+        "'annotator' out"
     )
 
 

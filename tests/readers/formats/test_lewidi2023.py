@@ -168,7 +168,8 @@ def test_conversations_are_joined_through_others() -> None:
 def test_options_that_make_no_sense_are_refused(tmp_path: Path) -> None:
     content = {"1": lewidi_item()}
     assert refusal(tmp_path, content, item="task", scale="nominal") == (
-        "HS-Brexit_train.json: LeWiDi 2023 JSON says itself what is what; leave 'item', 'scale' out"
+        "HS-Brexit_train.json: LeWiDi 2023 JSON states itself what each column is; leave 'item', "
+        "'scale' out"
     )
     assert refusal(tmp_path, content, corpus="ArMIS") == (
         "HS-Brexit_train.json: no corpus 'ArMIS'; there is 'HS-Brexit'"
@@ -208,19 +209,18 @@ def test_json_nested_too_deeply_is_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ([1], ": an object of items by key is wanted, found a list"),
+        ([1], ": expected an object of items by key, found a list"),
         ({}, ": no items"),
         (
             {"1": "a"},
-            ", item '1': an object of keys such as 'text' and 'annotations' is wanted, "
-            "found a text",
+            ", item '1': expected an object of keys such as 'text' and 'annotations', found a text",
         ),
         (
             {"1": {"text": "a", "split": "dev", "annotators": "Ann1"}},
             ", item '1': no key 'annotation task', 'annotations'; "
             "it has 'text', 'split', 'annotators'",
         ),
-        ('{"1": {}, "1": {}}', ": key '1' stands twice in one object"),
+        ('{"1": {}, "1": {}}', ": key '1' occurs twice in one object"),
     ],
 )
 def test_what_is_no_such_object_is_refused(content: Any, message: str, tmp_path: Path) -> None:
@@ -249,7 +249,7 @@ OTHERS = {"other annotations": {"offensive language detection": "1,0,1"}}
         ({"text": 7}, "'text' must be a text, found a number"),
         ({"annotations": "0,2"}, "'annotations' has '2'; hate is one of '0', '1'"),
         ({"hard_label": "maybe"}, "'hard_label' has 'maybe'; hate is one of '0', '1'"),
-        ({"other_info": "x"}, "'other_info': an object of texts is wanted, found a text"),
+        ({"other_info": "x"}, "'other_info': expected an object of texts, found a text"),
     ],
 )
 def test_a_wrong_item_is_refused_with_file_and_key(

@@ -169,7 +169,7 @@ def test_an_empty_answer_is_left_out_and_counted(tmp_path: Path) -> None:
 def test_options_that_make_no_sense_are_refused(tmp_path: Path) -> None:
     content = {"1": irony_item()}
     assert refusal(tmp_path, content, item="task", scale="nominal") == (
-        "MP_dev.json: LeWiDi 2025 JSON says itself what is what; leave 'item', 'scale' out"
+        "MP_dev.json: LeWiDi 2025 JSON states itself what each column is; leave 'item', 'scale' out"
     )
     assert refusal(tmp_path, content, corpus="CSC") == (
         "MP_dev.json: no corpus 'CSC'; there is 'MP'"
@@ -183,7 +183,7 @@ def test_damaged_files_are_refused(tmp_path: Path) -> None:
     )
     assert refusal(tmp_path, "") == "MP_dev.json: the file is empty"
     assert refusal(tmp_path, "[1]") == (
-        "MP_dev.json: an object of items by key is wanted, found a list"
+        "MP_dev.json: expected an object of items by key, found a list"
     )
     assert refusal(tmp_path, "{}") == "MP_dev.json: no items"
     assert refusal(tmp_path, {"1": {"text": "a", "split": "dev", "annotators": ""}}) == (
@@ -191,7 +191,7 @@ def test_damaged_files_are_refused(tmp_path: Path) -> None:
         "it has 'text', 'split', 'annotators'"
     )
     assert refusal(tmp_path, '{"1": {}, "1": {}}') == (
-        "MP_dev.json: key '1' stands twice in one object"
+        "MP_dev.json: key '1' occurs twice in one object"
     )
 
 
@@ -221,12 +221,12 @@ def test_damaged_files_are_refused(tmp_path: Path) -> None:
         ),
         (
             irony_item(annotations="0,1"),
-            ", 'annotations': an object of answers by annotator is wanted, found a text",
+            ", 'annotations': expected an object of answers by annotator, found a text",
         ),
         (irony_item(annotators=["Ann2"]), ": 'annotators' must be a text, found a list"),
         (irony_item(text={"post": 7}), ", 'text': 'post' must be a text, found a number"),
         (irony_item(text=7), ": 'text' must be a text, found a number"),
-        (irony_item(other_info="x"), ", 'other_info': an object of texts is wanted, found a text"),
+        (irony_item(other_info="x"), ", 'other_info': expected an object of texts, found a text"),
         (
             paraphrase_item(other_info={"explanations": ["one"]}),
             ": 'explanations' has 1 entries but 'annotators' has 2",

@@ -1,4 +1,4 @@
-"""Matrices of whole numbers: items x annotators, -1 where nobody was asked."""
+"""Matrices of whole numbers: items x annotators, -1 where an annotator was not asked."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from dissensus.readers import read, recognise
 from dissensus.scales import Nominal, Ordinal
 from tests.readers.conftest import Write
 
-HOLDS = "a matrix holds whole numbers from 0, and -1 where nobody was asked"
+HOLDS = "a matrix contains whole numbers from 0, and -1 where an annotator was not asked"
 
 
 def refused(text: str) -> str:
@@ -47,7 +47,7 @@ def test_a_matrix(write: Write, content: str | bytes, name: str) -> None:
     assert corpus.left_out == ()
     assert corpus.notes == (
         f"{name}: matrix; a line per item, a column per annotator (ordinal: 0, 1, 2), "
-        "-1 = nobody was asked; 4 answers by 3 annotators on 3 items",
+        "-1 = not asked; 4 answers by 3 annotators on 3 items",
     )
 
 
@@ -104,7 +104,7 @@ def test_ragged_rows(write: Write, line: str) -> None:
 
 def test_words(write: Write) -> None:
     path = write("1 -1 2\n1 yes 0\n", "answers.txt")
-    message = f"{path}, line 2, column 2: 'yes' is no whole number; {HOLDS}"
+    message = f"{path}, line 2, column 2: 'yes' is not a whole number; {HOLDS}"
     with pytest.raises(DataError, match=refused(message)):
         read(path, format="matrix")
 
@@ -133,8 +133,8 @@ def test_nobody_answered(write: Write) -> None:
     [
         ([1, 2], "a matrix is items x annotators, found the shape (2,)"),
         (np.zeros((0, 3), int), "a matrix is items x annotators, found the shape (0, 3)"),
-        ([["a", "b"]], f"<U1 is no type of number; {HOLDS}"),
-        ([[1j]], f"complex128 is no type of number; {HOLDS}"),
+        ([["a", "b"]], f"<U1 is not a type of number; {HOLDS}"),
+        ([[1j]], f"complex128 is not a type of number; {HOLDS}"),
         (
             np.array([[{}]], object),
             "damaged (Object arrays cannot be loaded when allow_pickle=False); "

@@ -48,11 +48,11 @@ def test_gaps_and_words(write: Write) -> None:
     [
         (
             '{"0": {"a": 1, "b": [1, 2]}}',
-            ", task '0': worker 'b' gave no label, found a list; a number or a text is wanted",
+            ", task '0': worker 'b' gave no label, found a list; expected a number or a text",
         ),
         (
             '{"0": {"a": 1}, "1": 2}',
-            ", task '1': an object of labels by worker is wanted, found a number",
+            ", task '1': expected an object of labels by worker, found a number",
         ),
     ],
 )

@@ -63,7 +63,7 @@ def test_choices(write: Write) -> None:
     assert corpus["choice"].extra["_timestamp"].to_pylist() == ["1707211049", "1707211050", None]
     assert corpus.notes == (
         "moods.jsonl: Prodigy; choice (nominal: fear, joy); 3 answers by 2 annotators on 2 items",
-        "moods.jsonl: annotators are named without 'moods-', which stands before all of them",
+        "moods.jsonl: annotators are named without 'moods-', which all names begin with",
     )
 
 
@@ -129,7 +129,7 @@ def test_what_holds_no_answer_is_counted(write: Write) -> None:
 def test_nobody_is_named(write: Write) -> None:
     corpus = made(write, chosen(1, None, "joy"), chosen(1, None, "fear"))
     assert corpus["choice"].annotator is None and corpus.n_annotators == 0
-    assert "moods.jsonl: nobody is named, so that answers are anonymous" in corpus.notes
+    assert "moods.jsonl: no annotator is named: answers are anonymous" in corpus.notes
 
 
 def test_an_annotators_id_comes_before_the_sessions(write: Write) -> None:
@@ -152,7 +152,7 @@ def test_the_name_of_the_dataset(
 ) -> None:
     corpus = made(write, *(chosen(1, person, "joy") for person in people))
     assert list(corpus.annotators) == (wanted or list(people))
-    timed = "2 annotators named after a time, as sessions without a name are"
+    timed = "2 annotators named after a time, as unnamed sessions are"
     assert any(timed in note for note in corpus.notes) == (wanted is None)
 
 
@@ -163,7 +163,7 @@ def test_pictures_are_files_or_not_read(write: Write) -> None:
     assert corpus.contents["image"].values.to_pylist()[0].endswith("/a.png")
     inside = made(write, chosen(1, "a", "joy", image="data:image/png;base64,AAAA"))
     assert "image" not in inside.contents and "image" not in inside.item_attributes
-    said = "moods.jsonl: media that stand in the file itself or on the web are not read"
+    said = "moods.jsonl: media inside the file or on the web are not read"
     assert said in inside.notes
 
 
@@ -205,8 +205,8 @@ def test_files_that_cannot_be_read(
 def test_columns_are_not_named(write: Write) -> None:
     error = refused(write, chosen(1, "a", "joy"), answer="accept")
     assert error == (
-        "moods.jsonl: an export of Prodigy says itself what is what; leave 'answer' out, or say "
-        'format="jsonl" (--format jsonl) to read it as a table'
+        "moods.jsonl: an export of Prodigy states itself what each column is; leave 'answer' out, "
+        'or say format="jsonl" (--format jsonl) to read it as a table'
     )
     table = made(write, chosen(1, "a", "joy"), answer="accept", format="jsonl")
     assert table["accept"].answers() == [("joy",)]

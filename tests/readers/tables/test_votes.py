@@ -294,11 +294,11 @@ def test_options_of_a_vote_table(write: Write) -> None:
     counts = votes()
     path = write(text_of(columns_of(counts, ENGLISH, "count", "class", "012")))
     assert refused(path, format="votes", annotator="id") == (
-        "labels.csv: in a vote table nobody knows who answered; leave out annotator=, annotators= "
-        "and question="
+        "labels.csv: a vote table does not say who answered; leave out annotator=, annotators= and "
+        "question="
     )
     assert refused(path, format="votes", answer=["text", "neither"]) == (
-        "labels.csv: 'text' does not hold counts: 0, 1, 2, ..."
+        "labels.csv: 'text' does not contain counts: 0, 1, 2, ..."
     )
     found = read(path, format="votes")
     np.testing.assert_array_equal(counts_of(found, ENGLISH), counts)

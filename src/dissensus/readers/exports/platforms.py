@@ -1,4 +1,4 @@
-"""Tables of crowdsourcing platforms: columns have prefixes for what was shown and answered."""
+"""Tables of crowdsourcing platforms, whose columns have prefixes for content and answers."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from dissensus.readers.exports.responses import (
     Left,
     by_reason,
     check_options,
-    corpus_of,
-    not_here,
-    shown_in,
+    export_corpus,
+    missing_media_notes,
+    shown_content,
 )
 from dissensus.readers.json_text import set_text
 from dissensus.readers.options import Options
@@ -34,10 +34,10 @@ _NUMBERED = re.compile(r"(.*?)[._ ]?(\d+)")
 
 @dataclass(frozen=True)
 class Platform:
-    """How a platform's columns are called."""
+    """The names of a platform's columns."""
 
     tool: str
-    shown: str  # the prefix of what was shown, as of answers and gold labels
+    shown: str  # the prefix of content columns; `answer` and `gold` are prefixes too
     answer: str
     item: str
     annotator: str
@@ -52,13 +52,13 @@ class Platform:
 
 
 def read_batch(path: Path, options: Options, platform: Platform) -> Corpus:
-    """Read a table; which answers are read, and what was shown, may be named."""
+    """Read a table; options may name the answers and the content."""
     check_options(path, options, platform.tool, ("answer", "text"), "csv")
     rows = delimited_rows(path, options.encoding)
     _check_one_item(rows, platform)
     columns = {name: column.array() for name, column in rows.columns.items()}
-    said: list[str] = []
-    answers = _answers(rows, options, platform, said)
+    notes: list[str] = []
+    answers = _answers(rows, options, platform, notes)
     kept, left = _kept(rows, answers, platform)
     if not kept.any():
         raise DataError(f"{path}: no answers: {by_reason(left)}")
@@ -72,13 +72,13 @@ def read_batch(path: Path, options: Options, platform: Platform) -> Corpus:
         place=lambda row: rows.place(int(where[row])),
         sets=frozenset(name for name in answers if pa.types.is_list(answers[name].type)),
     )
-    roles, away = _roles(batch, answers, named, options, platform)
-    said += not_here(away)
-    return corpus_of(batch, roles, options, platform.tool, left, said)
+    roles, missing_media = _roles(batch, answers, named, options, platform)
+    notes += missing_media_notes(missing_media)
+    return export_corpus(batch, roles, options, platform.tool, left, notes)
 
 
 def _check_one_item(rows: Rows, platform: Platform) -> None:
-    """Refuse rows that hold several items: Input.x1, Input.x2 beside Answer.y1, Answer.y2."""
+    """Refuse rows with several items: Input.x1, Input.x2 and Answer.y1, Answer.y2."""
     shown, given = (
         _numbers(name.removeprefix(prefix) for name in rows.columns if name.startswith(prefix))
         for prefix in (platform.shown, platform.answer)
@@ -92,43 +92,45 @@ def _check_one_item(rows: Rows, platform: Platform) -> None:
 
 
 def _numbers(names: Iterable[str]) -> set[str]:
-    """The numbers that names of one kind end with, where there are several."""
-    found = [match for match in map(_NUMBERED.fullmatch, names) if match]
-    stems = [match[1] for match in found]
-    return {match[2] for match in found if stems.count(match[1]) > 1}
+    """The numbers at the end of names, where several names differ in them only."""
+    matches = [match for match in map(_NUMBERED.fullmatch, names) if match]
+    stems = [match[1] for match in matches]
+    return {match[2] for match in matches if stems.count(match[1]) > 1}
 
 
 # ---- answers ----
 
 
 def _answers(
-    rows: Rows, options: Options, platform: Platform, said: list[str]
+    rows: Rows, options: Options, platform: Platform, notes: list[str]
 ) -> dict[str, pa.Array]:
-    """The answers by question, those of boxes and buttons put together; free texts are none."""
+    """The answers by question; check boxes of one question are joined, free texts left out."""
     prefix = platform.answer
     given = {n.removeprefix(prefix): c for n, c in rows.columns.items() if n.startswith(prefix)}
-    made: dict[str, pa.Array] = {}
+    answers: dict[str, pa.Array] = {}
     for name, parts in _grouped(given).items():
-        made[name] = given[parts[0]].array() if name in given else _ticked(given, name, parts)
-    short = {name: name.removesuffix(".labels").removesuffix(".label") for name in made}
+        answers[name] = given[parts[0]].array() if name in given else _ticked(given, name, parts)
+    short = {name: name.removesuffix(".labels").removesuffix(".label") for name in answers}
     if len(set(short.values())) == len(short):
-        made = {short[name]: array for name, array in made.items()}
-    made = {f"{prefix}{n}" if n in rows.columns else n: array for n, array in made.items()}
+        answers = {short[name]: array for name, array in answers.items()}
+    answers = {f"{prefix}{n}" if n in rows.columns else n: array for n, array in answers.items()}
     if options.answer is not None:
-        wanted = [n if n in made else n.removeprefix(prefix) for n in options.answer]
-        missing = [name for name in wanted if name not in made]
+        wanted = [n if n in answers else n.removeprefix(prefix) for n in options.answer]
+        missing = [name for name in wanted if name not in answers]
         if missing:
-            raise DataError(f"{rows.path}: no answers {listed(missing)}; there are {listed(made)}")
-        return {name: made[name] for name in wanted}
-    free = [name for name, array in made.items() if _is_free(array)]
-    if free and len(free) < len(made):
-        said.append(f"free texts, not read as answers: {listed(free)}")
-        return {name: array for name, array in made.items() if name not in free}
-    return made
+            raise DataError(
+                f"{rows.path}: no answers {listed(missing)}; there are {listed(answers)}"
+            )
+        return {name: answers[name] for name in wanted}
+    free = [name for name, array in answers.items() if _is_free(array)]
+    if free and len(free) < len(answers):
+        notes.append(f"free texts, not read as answers: {listed(free)}")
+        return {name: array for name, array in answers.items() if name not in free}
+    return answers
 
 
 def _grouped(given: dict[str, Column]) -> dict[str, list[str]]:
-    """The columns of each question: several where they are ticks of `NAME.VALUE`."""
+    """The columns of each question: several if they are check boxes `NAME.VALUE`."""
     ticks: dict[str, list[str]] = {}
     for name, column in given.items():
         values = {str(value).strip().lower() for value in column.values.to_pylist()}
@@ -137,13 +139,13 @@ def _grouped(given: dict[str, Column]) -> dict[str, list[str]]:
     alone = {name: [name] for name in given}
     for question, parts in ticks.items():
         if len(parts) > 1 and question not in given:
-            alone = {name: held for name, held in alone.items() if name not in parts}
+            alone = {name: columns for name, columns in alone.items() if name not in parts}
             alone[question] = parts
     return alone
 
 
 def _ticked(given: dict[str, Column], question: str, parts: list[str]) -> pa.Array:
-    """The values that are ticked in each row: one where that is so in all, or else a set."""
+    """The checked values of each row: one value if every row has one, otherwise a set."""
     values = [part.removeprefix(f"{question}.") for part in parts]
     texts = [given[part].array().to_pylist() for part in parts]
     shown = [any(cell is not None for cell in row) for row in zip(*texts, strict=True)]
@@ -151,21 +153,21 @@ def _ticked(given: dict[str, Column], question: str, parts: list[str]) -> pa.Arr
         [value for value, cell in zip(values, row, strict=True) if str(cell).lower() == "true"]
         for row in zip(*texts, strict=True)
     ]
-    if all(len(found) == 1 for found, seen in zip(chosen, shown, strict=True) if seen):
-        return pa.array([found[0] if found else None for found in chosen], pa.string())
-    sets = [found if seen else None for found, seen in zip(chosen, shown, strict=True)]
+    if all(len(checked) == 1 for checked, seen in zip(chosen, shown, strict=True) if seen):
+        return pa.array([checked[0] if checked else None for checked in chosen], pa.string())
+    sets = [checked if seen else None for checked, seen in zip(chosen, shown, strict=True)]
     return pa.array(sets, pa.list_(pa.string()))
 
 
 def _as_texts(array: pa.Array) -> pa.Array:
-    """Sets as JSON, as tables of texts hold them."""
+    """Sets as JSON lists."""
     if not pa.types.is_list(array.type):
         return array
     return pa.array([None if a is None else set_text(a) for a in array.to_pylist()], pa.string())
 
 
 def _is_free(array: pa.Array) -> bool:
-    """Whether hardly two people wrote the same, and no numbers."""
+    """Whether most answers differ and are not numbers: free texts."""
     if pa.types.is_list(array.type):
         return False
     texts = [text for text in array.to_pylist() if text is not None and text.strip() != "{}"]
@@ -185,11 +187,11 @@ def _kept(rows: Rows, answers: dict[str, pa.Array], platform: Platform) -> tuple
     return np.array([why is None for why in reasons]), left
 
 
-# ---- what is what ----
+# ---- roles ----
 
 
 def _renamed(rows: Rows, answers: dict[str, pa.Array], platform: Platform) -> dict[str, str]:
-    """The columns beside answers, old name -> new: without a prefix where that is free."""
+    """The columns besides answers, old name -> new: without a prefix if no other has that name."""
     named = {}
     for name in rows.columns:
         if name.startswith(platform.answer):
@@ -207,17 +209,17 @@ def _roles(
     options: Options,
     platform: Platform,
 ) -> tuple[ColumnRoles, list[str]]:
-    """What each column is, and the media that are not here."""
+    """The roles of the columns, and the columns of media files that do not exist."""
     shown_ones = [new for old, new in named.items() if old.startswith(platform.shown)]
     text = None
     if options.text is not None:
         text = tuple(named.get(f"{platform.shown}{t}", named.get(t, t)) for t in options.text)
     item = platform.item if _is_whole(batch, platform.item) else None
-    shown, away = shown_in(batch, replace(options, text=text), item, shown_ones)
-    item = away[0] if item is None and away else item
+    shown, missing_media = shown_content(batch, replace(options, text=text), item, shown_ones)
+    item = missing_media[0] if item is None and missing_media else item
     if item is None and not shown:
         raise DataError(
-            f"{batch.path}: no items: {platform.item!r} is not there, nor what was shown"
+            f"{batch.path}: no items: there is neither {platform.item!r} nor a content column"
         )
     response = platform.response if platform.response in batch.columns else None
     seconds = platform.seconds if platform.seconds in batch.columns else None
@@ -231,7 +233,7 @@ def _roles(
         gold=gold,
         seconds=seconds if seconds and batch.columns[seconds].numbers() is not None else None,
         response=response if len(answers) > 1 else None,
-    ), away
+    ), missing_media
 
 
 def _is_whole(batch: Rows, name: str) -> bool:

@@ -1,4 +1,4 @@
-"""What the readers of annotation tools' exports share: a table of texts whose columns are known."""
+"""Responses: what an annotation tool recorded, as a table whose columns are known -> Corpus."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from dissensus.readers.tables.answers import described
 from dissensus.readers.tables.assembly import assemble
 from dissensus.readers.tables.column_names import kind_of
 from dissensus.readers.tables.column_roles import ColumnRoles, shown_columns
-from dissensus.readers.tables.notes import amounts, remarks
+from dissensus.readers.tables.notes import amounts, remarks, with_notes
 from dissensus.readers.tables.rows import Rows, make_rows
 
-ITEM, PERSON, SECONDS = "(item)", "(annotator)", "(seconds)"  # columns that no export has
+ITEM, ANNOTATOR, SECONDS = "(item)", "(annotator)", "(seconds)"  # columns that no export has
 _OPENING = re.compile(r"\s*(\[\s*)?\{")
 Left = Counter[tuple[str, str]]  # (question, reason) -> answers that are not read
 
@@ -32,33 +32,33 @@ Left = Counter[tuple[str, str]]  # (question, reason) -> answers that are not re
 def check_options(
     path: Path, options: Options, tool: str, may: Iterable[str] = (), plain: str = "jsonl"
 ) -> None:
-    """Refuse to be told what an export says itself.
+    """Refuse options about what an export states itself.
 
     Args:
-        may: the parts that may be named all the same.
+        may: the options that are allowed.
         plain: the format that reads it as a table.
     """
-    told = [part for part in options.columns_named if part not in may]
-    told += ["merge_variants"] if options.merge_variants else []
-    if told:
+    given = [option for option in options.columns_named if option not in may]
+    given += ["merge_variants"] if options.merge_variants else []
+    if given:
         raise DataError(
-            f"{path}: an export of {tool} says itself what is what; leave {listed(told)} out, or "
-            f'say format="{plain}" (--format {plain}) to read it as a table'
+            f"{path}: an export of {tool} states itself what each column is; leave {listed(given)} "
+            f'out, or say format="{plain}" (--format {plain}) to read it as a table'
         )
 
 
 def opens_with(path: Path, *keys: str) -> bool:
-    """Whether a file opens with an object, alone or in an array, where all these patterns are."""
+    """Whether a file begins with a JSON object, alone or in an array, that has these patterns."""
     opening = head(path, 1 << 16).decode("utf-8-sig", errors="replace")
     return bool(_OPENING.match(opening)) and all(re.search(key, opening) for key in keys)
 
 
 def entries(path: Path, encoding: str | None) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The objects of a file, and where each stands: "line 3", or "entry 3" of an array."""
+    """The place of each object in a file ("line 3", or "entry 3" of an array), and the object."""
     text = read_utf8(path, encoding).decode("utf-8")
     unit = unit_of(text)
-    for number, found in objects(text, path):
-        yield f"{unit} {number}", found
+    for number, entry in objects(text, path):
+        yield f"{unit} {number}", entry
 
 
 def table(
@@ -67,11 +67,11 @@ def table(
     places: list[str],
     sets: Iterable[str] = (),
 ) -> Rows:
-    """Columns of texts as rows.
+    """Rows from columns of texts.
 
     Args:
-        places: where each row stands, such as "line 3".
-        sets: the columns whose texts are lists, as JSON.
+        places: the place of each row in the file, such as "line 3".
+        sets: the columns whose texts are JSON lists.
     """
     arrays = []
     for name, column in columns.items():
@@ -90,20 +90,20 @@ def table(
     )
 
 
-def corpus_of(
+def export_corpus(
     rows: Rows,
     roles: ColumnRoles,
     options: Options,
     tool: str,
     left: Left,
-    said: Iterable[str] = (),
+    notes: Iterable[str] = (),
     known: Mapping[str, int] | None = None,
 ) -> Corpus:
-    """The corpus that a table of answers is; its first note says what was recognised.
+    """The corpus of a table whose roles are known; its first note says what was recognised.
 
     Args:
-        left: answers that are not read, or not in the table at all.
-        said: further notes.
+        left: answers that are not read, whether they are in the table or not.
+        notes: further notes.
         known: question -> how many of its blank cells `left` counts already.
     """
     plain = replace(options, item=None, annotator=None, answer=None, text=None)
@@ -115,81 +115,79 @@ def corpus_of(
     counted_left += left  # which also drops what is 0
     more = tuple(LeftOut(question, reason, n) for (question, reason), n in counted_left.items())
     corpus = replace(assembled.corpus, left_out=more)
-    asked = "; ".join(f"{q} ({described(a.scale)})" for q, a in corpus.questions.items())
-    notes = [f"{tool}; {asked}; {amounts(corpus)}", *said]
-    notes += [f"left out: {by_reason(left)}"] if left else []
-    return replace(
-        corpus, notes=tuple(f"{rows.name}: {line}" for line in notes + remarks(assembled))
-    )
+    scales = "; ".join(f"{q} ({described(a.scale)})" for q, a in corpus.questions.items())
+    lines = [f"{tool}; {scales}; {amounts(corpus)}", *notes]
+    lines += [f"left out: {by_reason(left)}"] if left else []
+    return with_notes(corpus, rows, [*lines, *remarks(assembled)])
 
 
 @dataclass
 class Response:
-    """What one person said of one item at one time."""
+    """The answers that one annotator gave to one item at the same time."""
 
     place: str  # such as "line 3"
     item: str
-    person: str | None
-    answers: dict[str, list[str]]  # by question: a value, or as many as a set has
-    beside: dict[str, str]  # what the export holds of the item: texts, paths, facts
-    facts: dict[str, str] = field(default_factory=dict)  # of the response itself
+    annotator: str | None
+    answers: dict[str, list[str]]  # by question: one value, or the members of a set
+    item_data: dict[str, str]  # what the export contains about the item: texts, paths, attributes
+    extra: dict[str, str] = field(default_factory=dict)  # about the response itself
     seconds: str | None = None
-    reason: str | None = None  # why nothing of it is read, if so
+    reason: str | None = None  # why the whole response is left out, if it is
     left: dict[str, str] = field(default_factory=dict)  # question -> why its answer is not read
 
 
-def of_responses(
+def responses_corpus(
     path: Path,
     responses: list[Response],
     questions: Mapping[str, bool],
     options: Options,
     tool: str,
-    said: Iterable[str],
+    notes: Iterable[str],
     fields: Iterable[str] = (),
 ) -> Corpus:
     """The corpus of responses.
 
-    Each response counts once for each question: as an answer, or as left out for a reason. Where
+    Each response counts once for each question: as an answer, or as left out for a reason. If
     some responses have an annotator, those without one are left out.
 
     Args:
         questions: whether the answers to each are sets.
-        fields: of what stands beside answers, what was shown; found by their names if left out.
+        fields: the item data that were shown; recognised by their names if left out.
     """
-    said = list(said)
-    named = any(one.person for one in responses if one.reason is None)
+    notes = list(notes)
+    named = any(one.annotator for one in responses if one.reason is None)
     kept, left = [], Left()
     for one in responses:
-        reason = one.reason or ("no annotator" if named and not one.person else None)
+        reason = one.reason or ("no annotator" if named and not one.annotator else None)
         if reason is None:
             kept.append(one)
-        whys = dict.fromkeys(questions, reason) | one.left
-        left.update((question, why) for question, why in whys.items() if why is not None)
+        reasons = dict.fromkeys(questions, reason) | one.left
+        left.update((question, why) for question, why in reasons.items() if why is not None)
     if not kept:
         raise DataError(f"{path}: no answers: {by_reason(left)}")
     if not named:
-        said.append("nobody is named, so that answers are anonymous")
+        notes.append("no annotator is named: answers are anonymous")
     columns: dict[str, list[str | None]] = {ITEM: [one.item for one in kept]}
     if named:
-        columns[PERSON] = [one.person for one in kept]
+        columns[ANNOTATOR] = [one.annotator for one in kept]
     if any(one.seconds for one in kept):
         columns[SECONDS] = [one.seconds for one in kept]
     for question, is_set in questions.items():
         columns[question] = [_cell(one.answers.get(question), is_set) for one in kept]
-    keys = [key for key in dict.fromkeys(k for one in kept for k in one.beside) if key.strip()]
-    beside = {key: f"data.{key.strip()}" if key.strip() in columns else key.strip() for key in keys}
-    columns |= {new: [one.beside.get(old) for one in kept] for old, new in beside.items()}
-    for key in dict.fromkeys(key for one in kept for key in one.facts):
-        columns[key] = [one.facts.get(key) for one in kept]
+    keys = [key for key in dict.fromkeys(k for one in kept for k in one.item_data) if key.strip()]
+    data = {key: f"data.{key.strip()}" if key.strip() in columns else key.strip() for key in keys}
+    columns |= {new: [one.item_data.get(old) for one in kept] for old, new in data.items()}
+    for key in dict.fromkeys(key for one in kept for key in one.extra):
+        columns[key] = [one.extra.get(key) for one in kept]
     rows = table(path, columns, [one.place for one in kept], [q for q, s in questions.items() if s])
-    shown, away = shown_in(
-        rows, options, ITEM, list(beside.values()), [beside[key] for key in fields if key in beside]
+    shown, missing_media = shown_content(
+        rows, options, ITEM, list(data.values()), [data[key] for key in fields if key in data]
     )
-    said += not_here(away)
-    person, seconds = PERSON if named else None, SECONDS if SECONDS in columns else None
-    roles = ColumnRoles(ITEM, person, tuple(questions), shown, seconds=seconds)
+    notes += missing_media_notes(missing_media)
+    annotator, seconds = ANNOTATOR if named else None, SECONDS if SECONDS in columns else None
+    roles = ColumnRoles(ITEM, annotator, tuple(questions), shown, seconds=seconds)
     known = Counter(question for one in kept for question in one.left)
-    return corpus_of(rows, roles, options, tool, left, said, known)
+    return export_corpus(rows, roles, options, tool, left, notes, known)
 
 
 def _cell(answers: list[str] | None, is_set: bool) -> str | None:
@@ -198,15 +196,15 @@ def _cell(answers: list[str] | None, is_set: bool) -> str | None:
     return set_text(answers) if is_set else next(iter(answers), None)
 
 
-def shown_in(
+def shown_content(
     rows: Rows, options: Options, item: str | None, may: list[str], fields: Sequence[str] = ()
 ) -> tuple[dict[str, str], list[str]]:
-    """What was shown, role -> column, as the user, the export or names tell; and the columns of
-    media that are not here.
+    """Role -> content column, from the options, the export or the names of columns; and the
+    columns that name media files, none of which exists.
 
     Args:
-        may: the columns that can be shown at all; where there is one, it was.
-        fields: those that were shown, where the export says so.
+        may: the columns that can be content; if there is one, it is.
+        fields: those that are content, if the export says so.
     """
     if options.text is not None:
         rows.check(options.text)
@@ -218,21 +216,23 @@ def shown_in(
         )
     if not shown and len(may) == 1:
         shown = {kind_of(may[0]): may[0]}
-    away = [column for column in shown.values() if not _is_here(rows, column)]
-    return {role: column for role, column in shown.items() if column not in away}, away
+    missing_media = [column for column in shown.values() if not _exists(rows, column)]
+    return {
+        role: column for role, column in shown.items() if column not in missing_media
+    }, missing_media
 
 
-def _is_here(rows: Rows, column: str) -> bool:
-    """Whether a column holds texts, or names one file at least that is here."""
+def _exists(rows: Rows, column: str) -> bool:
+    """Whether a column contains texts, or names at least one file that exists."""
     if kind_of(column) == "text":
         return True
     written = rows.columns[column].values.to_pylist()
     return any(os.path.isfile(os.path.join(rows.folder, path.strip())) for path in written)
 
 
-def not_here(away: Iterable[str]) -> list[str]:
-    """What is to be said of columns of media that are not here."""
-    return [f"{column!r} names no file that is here; it is not read" for column in away]
+def missing_media_notes(missing_media: Iterable[str]) -> list[str]:
+    """Notes about columns that name media files, none of which exists."""
+    return [f"{column!r} names no file that exists; it is not read" for column in missing_media]
 
 
 def by_reason(left: Left) -> str:
@@ -248,6 +248,6 @@ def by_reason(left: Left) -> str:
     return counts(reasons)
 
 
-def counts(found: Mapping[str, int]) -> str:
-    """What was counted, and how often: "ignored 3, rejected 1"."""
-    return ", ".join(f"{name} {n}" for name, n in found.items())
+def counts(numbers: Mapping[str, int]) -> str:
+    """Names with their counts: "ignored 3, rejected 1"."""
+    return ", ".join(f"{name} {n}" for name, n in numbers.items())

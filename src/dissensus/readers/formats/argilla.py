@@ -5,8 +5,8 @@
     {"id": "r1", "fields": {"text": "so good!"},
      "responses": {"mood": [{"value": "joy", "user_id": "u1"}]}}
 
-An item is a record, a question is one of labels, sets of labels, ratings or texts. Drafts and what
-was discarded are left out; marks and rankings are not read, nor are suggestions.
+An item is a record. A question asks for labels, sets of labels, ratings or texts. Drafts and
+discarded responses are left out; marks, rankings and suggestions are not read.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from dissensus.readers.exports.responses import (
     check_options,
     counts,
     entries,
-    of_responses,
     opens_with,
+    responses_corpus,
 )
 from dissensus.readers.json_text import value_text
 from dissensus.readers.options import Options
@@ -44,17 +44,17 @@ def recognise(path: Path) -> bool:
 def read(path: Path, options: Options) -> Corpus:
     """Read every response; a scale may be declared, and what was shown."""
     check_options(path, options, TOOL, may=("text",))
-    found = _Found(str(path))
+    records = _Records(str(path))
     for place, record in entries(path, options.encoding):
-        found.add(place, record)
-    if not found.questions and found.unread:
-        raise DataError(f"{path}: no answers: {counts(found.unread)}")
-    return _built(path, found, options)
+        records.add(place, record)
+    if not records.questions and records.unread:
+        raise DataError(f"{path}: no answers: {counts(records.unread)}")
+    return _corpus(path, records, options)
 
 
 @dataclass
-class _Found:
-    """Everything that is read of a file, and what is not."""
+class _Records:
+    """The responses of a file, and what is not read."""
 
     path: str
     rows: list[Response] = field(default_factory=list)
@@ -104,12 +104,12 @@ def _flat(record: dict[str, Any], where: str) -> Iterator[tuple[str, str | None,
     for key in [key for key in record if key.endswith(RESPONSES)]:
         question = key.removesuffix(RESPONSES)
         lists = [record.get(f"{question}{end}") or [] for end in (RESPONSES, USERS, STATUS)]
-        if not all(isinstance(held, list) for held in lists):
+        if not all(isinstance(one, list) for one in lists):
             raise DataError(
                 f"{where}: responses to {question!r}, their users or statuses are no list"
             )
         values = lists[0]
-        users, statuses = (held or [None] * len(values) for held in lists[1:])
+        users, statuses = (one or [None] * len(values) for one in lists[1:])
         if not len(values) == len(users) == len(statuses):
             raise DataError(
                 f"{where}: {question!r} has {len(values)} responses of {len(users)} users with "
@@ -128,15 +128,15 @@ def _nested(record: dict[str, Any], where: str) -> Iterator[tuple[str, str | Non
 
 
 def _texts(shown: Any, metadata: Any) -> dict[str, str]:
-    """What stands beside the responses, in plain texts."""
+    """The plain texts of a record next to its responses."""
     parts = [part for part in (metadata, shown) if isinstance(part, dict)]
-    found = {key: value for part in parts for key, value in part.items() if _is_plain(key, value)}
-    return {key: str(value_text(value)) for key, value in found.items()}
+    plain = {key: value for part in parts for key, value in part.items() if _is_plain(key, value)}
+    return {key: str(value_text(value)) for key, value in plain.items()}
 
 
 def _is_plain(key: str, value: Any) -> bool:
-    said = any(mark in key for mark in (RESPONSES, ".suggestion"))
-    return isinstance(value, str | bool) and not said and key != "id"
+    response = any(mark in key for mark in (RESPONSES, ".suggestion"))
+    return isinstance(value, str | bool) and not response and key != "id"
 
 
 def _is_marks(value: Any) -> bool:
@@ -146,9 +146,11 @@ def _is_marks(value: Any) -> bool:
     )
 
 
-def _built(path: Path, found: _Found, options: Options) -> Corpus:
-    marks = counts(found.unread)
-    said = [f"marks and rankings are not read: {marks}"] if marks else []
-    if found.questions and (bare := sum(row.reason == NO_RESPONSE for row in found.rows)):
-        said.append(f"{counted(bare, 'record')} without a response left out")
-    return of_responses(path, found.rows, found.questions, options, TOOL, said, found.fields)
+def _corpus(path: Path, records: _Records, options: Options) -> Corpus:
+    marks = counts(records.unread)
+    notes = [f"marks and rankings are not read: {marks}"] if marks else []
+    if records.questions and (bare := sum(row.reason == NO_RESPONSE for row in records.rows)):
+        notes.append(f"{counted(bare, 'record')} without a response left out")
+    return responses_corpus(
+        path, records.rows, records.questions, options, TOOL, notes, records.fields
+    )

@@ -1,4 +1,4 @@
-"""Our own folder, as `Corpus.save` writes it."""
+"""A corpus folder, as `Corpus.save` writes it."""
 
 from __future__ import annotations
 
@@ -11,20 +11,22 @@ from dissensus.readers.options import Options
 
 
 def recognise(path: Path) -> bool:
-    """By its front page."""
+    """By its file corpus.json."""
     return (path / "corpus.json").is_file()
 
 
 def read(path: Path, options: Options) -> Corpus:
-    """Read a corpus that was saved; only its name can be told anew."""
+    """Read a saved corpus; only its name can be changed."""
     default = Options()
-    said = [f.name for f in fields(Options) if getattr(options, f.name) != getattr(default, f.name)]
-    useless = [name for name in said if name not in ("name", "format")]
+    given = [
+        f.name for f in fields(Options) if getattr(options, f.name) != getattr(default, f.name)
+    ]
+    useless = [name for name in given if name not in ("name", "format")]
     if useless:
         raise DataError(
             f"{path}: a saved corpus knows its columns and scales; leave out {', '.join(useless)}"
         )
     if not recognise(path):
-        raise DataError(f"{path}: no corpus folder of ours: corpus.json is missing")
+        raise DataError(f"{path}: not a corpus folder: corpus.json is missing")
     corpus = Corpus.load(path)
     return corpus if options.name is None else replace(corpus, name=options.name)

@@ -12,7 +12,7 @@ from dissensus.readers.tables.shapes import table_corpus
 
 
 def recognise(path: Path) -> bool:
-    """Any text can be a CSV file, so this one is asked last."""
+    """Any text can be a CSV file, so this format is tried last."""
     return path.is_file() and is_text(head(path))
 
 

@@ -2,10 +2,10 @@
 
     ann.jsonl: {"id": 1, "text": "so good!", "label": ["joy"]}
 
-The files lie in a zip, as doccano gives them, or in a folder. An item is a text, an annotator is
-called as the file is, and the question is `label`: one where nobody chose several, and else a set.
-Texts without a label were not annotated. Marks in texts are not read. In a project whose members
-share their work doccano does not say who chose what; its one file is read as a table.
+The files are in a zip, as doccano exports them, or in a folder. An item is a text, the name of a
+file is the annotator, and the question is `label`: a set if anybody chose several labels. Texts
+without a label were not annotated. Marks in texts are not read. If the members of a project share
+their work, doccano does not record the annotators; its one file is read as a table.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import Any
 
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError, counted
-from dissensus.readers.exports.responses import Response, check_options, of_responses
+from dissensus.readers.exports.responses import Response, check_options, responses_corpus
 from dissensus.readers.files import read_utf8
 from dissensus.readers.json_text import objects, value_text
 from dissensus.readers.options import Options
@@ -46,23 +46,27 @@ def read(path: Path, options: Options) -> Corpus:
     """Read the labels of everybody; a scale may be declared."""
     check_options(path, options, TOOL)
     responses: list[Response] = []
-    for person, text in _files(path):
-        for number, found in objects(text, path / f"{person}.jsonl"):
-            place = f"{person}, line {number}"
-            labels = _labels(found, f"{path}, {place}")
+    for annotator, text in _files(path):
+        for number, entry in objects(text, path / f"{annotator}.jsonl"):
+            place = f"{annotator}, line {number}"
+            labels = _labels(entry, f"{path}, {place}")
             reason = MARKS if labels is None else None if labels else BARE
-            item = str(found.get("id") or found["text"])
+            item = str(entry.get("id") or entry["text"])
             answers = {QUESTION: labels or []}
-            responses.append(Response(place, item, person, answers, _beside(found), reason=reason))
+            responses.append(
+                Response(place, item, annotator, answers, _item_data(entry), reason=reason)
+            )
     reasons = Counter(one.reason for one in responses)
-    said = [f"{counted(reasons[MARKS], 'text')} with marks, which are not read"]
-    said = said if reasons[MARKS] else []
+    notes = [f"{counted(reasons[MARKS], 'text')} with marks, which are not read"]
+    notes = notes if reasons[MARKS] else []
     if not reasons[None]:
-        raise DataError(f"{path}: no labels{': ' if said else ''}{', '.join(said)}")
+        raise DataError(f"{path}: no labels{': ' if notes else ''}{', '.join(notes)}")
     if reasons[BARE]:
-        said.append(f"{counted(reasons[BARE], 'text')} without a label left out, as not annotated")
+        notes.append(f"{counted(reasons[BARE], 'text')} without a label left out, as not annotated")
     is_set = any(len(one.answers[QUESTION]) > 1 for one in responses)
-    return of_responses(path, responses, {QUESTION: is_set}, options, TOOL, said, fields=["text"])
+    return responses_corpus(
+        path, responses, {QUESTION: is_set}, options, TOOL, notes, fields=["text"]
+    )
 
 
 def _files(path: Path) -> Iterator[tuple[str, str]]:
@@ -86,19 +90,19 @@ def _files(path: Path) -> Iterator[tuple[str, str]]:
                     raise DataError(f"{path}, {name}: cannot be read ({error})") from None
 
 
-def _labels(found: dict[str, Any], where: str) -> list[str] | None:
+def _labels(entry: dict[str, Any], where: str) -> list[str] | None:
     """The labels of a text; None where they are marks in it."""
-    key = next((key for key in LABELS if key in found), None)
-    if key is None or not isinstance(found.get("text"), str):
+    key = next((key for key in LABELS if key in entry), None)
+    if key is None or not isinstance(entry.get("text"), str):
         raise DataError(f"{where}: every text has 'text' and 'label'")
-    given = found[key] if isinstance(found[key], list) else [found[key]]
+    given = entry[key] if isinstance(entry[key], list) else [entry[key]]
     if any(isinstance(one, list | dict) for one in given):
         return None
     return [text for text in map(value_text, given) if text is not None]
 
 
-def _beside(found: dict[str, Any]) -> dict[str, str]:
-    plain = {k: v for k, v in found.items() if k not in (*LABELS, "id") and isinstance(v, str)}
-    meta = found.get("meta")
+def _item_data(entry: dict[str, Any]) -> dict[str, str]:
+    plain = {k: v for k, v in entry.items() if k not in (*LABELS, "id") and isinstance(v, str)}
+    meta = entry.get("meta")
     more = meta.items() if isinstance(meta, dict) else ()
     return plain | {f"meta.{k}": v for k, v in more if isinstance(v, str)}

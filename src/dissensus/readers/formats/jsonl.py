@@ -1,4 +1,4 @@
-"""JSON lines: one object per line, which holds one answer or one item; or an array of such."""
+"""JSON lines: one object per line, with one answer or one item; or an array of objects."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def read(path: Path, options: Options) -> Corpus:
 
 
 def _check_lines(text: str, path: Path) -> None:
-    """Refuse JSON that is whole but not made of lines."""
+    """Refuse a single JSON object over many lines."""
     start = text.lstrip()
     if (
         unit_of(text) == "entry"
@@ -95,12 +95,12 @@ def _columns(
     """The values by name, None where an object lacks one, and the number of each object."""
     columns: dict[str, list[Any]] = {}
     numbers: list[int] = []
-    for number, found in given:
-        for name, value in found.items():
+    for number, content in given:
+        for name, value in content.items():
             column = columns.get(name)
             if column is None:
                 column = columns[name] = []
-            if len(column) < len(numbers):  # earlier objects had no such value
+            if len(column) < len(numbers):  # earlier objects lack this value
                 column.extend([None] * (len(numbers) - len(column)))
             column.append(value)
         numbers.append(number)

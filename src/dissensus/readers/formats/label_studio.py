@@ -1,4 +1,4 @@
-"""Label Studio's JSON export: an array of tasks, each with what people answered.
+"""Label Studio's JSON export: an array of tasks, each with the annotators' answers.
 
     [{"id": 1, "data": {"text": "so good!"},
       "annotations": [{"id": 1001, "completed_by": 10, "was_cancelled": false, "lead_time": 4.3,
@@ -6,9 +6,9 @@
                                    "value": {"choices": ["joy"]}}]}]}]
 
 An item is a task, a question is a control (`from_name`): choices, ratings, numbers, comparisons of
-two, or taxonomies. What people mark in a text or picture, and what they say of such a mark, is not
-read; neither are drafts, predictions and cancelled annotations. Where several choices can be made,
-an annotation without one says that none fits.
+two, or taxonomies. Marks in a text or picture, and comments on them, are not read; neither are
+drafts, predictions and cancelled annotations. If several choices are allowed, an annotation without
+one means that none fits.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from dissensus.readers.exports.responses import (
     check_options,
     counts,
     entries,
-    of_responses,
     opens_with,
+    responses_corpus,
 )
 from dissensus.readers.json_text import value_text, value_texts
 from dissensus.readers.options import Options
@@ -39,9 +39,9 @@ CONTROLS = {  # type -> where its value holds the answer
     "pairwise": "selected",
     "taxonomy": "taxonomy",
 }
-MARKS = ("start", "x", "points", "ranges", "parentID")  # keys of what is said of a part of a task
+MARKS = ("start", "x", "points", "ranges", "parentID")  # keys of a result about a part of a task
 CANCELLED, REPEATED, BARE = "cancelled", "found twice", "no annotation"  # why it is not read
-FACTS = ("id", "created_at", "ground_truth")  # of an annotation, beside its answers
+EXTRA = ("id", "created_at", "ground_truth")  # of an annotation, besides its answers
 
 
 def recognise(path: Path) -> bool:
@@ -52,18 +52,18 @@ def recognise(path: Path) -> bool:
 def read(path: Path, options: Options) -> Corpus:
     """Read every annotation; a scale may be declared, and which part of the data was shown."""
     check_options(path, options, TOOL, may=("text",))
-    found = _Found()
+    export = _Export()
     tasks = [_Task.of(path, place, entry) for place, entry in entries(path, options.encoding)]
     emails = dict(pair for task in tasks for pair in task.emails())
     for task in tasks:
-        found.add(task, emails)
-    if not found.questions:
-        seen = f"; not read: {counts(found.marks)}" if found.marks else ""
+        export.add(task, emails)
+    if not export.questions:
+        seen = f"; not read: {counts(export.marks)}" if export.marks else ""
         raise DataError(
             f"{path}: no choices, ratings, numbers, comparisons or taxonomies in "
-            f"{counted(len(found.seen), 'annotation')}{seen}"
+            f"{counted(len(export.seen), 'annotation')}{seen}"
         )
-    return _built(path, found, options)
+    return _corpus(path, export, options)
 
 
 # ---- tasks and annotations ----
@@ -97,14 +97,14 @@ class _Task:
 
     def emails(self) -> list[tuple[str, str]]:
         """Users by number, where an annotation says both."""
-        people = [one.get("completed_by") for one in self.annotations]
-        found = [who for who in people if isinstance(who, dict) and who.get("email")]
-        return [(str(who.get("id")), str(who["email"])) for who in found]
+        users = [one.get("completed_by") for one in self.annotations]
+        known = [user for user in users if isinstance(user, dict) and user.get("email")]
+        return [(str(user.get("id")), str(user["email"])) for user in known]
 
 
 @dataclass
-class _Found:
-    """Everything that is read of a file, and what is not."""
+class _Export:
+    """The responses of a file, and what is not read."""
 
     rows: list[Response] = field(default_factory=list)
     questions: dict[str, str] = field(default_factory=dict)  # name -> type
@@ -121,21 +121,21 @@ class _Found:
                 self.rows.append(Response(place, task.item, None, {}, {}, reason=REPEATED))
                 continue
             self.seen.add(name)
-            answers, facts = self._results(task, one["result"])
-            facts |= {f"annotation.{k}": str(value_text(one[k])) for k in FACTS if one.get(k)}
-            person = _person(one.get("completed_by"), emails)
+            answers, extra = self._results(task, one["result"])
+            extra |= {f"annotation.{k}": str(value_text(one[k])) for k in EXTRA if one.get(k)}
+            annotator = _annotator(one.get("completed_by"), emails)
             seconds = value_text(one.get("lead_time"))
             reason = CANCELLED if one.get("was_cancelled") in (True, "true") else None
             self.rows.append(
-                Response(place, task.item, person, answers, task.data, facts, seconds, reason)
+                Response(place, task.item, annotator, answers, task.data, extra, seconds, reason)
             )
 
     def _results(
         self, task: _Task, results: list[Any]
     ) -> tuple[dict[str, list[str]], dict[str, str]]:
-        """The answers of one annotation by question, and what it says in free texts."""
+        """The answers of one annotation by question, and its free texts."""
         answers: dict[str, list[str]] = {}
-        facts: dict[str, str] = {}
+        extra: dict[str, str] = {}
         for result in results:
             value = result.get("value") if isinstance(result, dict) else None
             if not isinstance(value, dict):
@@ -145,7 +145,7 @@ class _Found:
                 raise DataError(f"{task.where}: every result has a 'from_name', found none")
             of_mark = any(key in value or key in result for key in MARKS)
             if kind == "textarea" and not of_mark:
-                facts[f"{name} (text)"] = " | ".join(value_texts(value.get("text")))
+                extra[f"{name} (text)"] = " | ".join(value_texts(value.get("text")))
             elif of_mark or kind not in CONTROLS:
                 self.marks[kind] += 1
             else:
@@ -154,7 +154,7 @@ class _Found:
                         f"{task.where}: {name!r} is of two types, {self.questions[name]} and {kind}"
                     )
                 answers.setdefault(name, []).extend(_answer(kind, value))
-        return answers, facts
+        return answers, extra
 
     @property
     def read(self) -> list[Response]:
@@ -164,12 +164,12 @@ class _Found:
     @property
     def sets(self) -> list[str]:
         """The questions whose answers are sets."""
-        several = {q for row in self.read for q, held in row.answers.items() if len(held) > 1}
+        several = {q for row in self.read for q, values in row.answers.items() if len(values) > 1}
         return [q for q, kind in self.questions.items() if q in several or kind == "taxonomy"]
 
 
-def _person(who: Any, emails: dict[str, str]) -> str | None:
-    name = who.get("email") or who.get("id") if isinstance(who, dict) else who
+def _annotator(user: Any, emails: dict[str, str]) -> str | None:
+    name = user.get("email") or user.get("id") if isinstance(user, dict) else user
     return None if name in (None, "") else emails.get(str(name), str(name))
 
 
@@ -184,27 +184,27 @@ def _answer(kind: str, value: dict[str, Any]) -> list[str]:
 # ---- as a corpus ----
 
 
-def _built(path: Path, found: _Found, options: Options) -> Corpus:
-    said, sets = _unread(found), found.sets
+def _corpus(path: Path, export: _Export, options: Options) -> Corpus:
+    notes, sets = _unread(export), export.sets
     for question in sets:
-        nothing = [row for row in found.read if question not in row.answers]
+        nothing = [row for row in export.read if question not in row.answers]
         for row in nothing:
             row.answers[question] = []
         if nothing:
             n = counted(len(nothing), "annotation")
-            said.append(f"{question}: no choice in {n}, read as: none fits")
-    answered = {question for row in found.read for question in row.answers}
-    questions = {q: q in sets for q in found.questions if q in answered or not answered}
-    return of_responses(path, found.rows, questions, options, TOOL, said)
+            notes.append(f"{question}: no choice in {n}, read as: none fits")
+    answered = {question for row in export.read for question in row.answers}
+    questions = {q: q in sets for q in export.questions if q in answered or not answered}
+    return responses_corpus(path, export.rows, questions, options, TOOL, notes)
 
 
-def _unread(found: _Found) -> list[str]:
-    said = []
-    if found.marks:
-        said.append(f"marks, and what was said of them, are not read: {counts(found.marks)}")
-    reasons = Counter(row.reason for row in found.rows)
+def _unread(export: _Export) -> list[str]:
+    notes = []
+    if export.marks:
+        notes.append(f"marks, and comments on them, are not read: {counts(export.marks)}")
+    reasons = Counter(row.reason for row in export.rows)
     if reasons[BARE]:
-        said.append(f"{counted(reasons[BARE], 'task')} without an annotation left out")
+        notes.append(f"{counted(reasons[BARE], 'task')} without an annotation left out")
     if reasons[REPEATED]:
-        said.append(f"{counted(reasons[REPEATED], 'annotation')} found twice and read once")
-    return said
+        notes.append(f"{counted(reasons[REPEATED], 'annotation')} found twice and read once")
+    return notes

@@ -14,13 +14,13 @@ from dissensus.readers.files import head, read_utf8
 from dissensus.readers.json_text import as_object, kind, parsed
 from dissensus.readers.options import Options
 
-T = TypeVar("T")  # an item, as an edition's reader holds it
+T = TypeVar("T")  # an item, as the reader of an edition represents it
 REQUIRED = ("text", "annotation task", "annotators", "annotations", "split")
 _OPENING = re.compile(r'\s*\{\s*("(?:[^"\\]|\\.)*"\s*:\s*\{|\}\s*$)')
 
 
 def opens_with(path: Path, *keys: str) -> bool:
-    """Whether the file opens with an object of objects, in which all these patterns are found."""
+    """Whether the file begins with an object of objects that has all these patterns."""
     opening = head(path, 1 << 16).decode("utf-8-sig", errors="replace")
     return bool(_OPENING.match(opening)) and all(re.search(key, opening) for key in keys)
 
@@ -28,22 +28,22 @@ def opens_with(path: Path, *keys: str) -> bool:
 def read_alone(
     path: Path, options: Options, edition: str, read_parts: Callable[..., Corpus]
 ) -> Corpus:
-    """One file by itself, with a note of what was found; options about columns are refused."""
-    told = dict(options.columns_named, scale=options.scale, merge_variants=options.merge_variants)
-    given = [key for key, value in told.items() if value not in (None, False)]
+    """One file by itself, with a note about its content; options about columns are refused."""
+    stated = dict(options.columns_named, scale=options.scale, merge_variants=options.merge_variants)
+    given = [key for key, value in stated.items() if value not in (None, False)]
     if given:
         raise DataError(
-            f"{path}: {edition} JSON says itself what is what; leave {listed(given)} out"
+            f"{path}: {edition} JSON states itself what each column is; leave {listed(given)} out"
         )
     name = re.sub(r"_(train|dev|test)$", "", path.stem)
     if options.corpus not in (None, name):
         raise DataError(f"{path}: no corpus {options.corpus!r}; there is {name!r}")
     corpus = read_parts([path], options.name or name, options.repeats, options.encoding)
-    found = (
+    note = (
         f"{path.name}: {edition} JSON; questions {', '.join(corpus.questions)}; "
         f"items {corpus.n_items}, annotators {corpus.n_annotators}"
     )
-    return replace(corpus, notes=(found, *corpus.notes))
+    return replace(corpus, notes=(note, *corpus.notes))
 
 
 def build(
@@ -64,7 +64,7 @@ def build(
 
 
 def entries(path: Path, encoding: str | None) -> Iterable[tuple[str, dict[str, Any], str]]:
-    """Each item's key, its object and where it stands, for messages."""
+    """Each item's key, its object and its place, for messages."""
     content = as_object(parsed(read_utf8(path, encoding), path), str(path), "items by key")
     if not content:
         raise DataError(f"{path}: no items")
@@ -78,7 +78,7 @@ def entries(path: Path, encoding: str | None) -> Iterable[tuple[str, dict[str, A
 
 
 def as_text(entry: dict[str, Any], key: str, where: str, objects: bool = False) -> Any:
-    """What stands under this key, which must be a text, or else an object where told."""
+    """The value of this key, which must be a text, or an object if `objects` is set."""
     value = entry[key]
     if not isinstance(value, str) and not (objects and isinstance(value, dict)):
         raise DataError(f"{where}: {key!r} must be a text, found {kind(value)}")

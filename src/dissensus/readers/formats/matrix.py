@@ -1,4 +1,4 @@
-"""A matrix of whole numbers: a line per item, a column per annotator, -1 where nobody was asked.
+"""A matrix of whole numbers: a line per item, a column per annotator, -1 for "not asked".
 
 As text with spaces between, or as an array that numpy wrote (.npy).
 """
@@ -28,14 +28,14 @@ from dissensus.scales import as_numbers
 
 NUMPY = b"\x93NUMPY"
 MISSING = -1
-_HOLDS = "a matrix holds whole numbers from 0, and -1 where nobody was asked"
+_CONTENT = "a matrix contains whole numbers from 0, and -1 where an annotator was not asked"
 _WHOLE = re.compile(rb"-1|[0-9]+|(?i:nan)")
 
 
 def recognise(path: Path) -> bool:
     """By numpy's first bytes, or by lines of several whole numbers with spaces between.
 
-    With tabs between, a first line of different numbers may be a header; then it is no matrix.
+    With tabs between, a first line of different numbers may be a header; then it is not a matrix.
     """
     start = head(path)
     if start.startswith(NUMPY):
@@ -76,7 +76,7 @@ def _array(data: bytes, path: Path) -> tuple[np.ndarray, Callable[[int], str]]:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise DataError(f"{path}: damaged ({reason}); is the file cut off?") from None
     if values.dtype.kind not in "biuf":
-        raise DataError(f"{path}: {values.dtype} is no type of number; {_HOLDS}")
+        raise DataError(f"{path}: {values.dtype} is not a type of number; {_CONTENT}")
     if values.ndim != 2 or not values.size:
         raise DataError(f"{path}: a matrix is items x annotators, found the shape {values.shape}")
     return values, lambda row: f"row {row + 1}"
@@ -100,20 +100,20 @@ def _lines(text: str) -> list[tuple[int, list[str]]]:
 
 
 def _wrong(text: str, path: Path) -> DataError:
-    """What to say of a text that is no matrix: the first line that is wrong."""
+    """The error for a text that is not a matrix: its first wrong line."""
     lines = _lines(text)
     width = len(lines[0][1])
     for number, fields in lines:
         for column, field in enumerate(fields, start=1):
             if as_numbers([field]) is None and field.casefold() != "nan":
                 where = f"{path}, line {number}, column {column}"
-                return DataError(f"{where}: {field[:40]!r} is no whole number; {_HOLDS}")
+                return DataError(f"{where}: {field[:40]!r} is not a whole number; {_CONTENT}")
         if len(fields) != width:
             return DataError(
                 f"{path}, line {number}: {len(fields)} numbers, but the first line has {width}; "
                 "every line is an item, every column an annotator; is the file cut off?"
             )
-    return DataError(f"{path}: no matrix of numbers; {_HOLDS}")
+    return DataError(f"{path}: no matrix of numbers; {_CONTENT}")
 
 
 def _check_whole(values: np.ndarray, path: Path, place: Callable[[int], str]) -> None:
@@ -126,41 +126,41 @@ def _check_whole(values: np.ndarray, path: Path, place: Callable[[int], str]) ->
         row, column = (int(at) for at in np.argwhere(strange)[0])
         raise DataError(
             f"{path}, {place(row)}, column {column + 1}: {numbers[row, column]:g} is not allowed; "
-            f"{_HOLDS}"
+            f"{_CONTENT}"
         )
 
 
 def _corpus(
     values: np.ndarray, path: Path, place: Callable[[int], str], options: Options
 ) -> Corpus:
-    n_items, n_people = values.shape
+    n_items, n_annotators = values.shape
     if values.dtype.kind == "f":
         values = np.where(np.isnan(values), MISSING, values).astype(np.int64)
-    found, codes = np.unique(values.astype(np.int64, copy=False), return_inverse=True)
-    absent = int(found[0] == MISSING)
-    item = np.repeat(np.arange(n_items), n_people)
-    annotator = np.tile(np.arange(n_people), n_items)
+    numbers, codes = np.unique(values.astype(np.int64, copy=False), return_inverse=True)
+    absent = int(numbers[0] == MISSING)
+    item = np.repeat(np.arange(n_items), n_annotators)
+    annotator = np.tile(np.arange(n_annotators), n_items)
     rows = Rows(
         {
             "item": Column(pa.array(np.arange(n_items)).cast(pa.string()), item),
-            "annotator": Column(pa.array(np.arange(n_people)).cast(pa.string()), annotator),
+            "annotator": Column(pa.array(np.arange(n_annotators)).cast(pa.string()), annotator),
             "answer": Column(
-                pa.array(found[absent:]).cast(pa.string()), codes.reshape(-1) - absent
+                pa.array(numbers[absent:]).cast(pa.string()), codes.reshape(-1) - absent
             ),
         },
         str(path),
         path.name,
-        place=lambda cell: f"{place(cell // n_people)}, column {cell % n_people + 1}",
+        place=lambda cell: f"{place(cell // n_annotators)}, column {cell % n_annotators + 1}",
     )
     assembled = assemble(rows, ColumnRoles("item", "annotator", ("answer",), {}), options)
     assembled = replace(assembled, corpus=replace(assembled.corpus, left_out=()))
     scale = described(assembled.corpus["answer"].scale)
-    gaps = "-1 = nobody was asked" if absent else "nothing is missing"
-    found_line = f"matrix; a line per item, a column per annotator ({scale}), {gaps}"
-    said = [f"{found_line}; {amounts(assembled.corpus)}", *remarks(assembled)]
+    gaps = "-1 = not asked" if absent else "nothing is missing"
+    line = f"matrix; a line per item, a column per annotator ({scale}), {gaps}"
+    notes = [f"{line}; {amounts(assembled.corpus)}", *remarks(assembled)]
     if not absent:
-        said.append(
+        notes.append(
             "everybody answered everything; if these are counts of votes, make it a table with "
             "the columns item, answer and count"
         )
-    return replace(assembled.corpus, notes=tuple(f"{path.name}: {line}" for line in said))
+    return replace(assembled.corpus, notes=tuple(f"{path.name}: {note}" for note in notes))

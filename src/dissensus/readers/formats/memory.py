@@ -45,7 +45,7 @@ def _columns(table: Any) -> tuple[list[Any], list[Any]]:
 
 
 def _with_index(table: Any) -> Any:
-    """A pandas table whose index has a name or holds texts, with the index as columns."""
+    """A pandas table whose index has a name or contains texts, with the index as columns."""
     index: Any = getattr(table, "index", None)
     names = getattr(index, "names", None)
     if (
@@ -61,9 +61,9 @@ def _with_index(table: Any) -> Any:
 
 def _arrow(series: Any) -> Any:
     try:
-        found = series.to_arrow()
-        if not isinstance(found.type, pa.BaseExtensionType):
-            return found
+        array = series.to_arrow()
+        if not isinstance(array.type, pa.BaseExtensionType):
+            return array
         return pa.array([None if _is_gap(value) else str(value) for value in series.to_list()])
     except (pa.ArrowException, TypeError, ValueError, OverflowError):  # 1, "a" and 2**70 together
         values = [None if _is_gap(value) else value for value in series.to_list()]

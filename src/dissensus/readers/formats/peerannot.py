@@ -2,7 +2,7 @@
 
     {"0": {"12": 1, "7": 0}, "1": {"12": 1}}
 
-Where `metadata.json` lies beside it, its `n_classes` says which labels there are.
+If `metadata.json` is in the same folder, its `n_classes` says which labels there are.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pathlib import Path
 
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError, counted
-from dissensus.readers.exports.responses import Left, check_options, corpus_of, table
+from dissensus.readers.exports.responses import Left, check_options, export_corpus, table
 from dissensus.readers.files import head, read_utf8
 from dissensus.readers.json_text import as_object, kind, parsed
 from dissensus.readers.options import Options
@@ -42,7 +42,7 @@ def read(path: Path, options: Options) -> Corpus:
             if isinstance(label, bool | dict | list):
                 raise DataError(
                     f"{where}: worker {worker!r} gave no label, found {kind(label)}; "
-                    "a number or a text is wanted"
+                    "expected a number or a text"
                 )
             row = (task, worker, None if label is None else str(label))
             for column, value in zip(columns.values(), row, strict=True):
@@ -54,11 +54,11 @@ def read(path: Path, options: Options) -> Corpus:
     if options.scale is None and n_classes and _are_classes(columns["label"], n_classes):
         options = replace(options, scale=Nominal(tuple(map(str, range(n_classes)))))
     roles = ColumnRoles("task", "worker", ("label",), {})
-    return corpus_of(table(path, columns, places), roles, options, TOOL, Left())
+    return export_corpus(table(path, columns, places), roles, options, TOOL, Left())
 
 
 def _n_classes(path: Path) -> int:
-    """What peerannot notes of a dataset; 0 where it does not."""
+    """The number of classes that peerannot states; 0 if it does not."""
     try:
         return int(json.loads(path.read_bytes())["n_classes"])
     except (OSError, ValueError, KeyError, TypeError):

@@ -4,10 +4,10 @@
      "options": [{"id": "joy"}, {"id": "fear"}], "accept": ["joy"], "answer": "accept",
      "_view_id": "choice", "_annotator_id": "moods-alice", "_session_id": "moods-alice"}
 
-An item is an input, as in Prodigy's own measures of agreement. Where there is something to choose,
-the question is `choice`, and its answer what was chosen; elsewhere an example asks whether its
-`label` fits, so that every label is a question, answered by accept or reject. Ignored examples are
-left out, and choices in rejected ones.
+An item is an input, as in Prodigy's own measures of agreement. If there are options, the question
+is `choice`, and its answer the options that were chosen. Otherwise an example asks whether its
+`label` fits: every label is a question, answered by accept or reject. Ignored examples are left
+out, and so are choices in rejected ones.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from dissensus.readers.exports.responses import (
     Left,
     by_reason,
     check_options,
-    corpus_of,
     entries,
+    export_corpus,
     opens_with,
     table,
 )
@@ -39,7 +39,7 @@ from dissensus.readers.tables.rows import Rows
 from dissensus.scales import MultiLabel, Scale, infer_scale
 
 TOOL = "Prodigy"
-ITEM, PERSON, CHOSEN, ANSWER, LABEL = "_input_hash", "_annotator_id", "choice", "answer", "label"
+ITEM, ANNOTATOR, CHOSEN, ANSWER, LABEL = "_input_hash", "_annotator_id", "choice", "answer", "label"
 VERDICTS = ("accept", "reject", "ignore")
 MEDIA = ("image", "audio", "video")
 ELSEWHERE = ("data:", "http:", "https:")  # media that are no files
@@ -57,8 +57,7 @@ def recognise(path: Path) -> bool:
 def read(path: Path, options: Options) -> Corpus:
     """Read every example; a scale may be declared, the rest is known."""
     check_options(path, options, TOOL)
-    found = entries(path, options.encoding)
-    examples = [_example(path, place, example) for place, example in found]
+    examples = [_example(path, *entry) for entry in entries(path, options.encoding)]
     if not examples:
         raise DataError(f"{path}: the file is empty")
     return _built(path, _judged(path, examples), options)
@@ -71,87 +70,90 @@ def read(path: Path, options: Options) -> Corpus:
 class _Example:
     place: str
     item: str
-    person: str | None
+    annotator: str | None
     verdict: str
     label: str | None
-    chosen: list[str] | None  # None where there is nothing to choose
+    chosen: list[str] | None  # None if there is nothing to choose
     offered: list[str]
     several: bool  # whether more than one may be chosen
     shown: dict[str, str]  # role -> text or file
-    elsewhere: bool  # whether it shows what is no file
-    facts: dict[str, str]
+    elsewhere: bool  # whether it shows media that are not files
+    extra: dict[str, str]
 
     @property
     def question(self) -> str:
         return CHOSEN if self.chosen is not None else self.label or ANSWER
 
 
-def _example(path: Path, place: str, found: dict[str, Any]) -> _Example:
+def _example(path: Path, place: str, example: dict[str, Any]) -> _Example:
     where = f"{path}, {place}"
-    missing = [key for key in (ITEM, ANSWER) if found.get(key) is None]
+    missing = [key for key in (ITEM, ANSWER) if example.get(key) is None]
     if missing:
         raise DataError(f"{where}: no {listed(missing)}; every example of Prodigy has both")
-    if found[ANSWER] not in VERDICTS:
-        raise DataError(f"{where}: 'answer' is {found[ANSWER]!r}; Prodigy has {listed(VERDICTS)}")
-    view, is_choice = str(found.get("_view_id") or ""), "accept" in found or "options" in found
-    if not is_choice and (view.endswith(BY_HAND) or found.get("spans")):
+    if example[ANSWER] not in VERDICTS:
+        raise DataError(f"{where}: 'answer' is {example[ANSWER]!r}; Prodigy has {listed(VERDICTS)}")
+    view, is_choice = (
+        str(example.get("_view_id") or ""),
+        "accept" in example or "options" in example,
+    )
+    if not is_choice and (view.endswith(BY_HAND) or example.get("spans")):
         raise DataError(
             f"{where}: a {view!r} task, whose answers are spans; only choices and labels are read"
         )
-    config = found.get("config")
+    config = example.get("config")
     style = config.get("choice_style") if isinstance(config, dict) else None
-    shown, elsewhere = _shown(found)
+    shown, elsewhere = _shown(example)
     return _Example(
         place,
-        str(found[ITEM]),
-        _person(found),
-        found[ANSWER],
-        value_text(found.get(LABEL)),
-        value_texts(found.get("accept")) if is_choice else None,
-        value_texts(_ids(found.get("options"))),
+        str(example[ITEM]),
+        _annotator(example),
+        example[ANSWER],
+        value_text(example.get(LABEL)),
+        value_texts(example.get("accept")) if is_choice else None,
+        value_texts(_ids(example.get("options"))),
         style == "multiple",
         shown,
         elsewhere,
-        _facts(found, is_choice),
+        _extra(example, is_choice),
     )
 
 
-def _person(found: dict[str, Any]) -> str | None:
-    name = found.get(PERSON) or found.get("_session_id")
+def _annotator(example: dict[str, Any]) -> str | None:
+    name = example.get(ANNOTATOR) or example.get("_session_id")
     return unquote(str(name)) if name else None
 
 
 def _ids(offered: Any) -> list[Any]:
-    """What the options of an example are called."""
+    """The ids of the options of an example."""
     entries = offered if isinstance(offered, list) else []
     return [entry.get("id") if isinstance(entry, dict) else entry for entry in entries]
 
 
-def _shown(found: dict[str, Any]) -> tuple[dict[str, str], bool]:
-    """What was shown, by role, and whether some of it is no file."""
-    shown = {role: found[role] for role in ("text", *MEDIA) if isinstance(found.get(role), str)}
-    if "text" not in shown and isinstance(found.get("html"), str):
-        shown["text"] = found["html"]
+def _shown(example: dict[str, Any]) -> tuple[dict[str, str], bool]:
+    """The content by role, and whether some of it is not a file."""
+    shown = {role: example[role] for role in ("text", *MEDIA) if isinstance(example.get(role), str)}
+    if "text" not in shown and isinstance(example.get("html"), str):
+        shown["text"] = example["html"]
     files = {k: v for k, v in shown.items() if k == "text" or not v.startswith(ELSEWHERE)}
     return files, len(files) < len(shown)
 
 
-def _facts(found: dict[str, Any], is_choice: bool) -> dict[str, str]:
-    """What else an example says in plain texts: its own keys, those of `meta`, and when it was."""
+def _extra(example: dict[str, Any], is_choice: bool) -> dict[str, str]:
+    """The other plain texts of an example: its own keys, those of `meta`, and its time."""
     known = {*MEDIA, "text", "html", "accept", ANSWER, *(() if is_choice else (LABEL,))}
-    meta = found.get("meta")
-    facts = {f"meta.{key}": v for key, v in meta.items()} if isinstance(meta, dict) else {}
-    facts |= {k: v for k, v in found.items() if k not in known and not k.startswith("_")}
-    facts |= {"_timestamp": found.get("_timestamp")}
-    return {k: str(value_text(v)) for k, v in facts.items() if isinstance(v, str | bool)}
+    meta = example.get("meta")
+    extra = {f"meta.{key}": v for key, v in meta.items()} if isinstance(meta, dict) else {}
+    extra |= {k: v for k, v in example.items() if k not in known and not k.startswith("_")}
+    extra |= {"_timestamp": example.get("_timestamp")}
+    return {k: str(value_text(v)) for k, v in extra.items() if isinstance(v, str | bool)}
 
 
-# ---- what is read of them ----
+# ---- which examples are read ----
 
 
 @dataclass(frozen=True)
 class _Judged:
-    """The examples that hold an answer, and how many do not, by question and reason."""
+    """The examples with an answer, and how many have none, by question and reason."""
 
     kept: list[_Example]
     left: Left
@@ -167,7 +169,7 @@ class _Judged:
 
 
 def _judged(path: Path, examples: list[_Example]) -> _Judged:
-    named = any(one.person for one in examples)
+    named = any(one.annotator for one in examples)
     kept, left = [], Left()
     for one in examples:
         reason = _left_out(one, named)
@@ -187,16 +189,16 @@ def _judged(path: Path, examples: list[_Example]) -> _Judged:
         raise DataError(
             f"{path}: choices and labels in one file ({places}); export each task by itself"
         )
-    return _Judged(kept, left, [] if named else ["nobody is named, so that answers are anonymous"])
+    return _Judged(kept, left, [] if named else ["no annotator is named: answers are anonymous"])
 
 
 def _left_out(one: _Example, named: bool) -> str | None:
-    """Why an example holds no answer, if it does not."""
+    """Why an example has no answer, if it has none."""
     if one.verdict == "ignore":
         return "ignored"
     if one.chosen is not None and one.verdict == "reject":
         return "rejected"
-    return "no annotator" if named and one.person is None else None
+    return "no annotator" if named and one.annotator is None else None
 
 
 # ---- as a corpus ----
@@ -204,32 +206,32 @@ def _left_out(one: _Example, named: bool) -> str | None:
 
 def _built(path: Path, judged: _Judged, options: Options) -> Corpus:
     kept = judged.kept
-    people, named = _people(one.person for one in kept)
-    rows = _rows(path, judged, people)
+    short_names, named = _short_names(one.annotator for one in kept)
+    rows = _rows(path, judged, short_names)
     shown = {role: role for role in ("text", *MEDIA) if role in rows.columns}
     labels = any(one.label for one in kept) and not judged.is_choice
     answer = CHOSEN if judged.is_choice else ANSWER
-    who = PERSON if PERSON in rows.columns else None
-    roles = ColumnRoles(ITEM, who, (answer,), shown, LABEL if labels else None)
+    annotator = ANNOTATOR if ANNOTATOR in rows.columns else None
+    roles = ColumnRoles(ITEM, annotator, (answer,), shown, LABEL if labels else None)
     scale = options.scale if options.scale is not None else _scale(judged)
-    said = [*judged.notes, *named]
+    notes = [*judged.notes, *named]
     if any(one.elsewhere for one in kept):
-        said.append("media that stand in the file itself or on the web are not read")
-    return corpus_of(rows, roles, replace(options, scale=scale), TOOL, judged.left, said)
+        notes.append("media inside the file or on the web are not read")
+    return export_corpus(rows, roles, replace(options, scale=scale), TOOL, judged.left, notes)
 
 
-def _rows(path: Path, judged: _Judged, people: dict[str, str]) -> Rows:
+def _rows(path: Path, judged: _Judged, short_names: dict[str, str]) -> Rows:
     """The examples as a table of texts."""
     kept = judged.kept
     columns: dict[str, list[str | None]] = {ITEM: [one.item for one in kept]}
-    if people:
-        columns[PERSON] = [people[one.person or ""] for one in kept]
+    if short_names:
+        columns[ANNOTATOR] = [short_names[one.annotator or ""] for one in kept]
     if judged.is_choice:
         columns[CHOSEN] = [_chosen(one, judged.several) for one in kept]
     else:
         columns[ANSWER] = [one.verdict for one in kept]
         columns[LABEL] = [one.question for one in kept]
-    for part in ("shown", "facts"):
+    for part in ("shown", "extra"):
         names = dict.fromkeys(name for one in kept for name in getattr(one, part))
         columns |= {name: [getattr(one, part).get(name) for one in kept] for name in names}
     sets = [CHOSEN] if judged.several else []
@@ -242,7 +244,7 @@ def _chosen(one: _Example, several: bool) -> str | None:
 
 
 def _scale(judged: _Judged) -> Scale | None:
-    """What could be chosen, by anybody or not; None where nothing says so."""
+    """The scale of the options that were offered; None if the export does not list them."""
     offered = dict.fromkeys(value for one in judged.kept for value in one.offered)
     if not offered or not judged.is_choice:
         return None
@@ -252,20 +254,19 @@ def _scale(judged: _Judged) -> Scale | None:
     return MultiLabel(tuple(values)) if judged.several else infer_scale(values)
 
 
-def _people(given: Iterable[str | None]) -> tuple[dict[str, str], list[str]]:
-    """Annotators without the name of the dataset that Prodigy puts before theirs, and what is to be
-    said of them."""
+def _short_names(given: Iterable[str | None]) -> tuple[dict[str, str], list[str]]:
+    """Names of annotators without the name of the dataset, which Prodigy puts first; and notes."""
     names = list(dict.fromkeys(name for name in given if name))
     notes = []
     timed = sum(bool(SESSION.search(name)) for name in names)
     if timed:
         notes.append(
-            f"{counted(timed, 'annotator')} named after a time, as sessions without a name are: "
-            "one person may stand for several"
+            f"{counted(timed, 'annotator')} named after a time, as unnamed sessions are: "
+            "one person may be several annotators"
         )
     prefix = _dataset(names)
     if prefix:
-        notes.append(f"annotators are named without {prefix!r}, which stands before all of them")
+        notes.append(f"annotators are named without {prefix!r}, which all names begin with")
     return {name: name.removeprefix(prefix) for name in names}, notes
 
 

@@ -18,7 +18,7 @@ _EXACT = 2**53  # beyond, not every whole number is a float
 
 
 def file_rows(path: Path, open_table: Callable[[], Any]) -> Rows:
-    """Rows from a file in columns; one that is damaged, or is no UTF-8, is refused.
+    """Rows from a file in columns; a damaged one, or one that is not UTF-8, is refused.
 
     The table is checked down to its last offset and letter: its libraries would trust it.
     """
@@ -52,7 +52,7 @@ def arrow_rows(names: list[Any], arrays: list[Any], path: str, **facts: Any) -> 
 
 
 def as_texts(array: Any) -> Any:
-    """An Arrow array as strings, null where there is nothing; bytes that are no text stay.
+    """An Arrow array as strings, null where there is nothing; bytes that are not text stay.
 
     Whole numbers that a table library turned into floats because of a gap are whole again;
     durations are seconds.

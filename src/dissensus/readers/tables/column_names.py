@@ -75,13 +75,13 @@ def first_named(
     taken: Iterable[str | None] = (),
     fits: Callable[[Column], bool] = lambda column: True,
 ) -> str | None:
-    """The likeliest column whose name fits, and what it holds too."""
-    found = (name for name in candidates(part, rows, taken) if fits(rows.columns[name]))
-    return next(found, None)
+    """The likeliest column whose name and content fit."""
+    fitting = (name for name in candidates(part, rows, taken) if fits(rows.columns[name]))
+    return next(fitting, None)
 
 
 def answer_named(rows: Rows, taken: Iterable[str | None]) -> str | None:
     """The likeliest column of answers; `response` may be one, but what ends in `id` never is."""
     ids = [name for name in rows.columns if plain(name).endswith("id")]
-    found = first_named("answer", rows, taken)
-    return found or first_named("response", rows, {*taken, *ids})
+    answer = first_named("answer", rows, taken)
+    return answer or first_named("response", rows, {*taken, *ids})

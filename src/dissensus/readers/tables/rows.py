@@ -1,4 +1,4 @@
-"""Rows: a table as columns of texts, with where it came from for messages."""
+"""Rows: a table as columns of texts, and its place for messages."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Column:
         (['b', 'a'], [0, -1, 1, -1, 0])
     """
 
-    values: Any  # Arrow strings; bytes where a table holds media themselves
+    values: Any  # Arrow strings; bytes if the table contains the media themselves
     codes: np.ndarray  # (n_rows,), -1: blank
 
     @classmethod
@@ -70,7 +70,7 @@ class Column:
         return self.values.take(pa.array(self.codes, mask=self.codes < 0))
 
     def numbers(self) -> np.ndarray | None:
-        """The column as numbers, nan where it is blank; None if it holds anything else."""
+        """The column as numbers, nan where it is blank; None if it contains anything else."""
         spelled = None if self.is_bytes else as_numbers(self.values.to_pylist())
         return None if spelled is None else np.array([*spelled, np.nan])[self.codes]
 
@@ -116,7 +116,7 @@ class Rows:
         return len(next(iter(self.columns.values())))
 
     def at(self, row: int) -> str:
-        """Where a row stands, for the beginning of a message."""
+        """The place of a row, for the beginning of a message."""
         return f"{self.path}, {self.place(row)}"
 
     def check(self, names: Sequence[str]) -> None:

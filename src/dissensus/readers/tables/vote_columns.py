@@ -1,4 +1,8 @@
-"""Vote columns: which columns of a table count answers, recognised by what they hold."""
+"""Vote columns: which columns of a table count answers, recognised by their content.
+
+The sum of counts is another column, or is the same in every row, or another column names the value
+with the largest count. That column is the majority, not the answer of an annotator.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +32,7 @@ WHOLE = (1.0, 100.0)  # what shares and percentages sum to
 COUNT_WORDS = frozenset("n num number nb no count counts vote votes freq frequency".split())
 MOST_VALUES = 200  # of a majority, which may join those that tie: "A:D"
 SAME_SUM = 0.99  # of the rows: a sum that is the same so often is the number of annotators
-ALIKE_SUM = 0.95  # the same, beside a majority
+ALIKE_SUM = 0.95  # the same, if there is a majority column
 MOST_DIFFERENT = 20  # rows above which a column of different numbers is an id, not a count
 ROUNDED = 0.011  # how far shares may miss their sum
 _NUMBER_OF = re.compile(
@@ -51,14 +55,20 @@ class Votes:
 
 
 def find_votes(rows: Rows, options: Options) -> Votes | None:
-    """The columns of counts; None if this is no vote table.
+    """The columns of counts; None if this is not a vote table.
 
-    Refused are shares of votes with their majority, which do not say how many answers there are.
+    Shares with a majority column are refused: they do not say how many answers there are.
     """
     if options.format == "votes":
         return _named_votes(rows, options)
-    told = (options.annotator, options.annotators, options.answer, options.question, options.format)
-    if any(part is not None for part in told) or names_annotators(rows, options):
+    given = (
+        options.annotator,
+        options.annotators,
+        options.answer,
+        options.question,
+        options.format,
+    )
+    if any(part is not None for part in given) or names_annotators(rows, options):
         return None
     taken = {name for name in (options.item, options.gold) if name} | set(options.text or ())
     table = _Numbers.of(rows, taken)
@@ -83,16 +93,16 @@ class _Numbers:
 
     @classmethod
     def of(cls, rows: Rows, taken: set[str]) -> _Numbers:
-        found = {}
+        kept = {}
         for name in sorted(set(rows.columns) - taken):
             numbers = rows.columns[name].numbers() if len(rows.columns[name].values) else None
             numbers_rows = len(rows.columns[name].values) == rows.n_rows > MOST_DIFFERENT
             if numbers is None or numbers_rows:
                 continue
             if np.nanmin(numbers) >= 0 and np.isfinite(np.nanmax(numbers)):
-                found[name] = np.nan_to_num(numbers)
-        cells = np.stack(list(found.values()), axis=1) if found else np.zeros((rows.n_rows, 0))
-        return cls(list(found), cells)
+                kept[name] = np.nan_to_num(numbers)
+        cells = np.stack(list(kept.values()), axis=1) if kept else np.zeros((rows.n_rows, 0))
+        return cls(list(kept), cells)
 
     def __getitem__(self, name: str) -> np.ndarray:
         return np.asarray(self.cells[:, self.names.index(name)])
@@ -127,8 +137,8 @@ def _are_votes(cells: np.ndarray) -> bool:
 
 def _by_total(rows: Rows, table: _Numbers, options: Options) -> Votes | None:
     """Votes whose sum is another column: the number of answers, by its name or as all are alike,
-    or with a majority beside."""
-    found = []
+    or next to a majority."""
+    candidates = []
     sample = table.sample
     for name in table.names:
         total = table[name]
@@ -146,8 +156,8 @@ def _by_total(rows: Rows, table: _Numbers, options: Options) -> Votes | None:
         if majority or named or free:
             rank = (majority is not None, named, float(total.sum()), -len(counts))
             votes = _votes(rows, table, counts, options, name, majority, n_other)
-            found.append((rank, votes))
-    return max(found, key=lambda one: one[0])[1] if found else None
+            candidates.append((rank, votes))
+    return max(candidates, key=lambda one: one[0])[1] if candidates else None
 
 
 def _refuse_sums(rows: Rows, table: _Numbers) -> None:
@@ -196,7 +206,7 @@ def _by_constant(rows: Rows, table: _Numbers, options: Options) -> Votes | None:
 
 
 def _by_majority(rows: Rows, table: _Numbers, options: Options) -> Votes | None:
-    """Votes whose values are named by another column, which holds the one with the most."""
+    """Votes whose values are named by another column, the majority."""
     for name in sorted(rows.columns):
         if rows.columns[name].is_bytes or len(rows.columns[name].values) > len(table.names):
             continue
@@ -216,7 +226,7 @@ def _by_majority(rows: Rows, table: _Numbers, options: Options) -> Votes | None:
 
 
 def _refuse_shares(rows: Rows, table: _Numbers) -> None:
-    """Refuse a majority beside shares of votes; other columns may be shares of anything."""
+    """Refuse shares of votes with a majority; other columns may be shares of anything."""
     names = [name for name in table.names if table[name].max() <= WHOLE[1]]
     if rows.n_rows < FEW_ROWS or all(_is_count(table[name]) for name in names):
         return
@@ -247,10 +257,10 @@ def _refuse_percentages(rows: Rows, names: Sequence[str], majority: str | None) 
 
 
 def _named_votes(rows: Rows, options: Options) -> Votes:
-    """The columns of a table that is known to hold votes."""
+    """The columns of a table that is known to contain votes."""
     if options.annotator or options.annotators or options.question:
         raise DataError(
-            f"{rows.path}: in a vote table nobody knows who answered; leave out annotator=, "
+            f"{rows.path}: a vote table does not say who answered; leave out annotator=, "
             "annotators= and question="
         )
     taken = {name for name in (options.item, options.gold) if name} | set(options.text or ())
@@ -260,7 +270,7 @@ def _named_votes(rows: Rows, options: Options) -> Votes:
         rows.check(options.answer)
         wrong = [name for name in options.answer if name not in table.names]
         if wrong:
-            raise DataError(f"{rows.path}: {listed(wrong)} does not hold counts: 0, 1, 2, ...")
+            raise DataError(f"{rows.path}: {listed(wrong)} does not contain counts: 0, 1, 2, ...")
         majority, n_other = _majority(rows, table.take(options.answer), set(options.answer))
         return _votes(rows, table, options.answer, options, None, majority, n_other)
     guess = replace(options, format=None)
@@ -294,9 +304,9 @@ def _votes(
         known |= {plain(str(value)) for value in rows.columns[majority].values.to_pylist()}
     short = {name: name for name in counts}
     for spelled in _spellings(counts):
-        found = {plain(value) for value in spelled.values()}
+        names = {plain(value) for value in spelled.values()}
         affix = {word.casefold() for name in counts for word in _affixes(name, spelled[name])}
-        if len(found) == len(counts) and (affix and affix <= COUNT_WORDS or len(found & known) > 1):
+        if len(names) == len(counts) and (affix and affix <= COUNT_WORDS or len(names & known) > 1):
             short = spelled
             break
     ordered = [name for name in rows.columns if name in counts]
@@ -349,9 +359,9 @@ def _summing(total: np.ndarray, table: _Numbers) -> list[str] | None:
         for name in [name for name in free if table[name][row] > 0]:
             free = [other for other in free if other != name]
             if (table[name] <= rest).all():
-                found = search(rest - table[name], free, [*chosen, name])
-                if found is not None:
-                    return found
+                summands = search(rest - table[name], free, [*chosen, name])
+                if summands is not None:
+                    return summands
         return None
 
     return search(total, fits, [])
@@ -403,19 +413,19 @@ def _majority(
     """The column that names the largest count of nearly every row, by whatever names or codes;
     and the number of rows where it does not.
 
-    Any of several largest counts will do. A value that stands only where counts tie may name that.
+    Any of several largest counts will do. A value that occurs only at ties may mean a tie.
 
     Args:
         by_name: whether values must be called as the columns are.
     """
     cells = counts.cells
     largest = (cells == cells.max(axis=1, keepdims=True)) & (cells.max(axis=1) > 0)[:, None]
-    found = []
+    majorities = []
     for name in sorted(set(rows.columns) - taken):
         column = rows.columns[name]
         if column.is_bytes or not 2 <= len(column.values) <= MOST_VALUES:
             continue
-        n_right, n_asked = 0, 0
+        n_right, n_rows_named = 0, 0
         used: list[int] = []
         for code, value in enumerate(column.values.to_pylist()):
             at = largest[(column.codes == code) & largest.any(axis=1)]
@@ -428,12 +438,16 @@ def _majority(
             if by_name and not same:
                 break
             best = same[0] if same and right[same[0]] == right.max() else int(right.argmax())
-            n_right, n_asked, used = n_right + int(right[best]), n_asked + len(at), [*used, best]
+            n_right, n_rows_named, used = (
+                n_right + int(right[best]),
+                n_rows_named + len(at),
+                [*used, best],
+            )
         else:
             enough = by_name or rows.n_rows >= FEW_ROWS or _all_named(column, counts.names)
-            if len(set(used)) == len(used) > 1 and n_right >= ALIKE * n_asked and enough:
-                found.append((n_asked - n_right, name))
-    return (min(found)[1], min(found)[0]) if found else (None, 0)
+            if len(set(used)) == len(used) > 1 and n_right >= ALIKE * n_rows_named and enough:
+                majorities.append((n_rows_named - n_right, name))
+    return (min(majorities)[1], min(majorities)[0]) if majorities else (None, 0)
 
 
 def _is_named(value: str, column: str) -> bool:
