@@ -42,7 +42,7 @@ def test_a_vote_table_of_another_shape_is_refused(made: Made) -> None:
     with pytest.raises(DataError) as caught:
         cifar10h.load(folder)
     assert str(caught.value) == (
-        f"{folder / 'cifar10h-counts.npy'}: whole numbers for 2 images x 10 classes are wanted, "
+        f"{folder / 'cifar10h-counts.npy'}: expected whole numbers for 2 images x 10 classes, "
         "found float64 of shape (3, 10)"
     )
 

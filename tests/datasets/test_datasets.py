@@ -76,7 +76,7 @@ def test_several_corpora_want_a_choice(made: Made) -> None:
     with pytest.raises(DataError) as caught:
         datasets.read(folder)
     assert str(caught.value) == (
-        f"{folder}: holds 4 corpora, choose one with corpus= (--corpus): "
+        f"{folder}: contains 4 corpora, choose one with corpus= (--corpus): "
         "'HS-Brexit', 'ArMIS', 'ConvAbuse', 'MD-Agreement'"
     )
 

@@ -16,7 +16,7 @@ from dissensus.scales import Interval
 from tests.datasets.folders import READERS, SENTENCE_FACTS, write
 
 Made = Callable[[str], Path]
-REASON = "V = A = D = 1: in all likelihood not answered (--corpus emobank-all keeps them)"
+REASON = "V = A = D = 1: probably not answered (--corpus emobank-all keeps them)"
 
 
 def refusal(folder: Path, name: str, content: str) -> str:

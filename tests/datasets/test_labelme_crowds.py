@@ -80,7 +80,7 @@ def test_features_of_another_shape_are_refused(made: Made) -> None:
     path = folder / "vgg16_avg_features.npz"
     np.savez(path, **(vectors() | {"y_train": np.array([0, 1])}))
     assert refusal(folder) == (
-        f"{path}: a vector and a label for each item of 'train' are wanted, found float32 of "
+        f"{path}: expected a vector and a label for each item of 'train', found float32 of "
         "shape (3, 2) and (2,)"
     )
     np.savez(path, **(vectors() | {"X_test": np.zeros((2, 3), np.float32)}))

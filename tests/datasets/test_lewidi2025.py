@@ -64,7 +64,7 @@ def test_facts_about_people(name: str, facts: dict[str, list[Any]], made: Made) 
     ("content", "message"),
     [
         ('{"Ann0": {"Age": "5', ", line 1: damaged JSON, the file may be truncated "),
-        ("[1]", ": expected an object of people by name, found a list"),
+        ("[1]", ": expected an object of annotators by name, found a list"),
         ('{"Ann0": "5"}', ", annotator 'Ann0': expected an object of facts, found a text"),
         ('{"Ann0": {}, "Ann0": {}}', ": key 'Ann0' occurs twice in one object"),
         ("", ": the file is empty"),

@@ -43,9 +43,7 @@ def test_affect_is_seven_linked_answers(made: Made) -> None:
 def test_only_headlines_that_were_asked_about_are_items(made: Made) -> None:
     corpus = snow2008.load(made("snow2008"), "affect")
     assert [corpus.text_of(item) for item in range(2)] == ['Tea "prices" rise', "A mug, again"]
-    assert corpus.notes == (
-        "1 headlines of text_affect.tsv that nobody was asked about are left out",
-    )
+    assert corpus.notes == ("1 headlines of text_affect.tsv without answers are left out",)
 
 
 def test_texts_that_entail_or_not(made: Made) -> None:

@@ -94,7 +94,7 @@ def test_the_official_parts_are_found_by_text(made: Made) -> None:
 def test_a_text_of_a_part_that_is_no_comment_is_counted(made: Made) -> None:
     folder = made("toxic_spans")
     write(folder, "tsd_test.csv", OFFICIAL["tsd_test.csv"] + "[],more tea\n")
-    note = "1 texts of the official parts are no comment here and are left out"
+    note = "1 texts of the official parts are not among the comments and are left out"
     assert toxic_spans.load(folder).notes[-1] == note
 
 

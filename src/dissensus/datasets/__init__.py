@@ -1,7 +1,7 @@
 """Datasets: the folder of a known public corpus -> Corpus.
 
-A corpus is a file here. Its module has CORPORA, the names of the corpora that the folder holds,
-DEFAULT, the one that is read unless told otherwise (None: the user must choose), and two functions:
+A corpus is a file here. Its module has CORPORA, the names of the corpora in the folder,
+DEFAULT, the one that is read if none is named (None: the user must choose), and two functions:
 
     recognise(folder: Path) -> bool
     load(folder: Path, corpus: str | None = None) -> Corpus
@@ -65,7 +65,7 @@ def dataset(name: str) -> Dataset:
 
 
 def recognise(path: str | Path) -> str | None:
-    """The name of the known corpus that a folder holds, by the names of its files; else None."""
+    """The name of the known corpus in a folder, by the names of its files; else None."""
     folder = Path(path)
     if not folder.is_dir():
         return None
@@ -77,23 +77,23 @@ def load(folder: str | Path, corpus: str | None = None) -> Corpus:
 
     Args:
         folder: where the corpus's files lie, under the names they have in their source.
-        corpus: which one, of a folder that holds several.
+        corpus: which one, if the folder contains several.
     """
     name = recognise(folder)
     if name is None:
         raise DataError(f"{folder}: no known corpus is here; known are {listed(DATASETS)}")
     loaded = dataset(name).load(Path(folder), corpus)
-    found = f"{Path(folder).resolve().name}: the known corpus {name}, read as {loaded.name}"
-    return replace(loaded, notes=(found, *loaded.notes))
+    note = f"{Path(folder).resolve().name}: the known corpus {name}, read as {loaded.name}"
+    return replace(loaded, notes=(note, *loaded.notes))
 
 
 def read(source: Any, *, corpus: str | None = None, **options: Any) -> Corpus:
-    """Any source of annotations as a Corpus: a known corpus's folder, a file, a folder of ours or
-    a table in memory.
+    """Any source of annotations as a Corpus: the folder of a known corpus, a file, a corpus
+    folder or a table in memory.
 
     Args:
         source: a path, or a pandas, polars or Arrow table.
-        corpus: which one, of a source that holds several.
+        corpus: which one, if the source contains several.
         options: for files and tables, as in `readers.read`; a known corpus needs none.
     """
     name = recognise(source) if isinstance(source, str | Path) else None

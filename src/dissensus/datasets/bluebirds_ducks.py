@@ -28,7 +28,7 @@ ARE_DUCKS = ("Mallard", "American Black Duck")
 
 
 def recognise(folder: Path) -> bool:
-    """Whether the folder holds one of the two tables."""
+    """Whether the folder contains one of the two tables."""
     return any((folder / name).is_file() for name in (BLUEBIRDS, DUCKS))
 
 
@@ -41,24 +41,28 @@ def load(folder: Path, corpus: str | None = None) -> Corpus:
 def _bluebirds(folder: Path) -> Corpus:
     columns = ("item_id", "annotator_id", "label", "gold")
     answers = csv_table(folder, BLUEBIRDS, **dict.fromkeys(columns, pa.string()))
-    asked = _asked(folder / BLUEBIRDS, answers)
+    annotations = _annotations(folder / BLUEBIRDS, answers)
     with naming(folder / BLUEBIRDS):
-        item, value = once_each(asked.item, answers["gold"], "gold")
-        gold = Annotations.from_arrays(item, None, value, YES, items=asked.items)
-    return Corpus.build("bluebirds", asked.items, {"bluebird": asked}, gold={"bluebird": gold})
+        item, value = once_each(annotations.item, answers["gold"], "gold")
+        gold = Annotations.from_arrays(item, None, value, YES, items=annotations.items)
+    return Corpus.build(
+        "bluebirds", annotations.items, {"bluebird": annotations}, gold={"bluebird": gold}
+    )
 
 
 def _ducks(folder: Path) -> Corpus:
     columns = ("item_id", "annotator_id", "label")
     answers = csv_table(folder, DUCKS, **dict.fromkeys(columns, pa.string()))
-    asked = _asked(folder / DUCKS, answers)
-    species = _species(folder, asked.items)
+    annotations = _annotations(folder / DUCKS, answers)
+    species = _species(folder, annotations.items)
     is_duck = np.isin(species, ARE_DUCKS).astype(np.int32)
-    gold = Annotations.from_arrays(np.arange(len(is_duck)), None, is_duck, YES, items=asked.items)
+    gold = Annotations.from_arrays(
+        np.arange(len(is_duck)), None, is_duck, YES, items=annotations.items
+    )
     return Corpus.build(
         "ducks",
-        asked.items,
-        {"duck": asked},
+        annotations.items,
+        {"duck": annotations},
         item_attributes={"species": species},
         gold={"duck": gold},
         notes=(
@@ -68,7 +72,7 @@ def _ducks(folder: Path) -> Corpus:
     )
 
 
-def _asked(path: Path, answers: Any) -> Annotations:
+def _annotations(path: Path, answers: Any) -> Annotations:
     items, annotators = (names_in_order(answers[key]) for key in ("item_id", "annotator_id"))
     with naming(path):
         return Annotations.from_arrays(

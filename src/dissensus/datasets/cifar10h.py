@@ -21,7 +21,7 @@ IMAGES, COUNTS = "cifar10_test_jpg.parquet", "cifar10h-counts.npy"
 
 
 def recognise(folder: Path) -> bool:
-    """Whether the folder holds the votes."""
+    """Whether the folder contains the votes."""
     return (folder / COUNTS).is_file()
 
 
@@ -43,14 +43,14 @@ def load(folder: Path, corpus: str | None = None) -> Corpus:
             items=items,
         )
     votes = counts[row]  # (n_items, n_values)
-    item, answer = np.nonzero(votes)  # nobody chose the others: no row
-    asked = Annotations.from_arrays(
+    item, answer = np.nonzero(votes)  # values without a vote have no row
+    annotations = Annotations.from_arrays(
         item, None, answer.astype(np.int32), gold.scale, items=items, count=votes[item, answer]
     )
     return Corpus.build(
         "cifar10h",
         items,
-        {"class": asked},
+        {"class": annotations},
         contents={"image": Contents.distinct("image", images["jpg"].combine_chunks())},
         gold={"class": gold},
     )
@@ -61,7 +61,7 @@ def _counts(folder: Path, n_items: int) -> np.ndarray:
     path = folder / COUNTS
     if counts.shape != (n_items, len(CLASSES)) or counts.dtype.kind not in "iu":
         raise DataError(
-            f"{path}: whole numbers for {n_items} images x {len(CLASSES)} classes are wanted, "
+            f"{path}: expected whole numbers for {n_items} images x {len(CLASSES)} classes, "
             f"found {counts.dtype} of shape {counts.shape}"
         )
     if (counts < 0).any():

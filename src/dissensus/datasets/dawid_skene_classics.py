@@ -25,7 +25,7 @@ DENTISTS = ("rater_1", "rater_2", "rater_3", "rater_4", "rater_5")
 
 
 def recognise(folder: Path) -> bool:
-    """Whether the folder holds one of the two tables."""
+    """Whether the folder contains one of the two tables."""
     return any((folder / name).is_file() for name in (FORMS, PATTERNS))
 
 
@@ -40,7 +40,7 @@ def _anaesthesia(folder: Path) -> Corpus:
     forms = csv_table(folder, FORMS, **columns)
     items, annotators = (names_in_order(string_array(forms[key])) for key in ("item", "rater"))
     with naming(folder / FORMS):
-        asked = Annotations.from_arrays(
+        annotations = Annotations.from_arrays(
             items.codes(string_array(forms["item"])),
             annotators.codes(string_array(forms["rater"])),
             string_array(forms["rating"]),
@@ -49,13 +49,16 @@ def _anaesthesia(folder: Path) -> Corpus:
             annotators=annotators,
             repeats="keep",
         )
-    n_pairs = len(np.unique(np.stack([asked.item, asked.annotator_codes("a reading")]), axis=1).T)
+    n_pairs = len(
+        np.unique(np.stack([annotations.item, annotations.annotator_codes("a reading")]), axis=1).T
+    )
     return Corpus.build(
         "anaesthesia",
         items,
-        {"anaesthesia": asked},
+        {"anaesthesia": annotations},
         notes=(
-            f"{asked.n_rows - n_pairs} of {asked.n_rows} answers are second and third readings "
+            f"{annotations.n_rows - n_pairs} of {annotations.n_rows} answers are second and third "
+            "readings "
             "by the same annotator, and are kept",
         ),
     )
@@ -68,7 +71,7 @@ def _caries(folder: Path) -> Corpus:
     answers = [string_array(table[name]).take(pa.array(row)) for name in DENTISTS]
     items = Names.range(len(row))
     with naming(folder / PATTERNS):
-        asked = Annotations.from_arrays(
+        annotations = Annotations.from_arrays(
             np.tile(np.arange(len(items)), len(DENTISTS)),
             np.repeat(np.arange(len(DENTISTS)), len(items)),
             pa.concat_arrays(answers),
@@ -76,7 +79,7 @@ def _caries(folder: Path) -> Corpus:
             items=items,
             annotators=Names([name.removeprefix("rater_") for name in DENTISTS]),
         )
-    return Corpus.build("caries", items, {"caries": asked})
+    return Corpus.build("caries", items, {"caries": annotations})
 
 
 def _whole_numbers(path: Path, numbers: np.ndarray) -> np.ndarray:

@@ -1,8 +1,8 @@
 """EmoBank (Buechel & Hahn 2017): valence, arousal and dominance of 10,548 sentences.
 
-Readers were asked what they feel, and others what the writer felt; nobody knows who they were,
+Readers were asked what they feel, and others what the writer felt; the annotators are unknown,
 but the three numbers of one response belong together. `emobank` leaves out the responses (1, 1, 1),
-as the authors do in their means: in all likelihood nothing was answered. `emobank-all` keeps them.
+as the authors do in their means: probably nothing was answered. `emobank-all` keeps them.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ TEXTS, FACTS, MEANS = "raw.csv", "meta.tsv", "emobank.csv"
 PERSPECTIVES = {name: f"individual_{name}_ratings.csv" for name in ("reader", "writer")}
 SIDES = ("V", "A", "D")  # valence, arousal, dominance
 NO_DOCUMENT = "SemEval"  # headlines of many papers, which the file gives as one document
-NOT_ANSWERED = "V = A = D = 1: in all likelihood not answered (--corpus emobank-all keeps them)"
+NOT_ANSWERED = "V = A = D = 1: probably not answered (--corpus emobank-all keeps them)"
 
 
 def recognise(folder: Path) -> bool:
-    """Whether the folder holds the ratings of readers or writers."""
+    """Whether the folder contains the ratings of readers or writers."""
     return any((folder / name).is_file() for name in PERSPECTIVES.values())
 
 
@@ -46,9 +46,9 @@ def load(folder: Path, corpus: str | None = None) -> Corpus:
     questions: dict[str, Annotations] = {}
     left_out: list[LeftOut] = []
     for perspective in PERSPECTIVES:
-        asked, n_empty = _asked(folder, perspective, items, everything=wanted == "emobank-all")
-        questions |= asked
-        left_out += [LeftOut(question, NOT_ANSWERED, n_empty) for question in asked if n_empty]
+        rated, n_empty = _rated(folder, perspective, items, everything=wanted == "emobank-all")
+        questions |= rated
+        left_out += [LeftOut(question, NOT_ANSWERED, n_empty) for question in rated if n_empty]
     units = _units(sentences["text"].to_pylist(), facts["document"].to_pylist(), items)
     return Corpus.build(
         wanted,
@@ -60,31 +60,31 @@ def load(folder: Path, corpus: str | None = None) -> Corpus:
         group="unit",
         left_out=tuple(left_out),
         notes=(
-            "sentences of one document make one unit; one whose text stands in several documents "
+            "sentences of one document make one unit; one whose text occurs in several documents "
             "('Sincerely,') and every headline of SemEval go by their text",
-            f"{MEANS} holds means over readers and writers together: only its split is read",
+            f"{MEANS} contains means over readers and writers together: only its split is read",
         ),
     )
 
 
-def _asked(
+def _rated(
     folder: Path, perspective: str, items: Names, everything: bool
 ) -> tuple[dict[str, Annotations], int]:
-    """The three questions of one perspective, and how many responses are no answers."""
+    """The three questions of one perspective, and how many responses are not answers."""
     name = PERSPECTIVES[perspective]
     table = csv_table(folder, name, id=pa.string(), **dict.fromkeys(SIDES, pa.float64()))
     ratings = np.stack([table[side].to_numpy() for side in SIDES], axis=1)  # (n_responses, 3)
     kept = np.full(len(ratings), True) if everything else (ratings != 1).any(axis=1)
     number = np.arange(len(ratings)) * len(PERSPECTIVES) + list(PERSPECTIVES).index(perspective)
-    asked = {}
+    questions = {}
     with naming(folder / name):
         item = items.codes(table["id"], "sentence")
         for side, column in zip(SIDES, ratings.T, strict=True):
             every = Annotations.from_arrays(
                 item, None, column.copy(), Interval(1, 5), items=items, response=number
             )
-            asked[f"{perspective} {side}"] = every.take(kept)
-    return asked, int((~kept).sum())
+            questions[f"{perspective} {side}"] = every.take(kept)
+    return questions, int((~kept).sum())
 
 
 def _facts(folder: Path, items: Names) -> dict[str, Any]:

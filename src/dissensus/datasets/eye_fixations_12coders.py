@@ -31,7 +31,7 @@ LISTS = "a list of time intervals for each trial, which the samples follow"
 
 
 def recognise(folder: Path) -> bool:
-    """Whether the folder holds the samples."""
+    """Whether the folder contains the samples."""
     return (folder / SAMPLES).is_file()
 
 
@@ -54,13 +54,13 @@ def load(folder: Path, corpus: str | None = None) -> Corpus:
         frame = np.arange(len(trial)) - starts[trial]
         frames = pa.array(frame).cast(pa.string())
         items = Names(pc.binary_join_element_wise(samples["trial"], frames, "-"))
-        asked = _asked(answer, coded[trial], items)
+        annotations = _annotations(answer, coded[trial], items)
         gaze = _gaze(samples)
     sequences = Contents.distinct("features", np.split(gaze, starts[1:]))
     return Corpus.build(
         "eye_fixations_12coders",
         items,
-        {QUESTION: asked},
+        {QUESTION: annotations},
         annotators=CODERS,
         contents={"gaze": (sequences[0], sequences[1][trial])},
         item_attributes={key: samples[key] for key in ("trial", "time", "subject")},
@@ -91,7 +91,7 @@ def _starts(trial: np.ndarray, time: np.ndarray) -> np.ndarray:
     return starts
 
 
-def _asked(answer: np.ndarray, coded: np.ndarray, items: Names) -> Annotations:
+def _annotations(answer: np.ndarray, coded: np.ndarray, items: Names) -> Annotations:
     """The answers of those who coded the trial; whoever marked nothing at all did not."""
     strange = (answer != 0) & ((answer != 1) | ~coded)
     if strange.any():

@@ -28,7 +28,7 @@ SCALE = Interval(1, 7)
 
 
 def recognise(folder: Path) -> bool:
-    """Whether the folder holds the list of faces and their ratings."""
+    """Whether the folder contains the list of faces and their ratings."""
     return (folder / FACES).is_file() and (folder / RATINGS).is_file()
 
 
@@ -50,7 +50,7 @@ def load(folder: Path, corpus: str | None = None) -> Corpus:
     annotators = names_in_order(ratings["rater_id"])
     annotator = annotators.codes(ratings["rater_id"])
     with naming(folder / RATINGS):
-        people = {
+        attributes = {
             key: once_each(annotator, ratings[f"rater_{key}"], f"rater_{key}")[1]
             for key in ("gender", "age")
         }
@@ -62,7 +62,7 @@ def load(folder: Path, corpus: str | None = None) -> Corpus:
         annotators=annotators,
         contents={"image": Contents.distinct("image", _images(folder, items))},
         item_attributes={"gender": faces["face_gender"], "age": faces["face_age"]},
-        annotator_attributes=people,
+        annotator_attributes=attributes,
     )
 
 
@@ -73,13 +73,13 @@ def _questions(
     rating = ratings["rating"].to_numpy()
     SCALE.check(rating)  # here, so that the row is one of the file
     trait = Nominal(TRAITS).encode(ratings["trait"])
-    asked = {}
+    questions = {}
     for code, name in enumerate(TRAITS):
         rows = np.flatnonzero(trait == code)
-        asked[name] = Annotations.from_arrays(
+        questions[name] = Annotations.from_arrays(
             item[rows], annotator[rows], rating[rows], SCALE, items=items, annotators=annotators
         )
-    return asked
+    return questions
 
 
 def _images(folder: Path, items: Names) -> Any:

@@ -85,7 +85,7 @@ def present(folder: Path, name: str) -> Path:
 
 
 def chosen(folder: Path, corpus: str | None, corpora: tuple[str, ...], default: str | None) -> str:
-    """Which of a folder's corpora is wanted; an error that lists them where that is not clear.
+    """The chosen corpus of a folder; an error lists them if none is chosen.
 
     Example:
         >>> chosen(Path("mine"), None, ("crowd", "experts"), "crowd")
@@ -93,13 +93,13 @@ def chosen(folder: Path, corpus: str | None, corpora: tuple[str, ...], default: 
     """
     if corpus is None and default is None:
         raise DataError(
-            f"{folder}: holds {len(corpora)} corpora, choose one with corpus= (--corpus): "
+            f"{folder}: contains {len(corpora)} corpora, choose one with corpus= (--corpus): "
             f"{listed(corpora)}"
         )
-    wanted = corpus or default
-    if wanted is None or wanted not in corpora:
+    name = corpus or default
+    if name is None or name not in corpora:
         raise DataError(f"{folder}: no corpus {corpus!r}; there is {listed(corpora)}")
-    return wanted
+    return name
 
 
 @contextmanager

@@ -18,7 +18,7 @@ DEFAULT: str | None = "jester5k"
 
 
 def recognise(folder: Path) -> bool:
-    """Whether the folder holds the jokes."""
+    """Whether the folder contains the jokes."""
     return (folder / "jokes.csv").is_file()
 
 
@@ -37,7 +37,7 @@ def load(folder: Path, corpus: str | None = None) -> Corpus:
         items = Names(jokes["item_id"])
     annotators = names_in_order(ratings["annotator_id"])
     with naming(folder / "ratings.csv.gz"):
-        asked = Annotations.from_arrays(
+        annotations = Annotations.from_arrays(
             items.codes(ratings["item_id"], "joke"),
             annotators.codes(ratings["annotator_id"]),
             ratings["rating"].to_numpy(),
@@ -48,7 +48,7 @@ def load(folder: Path, corpus: str | None = None) -> Corpus:
     return Corpus.build(
         "jester5k",
         items,
-        {"rating": asked},
+        {"rating": annotations},
         annotators=annotators,
         contents={"text": Contents.distinct("text", jokes["text"])},
     )

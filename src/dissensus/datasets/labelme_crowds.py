@@ -1,6 +1,6 @@
 """LabelMe with a crowd (Rodrigues & Pereira 2018): the scene of 2,688 photographs.
 
-1,000 training photographs have one to three answers each by 59 people; all have gold. Of the
+1,000 training photographs have one to three answers each by 59 annotators; all have gold. Of the
 photographs there are only features, one vector of VGG16 each.
 """
 
@@ -38,7 +38,7 @@ SCENES = (
 
 
 def recognise(folder: Path) -> bool:
-    """Whether the folder holds the features."""
+    """Whether the folder contains the features."""
     return (folder / FEATURES).is_file()
 
 
@@ -68,22 +68,22 @@ def _arrays(folder: Path) -> tuple[dict[str, np.ndarray], list[np.ndarray]]:
     """Part -> vectors (n_items, n_features), and the labels (n_items,) of each part."""
     path = present(folder, FEATURES)
     try:
-        with path.open("rb") as file, np.load(file, allow_pickle=False) as held:
-            vectors = {PARTS[part]: held[f"X_{part}"] for part in PARTS}
-            labels = [held[f"y_{part}"] for part in PARTS]
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
+            vectors = {PARTS[part]: arrays[f"X_{part}"] for part in PARTS}
+            labels = [arrays[f"y_{part}"] for part in PARTS]
     except (ValueError, OSError, EOFError, KeyError, TypeError, BadZipFile, zlib.error) as error:
         reason = str(error.args[0] if error.args else error).splitlines()[0]
         raise DataError(f"{path}: damaged ({reason})") from None
     for (part, rows), label in zip(vectors.items(), labels, strict=True):
         if rows.ndim != 2 or label.shape != rows.shape[:1] or rows.dtype.kind != "f":
             raise DataError(
-                f"{path}: a vector and a label for each item of {part!r} are wanted, found "
+                f"{path}: expected a vector and a label for each item of {part!r}, found "
                 f"{rows.dtype} of shape {rows.shape} and {label.shape}"
             )
     widths = sorted({rows.shape[1] for rows in vectors.values()})
     if len(widths) > 1:
-        found = ", ".join(str(width) for width in widths)
-        raise DataError(f"{path}: the vectors of the parts have several widths: {found}")
+        shown = ", ".join(str(width) for width in widths)
+        raise DataError(f"{path}: the vectors of the parts have several widths: {shown}")
     return vectors, labels
 
 
@@ -108,10 +108,10 @@ def _asked(folder: Path, items: Names) -> Annotations:
 def _notes(shown: np.ndarray, part: np.ndarray) -> tuple[str, ...]:
     """Vectors that stand in training and in another part."""
     trained = np.isin(shown, shown[part == "train"])
-    found = {name: int((trained & (part == name)).sum()) for name in ("validation", "test")}
+    n_answered = {name: int((trained & (part == name)).sum()) for name in ("validation", "test")}
     return tuple(
         f"{n} {'vector' if n == 1 else 'vectors'} of {name} also stand in train: a split by "
         "content keeps them together, the official one does not"
-        for name, n in found.items()
+        for name, n in n_answered.items()
         if n
     )

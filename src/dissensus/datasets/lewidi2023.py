@@ -1,8 +1,8 @@
-"""LeWiDi 2023 (SemEval-2023 task 11): four corpora of texts that people took differently.
+"""LeWiDi 2023 (SemEval-2023 task 11): four corpora of texts on which annotators disagree.
 
 HS-Brexit (hate, aggressive, offensive), ArMIS (misogyny, in Arabic), ConvAbuse (severity, abusive
 and twelve more about conversations with a bot) and MD-Agreement (offensive); training and
-development part together, told apart by the official split.
+development part together, distinguished by the official split.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ PARTS = ("train", "dev")
 
 
 def recognise(folder: Path) -> bool:
-    """Whether the folder holds a file of one of the four."""
+    """Whether the folder contains a file of one of the four."""
     return any((folder / f"{name}_{part}.json").is_file() for name in CORPORA for part in PARTS)
 
 

@@ -3,7 +3,7 @@
 CSC (how sarcastic is the response, 1 to 6), MP (is the reply ironic, in nine languages),
 Paraphrase (from -5 to 5, each answer with an explanation) and VariErrNLI (which of entailment,
 neutral and contradiction hold, each with an explanation); training and development part together,
-told apart by the official split, with what is known of the annotators.
+distinguished by the official split, with the attributes of the annotators.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _COMMA_TOO_MANY = re.compile(r'("(?:[^"\\]|\\.)*")|,(?=\s*[}\]])')
 
 
 def recognise(folder: Path) -> bool:
-    """Whether the folder holds a file of one of the four."""
+    """Whether the folder contains a file of one of the four."""
     files = [f"{name}_{part}.json" for name in CORPORA for part in ("train", "dev")]
     return any((folder / name).is_file() for name in files)
 
@@ -57,12 +57,15 @@ def load(folder: Path, corpus: str | None = None) -> Corpus:
 def _people(path: Path, annotators: Names) -> dict[str, Any]:
     """What is known of each annotator; None where it is not."""
     text = read_utf8(path).decode("utf-8")
-    tidy = _COMMA_TOO_MANY.sub(lambda found: found[1] or "", text)  # two of the files need it
-    people = as_object(parsed(tidy, path), str(path), "people by name")
-    for name, facts in people.items():
+    tidy = _COMMA_TOO_MANY.sub(lambda match: match[1] or "", text)  # two of the files need it
+    attributes_of = as_object(parsed(tidy, path), str(path), "annotators by name")
+    for name, facts in attributes_of.items():
         as_object(facts, f"{path}, annotator {name!r}", "facts")
-    known = [people.get(name) or people.get(name.removeprefix("Ann"), {}) for name in annotators]
-    keys = dict.fromkeys(key for facts in people.values() for key in facts)
+    known = [
+        attributes_of.get(name) or attributes_of.get(name.removeprefix("Ann"), {})
+        for name in annotators
+    ]
+    keys = dict.fromkeys(key for facts in attributes_of.values() for key in facts)
     return {key: _column([facts.get(key) for facts in known]) for key in keys}
 
 

@@ -36,7 +36,7 @@ PREPROCESSED = "preprocessed-data.jsonl"
 
 
 def recognise(folder: Path) -> bool:
-    """Whether the folder holds the unfiltered answers."""
+    """Whether the folder contains the unfiltered answers."""
     return (folder / ANSWERS).is_file()
 
 

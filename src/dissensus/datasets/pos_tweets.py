@@ -31,7 +31,7 @@ NO_TAG = {"FLAG": "FLAG: the expert gave no tag", "": "an empty cell: the expert
 
 
 def recognise(folder: Path) -> bool:
-    """Whether the folder holds the crowd's tokens and answers, or the experts' file."""
+    """Whether the folder contains the crowd's tokens and answers, or the experts' file."""
     both = (folder / TOKENS).is_file() and (folder / ANSWERS).is_file()
     return both or (folder / EXPERTS).is_file()
 
@@ -92,7 +92,7 @@ def _crowd(folder: Path) -> Corpus:
         )
     annotators = names_in_order(answers["annotator_id"])
     with naming(folder / ANSWERS):
-        asked = Annotations.from_arrays(
+        annotations = Annotations.from_arrays(
             items.codes(answers["item_id"], "item"),
             annotators.codes(answers["annotator_id"]),
             answers["label"],
@@ -104,7 +104,7 @@ def _crowd(folder: Path) -> Corpus:
     return Corpus.build(
         "pos_tweets",
         items,
-        {"tag": asked},
+        {"tag": annotations},
         annotators=annotators,
         contents=_contents(tweets),
         item_attributes={
@@ -159,7 +159,7 @@ def _experts(folder: Path) -> Corpus:
         items = Names(pc.binary_join_element_wise(experts["sent_id"], position, "-"))
         cells = pa.concat_arrays([experts[name].combine_chunks() for name in ("ann1", "ann2")])
         given = np.flatnonzero(_is_tag(cells))
-        asked = Annotations.from_arrays(
+        annotations = Annotations.from_arrays(
             given % len(items),
             given // len(items),
             cells.take(pa.array(given)),
@@ -172,7 +172,7 @@ def _experts(folder: Path) -> Corpus:
     return Corpus.build(
         "plank2014",
         items,
-        {"tag": asked},
+        {"tag": annotations},
         contents=_contents(tweets),
         item_attributes={
             "sent_id": experts["sent_id"],

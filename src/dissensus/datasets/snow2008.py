@@ -1,4 +1,4 @@
-"""Snow et al. (2008): five tasks for people who are no experts, ten answers to every item.
+"""Snow et al. (2008): five tasks for non-experts, ten answers to every item.
 
 `affect` asks for six emotions and the valence of a headline in one response; `rte` whether a text
 entails a hypothesis; `temp` which of two events came first; `wsd` the sense of a word; `wordsim`
@@ -48,15 +48,15 @@ Parts = dict[str, Any]  # arguments of Corpus.build
 
 
 def recognise(folder: Path) -> bool:
-    """Whether the folder holds a table of answers with its texts, or the pairs of words."""
+    """Whether the folder contains a table of answers with its texts, or the pairs of words."""
     return any((folder / name).is_file() for name in (HEADLINES, PAIRS, "wordsim.csv"))
 
 
 def load(folder: Path, corpus: str | None = None) -> Corpus:
     """Questions are named as their files; gold on every item."""
     wanted = chosen(folder, corpus, CORPORA, DEFAULT)
-    asked = (*EMOTIONS, "valence") if wanted == "affect" else (wanted,)
-    tables = {name: _answers(folder, name) for name in asked}
+    names = (*EMOTIONS, "valence") if wanted == "affect" else (wanted,)
+    tables = {name: _answers(folder, name) for name in names}
     items, annotators = (
         names_in_order(pa.chunked_array([c for t in tables.values() for c in t[key].chunks]))
         for key in ("item_id", "annotator_id")
@@ -64,7 +64,7 @@ def load(folder: Path, corpus: str | None = None) -> Corpus:
     questions, gold = {}, {}
     for name, table in tables.items():
         with naming(folder / f"{name}.csv"):
-            questions[name] = _asked(table, SCALES[name], items, annotators)
+            questions[name] = _annotations(table, SCALES[name], items, annotators)
             item, value = once_each(questions[name].item, table["gold"], "gold")
             scale = OTHER_GOLD.get(name, SCALES[name])
             gold[name] = Annotations.from_arrays(item, None, value, scale, items=items)
@@ -77,7 +77,7 @@ def _answers(folder: Path, name: str) -> Any:
     return csv_table(folder, f"{name}.csv", **dict.fromkeys(columns, pa.string()))
 
 
-def _asked(table: Any, scale: Scale, items: Names, annotators: Names) -> Annotations:
+def _annotations(table: Any, scale: Scale, items: Names, annotators: Names) -> Annotations:
     """A person answers about an item once, so that the pair is the name of the response."""
     item = items.codes(table["item_id"])
     annotator = annotators.codes(table["annotator_id"])
@@ -96,7 +96,7 @@ def _headlines(folder: Path, items: Names) -> Parts:
     table = tsv_table(folder, HEADLINES, id=pa.string(), headline=pa.string())
     texts = _rows_of(folder / HEADLINES, table, items)["headline"]
     unasked = table.num_rows - len(items)
-    note = f"{unasked} headlines of {HEADLINES} that nobody was asked about are left out"
+    note = f"{unasked} headlines of {HEADLINES} without answers are left out"
     return {
         "contents": {"text": Contents.distinct("text", texts)},
         "notes": (note,) if unasked else (),
@@ -140,7 +140,7 @@ def _articles(folder: Path, items: Names) -> Parts:
 
 
 def _documents(folder: Path, items: Names) -> Parts:
-    """Item "5:0@35@wsj/23/wsj_2386@wsj@en@on" stands in a document of another corpus."""
+    """Item "5:0@35@wsj/23/wsj_2386@wsj@en@on" refers to a document of another corpus."""
     fields = [name.split("@") for name in items]
     documents = [field[2] if len(field) > 2 else None for field in fields]
     return {"item_attributes": {"document": pa.array(documents, pa.string())}, "group": "document"}

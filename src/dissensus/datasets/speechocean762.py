@@ -36,7 +36,7 @@ WORD: dict[str, Scale] = {
 
 
 def recognise(folder: Path) -> bool:
-    """Whether the folder holds the sound or the scores."""
+    """Whether the folder contains the sound or the scores."""
     return any((folder / name).is_file() for name in (SENTENCE_SCORES, AUDIO))
 
 
@@ -149,12 +149,12 @@ def _questions(
 ) -> dict[str, Annotations]:
     annotators = names_in_order(scores["annotator_id"])
     annotator = annotators.codes(scores["annotator_id"])
-    asked = {}
+    questions = {}
     for question, scale in scales.items():
         column = scores[question.removeprefix("word ")]
         phones = {"phones": scores["phones"]} if question == "word accuracy" else {}
         with naming(path):
-            asked[question] = Annotations.from_arrays(
+            questions[question] = Annotations.from_arrays(
                 item,
                 annotator,
                 column.to_numpy() if isinstance(scale, Interval) else column,
@@ -164,7 +164,7 @@ def _questions(
                 response=np.arange(len(item)),
                 extra=phones,
             )
-    return asked
+    return questions
 
 
 def _shown(folder: Path, utterances: Any, of_item: np.ndarray) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """Stems of words (Carpenter et al. 2009; Jamison & Gurevych 2015): is this the stem of the word?
 
-An item is a word with a stem that somebody gave it, in the version of Fornaciari et al. (2021).
+An item is a word with a proposed stem, in the version of Fornaciari et al. (2021).
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ PARTS = {"trn": "train", "dev": "dev", "hard-tst": "test"}
 
 
 def recognise(folder: Path) -> bool:
-    """Whether the folder holds the votes."""
+    """Whether the folder contains the votes."""
     return (folder / VOTES).is_file()
 
 
@@ -46,14 +46,14 @@ def load(folder: Path, corpus: str | None = None) -> Corpus:
     )
     with naming(folder / VOTES):
         items = Names(pairs["item_id"])
-        asked = _asked(pairs, items)
+        annotations = _annotations(pairs, items)
         every = np.arange(len(items))
         gold = Annotations.from_arrays(every, None, pairs["gold"], SCALE, items=items)
         official = _official(pairs["set"])
     return Corpus.build(
         "stemming",
         items,
-        {QUESTION: asked},
+        {QUESTION: annotations},
         contents={role: Contents.distinct("text", pairs[role]) for role in ("word", "stem")},
         item_attributes={"word": pairs["word"], "freq": pairs["freq"]},
         gold={QUESTION: gold},
@@ -67,12 +67,12 @@ def load(folder: Path, corpus: str | None = None) -> Corpus:
     )
 
 
-def _asked(pairs: Any, items: Names) -> Annotations:
+def _annotations(pairs: Any, items: Names) -> Annotations:
     votes = np.stack([pairs["vote0"].to_numpy(), pairs["vote1"].to_numpy()], axis=1)
     if (votes < 0).any():  # (n_items, n_values)
         row = int((votes < 0).any(axis=1).argmax())
         raise DataError(f"row {row + 1}: a number of votes is 0 or more, found {votes[row].min()}")
-    item, answer = np.nonzero(votes)  # nobody chose the others: no row
+    item, answer = np.nonzero(votes)  # values without a vote have no row
     return Annotations.from_arrays(
         item, None, answer.astype(np.int32), SCALE, items=items, count=votes[item, answer]
     )

@@ -1,7 +1,7 @@
 """Toxic Spans (Pavlopoulos et al. 2021, 2022): is this comment toxic, and which words make it so?
 
 16,100 comments, 3 or more annotators each; everybody's own spans are their rationales. For 10,777
-of the comments SemEval-2021 task 5 has one set of spans, the rationales of nobody in particular.
+of the comments SemEval-2021 task 5 has one set of spans, rationales without an annotator.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ CUT_OFF = {"Insu": "Insult", "Identity based ": "Identity based Attack"}
 
 
 def recognise(folder: Path) -> bool:
-    """Whether the folder holds answers and the spans that belong to them."""
+    """Whether the folder contains answers and the spans that belong to them."""
     return (folder / ANSWERS).is_file() and (folder / SPANS).is_file()
 
 
@@ -43,16 +43,16 @@ def load(folder: Path, corpus: str | None = None) -> Corpus:
         items = Names(comments["comment_id"])
     texts = comments["comment_text"].combine_chunks()
     answers = _read_answers(folder)
-    asked = _asked(folder, answers, items)
-    own, own_notes = _own_spans(folder, answers, asked)
+    annotations = _annotations(folder, answers, items)
+    own, own_notes = _own_spans(folder, answers, annotations)
     gold, part, part_notes = _official(folder, texts)
     spans, clip_notes = _clipped(_joined(own, gold), pc.utf8_length(texts).to_numpy())
     return Corpus.build(
         "toxic_spans",
         items,
-        {"toxic": asked},
+        {"toxic": annotations},
         contents={"text": Contents.distinct("text", texts)},
-        annotator_attributes={"country": _countries(answers, asked)},
+        annotator_attributes={"country": _countries(answers, annotations)},
         rationales=_rationales(spans),
         splits={"official": part},
         notes=_said(own_notes | clip_notes | part_notes),
@@ -66,7 +66,7 @@ def _said(counted: dict[str, int]) -> tuple[str, ...]:
 
 class _Spans(NamedTuple):
     item: np.ndarray  # (n_spans,) codes
-    annotator: np.ndarray  # (n_spans,) codes, -1: nobody in particular
+    annotator: np.ndarray  # (n_spans,) codes, -1: unknown
     start: np.ndarray  # (n_spans,) characters
     stop: np.ndarray
     kind: Any  # (n_spans,) Arrow strings
@@ -78,7 +78,7 @@ def _read_answers(folder: Path) -> Any:
     return csv_table(folder, ANSWERS, **types)
 
 
-def _asked(folder: Path, answers: Any, items: Names) -> Annotations:
+def _annotations(folder: Path, answers: Any, items: Names) -> Annotations:
     """An answer is 0 where "not toxic" is marked; "all toxic" is marked on most of these too."""
     annotators = names_in_order(answers["worker"])
     with naming(folder / ANSWERS):
@@ -94,18 +94,20 @@ def _asked(folder: Path, answers: Any, items: Names) -> Annotations:
         )
 
 
-def _countries(answers: Any, asked: Annotations) -> Any:
+def _countries(answers: Any, annotations: Annotations) -> Any:
     """The country of each annotator; missing for those who answered from two."""
     country = answers["country"].combine_chunks().dictionary_encode()
-    pair = np.stack([asked.annotator_codes("a country"), country.indices.to_numpy()])
+    pair = np.stack([annotations.annotator_codes("a country"), country.indices.to_numpy()])
     annotator, code = np.unique(pair, axis=1)
-    alone = np.bincount(annotator, minlength=asked.n_annotators)[annotator] == 1
-    found = np.full(asked.n_annotators, -1)
+    alone = np.bincount(annotator, minlength=annotations.n_annotators)[annotator] == 1
+    found = np.full(annotations.n_annotators, -1)
     found[annotator[alone]] = code[alone]
     return country.dictionary.take(pa.array(found, mask=found < 0))
 
 
-def _own_spans(folder: Path, answers: Any, asked: Annotations) -> tuple[_Spans, dict[str, int]]:
+def _own_spans(
+    folder: Path, answers: Any, annotations: Annotations
+) -> tuple[_Spans, dict[str, int]]:
     """What each annotator marked; a span whose answer is not there is dropped with it."""
     types = {"annotation": pa.string(), "type": pa.string(), "start": pa.int64(), "end": pa.int64()}
     table = csv_table(folder, SPANS, **types)
@@ -117,16 +119,18 @@ def _own_spans(folder: Path, answers: Any, asked: Annotations) -> tuple[_Spans, 
     cut_off = pc.sum(pc.is_in(kind, value_set=pa.array(list(CUT_OFF)))).as_py() or 0
     for short, whole in CUT_OFF.items():
         kind = pc.if_else(pc.equal(kind, short), whole, kind)
-    who = asked.annotator_codes("a span")[row]
-    spans = _Spans(asked.item[row], who, table["start"].to_numpy(), table["end"].to_numpy(), kind)
-    marked = np.bincount(row, minlength=asked.n_rows) > 0
+    who = annotations.annotator_codes("a span")[row]
+    spans = _Spans(
+        annotations.item[row], who, table["start"].to_numpy(), table["end"].to_numpy(), kind
+    )
+    marked = np.bincount(row, minlength=annotations.n_rows) > 0
     return spans, {
         f"spans belong to no row of {ANSWERS} and are dropped": dropped,
         "spans have a kind that was cut off in the source, and is completed": cut_off,
         "answers are 'not toxic' and have spans; both are kept": int(
-            (marked & (asked.answer == 0)).sum()
+            (marked & (annotations.answer == 0)).sum()
         ),
-        "answers are toxic and have no span": int((~marked & (asked.answer == 1)).sum()),
+        "answers are toxic and have no span": int((~marked & (annotations.answer == 1)).sum()),
     }
 
 
@@ -159,7 +163,7 @@ def _official(folder: Path, texts: Any) -> tuple[_Spans, Any, dict[str, int]]:
         pa.array(part.tolist()).take(at),
         {
             "texts stand in two official parts and are kept in the first": len(known) - len(first),
-            "texts of the official parts are no comment here and are left out": strange,
+            "texts of the official parts are not among the comments and are left out": strange,
         },
     )
 
