@@ -194,7 +194,7 @@ def _recovered(found: dict[str, Any]) -> list[str]:
     ]
     for name, held in found["conditions"].items():
         floors = held["floors"]
-        for called, key in (("people themselves", "people"), ("prior of labels", "prior")):
+        for called, key in (("annotators themselves", "people"), ("prior of labels", "prior")):
             figures = [f"{floors[key][d]:.4f}" for d in ("cross-entropy", "JSD", "TVD")]
             cells = [name, called, "", figures[0], "", figures[1], "", figures[2], ""]
             lines.append(f"| {' | '.join(cells)} |")
@@ -254,11 +254,11 @@ def _members(found: dict[str, Any]) -> str:
 
 
 def _looks(found: dict[str, Any]) -> str:
-    """Whether members look, and answer, apart where people do."""
+    """Whether members look, and answer, apart where annotators do."""
     lines = [
         "| | members differ in | accuracy | F1 of two members "
-        "| of member and person, over shuffled | look apart where people do "
-        "| answer apart where people do | one network's doubt does |",
+        "| of member and annotator, over shuffled | look apart where annotators do "
+        "| answer apart where annotators do | one network's doubt does |",
         "|---|---|--:|--:|---|---|---|---|",
     ]
     for corpus, held in sorted(found["corpora"].items(), reverse=True):

@@ -197,8 +197,8 @@ def test_a_kept_study_of_where_members_look(run: Run, tmp_path: Path) -> None:
     path.write_text(json.dumps(study(tmp_path, ABOUT)))
     ended = run("papers", "seedbert", "--hypothesis", path)
     assert ended.code == 0
-    assert "Do members of a seed ensemble look at different parts where people do?" in ended.out
-    assert "look apart where people do: yes (+0." in ended.out
+    assert "Do members of a seed ensemble look at different parts where annotators do?" in ended.out
+    assert "look apart where annotators do: yes (+0." in ended.out
     assert json.loads(run("papers", "seedbert", "--hypothesis", path, "--json").out)["corpora"]
     path.write_text("{}")
     refused = run("papers", "seedbert", "--hypothesis", path)

@@ -79,7 +79,7 @@ def test_members_that_follow_people_are_found_to(tmp_path: Path) -> None:
     seeds = held["conditions"]["seeds"]
     assert seeds["between"]["over"]["low"] > 0 and seeds["shuffled"]["low"] > 0
     assert seeds["auroc"]["one"]["low"] > 0
-    assert "look apart where people do: yes (+0." in shown(found)
+    assert "look apart where annotators do: yes (+0." in shown(found)
 
 
 def test_members_that_do_not_are_found_not_to(tmp_path: Path) -> None:

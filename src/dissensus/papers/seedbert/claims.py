@@ -32,10 +32,13 @@ def claims(report: Report) -> str:
     every: tuple[Claim, ...] = (
         ("SeedBERT outperforms BERT and BNN (Table 4)", lambda r: _outperforms(r, False)),
         ("It outperforms models that learn from all annotators", lambda r: _outperforms(r, True)),
-        ("Its votes are nearer to people than one network's distribution (Figure 3)", _recovers),
+        (
+            "Its votes are nearer to the annotators than one network's distribution (Figure 3)",
+            _recovers,
+        ),
         ("A single network predicts near-uniform distributions whatever the input", _near_uniform),
-        ("Members are biased towards certain answers, as people are", _biased),
-        ("Everybody agrees less on what is most present (Table 1)", _agree_less),
+        ("Members are biased towards certain answers, as annotators are", _biased),
+        ("Annotators agree less on what is most present (Table 1)", _agree_less),
         ("Ours: seeds of the last layer alone against a deep ensemble of equal size", _deep),
         ("Ours: the best variant is nearer than one network with temperature", _confirmed),
         ("Ours: what of that comes from smoothing votes, not from members", _smoothing),
@@ -99,7 +102,7 @@ def _near_uniform(report: Report) -> str:
         people = number(found["floors"]["people"]["entropy"])
         words = "so" if entropy > UNIFORM else "not so"
         parts.append(
-            f"{words} in {name}: entropy {entropy:.2f} of the highest, people's {people:.2f}"
+            f"{words} in {name}: entropy {entropy:.2f} of the highest, annotators' {people:.2f}"
         )
     return "; ".join(parts)
 

@@ -23,15 +23,16 @@ from dissensus.papers.seedbert.studies.temperature import ENSEMBLES, MEMBER
 KINDS = {"chosen": "settings chosen", "paper": "the paper's rate and epochs", "many": "20 members"}
 COUNTED = tuple(name for name, source in SOURCES.items() if source.counted)
 OTHER = (
-    "The paper's corpus (500 clips, six emotions) is not to be had: its figures stand beside those "
-    "of other corpora, and only who is ahead can be compared. MiniLM reads, not BERT."
+    "The paper's corpus (500 clips, six emotions) is not public: its figures are shown beside "
+    "those of other corpora, and only the order of methods can be compared. The encoder is MiniLM, "
+    "not BERT."
 )
 RECOVERED = (
-    "Distances from what people say, in mean over items and repetitions: cross-entropy and JSD in "
-    "nats, TVD; votes with one half added to each value in the cross-entropy. Votes of a single "
-    "network: its answer counts five times. corr.: Pearson's correlation of entropies over items; "
-    "entropy: mean, as a share of the highest. Every temperature is chosen by the labels of items "
-    "set aside, the same way for all. oracle: learns from all answers of people, not one label."
+    "Distances from the annotators' answers, mean over items and repetitions: cross-entropy and "
+    "JSD in nats, TVD; votes with one half added to each value in the cross-entropy. Votes of a "
+    "single network: its answer counts five times. corr.: Pearson's correlation of entropies over "
+    "items; entropy: mean, as a share of the highest. Every temperature is chosen by the labels of "
+    "items set aside, the same way for all. oracle: learns from all answers, not from one label."
 )
 
 
@@ -130,9 +131,9 @@ def _recovered(report: Report) -> str | Block:
         rows.append([title(name, found)])
         floors = found["floors"]
         entropy = f"{floors['people']['entropy']:.3f}"
-        rows.append(["  people themselves", "", *_distances(floors["people"]), "1", entropy])
+        rows.append(["  annotators themselves", "", *_distances(floors["people"]), "1", entropy])
         rows.append(["  prior: shares of labels", "", *_distances(floors["prior"]), "-", ""])
-        rows.append(["  prior: shares of people's answers, oracle", "",
+        rows.append(["  prior: shares of annotators' answers, oracle", "",
                      *_distances(floors["prior of people"]), "-", ""])  # fmt: skip
         for model, held in found["models"].items():
             name = f"  {MODELS[model].called}"
@@ -196,9 +197,9 @@ def _confirmed(report: Report) -> str | Block:
     heading = f"Is it nearer than one network elsewhere: {called(held)}"
     rows = _by_corpus(held["against"], ", where it was chosen: no proof", rows_of)
     notes = (
-        "Below 0: nearer to people than one network. What counts is the cross-entropy against one "
-        "network with temperature, corrected (Holm) over the other corpora; the rest is not "
-        "corrected."
+        "Below 0: nearer to the annotators than one network. What counts is the cross-entropy "
+        "against one network with temperature, corrected (Holm) over the other corpora; the rest "
+        "is not corrected."
     )
     return Block(heading, rows, notes)
 
@@ -209,8 +210,8 @@ def _calibrated(report: Report) -> str | Block:
         return ""
     first = ", where the variant was chosen: not counted"
     notes = (
-        "Below 0: nearer to people. Asked once the figures of the variant that was chosen were "
-        "known: that choice stands, and what is found here is put to the test again below. "
+        "Below 0: nearer to the annotators. This was asked after the figures of the chosen variant "
+        "were known: that choice stands, and what is found here is tested again below. "
         f"Cross-entropies less single are corrected (Holm) over this table without {FIRST}, the "
         "rest is not corrected. A single network has settings of its own; an ensemble's first "
         "member has the ensemble's."
@@ -235,9 +236,9 @@ def _again(report: Report) -> str | Block:
         return ""
     asked = [name for name, source in SOURCES.items() if source.again]
     notes = (
-        "Below 0: nearer to people. Settings, what is compared and the correction (Holm over the "
-        "cross-entropies less single) were fixed before any of it was trained. Items that are not "
-        "in the samples above; of ConvAbuse, which has no others, other folds and seeds."
+        "Below 0: nearer to the annotators. Settings, what is compared and the correction (Holm "
+        "over the cross-entropies less single) were fixed before training. Items that are not in "
+        "the samples above; of ConvAbuse, which has no others, other folds and seeds."
     )
     heading = "Again: is an ensemble nearer than one network, all with temperature of at least 1?"
     return Block(heading, _by_corpus(report["again"], "", _less_one_network, asked), notes)
@@ -397,7 +398,7 @@ def _uniform(report: Report) -> str | Block:
         rows.append([title(name, found), *cells, f"{mean(of_mean['moves']):.3f}"])
     if not rows:
         return ""
-    names = ["", "entropy", "of people", "moves with the item"]
+    names = ["", "entropy", "of annotators", "moves with the item"]
     notes = (
         "Entropy as a share of the highest: 1 is uniform. moves: how far predictions are from "
         "their own mean (TVD); 0 is the same whatever the item."
@@ -412,7 +413,7 @@ def _kappas(report: Report) -> str | Block:
         rows.append([f"  {asked}", f"{KAPPA[name]:.3f}", "-" if ours is None else f"{ours:.3f}"])
     if not report["kappas"]:
         return ""
-    return Block("Table 1: who agrees on what", rows, "Present: rated above 50 of 100.")
+    return Block("Table 1: agreement on three questions", rows, "Present: rated above 50 of 100.")
 
 
 # ---- what was tried, and what is missing ----

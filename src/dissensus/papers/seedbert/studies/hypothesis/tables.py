@@ -16,15 +16,15 @@ from dissensus.papers.seedbert.studies.hypothesis.ensembles import SEEN
 
 Report = dict[str, Any]
 LEVEL = 0.05
-TITLE = "Do members of a seed ensemble look at different parts where people do?"
+TITLE = "Do members of a seed ensemble look at different parts where annotators do?"
 WHAT = {
     "toxic_spans": "toxic_spans: is this post toxic; what made 7 annotators say so, highlighted",
-    "text": "text: a simulated crowd, each of whom looks at the clauses that they prefer",
+    "text": "text: a simulated crowd; each annotator looks at the clauses that they prefer",
 }
 NOTES = (
-    "F1 of sets of positions: what a person marked, and as many of a member's heaviest positions. "
-    'chance: spans of the same length anywhere in the item. "shuffled": what people marked in '
-    "another item, at the same shares of its length. AUROC: how often a position that a person "
+    "F1 of sets of positions: what an annotator marked, and as many of a member's heaviest ones. "
+    'chance: spans of the same length anywhere in the item. "shuffled": what annotators marked in '
+    "another item, at the same shares of its length. AUROC: how often a position that an annotator "
     "marked is heavier than one that they did not. Intervals of 95 % are for other seeds and "
     "other items."
 )
@@ -67,9 +67,9 @@ def _people(name: str, found: Report) -> str:
     lines = [
         WHAT[name],
         f"{found['n_items']} items tested; the most frequent label has "
-        f"{100 * people['largest']:.1f} %; two people answer differently in "
+        f"{100 * people['largest']:.1f} %; two annotators answer differently in "
         f"{100 * people['answers_apart']:.1f} %",
-        f"Two people: F1 {agreed['mean']:.3f}, chance {agreed['chance']:.3f} "
+        f"Two annotators: F1 {agreed['mean']:.3f}, chance {agreed['chance']:.3f} "
         f"({interval(agreed['over'])}), shuffled {interval(people['shuffled'])}; "
         f"AUROC {people['auroc']:.3f}",
     ]
@@ -85,7 +85,7 @@ def _people(name: str, found: Report) -> str:
 def _looking(found: Report) -> Block:
     rows = [
         ["members differ in", "accuracy", "differ", "rank corr.", "F1 within", "chance",
-         "with people", "its chance", "over chance", "over shuffled", "AUROC one",
+         "with annotators", "its chance", "over chance", "over shuffled", "AUROC one",
          "together less one"]
     ]  # fmt: skip
     for name, held in _in_order(found):
@@ -110,8 +110,9 @@ def _looking(found: Report) -> Block:
 
 
 def _apart(found: Report) -> list[Block]:
-    rows = [["members differ in", "looks: people look apart", "answers: people answer apart",
-             "one: answers", "all: answers", "all less one"]]  # fmt: skip
+    names = ["members differ in", "looks: annotators look apart"]
+    names += ["answers: annotators answer apart", "one: answers", "all: answers", "all less one"]
+    rows = [names]
     for name, held in _in_order(found):
         apart = held["apart"]
         of_answers = apart["answers"]
@@ -125,7 +126,7 @@ def _apart(found: Report) -> list[Block]:
                 interval(of_answers["all over one"]),
             ]
         )
-    tables = [Block("Are members apart where people are?", rows)]
+    tables = [Block("Are members apart where annotators are?", rows)]
     if "true looks" not in next(iter(found["conditions"].values()))["apart"]:
         return tables
     rows = [["by the crowd's own law", "looks: look apart", "answers: answer apart",
@@ -164,19 +165,20 @@ def verdicts(found: Report) -> list[str]:
     lines = []
     for name, held in _in_order(found):
         said = [
-            f"look where people do: {_both(held['between']['over'], held['shuffled'])}",
-            f"look apart where people do: {holds(held['apart']['looks']['looks']['given length'])}",
-            "answer apart where people do: "
+            f"look where annotators do: {_both(held['between']['over'], held['shuffled'])}",
+            "look apart where annotators do: "
+            f"{holds(held['apart']['looks']['looks']['given length'])}",
+            "answer apart where annotators do: "
             f"{holds(held['apart']['answers']['answers']['given length'])}",
             f"those that answer differently look elsewhere: {_plainly(held['by_answer'])}",
-            f"members are more alike than people: {_plainly(held['closer'])}",
+            f"members are more alike than annotators: {_plainly(held['closer'])}",
         ]
         lines.append(f"- {_title(name)}: {'; '.join(said)}")
     return [*lines, f"- {_whole(found)}"]
 
 
 def _whole(found: Report) -> str:
-    """Does SeedBERT's own ensemble look and answer apart where people do?"""
+    """Does SeedBERT's own ensemble look and answer apart where annotators do?"""
     held = found["conditions"].get("seeds")
     if held is None:
         return "The ensemble of the paper was not trained."
@@ -188,11 +190,11 @@ def _whole(found: Report) -> str:
     if len(shown) == 2:
         return "The hypothesis holds here for networks that differ in their last layer alone."
     if shown:
-        return f"The hypothesis holds in part: members {shown[0]} apart where people do."
+        return f"The hypothesis holds in part: members {shown[0]} apart where annotators do."
     at_most = max(number(test["high"]) for test in tests.values())
     return (
         "The hypothesis is not shown here: where members with other last layers are apart does not "
-        f"tell where people are (a correlation of {at_most:.2f} at most)."
+        f"tell where annotators are (a correlation of {at_most:.2f} at most)."
     )
 
 
