@@ -17,7 +17,7 @@ from dissensus.networks.heads import Trunk
 from dissensus.networks.likelihoods import Grouped, likelihood
 from dissensus.training import Batch, Loss, Network, Outputs, Sizes, Training
 
-SMOOTHING = 5.0  # answers of the crowd that an annotator's first bias is made of, beside their own
+SMOOTHING = 5.0  # answers of all annotators that each annotator's first bias adds to their own
 
 
 class _HeadsNet(Network):
@@ -57,14 +57,14 @@ class _HeadsNet(Network):
 
 @dataclass(eq=False)
 class AnnotatorHeads(TrainedMethod):
-    """Predicts every annotator's own answer; an item's distribution is the mean of theirs.
+    """Predicts the answer of each annotator; an item's distribution is their mean.
 
-    The multi-task model of Davani et al. (2022) and of Tavernor et al. (2024), which is
-    `common=False`. With `common`, heads are deviations from one that everyone shares, which
-    helps annotators who gave few answers. Prefer `Single` when only one label is known.
+    The multi-task model of Davani et al. (2022) and Tavernor et al. (2024) is `common=False`. With
+    `common`, each annotator's head is added to a head that all annotators share, which helps
+    annotators with few answers. Prefer `Single` if there is one label per item.
 
     Args:
-        common: whether a shared head is added to everybody's own.
+        common: whether a head that all annotators share is added to each annotator's own.
         hidden: widths of the shared hidden layers.
 
     Reference: Davani, Diaz & Prabhakaran (2022), doi 10.1162/tacl_a_00449; Tavernor, El-Tawil &
@@ -87,9 +87,10 @@ class AnnotatorHeads(TrainedMethod):
         return answer_losses(sizes)
 
     def start(self, corpus: Corpus, question: str) -> np.ndarray:
-        """What everyone together, and then each annotator, would answer unseen."""
-        asked, who = corpus[question], corpus[question].annotator_codes(self.name)
-        reading = likelihood(asked.scale)
-        crowd = reading.start(asked.answer, asked.weight)
-        given = Grouped(asked.answer, asked.weight, who, corpus.n_annotators, SMOOTHING)
-        return np.concatenate([crowd[None], reading.starts(given)])
+        """The first biases: of all annotators together, then of each annotator."""
+        annotations = corpus[question]
+        annotator = annotations.annotator_codes(self.name)
+        answer, weight = annotations.answer, annotations.weight
+        family = likelihood(annotations.scale)
+        by_annotator = Grouped(answer, weight, annotator, corpus.n_annotators, SMOOTHING)
+        return np.concatenate([family.start(answer, weight)[None], family.starts(by_annotator)])

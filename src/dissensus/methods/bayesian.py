@@ -37,13 +37,13 @@ from dissensus.networks.likelihoods import Likelihood, likelihood
 from dissensus.scales import Scale
 from dissensus.training import Batch, Loss, Network, Outputs, Sizes, Training
 
-COST = ".cost"  # of the weights drawn; the name of an output beside those of the questions
+COST = ".cost"  # the name of the output with the cost of the weights
 
 
 class _Head(nn.Module):
     """A question's own two layers, as wide as it has outputs.
 
-    The prior of the answers is centred where people's answers are on the whole; what does not
+    The prior of the answers is centred on the base rates of the answers; what does not
     depend on the content, such as the spread of ratings, is a plain number.
     """
 
@@ -96,34 +96,33 @@ class _BayesianNet(Network):
 class Bayesian(Calibrated):
     """Learns the label of each item with weights that are distributions (Bayes by backprop).
 
-    Every pass draws the weights anew; the encoder reads once. What the passes differ in is what
-    the labels leave open, which SeedBERT's comparison takes for how people differ. The draws of
-    a prediction are always the same ones. `Prediction.members` holds the answer of each pass.
-    Prefer `Single` where the label is all that is wanted: it learns faster, and better from few
-    items. `AnnotatorHeads` knows how people really differ.
+    Every pass draws new weights; contents are encoded once. The passes differ where the labels
+    leave the weights uncertain, which SeedBERT's comparison takes for disagreement of annotators.
+    Predictions always use the same draws. `Prediction.members` contains the answer of each pass.
+    Prefer `Single` if only the label is of interest: it learns faster, and better from few items.
+    `AnnotatorHeads` learns how annotators differ.
 
-    The loss is that of the label in the mean of the passes, and the cost of the weights (how much
-    further from the prior the labels have drawn them) divided by the number of items in the batch,
-    as in the paper's code. A batch's items pay the whole cost there, as if there were no others:
-    the bound of Blundell et al. divides it by the number of *all* items, which is
+    The loss is that of the label under the mean of the passes, plus the cost of the weights (their
+    divergence from the prior) divided by the number of items in the batch, as in the paper's code.
+    The bound of Blundell et al. divides the cost by the number of *all* items instead: set
     `complexity_weight` = batch size / number of items.
 
     Args:
         label: "consensus" of the annotators (majority, median or mean, by scale), "gold", or an
-            aggregator's: "dawid-skene", "mace", ...
-        ties: which of several majority labels is taken; "drop" leaves such items out.
-        hidden: widths of the Bayesian layers that all questions share; two more of each question,
-            as wide as it has answers, come behind them. A PReLU stands between any two.
+            aggregator such as "dawid-skene" or "mace".
+        ties: which of several majority labels is the label; "drop" leaves such items out.
+        hidden: widths of the Bayesian layers that all questions share; each question adds two
+            layers, as wide as it has outputs. A PReLU is between any two.
         passes: draws of the weights, in training and in prediction.
         prior: of each weight: "normal", N(0, 1), or a "mixture" of that with a spike at 0.
-        complexity_weight: of the weights' cost beside the label's loss; 1 in the paper. There the
-            cost of 300,000 weights is nearly all of the loss, and answers stay at the base rates.
-        base_rates: whether answers are thought to be as those of training on the whole before
-            anything is seen; in the paper, equally likely.
-        read: the distribution that is predicted: the "mean" of the passes', or the share of passes
-            that "votes" for each answer; it may be set after the fit. Votes have no temperature.
-        temperature: whether the mean is made more or less even by one number, as for `Single`.
-        held_out: the share of items, by content, that is set aside for it.
+        complexity_weight: of the weights' cost, added to the label's loss; 1 in the paper. There,
+            the cost of 300,000 weights dominates, and answers stay at the base rates.
+        base_rates: whether the prior of the answers is their base rates; in the paper all answers
+            are equally likely.
+        read: the predicted distribution: the "mean" of the passes, or "votes", the share of passes
+            for each answer; it may be changed after the fit. Votes have no temperature.
+        temperature: whether to rescale the mean by one number, as in `Single`.
+        held_out: the share of items, by content, that is held out for the temperature.
 
     Reference: Blundell, Cornebise, Kavukcuoglu & Wierstra (2015), arXiv 1505.05424; Raj Prabhu,
     Carbajal, Lehmann-Willenbrock & Gerkmann (2022), arXiv 2110.03299 (variant MU), as a baseline

@@ -1,4 +1,4 @@
-"""The label of each item, and beside it how much people disagree about it."""
+"""The label of each item, and how much annotators disagree about it."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ Measure = Literal["entropy", "minority"]
 
 
 def disagreement(annotations: Annotations, measure: Measure = "entropy") -> np.ndarray:
-    """How much people disagree about each item, (n_items,): 0 not at all, 1 as much as can be.
+    """How much annotators disagree about each item, (n_items,), from 0 to 1.
 
-    Ratings have the standard deviation of the scale mapped to [-1, 1] in either case. nan for
-    items with fewer than two answers, about which nobody could disagree.
+    On an interval scale it is always the standard deviation, with the scale mapped to [-1, 1].
+    nan for items with fewer than two answers.
 
     Args:
         measure: "entropy" of the answers as a share of the highest possible (multi-label: mean
-            over the values), or "minority", the share of people outside the majority.
+            over the values), or "minority", the share of annotators outside the majority.
 
     Example:
         >>> rows = [("t1", "ann", "yes"), ("t1", "bob", "no"), ("t2", "ann", "yes")]
@@ -96,25 +96,24 @@ class _UncertainNet(Network):
 class LabelAndUncertainty(Calibrated):
     """Learns the one label of each item, and how much its annotators disagreed.
 
-    The multi-task model of Han et al. (2017). `Prediction.disagreement` holds what it expects, 0
-    to 1; the distribution says how sure the model is of the label, as that of `Single` does.
-    Disagreement is learned from items with two answers or more, and nan where there are none.
-    Prefer `SoftLabel` to know not only how much people disagree but what they say.
+    The multi-task model of Han et al. (2017). `Prediction.disagreement` is the expected
+    disagreement, 0 to 1; the distribution says how certain the model is of the label, as in
+    `Single`. Disagreement is learned from items with two answers or more; without such items it is
+    nan. Prefer `SoftLabel` to predict the share of each answer as well.
 
     Args:
         label: "consensus" of the annotators (majority, median or mean, by scale), "gold", or an
-            aggregator's: "dawid-skene", "mace", ...
-        ties: which of several majority labels is taken; "drop" does without such labels.
+            aggregator such as "dawid-skene" or "mace".
+        ties: which of several majority labels is the label; "drop" leaves such labels out.
         measure: of disagreement: "entropy" of the answers as a share of the highest possible, or
-            "minority", the share of people outside the majority; of ratings always the standard
-            deviation on [-1, 1], as in the paper.
-        uncertainty_weight: of the squared error of the disagreement beside the label's loss.
-        hidden: widths of hidden layers over the pooled features; none is a linear probe.
-        base_rates: whether the output layer begins with the frequencies of the labels as biases,
-            or with none.
-        temperature: whether the label's distribution is made more or less even by one number, as
-            for `Single`.
-        held_out: the share of items, by content, that is set aside for it.
+            "minority", the share of annotators outside the majority; on an interval scale always
+            the standard deviation on [-1, 1], as in the paper.
+        uncertainty_weight: of the squared error of the disagreement, added to the label's loss.
+        hidden: widths of hidden layers over the pooled features; empty for a linear probe.
+        base_rates: whether the biases of the output layer start at the label frequencies, or at
+            0.
+        temperature: whether to rescale the label's distribution by one number, as in `Single`.
+        held_out: the share of items, by content, that is held out for the temperature.
 
     Reference: Han, Zhang, Schmitt, Pantic & Schuller (2017), From Hard to Soft, doi
     10.1145/3123266.3123383; on categories as in SeedBERT's comparison, arXiv 2211.13196.

@@ -14,15 +14,15 @@ from dissensus.training import Loss, Network, Sizes, Training
 
 @dataclass(eq=False)
 class RepeatedLabel(TrainedMethod):
-    """Learns every answer as if it were the label, whoever gave it (ReL).
+    """Learns every answer as if it were the label, regardless of the annotator (ReL).
 
     The same as `SoftLabel(weighted=True)` on nominal, ordinal and multi-label answers: an item
-    counts as often as it was answered. Ratings are learned as they are, without a grid. Answers
-    may be anonymous, or counts of votes. Prefer `SoftLabel` where a few items have most of the
-    answers, `AnnotatorHeads` to know who says what.
+    is weighted by its number of answers. On an interval scale answers are learned without bins.
+    Answers may be anonymous, or votes. Prefer `SoftLabel` if a few items have most of the answers,
+    `AnnotatorHeads` to predict single annotators.
 
     Args:
-        hidden: widths of hidden layers over the pooled features; none is a linear probe.
+        hidden: widths of hidden layers over the pooled features; empty for a linear probe.
         branch: "output", or "attention" for the network of Fornaciari et al. (2021): attention
             blocks over the pooled features, instead of hidden layers.
 

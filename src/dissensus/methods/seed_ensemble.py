@@ -49,19 +49,20 @@ ITEMS_TO_COMPARE = 256  # of training, to see how far the members differ
 
 @dataclass(eq=False)
 class SeedEnsemble(TrainedMethod):
-    """Learns the one label of each item several times, each time from another first last layer.
+    """Learns one label per item with several networks that start from different last layers.
 
-    SeedBERT: the members see the same items in the same order with the same dropout, and begin
-    alike but for the last layer; where they answer differently, people may too. An item's answer
-    is the majority vote of the members, and among tied values the one of the highest mean
-    probability (ordinal: their median; ratings: their mean; sets: what more than half choose, a
-    value that just half choose if its mean probability is above one half).
-    `Prediction.members` holds what each member says, and `predict(attention=True)` where each
-    looked. Only labels are looked at; prefer `SoftLabel` where people's own answers are known.
+    SeedBERT: the members see the same items in the same order with the same dropout, and start
+    from the same weights except in the last layer. Where they disagree, annotators may too. An
+    item's consensus is the majority vote of the members, and among tied values the one with the
+    highest mean probability (ordinal: their median; interval: their mean; multi-label: the values
+    that more than half choose, and those that exactly half choose if their mean probability is
+    above one half). `Prediction.members` contains the answer of each member;
+    `predict(attention=True)` adds their attention. Only labels are used; prefer `SoftLabel` if the
+    answers of annotators are known.
 
-    On a frozen encoder a linear layer over mean vectors has one optimum, to which every member
-    goes; so there the members pool by attention, each from a query of its own. How often members
-    disagree is always noted.
+    With a frozen encoder, a linear layer over mean vectors has a single optimum that every member
+    would reach. Members then pool by attention, each starting from its own query. `notes_` says how
+    often members disagree.
 
     Args:
         n_members: how many networks; the paper, whose items have five annotators, does not say.
@@ -70,24 +71,22 @@ class SeedEnsemble(TrainedMethod):
             items drawn with replacement); or "everything": init, order and dropout, a deep
             ensemble.
         read: the distribution is the "mean" of the members' probabilities, or the share of their
-            "votes", as in the paper. Five votes know no share below a fifth, and give 0 to what
-            none chose; so the mean is nearer to what people say, and the votes can always be
-            counted in `Prediction.members`.
+            "votes", as in the paper. Five votes cannot express a share below one fifth, so the mean
+            is closer to the answers; the votes are always in `Prediction.members`.
         label: "consensus" of the annotators (majority, median or mean, by scale), "gold", or an
-            aggregator's: "dawid-skene", "mace", ...
-        ties: which of several majority labels is taken; "drop" leaves such items out.
+            aggregator such as "dawid-skene" or "mace".
+        ties: which of several majority labels is the label; "drop" leaves such items out.
         label_smoothing: the share of each label that is spread evenly over all values.
         hidden: widths of hidden layers before the last layer.
         pool: "mean" over positions, "attention", or "auto": attention if the encoder is frozen.
-        temperature: whether the mean is made more even by one number, so that the labels
-            of items that were set aside are as likely as can be; as for `Single`.
-        held_out: the share of items that is set aside for it, without a validation corpus.
-        base_rates: whether the output layer begins with the frequencies of the labels as biases,
-            or with none: as usual, and in the paper.
-        init_seed: of the first weights, and of the first member's last layer; those of the others
-            are drawn from numbers that come of it and of the member's, so that ensembles of two
-            init_seeds have no member in common. Order and dropout come from training.seed, and
-            where they vary, of each member in the same way.
+        temperature: whether to rescale the mean by one number, chosen so that the labels of
+            held-out items are most likely, as in `Single`.
+        held_out: the share of items that is held out for it, without a validation corpus.
+        base_rates: whether the biases of the output layer start at the label frequencies, or at
+            0, as in the paper.
+        init_seed: of the first weights, and of the first member's last layer. The seeds of other
+            members are derived from it, so ensembles with different init_seeds have no member in
+            common. Order and dropout come from training.seed; if they vary, likewise.
 
     Reference: Sampath, Lin & Morency (2022), SeedBERT: Recovering Annotator Rating Distributions
     from an Aggregated Label, arXiv 2211.13196.

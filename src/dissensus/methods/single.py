@@ -1,4 +1,4 @@
-"""The usual way: one label per item, one model for everybody."""
+"""One label per item, one model for all annotators: the usual baseline."""
 
 from __future__ import annotations
 
@@ -28,32 +28,30 @@ from dissensus.training import Loss, Network, Sizes, Training
 
 @dataclass(eq=False)
 class Single(Calibrated):
-    """Learns the one label that stands for each item: the BERT or STL baseline of the papers.
+    """Learns one label per item: the BERT or STL baseline of the papers.
 
-    Its distribution says how sure the model is of the label, not how people differ. Prefer
-    `SoftLabel` to know how many would say what, and `AnnotatorHeads` to know who.
+    Its distribution says how certain the model is of the label, not how annotators differ. Prefer
+    `SoftLabel` to predict the share of each value, and `AnnotatorHeads` to predict annotators.
 
     Args:
         label: "consensus" of the annotators (majority, median or mean, by scale), "gold", or an
-            aggregator's: "dawid-skene", "mace", ...
-        ties: which of several majority labels is taken; "drop" leaves such items out.
-        min_agreement: items whose most frequent answer has a smaller share are not learned
-            from (Jamison & Gurevych 2015); not for ratings. Those nobody answered are, by gold.
-        weight_by_agreement: whether an item counts as much as this share, instead of 1.
-        cost_sensitive: whether a mistake counts the less, the more often two annotators of an
-            item differ in the same way (Plank et al. 2014); nominal and ordinal answers.
-        label_smoothing: the share of each label that is spread evenly over all values (of a set:
-            over yes and no), so that the model is never quite sure; not for ratings.
-        hidden: widths of hidden layers over the pooled features; none is a linear probe.
-        pool: "mean" over the positions of a content, or "attention": each as heavy as it fits a
-            query that is learned.
-        base_rates: whether the output layer begins with the frequencies of the labels as biases,
-            or with none, as is usual.
-        temperature: whether the distribution is made more or less even by one number, so that the
-            labels of items that were set aside are as likely as can be; annotators' answers are
-            not looked at (Guo et al. 2017).
-        held_out: the share of items, by content, that is set aside for it; a validation corpus
-            takes their place.
+            aggregator such as "dawid-skene" or "mace".
+        ties: which of several majority labels is the label; "drop" leaves such items out.
+        min_agreement: leave out items whose most frequent answer has a smaller share (Jamison &
+            Gurevych 2015); not for interval scales. Items with a gold label only are kept.
+        weight_by_agreement: whether an item is weighted by this share instead of 1.
+        cost_sensitive: whether a mistake costs less if annotators of the same item often differ in
+            the same way (Plank et al. 2014); for nominal and ordinal scales.
+        label_smoothing: the share of each label that is spread evenly over all values (multi-label:
+            over yes and no of each value); not for interval scales.
+        hidden: widths of hidden layers over the pooled features; empty for a linear probe.
+        pool: "mean" over the positions of a content, or "attention", weighted by a learned query.
+        base_rates: whether the biases of the output layer start at the label frequencies, or at
+            0.
+        temperature: whether to rescale the distribution by one number, chosen so that the labels
+            of held-out items are most likely (Guo et al. 2017). Answers of annotators are not used.
+        held_out: the share of items, by content, that is held out for it, unless there is a
+            validation corpus.
         branch: "output", or "attention" for the network of Fornaciari et al. (2021): attention
             blocks over the pooled features, instead of hidden layers.
     """

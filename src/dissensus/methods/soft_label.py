@@ -1,4 +1,4 @@
-"""Label distribution learning: how many people would say what, learned from votes."""
+"""Label distribution learning: the share of each answer, learned from votes."""
 
 from __future__ import annotations
 
@@ -32,28 +32,29 @@ LABEL = ".label"  # behind a question's name: what is learned first
 class SoftLabel(Calibrated):
     """Learns the distribution of answers to each item (LDL); annotators may be anonymous.
 
-    Every item counts alike, whether 3 or 50 people answered. Prefer `RepeatedLabel` where their
-    numbers differ and more answers should count more, `AnnotatorHeads` to know who says what.
+    Every item has the same weight, whether 3 or 50 annotators answered. Prefer `RepeatedLabel` if
+    items with more answers should count more, `AnnotatorHeads` to predict single annotators.
 
-    Ratings are learned as mass on the scale's grid, sets as the share that chose each value.
+    On an interval scale the mass in each bin is learned, on a multi-label scale the share of each
+    value.
 
     Args:
         loss: how far the prediction is from the target, in nats: "ce" cross-entropy, "kl" (the
-            same but for a constant), "inverse-kl", which rather leaves out an answer than claim
-            one nobody gave (a target of 0 counts as 1e-6), or "jsd", bounded and symmetric.
-        target: the aggregator whose distribution is learned: "soft-vote", the share of people
+            same but for a constant), "inverse-kl", which avoids mass on answers that no
+            annotator gave (a target of 0 counts as 1e-6), or "jsd", bounded and symmetric.
+        target: the aggregator whose distribution is learned: "soft-vote", the share of annotators
             who gave each answer; "softmax-vote" (Fornaciari et al. 2021); "dawid-skene", ...
-        weighted: whether an item counts as often as it was answered, instead of once.
-        label_first: the label that is learned in the first half of the epochs, which the
-            distribution refines in the second (Lalor et al. 2017): "gold", "consensus" or an
-            aggregator's; "none" learns the distribution throughout.
-        hidden: widths of hidden layers over the pooled features; none is a linear probe.
-        base_rates: whether the output layer begins with the shares of the answers as biases, or
-            with none.
-        temperature: whether the distribution is made more or less even by one number, so that the
-            majority of items that were set aside is as likely as can be, as for `Single`; that is
-            for comparing, since the votes that are learned say more.
-        held_out: the share of items, by content, that is set aside for it.
+        weighted: whether an item is weighted by its number of answers.
+        label_first: a label to learn in the first half of the epochs, before the distribution
+            (Lalor et al. 2017): "gold", "consensus" or an aggregator; "none" learns the
+            distribution throughout.
+        hidden: widths of hidden layers over the pooled features; empty for a linear probe.
+        base_rates: whether the biases of the output layer start at the shares of the answers, or
+            at 0.
+        temperature: whether to rescale the distribution by one number, chosen so that the majority
+            labels of held-out items are most likely, as in `Single`. For comparisons; the votes
+            contain more information.
+        held_out: the share of items, by content, that is held out for the temperature.
         branch: "output", or "attention" for the network of Fornaciari et al. (2021): attention
             blocks over the pooled features, instead of hidden layers.
 
@@ -96,7 +97,7 @@ class SoftLabel(Calibrated):
         return made | label_targets(labels, corpus.n_items)
 
     def _distribution(self, asked: Annotations) -> np.ndarray:
-        """What is learned, (n_items, n_columns); zeros where nobody answered anything."""
+        """What is learned, (n_items, n_columns); zeros without answers."""
         if not asked.n_rows:
             return np.zeros((asked.n_items, asked.scale.n_columns))
         return AGGREGATORS[self.target]().fit(asked).distribution_

@@ -1,4 +1,4 @@
-"""Soft labels as a second task: the label of each item, and beside it how people answered."""
+"""Soft labels as a second task: the label of each item, and the distribution of its answers."""
 
 from __future__ import annotations
 
@@ -30,22 +30,21 @@ Answer = Literal["label", "soft"]
 class SoftLabelMtl(TrainedMethod):
     """Learns the label of each item, and as a second task the distribution of answers to it.
 
-    What the second task learns keeps the shared layers from being too sure where people were
-    not. An item with a label only, or with answers only, is learned from all the same. Prefer
-    `Single` without people's answers, `SoftLabel` where their distribution is all that is wanted.
+    The second task regularises the shared layers where annotators disagree. Items with only a
+    label, or only answers, are used too. Prefer `Single` without answers of several annotators,
+    `SoftLabel` if only their distribution is of interest.
 
     Args:
         label: of the main task: "gold", "consensus" of the annotators (majority, median or mean,
-            by scale), or an aggregator's: "dawid-skene", "mace", ...
-        target: the aggregator whose distribution the second task learns. Ratings and sets, of
-            which nobody counts votes, are learned as "soft-vote" instead of "softmax-vote".
-        soft_loss: how far the second task is from its target, in bits: "kl", "inverse-kl", "ce";
-            it is added to the label's loss. "none": there is no second task (the paper's STL).
-        branch: what each task has of its own: its "output" layer, or "attention", too.
-        answer: which task answers in a prediction, the "label" or the "soft" one; it may be set
-            after the fit.
-        ties: which of several majority labels is taken; "drop" does without such labels.
-        hidden: widths of hidden layers over the pooled features; none is a linear probe.
+            by scale), or an aggregator such as "dawid-skene" or "mace".
+        target: the aggregator whose distribution the second task learns. On interval and
+            multi-label scales, "softmax-vote" means "soft-vote".
+        soft_loss: the loss of the second task, in bits: "kl", "inverse-kl" or "ce". It is added to
+            the label's loss. "none": no second task (the paper's STL).
+        branch: the layers of each task that are not shared: "output", or "attention" too.
+        answer: the task that predicts, "label" or "soft"; it may be changed after the fit.
+        ties: which of several majority labels is the label; "drop" leaves such labels out.
+        hidden: widths of hidden layers over the pooled features; empty for a linear probe.
         dropout: also within the attention blocks; .1 in the paper.
 
     Reference: Fornaciari, Uma, Paun, Plank, Hovy & Poesio (2021), Beyond Black & White, doi

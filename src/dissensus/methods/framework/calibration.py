@@ -31,7 +31,7 @@ def check_held_out(share: float) -> None:
 
 
 def set_aside(corpus: Corpus, share: float, seed: int) -> np.ndarray:
-    """Items (codes) that no network learns from, whole contents of them."""
+    """The items (codes) to hold out, by content."""
     units = corpus.units()
     order = np.random.default_rng(seed).permutation(units.max(initial=-1) + 1)
     before = np.cumsum(np.bincount(units)[order]) - np.bincount(units)[order]  # items before each
@@ -42,7 +42,7 @@ def set_aside(corpus: Corpus, share: float, seed: int) -> np.ndarray:
 def without_aside(
     run: Trainer, corpus: Corpus, validation: Corpus | None, method: TrainedMethod
 ) -> Trainer:
-    """A training without the items that its method sets aside, if it has to."""
+    """The training without the held-out items; unchanged with a validation corpus."""
     if validation is not None:
         return run
     left = np.setdiff1d(run.learned, _aside(corpus, method))
@@ -57,30 +57,30 @@ def without_aside(
 def temperatures(
     method: TrainedMethod, labels: Labels, corpus: Corpus, validation: Corpus | None
 ) -> dict[str, float]:
-    """The best temperature of each question, by the labels of a trained method's items aside.
+    """The best temperature of each question, by the labels of held-out items.
 
     Args:
         labels: the label of each item of a corpus that has one.
-        validation: judged by instead, if there is one.
+        validation: used instead of held-out items, if there is one.
     """
-    held = corpus if validation is None else validation
-    aside = np.arange(held.n_items) if validation is not None else _aside(held, method)
+    source = corpus if validation is None else validation
+    aside = np.arange(source.n_items) if validation is not None else _aside(source, method)
     notes = method.notes_
-    said = method.predict(held.select(items=aside))
+    predictions = method.predict(source.select(items=aside))
     method.notes_ = notes
-    found = {}
+    by_question = {}
     for question, scale in method.learned_.questions.items():
-        given = labels(held, question)
+        given = labels(source, question)
         known = np.isin(given.item, aside)
         if known.any():
             at = np.searchsorted(aside, given.item[known])
-            masses = said[question].distribution[at]
-            found[question] = best_temperature(scale, masses, given.answer[known])
-    return found
+            masses = predictions[question].distribution[at]
+            by_question[question] = best_temperature(scale, masses, given.answer[known])
+    return by_question
 
 
-def temperature_notes(found: dict[str, float]) -> list[str]:
-    return [f"temperature of {question!r}: {value:.3g}" for question, value in found.items()]
+def temperature_notes(by_question: dict[str, float]) -> list[str]:
+    return [f"temperature of {question!r}: {value:.3g}" for question, value in by_question.items()]
 
 
 def _aside(corpus: Corpus, method: TrainedMethod) -> np.ndarray:

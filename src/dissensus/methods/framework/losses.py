@@ -21,7 +21,7 @@ def answer_losses(sizes: Sizes) -> tuple[Loss, ...]:
 
 
 def repeated_losses(sizes: Sizes) -> tuple[Loss, ...]:
-    """The same where a network answers for items: everybody's answer is held against that."""
+    """The same where a network answers for items: every answer is compared with the item's."""
     return tuple(_repeated_loss(question, scale) for question, scale in sizes.scales.items())
 
 

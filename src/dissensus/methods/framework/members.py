@@ -31,7 +31,7 @@ def member_seed(seed: int, number: int) -> int:
 
 @dataclass(frozen=True, eq=False)
 class MemberAnswers(Answers):
-    """One answer to each item, and beside it every member's own."""
+    """One answer to each item, and the answers of all members."""
 
     members: np.ndarray  # (n_members, n)
     masses: np.ndarray  # (n_members, n, n_columns) the distribution of each

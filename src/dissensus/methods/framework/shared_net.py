@@ -1,4 +1,4 @@
-"""The network of methods that answer for everybody alike."""
+"""The network of methods that predict the same for all annotators."""
 
 from __future__ import annotations
 
