@@ -1,6 +1,7 @@
 """Contents to sequences of vectors: `Contents -> Store`, frozen encoders cached on disk.
 
-Encoders themselves are loaded when they are first used, so that the cache needs no torch.
+An encoder is a file here; what encoders share is in `framework`, and those that one study needs in
+`studies`. They are loaded when they are first used, so that the cache needs no torch.
 """
 
 from __future__ import annotations

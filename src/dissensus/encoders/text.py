@@ -1,4 +1,4 @@
-"""Text encoders: MiniLM, which installs with us, or any model that transformers knows."""
+"""Text encoders: MiniLM, installed with dissensus, or any model that transformers supports."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Methods: `Corpus -> fitted method -> Predictions`. A method = a file.
+"""Methods: `Corpus -> fitted method -> Predictions`. A method is a file; `framework` is shared.
 
 `METHODS` names the module and class of each; they are imported when first used, so that a list
 of methods needs no torch.

@@ -38,7 +38,7 @@ class Encoder(ABC):
         """One sequence per content, in order."""
 
     def missed(self, contents: Contents) -> str | None:
-        """A line for people on what of the contents it does not know, if anything."""
+        """A note on what of the contents is unknown to it, if anything."""
         return None
 
 

@@ -1,4 +1,4 @@
-"""Which encoder reads which role of a corpus."""
+"""ENCODERS: all encoders by name; and the encoder of each role of a corpus."""
 
 from __future__ import annotations
 
@@ -66,19 +66,19 @@ DEFAULTS: dict[Kind, str] = {
 
 @dataclass(frozen=True, eq=False)
 class Encoding:
-    """What an encoder reads: distinct contents, and which of them each item shows."""
+    """An encoder with the distinct contents that it encodes, and the content of each item."""
 
     encoder: Encoder
     contents: Contents
     content: np.ndarray  # (n_items,) codes, -1 absent
 
     def store(self) -> Store:
-        """What the encoder makes of the contents."""
+        """The vectors of the contents."""
         return encode(self.encoder, self.contents)
 
 
 def encode(reader: Encoder, contents: Contents) -> Store:
-    """What an encoder makes of contents, from the cache where it was made before."""
+    """The vectors of contents, from the feature cache if they were encoded before."""
     if not len(contents):
         raise ModelError("all contents are blank; there is nothing to encode")
     return cached_store(reader, contents) if reader.cached else reader.encode(contents)
@@ -89,7 +89,7 @@ def encoder(name: str, kind: Kind) -> Encoder:
     """The encoder of this name for contents of this kind.
 
     Args:
-        name: one of ours, "auto" for the kind's default, "words:PATH", "tagger:PATH" or
+        name: of an entry of ENCODERS, "auto" for the kind's default, "words:PATH", "tagger:PATH" or
             "word-forms:PATH" for a file of word vectors, "last-block:efficientnet-lite0", a folder
             that holds a transformers model, or a model's name on the hub; its options stand
             behind it, as in "minilm:max_length=64".

@@ -1,4 +1,4 @@
-"""Leaving out contents that cannot be read, with the items that show them."""
+"""Leave out contents that cannot be read, together with their items."""
 
 from __future__ import annotations
 
