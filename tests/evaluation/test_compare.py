@@ -186,8 +186,8 @@ def test_a_diverged_fit_is_kept_and_said(crowd: Corpus, tmp_path: Path) -> None:
         "training diverged in epoch 2: the loss is nan; lower the learning rate (1e+30)"
     )
     assert results.of("nowhere")[0].reason == (
-        "training diverged: 21 of 21 answers to 'q' are nan; lower the learning rate, or scale "
-        "contents that hold large numbers"
+        "training diverged: 21 of 21 answers to 'q' are nan; lower the learning rate, or rescale "
+        "contents with large numbers"
     )
 
 
@@ -203,8 +203,8 @@ def test_a_method_that_cannot_learn_is_left_out_with_the_reason(tmp_path: Path) 
     with pytest.raises(DataError) as caught:
         run(nobody, tmp_path / "none", ["annotator-majority"])
     assert str(caught.value) == (
-        "no method can learn from made-up: annotator-majority: annotator-majority needs to know "
-        "who answered; these answers are anonymous"
+        "no method can learn from made-up: annotator-majority: annotator-majority needs known "
+        "annotators; these answers are anonymous"
     )
 
 

@@ -182,7 +182,7 @@ def test_settings_that_make_no_sense() -> None:
         (
             {"label": "silver"},
             DataError,
-            "a label is the 'consensus', 'gold', or an aggregator's "
+            "label must be 'consensus', 'gold' or an aggregator "
             f"({listed(AGGREGATORS, 20)}), not 'silver'",
         ),
         ({"label": "gold"}, DataError, "made-up: no gold label for 'q'"),
