@@ -95,9 +95,11 @@ class _Numbers:
     def of(cls, rows: Rows, taken: set[str]) -> _Numbers:
         kept = {}
         for name in sorted(set(rows.columns) - taken):
-            numbers = rows.columns[name].numbers() if len(rows.columns[name].values) else None
-            numbers_rows = len(rows.columns[name].values) == rows.n_rows > MOST_DIFFERENT
-            if numbers is None or numbers_rows:
+            n_values = len(rows.columns[name].values)
+            if not n_values or n_values == rows.n_rows > MOST_DIFFERENT:  # numbers rows
+                continue
+            numbers = rows.columns[name].numbers()
+            if numbers is None:
                 continue
             if np.nanmin(numbers) >= 0 and np.isfinite(np.nanmax(numbers)):
                 kept[name] = np.nan_to_num(numbers)
