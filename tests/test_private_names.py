@@ -10,9 +10,9 @@ TESTS = Path(__file__).parent
 OTHERS = {"_asdict", "_replace", "_fields", "_attn_implementation"}  # of Python and transformers
 
 
-def private(name: object) -> bool:
+def private(name: str) -> bool:
     """Whether a name, or the last part of a dotted one, begins with one underscore."""
-    last = str(name).rpartition(".")[2]
+    last = name.rpartition(".")[2]
     return last.startswith("_") and not last.startswith("__") and last not in OTHERS
 
 
@@ -28,8 +28,9 @@ def private_names(source: str) -> Iterator[str]:
                     yield f"line {node.lineno}: import {alias.name}"
         elif isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "setattr":
             for argument in node.args:
-                if isinstance(argument, ast.Constant) and private(argument.value):
-                    yield f"line {node.lineno}: setattr {argument.value}"
+                value = argument.value if isinstance(argument, ast.Constant) else None
+                if isinstance(value, str) and private(value):
+                    yield f"line {node.lineno}: setattr {value}"
 
 
 def test_tests_use_public_names() -> None:
