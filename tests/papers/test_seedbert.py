@@ -380,7 +380,7 @@ def test_what_is_missing_is_said_and_nothing_made_up(found: dict[str, Any]) -> N
     text = shown(found)
     assert "  HS-Brexit-many: everything-20\n" in text
     assert "cifar10h, settings chosen" not in text
-    assert "- Everybody agrees less on what is most present (Table 1): not run yet" in text
+    assert "- Annotators agree less on what is most present (Table 1): not run yet" in text
 
 
 @pytest.mark.parametrize(
