@@ -24,8 +24,8 @@ def unpack(archive: Path) -> Path:
 
 def resumed(*archives: Path) -> Path:
     """A folder to run into: with the outcomes of the first archive that exists, or empty."""
-    found = next((archive for archive in archives if archive.exists()), None)
-    return unpack(found) if found else Path(tempfile.mkdtemp()) / "outcomes"
+    archive_found = next((archive for archive in archives if archive.exists()), None)
+    return unpack(archive_found) if archive_found else Path(tempfile.mkdtemp()) / "outcomes"
 
 
 @contextmanager

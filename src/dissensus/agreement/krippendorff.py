@@ -156,8 +156,8 @@ class _Ranks:
         total, own = self.counts.sum(axis=0), self.own.sum(axis=0)
         step = max(1, BLOCK // max(len(total), 1))
         blocks = (slice(begin, begin + step) for begin in range(0, len(self.counts), step))
-        found = [self._alphas(total - self.counts[b], own - self.own[b], b) for b in blocks]
-        return np.concatenate(found) if found else np.empty(0)
+        alphas = [self._alphas(total - self.counts[b], own - self.own[b], b) for b in blocks]
+        return np.concatenate(alphas) if alphas else np.empty(0)
 
     def _alphas(self, total: np.ndarray, own: np.ndarray, left_out: slice | None) -> np.ndarray:
         """For each row of sums (n, n_values), those of an item that is left out subtracted."""

@@ -80,8 +80,8 @@ def correlation_with_rest(annotations: Annotations) -> np.ndarray:
     spreads = [
         np.where(spread > least, spread, 0.0) for spread in (total(own**2), total(others**2))
     ]
-    found = ratio(total(own * others), np.sqrt(spreads[0] * spreads[1]))
-    return np.clip(found, -1.0, 1.0)
+    correlation = ratio(total(own * others), np.sqrt(spreads[0] * spreads[1]))
+    return np.clip(correlation, -1.0, 1.0)
 
 
 def agreement_with_consensus(

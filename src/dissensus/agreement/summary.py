@@ -153,8 +153,10 @@ def why_undefined(name: str, annotations: Annotations) -> str | None:
         return unfit
     if not math.isnan(measure.function(annotations)):
         return None
-    told = (reason(annotations) for reason in measure.reasons)
-    return next((reason for reason in told if reason is not None), "chance leaves nothing beyond")
+    reasons = (reason(annotations) for reason in measure.reasons)
+    return next(
+        (reason for reason in reasons if reason is not None), "chance leaves nothing beyond"
+    )
 
 
 def interval(

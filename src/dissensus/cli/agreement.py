@@ -97,12 +97,12 @@ def _breakdown(
 ) -> list[dict[str, Any]]:
     from dissensus.agreement import break_down
 
-    found = break_down(corpus, by, questions or None, measures or None, most)
-    for name, reason in found.left_out.items():
+    breakdown = break_down(corpus, by, questions or None, measures or None, most)
+    for name, reason in breakdown.left_out.items():
         console.say(f"{name}: left out, nothing by {by}: {reason}")
-    if not found.questions:
+    if not breakdown.questions:
         raise DataError(f"{corpus.name}: no question has such a measure by {by}")
-    return [result.to_dict() for result in found.questions]
+    return [result.to_dict() for result in breakdown.questions]
 
 
 def _measures(result: dict[str, Any], interval: bool) -> Any:

@@ -54,15 +54,15 @@ def evaluate(
     folders = [predictions, *(against or [])]
     loaded = {str(folder): Predictions.load(folder) for folder in folders}
     corpus = source.read()
-    found = evaluation.evaluate(loaded, corpus, question, wanted, intervals=intervals)
-    for note in found.notes:
+    result = evaluation.evaluate(loaded, corpus, question, wanted, intervals=intervals)
+    for note in result.notes:
         console.say(note)
     if output is not None:
-        console.write_json(output, found.to_dict())
+        console.write_json(output, result.to_dict())
     if json:
-        console.print_json(found.to_dict())
+        console.print_json(result.to_dict())
         return
-    for number, table in enumerate(found.tables()):
+    for number, table in enumerate(result.tables()):
         names = table.columns
         whole = [name for name in names if name in ("perfect", "constant", "better")]
         shown = columns(names, table.rows, names[1:-1], whole=whole)

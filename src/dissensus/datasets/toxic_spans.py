@@ -100,9 +100,9 @@ def _countries(answers: Any, annotations: Annotations) -> Any:
     pair = np.stack([annotations.annotator_codes("a country"), country.indices.to_numpy()])
     annotator, code = np.unique(pair, axis=1)
     alone = np.bincount(annotator, minlength=annotations.n_annotators)[annotator] == 1
-    found = np.full(annotations.n_annotators, -1)
-    found[annotator[alone]] = code[alone]
-    return country.dictionary.take(pa.array(found, mask=found < 0))
+    codes = np.full(annotations.n_annotators, -1)
+    codes[annotator[alone]] = code[alone]
+    return country.dictionary.take(pa.array(codes, mask=codes < 0))
 
 
 def _own_spans(

@@ -218,8 +218,8 @@ def _parts_of(
         n_gold = 0 if gold is None else compared(prediction, gold).items
         if not (n.items or n_gold):
             continue
-        found = scores(prediction, answers, gold, wanted)
-        soft = [name for name in found if name in METRICS and METRICS[name].soft]
+        part_scores = scores(prediction, answers, gold, wanted)
+        soft = [name for name in part_scores if name in METRICS and METRICS[name].soft]
         yield PartScores(
             question,
             part,
@@ -227,9 +227,9 @@ def _parts_of(
             n.items,
             n.pairs,
             n_gold,
-            found,
+            part_scores,
             bounds(soft, answers.to(prediction.scale), prediction.items) if soft else {},
-            _dic(prediction, answers) if {"DIC", "DIC, normalised"} & found.keys() else None,
+            _dic(prediction, answers) if {"DIC", "DIC, normalised"} & part_scores.keys() else None,
         )
 
 
@@ -267,7 +267,7 @@ def _with_intervals(
     inside = dict(_parts(corpus))[result.part]
     answers, gold = _inside(corpus, result.question, inside)
     units = corpus.units()
-    found = {}
+    intervals = {}
     for name in result.scores:
         against = gold if name.endswith(" (gold)") else answers
         metric = METRICS[name.removesuffix(" (gold)")]
@@ -282,10 +282,10 @@ def _with_intervals(
             test = over_items(each, np.zeros_like(each), **known)
         else:
             observed, predicted = (scores for _, scores in parts.values())
-            made = metric.statistic(observed, predicted[None])
-            test = statistic_over_items(made, nothing(made.n_items, 1), **known)
-        found[name] = test.low, test.high
-    return PartScores(**(vars(result) | {"intervals": found}))
+            statistic = metric.statistic(observed, predicted[None])
+            test = statistic_over_items(statistic, nothing(statistic.n_items, 1), **known)
+        intervals[name] = test.low, test.high
+    return PartScores(**(vars(result) | {"intervals": intervals}))
 
 
 def _not_applied(wanted: list[str], results: Sequence[PartScores]) -> list[str]:

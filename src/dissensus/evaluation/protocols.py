@@ -186,15 +186,15 @@ def choose_protocol(
         kind = "official" if part is not None else "k-fold"
     grouped: dict[str, Any] = {} if by is None else {"by": by}
     if kind == "official":
-        made = official(corpus, scheme, part, by)
+        dealt_folds = official(corpus, scheme, part, by)
         known = {"kind": kind, "scheme": scheme, "test": part or "each part"}
-        return EvaluationProtocol(made, known | grouped, _official_line(made))
+        return EvaluationProtocol(dealt_folds, known | grouped, _official_line(dealt_folds))
     first = next(iter(corpus.questions))
     times = times if kind == "repeated" else 1
-    made = repeated(corpus, folds, times, 0, by, first)
+    dealt_folds = repeated(corpus, folds, times, 0, by, first)
     facts = {"kind": kind, "folds": folds, "times": times, "seed": 0, "stratify": first} | grouped
     again = f", repeated {times} times" if times > 1 else ""
-    return EvaluationProtocol(made, facts, f"{folds} folds of {corpus.n_items} items{again}")
+    return EvaluationProtocol(dealt_folds, facts, f"{folds} folds of {corpus.n_items} items{again}")
 
 
 def _answered_part(corpus: Corpus, scheme: str) -> str | None:

@@ -74,5 +74,5 @@ def medians(annotations: Annotations) -> np.ndarray:
     first = np.cumsum(n) - n
     last = max(len(ordered) - 1, 0)
     middle = [np.minimum(first + at, last) for at in (np.maximum(n - 1, 0) // 2, n // 2)]
-    found = (ordered[middle[0]] + ordered[middle[1]]) / 2
-    return np.where(n > 0, found, np.median(ordered))
+    medians_of_answers = (ordered[middle[0]] + ordered[middle[1]]) / 2
+    return np.where(n > 0, medians_of_answers, np.median(ordered))

@@ -220,8 +220,8 @@ class SeedEnsemble(TrainedMethod):
             self.notes_ += temperature_notes(self.temperature_)
         some = np.unique(runs[0].learned)[:ITEMS_TO_COMPARE]
         notes = list(self.notes_)
-        said = self.predict_items(corpus.select(items=some))
-        self.notes_ = notes + self._disagreements(said, "items of training")
+        answers = self.predict_items(corpus.select(items=some))
+        self.notes_ = notes + self._disagreements(answers, "items of training")
         self._encoded = None
 
     # ---- the read-out ----
@@ -303,8 +303,8 @@ class SeedEnsemble(TrainedMethod):
 
     def weights(self) -> dict[str, np.ndarray]:
         """Those of all members together, (n_members, ...) each."""
-        held = [member.weights() for member in self.members_]
-        return {name: np.stack([weights[name] for weights in held]) for name in held[0]}
+        of_members = [member.weights() for member in self.members_]
+        return {name: np.stack([weights[name] for weights in of_members]) for name in of_members[0]}
 
     def config(self) -> dict[str, Any]:
         return super().config() | {"temperature": self.temperature_}

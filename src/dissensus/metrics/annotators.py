@@ -66,13 +66,13 @@ def lewidi2025_error(prediction: Prediction, annotations: Annotations) -> Answer
     """
     rows, pairs = common_pairs(prediction, annotations)
     scale = prediction.scale
-    given = annotations.to(scale).answer[rows]
+    observed = annotations.to(scale).answer[rows]
     predicted = _by_annotator(prediction).value[pairs]
     if isinstance(scale, MultiLabel):
-        return AnswerScores(rows, scale.one_hot(given ^ predicted).mean(axis=1))
+        return AnswerScores(rows, scale.one_hot(observed ^ predicted).mean(axis=1))
     if isinstance(scale, Ordinal):
-        return AnswerScores(rows, np.abs(given.astype(float) - predicted) / len(scale))
-    return AnswerScores(rows, (given != predicted).astype(float))
+        return AnswerScores(rows, np.abs(observed.astype(float) - predicted) / len(scale))
+    return AnswerScores(rows, (observed != predicted).astype(float))
 
 
 def macro_f1_by_annotator(prediction: Prediction, annotations: Annotations) -> np.ndarray:

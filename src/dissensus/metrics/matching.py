@@ -145,9 +145,9 @@ def labels(prediction: Prediction, annotations: Annotations) -> tuple[np.ndarray
 def ratings(prediction: Prediction, annotations: Annotations) -> tuple[np.ndarray, np.ndarray]:
     """The mean rating and the predicted one of the common items, (n_common,) each."""
     mine, theirs = common_items(prediction.items, annotations)
-    given = annotations.to(prediction.scale)
-    sums = np.bincount(given.item, given.weight * given.answer, minlength=given.n_items)
-    return sums[theirs] / given.per_item()[theirs], np.asarray(prediction.consensus[mine], float)
+    answers = annotations.to(prediction.scale)
+    sums = np.bincount(answers.item, answers.weight * answers.answer, minlength=answers.n_items)
+    return sums[theirs] / answers.per_item()[theirs], np.asarray(prediction.consensus[mine], float)
 
 
 def _readable(annotations: Annotations, scale: Scale) -> Annotations:

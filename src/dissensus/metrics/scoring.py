@@ -54,10 +54,10 @@ def scores(
         and metric.applies(prediction, annotations)
     }
     with matching_once():
-        found = {name: metric(prediction, annotations) for name, metric in apply.items()}
+        by_name = {name: metric(prediction, annotations) for name, metric in apply.items()}
         if gold is None:
-            return found
-        return found | {
+            return by_name
+        return by_name | {
             f"{name} (gold)": metric(prediction, gold)
             for name, metric in apply.items()
             if metric.gold and gold.scale.kind in metric.scales
@@ -94,12 +94,12 @@ def item_scores(
         ...  for name, (_, scores) in item_scores(predicted, answers, ["TVD", "accuracy"]).items()}
         {'TVD': [0.2, 0.4], 'accuracy': [1.0, 1.0]}
     """
-    found: dict[str, tuple[Names, np.ndarray]] = {}
+    by_name: dict[str, tuple[Names, np.ndarray]] = {}
     with matching_once():
         for metric in (METRICS[metric_name(name)] for name in metrics):
             if metric.applies(prediction, annotations):
-                found |= metric.item_scores(prediction, annotations)
-    return found
+                by_name |= metric.item_scores(prediction, annotations)
+    return by_name
 
 
 def annotator_scores(prediction: Prediction, annotations: Annotations, metric: str) -> np.ndarray:

@@ -179,8 +179,8 @@ def encodings(corpus: Corpus, name: str | Mapping[str, str]) -> dict[str, Encodi
     for one in name.split(BESIDE):
         kinds &= _kinds(one, set(held_kinds.values()))
     of_roles = {role: name for role, kind in held_kinds.items() if kind in kinds}
-    found = encodings(corpus, of_roles)
-    if not found:
+    by_role = encodings(corpus, of_roles)
+    if not by_role:
         if not held_kinds:
             raise ModelError(
                 f"{corpus.name}: the corpus has no contents for encoder {name!r} to read; name the "
@@ -189,7 +189,7 @@ def encodings(corpus: Corpus, name: str | Mapping[str, str]) -> dict[str, Encodi
             )
         shown = ", ".join(f"{role!r} ({kind})" for role, kind in held_kinds.items())
         raise ModelError(f"{corpus.name}: encoder {name!r} does not read {shown}")
-    return found
+    return by_role
 
 
 def _beside(role: str, name: str) -> list[tuple[str, str]]:

@@ -238,13 +238,13 @@ def _figures(results: Results, question: str, metrics: Sequence[str]) -> list[Ro
 
 def strongest_floors(rows: Sequence[Row], metrics: Sequence[str]) -> dict[str, Row]:
     """The floor with the best mean of each metric; of equals the first."""
-    found = {}
+    strongest = {}
     for metric in metrics:
         floors = [row for row in rows if row.floor and metric in row.cells]
         if floors:
             sign = 1 if higher_is_better(metric) else -1
-            found[metric] = max(floors, key=lambda row: sign * row.cells[metric].mean)
-    return found
+            strongest[metric] = max(floors, key=lambda row: sign * row.cells[metric].mean)
+    return strongest
 
 
 def floor_notes(rows: Sequence[Row], metrics: Sequence[str]) -> list[str]:

@@ -57,11 +57,11 @@ def draws(
     if kept is None:
         yield from _draws(n, resamples, seed, size, key)
         return
-    asked = n, resamples, seed, size, key
-    if asked not in kept and resamples * max(n, size or n, 1) <= BLOCK:
+    arguments = n, resamples, seed, size, key
+    if arguments not in kept and resamples * max(n, size or n, 1) <= BLOCK:
         kept.clear()  # of one test at a time
-        kept[asked] = list(_draws(*asked))
-    yield from kept[asked] if asked in kept else _draws(*asked)
+        kept[arguments] = list(_draws(*arguments))
+    yield from kept[arguments] if arguments in kept else _draws(*arguments)
 
 
 def drawing_once() -> AbstractContextManager[None]:

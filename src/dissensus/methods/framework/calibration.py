@@ -70,12 +70,12 @@ def temperatures(
     method.notes_ = notes
     by_question = {}
     for question, scale in method.learned_.questions.items():
-        given = labels(source, question)
-        known = np.isin(given.item, aside)
+        given_labels = labels(source, question)
+        known = np.isin(given_labels.item, aside)
         if known.any():
-            at = np.searchsorted(aside, given.item[known])
+            at = np.searchsorted(aside, given_labels.item[known])
             masses = predictions[question].distribution[at]
-            by_question[question] = best_temperature(scale, masses, given.answer[known])
+            by_question[question] = best_temperature(scale, masses, given_labels.answer[known])
     return by_question
 
 
@@ -123,11 +123,11 @@ class Calibrated(TrainedMethod):
             self.notes_ += temperature_notes(self.temperature_)
 
     def predict_items(self, corpus: Corpus) -> dict[str, Answers]:
-        found = super().predict_items(corpus)
+        answers = super().predict_items(corpus)
         for question, temperature in self.temperature_.items() if self._is_tempered() else ():
             scale = self.learned_.questions[question]
-            found[question] = tempered_answers(scale, found[question], temperature)
-        return found
+            answers[question] = tempered_answers(scale, answers[question], temperature)
+        return answers
 
     def _is_tempered(self) -> bool:
         """Whether what is predicted is what the temperature was chosen for."""

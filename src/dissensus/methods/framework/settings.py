@@ -22,14 +22,14 @@ def settings_of(method: Method) -> dict[str, Any]:
         >>> settings_of(AnnotatorMajority())
         {'smoothing': 1.0}
     """
-    found: dict[str, Any] = {}
+    settings: dict[str, Any] = {}
     for name, value in method.get_params().items():
         if dataclasses.is_dataclass(value):
             inner = {f.name: getattr(value, f.name) for f in dataclasses.fields(value)}
-            found |= {f"{name}.{key}": part for key, part in inner.items()}
+            settings |= {f"{name}.{key}": part for key, part in inner.items()}
         else:
-            found[name] = value
-    return found
+            settings[name] = value
+    return settings
 
 
 def changed(method: Method, settings: Mapping[str, Any]) -> Method:
@@ -45,11 +45,13 @@ def changed(method: Method, settings: Mapping[str, Any]) -> Method:
     if strange:
         there = listed(known, 40) or "none"
         raise ModelError(f"{method.name} has no setting {listed(strange)}; it has {there}")
-    made = method.get_params()
+    parameters = method.get_params()
     for name, value in settings.items():
         outer, _, inner = name.partition(".")
-        made[outer] = dataclasses.replace(made[outer], **{inner: value}) if inner else value
-    return type(method)(**made)
+        parameters[outer] = (
+            dataclasses.replace(parameters[outer], **{inner: value}) if inner else value
+        )
+    return type(method)(**parameters)
 
 
 def seeded(method: Method, seed: int) -> Method:

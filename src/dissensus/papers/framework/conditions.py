@@ -54,10 +54,12 @@ def in_order(
     ordered = {}
     for name in conditions:
         if name in report["conditions"]:
-            held = report["conditions"][name]
+            condition = report["conditions"][name]
             sides = {
-                side: {model: held[side][model] for model in models if model in held[side]}
+                side: {
+                    model: condition[side][model] for model in models if model in condition[side]
+                }
                 for side in ("models", "against")
             }
-            ordered[name] = held | sides
+            ordered[name] = condition | sides
     return report | {"conditions": ordered}

@@ -41,8 +41,8 @@ def accuracy_and_f1(
 def correct(tests: Iterable[dict[str, Any]]) -> None:
     """Holm's correction over the differences of all these dictionaries, as tables show them."""
     places = [(held, name) for held in tests for name in held]
-    made = corrected([held[name] for held, name in places])
-    for (held, name), difference in zip(places, made, strict=True):
+    differences = corrected([held[name] for held, name in places])
+    for (held, name), difference in zip(places, differences, strict=True):
         held[name] = short(difference)
 
 

@@ -42,11 +42,11 @@ def load_outcomes(
         wanted: of a fit's folder name: whether it is loaded.
     """
     fits = Path(folder) / "fits"
-    found = [load(fits / name) for name in sorted(keys_in(fits)) if wanted(name)]
-    for outcome in found:
+    outcomes = [load(fits / name) for name in sorted(keys_in(fits)) if wanted(name)]
+    for outcome in outcomes:
         if outcome.key.fold not in conditions or outcome.key.method not in models:
             raise DataError(f"{fits}: {folder_name(outcome.key)} is not of this paper")
-    return found
+    return outcomes
 
 
 def refuse_other_data(folder: Path, name: str, differing: Collection[str], give: str) -> None:

@@ -53,6 +53,6 @@ def claims_text(report: Report, claims: Iterable[Claim], unknown: str = "") -> s
     Args:
         unknown: said of a claim on which nothing is known yet; it is left out if this is empty.
     """
-    found = [(claim, verdict(report) or unknown) for claim, verdict in claims]
-    lines = [f"- {claim}: {text}" for claim, text in found if text]
+    verdicts = [(claim, verdict(report) or unknown) for claim, verdict in claims]
+    lines = [f"- {claim}: {text}" for claim, text in verdicts if text]
     return "\n".join(["What became of its claims", *lines]) if lines else ""

@@ -54,11 +54,11 @@ class Task:
         began = time.monotonic()
         try:
             with quick():
-                found = self._outcomes(opened, job)
+                outcomes = self._outcomes(opened, job)
         except (DissensusError, RuntimeError) as error:
-            found = [Outcome(*key, reason=reason(error)) for key in job]
+            outcomes = [Outcome(*key, reason=reason(error)) for key in job]
         each = (time.monotonic() - began) / len(job)
-        for outcome in found:
+        for outcome in outcomes:
             object.__setattr__(outcome, "seconds", round(each, 2))
             yield outcome
 
@@ -164,12 +164,12 @@ class _Fit:
         del self.method
 
     def _said(self, corpus: Corpus) -> _Said:
-        found = self.method.predict_items(corpus)[self.question]
-        if not isinstance(found, MemberAnswers):
-            return _Said(found.distribution[None], np.zeros((0, corpus.n_items)))
+        answers = self.method.predict_items(corpus)[self.question]
+        if not isinstance(answers, MemberAnswers):
+            return _Said(answers.distribution[None], np.zeros((0, corpus.n_items)))
         of_draws = MODELS[self.key.method].method == "bayesian"
-        mass = found.distribution[None] if of_draws else found.masses
-        return _Said(mass, found.members)
+        mass = answers.distribution[None] if of_draws else answers.masses
+        return _Said(mass, answers.members)
 
 
 @dataclass(eq=False)

@@ -83,8 +83,8 @@ def score_of_items(
     A cross-entropy of votes is that of votes with one half added to every value.
     """
     made = distribution(outcome, items, read, n_members)
-    found = {name: distance(items.people, made) for name, distance in DISTANCES.items()}
+    distances = {name: distance(items.people, made) for name, distance in DISTANCES.items()}
     if read == VOTES:
         counts = vote_counts(outcome, len(items.values), n_members)
-        found["cross-entropy"] = soft.cross_entropy(items.people, smoothed_votes(counts))
-    return found
+        distances["cross-entropy"] = soft.cross_entropy(items.people, smoothed_votes(counts))
+    return distances

@@ -90,6 +90,6 @@ def _check(runs: int, processes: int | None, glove: str | Path | None) -> None:
 
 def outcomes(folder: str | Path) -> list[Outcome]:
     """Everything that is done in a folder, in the order of the paper's tables."""
-    found = load_outcomes(folder, Outcome.load, CONDITIONS, MODELS)
+    loaded = load_outcomes(folder, Outcome.load, CONDITIONS, MODELS)
     order = list(MODELS)
-    return sorted(found, key=lambda o: (o.condition, o.seed, order.index(o.model)))
+    return sorted(loaded, key=lambda o: (o.condition, o.seed, order.index(o.model)))

@@ -38,12 +38,13 @@ def check_options(
         may: the options that are allowed.
         plain: the format that reads it as a table.
     """
-    given = [option for option in options.columns_named if option not in may]
-    given += ["merge_variants"] if options.merge_variants else []
-    if given:
+    refused = [option for option in options.columns_named if option not in may]
+    refused += ["merge_variants"] if options.merge_variants else []
+    if refused:
         raise DataError(
-            f"{path}: an export of {tool} states itself what each column is; leave {listed(given)} "
-            f'out, or say format="{plain}" (--format {plain}) to read it as a table'
+            f"{path}: an export of {tool} states itself what each column is; leave "
+            f'{listed(refused)} out, or say format="{plain}" (--format {plain}) to read it as a '
+            "table"
         )
 
 

@@ -18,10 +18,10 @@ def recognise(path: Path) -> bool:
 def read(path: Path, options: Options) -> Corpus:
     """Read a saved corpus; only its name can be changed."""
     default = Options()
-    given = [
+    changed_options = [
         f.name for f in fields(Options) if getattr(options, f.name) != getattr(default, f.name)
     ]
-    useless = [name for name in given if name not in ("name", "format")]
+    useless = [name for name in changed_options if name not in ("name", "format")]
     if useless:
         raise DataError(
             f"{path}: a saved corpus knows its columns and scales; leave out {', '.join(useless)}"

@@ -95,10 +95,10 @@ def _labels(entry: dict[str, Any], where: str) -> list[str] | None:
     key = next((key for key in LABELS if key in entry), None)
     if key is None or not isinstance(entry.get("text"), str):
         raise DataError(f"{where}: every text has 'text' and 'label'")
-    given = entry[key] if isinstance(entry[key], list) else [entry[key]]
-    if any(isinstance(one, list | dict) for one in given):
+    labels = entry[key] if isinstance(entry[key], list) else [entry[key]]
+    if any(isinstance(one, list | dict) for one in labels):
         return None
-    return [text for text in map(value_text, given) if text is not None]
+    return [text for text in map(value_text, labels) if text is not None]
 
 
 def _item_data(entry: dict[str, Any]) -> dict[str, str]:

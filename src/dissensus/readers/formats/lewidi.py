@@ -30,10 +30,10 @@ def read_alone(
 ) -> Corpus:
     """One file by itself, with a note about its content; options about columns are refused."""
     stated = dict(options.columns_named, scale=options.scale, merge_variants=options.merge_variants)
-    given = [key for key, value in stated.items() if value not in (None, False)]
-    if given:
+    refused = [key for key, value in stated.items() if value not in (None, False)]
+    if refused:
         raise DataError(
-            f"{path}: {edition} JSON states itself what each column is; leave {listed(given)} out"
+            f"{path}: {edition} JSON states itself what each column is; leave {listed(refused)} out"
         )
     name = re.sub(r"_(train|dev|test)$", "", path.stem)
     if options.corpus not in (None, name):

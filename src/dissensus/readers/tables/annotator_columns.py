@@ -56,19 +56,19 @@ def find_annotators(rows: Rows, options: Options) -> tuple[str, ...] | None:
     """
     annotators: tuple[str, ...] | None
     roles = ("annotator", "answer", "question")
-    given = [f"{role}=" for role in roles if getattr(options, role) is not None]
+    long_options = [f"{role}=" for role in roles if getattr(options, role) is not None]
     if options.annotators is not None or options.format == "wide":
-        if given:
+        if long_options:
             raise DataError(
                 f"{rows.path}: in a wide table the columns are the annotators, their cells the "
-                f"answers; leave out {', '.join(given)}"
+                f"answers; leave out {', '.join(long_options)}"
             )
         if options.annotators == ():
             raise DataError(
                 f"{rows.path}: no annotator is named; leave annotators= out or name columns"
             )
         annotators = options.annotators or _wide_columns(rows, options)
-    elif options.format == "long" or given:
+    elif options.format == "long" or long_options:
         return None
     else:
         annotators = _recognised_annotators(rows, options)

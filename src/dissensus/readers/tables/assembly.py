@@ -151,10 +151,10 @@ def _responses(rows: Rows, roles: ColumnRoles, items: Column) -> np.ndarray | No
     """A number per row for the answers that one annotator gave to one item at the same time."""
     if roles.response is None:
         return np.arange(rows.n_rows) if len(roles.answer) > 1 else None
-    given = rows.columns[roles.response]
-    alone = len(given.values) + np.arange(rows.n_rows)
-    together = np.where(given.codes < 0, alone, given.codes).astype(np.int64)
-    pairs = items.codes.astype(np.int64) * (len(given.values) + rows.n_rows) + together
+    responses = rows.columns[roles.response]
+    alone = len(responses.values) + np.arange(rows.n_rows)
+    together = np.where(responses.codes < 0, alone, responses.codes).astype(np.int64)
+    pairs = items.codes.astype(np.int64) * (len(responses.values) + rows.n_rows) + together
     return np.unique(pairs, return_inverse=True)[1].reshape(-1)
 
 

@@ -30,10 +30,10 @@ TOLOKA = Status("ASSIGNMENT:status", ("REJECTED", "EXPIRED", "SKIPPED"))
 def reasons_of(rows: Rows, status: Status) -> list[str | None]:
     """Why each row does not count, such as "rejected"; None where it does."""
     column = rows.columns.get(status.column)
-    given = [column[row] if column is not None else None for row in range(rows.n_rows)]
+    states = [column[row] if column is not None else None for row in range(rows.n_rows)]
     reasons = [
         text.strip().lower() if text is not None and text.strip() in status.left_out else None
-        for text in given
+        for text in states
     ]
     if status.rejection in rows.columns:
         column = rows.columns[status.rejection]

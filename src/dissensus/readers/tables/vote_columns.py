@@ -61,14 +61,14 @@ def find_votes(rows: Rows, options: Options) -> Votes | None:
     """
     if options.format == "votes":
         return _named_votes(rows, options)
-    given = (
+    other_options = (
         options.annotator,
         options.annotators,
         options.answer,
         options.question,
         options.format,
     )
-    if any(part is not None for part in given) or names_annotators(rows, options):
+    if any(part is not None for part in other_options) or names_annotators(rows, options):
         return None
     taken = {name for name in (options.item, options.gold) if name} | set(options.text or ())
     table = _Numbers.of(rows, taken)
