@@ -187,8 +187,8 @@ def test_bad_input(run: Run, crowd: Path, tmp_path: Path) -> None:
     assert not out.exists()
     assert run(*typed(crowd, out, "--budget", "0s")).code == 3
     assert refused(*typed(crowd, out, seeds=3)) == (
-        f"Error: {out}: holds another comparison: seeds: [0, 1] there, [0, 1, 2] here. Give the "
-        "command that it was begun with to go on, or another folder"
+        f"Error: {out}: contains another comparison: seeds: [0, 1] there, [0, 1, 2] here. Run the "
+        "command that it was started with to resume, or choose another folder"
     )
 
 
@@ -196,8 +196,8 @@ def test_a_budget_that_is_too_small(run: Run, crowd: Path, tmp_path: Path) -> No
     ended = run(*typed(crowd, tmp_path / "out", "--budget", "0s"))
     assert (ended.code, ended.err.splitlines()[-1]) == (
         3,
-        f"{tmp_path / 'out'}: the time is over: 0 of 6 fits are done, 6 are missing; the same "
-        "again goes on with them",
+        f"{tmp_path / 'out'}: time limit reached: 0 of 6 fits done; run the same command again "
+        "to resume",
     )
     shown = run("compare", "--show", tmp_path / "out")
     assert (shown.code, shown.err) == (

@@ -271,7 +271,7 @@ def test_a_budget_stops_and_the_same_again_goes_on(
         with pytest.raises(Unfinished) as caught:
             run(crowd, tmp_path / "out", budget=2.5)
     assert str(caught.value) == (
-        "the time is over: 2 of 6 fits are done, 4 are missing; the same again goes on with them"
+        "time limit reached: 2 of 6 fits done; run the same command again to resume"
     )
     assert not (tmp_path / "out" / "results.json").exists()
     assert len(run(crowd, tmp_path / "out").fits) == 6
@@ -286,8 +286,8 @@ def test_another_comparison_in_the_same_folder_is_refused(crowd: Corpus, tmp_pat
         return str(caught.value)
 
     start, end = (
-        f"{tmp_path / 'out'}: holds another comparison: ",
-        (". Give the command that it was begun with to go on, or another folder"),
+        f"{tmp_path / 'out'}: contains another comparison: ",
+        ". Run the command that it was started with to resume, or choose another folder",
     )
     assert refused(crowd, seeds=3) == f"{start}seeds: [0, 1] there, [0, 1, 2] here{end}"
     methods = {"prior": Prior(), "blended": Blended(even=0.2)}
@@ -295,8 +295,8 @@ def test_another_comparison_in_the_same_folder_is_refused(crowd: Corpus, tmp_pat
     other = feature_crowd(n_items=40, seed=1)
     folds = k_fold(crowd, 2, stratify="q")
     assert refused(other, folds=folds) == f"{start}answers or contents differ{end}"
-    assert refused(crowd, folds=k_fold(crowd, 2, seed=9)) == f"{start}folds hold other items{end}"
-    assert len(run(crowd, tmp_path / "out").fits) == 6  # the same still goes on
+    assert refused(crowd, folds=k_fold(crowd, 2, seed=9)) == f"{start}folds have other items{end}"
+    assert len(run(crowd, tmp_path / "out").fits) == 6  # the same still resumes
 
 
 def test_a_second_one_at_once_is_refused(crowd: Corpus, tmp_path: Path) -> None:

@@ -197,7 +197,7 @@ def test_what_is_missing_is_said() -> None:
     with pytest.raises(DataError) as error:
         annotator_accuracy(replace(prediction, by_annotator=None), annotations)
     assert str(error.value) == (
-        "a score per annotator needs predictions by annotator; this method made none"
+        "a score per annotator needs predictions by annotator; these predictions have none"
     )
     with pytest.raises(DataError) as error:
         annotator_accuracy(prediction, replace(annotations, annotator=None))

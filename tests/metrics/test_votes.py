@@ -46,7 +46,9 @@ def test_without_members_there_are_no_votes() -> None:
     alone = replace(prediction, members=None)
     with pytest.raises(DataError) as error:
         members_cross_entropy(alone, annotations)
-    assert str(error.value) == "the votes of members need an ensemble; this method has no members"
+    assert str(error.value) == (
+        "the votes of members need an ensemble; these predictions have no members"
+    )
     name = "cross-entropy of members"
     assert list(scores(prediction, annotations, metrics=[name])) == [name]
     assert scores(alone, annotations, metrics=[name]) == {}

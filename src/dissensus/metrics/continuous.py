@@ -18,11 +18,11 @@ def ccc(prediction: Prediction, annotations: Annotations) -> float:
 
     Example:
         >>> from dissensus import Interval
-        >>> people = Annotations.from_rows(
+        >>> answers = Annotations.from_rows(
         ...     [("t1", "ann", 2), ("t2", "ann", 4), ("t3", "ann", 6)], Interval(0, 10))
-        >>> mass = people.distribution()
-        >>> shifted = Prediction(people.scale, people.items, mass, np.array([3.0, 5.0, 7.0]))
-        >>> round(ccc(shifted, people), 4)
+        >>> mass = answers.distribution()
+        >>> shifted = Prediction(answers.scale, answers.items, mass, np.array([3.0, 5.0, 7.0]))
+        >>> round(ccc(shifted, answers), 4)
         0.8889
 
     Reference: Lin (1989), doi:10.2307/2532051; with unbiased variances.

@@ -1,4 +1,4 @@
-"""DIC: do the predicted annotators agree with one another as the real ones do?"""
+"""DIC: do predicted annotators agree with each other as much as the real ones do?"""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ FEWEST = 30  # items that two annotators must have in common: with fewer, kappa 
 
 
 class Dic(NamedTuple):
-    """A difference of two matrices of kappa, and what it rests on."""
+    """A difference of two matrices of kappa, and the number of pairs."""
 
     value: float  # Frobenius norm of the difference, each pair counted in both directions
     normalised: float  # the same as a root mean square over the pairs, to compare corpora by
@@ -27,11 +27,11 @@ class Dic(NamedTuple):
 
 
 def dic(prediction: Prediction, annotations: Annotations, at_least: int = FEWEST) -> float:
-    """The Frobenius norm of the difference between the people's and the predicted kappas.
+    """The Frobenius norm of the difference between the observed and the predicted kappas.
 
-    0 where any two predicted annotators agree just as the two people do. See `dic_of` for what
-    is compared, and `dic_floor` for what chance alone makes of it. nan where no two annotators
-    have enough items in common.
+    0 where any two predicted annotators agree exactly as the real two do. See `dic_of` for what is
+    compared, and `dic_floor` for the value that noise alone gives. nan where no two annotators have
+    enough items in common.
 
     Reference: Zhang et al. (2025), arXiv:2503.15237.
     """
@@ -49,24 +49,23 @@ def normalised_dic(
 
 
 def dic_of(prediction: Prediction, annotations: Annotations, at_least: int = FEWEST) -> Dic:
-    """DIC with the number of pairs it rests on.
+    """DIC with the number of pairs of annotators.
 
-    Kappa is Cohen's, unweighted, of two people on the items that both answered and for which
-    both were predicted; of the predictions it is that of the same value that
-    `annotator_accuracy` compares, on the same items. A pair with fewer than `at_least` (30)
-    such items is left out of both matrices, and counted. Where two constant, equal annotators
-    leave kappa undefined, DIC (and only DIC) reads it as 1. Repeated answers count as in
-    `kappa_matrix`.
+    Kappa is Cohen's, unweighted, of two annotators on the items that both answered and for which
+    both were predicted; for the predictions it is computed from the predicted answers to the same
+    items. A pair with fewer than `at_least` (30) such items is left out of both matrices, and
+    counted. Where two annotators always give the same answer kappa is undefined; DIC (and only DIC)
+    takes it as 1. Repeated answers count as in `kappa_matrix`.
 
     Example:
         >>> from dissensus.prediction import ByAnnotator
         >>> rows = [("t1", "ann", "yes"), ("t2", "ann", "no"), ("t1", "bob", "yes"),
         ...         ("t2", "bob", "no"), ("t1", "cyd", "no")]
-        >>> people = Annotations.from_rows(rows)
-        >>> same = ByAnnotator(people.item, people.annotator, people.annotators, people.answer)
-        >>> mass = people.distribution()
-        >>> predicted = Prediction(people.scale, people.items, mass, mass.argmax(axis=1), same)
-        >>> dic_of(predicted, people, at_least=2)
+        >>> answers = Annotations.from_rows(rows)
+        >>> same = ByAnnotator(answers.item, answers.annotator, answers.annotators, answers.answer)
+        >>> mass = answers.distribution()
+        >>> predicted = Prediction(answers.scale, answers.items, mass, mass.argmax(axis=1), same)
+        >>> dic_of(predicted, answers, at_least=2)
         Dic(value=0.0, normalised=0.0, pairs=1, left_out=2)
     """
     require(prediction, "DIC", "nominal", "ordinal")
@@ -75,20 +74,20 @@ def dic_of(prediction: Prediction, annotations: Annotations, at_least: int = FEW
     assert prediction.by_annotator is not None
     predicted = replace(given, answer=prediction.by_annotator.value[pairs])
     kept = _often(given, at_least)
-    people, theirs = _select(given, kept), _select(predicted, kept)
-    compared = _off_diagonal(common_items(people) >= max(at_least, 1))
+    observed, expected = _select(given, kept), _select(predicted, kept)
+    compared = _off_diagonal(common_items(observed) >= max(at_least, 1))
     left_out = _left_out(given, compared)
-    return _difference(kappa_matrix(people), kappa_matrix(theirs), compared, left_out)
+    return _difference(kappa_matrix(observed), kappa_matrix(expected), compared, left_out)
 
 
 def dic_floor(
     annotations: Annotations, at_least: int = FEWEST, n_splits: int = 10, seed: int = 0
 ) -> Dic:
-    """The DIC that noise alone makes: between two random halves of the items people answered.
+    """The DIC that noise alone gives: between two random halves of the answered items.
 
-    No prediction can be told from the people themselves below it. Halves hold half the items,
-    so that the floor is on the high side. The pairs are those of `dic` with `at_least` common
-    items in all; one without a common item in either half is left out there.
+    A DIC below it does not distinguish predictions from the annotators themselves. Each half has
+    half of the items, so that the floor is rather too high. The pairs are those of `dic`, with
+    `at_least` common items; a pair without a common item in either half is left out there.
 
     Returns:
         Means over `n_splits` seeded splits of value and norm; pairs and left out as in `dic`.
@@ -131,7 +130,7 @@ def _difference(one: np.ndarray, other: np.ndarray, compared: np.ndarray, left_o
 
 
 def _often(annotations: Annotations, at_least: int) -> np.ndarray:
-    """The annotators with enough answers to have enough in common with anybody."""
+    """The annotators with enough answers to have enough items in common with another."""
     return np.flatnonzero(annotations.per_annotator() >= max(at_least, 1))
 
 

@@ -1,4 +1,4 @@
-"""Which predictions meet which answers: items and annotators are matched by name."""
+"""Match predictions with answers, by the names of items and annotators."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ _KEPT: ContextVar[dict[tuple[Any, ...], tuple[Any, ...]] | None] = ContextVar("k
 
 
 class Compared(NamedTuple):
-    """How much a score rests on."""
+    """How many items and answers a score is computed from."""
 
-    items: int  # predicted items that people answered
+    items: int  # predicted items that have answers
     pairs: int  # answers whose annotator was predicted too
 
 
@@ -36,14 +36,14 @@ def require(prediction: Prediction, metric: str, *scales: str) -> None:
 
 
 def matching_once() -> AbstractContextManager[None]:
-    """Within it, what meets what is found once for all metrics, not once for each."""
+    """Within this block predictions and answers are matched once for all metrics."""
     return cached_within(_KEPT)
 
 
 def _kept(
     function: Callable[[Prediction, Annotations], Found],
 ) -> Callable[[Prediction, Annotations], Found]:
-    """Keep the result within `matching_once`; nobody may change it in place."""
+    """Cache the result within `matching_once`; it must not be changed in place."""
 
     @wraps(function)
     def found(prediction: Prediction, annotations: Annotations) -> Found:
@@ -51,7 +51,7 @@ def _kept(
         if kept is None:
             return function(prediction, annotations)
         key = (function.__name__, id(prediction), id(annotations))
-        if key not in kept:  # both stay alive beside the result, so that their ids stay theirs
+        if key not in kept:  # both stay alive with the result, so that their ids stay unique
             kept[key] = (function(prediction, annotations), prediction, annotations)
         return kept[key][0]
 
@@ -67,7 +67,7 @@ def compared(prediction: Prediction, annotations: Annotations) -> Compared:
 
 
 def common_items(predicted: Names, annotations: Annotations) -> tuple[np.ndarray, np.ndarray]:
-    """The predicted items that people answered: codes into `predicted` and the annotations."""
+    """The predicted items that have answers: codes into `predicted` and into the annotations."""
     if predicted == annotations.items:
         theirs = np.arange(len(predicted))
     else:
@@ -79,8 +79,8 @@ def common_items(predicted: Names, annotations: Annotations) -> tuple[np.ndarray
 
 @_kept
 def common_pairs(prediction: Prediction, annotations: Annotations) -> tuple[np.ndarray, np.ndarray]:
-    """The answers whose annotator was predicted on their item: rows of the annotations, and the
-    rows of `by_annotator` they meet. Repeated answers meet the same row."""
+    """The answers whose annotator was predicted on their item: rows of the annotations, and their
+    rows in `by_annotator`. Repeated answers have the same row."""
     asked = _by_annotator(prediction)
     who = annotations.annotator_codes("a score per annotator")
     item = prediction.items.find(annotations.items)[annotations.item]
@@ -97,7 +97,7 @@ def common_pairs(prediction: Prediction, annotations: Annotations) -> tuple[np.n
 def _by_annotator(prediction: Prediction) -> ByAnnotator:
     if prediction.by_annotator is None:
         raise DataError(
-            "a score per annotator needs predictions by annotator; this method made none"
+            "a score per annotator needs predictions by annotator; these predictions have none"
         )
     return prediction.by_annotator
 
@@ -106,22 +106,22 @@ def _by_annotator(prediction: Prediction) -> ByAnnotator:
 def distributions(
     prediction: Prediction, annotations: Annotations
 ) -> tuple[np.ndarray, np.ndarray]:
-    """People's and predicted distributions over the common items, (n_common, n_columns) each."""
+    """Observed and predicted distributions of the common items, (n_common, n_columns) each."""
     mine, theirs = common_items(prediction.items, annotations)
-    people = annotations.to(prediction.scale).distribution()
-    return people[theirs], np.asarray(prediction.distribution[mine], dtype=float)
+    observed = annotations.to(prediction.scale).distribution()
+    return observed[theirs], np.asarray(prediction.distribution[mine], dtype=float)
 
 
 def shares(prediction: Prediction, annotations: Annotations) -> tuple[np.ndarray, np.ndarray]:
-    """People's and predicted distributions over the common items, each summing to 1.
+    """Observed and predicted distributions of the common items, each summing to 1.
 
-    (n_common, n_columns); of sets a pair for each value, not chosen and chosen,
-    (n_common, n_values, 2), so that a metric's mean over items is one over values too.
+    (n_common, n_columns); on a multi-label scale a pair for each value, not chosen and chosen,
+    (n_common, n_values, 2), so that a mean over items is also one over values.
     """
-    people, predicted = distributions(prediction, annotations)
+    observed, predicted = distributions(prediction, annotations)
     if not isinstance(prediction.scale, MultiLabel):
-        return people, predicted
-    return two_sided(people), two_sided(predicted)
+        return observed, predicted
+    return two_sided(observed), two_sided(predicted)
 
 
 def two_sided(marginals: np.ndarray) -> np.ndarray:
@@ -131,9 +131,9 @@ def two_sided(marginals: np.ndarray) -> np.ndarray:
 
 @_kept
 def labels(prediction: Prediction, annotations: Annotations) -> tuple[np.ndarray, np.ndarray]:
-    """The people's consensus and the predicted one on the common items, (n_common,) codes each.
+    """The observed and the predicted consensus of the common items, (n_common,) codes each.
 
-    Where people tie, the first of the values in question is their consensus.
+    Of tied values the first is the consensus.
     """
     mine, theirs = common_items(prediction.items, annotations)
     consensus = _readable(annotations, prediction.scale).consensus(ties="first")
@@ -161,7 +161,7 @@ def _readable(annotations: Annotations, scale: Scale) -> Annotations:
 def codes_on(scale: Scale, annotations: Annotations) -> np.ndarray:
     """Answers as codes of `scale`, (n_rows,); values it does not have come after its own.
 
-    Labels from elsewhere may know values that a method never can say: those are just missed.
+    Gold labels may have values that a method cannot predict; these are never right.
     """
     theirs = annotations.scale
     if theirs == scale:

@@ -1,7 +1,7 @@
-"""Do a network and people look at the same places? Attention held against marked spans.
+"""Rationales: does a network attend to the positions that annotators marked?
 
-What people marked and what members of an ensemble weigh are laid out alike, one row for each
-person or member and one column for each position of an item, filled up to the longest item.
+Marked spans and the weights of an ensemble's members have the same layout: one row for each
+annotator or member and one column for each position of an item, padded to the longest item.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from dissensus.prediction import MemberAttention
 
 @dataclass(frozen=True, eq=False)
 class Marks:
-    """The positions that each person marked in each item; people without a mark are left out."""
+    """The positions that each annotator marked in each item; those without any are left out."""
 
-    marked: np.ndarray  # (n_items, most_people, longest) of bool
-    annotator: np.ndarray  # (n_items, most_people) codes; -1: filled up
+    marked: np.ndarray  # (n_items, most_annotators, longest) of bool
+    annotator: np.ndarray  # (n_items, most_annotators) codes; -1 is padding
 
     @property
     def there(self) -> np.ndarray:
-        """Whether a row is a person's, (n_items, most_people)."""
+        """Whether a row is an annotator's, not padding, (n_items, most_annotators)."""
         return self.annotator >= 0
 
 
@@ -47,10 +47,10 @@ def laid_out(values: np.ndarray, looked: MemberAttention, fill: float = np.nan) 
 
 
 def marks(spans: Rationales, looked: MemberAttention) -> Marks:
-    """Which positions people marked: those that a span of theirs overlaps, on every axis.
+    """The positions that annotators marked: those that one of their spans overlaps, on every axis.
 
-    Spans of nobody in particular are left out, as are those in other roles than the one that was
-    looked at, and people whose spans meet no position.
+    Spans without an annotator are left out, and so are those in another role than the one attended
+    to, and annotators whose spans overlap no position.
 
     Example:
         >>> import pyarrow as pa
@@ -69,16 +69,16 @@ def marks(spans: Rationales, looked: MemberAttention) -> Marks:
     for axis, (begin, end) in enumerate(ends):
         start, stop = spans.start[own, axis, None], spans.stop[own, axis, None]
         met &= (begin[item] < stop) & (start < end[item])
-    item, annotator, met = (held[met.any(axis=1)] for held in (item, annotator, met))
+    item, annotator, met = (column[met.any(axis=1)] for column in (item, annotator, met))
     pair, row = np.unique(np.stack([item, annotator]), axis=1, return_inverse=True)
-    n_people = np.bincount(pair[0], minlength=len(looked.offsets) - 1)
-    place = np.arange(pair.shape[1]) - (n_people.cumsum() - n_people)[pair[0]]
-    shape = len(n_people), int(n_people.max(initial=0))
+    n_annotators = np.bincount(pair[0], minlength=len(looked.offsets) - 1)
+    place = np.arange(pair.shape[1]) - (n_annotators.cumsum() - n_annotators)[pair[0]]
+    shape = len(n_annotators), int(n_annotators.max(initial=0))
     marked = np.zeros((*shape, ends.shape[-1]), dtype=bool)
     np.logical_or.at(marked, (item, place[row.ravel()]), met)
-    who = np.full(shape, -1)
-    who[pair[0], place] = pair[1]
-    return Marks(marked, who)
+    annotators = np.full(shape, -1)
+    annotators[pair[0], place] = pair[1]
+    return Marks(marked, annotators)
 
 
 def ranks(weight: np.ndarray) -> np.ndarray:
@@ -91,8 +91,8 @@ def ranks(weight: np.ndarray) -> np.ndarray:
     from scipy.stats import rankdata
 
     missing = np.isnan(weight)
-    found = rankdata(np.where(missing, np.inf, weight), axis=-1)
-    return np.where(missing, np.nan, found)
+    ranked = rankdata(np.where(missing, np.inf, weight), axis=-1)
+    return np.where(missing, np.nan, ranked)
 
 
 def heaviest(weight: np.ndarray, n: np.ndarray) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""The scores of many metrics at once, and what could be reached on the same items."""
+"""The scores of many metrics at once, and their bounds on the same items."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from dissensus.prediction import Prediction
 
 
 class Bounds(NamedTuple):
-    """What a soft metric gives two predictions that need no method."""
+    """The scores of two predictions that need no method."""
 
-    perfect: float  # the people's own distribution for each item: nothing is better
-    constant: float  # the mean of these over the items, said of every item
+    perfect: float  # the observed distribution of each item: nothing is better
+    constant: float  # their mean, predicted for every item
 
 
 def scores(
@@ -30,20 +30,20 @@ def scores(
 ) -> dict[str, float]:
     """Every metric that applies to the scale and to what was predicted, by name.
 
-    Scores per annotator are there if the method predicted annotators and people have names.
+    Metrics per annotator apply if the method predicted annotators and the annotators are known.
 
     Args:
-        gold: labels from elsewhere; adds metrics against them, such as "accuracy (gold)".
-        metrics: names of `METRICS`, in any spelling that `metric_name` knows; those that do not
-            apply are left out. Left out itself, the few that tables show; `METRICS` for all.
+        gold: gold labels; adds the metrics that compare with them, such as "accuracy (gold)".
+        metrics: names of `METRICS`, in any spelling that `metric_name` knows; `METRICS` for all.
+            Those that do not apply are left out. By default those that tables show.
 
     Example:
-        >>> people = Annotations.from_rows([("t1", "ann", "yes"), ("t1", "bob", "no")])
-        >>> even = people.distribution()
-        >>> predicted = Prediction(people.scale, people.items, even, even.argmax(axis=1))
-        >>> {name: round(score, 3) for name, score in scores(predicted, people).items()}
+        >>> answers = Annotations.from_rows([("t1", "ann", "yes"), ("t1", "bob", "no")])
+        >>> even = answers.distribution()
+        >>> predicted = Prediction(answers.scale, answers.items, even, even.argmax(axis=1))
+        >>> {name: round(score, 3) for name, score in scores(predicted, answers).items()}
         {'cross-entropy': 0.693, 'macro-F1': 1.0, 'accuracy': 1.0}
-        >>> scores(predicted, people, metrics=["tvd", "soft-accuracy"])
+        >>> scores(predicted, answers, metrics=["tvd", "soft-accuracy"])
         {'TVD': 0.0, 'soft accuracy': 1.0}
     """
     asked = None if metrics is None else {metric_name(name) for name in metrics}
@@ -116,12 +116,12 @@ def annotator_scores(prediction: Prediction, annotations: Annotations, metric: s
 def bounds(
     metrics: Iterable[str], annotations: Annotations, items: Names | None = None
 ) -> dict[str, Bounds]:
-    """What soft metrics give the perfect prediction and the best guess that knows no item.
+    """The scores of a perfect and of a constant prediction, for soft metrics.
 
-    The perfect prediction is each item's own distribution of answers. The constant one is the
-    mean of these distributions over the same items: a prior that knows the answers, of all
-    constant predictions the one with the lowest cross-entropy. The prior of the training items
-    is a method, "prior", and scores no better than this but for chance.
+    The perfect prediction is the observed distribution of each item. The constant one is their mean
+    over the same items, which has the lowest cross-entropy of all constant predictions. It knows
+    the answers; the method "prior" estimates it from the training items and scores no better,
+    except by chance.
 
     Args:
         metrics: names of `METRICS`; those that are not soft, or not for this scale, are left out.
@@ -129,18 +129,18 @@ def bounds(
 
     Example:
         >>> rows = [("t1", "ann", "yes"), ("t2", "ann", "no"), ("t2", "bob", "yes")]
-        >>> people = Annotations.from_rows(rows)
-        >>> bounds(["TVD"], people)
+        >>> answers = Annotations.from_rows(rows)
+        >>> bounds(["TVD"], answers)
         {'TVD': Bounds(perfect=0.0, constant=0.25)}
     """
     counted = common_items(annotations.items if items is None else items, annotations)[1]
-    people = annotations.distribution()[counted]
-    average = people.mean(axis=0) if len(people) else np.zeros(people.shape[1])
+    observed = annotations.distribution()[counted]
+    average = observed.mean(axis=0) if len(observed) else np.zeros(observed.shape[1])
     names = annotations.items.take(counted)
     scale = annotations.scale
     perfect, constant = (
         Prediction(scale, names, mass, scale.consensus(mass) if len(mass) else np.zeros(0))
-        for mass in (people, np.broadcast_to(average, people.shape))
+        for mass in (observed, np.broadcast_to(average, observed.shape))
     )
     found = {}
     with matching_once():
@@ -153,7 +153,7 @@ def bounds(
 
 
 def metric_name(name: str) -> str:
-    """The metric that is meant: capitals, hyphens, spaces and commas do not matter.
+    """The name of a metric in `METRICS`; case, hyphens, spaces and commas do not matter.
 
     Example:
         >>> metric_name("annotator-accuracy-worst-decile")

@@ -115,42 +115,42 @@ def mean_of_ratios(above: np.ndarray, below: np.ndarray) -> Sums:
     return Sums(np.concatenate(flat, axis=1).astype(float), combine)
 
 
-def macro_f1(people: np.ndarray, predicted: np.ndarray) -> Sums:
+def macro_f1(observed: np.ndarray, predicted: np.ndarray) -> Sums:
     """F1 of the consensus, mean over the values that occur in the draw, as the metric macro-F1.
 
     Args:
-        people: their consensus as codes, (n_items,).
+        observed: the observed consensus as codes, (n_items,).
         predicted: the predicted one, (n_runs, n_items).
     """
-    people, predicted, n_values = _codes(people, predicted)
+    observed, predicted, n_values = _codes(observed, predicted)
     n_runs = len(predicted)
     values = np.arange(n_values)
-    said = predicted.T[:, :, None] == values  # (n_items, n_runs, n_values)
-    true = people[:, None, None] == values
-    right, occurring = (said & true), said.astype(float) + true
+    chosen = predicted.T[:, :, None] == values  # (n_items, n_runs, n_values)
+    true = observed[:, None, None] == values
+    right, occurring = (chosen & true), chosen.astype(float) + true
 
     def combine(sums: np.ndarray) -> np.ndarray:
         hits, seen = np.split(sums.reshape(-1, 2 * n_runs, n_values), 2, axis=1)
         each = 2 * hits / np.maximum(seen, 1)
         return _divided(each.sum(axis=2), (seen > 0).sum(axis=2).astype(float))
 
-    flat = np.concatenate([right, occurring], axis=1).reshape(len(people), -1)
+    flat = np.concatenate([right, occurring], axis=1).reshape(len(observed), -1)
     return Sums(flat.astype(float), combine)
 
 
-def concordance(people: np.ndarray, predicted: np.ndarray) -> Sums:
+def concordance(observed: np.ndarray, predicted: np.ndarray) -> Sums:
     """Lin's concordance of ratings, as the metric CCC; nan where both are constant in a draw.
 
     Args:
-        people: their mean rating, (n_items,).
+        observed: the mean rating, (n_items,).
         predicted: the predicted one, (n_runs, n_items).
     """
-    return _of_moments(people, predicted, _lin)
+    return _of_moments(observed, predicted, _lin)
 
 
-def correlation(people: np.ndarray, predicted: np.ndarray) -> Sums:
+def correlation(observed: np.ndarray, predicted: np.ndarray) -> Sums:
     """Pearson's correlation, arguments as in `concordance`; nan where one side is constant."""
-    return _of_moments(people, predicted, _pearson)
+    return _of_moments(observed, predicted, _pearson)
 
 
 def sums_by_group(columns: np.ndarray, groups: np.ndarray, n_groups: int) -> np.ndarray:
@@ -160,11 +160,11 @@ def sums_by_group(columns: np.ndarray, groups: np.ndarray, n_groups: int) -> np.
     return found
 
 
-def _codes(people: np.ndarray, predicted: np.ndarray) -> tuple[np.ndarray, np.ndarray, int]:
+def _codes(observed: np.ndarray, predicted: np.ndarray) -> tuple[np.ndarray, np.ndarray, int]:
     """Codes as whole numbers and how many values there are."""
-    people = np.asarray(people).astype(np.int64)
+    observed = np.asarray(observed).astype(np.int64)
     predicted = np.atleast_2d(np.asarray(predicted)).astype(np.int64)
-    return people, predicted, int(max(people.max(initial=0), predicted.max(initial=0))) + 1
+    return observed, predicted, int(max(observed.max(initial=0), predicted.max(initial=0))) + 1
 
 
 def _divided(above: np.ndarray, below: np.ndarray) -> np.ndarray:
@@ -175,10 +175,10 @@ Moments = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.n
 
 
 def _of_moments(
-    people: np.ndarray, predicted: np.ndarray, function: Callable[[Moments], np.ndarray]
+    observed: np.ndarray, predicted: np.ndarray, function: Callable[[Moments], np.ndarray]
 ) -> Sums:
     """A function of n, means, variances and covariance of two sides in each run."""
-    x = np.asarray(people, dtype=float)
+    x = np.asarray(observed, dtype=float)
     y = np.atleast_2d(np.asarray(predicted, dtype=float))
     centre = x.mean() if x.size else 0.0  # sums of squares lose fewer digits around it
     unit = max(float(np.abs(x - centre).max(initial=0)), float(np.abs(y - centre).max(initial=0)))

@@ -1,4 +1,4 @@
-"""Does the method doubt where people disagree, and how peaked is a soft label?"""
+"""Is a method uncertain where annotators disagree, and how peaked is a soft label?"""
 
 from __future__ import annotations
 
@@ -12,30 +12,30 @@ EVEN = 1e-12  # entropies and masses that differ by less count as the same
 
 
 def entropy_correlation(prediction: Prediction, annotations: Annotations) -> float:
-    """Pearson's correlation over items of the people's and the prediction's entropy.
+    """Pearson's correlation over items of the observed and the predicted entropy.
 
-    1 where the prediction is least sure just where people disagree most, whatever it says. nan
-    where undefined: fewer than two predicted items have answers, or either side has the same
-    entropy everywhere.
+    1 where the prediction is least certain exactly where annotators disagree most, whatever it
+    predicts. nan where undefined: fewer than two predicted items have answers, or either side has
+    the same entropy everywhere.
 
     Reference: Uma et al. (2021), doi:10.1613/jair.1.12752; likewise `entropy_similarity`.
     """
-    people, predicted = _entropies(prediction, annotations)
-    if len(people) < 2 or np.ptp(people) < EVEN or np.ptp(predicted) < EVEN:
+    observed, predicted = _entropies(prediction, annotations)
+    if len(observed) < 2 or np.ptp(observed) < EVEN or np.ptp(predicted) < EVEN:
         return float("nan")
-    return _cosine(people - people.mean(), predicted - predicted.mean())
+    return _cosine(observed - observed.mean(), predicted - predicted.mean())
 
 
 def entropy_similarity(prediction: Prediction, annotations: Annotations) -> float:
-    """The cosine between the people's entropies over items and the prediction's, 0 to 1.
+    """The cosine of the observed and the predicted entropies over items, 0 to 1.
 
-    nan where undefined: no predicted item has answers, people are unanimous about every item,
-    or the prediction is sure of every item.
+    nan where undefined: no predicted item has answers, annotators are unanimous about every item,
+    or the prediction is certain of every item.
     """
-    people, predicted = _entropies(prediction, annotations)
-    if people.max(initial=0) < EVEN or predicted.max(initial=0) < EVEN:
+    observed, predicted = _entropies(prediction, annotations)
+    if observed.max(initial=0) < EVEN or predicted.max(initial=0) < EVEN:
         return float("nan")
-    return _cosine(people, predicted)
+    return _cosine(observed, predicted)
 
 
 def entropy(distribution: np.ndarray) -> np.ndarray:
@@ -82,8 +82,8 @@ def excess_kurtosis(distribution: np.ndarray) -> np.ndarray:
 
 
 def _entropies(prediction: Prediction, annotations: Annotations) -> tuple[np.ndarray, np.ndarray]:
-    people, predicted = distributions(prediction, annotations)
-    return normalised_entropy(people), normalised_entropy(predicted)
+    observed, predicted = distributions(prediction, annotations)
+    return normalised_entropy(observed), normalised_entropy(predicted)
 
 
 def _cosine(x: np.ndarray, y: np.ndarray) -> float:

@@ -17,8 +17,8 @@ ADDED = 0.5
 def smoothed_votes(counts: np.ndarray) -> np.ndarray:
     """Shares of votes with one half added to every value, over the last axis.
 
-    Five members who all say the same are no proof that nobody ever says otherwise: without the
-    half a value that no member chose would cost a cross-entropy 27.6 nats a person.
+    Even if all members agree, other answers are possible: without the half, a value that no member
+    chose would cost 27.6 nats for each annotator who gave it.
 
     Example:
         >>> smoothed_votes(np.array([[5, 0], [3, 2]])).round(3).tolist()
@@ -35,7 +35,7 @@ def member_votes(prediction: Prediction) -> np.ndarray:
     and choose each value, (n_items, n_values, 2)."""
     members = prediction.members
     if members is None:
-        raise DataError("the votes of members need an ensemble; this method has no members")
+        raise DataError("the votes of members need an ensemble; these predictions have no members")
     n_members, n_items = members.shape
     if isinstance(prediction.scale, MultiLabel):
         bits = range(len(prediction.scale))

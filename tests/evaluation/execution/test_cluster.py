@@ -174,7 +174,7 @@ def test_without_dask(crowd: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 def test_an_address_and_a_number(crowd: Corpus, tmp_path: Path) -> None:
     assert refused(crowd, tmp_path, cluster="tcp://127.0.0.1:1", processes=2) == (
-        "a cluster has its own processes; give an address or a number, not both"
+        "a cluster has its own processes; set cluster or processes, not both"
     )
 
 

@@ -1,8 +1,8 @@
-"""The folder that a comparison is kept in: one at a time, and always the same one.
+"""The folder of a comparison, which only one process may write to.
 
-`comparison.json` says what is compared, `fits` holds the fits that ended, `unfinished` what is
-known of others; `results.json` and Parquet come at the end. Each file appears whole or not at all,
-so that a comparison can be killed anywhere and goes on.
+`comparison.json` describes the comparison, `fits` has the finished fits, `unfinished` checkpoints
+and trials of the others; `results.json` and Parquet are written at the end. Each file is written
+whole or not at all, so that a comparison can be killed at any time and resumed.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ FRONT = "comparison"
 
 
 class Keepable(Protocol):
-    """A fit, or whatever else has a key and writes a folder of its own."""
+    """A fit, or anything else that has a key and writes a folder of its own."""
 
     @property
     def key(self) -> Key: ...
@@ -55,7 +55,7 @@ class FitFolder:
     # ---- what is compared ----
 
     def begin(self, facts: Mapping[str, Any], command: str, commit: str) -> tuple[str, str]:
-        """The command and commits that it was begun with; another comparison is refused."""
+        """The command and commits that it was started with; another comparison is refused."""
         known: dict[str, Any] = {"facts": plain(facts), "command": command, "commits": [commit]}
         if (self.folder / f"{FRONT}.json").exists():
             kept = read_json(self.folder, FRONT)
@@ -65,7 +65,7 @@ class FitFolder:
             known |= {"command": kept["command"], "commits": [*kept["commits"], commit]}
         elif keys_in(self.fits):
             raise DataError(
-                f"{self.folder}: holds fits, but {FRONT}.json is missing, which says of what; "
+                f"{self.folder}: has fits but no {FRONT}.json, which describes the comparison; "
                 "choose another folder"
             )
         self._write(known)
@@ -75,11 +75,11 @@ class FitFolder:
         differing = [name for name in {**there, **here} if there.get(name) != here.get(name)]
         if not differing:
             return
-        said = "; ".join(_differs(name, there.get(name), here.get(name)) for name in differing[:3])
+        shown = "; ".join(_differs(name, there.get(name), here.get(name)) for name in differing[:3])
         more = f"; and {len(differing) - 3} more" if len(differing) > 3 else ""
         raise DataError(
-            f"{self.folder}: holds another comparison: {said}{more}. Give the command that it was "
-            "begun with to go on, or another folder"
+            f"{self.folder}: contains another comparison: {shown}{more}. Run the command that "
+            "it was started with to resume, or choose another folder"
         )
 
     def _write(self, content: dict[str, Any]) -> None:
@@ -90,12 +90,12 @@ class FitFolder:
     # ---- fits ----
 
     def missing(self, keys: Iterable[Key]) -> list[Key]:
-        """Those that are not done yet."""
+        """The keys of fits that are not done yet."""
         done = keys_in(self.fits)
         return [key for key in keys if folder_name(key) not in done]
 
     def keep(self, fit: Keepable) -> None:
-        """Save a fit; what was known of it on the way is not needed any more."""
+        """Save a fit, and delete its checkpoint and trials."""
         fit.save(self.fits)
         shutil.rmtree(self.unfinished / folder_name(fit.key), ignore_errors=True)
 
@@ -103,7 +103,7 @@ class FitFolder:
         return [Fit.load(self.fits / folder_name(key)) for key in keys]
 
     def clean(self) -> None:
-        """Take away what killed processes left half-written."""
+        """Delete what killed processes left half-written."""
         for left in (*self.folder.glob(".new.*"), *self.folder.glob(".results.*")):
             shutil.rmtree(left, ignore_errors=True)
         for left in (*self.fits.glob(".*"), *self.folder.glob(f"{self.corpus.name}*")):
@@ -112,7 +112,7 @@ class FitFolder:
 
 def _differs(name: str, there: Any, here: Any) -> str:
     if name in ("data", "folds"):
-        return {"data": "answers or contents differ", "folds": "folds hold other items"}[name]
+        return {"data": "answers or contents differ", "folds": "folds have other items"}[name]
     short = [repr(value) for value in (there, here)]
     if max(map(len, short)) > 80:
         return f"{name} differ"
@@ -121,10 +121,10 @@ def _differs(name: str, there: Any, here: Any) -> str:
 
 @contextmanager
 def locked_folder(path: str | Path) -> Iterator[FitFolder]:
-    """The folder for this process alone; another one at work in it is an error.
+    """The folder, locked for this process; an error if another process works in it.
 
-    The system itself takes the lock from a process that dies, so no lock is ever stale. Where
-    there are no such locks (Windows) nothing is checked.
+    The operating system releases the lock of a process that dies, so that no lock is ever stale.
+    On systems without such locks (Windows) nothing is checked.
     """
     folder = Path(path)
     check_ours(folder)

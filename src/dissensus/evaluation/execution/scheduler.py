@@ -1,4 +1,4 @@
-"""The fits of a comparison that are missing: here, in several processes, or on a cluster."""
+"""Run the missing fits of a comparison: in this process, in several, or on a cluster."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ def fit_missing(
     cluster: str | None,
     deadline: float | None,
 ) -> None:
-    """Fit what is missing; Unfinished, if the time does not go so far."""
+    """Run the fits that are missing; Unfinished if the time limit is reached before."""
     keys = task.keys()
     missing = place.missing(keys)
     wanted = set(missing)
     jobs = [job for job in jobs_of(task, corpus) if not wanted.isdisjoint(job)]
     begun = _until(deadline, jobs)
     if cluster is not None and processes is not None:
-        raise DataError("a cluster has its own processes; give an address or a number, not both")
+        raise DataError("a cluster has its own processes; set cluster or processes, not both")
     with ExitStack() as stack:
         stack.enter_context(pooling_once())
         if cluster is not None and jobs:
@@ -64,8 +64,8 @@ def fit_missing(
     place.clean()
     if left.keys:
         raise Unfinished(
-            f"the time is over: {len(keys) - len(left.keys)} of {len(keys)} fits are done, "
-            f"{len(left.keys)} are missing; the same again goes on with them"
+            f"time limit reached: {len(keys) - len(left.keys)} of {len(keys)} fits done; run the "
+            "same command again to resume"
         )
     shutil.rmtree(place.unfinished, ignore_errors=True)
 
@@ -78,7 +78,7 @@ def _fits_on_this_machine(
     begun: Iterator[Job],
     processes: int | None,
 ) -> tuple[Generator[Fit], int]:
-    """The fits, from one process or from several, and from how many."""
+    """The fits, from one process or several, and the number of processes."""
     encode(corpus, [task.methods[name] for name in dict.fromkeys(j[0].method for j in jobs)])
     n = min(default_processes(task, corpus) if processes is None else processes, len(jobs))
     if n < 0 or processes == 0:
@@ -90,12 +90,12 @@ def _fits_on_this_machine(
 
 
 def default_processes(task: Task, corpus: Corpus) -> int:
-    """How many processes there are unasked: one for each processor.
+    """The default number of processes: one per CPU core.
 
-    On a GPU all fits of a method are one training, which leaves little to a second process; it
-    takes some ten seconds to import torch and to begin on the GPU. So there are two only where
-    there is more than a minute to train, and one where encoders learn, which side by side may take
-    all of its memory.
+    On a GPU all fits of a method are one training, so that a second process has little to do; it
+    needs about ten seconds to import torch and to start on the GPU. So there are two only where
+    training takes more than a minute, and one where encoders are fine-tuned, because two might
+    exceed the GPU's memory.
     """
     methods = task.methods.values()
     trainings = [getattr(method, "training", None) for method in methods]
@@ -106,7 +106,7 @@ def default_processes(task: Task, corpus: Corpus) -> int:
 
 
 def _until(deadline: float | None, jobs: Sequence[Job]) -> Iterator[Job]:
-    """Jobs, until the time is over."""
+    """Jobs, until the deadline."""
     for job in jobs:
         if deadline is not None and time.monotonic() >= deadline:
             return
@@ -115,7 +115,7 @@ def _until(deadline: float | None, jobs: Sequence[Job]) -> Iterator[Job]:
 
 @dataclass
 class _Left:
-    """What is still to be done, and how long that may take."""
+    """The fits that remain, and how long they may take."""
 
     keys: list[Key]
     processes: int
@@ -127,7 +127,7 @@ class _Left:
             self.seconds.setdefault(fit.method, []).append(fit.seconds)
 
     def words(self) -> str:
-        """The time left, for people; empty while nothing is known."""
+        """The remaining time as text; empty while it is unknown."""
         known = {name: float(np.mean(took)) for name, took in self.seconds.items()}
         if not known or not self.keys:
             return ""
@@ -137,7 +137,7 @@ class _Left:
 
 
 def duration(seconds: float) -> str:
-    """A time for people.
+    """A duration as text.
 
     Example:
         >>> duration(42), duration(600), duration(9000)
