@@ -96,7 +96,7 @@ def test_perfect_agreement(measure: Measure, crowd: Annotations) -> None:
 
 
 def test_what_is_undefined_has_a_reason(measure: Measure, crowd: Annotations) -> None:
-    """Tables of every poor kind: a measure is a number, or why it is none can be told."""
+    """Tables of every poor kind: a measure is a number, or has a reason why not."""
     name = next(name for name, entry in MEASURES.items() if entry is measure)
     first = crowd.item == 0
     poor = {
@@ -109,12 +109,12 @@ def test_what_is_undefined_has_a_reason(measure: Measure, crowd: Annotations) ->
         "all": crowd,
     }
     for table in poor.values():
-        told = why_undefined(name, table)
+        reason = why_undefined(name, table)
         if not fits(measure, table):
-            assert told is not None and told.startswith("it is for ")
+            assert reason is not None and reason.startswith("it is for ")
         else:
-            assert (told is None) == bool(np.isfinite(measure.function(table)))
-            assert told != "chance leaves nothing beyond"
+            assert (reason is None) == bool(np.isfinite(measure.function(table)))
+            assert reason != "the formula divides by zero"
 
 
 def test_measured_holds_every_measure_of_the_scale(crowd: Annotations) -> None:
@@ -156,7 +156,7 @@ def test_breakdowns_of_no_items_are_empty(crowd: Annotations) -> None:
                     assert np.isnan(values).all()
 
 
-def test_reasons_are_told_in_words() -> None:
+def test_reasons_in_words() -> None:
     alone = Annotations.from_rows([("t1", "ann", "yes"), ("t2", "bob", "no")])
     assert why_undefined("cohen-kappa", alone) == "no two annotators answered the same item"
     assert why_undefined("percent", alone) == "no item has two answers"
@@ -173,7 +173,7 @@ def test_reasons_are_told_in_words() -> None:
     )
     rows = [("t1", "ann", 1), ("t1", "bob", 2), ("t2", "ann", 3)]
     gaps = Annotations.from_rows(rows, Interval(0, 9))
-    assert why_undefined("icc2", gaps) == "not everybody rated every item once"
+    assert why_undefined("icc2", gaps) == "not every annotator rated every item once"
     assert why_undefined("icc1k", gaps) == "items have different numbers of ratings"
     with pytest.raises(DataError) as error:
         why_undefined("kappa", gaps)

@@ -52,11 +52,11 @@ concordance              -  undefined: no two annotators share two items that
                             they rate differently
 icc1                -3.000  share of the variance between items; each rated by
                             others
-icc2                     -  undefined: not everybody rated every item once
-icc3                     -  undefined: not everybody rated every item once
+icc2                     -  undefined: not every annotator rated every item once
+icc3                     -  undefined: not every annotator rated every item once
 icc1k                    -  undefined: items have different numbers of ratings
-icc2k                    -  undefined: not everybody rated every item once
-icc3k                    -  undefined: not everybody rated every item once
+icc2k                    -  undefined: not every annotator rated every item once
+icc3k                    -  undefined: not every annotator rated every item once
 """
 
 

@@ -21,7 +21,7 @@ class DawidSkene(HiddenTruth):
     annotators gave few answers: a matrix each is then more than they can tell.
 
     Args:
-        smoothing: answers of each kind that are added to what everybody gave.
+        smoothing: answers of each kind that are added to every annotator's own.
 
     Example:
         >>> from dissensus import Annotations
@@ -56,10 +56,10 @@ class DawidSkene(HiddenTruth):
         few = rows.n_values <= FEW_VALUES
         kernel = expect_few if few else expect
         prior = tuple(self.prior_.tolist()) if few else self.prior_
-        found = rows.expected(kernel, confusion, prior, self._known, posterior, self._watch)
-        self._count(rows, found.counts)
-        self.prior_ = shares(found.mass)
-        return found.likelihood, found.change
+        expected = rows.expected(kernel, confusion, prior, self._known, posterior, self._watch)
+        self._count(rows, expected.counts)
+        self.prior_ = shares(expected.mass)
+        return expected.likelihood, expected.change
 
     def _count(self, rows: Rows, counts: np.ndarray) -> None:
         self.counts_ = counts.reshape(rows.n_annotators, rows.n_values, rows.n_values)
@@ -70,6 +70,6 @@ class DawidSkene(HiddenTruth):
         """(n_annotators, answered, true), the sum over what can be answered is 1."""
         from dissensus.aggregation.kernels import confusion
 
-        found = np.empty_like(self.counts_)
-        confusion(self.counts_, self.smoothing, TINY, found)
-        return found
+        shares = np.empty_like(self.counts_)
+        confusion(self.counts_, self.smoothing, TINY, shares)
+        return shares

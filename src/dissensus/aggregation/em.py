@@ -22,13 +22,13 @@ TINY = 1e-10  # the smallest probability: what never happened may still happen
 
 @dataclass(eq=False)
 class HiddenTruth(Aggregator):
-    """A model of how annotators answer, given a true value that nobody sees.
+    """A model of how annotators answer, given a true value that is not observed.
 
     A value of the scale that no annotator gave, and no gold label has, is never the true one: its
     probability is 0.
 
     Args:
-        iterations: the most that are made.
+        iterations: the largest number of iterations.
         tolerance: it stops when no probability changes by as much; 0 makes all iterations.
     """
 
@@ -121,12 +121,12 @@ class HiddenTruth(Aggregator):
         Args:
             otherwise: for annotators without a history, (n_annotators, ...).
         """
-        found = otherwise.copy()
+        values = otherwise.copy()
         if self._history is not None:
             at = self._history.annotators_.find(self.annotators_)
             earlier = getattr(self._history, name)
-            found[at >= 0] = earlier[at[at >= 0]]
-        return found
+            values[at >= 0] = earlier[at[at >= 0]]
+        return values
 
     # ---- a folder ----
 

@@ -23,7 +23,7 @@ class Gaussian(Aggregator):
     crowd by `strength` answers. The distribution is the density of the true value on the grid.
 
     Args:
-        iterations: the most that are made.
+        iterations: the largest number of iterations.
         tolerance: it stops when no true value moves by as much, in units of [-1, 1].
         strength: answers of a typical annotator that are added to each one's own.
     """
@@ -72,7 +72,7 @@ class Ratings:
     """Ratings on [-1, 1], and what is believed of annotators and of true values."""
 
     item: np.ndarray  # (n_rows,)
-    who: np.ndarray  # (n_rows,)
+    annotator: np.ndarray  # (n_rows,) codes
     rating: np.ndarray  # (n_rows,)
     answered: np.ndarray  # (n_items,) booleans
     n_ratings: np.ndarray  # (n_annotators,)
@@ -84,34 +84,36 @@ class Ratings:
     @classmethod
     def of(cls, annotations: Annotations, rating: np.ndarray, purpose: str) -> Ratings:
         """Nobody has a bias, and half of all variance is noise."""
-        who, people = annotations.annotator_codes(purpose), annotations.n_annotators
+        annotator, n_annotators = annotations.annotator_codes(purpose), annotations.n_annotators
         half = max(rating.var(), LEAST) / 2
         return cls(
             annotations.item,
-            who,
+            annotator,
             rating,
             np.bincount(annotations.item, minlength=annotations.n_items) > 0,
-            np.bincount(who, minlength=people).astype(float),
-            np.zeros(people),
-            np.full(people, half),
+            np.bincount(annotator, minlength=n_annotators).astype(float),
+            np.zeros(n_annotators),
+            np.full(n_annotators, half),
             rating.mean(),
             half,
         )
 
     def expected(self) -> tuple[np.ndarray, np.ndarray]:
         """The true values, and how unsure they are, (n_items,) each."""
-        noise, n_items = self.noise[self.who], len(self.answered)
+        noise, n_items = self.noise[self.annotator], len(self.answered)
         precision = 1 / self.spread + np.bincount(self.item, 1 / noise, n_items)
-        pull = np.bincount(self.item, (self.rating - self.bias[self.who]) / noise, n_items)
+        pull = np.bincount(self.item, (self.rating - self.bias[self.annotator]) / noise, n_items)
         return (self.middle / self.spread + pull) / precision, 1 / precision
 
     def maximise(self, true: np.ndarray, variance: np.ndarray, strength: float) -> None:
         """What makes the ratings most likely, given the true values."""
-        n, who, people = self.n_ratings, self.who, len(self.n_ratings)
+        n, annotator, n_annotators = self.n_ratings, self.annotator, len(self.n_ratings)
         gap = self.rating - true[self.item]
-        self.bias = np.bincount(who, gap, people) / (n + strength)
+        self.bias = np.bincount(annotator, gap, n_annotators) / (n + strength)
         self.bias -= (n @ self.bias) / n.sum()
-        square = np.bincount(who, (gap - self.bias[who]) ** 2 + variance[self.item], people)
+        square = np.bincount(
+            annotator, (gap - self.bias[annotator]) ** 2 + variance[self.item], n_annotators
+        )
         typical = square.sum() / n.sum()
         self.noise = ((square + strength * typical) / (n + strength)).clip(LEAST)
         self.middle = true[self.answered].mean()
@@ -120,9 +122,9 @@ class Ratings:
 
     def log_likelihood(self) -> float:
         """Of all ratings, the true values integrated out."""
-        noise, n_items = self.noise[self.who], len(self.answered)
+        noise, n_items = self.noise[self.annotator], len(self.answered)
         weight = 1 / noise
-        gap = self.rating - self.bias[self.who] - self.middle
+        gap = self.rating - self.bias[self.annotator] - self.middle
         precision = 1 / self.spread + np.bincount(self.item, weight, n_items)
         pull = np.bincount(self.item, gap * weight, n_items)
         each = np.log(noise) + gap**2 * weight + np.log(2 * np.pi)

@@ -15,12 +15,13 @@ from dissensus.aggregation.rows import Expected, Rows
 class Glad(HiddenTruth):
     """An answer is right with the logistic of the annotator's ability times the item's ease.
 
-    `ability_` is (n_annotators,), negative for who answers against the truth; `difficulty_` is
-    (n_items,), 1 / ease. Abilities and log-eases have a normal prior around 1, the values that
-    were given a flat one; with a history, an annotator's ability has its prior around what it was.
+    `ability_` is (n_annotators,), negative for annotators who answer against the truth;
+    `difficulty_` is (n_items,), 1 / ease. Abilities and log-eases have a normal prior around 1,
+    the values that occur a flat one. With a history, the prior of an annotator's ability is
+    centred on the earlier ability.
 
-    Each maximisation improves the eases with the abilities held, item by item, then the
-    abilities with the eases held, by Newton's steps that are never taken downhill.
+    Each maximisation improves the eases with fixed abilities, item by item, then the
+    abilities with fixed eases, by Newton's steps that are never taken downhill.
 
     Args:
         sweeps: how often that is done in an iteration.
@@ -56,7 +57,7 @@ class Glad(HiddenTruth):
         from dissensus.aggregation.kernels import expect_difficulty
 
         def work(first: int, last: int) -> tuple[float, float]:
-            found: tuple[float, float] = expect_difficulty(
+            result: tuple[float, float] = expect_difficulty(
                 first,
                 last,
                 rows.offsets,
@@ -68,7 +69,7 @@ class Glad(HiddenTruth):
                 posterior,
                 self._right,
             )
-            return found
+            return result
 
         likelihoods, changes = zip(*rows.each(work), strict=True)
         likelihood = sum(likelihoods)
@@ -88,7 +89,7 @@ class Glad(HiddenTruth):
         )
 
     def _improve_ability(self, rows: Rows) -> None:
-        """One Newton's step for everybody; halved for those whom it would take downhill."""
+        """One Newton's step for all annotators; halved where it would lead downhill."""
         slope, curve, value = self._slopes(rows, self.ability_)
         step = (slope / curve).clip(-2, 2)
         for _ in range(8):

@@ -1,6 +1,6 @@
 """One pass over the rows of an iteration, compiled: items in order, nothing allocated inside.
 
-Each function handles the items from `first` to `last` and can run beside others on another core
+Each function handles the items from `first` to `last` and can run next to others on another core
 (the interpreter is released); what is summed over items goes into a table of the thread's own.
 A row is a cell: annotator times number of values plus answer. In the table a cell's parameters
 and what is counted for it stand side by side, so that a row touches memory once.
@@ -84,28 +84,29 @@ def vote(first, last, offsets, cell, known, posterior, table, mass):  # type: ig
 
 
 @_compiled
-def confusion(counts, smoothing, least, found):  # type: ignore[no-untyped-def]
-    """Counts (n_annotators, answered, true) as shares of what is answered, into `found`.
+def confusion(counts, smoothing, least, out):  # type: ignore[no-untyped-def]
+    """Counts (n_annotators, answered, true) as shares of the answers, written to `out`.
 
-    Without smoothing an annotator answers only what they ever answered: where nothing is counted
-    for a true value, these answers are alike, and one who always says the same says nothing.
+    Without smoothing, only values that the annotator has ever given have a share. If nothing is
+    counted for a true value, these shares are equal, so that an annotator who always gives the
+    same answer carries no information.
     """
-    people, n_values = counts.shape[0], counts.shape[1]
-    given = np.empty(n_values, np.bool_)
-    for who in range(people):
-        for said in range(n_values):
-            given[said] = smoothing > 0 or counts[who, said].sum() > 0
-        if not given.any():
-            given[:] = True
+    n_annotators, n_values = counts.shape[0], counts.shape[1]
+    occurs = np.empty(n_values, np.bool_)
+    for annotator in range(n_annotators):
+        for answer in range(n_values):
+            occurs[answer] = smoothing > 0 or counts[annotator, answer].sum() > 0
+        if not occurs.any():
+            occurs[:] = True
         for k in range(n_values):
             total = 0.0
-            for said in range(n_values):
-                found[who, said, k] = 0.0
-                if given[said]:
-                    found[who, said, k] = max(counts[who, said, k] + smoothing, least)
-                total += found[who, said, k]
-            for said in range(n_values):
-                found[who, said, k] /= total
+            for answer in range(n_values):
+                out[annotator, answer, k] = 0.0
+                if occurs[answer]:
+                    out[annotator, answer, k] = max(counts[annotator, answer, k] + smoothing, least)
+                total += out[annotator, answer, k]
+            for answer in range(n_values):
+                out[annotator, answer, k] /= total
 
 
 @_compiled
@@ -315,12 +316,12 @@ def ability_slope(first, last, offsets, cell, n_values, right, ability, log_ease
             continue
         ease = math.exp(log_ease[i])
         for row in range(offsets[i], offsets[i + 1]):
-            who = cell[row] // n_values
-            x = ability[who] * ease
+            annotator = cell[row] // n_values
+            x = ability[annotator] * ease
             sure = 1 / (1 + math.exp(-x))
-            sums[who, 0] += (right[row] - sure) * ease
-            sums[who, 1] += sure * (1 - sure) * ease * ease
-            sums[who, 2] += right[row] * x - _softplus(x)
+            sums[annotator, 0] += (right[row] - sure) * ease
+            sums[annotator, 1] += sure * (1 - sure) * ease * ease
+            sums[annotator, 2] += right[row] * x - _softplus(x)
 
 
 @_compiled

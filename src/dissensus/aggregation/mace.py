@@ -63,14 +63,14 @@ class Mace(HiddenTruth):
         return (2, n_values)
 
     def _begin(self, rows: Rows, voted: Expected) -> None:
-        people, n_values = rows.n_annotators, rows.n_values
+        n_annotators, n_values = rows.n_annotators, rows.n_values
         self.prior_ = alike(voted.mass)
-        self._n = voted.counts.sum(axis=1).reshape(people, n_values)
-        self._earlier = self._from_history(np.zeros((people, 2, n_values)), "counts_")
+        self._n = voted.counts.sum(axis=1).reshape(n_annotators, n_values)
+        self._earlier = self._from_history(np.zeros((n_annotators, 2, n_values)), "counts_")
         self._cost, self.objective_ = 0.0, []
-        share = _normalised(self._generator.uniform(1, 2.5, (people, 2)))
+        share = _normalised(self._generator.uniform(1, 2.5, (n_annotators, 2)))
         self._guessing, self.competence_ = share.T
-        self.habit_ = _normalised(self._generator.uniform(1, 2.5, (people, n_values)))
+        self.habit_ = _normalised(self._generator.uniform(1, 2.5, (n_annotators, n_values)))
 
     def _pass(self, rows: Rows, posterior: np.ndarray) -> tuple[float, float]:
         from dissensus.aggregation.kernels import expect_own
@@ -78,13 +78,15 @@ class Mace(HiddenTruth):
         guess = (self._guessing[:, None] * self.habit_).clip(TINY)
         knows = self.competence_[:, None]  # guess is (n_annotators, n_values)
         ratio = (1 + knows / guess).reshape(-1, 1)
-        found = rows.expected(expect_own, ratio, self.prior_, self._known, posterior, self._watch)
-        known = found.counts.reshape(guess.shape) * knows / (guess + knows)  # of what was right
+        expected = rows.expected(
+            expect_own, ratio, self.prior_, self._known, posterior, self._watch
+        )
+        known = expected.counts.reshape(guess.shape) * knows / (guess + knows)  # of what was right
         self.counts_ = np.stack([known, self._n - known], axis=1) + self._earlier
-        likelihood = found.likelihood + float((self._n * np.log(guess)).sum())
+        likelihood = expected.likelihood + float((self._n * np.log(guess)).sum())
         self.objective_.append(likelihood - self._cost)
         self._maximise()
-        return likelihood, found.change
+        return likelihood, expected.change
 
     def _maximise(self) -> None:
         either, habit = _kinds(self.counts_)

@@ -49,7 +49,9 @@ class OneCoin(HiddenTruth):
         accuracy = np.nan_to_num(self.accuracy_, nan=0.5)
         wrong = (1 - accuracy) / max(rows.n_values - 1, 1)
         ratio = np.repeat(accuracy / wrong, rows.n_values)[:, None]
-        found = rows.expected(expect_own, ratio, self.prior_, self._known, posterior, self._watch)
-        self._count(found.counts.reshape(-1, rows.n_values).sum(axis=1))
-        self.prior_ = shares(found.mass)
-        return found.likelihood + float(self._n.sum(axis=1) @ np.log(wrong)), found.change
+        expected = rows.expected(
+            expect_own, ratio, self.prior_, self._known, posterior, self._watch
+        )
+        self._count(expected.counts.reshape(-1, rows.n_values).sum(axis=1))
+        self.prior_ = shares(expected.mass)
+        return expected.likelihood + float(self._n.sum(axis=1) @ np.log(wrong)), expected.change

@@ -14,7 +14,7 @@ from dissensus.scales import Interval
 
 @dataclass(eq=False)
 class Mean(Aggregator):
-    """The mean rating; the distribution is people's own, on the grid."""
+    """The mean rating; the distribution is that of the ratings, on the grid."""
 
     name: ClassVar[str] = "mean"
     scales: ClassVar[tuple[str, ...]] = ("interval",)

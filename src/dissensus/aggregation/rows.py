@@ -16,7 +16,7 @@ FEW = 50_000  # rows below which a second thread costs more than it gains
 
 
 class Expected(NamedTuple):
-    """What a pass over the rows found."""
+    """The results of a pass over the rows."""
 
     likelihood: float  # of all answers, its logarithm
     change: float  # the largest of any posterior
@@ -41,12 +41,12 @@ class Rows:
         """Sort the rows by item, in one pass over them."""
         from dissensus.aggregation.kernels import sort_by_item
 
-        item, who = annotations.item, annotations.annotator_codes(purpose)
+        item, annotator = annotations.item, annotations.annotator_codes(purpose)
         n_values, n_annotators = annotations.scale.n_columns, annotations.n_annotators
         n = np.bincount(item, minlength=annotations.n_items)
         offsets = np.r_[0, np.cumsum(n)]
         cell = np.empty(len(item), np.int32 if n_annotators * n_values < 1 << 31 else np.int64)
-        sort_by_item(item, who, annotations.answer, n_values, offsets, cell)
+        sort_by_item(item, annotator, annotations.answer, n_values, offsets, cell)
         threads = 1 if len(item) < FEW else min(os.cpu_count() or 1, 8)
         cuts = np.searchsorted(offsets, np.linspace(0, len(item), threads + 1)[1:-1])
         bounds = (0, *(int(c) for c in cuts), len(offsets) - 1)
@@ -111,10 +111,10 @@ class Rows:
 
     def _table(self, first: int, width: int) -> np.ndarray:
         """The table of the thread that begins at this item; the same one at every pass."""
-        made = self.tables.get((first, width))
-        if made is None:
-            made = self.tables[first, width] = _aligned(self.n_cells, width)
-        return made
+        table = self.tables.get((first, width))
+        if table is None:
+            table = self.tables[first, width] = _aligned(self.n_cells, width)
+        return table
 
 
 def _aligned(n_rows: int, width: int) -> np.ndarray:

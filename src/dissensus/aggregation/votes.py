@@ -1,4 +1,4 @@
-"""Aggregates of votes that ask nothing about annotators."""
+"""Aggregates of votes that need no annotators."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from dissensus.annotations import Annotations, Ties
 
 @dataclass(eq=False)
 class Majority(Aggregator):
-    """The most frequent answer; the distribution is people's own, as of `SoftVote`.
+    """The most frequent answer; the distribution is the share of each value, as of `SoftVote`.
 
     Args:
         ties: which of the values that tie is the consensus: the first or last of the scale, one
@@ -34,7 +34,7 @@ class Majority(Aggregator):
 
 @dataclass(eq=False)
 class SoftVote(Aggregator):
-    """The share of people who gave each answer."""
+    """The share of each value among an item's answers."""
 
     name: ClassVar[str] = "soft-vote"
     scales: ClassVar[tuple[str, ...]] = ("nominal", "ordinal", "interval", "multi-label")

@@ -32,8 +32,8 @@ class Wawa(Aggregator):
 def agreement_with(annotations: Annotations, distribution: np.ndarray) -> np.ndarray:
     """The share of each annotator's answers that are the most probable ones, (n_annotators,)."""
     label = most_probable(distribution)  # (n_items,)
-    who = annotations.annotator_codes("agreement with the majority")
+    annotator = annotations.annotator_codes("agreement with the majority")
     same = (annotations.answer == label[annotations.item]).astype(float)
-    n = np.bincount(who, minlength=annotations.n_annotators).astype(float)
+    n = np.bincount(annotator, minlength=annotations.n_annotators).astype(float)
     n[n == 0] = np.nan
-    return np.bincount(who, same, annotations.n_annotators) / n
+    return np.bincount(annotator, same, annotations.n_annotators) / n

@@ -18,7 +18,7 @@ class ZeroBasedSkill(Aggregator):
     """A weighted vote whose weights move towards each annotator's agreement with it.
 
     Args:
-        iterations: steps made.
+        iterations: number of steps.
         rate: how far the first steps go, 1: all the way.
         reduce_every: steps after which the rate is multiplied by `reduce_by`.
     """

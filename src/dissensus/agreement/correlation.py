@@ -13,9 +13,9 @@ from dissensus.annotations import Annotations
 def correlation_matrix(annotations: Annotations) -> np.ndarray:
     """Pearson's r of every pair of annotators on the items both rated, (n_annotators,) * 2.
 
-    Levels are read at their positions. Leniency does not count: someone who rates everything two
-    points higher has r = 1. The diagonal is 1; nan where undefined: fewer than two common items,
-    or one of the two always gave the same rating of them.
+    Levels are read at their positions. Leniency does not count: an annotator who rates everything
+    two points higher has r = 1. The diagonal is 1; nan where undefined: fewer than two common
+    items, or one of the two always gave the same rating of them.
 
     Example:
         >>> from dissensus import Interval
@@ -30,7 +30,7 @@ def correlation_matrix(annotations: Annotations) -> np.ndarray:
 def concordance_matrix(annotations: Annotations) -> np.ndarray:
     """Lin's concordance of every pair of annotators on the items both rated.
 
-    Unlike a correlation it falls when someone rates higher, or uses more of the scale. The
+    Unlike a correlation it falls when an annotator rates higher, or uses more of the scale. The
     diagonal is 1; nan where undefined: fewer than two common items, or both constant.
 
     Example:

@@ -1,4 +1,4 @@
-"""Mean difference: how far apart two people's ratings of one item are."""
+"""Mean difference: how far apart two ratings of one item are."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ def prepare_mean_difference(annotations: Annotations) -> Estimate:
     n = annotations.per_item().astype(float)  # (n_items,)
     order = np.lexsort((annotations.answer, annotations.item))
     item, rating = annotations.item[order], annotations.answer[order]
-    people = annotations.weight[order]
+    weight = annotations.weight[order]
     first = (np.cumsum(n) - n)[item]  # answers about all items before this one
-    below = np.cumsum(people) - people - first  # of the item: lower, or equal and before
-    above = n[item] - below - people
-    apart = np.bincount(item, people * (below - above) * rating, minlength=len(n))
+    below = np.cumsum(weight) - weight - first  # of the item: lower, or equal and before
+    above = n[item] - below - weight
+    apart = np.bincount(item, weight * (below - above) * rating, minlength=len(n))
     several = n >= 2
     mean = np.where(several, apart / np.where(several, n * (n - 1) / 2, 1.0), 0.0)
     return OfSums((mean, several.astype(float)), ratio)

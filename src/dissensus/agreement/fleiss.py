@@ -1,4 +1,4 @@
-"""Fleiss' kappa: agreement of any number of people beyond what their pooled answers give."""
+"""Fleiss' kappa: agreement of any number of annotators beyond their pooled answers."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from dissensus.annotations import Annotations
 
 
 def fleiss_kappa(annotations: Annotations, weights: Weights = None) -> float:
-    """Agreement beyond chance of any number of people, who need not be the same on every item.
+    """Agreement beyond chance of any number of annotators, not the same on every item.
 
-    1 is perfect agreement, 0 what chance gives if everybody drew from the same shares of answers.
+    1 is perfect agreement, 0 what chance gives if all annotators drew from the same shares.
     Items may have different numbers of answers: agreement is the mean over items with two or
     more, shares the mean over all items, as Gwet has it; with equal numbers it is Fleiss' own
-    formula. Who answered does not matter, so votes work. nan where undefined: no item has two
+    formula. Annotators need not be known, so votes work. nan where undefined: no item has two
     answers, or all answers are the same.
 
     Args:

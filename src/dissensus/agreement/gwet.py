@@ -11,12 +11,12 @@ from dissensus.annotations import Annotations
 
 
 def gwet_ac(annotations: Annotations, weights: Weights = None) -> float:
-    """Agreement beyond chance of any number of people; AC1, or AC2 with weights.
+    """Agreement beyond chance of any number of annotators; AC1, or AC2 with weights.
 
     1 is perfect agreement, 0 what chance gives if only answers to hard items are guesses. Prefer
     it to kappa and alpha where nearly all answers are the same and these fall to 0 although
-    everybody agrees. Values that nobody used count, so declare the scale. Who answered does not
-    matter. nan where undefined: no item has two answers, or the scale has one value only.
+    all annotators agree. Values without answers count, so declare the scale. Annotators need not
+    be known. nan where undefined: no item has two answers, or the scale has one value only.
 
     Args:
         weights: None for nominal answers (AC1); "linear" or "quadratic" for levels, or distances

@@ -20,17 +20,17 @@ def icc(annotations: Annotations, form: Form = "icc2") -> float:
     1 is perfect agreement; about 0 where items differ no more than one item's ratings do; it may
     be negative. The forms are those of Shrout and Fleiss:
 
-    - "icc1", their (1,1): each item is rated by other people. Any numbers of ratings per item;
-      who gave them does not matter.
-    - "icc2", their (2,1): the same people, drawn from many, rate every item; leniency counts as
+    - "icc1", their (1,1): each item is rated by other annotators, who need not be known. Any
+      numbers of ratings per item.
+    - "icc2", their (2,1): the same annotators, drawn from many, rate every item; leniency is
       disagreement.
-    - "icc3", their (3,1): the same people, and only these are of interest; leniency does not
+    - "icc3", their (3,1): the same annotators, only these are of interest; leniency does not
       count.
     - "icc1k", "icc2k", "icc3k": the same for the mean of an item's k ratings.
 
     nan where undefined: fewer than two items, no item with two ratings, or all ratings are the
     same; for the k forms also where all items have the same mean; for "icc2", "icc3" and their k
-    forms where not everybody rated every item once; for "icc1k" where items have different
+    forms where not every annotator rated every item once; for "icc1k" where items have different
     numbers of ratings.
 
     Example:

@@ -59,18 +59,20 @@ def kappa_matrix(annotations: Annotations, weights: Weights = None) -> np.ndarra
 def _dense(annotations: Annotations, apart: np.ndarray) -> np.ndarray:
     """`kappa_matrix` of a small table, where compiled kernels take longer to load than to run."""
     n_annotators, n_values = annotations.n_annotators, len(apart)
-    said = np.zeros((annotations.n_items, n_annotators, n_values))
-    said[annotations.item, annotations.annotator_codes("Cohen's kappa"), annotations.answer] = 1
-    flat = said.reshape(len(said), n_annotators * n_values)
+    chosen = np.zeros((annotations.n_items, n_annotators, n_values))
+    chosen[annotations.item, annotations.annotator_codes("Cohen's kappa"), annotations.answer] = 1
+    flat = chosen.reshape(len(chosen), n_annotators * n_values)
     both = (flat.T @ flat).reshape(n_annotators, n_values, n_annotators, n_values)
-    both = both.transpose(0, 2, 1, 3)  # items of which the first says one value, the second another
+    both = both.transpose(
+        0, 2, 1, 3
+    )  # items that got one value from the first, another from the second
     own, other = both.sum(axis=3), both.sum(axis=2)  # (n_annotators, n_annotators, n_values) each
     observed = (both * apart).sum(axis=(2, 3)) * own.sum(axis=2)
     expected = (own[..., :, None] * apart * other[..., None, :]).sum(axis=(2, 3))
-    found = np.full(expected.shape, np.nan)
-    np.divide(observed, expected, out=found, where=expected > 0)
-    np.fill_diagonal(found, 0.0)
-    return 1.0 - found
+    share = np.full(expected.shape, np.nan)
+    np.divide(observed, expected, out=share, where=expected > 0)
+    np.fill_diagonal(share, 0.0)
+    return 1.0 - share
 
 
 def mean_kappa(annotations: Annotations, weights: Weights = None) -> float:
@@ -103,6 +105,6 @@ def pair_kappas(
 
 
 def two(annotations: Annotations, first: str, second: str) -> Annotations:
-    """Only what these two annotators said."""
+    """Only the answers of these two annotators."""
     codes = annotations.annotators.codes([first, second], "annotator")
     return annotations.select_annotators(codes, Names([first, second]))

@@ -1,6 +1,6 @@
-"""Passes over pairs of annotators who answered the same items, compiled.
+"""Passes over pairs of annotators annotator answered the same items, compiled.
 
-Each function handles the annotators `first`, `first + step`, ... and can run beside others on
+Each function handles the annotators `first`, `first + step`, ... and can run next to others on
 another core (the interpreter is released). Rows lie item by item, and by annotator within an item;
 `mine` lists each annotator's rows, `end` says where the item of a row ends, so that the rows from
 the next one up to `end` are those of later annotators on the same item. For one annotator at a
@@ -67,7 +67,7 @@ def _fall(a, b, own, other, disagreement, pooled):  # type: ignore[no-untyped-de
 
 @_compiled
 def kappa_by_rows(  # type: ignore[no-untyped-def]
-    first, step, begin, mine, end, item, who, code, disagreement, least, pooled,
+    first, step, begin, mine, end, item, annotator, code, disagreement, least, pooled,
     matrix, sums, without,
 ):  # fmt: skip
     """Kappa of each pair; sums (n_annotators, 2) gets its sum, and how many are defined.
@@ -88,15 +88,15 @@ def kappa_by_rows(  # type: ignore[no-untyped-def]
         for place in range(begin[k], begin[k + 1]):
             row = mine[place]
             a = code[row]
-            for beside in range(np.uint64(row + 1), np.uint64(end[row])):
-                m = who[beside]
+            for other_row in range(np.uint64(row + 1), np.uint64(end[row])):
+                m = annotator[other_row]
                 if m == k:
                     continue
                 if seen[m] != k:
                     seen[m] = k
                     met[n_met] = m
                     n_met += 1
-                b = code[beside]
+                b = code[other_row]
                 own[m, a] += 1
                 other[m, b] += 1
                 apart[m] += disagreement[a, b]
@@ -118,13 +118,13 @@ def kappa_by_rows(  # type: ignore[no-untyped-def]
                 stop += 1
             for row in mine[place:stop]:
                 a = code[row]
-                for beside in range(np.uint64(row + 1), np.uint64(end[row])):
-                    m = who[beside]
+                for other_row in range(np.uint64(row + 1), np.uint64(end[row])):
+                    m = annotator[other_row]
                     if m == k:
                         continue
                     if kept[m, 2] == 0:
                         kept[m, 0], kept[m, 1], kept[m, 2] = expected[m], apart[m], common[m]
-                    b = code[beside]
+                    b = code[other_row]
                     expected[m] -= _fall(a, b, own[m], other[m], disagreement, pooled)
                     own[m, a] -= 1
                     other[m, b] -= 1
@@ -132,8 +132,8 @@ def kappa_by_rows(  # type: ignore[no-untyped-def]
                     common[m] -= 1
             for row in mine[place:stop]:
                 a = code[row]
-                for beside in range(np.uint64(row + 1), np.uint64(end[row])):
-                    m = who[beside]
+                for other_row in range(np.uint64(row + 1), np.uint64(end[row])):
+                    m = annotator[other_row]
                     if m == k:
                         continue
                     if kept[m, 2] > 0:
@@ -146,7 +146,7 @@ def kappa_by_rows(  # type: ignore[no-untyped-def]
                         expected[m], apart[m], common[m] = kept[m, 0], kept[m, 1], kept[m, 2]
                         kept[m, 2] = 0
                     own[m, a] += 1
-                    other[m, code[beside]] += 1
+                    other[m, code[other_row]] += 1
             place = stop
         for place in range(n_met):
             m = met[place]
@@ -168,12 +168,13 @@ _ones: Any = intrinsic(_count_ones)
 
 
 @_compiled
-def mark(item, who, code, chose, answered):  # type: ignore[no-untyped-def]
-    """Set a bit per item: who chose which value (annotators, values, words), who answered."""
+def mark(item, annotator, code, chose, answered):  # type: ignore[no-untyped-def]
+    """Set a bit per item: in `chose` (annotators, values, words) for a chosen value, in `answered`
+    for any answer."""
     for row in range(len(item)):
         word, bit = item[row] >> 6, np.uint64(1) << np.uint64(item[row] & 63)
-        chose[who[row], code[row], word] |= bit
-        answered[who[row], word] |= bit
+        chose[annotator[row], code[row], word] |= bit
+        answered[annotator[row], word] |= bit
 
 
 @_compiled
@@ -259,7 +260,19 @@ def _add(sums, x, y, times):  # type: ignore[no-untyped-def]
 
 @_compiled
 def likeness_by_rows(  # type: ignore[no-untyped-def]
-    first, step, begin, mine, end, item, who, number, least, concordance, matrix, sums, without
+    first,
+    step,
+    begin,
+    mine,
+    end,
+    item,
+    annotator,
+    number,
+    least,
+    concordance,
+    matrix,
+    sums,
+    without,
 ):
     """Correlation or concordance of each pair's ratings of common items; as kappa_by_rows.
 
@@ -274,16 +287,16 @@ def likeness_by_rows(  # type: ignore[no-untyped-def]
         n_met = 0
         for place in range(begin[k], begin[k + 1]):
             row = mine[place]
-            for beside in range(np.uint64(row + 1), np.uint64(end[row])):
-                m = who[beside]
+            for other_row in range(np.uint64(row + 1), np.uint64(end[row])):
+                m = annotator[other_row]
                 if m == k:
                     continue
                 if seen[m] != k:
                     seen[m] = k
                     met[n_met] = m
                     n_met += 1
-                    totals[m, 6], totals[m, 7] = number[row], number[beside]
-                _add(totals[m], number[row], number[beside], 1.0)
+                    totals[m, 6], totals[m, 7] = number[row], number[other_row]
+                _add(totals[m], number[row], number[other_row], 1.0)
         for place in range(n_met):
             m = met[place]
             value[m] = _likeness(totals[m], least[k], least[m], concordance)
@@ -299,16 +312,16 @@ def likeness_by_rows(  # type: ignore[no-untyped-def]
             while stop < begin[k + 1] and item[mine[stop]] == left_out:
                 stop += 1
             for row in mine[place:stop]:
-                for beside in range(np.uint64(row + 1), np.uint64(end[row])):
-                    m = who[beside]
+                for other_row in range(np.uint64(row + 1), np.uint64(end[row])):
+                    m = annotator[other_row]
                     if m == k:
                         continue
                     if kept[m, 0] == 0:
                         kept[m] = totals[m]
-                    _add(totals[m], number[row], number[beside], -1.0)
+                    _add(totals[m], number[row], number[other_row], -1.0)
             for row in mine[place:stop]:
-                for beside in range(np.uint64(row + 1), np.uint64(end[row])):
-                    m = who[beside]
+                for other_row in range(np.uint64(row + 1), np.uint64(end[row])):
+                    m = annotator[other_row]
                     if m == k or kept[m, 0] == 0:
                         continue
                     if not np.isnan(value[m]):

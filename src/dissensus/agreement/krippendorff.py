@@ -27,8 +27,8 @@ def krippendorff_alpha(
     """Chance-corrected agreement of any number of annotators, missing answers allowed.
 
     1 is perfect agreement, 0 what chance gives, below 0 systematic disagreement; nan where
-    undefined: no item has two answers, or all paired answers are the same. Who answered does not
-    matter, so anonymous answers and counts work; repeats are answers like any others.
+    undefined: no item has two answers, or all paired answers are the same. Annotators need
+    not be known, so anonymous answers and counts work; repeats are answers like any others.
 
     How far apart two answers are depends on the scale. Nominal: 0 or 1, or the scale's own
     `distance`. Ordinal: Krippendorff's ordinal metric, the squared number of answers between
@@ -177,12 +177,12 @@ def _by_moments(annotations: Annotations, number: np.ndarray) -> Estimate:
     """Squared differences of `number` (n_rows,), without looking at pairs."""
     n = annotations.per_item().astype(float)  # (n_items,)
     paired = n[annotations.item] >= 2
-    item, people, number = annotations.item[paired], annotations.weight[paired], number[paired]
+    item, weight, number = annotations.item[paired], annotations.weight[paired], number[paired]
     if number.size:
-        number = number - np.average(number, weights=people)  # sums of squares keep their digits
+        number = number - np.average(number, weights=weight)  # sums of squares keep their digits
 
     def over_items(values: np.ndarray) -> np.ndarray:
-        return np.bincount(item, people * values, minlength=len(n)).astype(float, copy=False)
+        return np.bincount(item, weight * values, minlength=len(n)).astype(float, copy=False)
 
     size, sums, squares = over_items(np.ones(len(item))), over_items(number), over_items(number**2)
     mean = sums / np.maximum(n, 1.0)
@@ -214,12 +214,12 @@ def _by_function(
             f"{len(values):,} different answers have too many distances to compare all with all "
             f"(at most {MOST_DIFFERENT:,}); round the ratings"
         )
-    item, place, people = groups(replace(annotations.take(several), answer=code.reshape(-1)))
-    counts = csr_array((people, (item, place)), (annotations.n_items, len(values)))
+    item, place, times = groups(replace(annotations.take(several), answer=code.reshape(-1)))
+    counts = csr_array((times, (item, place)), (annotations.n_items, len(values)))
     n = np.maximum(annotations.per_item(), 2)
     apart = np.zeros(annotations.n_items)
     for a, b in _pairs_within(item):
-        far = 2 * people[a] * people[b] * distance(values[place[a]], values[place[b]])
+        far = 2 * times[a] * times[b] * distance(values[place[a]], values[place[b]])
         apart += np.bincount(item[a], far, minlength=len(apart))
     return _Distances(values, counts, apart, n - 1.0, distance)
 

@@ -34,7 +34,7 @@ class Measure:
     description: str
     prepare: Callable[[Annotations], Estimate]  # the same, to leave out one item after another
     reasons: tuple[Callable[[Annotations], str | None], ...]  # why it is nan; the first that speaks
-    needs_ids: bool = False  # whether it must know who answered
+    needs_ids: bool = False  # whether annotators must be known
     brief: bool = False  # whether it is among the few of `at_a_glance`
     bounds: tuple[float, float] = (-1.0, 1.0)  # of its confidence interval
 

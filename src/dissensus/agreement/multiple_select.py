@@ -18,14 +18,14 @@ BINARY = 1.0 - np.eye(2)
 def kappa_per_value(annotations: Annotations) -> dict[str, float]:
     """Cohen's kappa of "was this value chosen?", mean over pairs of annotators, by value.
 
-    nan for a value where no pair has a kappa: one that everybody chose, or nobody.
+    nan for a value where no pair has a kappa: one that is always chosen, or never.
 
     Example:
         >>> scale = MultiLabel(("joy", "fear"))
         >>> rows = [("t1", "ann", "joy"), ("t1", "bob", "joy, fear"), ("t2", "ann", "fear"),
         ...         ("t2", "bob", "fear"), ("t3", "ann", ""), ("t3", "bob", "")]
-        >>> found = kappa_per_value(Annotations.from_rows(rows, scale))
-        >>> {value: round(kappa, 4) for value, kappa in found.items()}
+        >>> kappas = kappa_per_value(Annotations.from_rows(rows, scale))
+        >>> {value: round(kappa, 4) for value, kappa in kappas.items()}
         {'joy': 1.0, 'fear': 0.4}
     """
     means = [kappas.value() for kappas in _each_value(annotations)]
@@ -51,7 +51,7 @@ def mean_kappa_per_value(annotations: Annotations) -> float:
 def kappa_of_any(annotations: Annotations) -> float:
     """Cohen's kappa of "was anything chosen at all?", mean over pairs of annotators.
 
-    nan where no pair has a kappa, as where nobody ever left an answer empty.
+    nan where no pair has a kappa, as where no answer is empty.
     """
     return prepare_kappa_of_any(annotations).value()
 

@@ -1,4 +1,4 @@
-"""Pairs of annotators: what two people said about the items that both answered."""
+"""Pairs of annotators: their answers to the items that both answered."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Pairs:
 
     order: np.ndarray  # (n_rows,) rows of the annotations
     item: np.ndarray  # (n_rows,)
-    who: np.ndarray  # (n_rows,)
+    annotator: np.ndarray  # (n_rows,)
     end: np.ndarray  # (n_rows,) where the rows of the same item end
     begin: np.ndarray  # (n_annotators + 1,) where each annotator's rows begin in `mine`
     mine: np.ndarray  # (n_rows,) rows of here, one annotator after another
@@ -38,17 +38,17 @@ class Pairs:
         """Sort the rows, by counting."""
         from dissensus.agreement.kernels import grouped
 
-        annotator = annotations.annotator_codes(purpose)
-        _, by_annotator = grouped(annotator, annotations.n_annotators)
+        codes = annotations.annotator_codes(purpose)
+        _, by_annotator = grouped(codes, annotations.n_annotators)
         first, by_item = grouped(annotations.item[by_annotator], annotations.n_items)
         order = by_annotator[by_item]
-        item, who = annotations.item[order], annotator[order].astype(np.uint32)
-        begin, mine = grouped(who, annotations.n_annotators)
+        item, annotator = annotations.item[order], codes[order].astype(np.uint32)
+        begin, mine = grouped(annotator, annotations.n_annotators)
         size = np.diff(first)
         n_pairs = int((size * (size - 1)).sum()) // 2
         repeats = annotations.repeats
         end = first[1:][item]
-        return cls(order, item, who, end, begin, mine, len(size), n_pairs, repeats)
+        return cls(order, item, annotator, end, begin, mine, len(size), n_pairs, repeats)
 
     @property
     def n_annotators(self) -> int:
@@ -57,7 +57,7 @@ class Pairs:
     @property
     def rows(self) -> tuple[np.ndarray, ...]:
         """What every kernel reads."""
-        return self.begin, self.mine, self.end, self.item, self.who
+        return self.begin, self.mine, self.end, self.item, self.annotator
 
     def kappas(
         self, answer: np.ndarray, disagreement: np.ndarray, pooled: bool = False
@@ -92,7 +92,7 @@ class Pairs:
 
         sorted_number = number[self.order].astype(float)
         largest = np.zeros(self.n_annotators)
-        np.maximum.at(largest, self.who, np.abs(sorted_number))
+        np.maximum.at(largest, self.annotator, np.abs(sorted_number))
         least = (1e-13 * largest) ** 2
 
         def by_rows(step: int, matrix: np.ndarray, sums: np.ndarray, without: np.ndarray) -> None:
@@ -108,7 +108,7 @@ class Pairs:
         n_words = self.n_items // 64 + 1
         chose = np.zeros((self.n_annotators, n_values, n_words), np.uint64)
         answered = np.zeros((self.n_annotators, n_words), np.uint64)
-        mark(self.item, self.who, code, chose, answered)
+        mark(self.item, self.annotator, code, chose, answered)
         return chose, answered
 
 
@@ -165,17 +165,18 @@ def common_items(annotations: Annotations) -> np.ndarray:
         >>> common_items(Annotations.from_rows(rows)).tolist()
         [[2, 1], [1, 1]]
     """
-    who, n = annotations.annotator_codes("counting common items"), annotations.n_annotators
+    annotator, n = annotations.annotator_codes("counting common items"), annotations.n_annotators
     check_size((n, n), f"a matrix over the pairs of {n:,} annotators")
     if n * annotations.n_items <= DENSE:
         answered = np.zeros((n, annotations.n_items))
-        answered[who, annotations.item] = 1
+        answered[annotator, annotations.item] = 1
         return (answered @ answered.T).astype(np.int64)
     from scipy.sparse import csr_array
 
-    there = csr_array((np.ones(len(who)), (who, annotations.item)), (n, annotations.n_items))
-    there.data[:] = 1  # however often someone answered an item
-    return np.asarray((there @ there.T).toarray(), dtype=np.int64)
+    shape = (n, annotations.n_items)
+    answered = csr_array((np.ones(len(annotator)), (annotator, annotations.item)), shape)
+    answered.data[:] = 1  # however often an annotator answered an item
+    return np.asarray((answered @ answered.T).toarray(), dtype=np.int64)
 
 
 def check_size(shape: tuple[int, ...], what: str) -> None:

@@ -1,4 +1,4 @@
-"""Per annotator: how they stand to the others who answered the same items."""
+"""Per annotator: how they compare with others on the same items."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def agreement_with_rest(annotations: Annotations) -> np.ndarray:
     """How many of the others' answers to the same item equal one's own, mean over one's items.
 
     (n_annotators,), 0 to 1; what chance gives is not taken off. Multi-label answers are equal if
-    the whole sets are. nan for who shares no item with anybody. Ratings are hardly ever equal and
+    the whole sets are. nan for annotators who share no item. Ratings are hardly ever equal and
     refused: `correlation_with_rest` is for them.
 
     Example:
@@ -26,20 +26,20 @@ def agreement_with_rest(annotations: Annotations) -> np.ndarray:
     """
     if isinstance(annotations.scale, Interval):
         raise DataError("ratings are hardly ever equal; they correlate with the rest")
-    who = annotations.annotator_codes("agreement with the rest")
+    annotator = annotations.annotator_codes("agreement with the rest")
     values, code = np.unique(annotations.answer, return_inverse=True)
     key = annotations.item.astype(np.int64) * max(len(values), 1) + code.reshape(-1)
     _, group, size = np.unique(key, return_inverse=True, return_counts=True)
     n = annotations.per_item()[annotations.item]
     alike = (size[group.reshape(-1)] - 1) / np.maximum(n - 1, 1)
-    return _mean_by(who, alike, n >= 2, annotations.n_annotators)
+    return _mean_by(annotator, alike, n >= 2, annotations.n_annotators)
 
 
 def leniency(annotations: Annotations) -> np.ndarray:
     """How much higher one rates an item than the others do, mean over one's items.
 
     (n_annotators,), in the scale's own units, levels at their positions: each rating less the
-    mean of the others' ratings of the item. nan for who shares no item with anybody.
+    mean of the others' ratings of the item. nan for annotators who share no item.
 
     Example:
         >>> from dissensus import Interval
@@ -48,8 +48,8 @@ def leniency(annotations: Annotations) -> np.ndarray:
         [-2.0, 2.0]
     """
     number, rest, shared = _own_and_rest(annotations, "leniency")
-    who = annotations.annotator_codes("leniency")
-    return _mean_by(who, number - rest, shared, annotations.n_annotators)
+    annotator = annotations.annotator_codes("leniency")
+    return _mean_by(annotator, number - rest, shared, annotations.n_annotators)
 
 
 def correlation_with_rest(annotations: Annotations) -> np.ndarray:
@@ -64,15 +64,15 @@ def correlation_with_rest(annotations: Annotations) -> np.ndarray:
         [1.0, 1.0]
     """
     number, rest, shared = _own_and_rest(annotations, "a correlation with the rest")
-    who, n = (
+    annotator, n = (
         annotations.annotator_codes("a correlation with the rest")[shared],
         annotations.n_annotators,
     )
     sides = number[shared], rest[shared]
-    own, others = (side - _mean_by(who, side, slice(None), n)[who] for side in sides)
+    own, others = (side - _mean_by(annotator, side, slice(None), n)[annotator] for side in sides)
 
     def total(values: np.ndarray) -> np.ndarray:
-        return np.bincount(who, values, minlength=n).astype(float, copy=False)
+        return np.bincount(annotator, values, minlength=n).astype(float, copy=False)
 
     item, size = annotations.item, np.abs(number)
     size = np.bincount(item, size, minlength=annotations.n_items)[item][shared]
@@ -90,11 +90,11 @@ def agreement_with_consensus(
     """The share of one's answers that are the item's consensus, (n_annotators,).
 
     The consensus of the annotations themselves (majority, median level, values above one half)
-    leaves out items where it ties, and holds one's own answer. nan for who answered no item that
-    has one.
+    leaves out items where it ties, and includes one's own answer. nan for annotators without an
+    item that has a consensus.
 
     Args:
-        consensus: another label per item, such as gold or what an aggregation found.
+        consensus: another label per item, such as gold or an aggregate.
 
     Example:
         >>> rows = [("t1", "ann", "yes"), ("t1", "bob", "yes"), ("t1", "cleo", "no")]
@@ -104,9 +104,9 @@ def agreement_with_consensus(
     if isinstance(annotations.scale, Interval):
         raise DataError("ratings are hardly ever equal to their mean; they have a leniency")
     label, known = _labels(annotations, consensus)
-    who, item = annotations.annotator_codes("agreement with the consensus"), annotations.item
+    annotator, item = annotations.annotator_codes("agreement with the consensus"), annotations.item
     equal = (annotations.answer == label[item]).astype(float)
-    return _mean_by(who, equal, known[item], annotations.n_annotators)
+    return _mean_by(annotator, equal, known[item], annotations.n_annotators)
 
 
 def confusion(annotations: Annotations, consensus: Annotations | None = None) -> np.ndarray:
@@ -116,7 +116,7 @@ def confusion(annotations: Annotations, consensus: Annotations | None = None) ->
     consensus, or where it ties, are left out.
 
     Args:
-        consensus: another label per item, such as gold or what an aggregation found; on the
+        consensus: another label per item, such as gold or an aggregate; on the
             same scale, and the same items.
 
     Example:
@@ -131,11 +131,11 @@ def confusion(annotations: Annotations, consensus: Annotations | None = None) ->
     check_size(shape, f"the confusion of {shape[0]:,} annotators over {shape[1]:,} values")
     label, known = _labels(annotations, consensus)
     rows = known[annotations.item]
-    who, item = (
+    annotator, item = (
         annotations.annotator_codes("a confusion")[rows].astype(np.int64),
         annotations.item[rows],
     )
-    key = (who * len(scale) + label[item]) * len(scale) + annotations.answer[rows]
+    key = (annotator * len(scale) + label[item]) * len(scale) + annotations.answer[rows]
     return np.bincount(key, minlength=int(np.prod(shape))).reshape(shape)
 
 
@@ -164,7 +164,11 @@ def _own_and_rest(annotations: Annotations, what: str) -> tuple[np.ndarray, np.n
     return number, rest, others > 0
 
 
-def _mean_by(who: np.ndarray, values: np.ndarray, rows: np.ndarray | slice, n: int) -> np.ndarray:
-    """The mean of `values` over these rows for each annotator; nan for who has none."""
-    size = np.bincount(who[rows], minlength=n).astype(float)
-    return ratio(np.bincount(who[rows], values[rows], minlength=n).astype(float, copy=False), size)
+def _mean_by(
+    annotator: np.ndarray, values: np.ndarray, rows: np.ndarray | slice, n: int
+) -> np.ndarray:
+    """The mean of `values` over these rows for each annotator; nan without rows."""
+    size = np.bincount(annotator[rows], minlength=n).astype(float)
+    return ratio(
+        np.bincount(annotator[rows], values[rows], minlength=n).astype(float, copy=False), size
+    )

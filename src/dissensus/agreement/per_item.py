@@ -43,9 +43,9 @@ def item_variance(annotations: Annotations) -> np.ndarray:
         [1.0, 0.0]
     """
     number = numbers(annotations.scale, annotations.answer, "a variance")
-    item, people, n = annotations.item, annotations.weight, annotations.per_item().astype(float)
-    mean = np.bincount(item, people * number, minlength=len(n)) / np.maximum(n, 1)
-    return ratio(np.bincount(item, people * (number - mean[item]) ** 2, minlength=len(n)), n)
+    item, weight, n = annotations.item, annotations.weight, annotations.per_item().astype(float)
+    mean = np.bincount(item, weight * number, minlength=len(n)) / np.maximum(n, 1)
+    return ratio(np.bincount(item, weight * (number - mean[item]) ** 2, minlength=len(n)), n)
 
 
 def majority_share(annotations: Annotations) -> np.ndarray:
@@ -60,9 +60,9 @@ def majority_share(annotations: Annotations) -> np.ndarray:
     """
     if isinstance(annotations.scale, Interval):
         raise DataError("a majority is among values; ratings have a variance")
-    item, _, people = groups(annotations)
+    item, _, times = groups(annotations)
     most = np.zeros(annotations.n_items)
-    np.maximum.at(most, item, people)
+    np.maximum.at(most, item, times)
     return ratio(most, annotations.per_item().astype(float))
 
 

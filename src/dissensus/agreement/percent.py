@@ -1,4 +1,4 @@
-"""Percent agreement: how often two people who answered about one item say the same."""
+"""Percent agreement: how often two answers to one item are equal."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ def prepare_percent_agreement(annotations: Annotations) -> Estimate:
 def _equal_pairs(annotations: Annotations) -> tuple[np.ndarray, np.ndarray]:
     """Each item's share of equal pairs, 0 without pairs; and 1 where there are pairs."""
     if not isinstance(annotations.scale, MultiLabel):
-        found = counted(annotations, 1.0 - np.eye(annotations.scale.n_columns))
-        return found.agreeing, found.several
+        counts = counted(annotations, 1.0 - np.eye(annotations.scale.n_columns))
+        return counts.agreeing, counts.several
     n = annotations.per_item().astype(float)  # (n_items,)
     item, _, alike = groups(annotations)
     equal = np.bincount(item, alike * (alike - 1), minlength=len(n))
@@ -49,7 +49,7 @@ def _equal_pairs(annotations: Annotations) -> tuple[np.ndarray, np.ndarray]:
 
 
 def groups(annotations: Annotations) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """For each answer that was given to an item: the item, the answer, and by how many people.
+    """For each answer that was given to an item: the item, the answer, and how often it was given.
 
     Items rise, and so do the answers of an item.
     """
@@ -60,5 +60,5 @@ def groups(annotations: Annotations) -> tuple[np.ndarray, np.ndarray, np.ndarray
     if not starts.size:
         return starts, annotations.answer[:0], np.zeros(0)
     first = order[starts]
-    people = np.add.reduceat(annotations.weight[order], starts)
-    return annotations.item[first], annotations.answer[first], people
+    times = np.add.reduceat(annotations.weight[order], starts)
+    return annotations.item[first], annotations.answer[first], times

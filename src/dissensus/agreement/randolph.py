@@ -11,11 +11,11 @@ from dissensus.annotations import Annotations
 
 
 def randolph_kappa(annotations: Annotations, weights: Weights = None) -> float:
-    """Agreement beyond chance of any number of people, where chance picks every value alike.
+    """Agreement beyond chance of any number of annotators; chance picks every value alike.
 
     1 is perfect agreement, 0 what blind choice among the scale's values gives. Unlike Fleiss'
-    kappa it does not fall when one answer is rare; prefer it where nobody told the annotators how
-    often to use a value. Values that nobody used count, so declare the scale. Also known as
+    kappa it does not fall when one answer is rare; prefer it where annotators were not
+    told how often to use a value. Values without answers count, so declare the scale. Also known as
     free-marginal kappa or the Brennan-Prediger coefficient. nan where undefined: no item has two
     answers, or the scale has one value only.
 

@@ -36,11 +36,11 @@ def all_paired_equal(annotations: Annotations) -> str | None:
 
 def nobody_together(annotations: Annotations) -> str | None:
     """Whether no two annotators answered one item; `no_pairs` where there are no repeats."""
-    who = annotations.annotator_codes("finding common items")
+    annotator = annotations.annotator_codes("finding common items")
     low = np.full(annotations.n_items, annotations.n_annotators)
     high = np.full(annotations.n_items, -1)
-    np.minimum.at(low, annotations.item, who)
-    np.maximum.at(high, annotations.item, who)
+    np.minimum.at(low, annotations.item, annotator)
+    np.maximum.at(high, annotations.item, annotator)
     return None if (low < high).any() else "no two annotators answered the same item"
 
 
@@ -49,7 +49,7 @@ def no_pair_varies(annotations: Annotations) -> str | None:
 
 
 def no_value_varies(annotations: Annotations) -> str | None:
-    return "for every value, every two annotators said the same of all items they share"
+    return "for every value, every two annotators chose alike on all items they share"
 
 
 def no_pair_correlates(annotations: Annotations) -> str | None:
@@ -57,7 +57,7 @@ def no_pair_correlates(annotations: Annotations) -> str | None:
 
 
 def not_crossed(annotations: Annotations) -> str | None:
-    return None if crossed(annotations) else "not everybody rated every item once"
+    return None if crossed(annotations) else "not every annotator rated every item once"
 
 
 def one_annotator(annotations: Annotations) -> str | None:

@@ -13,7 +13,7 @@ from dissensus.annotations import Annotations
 def scott_pi(annotations: Annotations, first: str, second: str, weights: Weights = None) -> float:
     """Agreement of two annotators on the items both answered, beyond chance.
 
-    As Cohen's kappa, but chance takes the answers of both together: two people who lean to
+    As Cohen's kappa, but chance takes the answers of both together: two annotators who lean to
     different answers have a lower pi than kappa. nan where undefined: no item in common, or both
     always gave one and the same answer. For more annotators at once there is `fleiss_kappa`.
 

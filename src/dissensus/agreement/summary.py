@@ -112,8 +112,8 @@ def at_a_glance(annotations: Annotations) -> dict[str, float]:
     Example:
         >>> rows = [("t1", "ann", "yes"), ("t1", "bob", "yes"), ("t2", "ann", "no"),
         ...         ("t2", "bob", "no"), ("t3", "ann", "yes"), ("t3", "bob", "no")]
-        >>> found = at_a_glance(Annotations.from_rows(rows))
-        >>> {name: round(value, 3) for name, value in found.items()}
+        >>> values = at_a_glance(Annotations.from_rows(rows))
+        >>> {name: round(value, 3) for name, value in values.items()}
         {'percent': 0.667, 'krippendorff-alpha': 0.444}
     """
     kind = annotations.scale.kind
@@ -154,9 +154,8 @@ def why_undefined(name: str, annotations: Annotations) -> str | None:
     if not math.isnan(measure.function(annotations)):
         return None
     reasons = (reason(annotations) for reason in measure.reasons)
-    return next(
-        (reason for reason in reasons if reason is not None), "chance leaves nothing beyond"
-    )
+    known = (reason for reason in reasons if reason is not None)
+    return next(known, "the formula divides by zero")
 
 
 def interval(
@@ -177,8 +176,8 @@ def interval(
             each item and slower.
 
     Example:
-        >>> rows = [(f"t{i}", who, "yes" if i % 3 else "no")
-        ...         for i in range(30) for who in ("ann", "bob")]
+        >>> rows = [(f"t{i}", name, "yes" if i % 3 else "no")
+        ...         for i in range(30) for name in ("ann", "bob")]
         >>> rows += [("t30", "ann", "yes"), ("t30", "bob", "no")]
         >>> low, high = interval("percent", Annotations.from_rows(rows))
         >>> round(low, 3), round(high, 3)
