@@ -102,6 +102,27 @@ def test_the_order_of_rows_does_not_matter(aggregator: Aggregator) -> None:
     np.testing.assert_allclose(aggregator.fit(shuffled).distribution_, first, atol=1e-9)
 
 
+@pytest.mark.parametrize("name", ["dawid-skene", "one-coin", "mace", "glad"])
+def test_the_numbering_of_annotators_does_not_matter(name: str) -> None:
+    """Rows in another order: annotators and items have other codes, also at random starts."""
+    generator = np.random.default_rng(4)
+    settings = {"iterations": 3, "restarts": 1} if name == "mace" else {"iterations": 3}
+    for seed in range(3):
+        annotations = votes(40, 12, seed)[1]
+        first = AGGREGATORS[name](**settings).fit(annotations).distribution_
+        names = list(annotations.annotators)
+        codes = annotations.annotator_codes("")
+        answers = annotations.answers()
+        rows = [
+            (str(i), names[a], v) for i, a, v in zip(annotations.item, codes, answers, strict=True)
+        ]
+        shuffled = [rows[k] for k in generator.permutation(len(rows))]
+        other = Annotations.from_rows(shuffled, annotations.scale)
+        assert list(other.annotators) != names
+        again = AGGREGATORS[name](**settings).fit(other).distribution_
+        np.testing.assert_allclose(again, first[np.array(list(other.items), int)], atol=1e-9)
+
+
 def test_the_order_of_rows_does_not_break_ties(aggregator: Aggregator) -> None:
     generator = np.random.default_rng(2)
     for seed in range(5):

@@ -32,7 +32,7 @@ measure              value  meaning
 percent              0.444  share of pairs of answers about an item that are
                             equal, mean over items
 krippendorff-alpha   0.067  agreement beyond chance; 1 is perfect, 0 is chance
-fleiss-kappa        -0.169  beyond chance, if everybody draws from the same
+fleiss-kappa        -0.169  beyond chance, if all annotators draw from the same
                             shares of values
 randolph-kappa      -0.111  beyond chance, if chance picks every value of the
                             scale alike

@@ -6,9 +6,12 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from dissensus.aggregation.em import TINY, HiddenTruth, alike
 from dissensus.aggregation.rows import Expected, Rows
+from dissensus.names import Names
 
 LEARNED = ("competence_", "habit_", "counts_", "log_likelihood_", "objective_", "n_iterations_")
 KNOWING, HABIT = 0.5, 10.0  # the paper's priors: answers of each kind, before any was given
@@ -20,7 +23,8 @@ class Mace(HiddenTruth):
 
     `competence_` is (n_annotators,), `habit_` (n_annotators, n_values). Of several random starts
     the one with the highest `objective_` is kept: the log-likelihood or, with the priors, the
-    bound on the evidence that variational Bayes raises.
+    bound on the evidence that variational Bayes raises. Starts are drawn in the order of the
+    annotators' names (shorter names first), so that the order of rows does not matter.
 
     Args:
         restarts: random starts, each with a seed of its own.
@@ -68,9 +72,10 @@ class Mace(HiddenTruth):
         self._n = voted.counts.sum(axis=1).reshape(n_annotators, n_values)
         self._earlier = self._from_history(np.zeros((n_annotators, 2, n_values)), "counts_")
         self._cost, self.objective_ = 0.0, []
-        share = _normalised(self._generator.uniform(1, 2.5, (n_annotators, 2)))
+        rank = _ranks(self.annotators_)
+        share = _normalised(self._generator.uniform(1, 2.5, (n_annotators, 2)))[rank]
         self._guessing, self.competence_ = share.T
-        self.habit_ = _normalised(self._generator.uniform(1, 2.5, (n_annotators, n_values)))
+        self.habit_ = _normalised(self._generator.uniform(1, 2.5, (n_annotators, n_values)))[rank]
 
     def _pass(self, rows: Rows, posterior: np.ndarray) -> tuple[float, float]:
         from dissensus.aggregation.kernels import expect_own
@@ -100,6 +105,16 @@ class Mace(HiddenTruth):
             little = 0.01 / habit.shape[1]
             self._guessing, self.competence_ = _normalised(either + little).T
             self.habit_ = _normalised(habit + little)
+
+
+def _ranks(names: Names) -> np.ndarray:
+    """The place of each name in their order, shorter names first: "p9" before "p10"."""
+    ranks = np.arange(len(names))
+    if not names.is_range:  # a range is in order
+        columns = {"length": pc.utf8_length(names.array), "name": names.array}
+        keys = [(column, "ascending") for column in columns]
+        ranks[pc.sort_indices(pa.table(columns), keys).to_numpy()] = np.arange(len(names))
+    return ranks
 
 
 def _kinds(counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
