@@ -15,6 +15,7 @@ from dissensus.names import Names
 from dissensus.prediction import (
     Attention,
     ByAnnotator,
+    JointDensity,
     MemberAttention,
     Prediction,
     Predictions,
@@ -258,7 +259,7 @@ def test_an_unknown_format_number_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "answers/predictions.json"
     path.write_text(path.read_text().replace('"format": 1', '"format": 7'))
     assert message(Predictions.load, tmp_path / "answers") == (
-        f"{path}: format number 7, this version reads 1; "
+        f"{path}: format number 7, this version reads 1 to 2; "
         "read it with the version of dissensus that wrote it"
     )
 
@@ -290,3 +291,57 @@ def test_a_corpus_folder_is_not_taken_for_predictions(tmp_path: Path) -> None:
     assert message(answers.save, tmp_path) == (
         f"{tmp_path}: already exists and is not a dissensus predictions folder; choose another path"
     )
+
+
+# ---- joint densities ----
+
+
+def density(*questions: str, bins: int = 4) -> JointDensity:
+    """Random densities of 5 items."""
+    shape = (bins,) * len(questions)
+    mass = np.random.default_rng(3).dirichlet(np.ones(bins ** len(questions)), 5)
+    scales = (Interval(1, 5), Ordinal(("low", "middle", "high")))[: len(questions)]
+    return JointDensity(
+        questions, scales, Names([f"t{n}" for n in range(1, 6)]), mass.reshape(5, *shape)
+    )
+
+
+def test_densities_are_saved_and_read_back(tmp_path: Path) -> None:
+    one, two = density("valence"), density("valence", "arousal")
+    by_question = {"valence": prediction(SCALE_OF["interval"], full=False)}
+    Predictions(by_question, "grid-density", "clips", [one, two]).save(tmp_path / "out")
+    back = Predictions.load(tmp_path / "out")
+    assert list(back.densities) == [("valence",), ("valence", "arousal")]
+    for written, read in zip((one, two), back.densities.values(), strict=True):
+        np.testing.assert_array_equal(read.mass, written.mass)
+        assert (read.scales, read.items, read.name) == (written.scales, written.items, written.name)
+
+
+def test_only_a_folder_with_densities_has_the_higher_format_number(tmp_path: Path) -> None:
+    by_question = {"valence": prediction(SCALE_OF["interval"], full=False)}
+    for name, densities in (("plain", []), ("joint", [density("valence")])):
+        Predictions(by_question, "m", "c", densities).save(tmp_path / name)
+    numbers = [
+        json.loads((tmp_path / name / "predictions.json").read_text())["format"]
+        for name in ("plain", "joint")
+    ]
+    assert numbers == [1, 2]
+
+
+def test_marginals_and_cells_of_a_density() -> None:
+    joint = density("valence", "arousal")
+    assert joint.shape == (4, 4) and joint.cells.shape == (5, 16)
+    np.testing.assert_allclose(joint.marginal("arousal"), joint.mass.sum(axis=1))
+    table = joint.to_table()
+    assert table.column_names == ["item", "cell.valence", "cell.arousal", "mass"]
+    assert table.num_rows == 80 and table["mass"][6].as_py() == joint.mass[0, 1, 2]
+    with pytest.raises(DataError, match="no density over 'joy'; there is 'valence', 'arousal'"):
+        joint.marginal("joy")
+
+
+def test_a_density_needs_ratings_and_its_shape() -> None:
+    items = Names(["t1"])
+    with pytest.raises(DataError, match="'hate': nominal answers have no density"):
+        JointDensity(("hate",), (SCALE_OF["nominal"],), items, np.ones((1, 4)))
+    with pytest.raises(DataError, match="a density of 1 item over 'valence' has the shape"):
+        JointDensity(("valence",), (SCALE_OF["interval"],), items, np.ones((2, 4)))

@@ -17,7 +17,8 @@ import pyarrow.parquet as pq
 from dissensus.errors import DataError, DissensusError
 
 WORDS = {"config": "model"}  # what a folder is called, if not after its JSON file
-FORMAT = 1  # raised when an old version would misread a new folder
+FORMAT = 1  # of a folder; a kind has a higher one where an old version would misread it
+NEWEST = {"predictions": 2}  # the highest format number that is read, if not FORMAT
 
 
 @contextmanager
@@ -74,9 +75,9 @@ def _replace(temporary: Path, target: Path) -> None:
         os.replace(temporary, target)
 
 
-def write_json(folder: Path, kind: str, content: dict[str, Any]) -> None:
+def write_json(folder: Path, kind: str, content: dict[str, Any], number: int = FORMAT) -> None:
     """Write `kind`.json, which says what the folder is, with the format number."""
-    text = json.dumps({"format": FORMAT, "kind": kind, **content}, ensure_ascii=False, indent=1)
+    text = json.dumps({"format": number, "kind": kind, **content}, ensure_ascii=False, indent=1)
     (folder / f"{kind}.json").write_text(text + "\n", encoding="utf-8")
 
 
@@ -94,9 +95,11 @@ def read_json(folder: str | Path, kind: str) -> dict[str, Any]:
     except (UnicodeDecodeError, json.JSONDecodeError) as error:
         raise DataError(f"{path}: damaged ({error}); make the folder again") from None
     number = content.get("format") if isinstance(content, dict) else None
-    if number != FORMAT:
+    newest = NEWEST.get(kind, FORMAT)
+    if number not in range(FORMAT, newest + 1):
+        known = f"{FORMAT}" if newest == FORMAT else f"{FORMAT} to {newest}"
         raise DataError(
-            f"{path}: format number {number!r}, this version reads {FORMAT}; "
+            f"{path}: format number {number!r}, this version reads {known}; "
             "read it with the version of dissensus that wrote it"
         )
     return dict(content)

@@ -16,6 +16,7 @@ from dissensus.networks.noise import (
     noise_key,
     normals,
     standing,
+    uniforms,
 )
 
 ONES = torch.ones(200, 500)
@@ -127,3 +128,29 @@ def test_normal_numbers_of_members_and_of_parts_of_a_batch() -> None:
         torch.testing.assert_close(found, alone, rtol=0, atol=1e-14)
     with pytest.raises(RuntimeError, match="a draw needs a key"):
         normals((2,), 1, torch.zeros(1))
+
+
+def test_uniform_numbers_are_uniform_and_independent() -> None:
+    with drawing(noise_key(3, 5)):
+        numbers = uniforms((40, 50, 20), 1, torch.zeros(1))
+        others = uniforms((40, 50, 20), 2, torch.zeros(1))
+    assert numbers.min() >= 0 and numbers.max() < 1
+    counts = torch.histc(numbers, 10, 0, 1)
+    assert ((counts - 4000) ** 2 / 4000).sum() < 27.9  # chi squared of 9 degrees, p = .001
+    neighbours = [numbers.diff(dim=axis).square().mean() for axis in range(3)]
+    assert torch.stack(neighbours).sub(1 / 6).abs().max() < 0.01  # independent: E (u - v)^2
+    assert abs(torch.corrcoef(torch.stack([numbers.flatten(), others.flatten()]))[0, 1]) < 0.02
+
+
+def test_uniform_numbers_do_not_depend_on_padding_or_on_other_members() -> None:
+    keys = torch.tensor([noise_key(0, 1), noise_key(1, 1)])
+
+    def draw(key: Tensor, shape: tuple[int, ...] = (3, 4, 5)) -> Tensor:
+        with drawing(key):
+            return uniforms(shape, 0, torch.zeros(1))
+
+    alone = torch.stack([draw(key) for key in keys])
+    assert torch.equal(torch.func.vmap(draw)(keys), alone)
+    assert torch.equal(draw(keys[0], (6, 4, 9))[:3, :, :5], alone[0])
+    with standing(torch.tensor([2])):
+        assert torch.equal(draw(keys[0], (1, 4, 5))[0], alone[0, 2])

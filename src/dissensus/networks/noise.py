@@ -122,6 +122,22 @@ def normals(shape: tuple[int, ...], number: int, like: Tensor) -> Tensor:
     return both[..., : shape[-1]]
 
 
+def uniforms(shape: tuple[int, ...], number: int, like: Tensor) -> Tensor:
+    """Independent numbers, uniform on [0, 1); those of a thing (the first axis) depend on its
+    position in the whole batch, see `standing`.
+
+    Args:
+        shape: at most four axes.
+        number: of the part that draws.
+        like: a tensor with the device and the dtype of the result.
+    """
+    drawn = _places(torch.Size(shape), like.device, _at.get())
+    drawn = drawn + _mixed(_wrapped(present_key("a draw") + number))
+    drawn = (drawn ^ (drawn >> 32)) * _MIXING
+    drawn = (drawn ^ (drawn >> 29)) * _STEPS[1]
+    return ((drawn >> 40) & 0xFFFFFF).to(like.dtype) * 2.0**-24  # as many digits as float32 has
+
+
 def present_key(what: str) -> Key:
     """The key to draw from.
 

@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
+from dissensus.prediction.joint_density import JointDensity
 from dissensus.prediction.prediction import Attention, ByAnnotator, MemberAttention, Prediction
 from dissensus.prediction.predictions import Predictions
 
-__all__ = ["Attention", "ByAnnotator", "MemberAttention", "Prediction", "Predictions"]
+__all__ = [
+    "Attention",
+    "ByAnnotator",
+    "JointDensity",
+    "MemberAttention",
+    "Prediction",
+    "Predictions",
+]

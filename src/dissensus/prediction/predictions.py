@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -10,14 +10,27 @@ import numpy as np
 from dissensus.errors import DataError, listed
 from dissensus.folders import read_json, reading, write_json, writing
 from dissensus.prediction.folder import read_prediction, write_prediction
+from dissensus.prediction.joint_density import JointDensity, read_density, write_density
 from dissensus.prediction.prediction import Prediction
+
+WITH_DENSITIES = 2  # the format number of a folder that older versions would read without them
 
 
 class Predictions(Mapping[str, Prediction]):
-    """What a method answers to each question it was asked; saved as a folder of Parquet."""
+    """What a method answers to each question it was asked; saved as a folder of Parquet.
 
-    def __init__(self, by_question: Mapping[str, Prediction], method: str, corpus: str) -> None:
+    `densities` holds those that the method predicts, by the tuple of their questions.
+    """
+
+    def __init__(
+        self,
+        by_question: Mapping[str, Prediction],
+        method: str,
+        corpus: str,
+        densities: Iterable[JointDensity] = (),
+    ) -> None:
         self._by_question = dict(by_question)
+        self.densities = {density.questions: density for density in densities}
         self.method = method  # the name of the method that answered
         self.corpus = corpus  # the name of the corpus it was asked about
 
@@ -61,7 +74,12 @@ class Predictions(Mapping[str, Prediction]):
             for number, (question, prediction) in enumerate(self.items()):
                 fronts.append(write_prediction(folder, number, question, prediction))
             front = {"method": self.method, "corpus": self.corpus, "questions": fronts}
-            write_json(folder, "predictions", front)
+            if not self.densities:
+                write_json(folder, "predictions", front)
+                return
+            entries = [write_density(folder, *pair) for pair in enumerate(self.densities.values())]
+            front["densities"] = entries
+            write_json(folder, "predictions", front, WITH_DENSITIES)
 
     @classmethod
     def load(cls, path: str | Path) -> Predictions:
@@ -72,4 +90,6 @@ class Predictions(Mapping[str, Prediction]):
             by_question = {
                 q["name"]: read_prediction(folder, n, q) for n, q in enumerate(front["questions"])
             }
-            return cls(by_question, front["method"], front["corpus"])
+            entries = enumerate(front.get("densities", []))
+            densities = [read_density(folder, *pair) for pair in entries]
+            return cls(by_question, front["method"], front["corpus"], densities)
