@@ -18,7 +18,7 @@ from dissensus.corpus import Focus
 from dissensus.errors import ModelError
 from dissensus.methods import Job, SeedEnsemble, Single, fit_many
 from dissensus.methods.framework.answers import Answers
-from dissensus.methods.framework.calibration import set_aside
+from dissensus.methods.framework.calibration import held_out_items
 from dissensus.methods.framework.members import member_seed
 from dissensus.methods.framework.temperature import best_temperature, tempered
 from dissensus.methods.seed_ensemble import bag
@@ -307,7 +307,7 @@ def test_how_often_members_disagree_is_noted() -> None:
     share = np.mean([len(set(column)) > 1 for column in members.T.tolist()])
     line = f"'q': the 5 members disagree on {100 * share:.1f} % of 60 items"
     assert fitted.notes_ == [line]
-    assert fitted.fit(crowd).notes_ == [f"{line} of training"]
+    assert fitted.fit(crowd).notes_ == [line.replace("items", "training items")]
     rated = feature_crowd("interval")
     fitted = SeedEnsemble(encoder="features", pool="mean", training=QUICK).fit(rated)
     members = fitted.predict(rated)["q"].members
@@ -347,7 +347,7 @@ def test_the_mean_is_tempered_by_labels_set_aside(tmp_path: Path) -> None:
     fitted = SeedEnsemble(
         encoder="features", vary="everything", temperature=True, held_out=0.3, training=QUICK
     ).fit(crowd)
-    aside = set_aside(crowd, 0.3, QUICK.seed)
+    aside = held_out_items(crowd, 0.3, QUICK.seed)
     said = fitted.predict(crowd)["q"].distribution
     fitted.save(tmp_path / "model")
     np.testing.assert_array_equal(
@@ -468,7 +468,7 @@ def test_what_was_pooled_beforehand_shows_nothing() -> None:
         ({"pool": "max"}, "pool must be 'auto', 'mean' or 'attention', not 'max'"),
         (
             {"read": "votes", "temperature": True},
-            "a temperature is of mean probabilities: read='mean'",
+            "a temperature needs mean probabilities: set read='mean'",
         ),
         ({"label_smoothing": 2.0}, "label_smoothing must be from 0 to below 1, found 2"),
     ],

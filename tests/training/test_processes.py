@@ -373,7 +373,7 @@ def test_dropout_of_a_part_is_that_of_the_whole() -> None:
             part = dropped(ones[:3], 0.5, 1)
             pairs = dropped(ones[:6], 0.5, 1)  # two things for each, as frames of clips
             with pytest.raises(
-                RuntimeError, match="dropout of 4 things in a part of a batch with 3; "
+                RuntimeError, match="dropout of 4 entries in a part of a batch with 3; "
             ):
                 dropped(ones[:4], 0.5, 1)
         every_second = dropped(torch.ones(20, 3, 8), 0.5, 1)

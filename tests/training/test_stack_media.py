@@ -68,5 +68,5 @@ def test_together_as_one_by_one(role: str, tune: str | int) -> None:
     for one, other in zip(together, alone, strict=True):
         np.testing.assert_allclose(one, other, atol=1e-5)
     assert not np.allclose(together[0], together[1], atol=1e-5)
-    why = f"positions of {role!r} are not its units, as those of pictures and speech"
+    why = f"positions of {role!r} are not its units, as for images and speech"
     assert _obstacle(replace(method), corpus) == ("" if tune == "nothing" else why)

@@ -17,7 +17,7 @@ from dissensus.networks.heads import Trunk
 from dissensus.networks.likelihoods import Grouped, likelihood
 from dissensus.training import Batch, Loss, Network, Outputs, Sizes, Training
 
-SMOOTHING = 5.0  # answers of all annotators that each annotator's first bias adds to their own
+SMOOTHING = 5.0  # answers of the average annotator, added to each annotator's for the first bias
 
 
 class _HeadsNet(Network):
@@ -26,21 +26,21 @@ class _HeadsNet(Network):
         self.trunk = Trunk(list(sizes.widths), sum(sizes.widths.values()), hidden, dropout)
         self.questions = tuple(sizes.scales)
         for number, (question, scale) in enumerate(sizes.scales.items()):
-            of_question = heads.AnnotatorHeads(
+            question_heads = heads.AnnotatorHeads(
                 sizes.n_annotators,
                 self.trunk.width,
                 likelihood(scale),
                 sizes.start.get(question),
                 common,
             )
-            self.add_module(f"heads_{number}", of_question)
+            self.add_module(f"heads_{number}", question_heads)
 
     def prepare(self, pooled: dict[str, Tensor]) -> None:
         self.trunk.standardise(pooled)
 
     def tables(self) -> list[nn.Parameter]:
-        of_questions = [part for part in self.children() if isinstance(part, heads.AnnotatorHeads)]
-        return [table for part in of_questions for table in (part.weight, part.bias)]
+        all_heads = [part for part in self.children() if isinstance(part, heads.AnnotatorHeads)]
+        return [table for part in all_heads for table in (part.weight, part.bias)]
 
     def forward(self, batch: Batch) -> Outputs:
         features = self.trunk(batch.pooled)  # (n_items, width)
@@ -87,7 +87,7 @@ class AnnotatorHeads(TrainedMethod):
         return answer_losses(sizes)
 
     def start(self, corpus: Corpus, question: str) -> np.ndarray:
-        """The first biases: of all annotators together, then of each annotator."""
+        """The biases to start from: one row for all annotators together, then one for each."""
         annotations = corpus[question]
         annotator = annotations.annotator_codes(self.name)
         answer, weight = annotations.answer, annotations.weight

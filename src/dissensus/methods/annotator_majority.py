@@ -56,7 +56,7 @@ class AnnotatorMajority(Method):
 
 
 def most_frequent(scale: Scale, distribution: np.ndarray) -> np.ndarray:
-    """The most frequent answer of each row, (n,); where answers have none, the consensus.
+    """The most frequent answer of each row, (n,); the consensus on interval and multi-label scales.
 
     Example:
         >>> levels = Ordinal(("low", "mid", "high"))

@@ -1,4 +1,4 @@
-"""A floor for errors of annotators: the median answer of each, for every item."""
+"""A floor for errors on annotators' answers: the median answer of each, for every item."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from dissensus.scales import Interval
 class AnnotatorMedian(Method):
     """Predicts each annotator's own distribution of training answers, and their median.
 
-    Of all answers that ignore the content the median has the lowest absolute error, so that it is
+    Of all predictions that ignore the content, the median has the lowest absolute error, so it is
     the floor for errors on ordinal and interval scales. For accuracy, and on scales without an
     order, where both predict the same, use `AnnotatorMajority`.
 
@@ -60,7 +60,7 @@ class AnnotatorMedian(Method):
 
 
 def medians(annotations: Annotations) -> np.ndarray:
-    """The median rating of each annotator, (n_annotators,); without any, that of all ratings.
+    """The median rating of each annotator, (n_annotators,); of all ratings if they gave none.
 
     Example:
         >>> rows = [("t1", "ann", 1), ("t2", "ann", 2), ("t3", "ann", 9), ("t1", "bob", 4)]

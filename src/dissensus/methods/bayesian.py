@@ -1,4 +1,4 @@
-"""A network whose weights are uncertain: several draws of them answer, each for itself."""
+"""A network whose weights are distributions: each draw of the weights predicts by itself."""
 
 from __future__ import annotations
 
@@ -41,26 +41,26 @@ COST = ".cost"  # the name of the output with the cost of the weights
 
 
 class _Head(nn.Module):
-    """A question's own two layers, as wide as it has outputs.
+    """Two layers for one question, as wide as it has outputs.
 
-    The prior of the answers is centred on the base rates of the answers; what does not
-    depend on the content, such as the spread of ratings, is a plain number.
+    The prior is centred on the base rates of the answers. What does not depend on the content, such
+    as the spread of ratings, is a plain parameter.
     """
 
     start: Tensor
 
-    def __init__(self, width: int, reading: Likelihood, start: np.ndarray | None, prior: Prior):
+    def __init__(self, width: int, family: Likelihood, start: np.ndarray | None, prior: Prior):
         super().__init__()
-        n = reading.n_outputs
-        first = np.zeros(reading.width) if start is None else start
+        n = family.n_outputs
+        first = np.zeros(family.width) if start is None else start
         self.layers = BayesianLayers(BayesianLayer(width, n, prior), BayesianLinear(n, n, prior))
         self.register_buffer("start", torch.as_tensor(first[:n], dtype=torch.float32))
         self.constants = nn.Parameter(torch.as_tensor(first[n:], dtype=torch.float32))
 
     def forward(self, values: Tensor) -> Drawn:
-        made, cost = self.layers(values)  # (n_passes, n_items, n_outputs)
-        constants = self.constants.expand(*made.shape[:2], -1)
-        return Drawn(torch.cat([made + self.start, constants], dim=-1), cost)
+        outputs, cost = self.layers(values)  # (n_passes, n_items, n_outputs)
+        constants = self.constants.expand(*outputs.shape[:2], -1)
+        return Drawn(torch.cat([outputs + self.start, constants], dim=-1), cost)
 
 
 class _BayesianNet(Network):
@@ -167,7 +167,7 @@ class Bayesian(Calibrated):
     def judged_by(self, corpus: Corpus, question: str) -> Annotations:
         return self._labels(corpus, question)
 
-    # ---- the read-out ----
+    # ---- predict ----
 
     def answers(self, question: str, raw: Tensor) -> Answers:
         n_items, n_passes = raw.shape[:2]
@@ -211,17 +211,17 @@ class Bayesian(Calibrated):
 
 
 def _mixed_loss(question: str, scale: Scale) -> Loss:
-    """Of the item's one label, in the mean of all passes."""
-    reading = likelihood(scale)
+    """The loss of each item's label under the mean of all passes."""
+    family = likelihood(scale)
 
     def loss(outputs: Outputs, batch: Batch) -> Tensor:
-        return reading.mixed_loss(outputs.items[question], batch.targets[question])
+        return family.mixed_loss(outputs.items[question], batch.targets[question])
 
     return Loss(question, "item", loss, weight=lambda batch: item_weight(question, batch))
 
 
 def _cost_loss(times: float) -> Loss:
-    """The cost of the weights over the number of the batch's items, of which padding is none."""
+    """The cost of the weights, divided by the number of items in the batch without padding."""
 
     def loss(outputs: Outputs, batch: Batch) -> Tensor:
         n_items = batch.share.sum().clamp(min=1)

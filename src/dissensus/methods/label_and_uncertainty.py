@@ -49,17 +49,19 @@ def disagreement(annotations: Annotations, measure: Measure = "entropy") -> np.n
     """
     scale = annotations.scale
     if isinstance(scale, Interval):
-        found = np.sqrt(item_variance(annotations)) / ((scale.high - scale.low) / 2)
+        per_item = np.sqrt(item_variance(annotations)) / ((scale.high - scale.low) / 2)
     elif measure == "minority":
-        found = 1 - majority_share(annotations)
+        per_item = 1 - majority_share(annotations)
     else:
         n_values = 2 if isinstance(scale, MultiLabel) else scale.n_columns
-        found = item_entropy(annotations) / np.log(max(n_values, 2))
-    return np.where(annotations.per_item() >= 2, found, np.nan)
+        per_item = item_entropy(annotations) / np.log(max(n_values, 2))
+    return np.where(annotations.per_item() >= 2, per_item, np.nan)
 
 
 @dataclass(frozen=True, eq=False)
-class _Uncertain(Answers):
+class _UncertainAnswers(Answers):
+    """Answers with the expected disagreement about each item."""
+
     disagreement: np.ndarray  # (n,)
 
     def extra_fields(self) -> dict[str, np.ndarray]:
@@ -67,7 +69,7 @@ class _Uncertain(Answers):
 
 
 class _UncertainNet(Network):
-    """A shared network with one more output for each question, the last: the disagreement."""
+    """A shared network whose last output for each question is the disagreement."""
 
     def __init__(self, sizes: Sizes, hidden: tuple[int, ...], dropout: float) -> None:
         super().__init__()
@@ -87,8 +89,8 @@ class _UncertainNet(Network):
         features = self.labels.trunk(batch.pooled)  # (n_items, width)
         answers = self.labels.answers(features)
         for number, question in enumerate(self.questions):
-            more = self.get_submodule(f"disagreement_{number}")(features)
-            answers[question] = torch.cat([answers[question], more], dim=1)
+            expected = self.get_submodule(f"disagreement_{number}")(features)
+            answers[question] = torch.cat([answers[question], expected], dim=1)
         return Outputs(items=answers)
 
 
@@ -140,12 +142,13 @@ class LabelAndUncertainty(Calibrated):
 
     def targets(self, corpus: Corpus) -> dict[str, np.ndarray]:
         labels = {question: self._labels(corpus, question) for question in self.learned_.questions}
-        made = label_targets(labels, corpus.n_items)
+        targets = label_targets(labels, corpus.n_items)
         for question in self.learned_.questions:
-            found, name = disagreement(corpus[question], self.measure), f"{question}.disagreement"
-            made[name] = np.nan_to_num(found).astype(np.float32)
-            made[f"{name}.weight"] = np.isfinite(found).astype(np.float32)
-        return made
+            per_item = disagreement(corpus[question], self.measure)
+            name = f"{question}.disagreement"
+            targets[name] = np.nan_to_num(per_item).astype(np.float32)
+            targets[f"{name}.weight"] = np.isfinite(per_item).astype(np.float32)
+        return targets
 
     def learns(self, corpus: Corpus) -> np.ndarray:
         labelled = [self._labels(corpus, q).item for q in self.learned_.questions]
@@ -153,10 +156,10 @@ class LabelAndUncertainty(Calibrated):
         return np.unique(np.concatenate(labelled + several))
 
     def start(self, corpus: Corpus, question: str) -> np.ndarray:
-        """The biases of the label, and then the mean disagreement."""
+        """The biases of the label, followed by the mean disagreement."""
         labels = self._labels(corpus, question)
-        found = disagreement(corpus[question], self.measure)
-        known = found[np.isfinite(found)]
+        per_item = disagreement(corpus[question], self.measure)
+        known = per_item[np.isfinite(per_item)]
         mean = known.mean() if known.size else 0.0
         biases = first_biases(labels.scale, labels.answer, labels.weight, self.base_rates)
         return np.r_[biases, mean]
@@ -167,8 +170,8 @@ class LabelAndUncertainty(Calibrated):
     def trainer(
         self, corpus: Corpus, validation: Corpus | None, cache: ExamplesCache | None = None
     ) -> Trainer:
-        asked = self.learned_.questions
-        self.disputable_ = {q: bool((corpus[q].per_item() >= 2).any()) for q in asked}
+        questions = self.learned_.questions
+        self.disputable_ = {q: bool((corpus[q].per_item() >= 2).any()) for q in questions}
         run = super().trainer(corpus, validation, cache)
         for question, learned in self.disputable_.items():
             if not learned:
@@ -185,16 +188,16 @@ class LabelAndUncertainty(Calibrated):
 
         return Loss(target, "item", loss, weight=lambda batch: item_weight(target, batch))
 
-    # ---- the read-out ----
+    # ---- predict ----
 
     def answers(self, question: str, raw: Tensor) -> Answers:
         label = super().answers(question, raw[:, :-1])
         expected = raw[:, -1].double().clamp(0, 1).cpu().numpy()
         if not self.disputable_[question]:
             expected = np.full_like(expected, np.nan)
-        return _Uncertain(label.distribution, label.value, expected)
+        return _UncertainAnswers(label.distribution, label.value, expected)
 
-    # ---- saving, and checks ----
+    # ---- save, load and check ----
 
     def config(self) -> dict[str, Any]:
         return super().config() | {"disputable": self.disputable_}

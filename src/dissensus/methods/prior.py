@@ -1,4 +1,4 @@
-"""The floor of every table: the mean distribution of training, whatever is shown."""
+"""The floor for distributions: the mean distribution of the training items, for every item."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from dissensus.methods.framework.base import Method
 
 @dataclass(eq=False)
 class Prior(Method):
-    """Answers the mean over items of their distributions, for every item and everybody.
+    """Predicts the mean distribution of the training items, for every item and annotator.
 
     A method that does not beat it has learned nothing from the content.
 

@@ -1,4 +1,4 @@
-"""Repeated labelling: every answer is an example of its own."""
+"""Repeated labelling: every answer is a separate training example."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""SeedBERT: several networks that differ in their first weights stand for a crowd."""
+"""SeedBERT: an ensemble of networks that differ in their first weights, as a crowd."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from dissensus.annotations import Ties
 from dissensus.corpus import Corpus
 from dissensus.errors import ModelError, listed
 from dissensus.methods.framework.answers import Answers
-from dissensus.methods.framework.attribution import Looked, looked_at
+from dissensus.methods.framework.attribution import PositionWeights, position_weights
 from dissensus.methods.framework.calibration import (
     check_held_out,
     temperature_notes,
     temperatures,
-    without_aside,
+    without_held_out,
 )
 from dissensus.methods.framework.members import (
     TEMPERED_VOTES,
@@ -42,9 +42,9 @@ from dissensus.training.loop import Trainer
 from dissensus.training.processes import current_processes
 from dissensus.training.stacking.groups import Unstacked, train_all
 
-THINGS = ("last-layer", "init", "order", "dropout", "bag")
+VARIABLE = ("last-layer", "init", "order", "dropout", "bag")
 EVERYTHING = ("init", "order", "dropout")
-ITEMS_TO_COMPARE = 256  # of training, to see how far the members differ
+ITEMS_TO_COMPARE = 256  # training items on which the members' answers are compared
 
 
 @dataclass(eq=False)
@@ -126,7 +126,7 @@ class SeedEnsemble(TrainedMethod):
     # ---- a member ----
 
     def _member(self, number: int) -> Single:
-        """The method that a member is, not fitted yet."""
+        """The method of one member, not fitted yet."""
         member = Single(
             label=self.label,
             ties=self.ties,
@@ -147,7 +147,7 @@ class SeedEnsemble(TrainedMethod):
     def _member_run(
         self, number: int, corpus: Corpus, validation: Corpus | None, cache: ExamplesCache
     ) -> Trainer:
-        """A member's training about to begin: as that of `Single`, but for what varies."""
+        """The training of a member, ready to start: that of `Single`, except for what varies."""
         member, varied = self.members_[number], self.varied
         run = member.trainer(corpus, validation, cache)
         if number and "last-layer" in varied:
@@ -158,7 +158,7 @@ class SeedEnsemble(TrainedMethod):
             dropout_seed=member_seed(self.training.noise_seed, number * ("dropout" in varied)),
         )
         if self.temperature:
-            run = without_aside(run, corpus, validation, self)
+            run = without_held_out(run, corpus, validation, self)
         learned = run.learned
         if "bag" in varied:
             learned = bag(learned, self.training.seed, number)
@@ -179,21 +179,21 @@ class SeedEnsemble(TrainedMethod):
     def start(self, corpus: Corpus, question: str) -> np.ndarray:
         return self._member(0).start(corpus, question)
 
-    # ---- the training ----
+    # ---- fit ----
 
     def learn_from(self, corpus: Corpus, validation: Corpus | None) -> None:
         processes = current_processes()
         processes.check(self.training.where())
         runs = self.trainers(corpus, validation)
-        kept = self._training_checkpoint(corpus, validation)
+        checkpoint = self._training_checkpoint(corpus, validation)
         if processes.n > 1 or not worth_stacking(self):
-            _one_by_one(runs, kept)
+            _one_by_one(runs, checkpoint)
         elif errors := train_all(runs):
             error = next(iter(errors.values()))
             if not isinstance(error, Unstacked):
                 raise error
             runs = self.trainers(corpus, validation)
-            _one_by_one(runs, kept)
+            _one_by_one(runs, checkpoint)
         self.end_fit(runs, corpus, validation)
 
     def trainers(
@@ -212,7 +212,7 @@ class SeedEnsemble(TrainedMethod):
     def end_fit(self, runs: list[Trainer], corpus: Corpus, validation: Corpus | None) -> None:
         for member, run in zip(self.members_, runs, strict=True):
             member.end_fit([run], corpus, validation)
-        self.log_ = runs[0].log  # that of the first member
+        self.log_ = runs[0].log  # of the first member
         self.notes_ += runs[0].notes
         if self.temperature:
             labels = self._member(0)._labels
@@ -221,26 +221,26 @@ class SeedEnsemble(TrainedMethod):
         some = np.unique(runs[0].learned)[:ITEMS_TO_COMPARE]
         notes = list(self.notes_)
         answers = self.predict_items(corpus.select(items=some))
-        self.notes_ = notes + self._disagreements(answers, "items of training")
+        self.notes_ = notes + self._disagreements(answers, "training items")
         self._encoded = None
 
-    # ---- the read-out ----
+    # ---- predict ----
 
     def predict_items(self, corpus: Corpus) -> dict[str, Answers]:
-        found = []
+        by_member = []
         for member in self.members_:
-            member._encoded, member.notes_ = self._encoded, []  # what one has read serves all
+            member._encoded, member.notes_ = self._encoded, []  # the corpus is encoded once for all
             member.network_.to(self.training.where())
-            found.append(member.predict_items(corpus))
+            by_member.append(member.predict_items(corpus))
             self._encoded = member._encoded
             self.notes_ += [note for note in member.notes_ if note not in self.notes_]
-        return {q: self.combined(q, [one[q] for one in found]) for q in self.learned_.questions}
+        return {q: self.combined(q, [one[q] for one in by_member]) for q in self.learned_.questions}
 
-    def combined(self, question: str, said: list[Answers]) -> Answers:
-        """The vote of all members, and what they expect on the whole."""
+    def combined(self, question: str, by_member: list[Answers]) -> Answers:
+        """The majority vote of all members, with the distribution that `read` chooses."""
         scale = self.learned_.questions[question]
-        masses = np.stack([answers.distribution for answers in said])
-        members = np.stack([answers.value for answers in said])  # (n_members, n)
+        masses = np.stack([answers.distribution for answers in by_member])
+        members = np.stack([answers.value for answers in by_member])  # (n_members, n)
         voted = joint_answers(scale, masses, members, "votes")
         if self.read == "votes":
             return voted
@@ -259,50 +259,52 @@ class SeedEnsemble(TrainedMethod):
         self.notes_ += self._disagreements(by_item, "items")
         return super()._predictions(corpus, by_item, pairs, by_pair)
 
-    def _disagreements(self, said: dict[str, Answers], what: str) -> list[str]:
+    def _disagreements(self, by_question: dict[str, Answers], what: str) -> list[str]:
         notes = []
-        for question, answers in said.items():
+        for question, answers in by_question.items():
             assert isinstance(answers, MemberAnswers)
             members = answers.members
-            apart = _apart(self.learned_.questions[question], members)
+            spread = _spread(self.learned_.questions[question], members)
             n_members, n_items = members.shape
-            notes.append(f"{question!r}: the {n_members} members {apart} of {n_items} {what}")
+            notes.append(f"{question!r}: the {n_members} members {spread} of {n_items} {what}")
         return notes
 
-    # ---- where members looked ----
+    # ---- attention ----
 
     @property
     def shows_attention(self) -> bool:
         return self.tune != "nothing" or not self.pools
 
-    def _with_attention(self, made: Predictions, corpus: Corpus) -> Predictions:
-        found = [self._looked(member, corpus) for member in self.members_]
-        told = {}
-        for question, prediction in made.items():
-            seen = tuple(
-                _joined(role, [of_member[question, role] for of_member in found])
-                for asked, role in found[0]
-                if asked == question
+    def _with_attention(self, predictions: Predictions, corpus: Corpus) -> Predictions:
+        by_member = [self._position_weights(member, corpus) for member in self.members_]
+        with_attention = {}
+        for question, prediction in predictions.items():
+            attention = tuple(
+                _joined(role, [weights[question, role] for weights in by_member])
+                for of_question, role in by_member[0]
+                if of_question == question
             )
-            told[question] = replace(prediction, member_attention=seen)
-        return Predictions(told, made.method, made.corpus)
+            with_attention[question] = replace(prediction, member_attention=attention)
+        return Predictions(with_attention, predictions.method, predictions.corpus)
 
-    def _looked(self, member: Single, corpus: Corpus) -> dict[tuple[str, str], list[Looked]]:
-        """By question and role, batch by batch."""
-        found: dict[tuple[str, str], list[Looked]] = {}
-        nobody = Table.of_pairs(np.zeros(0, np.int64), np.zeros(0, np.int64))
-        examples = member._prediction_examples(corpus, nobody)
+    def _position_weights(
+        self, member: Single, corpus: Corpus
+    ) -> dict[tuple[str, str], list[PositionWeights]]:
+        """The weights of each batch, by question and role."""
+        weights: dict[tuple[str, str], list[PositionWeights]] = {}
+        no_rows = Table.of_pairs(np.zeros(0, np.int64), np.zeros(0, np.int64))
+        examples = member._prediction_examples(corpus, no_rows)
         for batch, _ in batches(examples, np.arange(corpus.n_items), self._at_once()):
-            seen = looked_at(member.network_, batch, self.learned_.questions)
-            for question, by_role in seen.items():
-                for role, looked in by_role.items():
-                    found.setdefault((question, role), []).append(looked)
-        return found
+            of_batch = position_weights(member.network_, batch, self.learned_.questions)
+            for question, by_role in of_batch.items():
+                for role, of_role in by_role.items():
+                    weights.setdefault((question, role), []).append(of_role)
+        return weights
 
-    # ---- saving, and checks ----
+    # ---- save, load and check ----
 
     def weights(self) -> dict[str, np.ndarray]:
-        """Those of all members together, (n_members, ...) each."""
+        """The weights of all members, (n_members, ...) each."""
         of_members = [member.weights() for member in self.members_]
         return {name: np.stack([weights[name] for weights in of_members]) for name in of_members[0]}
 
@@ -313,16 +315,16 @@ class SeedEnsemble(TrainedMethod):
         self.temperature_, self._identities = config["temperature"], config["encoders"]
         self.members_ = [self._member(number) for number in range(self.n_members)]
         for number, member in enumerate(self.members_):
-            own = {name: np.asarray(held[number]) for name, held in weights.items()}
+            own = {name: np.asarray(stacked[number]) for name, stacked in weights.items()}
             member.restore(own, config | {"temperature": {}})
         self.sizes_ = self.members_[0].sizes_
 
     def check_question(self, corpus: Corpus, question: str) -> None:
-        strange = [thing for thing in self.varied if thing not in THINGS]
-        if strange:
+        unknown = [part for part in self.varied if part not in VARIABLE]
+        if unknown:
             raise ModelError(
-                f"vary must be 'everything' or some of {listed(THINGS)}, joined by '+'; found "
-                f"{listed(strange)}"
+                f"vary must be 'everything' or some of {listed(VARIABLE)}, joined by '+'; found "
+                f"{listed(unknown)}"
             )
         if self.n_members < 1:
             raise ModelError(f"n_members must be 1 or more, found {self.n_members}")
@@ -337,32 +339,34 @@ class SeedEnsemble(TrainedMethod):
 
 
 def bag(learned: np.ndarray, seed: int, member: int) -> np.ndarray:
-    """As many items as there are, drawn with replacement for a member."""
+    """As many items as `learned` has, drawn with replacement for a member."""
     drawn = np.random.default_rng([seed, member]).integers(len(learned), size=len(learned))
     return learned[np.sort(drawn)]
 
 
-def _apart(scale: Scale, members: np.ndarray) -> str:
-    """How far members are from one another, for people."""
+def _spread(scale: Scale, members: np.ndarray) -> str:
+    """How much members differ, in words."""
     if isinstance(scale, Interval):
         return f"differ by {members.std(axis=0).mean():.3g} (standard deviation) in the ratings"
     share = (members != members[0]).any(axis=0).mean()
     return f"disagree on {100 * share:.1f} %"
 
 
-def _one_by_one(runs: list[Trainer], kept: Checkpoint | None) -> None:
-    """Train one after another; each keeps its state beside the others', a finished one too."""
+def _one_by_one(runs: list[Trainer], checkpoint: Checkpoint | None) -> None:
+    """Train one after another; each saves its state to its own folder, also at its end."""
     for number, run in enumerate(runs):
-        own = None if kept is None else replace(kept, folder=kept.folder / f"member-{number}")
+        own = None
+        if checkpoint is not None:
+            own = replace(checkpoint, folder=checkpoint.folder / f"member-{number}")
         run.train(own)
         if own is not None and own.due and run.processes.is_first:
             run.save(own)
 
 
-def _joined(role: str, of_members: list[list[Looked]]) -> MemberAttention:
-    """The batches of all members, whose positions are the same."""
-    weight = np.stack([np.concatenate([part.weight for part in parts]) for parts in of_members])
-    first = of_members[0]
+def _joined(role: str, by_member: list[list[PositionWeights]]) -> MemberAttention:
+    """The weights of all batches and members; positions are the same for all members."""
+    weight = np.stack([np.concatenate([part.weight for part in parts]) for parts in by_member])
+    first = by_member[0]
     lengths = np.concatenate([part.lengths for part in first])
     places = np.concatenate([part.places for part in first])
     return MemberAttention(role, weight, places, np.r_[0, np.cumsum(lengths)])

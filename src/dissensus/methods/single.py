@@ -84,14 +84,14 @@ class Single(Calibrated):
 
     def targets(self, corpus: Corpus) -> dict[str, np.ndarray]:
         labels = {question: self._labels(corpus, question) for question in self.learned_.questions}
-        made = label_targets(labels, corpus.n_items)
+        targets = label_targets(labels, corpus.n_items)
         for question in self.learned_.questions if self.weight_by_agreement else ():
-            made[f"{question}.weight"] *= _agreement(corpus[question]).astype(np.float32)
+            targets[f"{question}.weight"] *= _agreement(corpus[question]).astype(np.float32)
         for question in self.learned_.questions if self.cost_sensitive else ():
             costs = 1 - confusions(corpus[question])  # (n_values, n_values)
             np.fill_diagonal(costs, 1)
-            made[f"{question}.cost"] = costs[made[question]].astype(np.float32)
-        return made
+            targets[f"{question}.cost"] = costs[targets[question]].astype(np.float32)
+        return targets
 
     def learns(self, corpus: Corpus) -> np.ndarray:
         return items_of(self._labels(corpus, question) for question in self.learned_.questions)
@@ -141,13 +141,13 @@ class Single(Calibrated):
         labels = item_labels(corpus, question, self.label, self.ties, self.training.seed)
         if not self.min_agreement:
             return labels
-        agreed = _agreement(corpus[question])[labels.item]
-        return labels.take(agreed >= self.min_agreement)
+        agreement = _agreement(corpus[question])[labels.item]
+        return labels.take(agreement >= self.min_agreement)
 
 
 def confusions(annotations: Annotations) -> np.ndarray:
-    """How often the second of two annotators of an item says a value (column), where the first
-    says another or the same one (row), (n_values, n_values); 0 where nobody said the first.
+    """How often annotators give a value (column) where another annotator of the same item gives the
+    value of the row, (n_values, n_values). A row is 0 if no item with two answers has its value.
 
     Example:
         >>> rows = [("t1", "ann", "yes"), ("t1", "bob", "no"), ("t2", "ann", "no"),
@@ -159,10 +159,10 @@ def confusions(annotations: Annotations) -> np.ndarray:
     several = counts[counts.sum(axis=1) >= 2].astype(float)  # (n_items, n_values)
     weight = 1 / (several.sum(axis=1) - 1)
     pairs = (several * weight[:, None]).T @ several
-    pairs -= np.diag(weight @ several)  # an annotator is not paired with himself
+    pairs -= np.diag(weight @ several)  # an annotator is not paired with themselves
     return pairs / np.where(pairs.any(axis=1), pairs.sum(axis=1), 1)[:, None]
 
 
-def _agreement(asked: Annotations) -> np.ndarray:
-    """The share of the most frequent answer to each item, (n_items,); 1 where there is none."""
-    return np.nan_to_num(majority_share(asked), nan=1.0)
+def _agreement(annotations: Annotations) -> np.ndarray:
+    """The share of the most frequent answer to each item, (n_items,); 1 without answers."""
+    return np.nan_to_num(majority_share(annotations), nan=1.0)

@@ -25,7 +25,7 @@ from dissensus.methods.framework.shared_net import Branch, SharedNet
 from dissensus.networks.divergences import DIVERGENCES, Divergence
 from dissensus.training import Loss, Network, Sizes, Training
 
-LABEL = ".label"  # behind a question's name: what is learned first
+LABEL = ".label"  # suffix of the target that is learned first
 
 
 @dataclass(eq=False)
@@ -83,31 +83,31 @@ class SoftLabel(Calibrated):
         if self.label_first == "none":
             return soft
         return (
-            *(replace(loss, during=(0, 0.5)) for loss in label_losses(sizes, under=LABEL)),
+            *(replace(loss, during=(0, 0.5)) for loss in label_losses(sizes, suffix=LABEL)),
             *(replace(loss, during=(0.5, 1)) for loss in soft),
         )
 
     def targets(self, corpus: Corpus) -> dict[str, np.ndarray]:
-        made = {}
+        targets = {}
         for question in self.learned_.questions:
             n, distribution = corpus[question].per_item(), self._distribution(corpus[question])
-            made[question] = np.where(n[:, None] > 0, distribution, 0).astype(np.float32)
-            made[f"{question}.weight"] = (n if self.weighted else n > 0).astype(np.float32)
-        labels = {f"{question}{LABEL}": given for question, given in self._labels(corpus).items()}
-        return made | label_targets(labels, corpus.n_items)
+            targets[question] = np.where(n[:, None] > 0, distribution, 0).astype(np.float32)
+            targets[f"{question}.weight"] = (n if self.weighted else n > 0).astype(np.float32)
+        labels = {f"{question}{LABEL}": rows for question, rows in self._labels(corpus).items()}
+        return targets | label_targets(labels, corpus.n_items)
 
-    def _distribution(self, asked: Annotations) -> np.ndarray:
-        """What is learned, (n_items, n_columns); zeros without answers."""
-        if not asked.n_rows:
-            return np.zeros((asked.n_items, asked.scale.n_columns))
-        return AGGREGATORS[self.target]().fit(asked).distribution_
+    def _distribution(self, annotations: Annotations) -> np.ndarray:
+        """The target distributions, (n_items, n_columns); zeros without answers."""
+        if not annotations.n_rows:
+            return np.zeros((annotations.n_items, annotations.scale.n_columns))
+        return AGGREGATORS[self.target]().fit(annotations).distribution_
 
     def learns(self, corpus: Corpus) -> np.ndarray:
         answers = [corpus[question] for question in self.learned_.questions]
         return items_of([*answers, *self._labels(corpus).values()])
 
     def _labels(self, corpus: Corpus) -> dict[str, Annotations]:
-        """What is learned first, of each question, if anything is."""
+        """The labels that are learned first, by question; empty without `label_first`."""
         if self.label_first == "none":
             return {}
         return {
@@ -116,9 +116,9 @@ class SoftLabel(Calibrated):
         }
 
     def start(self, corpus: Corpus, question: str) -> np.ndarray:
-        asked = corpus[question]
-        weight = asked.weight if self.weighted else asked.weight / asked.per_item()[asked.item]
-        return first_biases(asked.scale, asked.answer, weight, self.base_rates)
+        rows = corpus[question]
+        weight = rows.weight if self.weighted else rows.weight / rows.per_item()[rows.item]
+        return first_biases(rows.scale, rows.answer, weight, self.base_rates)
 
     def judged_by(self, corpus: Corpus, question: str) -> Annotations:
         return item_labels(corpus, question, "consensus", "first", self.training.seed)

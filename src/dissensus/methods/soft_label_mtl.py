@@ -76,38 +76,38 @@ class SoftLabelMtl(TrainedMethod):
         return (*labels, *(self._soft_loss(q, scale) for q, scale in sizes.scales.items()))
 
     def _soft_loss(self, question: str, scale: Scale) -> Loss:
-        reading, kind, task = likelihood(scale), self.soft_loss, _soft(question)
+        family, kind, task = likelihood(scale), self.soft_loss, _soft(question)
         assert kind != "none"
 
         def loss(outputs: Outputs, batch: Batch) -> Tensor:
-            nats = reading.soft_loss(outputs.items[task], batch.targets[task], kind)
+            nats = family.soft_loss(outputs.items[task], batch.targets[task], kind)
             return nats / math.log(2)
 
         return Loss(task, "item", loss, weight=lambda batch: item_weight(task, batch))
 
     def targets(self, corpus: Corpus) -> dict[str, np.ndarray]:
         labels = {question: self._labels(corpus, question) for question in self.learned_.questions}
-        made = label_targets(labels, corpus.n_items)
+        targets = label_targets(labels, corpus.n_items)
         for question in self.learned_.questions if self.soft_loss != "none" else ():
             task, answered = _soft(question), corpus[question].per_item() > 0
-            made[task] = self._distribution(corpus[question]).astype(np.float32)
-            made[f"{task}.weight"] = answered.astype(np.float32)
-        return made
+            targets[task] = self._distribution(corpus[question]).astype(np.float32)
+            targets[f"{task}.weight"] = answered.astype(np.float32)
+        return targets
 
-    def _distribution(self, asked: Annotations) -> np.ndarray:
-        """What the second task learns, (n_items, n_columns); zeros without answers."""
-        if not asked.n_rows:
-            return np.zeros((asked.n_items, asked.scale.n_columns))
-        uncounted = isinstance(asked.scale, Interval | MultiLabel)
+    def _distribution(self, annotations: Annotations) -> np.ndarray:
+        """The targets of the second task, (n_items, n_columns); zeros without answers."""
+        if not annotations.n_rows:
+            return np.zeros((annotations.n_items, annotations.scale.n_columns))
+        uncounted = isinstance(annotations.scale, Interval | MultiLabel)
         target = "soft-vote" if uncounted and self.target == "softmax-vote" else self.target
-        return np.nan_to_num(AGGREGATORS[target]().fit(asked).distribution_)
+        return np.nan_to_num(AGGREGATORS[target]().fit(annotations).distribution_)
 
     def learns(self, corpus: Corpus) -> np.ndarray:
-        asked = self.learned_.questions
-        found = [self._labels(corpus, question) for question in asked]
+        questions = self.learned_.questions
+        tables = [self._labels(corpus, question) for question in questions]
         if self.soft_loss != "none":
-            found += [corpus[question] for question in asked]
-        return items_of(found)
+            tables += [corpus[question] for question in questions]
+        return items_of(tables)
 
     def start(self, corpus: Corpus, question: str) -> np.ndarray:
         labels = self._labels(corpus, question)

@@ -90,7 +90,7 @@ class Likelihood(ABC):
         return self.starts(together)[0]
 
     @abstractmethod
-    def starts(self, given: Grouped) -> np.ndarray:
+    def starts(self, grouped: Grouped) -> np.ndarray:
         """Biases for each group of answers, (n_groups, n_outputs + n_constants)."""
 
 
@@ -121,17 +121,17 @@ class CategoricalLikelihood(Likelihood):
     def target(self, answer: np.ndarray) -> np.ndarray:
         return answer.astype(np.int64)
 
-    def starts(self, given: Grouped) -> np.ndarray:
-        counts = [given.sums(given.answer == value) for value in range(len(self.scale))]
-        return np.log(_shrunk(np.stack(counts, axis=1), given.smoothing))
+    def starts(self, grouped: Grouped) -> np.ndarray:
+        counts = [grouped.sums(grouped.answer == value) for value in range(len(self.scale))]
+        return np.log(_shrunk(np.stack(counts, axis=1), grouped.smoothing))
 
 
 @dataclass(frozen=True)
 class NormalLikelihood(Likelihood):
     """Interval answers, mapped to [-1, 1]: a normal density around a predicted position.
 
-    Its spread is a learned constant. Mass beyond the ends counts to the bins at the ends, where
-    annotators who would go further stop.
+    Its spread is a learned constant. Mass beyond the ends of the scale counts to the first and last
+    bin, as annotators cannot go further.
     """
 
     scale: Interval
@@ -163,15 +163,15 @@ class NormalLikelihood(Likelihood):
     def target(self, answer: np.ndarray) -> np.ndarray:
         return self.scale.to_unit(answer).astype(np.float32)
 
-    def starts(self, given: Grouped) -> np.ndarray:
-        units = self.scale.to_unit(given.answer)
-        crowd = np.average(units, weights=given.weight)
-        spread = np.average((units - crowd) ** 2, weights=given.weight)
-        n = given.sums(np.ones(len(units))) + given.smoothing
+    def starts(self, grouped: Grouped) -> np.ndarray:
+        units = self.scale.to_unit(grouped.answer)
+        crowd = np.average(units, weights=grouped.weight)
+        spread = np.average((units - crowd) ** 2, weights=grouped.weight)
+        n = grouped.sums(np.ones(len(units))) + grouped.smoothing
         n[n == 0] = np.nan
-        mean = (given.sums(units) + given.smoothing * crowd) / n
-        square = given.sums((units - mean[given.group]) ** 2)
-        variance = (square + given.smoothing * spread) / n
+        mean = (grouped.sums(units) + grouped.smoothing * crowd) / n
+        square = grouped.sums((units - mean[grouped.group]) ** 2)
+        variance = (square + grouped.smoothing * spread) / n
         return np.stack([mean, np.log(np.sqrt(variance).clip(0.02))], axis=1)
 
 
@@ -210,10 +210,11 @@ class BernoulliLikelihood(Likelihood):
     def target(self, answer: np.ndarray) -> np.ndarray:
         return self.scale.one_hot(answer).astype(np.float32)
 
-    def starts(self, given: Grouped) -> np.ndarray:
+    def starts(self, grouped: Grouped) -> np.ndarray:
         starts = []
-        for on in self.scale.one_hot(given.answer).T:
-            share = _shrunk(np.stack([given.sums(1 - on), given.sums(on)], axis=1), given.smoothing)
+        for on in self.scale.one_hot(grouped.answer).T:
+            counts = np.stack([grouped.sums(1 - on), grouped.sums(on)], axis=1)
+            share = _shrunk(counts, grouped.smoothing)
             starts.append(np.log(share[:, 1] / share[:, 0]))
         return np.stack(starts, axis=1)
 

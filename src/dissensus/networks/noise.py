@@ -1,8 +1,7 @@
-"""Dropout and normal random numbers that depend on seed, step, layer and position, and on nothing
-else.
+"""Dropout and normal random numbers that depend only on seed, step, layer and position.
 
 Therefore a training can be resumed at any step, a network is trained in a stack as alone, and
-members of an ensemble share their dropout or not, as their seeds say.
+members of an ensemble share their dropout if they share its seed.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ _GOLDEN = 0x9E3779B97F4A7C15 - (1 << 64)  # of splitmix64, as signed 64-bit numb
 _MIXING = 0xBF58476D1CE4E5B9 - (1 << 64)
 _STEPS = (_GOLDEN, 0xD1B54A32D192ED03 - (1 << 64), 0x2545F4914F6CDD1D, 0x5851F42D4C957F2D)
 Module = TypeVar("Module", bound=nn.Module)
-Key = int | Tensor  # a whole number, or those of several members
+Key = int | Tensor  # an integer, or the integers of several members
 _key: ContextVar[Key | None] = ContextVar("noise", default=None)
 _at: ContextVar[Tensor | None] = ContextVar("at", default=None)
 _steps: ContextVar[tuple[int, ...] | Tensor] = ContextVar("steps", default=_STEPS)
@@ -41,7 +40,7 @@ def _mixed(number: Key) -> Key:
 
 
 def _wrapped(number: Key) -> Key:
-    """A whole number as a signed 64-bit integer; tensors overflow by themselves."""
+    """An integer as a signed 64-bit integer; tensors overflow by themselves."""
     if isinstance(number, Tensor):
         return number
     return (number + (1 << 63)) % (1 << 64) - (1 << 63)
@@ -59,7 +58,7 @@ def drawing(key: Key) -> Iterator[None]:
 
 @contextmanager
 def standing(at: Tensor | None) -> Iterator[None]:
-    """Within the block, the things that dropout is applied to have these positions in the whole
+    """Within the block, the entries that dropout is applied to have these positions in the whole
     batch, of which other processes have the rest; None: this is the whole batch."""
     before = _at.set(at)
     try:
@@ -176,11 +175,11 @@ def _keeps(values: Tensor) -> bool:
 
 
 def _stood(at: Tensor, n: int) -> Tensor:
-    """The positions of n things, an equal number of which belongs to each position."""
+    """The positions of n entries, an equal number of which belongs to each of `at`."""
     each = n // max(1, len(at))
     if each * len(at) != n:
         raise RuntimeError(
-            f"dropout of {n} things in a part of a batch with {len(at)}; give their positions in "
+            f"dropout of {n} entries in a part of a batch with {len(at)}; give their positions in "
             "the whole batch with noise.standing"
         )
     if each == 1:
@@ -194,7 +193,7 @@ _kept_places = lru_cache(maxsize=16)(_places)
 class Dropout(nn.Module):
     """As torch's, but its mask depends on the key of the step and on its number alone.
 
-    Called twice in one step, it drops the same places twice: use one for each place in a network.
+    Called twice in one step, it drops the same positions twice: use a new one for each call.
     """
 
     def __init__(self, share: float) -> None:

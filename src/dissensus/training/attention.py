@@ -36,21 +36,21 @@ def attend(
     return (spread @ value).transpose(1, 2).contiguous(), weights
 
 
-def mask_of(**given: Any) -> Tensor | None:
-    """What is added to the scores: 0, or the lowest number where there is padding.
+def mask_of(**arguments: Any) -> Tensor | None:
+    """The mask to add to the scores: 0, or the lowest number where there is padding.
 
-    transformers' own function reads the values of the mask to see whether it is needed, which vmap
-    does not allow.
+    The function of transformers reads the values of the mask to see whether it is needed, which
+    vmap does not allow.
     """
     from transformers.masking_utils import bidirectional_mask_function, eager_mask
 
-    padding = given.get("attention_mask")
-    plain = given.get("mask_function") is bidirectional_mask_function
+    padding = arguments.get("attention_mask")
+    plain = arguments.get("mask_function") is bidirectional_mask_function
     if not plain or padding is None or padding.dim() != 2:
-        return eager_mask(**given | {"allow_is_bidirectional_skip": False})
-    kind = given.get("dtype", torch.float32)
-    there = padding.to(kind)[:, None, None, :]
-    return (1 - there) * torch.finfo(kind).min
+        return eager_mask(**arguments | {"allow_is_bidirectional_skip": False})
+    dtype = arguments.get("dtype", torch.float32)
+    present = padding.to(dtype)[:, None, None, :]
+    return (1 - present) * torch.finfo(dtype).min
 
 
 def key_attention(network: nn.Module) -> None:

@@ -47,7 +47,7 @@ class Batch:
     inputs: dict[str, Inputs]  # role -> distinct contents, for an encoder that is fine-tuned
     sequence: dict[str, Sequence]  # role -> the batch's distinct contents, encoded
     content: dict[str, Tensor]  # role -> (n_items,) positions in `sequence`, -1 absent
-    focus: dict[str, Tensor]  # role -> (n_items, n_axes, 2) the part asked about, nan: the whole
+    focus: dict[str, Tensor]  # role -> (n_items, n_axes, 2) start and stop, nan: the whole
     rows: Rows
     targets: dict[str, Tensor]  # (n_items, ...) each, computed once before training
     noise: Key  # the key that dropout of this step draws from

@@ -48,12 +48,12 @@ class Table:
         key = (item * (corpus.n_annotators + 1) + annotator + 1) * (nth.max(initial=0) + 1) + nth
         _, index, at = np.unique(key, return_index=True, return_inverse=True)
         table = cls(item[index], annotator[index], {}, {})
-        for question, given in annotations.items():
-            rows, at = at[: given.n_rows], at[given.n_rows :]
-            target = likelihood(given.scale).target(given.answer)
+        for question, answers in annotations.items():
+            rows, at = at[: answers.n_rows], at[answers.n_rows :]
+            target = likelihood(answers.scale).target(answers.answer)
             table.answer[question] = np.zeros((len(index), *target.shape[1:]), target.dtype)
             table.weight[question] = np.zeros(len(index), np.float32)
-            table.answer[question][rows], table.weight[question][rows] = target, given.weight
+            table.answer[question][rows], table.weight[question][rows] = target, answers.weight
         return table
 
     @classmethod
@@ -66,23 +66,23 @@ class Table:
         return np.searchsorted(self.item, np.arange(n_items + 1))
 
 
-def _annotators(given: Annotations) -> np.ndarray:
+def _annotators(annotations: Annotations) -> np.ndarray:
     """The annotator of each row, -1 if unknown."""
-    if given.annotator is None:
-        return np.full(given.n_rows, -1, dtype=np.int64)
-    return given.annotator.astype(np.int64)
+    if annotations.annotator is None:
+        return np.full(annotations.n_rows, -1, dtype=np.int64)
+    return annotations.annotator.astype(np.int64)
 
 
-def _occurrences(given: Annotations) -> np.ndarray:
+def _occurrences(annotations: Annotations) -> np.ndarray:
     """Numbers that tell apart the rows of one annotator and item: the response, or their order."""
-    if given.response is not None:
-        return given.response - given.response.min(initial=0)
-    nth = np.zeros(given.n_rows, np.int64)
-    if given.repeats or given.annotator is None:
-        annotator = _annotators(given)
-        order = np.lexsort((annotator, given.item))
-        new = np.r_[True, (np.diff(given.item[order]) != 0) | (np.diff(annotator[order]) != 0)]
-        starts = np.flatnonzero(new[: given.n_rows])
+    if annotations.response is not None:
+        return annotations.response - annotations.response.min(initial=0)
+    nth = np.zeros(annotations.n_rows, np.int64)
+    if annotations.repeats or annotations.annotator is None:
+        item, annotator = annotations.item, _annotators(annotations)
+        order = np.lexsort((annotator, item))
+        new = np.r_[True, (np.diff(item[order]) != 0) | (np.diff(annotator[order]) != 0)]
+        starts = np.flatnonzero(new[: annotations.n_rows])
         nth[order] = np.arange(len(nth)) - np.repeat(starts, np.diff(np.r_[starts, len(nth)]))
     return nth
 
@@ -153,11 +153,11 @@ class Examples:
         """One vector for each item, the mean over its focus."""
         assert corpus.focus is not None
         codes = encoding.content.astype(np.int64)
-        shown = np.flatnonzero(codes >= 0)
-        focus = corpus.focus.take(shown)
-        vectors, unfocused = store.pooled_at(codes[shown], focus.start, focus.stop)
+        present = np.flatnonzero(codes >= 0)
+        focus = corpus.focus.take(present)
+        vectors, unfocused = store.pooled_at(codes[present], focus.start, focus.stop)
         entry = np.full(len(codes), -1)
-        entry[shown] = np.arange(len(shown))
+        entry[present] = np.arange(len(present))
         self._set_pooled(role, vectors, entry)
         self.unfocused += unfocused
 
@@ -199,21 +199,21 @@ class Examples:
         owner: np.ndarray,
         share: np.ndarray,
         noise: Key = 0,
-        shown: bool = True,
+        with_contents: bool = True,
     ) -> Batch:
         """A batch: item codes, row numbers, and the item (by position) of each row.
 
         Args:
             noise: the key that dropout draws from, in training.
-            shown: False leaves out the contents themselves.
+            with_contents: False leaves out the contents.
         """
         at = torch.from_numpy(items).to(self.device)
         inputs, sequence, content = {}, {}, {}
         for role in (*self.stores, *self.prepared):
             distinct, content[role] = self.distinct(role, items)
-            if shown and role in self.stores:
+            if with_contents and role in self.stores:
                 sequence[role] = _moved(self.stores[role].sequence(distinct), self.device)
-            elif shown:
+            elif with_contents:
                 inputs[role] = self.prepared[role].inputs(distinct).to(self.device)
         return Batch(
             items=at,

@@ -73,7 +73,7 @@ class FineTunedNetwork(Network):
 
     @property
     def learned_before(self) -> bool:
-        """Whether all encoders are pretrained. If not, vectors before the first step say nothing
+        """Whether all encoders are pretrained. If not, vectors before the first step tell nothing
         about later ones."""
         return all(network.pretrained for network in self.networks)
 
@@ -86,24 +86,24 @@ def pooled_by_item(sequence: Sequence, content: Tensor, focus: Tensor | None) ->
         focus: from-to on each axis, nan for the whole content, (n_items, n_axes, 2).
     """
     if focus is None:
-        shown = (content >= 0).unsqueeze(1)
+        present = (content >= 0).unsqueeze(1)
         pooled = _means(sequence.vectors, sequence.mask.float())[content.clamp(min=0)]
-        return torch.where(shown, pooled, torch.zeros_like(pooled))
-    looked_at = positions_of_items(sequence, content, focus)
-    return _means(sequence.vectors[content.clamp(min=0)], looked_at.float())
+        return torch.where(present, pooled, torch.zeros_like(pooled))
+    positions = positions_of_items(sequence, content, focus)
+    return _means(sequence.vectors[content.clamp(min=0)], positions.float())
 
 
 def positions_of_items(sequence: Sequence, content: Tensor, focus: Tensor | None) -> Tensor:
     """The positions of each item's focus, or of its whole content, booleans (n_items, length); none
     without a content. The arguments are those of `pooled_by_item`."""
-    shown, at = (content >= 0).unsqueeze(1), content.clamp(min=0)
+    present, at = (content >= 0).unsqueeze(1), content.clamp(min=0)
     mask = sequence.mask[at]  # (n_items, length)
     if focus is not None:
         places = sequence.places[at]
         inside = (places[..., 0] < focus[:, None, :, 1]) & (places[..., 1] > focus[:, None, :, 0])
         inside = inside.all(dim=-1) & mask
         mask = torch.where(inside.any(dim=1, keepdim=True), inside, mask)
-    return mask & shown
+    return mask & present
 
 
 def _means(vectors: Tensor, weight: Tensor) -> Tensor:

@@ -1,4 +1,4 @@
-"""One training in several processes, each with its part of every batch; the same end as in one.
+"""One training in several processes, each with its part of every batch; the same result as in one.
 
 All processes have the same batches and the same weights; each computes the outputs of its own
 items. Gradients are summed over processes once a step, by hand: torch's DistributedDataParallel
@@ -74,7 +74,7 @@ class Processes:
             batch.places[f"content.{role}"] = at
         return BatchPart(
             **vars(batch),
-            whole=examples.batch(*index, shown=False),
+            whole=examples.batch(*index, with_contents=False),
             n_items=np.diff(edges).tolist(),
             n_rows=np.diff(row_edges).tolist(),
             rank=self.rank,

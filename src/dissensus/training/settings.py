@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     import torch
     from torch import nn
 
-LARGEST_SEED = 2**63  # torch knows none beyond
-BETAS, EPSILON, MOMENTUM = (0.9, 0.999), 1e-8, 0.9  # of the optimisers, as torch has them
+LARGEST_SEED = 2**63  # torch accepts smaller ones only
+BETAS, EPSILON, MOMENTUM = (0.9, 0.999), 1e-8, 0.9  # of the optimisers, torch's defaults
 CHOICES = {
     "optimiser": ("adamw", "adam", "sgd"),
     "schedule": ("cosine", "linear", "plateau", "constant"),

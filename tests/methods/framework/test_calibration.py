@@ -13,7 +13,7 @@ from torch.nn import functional as F
 import dissensus as ds
 from dissensus.errors import DataError, ModelError
 from dissensus.methods import Bayesian, LabelAndUncertainty, Single, SoftLabel
-from dissensus.methods.framework.calibration import Calibrated, set_aside
+from dissensus.methods.framework.calibration import Calibrated, held_out_items
 from dissensus.methods.framework.temperature import best_temperature, tempered
 from dissensus.training import Training
 from tests.crowds import SCALES, feature_crowd
@@ -91,10 +91,10 @@ def test_of_equally_good_ones_it_is_the_one_that_changes_nothing(n_values: int) 
 
 def test_whole_contents_are_set_aside() -> None:
     crowd = feature_crowd(n_items=50)
-    aside = set_aside(crowd, 0.2, seed=3)
+    aside = held_out_items(crowd, 0.2, seed=3)
     assert len(aside) == 10 and len(np.unique(aside)) == 10
-    assert set_aside(crowd, 0.2, seed=3).tolist() == aside.tolist()
-    assert set_aside(crowd, 0.2, seed=4).tolist() != aside.tolist()
+    assert held_out_items(crowd, 0.2, seed=3).tolist() == aside.tolist()
+    assert held_out_items(crowd, 0.2, seed=4).tolist() != aside.tolist()
 
 
 @pytest.mark.parametrize("kind", SCALES)
@@ -103,7 +103,7 @@ def test_single_is_calibrated_by_items_it_does_not_learn(kind: str, tmp_path: ob
     plain = Single(encoder="features", temperature=True, held_out=0.3, training=QUICK)
     plain.begin_fit(crowd, None, None)
     (run,) = plain.trainers(crowd, None)
-    aside = set_aside(crowd, 0.3, QUICK.seed)
+    aside = held_out_items(crowd, 0.3, QUICK.seed)
     assert sorted([*run.learned, *aside]) == list(range(60))
     fitted = Single(encoder="features", temperature=True, held_out=0.3, training=QUICK).fit(crowd)
     (found,) = fitted.temperature_.values()
@@ -172,7 +172,7 @@ def test_other_methods_are_calibrated_too(method: Calibrated, tmp_path: object) 
     np.testing.assert_allclose(
         said.distribution, tempered(SCALES["nominal"], bare.distribution, found), rtol=1e-9
     )
-    aside, label = set_aside(crowd, 0.3, QUICK.seed), crowd["q"].consensus().answer
+    aside, label = held_out_items(crowd, 0.3, QUICK.seed), crowd["q"].consensus().answer
     expected = best_temperature(SCALES["nominal"], bare.distribution[aside], label[aside])
     assert found == pytest.approx(expected)
     assert (said.members is None) == (bare.members is None) != isinstance(method, Bayesian)

@@ -1,2 +1,1 @@
-"""What methods share: their base classes, settings, labels, losses, calibration and the folder of a
-model."""
+"""What methods share: base classes, settings, labels, losses, calibration and the model folder."""

@@ -1,4 +1,4 @@
-"""Answers: a distribution and one value for each of some items or pairs."""
+"""Answers: predicted distributions and values, of items or of pairs of item and annotator."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ import numpy as np
 
 @dataclass(frozen=True, eq=False)
 class Answers:
-    """Predicted answers of some items or pairs: a distribution and one value each."""
+    """Predicted answers: a distribution and one value for each item or pair."""
 
     distribution: np.ndarray  # (n, n_columns)
     value: np.ndarray  # (n,) as the scale stores answers
 
     @staticmethod
     def joined(parts: Sequence[Answers]) -> Answers:
-        """The answers of all parts, one part after another."""
+        """The answers of all parts, concatenated."""
         return Answers(
             np.concatenate([part.distribution for part in parts]),
             np.concatenate([part.value for part in parts]),
@@ -28,5 +28,5 @@ class Answers:
         return Answers(self.distribution[rows], self.value[rows])
 
     def extra_fields(self) -> dict[str, Any]:
-        """More fields of a `Prediction` of these items, by name."""
+        """Additional fields of the `Prediction` of these items, by name."""
         return {}

@@ -1,9 +1,10 @@
-"""Where a network looked: the weights it pools by, or how much each position speaks for its answer.
+"""How much each position of a content contributes to a prediction.
 
-Gradient times input (Shrikumar et al. 2017, arXiv:1605.01713): the gradient of what is answered
-(the logarithm of its probability, or the place of a rating) with respect to the vector of each
-position, times that vector. The vectors are those that enter the encoder's first block where these
-stand at the same positions as what the encoder gives, as tokens do; else those that it gives.
+A network that pools by attention has such weights itself. For other networks it is gradient times
+input (Shrikumar et al. 2017, arXiv:1605.01713): the gradient of the predicted answer (its
+log-probability, or the position of a rating) with respect to the vector of each position, times
+that vector. The vectors are the inputs of the encoder's first block if these have the same
+positions as the encoder's outputs, as tokens do; otherwise they are the outputs.
 """
 
 from __future__ import annotations
@@ -26,90 +27,96 @@ from dissensus.training.fine_tuning import FineTunedNetwork
 
 
 @dataclass(frozen=True, eq=False)
-class Looked:
-    """Of the items of a batch, one after another, at each position of their contents."""
+class PositionWeights:
+    """The weight of each position of the contents of a batch, item after item."""
 
     weight: np.ndarray  # (n_positions,)
     places: np.ndarray  # (n_positions, n_axes, 2)
-    lengths: np.ndarray  # (n_items,) how many positions each has
+    lengths: np.ndarray  # (n_items,) the number of positions of each
 
 
-def looked_at(
+def position_weights(
     network: Network, batch: Batch, scales: Mapping[str, Scale]
-) -> dict[str, dict[str, Looked]]:
-    """By question and role; what a frozen encoder pooled beforehand cannot be told."""
+) -> dict[str, dict[str, PositionWeights]]:
+    """The weights of positions, by question and role.
+
+    The network must pool by attention, or its encoder must be fine-tuned: vectors that a frozen
+    encoder pooled beforehand have no positions.
+    """
     inner = network.inner if isinstance(network, FineTunedNetwork) else network
     if isinstance(inner, PoolingNet):
         with torch.no_grad():
             encoded = network.encoded(batch) if isinstance(network, FineTunedNetwork) else batch
-            weights = {role: found for role, (_, found) in inner.attended(encoded).items()}
-        by_role = {role: _of_sequence(encoded, role, held) for role, held in weights.items()}
+            attended = inner.attended(encoded)
+        by_role = {
+            role: _of_sequence(encoded, role, weight) for role, (_, weight) in attended.items()
+        }
         return dict.fromkeys(scales, by_role)
     assert isinstance(network, FineTunedNetwork)
-    return _attributed(network, batch, scales)
+    return _gradient_times_input(network, batch, scales)
 
 
-def _of_sequence(batch: Batch, role: str, weight: Tensor) -> Looked:
+def _of_sequence(batch: Batch, role: str, weight: Tensor) -> PositionWeights:
     content, sequence = batch.content[role], batch.sequence[role]
-    there = sequence.mask[content.clamp(min=0)] & (content >= 0)[:, None]
-    return _ragged(weight, sequence.places[content.clamp(min=0)], there)
+    mask = sequence.mask[content.clamp(min=0)] & (content >= 0)[:, None]
+    return _without_padding(weight, sequence.places[content.clamp(min=0)], mask)
 
 
-def _ragged(weight: Tensor, places: Tensor, there: Tensor) -> Looked:
-    return Looked(
-        weight[there].double().cpu().numpy(),
-        places[there].cpu().numpy(),
-        there.sum(dim=1).cpu().numpy(),
+def _without_padding(weight: Tensor, places: Tensor, mask: Tensor) -> PositionWeights:
+    return PositionWeights(
+        weight[mask].double().cpu().numpy(),
+        places[mask].cpu().numpy(),
+        mask.sum(dim=1).cpu().numpy(),
     )
 
 
 # ---- gradient times input ----
 
 
-def _attributed(
+def _gradient_times_input(
     network: FineTunedNetwork, batch: Batch, scales: Mapping[str, Scale]
-) -> dict[str, dict[str, Looked]]:
+) -> dict[str, dict[str, PositionWeights]]:
     batch = _one_content_each(batch)
-    with torch.enable_grad(), _passing(network) as seen:
+    with torch.enable_grad(), _recording(network) as calls:
         outputs = network(batch).items
-        vectors = [call.vectors for call in seen]  # in the order of the roles
-        found: dict[str, dict[str, Looked]] = {}
+        vectors = [call.vectors for call in calls]  # in the order of the roles
+        weights: dict[str, dict[str, PositionWeights]] = {}
         for question, scale in scales.items():
-            said = _said(scale, outputs[question]).sum()
-            slopes = torch.autograd.grad(said, vectors, retain_graph=True)
-            found[question] = {
-                role: _of_inputs(batch, role, (slope * held).sum(dim=-1).detach())
-                for role, slope, held in zip(batch.inputs, slopes, vectors, strict=True)
+            predicted = _predicted(scale, outputs[question]).sum()
+            gradients = torch.autograd.grad(predicted, vectors, retain_graph=True)
+            weights[question] = {
+                role: _of_inputs(batch, role, (gradient * of_role).sum(dim=-1).detach())
+                for role, gradient, of_role in zip(batch.inputs, gradients, vectors, strict=True)
             }
-    return found
+    return weights
 
 
-def _said(scale: Scale, raw: Tensor) -> Tensor:
-    """How likely the answer is that is given, as a logarithm; of a rating where it lies, (n,)."""
-    reading = likelihood(scale)
+def _predicted(scale: Scale, raw: Tensor) -> Tensor:
+    """The log-probability of the predicted answer, (n,); on an interval scale, its position."""
+    family = likelihood(scale)
     if isinstance(scale, Interval):
         return raw[:, 0]
-    logs = reading.log_masses(raw)  # (n, n_values); sets: (n, n_values, 2)
+    logs = family.log_masses(raw)  # (n, n_values); multi-label: (n, n_values, 2)
     if logs.dim() == 3:
         return logs.max(dim=-1).values.sum(dim=-1)
-    return logs.gather(1, reading.value(raw).unsqueeze(1)).squeeze(1)
+    return logs.gather(1, family.value(raw).unsqueeze(1)).squeeze(1)
 
 
-def _of_inputs(batch: Batch, role: str, weight: Tensor) -> Looked:
+def _of_inputs(batch: Batch, role: str, weight: Tensor) -> PositionWeights:
     inputs = batch.inputs[role]
     width = inputs.places.shape[1]
     n = torch.where(batch.content[role] >= 0, inputs.n_positions, 0)
-    there = torch.arange(width, device=n.device) < n[:, None]
-    return _ragged(weight[:, :width], inputs.places, there)
+    mask = torch.arange(width, device=n.device) < n[:, None]
+    return _without_padding(weight[:, :width], inputs.places, mask)
 
 
 def _one_content_each(batch: Batch) -> Batch:
-    """The batch with a content of its own for every item, so that gradients are of one item."""
+    """The batch with a copy of its content for every item, so that items share no gradient."""
     inputs, content = {}, dict(batch.content)
-    for role, held in batch.inputs.items():
+    for role, shared in batch.inputs.items():
         at = content[role].clamp(min=0)
         inputs[role] = Inputs(
-            held.units[at], held.lengths[at], held.n_positions[at], held.places[at]
+            shared.units[at], shared.lengths[at], shared.n_positions[at], shared.places[at]
         )
         own = torch.arange(len(at), device=at.device)
         content[role] = torch.where(content[role] >= 0, own, -1)
@@ -118,42 +125,44 @@ def _one_content_each(batch: Batch) -> Batch:
 
 @dataclass(eq=False)
 class _Call:
-    """What enters the first block of an encoder, and what the encoder gives, in one call of it."""
+    """The inputs of an encoder's first block, and the encoder's outputs, in one call."""
 
-    entering: Tensor | None = None
-    given: Tensor | None = None
+    inputs: Tensor | None = None
+    outputs: Tensor | None = None
 
     @property
     def vectors(self) -> Tensor:
-        assert self.given is not None
-        held = self.entering
-        if held is None or held.dim() != 3 or held.shape[:2] != self.given.shape[:2]:
-            return self.given
-        return held
+        """The inputs if they have the same positions as the outputs, otherwise the outputs."""
+        assert self.outputs is not None
+        inputs = self.inputs
+        if inputs is None or inputs.dim() != 3 or inputs.shape[:2] != self.outputs.shape[:2]:
+            return self.outputs
+        return inputs
 
 
 @contextmanager
-def _passing(network: FineTunedNetwork) -> Iterator[list[_Call]]:
-    """Within the block, notes the vectors of every call of the encoders."""
+def _recording(network: FineTunedNetwork) -> Iterator[list[_Call]]:
+    """Within the block, every call of an encoder is recorded."""
     calls: list[_Call] = []
     hooks = []
 
-    def begins(module: nn.Module, given: Any) -> None:
+    def before_encoder(module: nn.Module, arguments: Any) -> None:
         calls.append(_Call())
 
-    def enters(module: nn.Module, given: Any, named: Any) -> None:
-        held = given[0] if given else named.get("hidden_states")
-        if calls[-1].entering is None and isinstance(held, Tensor):
-            calls[-1].entering = held if held.requires_grad else held.requires_grad_()
+    def before_block(module: nn.Module, arguments: Any, named: Any) -> None:
+        vectors = arguments[0] if arguments else named.get("hidden_states")
+        if calls[-1].inputs is None and isinstance(vectors, Tensor):
+            calls[-1].inputs = vectors if vectors.requires_grad else vectors.requires_grad_()
 
-    def ends(module: nn.Module, given: Any, found: Tensor) -> None:
-        calls[-1].given = found
+    def after_encoder(module: nn.Module, arguments: Any, outputs: Tensor) -> None:
+        calls[-1].outputs = outputs
 
     for encoder in network.networks:
-        hooks.append(encoder.register_forward_pre_hook(begins))
-        hooks.append(encoder.register_forward_hook(ends))
+        hooks.append(encoder.register_forward_pre_hook(before_encoder))
+        hooks.append(encoder.register_forward_hook(after_encoder))
         if encoder.blocks:
-            hooks.append(encoder.blocks[0].register_forward_pre_hook(enters, with_kwargs=True))
+            first = encoder.blocks[0]
+            hooks.append(first.register_forward_pre_hook(before_block, with_kwargs=True))
     try:
         yield calls
     finally:

@@ -1,4 +1,4 @@
-"""Method: what every method promises: settings as fields, fit, predict, save, load."""
+"""Method: the interface of every method: settings as fields, fit, predict, save, load."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 class Method(ABC):
     """A dataclass whose fields are the settings. Attributes that `fit` sets end in `_`.
 
-    `notes_` lists what the last fit or prediction had to decide, a line each.
+    `notes_` lists what the user should know about the last fit or prediction, a line each.
 
     A method that is `individual` predicts pairs of item and annotator, and an item's distribution
     is the mean of its annotators'. Any other method predicts items, the same for all annotators.
@@ -248,7 +248,7 @@ class Method(ABC):
         return self._with_attention(predictions, corpus) if attention else predictions
 
     def _met_in(self, corpus: Corpus, training: TrainingAnnotators) -> TrainingAnnotators:
-        """The same, or none of them if the corpus has another name than that of training."""
+        """The training annotators, as foreign if the corpus has another name than in training."""
         if corpus.name == self.learned_.corpus:
             return training
         hint = (
@@ -301,10 +301,10 @@ class Method(ABC):
 
     def set_params(self, **settings: Any) -> Self:
         """Change settings by name."""
-        strange = [name for name in settings if name not in self.get_params()]
-        if strange:
+        unknown = [name for name in settings if name not in self.get_params()]
+        if unknown:
             known = listed(self.get_params(), 20) or "none"
-            raise ModelError(f"{self.name} has no setting {listed(strange)}; it has {known}")
+            raise ModelError(f"{self.name} has no setting {listed(unknown)}; it has {known}")
         for name, value in settings.items():
             setattr(self, name, value)
         return self
@@ -321,13 +321,15 @@ class Method(ABC):
             self._write_more(folder)
 
     def _write_more(self, folder: Path) -> None:  # noqa: B027
-        """Write more files into the folder of the model."""
+        """Write further files into the model folder."""
 
     def config(self) -> dict[str, Any]:
         """What `save` writes besides the weights, as JSON."""
         settings = {name: plain(value) for name, value in self.get_params().items()}
         config = {"method": self.name, "settings": settings} | self.learned_.to_config()
-        return dict(json.loads(json.dumps(config)))  # tuples are lists when it is read again
+        return dict(
+            json.loads(json.dumps(config))
+        )  # with lists instead of tuples, as when it is read
 
     def _card(self) -> str:
         learned = self.learned_

@@ -1,7 +1,7 @@
-"""Temperature: how even a distribution is, chosen by the labels of items that were set aside.
+"""Calibration: a temperature that makes distributions more even, chosen on held-out items.
 
-Nothing but one label per item is looked at, so that methods which see no annotators, and those
-which do, can be calibrated alike: `Calibrated`, and `SeedEnsemble` in its own way.
+Only the label of each item is used, so that methods with and without annotators are calibrated in
+the same way. `Calibrated` is the base class of such methods; `SeedEnsemble` calls the functions.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ Labels = Callable[[Corpus, str], Annotations]
 
 
 def check_held_out(share: float) -> None:
-    """Refuse a share that leaves nothing, or sets nothing aside."""
+    """Refuse a share that leaves no items, or holds none out."""
     if not 0 < share < 1:
         raise ModelError(f"held_out must be a share between 0 and 1, found {share:g}")
 
 
-def set_aside(corpus: Corpus, share: float, seed: int) -> np.ndarray:
-    """The items (codes) to hold out, by content."""
+def held_out_items(corpus: Corpus, share: float, seed: int) -> np.ndarray:
+    """The items (codes) to hold out; items with the same content stay together."""
     units = corpus.units()
     order = np.random.default_rng(seed).permutation(units.max(initial=-1) + 1)
     before = np.cumsum(np.bincount(units)[order]) - np.bincount(units)[order]  # items before each
@@ -39,19 +39,19 @@ def set_aside(corpus: Corpus, share: float, seed: int) -> np.ndarray:
     return np.flatnonzero(np.isin(units, chosen))
 
 
-def without_aside(
+def without_held_out(
     run: Trainer, corpus: Corpus, validation: Corpus | None, method: TrainedMethod
 ) -> Trainer:
     """The training without the held-out items; unchanged with a validation corpus."""
     if validation is not None:
         return run
-    left = np.setdiff1d(run.learned, _aside(corpus, method))
-    if not len(left) or len(left) == len(run.learned):
+    kept = np.setdiff1d(run.learned, _held_out(corpus, method))
+    if not len(kept) or len(kept) == len(run.learned):
         raise DataError(
             f"{corpus.name}: {len(run.learned)} labelled items cannot be split to choose a "
             "temperature; pass a validation corpus, or set temperature=False"
         )
-    return replace(run, learned=left)
+    return replace(run, learned=kept)
 
 
 def temperatures(
@@ -64,18 +64,18 @@ def temperatures(
         validation: used instead of held-out items, if there is one.
     """
     source = corpus if validation is None else validation
-    aside = np.arange(source.n_items) if validation is not None else _aside(source, method)
+    items = np.arange(source.n_items) if validation is not None else _held_out(source, method)
     notes = method.notes_
-    predictions = method.predict(source.select(items=aside))
+    predictions = method.predict(source.select(items=items))
     method.notes_ = notes
     by_question = {}
     for question, scale in method.learned_.questions.items():
-        given_labels = labels(source, question)
-        known = np.isin(given_labels.item, aside)
+        of_items = labels(source, question)
+        known = np.isin(of_items.item, items)
         if known.any():
-            at = np.searchsorted(aside, given_labels.item[known])
+            at = np.searchsorted(items, of_items.item[known])
             masses = predictions[question].distribution[at]
-            by_question[question] = best_temperature(scale, masses, given_labels.answer[known])
+            by_question[question] = best_temperature(scale, masses, of_items.answer[known])
     return by_question
 
 
@@ -83,20 +83,20 @@ def temperature_notes(by_question: dict[str, float]) -> list[str]:
     return [f"temperature of {question!r}: {value:.3g}" for question, value in by_question.items()]
 
 
-def _aside(corpus: Corpus, method: TrainedMethod) -> np.ndarray:
+def _held_out(corpus: Corpus, method: TrainedMethod) -> np.ndarray:
     share: float = method.get_params()["held_out"]
-    return set_aside(corpus, share, method.training.seed)
+    return held_out_items(corpus, share, method.training.seed)
 
 
 @dataclass(eq=False)
 class Calibrated(TrainedMethod):
-    """A method with one network whose distribution can be made more even by one number.
+    """A method with one network whose distributions can be rescaled by a temperature.
 
     Args:
-        temperature: whether it is, so that the labels of items that were set aside are as likely
-            as can be; annotators' answers are not looked at (Guo et al. 2017).
-        held_out: the share of items, by content, that is set aside for it; a validation corpus
-            takes their place.
+        temperature: whether to rescale, by the temperature at which the labels of held-out items
+            are most likely (Guo et al. 2017). Answers of annotators are not used.
+        held_out: the share of items, by content, that is held out for it, unless there is a
+            validation corpus.
     """
 
     temperature: bool = False
@@ -105,7 +105,7 @@ class Calibrated(TrainedMethod):
 
     @abstractmethod
     def judged_by(self, corpus: Corpus, question: str) -> Annotations:
-        """The one label of each item that has one."""
+        """The labels that the temperature is chosen by, of the items that have one."""
 
     def trainers(
         self, corpus: Corpus, validation: Corpus | None, cache: ExamplesCache | None = None
@@ -114,7 +114,7 @@ class Calibrated(TrainedMethod):
         runs = super().trainers(corpus, validation, cache)
         if not self.temperature:
             return runs
-        return [without_aside(run, corpus, validation, self) for run in runs]
+        return [without_held_out(run, corpus, validation, self) for run in runs]
 
     def end_fit(self, runs: list[Trainer], corpus: Corpus, validation: Corpus | None) -> None:
         super().end_fit(runs, corpus, validation)
@@ -130,7 +130,7 @@ class Calibrated(TrainedMethod):
         return answers
 
     def _is_tempered(self) -> bool:
-        """Whether what is predicted is what the temperature was chosen for."""
+        """Whether the temperature applies to the distribution that is predicted."""
         return True
 
     def config(self) -> dict[str, Any]:

@@ -70,14 +70,14 @@ class PairPredictor:
         n_votes = {q: np.zeros(n_items) for q in scales}
         answers = self._own_answers if only_learned else self.answers
         for rows in voters.slices():
-            some, codes = voters.take(rows), code[rows]
-            starts = np.flatnonzero(np.diff(some.item, prepend=-1))
-            items = some.item[starts]
-            for question, given in answers(some, codes).items():
-                vote = np.ones(len(some))
+            pairs, codes = voters.take(rows), code[rows]
+            starts = np.flatnonzero(np.diff(pairs.item, prepend=-1))
+            items = pairs.item[starts]
+            for question, predicted in answers(pairs, codes).items():
+                vote = np.ones(len(pairs))
                 if only_learned:
                     vote = self.learned.answered[question][codes].astype(float)
-                masses, values = vote[:, None] * given.distribution, vote * given.value
+                masses, values = vote[:, None] * predicted.distribution, vote * predicted.value
                 mass[question][items] += np.add.reduceat(masses, starts, axis=0)
                 total[question][items] += np.add.reduceat(values, starts)
                 n_votes[question][items] += np.add.reduceat(vote, starts)

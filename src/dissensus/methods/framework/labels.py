@@ -1,4 +1,4 @@
-"""One label per item: the consensus of its annotators, an aggregator's, or gold."""
+"""One label per item: the consensus of its annotators, that of an aggregator, or gold."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def item_labels(corpus: Corpus, question: str, label: str, ties: Ties, seed: int
 
     Args:
         label: "consensus", "gold", or the name of an aggregator.
-        ties: what "consensus" does with them.
+        ties: which of several majority labels is the label, for "consensus".
     """
     if label == "consensus":
         return corpus[question].consensus(ties, seed)
@@ -38,19 +38,19 @@ def item_labels(corpus: Corpus, question: str, label: str, ties: Ties, seed: int
 def first_biases(
     scale: Scale, answer: np.ndarray, weight: np.ndarray, base_rates: bool = True
 ) -> np.ndarray:
-    """What an output layer begins with: the base rates of these answers, or that all are alike.
+    """The biases that an output layer starts from: the base rates of the answers, or 0.
 
-    What does not depend on the content, such as the spread of ratings, is measured either way.
+    What does not depend on the content, such as the spread of ratings, is estimated in both cases.
     """
-    reading = likelihood(scale)
-    start = reading.start(answer, weight)
+    family = likelihood(scale)
+    start = family.start(answer, weight)
     if not base_rates:
-        start[: reading.n_outputs] = 0
+        start[: family.n_outputs] = 0
     return start
 
 
 def check_labels(corpus: Corpus, question: str, labels: Annotations) -> None:
-    """Refuse a question without a single label."""
+    """Refuse a question without labels."""
     if not labels.n_rows:
         raise DataError(f"{corpus.name}: no item has a label for {question!r}")
 
@@ -61,13 +61,13 @@ def items_of(tables: Iterable[Annotations]) -> np.ndarray:
 
 
 def label_targets(labels: Mapping[str, Annotations], n_items: int) -> dict[str, np.ndarray]:
-    """Per item and question the label as its likelihood takes it, and "QUESTION.weight": 1 where
-    there is one."""
+    """The labels of all items by question, as the likelihood expects them, and "QUESTION.weight": 1
+    for items with a label, 0 for the others."""
     targets = {}
-    for question, given in labels.items():
-        answer = likelihood(given.scale).target(given.answer)
+    for question, rows in labels.items():
+        answer = likelihood(rows.scale).target(rows.answer)
         targets[question] = np.zeros((n_items, *answer.shape[1:]), answer.dtype)
-        targets[question][given.item] = answer
+        targets[question][rows.item] = answer
         targets[f"{question}.weight"] = np.zeros(n_items, np.float32)
-        targets[f"{question}.weight"][given.item] = 1
+        targets[f"{question}.weight"][rows.item] = 1
     return targets

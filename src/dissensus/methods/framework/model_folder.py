@@ -1,4 +1,4 @@
-"""A model as a folder: config.json and model.safetensors, which belong together."""
+"""A model folder: config.json and model.safetensors, with a checksum of both."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ WEIGHTS = "model.safetensors"
 
 
 def write_model(folder: Path, weights: dict[str, np.ndarray], config: dict[str, Any]) -> None:
-    """Weights and config, with a checksum of both."""
+    """Write weights and config, with a checksum of both."""
     save_file({k: np.ascontiguousarray(v) for k, v in weights.items()}, folder / WEIGHTS)
-    together = checksum(config, (folder / WEIGHTS).read_bytes())
-    write_json(folder, "config", config | {"checksum": together})
+    of_both = checksum(config, (folder / WEIGHTS).read_bytes())
+    write_json(folder, "config", config | {"checksum": of_both})
 
 
 def read_config(path: str | Path) -> dict[str, Any]:
-    """The config of a model folder, whose checksum must fit."""
+    """The config of a model folder, after its checksum was verified."""
     folder = Path(path)
     config = read_json(folder, "config")
     try:
@@ -41,7 +41,7 @@ def read_config(path: str | Path) -> dict[str, Any]:
 
 
 def read_weights(folder: Path) -> dict[str, np.ndarray]:
-    """What was learned, as arrays."""
+    """The weights of a model folder, by name."""
     return load_file(folder / WEIGHTS)
 
 
@@ -53,7 +53,7 @@ def plain(value: Any) -> Any:
 
 
 def checksum(config: dict[str, Any], weights: bytes) -> str:
-    """Over config and weights, so that a damaged or altered folder is noticed."""
+    """A checksum of config and weights, which detects a damaged or altered folder."""
     kept = {k: v for k, v in config.items() if k not in ("checksum", "format", "kind")}
     digest = hashlib.sha256(json.dumps(kept, sort_keys=True).encode())
     digest.update(weights)

@@ -1,4 +1,4 @@
-"""What a method is asked about: a corpus, contents as they are, or a table of them."""
+"""What `predict` accepts: a corpus, lists of contents, or a table of them."""
 
 from __future__ import annotations
 
@@ -23,27 +23,27 @@ def corpus_of(source: Raw, roles: Sequence[str], kinds: Mapping[str, str]) -> Co
     """Raw contents as a corpus without answers.
 
     Args:
-        roles: those that the model reads.
-        kinds: of content, by every role that it knows.
+        roles: the roles that the model reads.
+        kinds: the kind of content of every role of the training corpus.
     """
-    given = _columns(source, roles)
-    if not isinstance(given, Mapping):
-        if isinstance(given, (str, bytes)) or len(roles) != 1:
-            shown = ", ".join(f"{role!r} ({kinds[role]})" for role in roles) or "nothing"
-            raise DataError(f"pass a list of contents for each role; the model reads {shown}")
-        given = {roles[0]: given}
-    lengths = {len(values) for values in given.values()}
-    if len(lengths) != 1 or any(role not in kinds for role in given):
+    by_role = _columns(source, roles)
+    if not isinstance(by_role, Mapping):
+        if isinstance(by_role, (str, bytes)) or len(roles) != 1:
+            names = ", ".join(f"{role!r} ({kinds[role]})" for role in roles) or "nothing"
+            raise DataError(f"pass a list of contents for each role; the model reads {names}")
+        by_role = {roles[0]: by_role}
+    lengths = {len(values) for values in by_role.values()}
+    if len(lengths) != 1 or any(role not in kinds for role in by_role):
         raise DataError(
             f"pass one list for each role, all of the same length; the model has the roles "
             f"{listed(kinds)}"
         )
-    contents = {role: _contents(role, kinds[role], values) for role, values in given.items()}
+    contents = {role: _contents(role, kinds[role], values) for role, values in by_role.items()}
     return Corpus.build("contents", Names.range(lengths.pop()), {}, contents=contents)
 
 
 def _columns(source: Any, roles: Sequence[str]) -> Any:
-    """Of a pandas, polars or Arrow table the columns that are named as roles; else the source."""
+    """The columns of a pandas, polars or Arrow table that are roles; other sources unchanged."""
     frame = narwhals.from_native(source, eager_only=True, pass_through=True)
     if not isinstance(frame, narwhals.DataFrame):
         return source
@@ -57,13 +57,13 @@ def _columns(source: Any, roles: Sequence[str]) -> Any:
 
 
 def _contents(role: str, kind: Any, values: Any) -> tuple[Contents, np.ndarray]:
-    """Raw contents of one role; a path may be a string or a Path."""
+    """The contents of one role; a path may be a string or a Path."""
     plain = [os.fspath(value) if isinstance(value, os.PathLike) else value for value in values]
     try:
         return Contents.distinct(kind, plain)
     except (pa.ArrowException, TypeError, ValueError) as error:
-        wanted = {"text": "texts", "features": "arrays of numbers"}
+        expected = {"text": "texts", "features": "arrays of numbers"}
         raise DataError(
-            f"{role!r} must be {wanted.get(kind, 'paths, or bytes of files')}, or None without "
+            f"{role!r} must be {expected.get(kind, 'paths, or bytes of files')}, or None without "
             f"content ({str(error).splitlines()[0]})"
         ) from None

@@ -78,7 +78,7 @@ class RoleEncoders:
 def encoding_notes(
     named: str | dict[str, str], corpus: Corpus, examples: Examples, by_key: dict[str, Encoding]
 ) -> list[str]:
-    """What of the corpus the encoders do not read, a line each."""
+    """Notes on what the encoders do not read of the corpus."""
     roles = {role for key in examples.roles for role in roles_of(key, corpus.contents)}
     unread = [role for role in corpus.contents if role not in roles]
     notes = [f"{named!r} does not read {listed(unread)}"] if unread else []

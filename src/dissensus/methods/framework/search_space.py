@@ -1,11 +1,11 @@
-"""The values of settings that are tried where they are chosen, not given."""
+"""The values of settings that are tried when settings are chosen on training data."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
-Choices = Mapping[str, tuple[Any, ...]]  # setting, dotted for those of training -> values
+Choices = Mapping[str, tuple[Any, ...]]  # setting, such as "training.epochs" -> values
 
 TRAINING_CHOICES: Choices = {
     "training.learning_rate": (1e-4, 3e-4, 1e-3, 3e-3, 1e-2),

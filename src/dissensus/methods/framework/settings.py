@@ -1,4 +1,4 @@
-"""The settings of a method: listed, changed, or set as users type them (`training.epochs=10`)."""
+"""List the settings of a method, change them, or parse them as typed (`training.epochs=10`)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SEEDS = ("seed", "init_seed", "training.seed")
 
 
 def settings_of(method: Method) -> dict[str, Any]:
-    """Every setting by name, those of training dotted.
+    """Every setting by name; those of training as "training.NAME".
 
     Example:
         >>> from dissensus.methods.annotator_majority import AnnotatorMajority
@@ -33,7 +33,7 @@ def settings_of(method: Method) -> dict[str, Any]:
 
 
 def changed(method: Method, settings: Mapping[str, Any]) -> Method:
-    """A method that is not fitted, with these settings, dotted or not, and the others as they are.
+    """A copy of a method, not fitted, with these settings changed ("training.epochs" or "hidden").
 
     Example:
         >>> from dissensus.methods.annotator_majority import AnnotatorMajority
@@ -41,10 +41,10 @@ def changed(method: Method, settings: Mapping[str, Any]) -> Method:
         AnnotatorMajority(smoothing=2.0)
     """
     known = settings_of(method)
-    strange = [name for name in settings if name not in known]
-    if strange:
-        there = listed(known, 40) or "none"
-        raise ModelError(f"{method.name} has no setting {listed(strange)}; it has {there}")
+    unknown = [name for name in settings if name not in known]
+    if unknown:
+        names = listed(known, 40) or "none"
+        raise ModelError(f"{method.name} has no setting {listed(unknown)}; it has {names}")
     parameters = method.get_params()
     for name, value in settings.items():
         outer, _, inner = name.partition(".")
@@ -55,24 +55,24 @@ def changed(method: Method, settings: Mapping[str, Any]) -> Method:
 
 
 def seeded(method: Method, seed: int) -> Method:
-    """A method that is not fitted, all of whose seeds are this one."""
+    """A copy of a method, not fitted, with all its seeds set to this one."""
     return changed(method, {name: seed for name in SEEDS if name in settings_of(method)})
 
 
 def draws(method: Method) -> bool:
-    """Whether anything in it is random, so that another seed is another fit."""
+    """Whether the method has a seed, so that fits with different seeds differ."""
     return any(name in settings_of(method) for name in SEEDS)
 
 
 def configured(cls: type[Method], settings: Iterable[tuple[str, str]]) -> Method:
-    """A method with these settings, each a name (dotted for those of training) and a text."""
+    """A method with these settings, each a name ("training.epochs" or "hidden") and a text."""
     method = cls()
     for name, text in settings:
         outer, _, inner = name.partition(".")
         known = method.get_params()
         if outer not in known:
-            there = listed(known, 20) or "none"
-            raise ModelError(f"{method.name} has no setting {name!r}; it has {there}")
+            names = listed(known, 20) or "none"
+            raise ModelError(f"{method.name} has no setting {name!r}; it has {names}")
         if name == "encoder":
             value = encoder_setting(text)
         elif not inner:
@@ -80,8 +80,8 @@ def configured(cls: type[Method], settings: Iterable[tuple[str, str]]) -> Method
         else:
             fields = _fields(known[outer])
             if inner not in fields:
-                there = listed([f"{outer}.{field}" for field in fields], 20) or "none"
-                raise ModelError(f"{method.name} has no setting {name!r}; it has {there}")
+                names = listed([f"{outer}.{field}" for field in fields], 20) or "none"
+                raise ModelError(f"{method.name} has no setting {name!r}; it has {names}")
             changed = {inner: _value(name, text, fields[inner])}
             value = dataclasses.replace(known[outer], **changed)
         method.set_params(**{outer: value})
@@ -89,7 +89,7 @@ def configured(cls: type[Method], settings: Iterable[tuple[str, str]]) -> Method
 
 
 def encoder_setting(text: str) -> str | dict[str, str]:
-    """One encoder for everything, or an encoder by role.
+    """The name of one encoder, or names by role.
 
     Example:
         >>> encoder_setting("minilm:max_length=64")
@@ -97,7 +97,7 @@ def encoder_setting(text: str) -> str | dict[str, str]:
         >>> encoder_setting("speech=whisper-tiny:seconds=10,premise+hypothesis=minilm")
         {'speech': 'whisper-tiny:seconds=10', 'premise+hypothesis': 'minilm'}
     """
-    role = r"[^,:=/\\]+="  # a folder or an option's name has other signs before it
+    role = r"[^,:=/\\]+="  # other characters before "=" belong to a folder or an option
     if not re.match(role, text):
         return text
     pairs = [part.split("=", 1) for part in re.split(rf",(?={role})", text)]
@@ -116,7 +116,7 @@ def _fields(value: Any) -> dict[str, Any]:
 
 
 def _value(name: str, text: str, default: Any) -> Any:
-    """The text as a value of the kind that the default has."""
+    """The text as a value of the same type as the default."""
     try:
         if isinstance(default, tuple):
             return tuple(int(part) for part in text.strip("()[] ").split(",") if part.strip())

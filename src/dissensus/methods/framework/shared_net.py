@@ -1,4 +1,4 @@
-"""The network of methods that predict the same for all annotators."""
+"""Networks of methods that predict the same for all annotators."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ Branch = Literal["output", "attention"]
 
 
 class SharedNet(Network):
-    """One head per question over a trunk that they share, per item.
+    """One head per question over a shared trunk, for items.
 
     Args:
-        branch: what each task has of its own: its "output" layer, or "attention" too, as the
-            network of Fornaciari et al. (2021): a shared attention block over the pooled vectors
-            as they are, then for each task a block and two linear layers.
-        tasks: name -> question; several may answer one question, each in its own way. If left
-            out, there is one for each question.
+        branch: the layers of each task that are not shared: the "output" layer, or "attention"
+            too, as in Fornaciari et al. (2021): a shared attention block over the pooled vectors,
+            not standardised, then a block and two linear layers for each task.
+        tasks: name -> question; several tasks may predict one question. One for each question if
+            left out.
     """
 
     def __init__(
@@ -60,7 +60,7 @@ class SharedNet(Network):
         return Outputs(items=self.answers(self.trunk(batch.pooled)))
 
     def answers(self, features: Tensor) -> dict[str, Tensor]:
-        """What the heads make of features (n_items, width)."""
+        """The outputs of all heads for features (n_items, width)."""
         return {
             task: self.get_submodule(f"head_{number}")(features)
             for number, task in enumerate(self.tasks)
@@ -68,8 +68,7 @@ class SharedNet(Network):
 
 
 class PoolingNet(Network):
-    """A shared network that pools the vectors of each content itself, by attention; each role has
-    a query, which learns with the rest."""
+    """A `SharedNet` over vectors pooled by attention, with a learned query for each role."""
 
     def __init__(self, sizes: Sizes, inner: SharedNet) -> None:
         super().__init__()
@@ -85,20 +84,20 @@ class PoolingNet(Network):
         return self.inner(replace(batch, pooled=pooled))
 
     def attended(self, batch: Batch) -> dict[str, tuple[Tensor, Tensor]]:
-        """For each role the pooled vectors, (n_items, width), and the weights of the positions of
-        each item's content, (n_items, length)."""
-        found = {}
+        """By role, the pooled vectors, (n_items, width), and the weights of the positions of each
+        item's content, (n_items, length)."""
+        pooled = {}
         for role, pool in zip(self.roles, self.pools, strict=True):
             sequence, content = batch.sequence[role], batch.content[role]
-            looked_at = positions_of_items(sequence, content, batch.focus.get(role))
-            found[role] = pool(sequence.vectors[content.clamp(min=0)], looked_at)
-        return found
+            positions = positions_of_items(sequence, content, batch.focus.get(role))
+            pooled[role] = pool(sequence.vectors[content.clamp(min=0)], positions)
+        return pooled
 
 
 def redraw_last_layer(network: Network, seed: int) -> None:
-    """Draw what a network answers with anew: its heads, and the queries it pools by, if any.
+    """Draw new first weights for the heads of a network, and for its pooling queries, if any.
 
-    What stands before them stays as it is.
+    The other weights do not change.
     """
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
@@ -108,7 +107,7 @@ def redraw_last_layer(network: Network, seed: int) -> None:
 
 
 class _AttentiveTrunk(nn.Module):
-    """Pooled vectors of all roles, as they are, through an attention block."""
+    """An attention block over the pooled vectors of all roles, which are not standardised."""
 
     def __init__(self, widths: Mapping[str, int], dropout: float) -> None:
         super().__init__()
@@ -143,7 +142,7 @@ def _head(sizes: Sizes, question: str, width: int) -> Head:
 
 
 def _attentive_head(sizes: Sizes, question: str, width: int, dropout: float) -> nn.Module:
-    """A task's own block, then two linear layers with nothing between them."""
+    """An attention block of one task, then two linear layers without an activation between them."""
     half = width // 2
     block = AttentionBlock(width, dropout=dropout)
     return nn.Sequential(block, nn.Linear(width, half), _head(sizes, question, half))

@@ -1,4 +1,4 @@
-"""Many fits as one: seeds, folds and members of one architecture are trained side by side."""
+"""Fit many methods at once: trainings of one architecture run as a stack."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from dissensus.training.stacking.groups import Unstacked, train_all
 
 @dataclass(frozen=True, eq=False)
 class Job:
-    """A fit to be made."""
+    """A method, and the data to fit it to."""
 
     method: Method
     corpus: Corpus
@@ -23,10 +23,10 @@ class Job:
 
 
 def fit_many(jobs: Sequence[Job], *, stack: bool | None = None) -> list[Method]:
-    """Fit every job's method; those of one architecture train side by side.
+    """Fit the method of every job; trainings of one architecture run as a stack.
 
-    The methods end as they would one by one, but for rounding. The first error ends it all; see
-    `try_many`.
+    The results are the same as one by one, up to rounding. The first error is raised after all jobs
+    were tried; see `try_many`.
 
     Args:
         stack: None stacks where it is possible; False fits one after another.
@@ -35,9 +35,9 @@ def fit_many(jobs: Sequence[Job], *, stack: bool | None = None) -> list[Method]:
         >>> from dissensus import Annotations, Corpus
         >>> from dissensus.contents import Contents
         >>> from dissensus.methods import Single
-        >>> people = Annotations.from_rows([("t1", "ann", "yes"), ("t2", "ann", "no")])
-        >>> shown = Contents.distinct("features", [[1.0, 0.0], [0.0, 1.0]])
-        >>> corpus = Corpus.build("two", people.items, {"q": people}, contents={"x": shown})
+        >>> answers = Annotations.from_rows([("t1", "ann", "yes"), ("t2", "ann", "no")])
+        >>> features = Contents.distinct("features", [[1.0, 0.0], [0.0, 1.0]])
+        >>> corpus = Corpus.build("two", answers.items, {"q": answers}, contents={"x": features})
         >>> jobs = [Job(Single(init_seed=seed), corpus) for seed in range(3)]
         >>> [fitted.init_seed for fitted in fit_many(jobs)]
         [0, 1, 2]
@@ -49,10 +49,10 @@ def fit_many(jobs: Sequence[Job], *, stack: bool | None = None) -> list[Method]:
 
 
 def try_many(jobs: Sequence[Job], *, stack: bool | None = None) -> list[Exception | None]:
-    """As `fit_many`, but a job that fails leaves the others alone: each one's error, if any.
+    """As `fit_many`, but returns the error of each job, or None.
 
-    Where several cannot be trained at once after all, for want of memory for instance, each half
-    of them is tried by itself.
+    If a stack fails as a whole, for example because memory is too small, its jobs are tried again
+    in two halves.
     """
     return _tried(jobs, stack, {})
 
@@ -66,25 +66,26 @@ def _tried(jobs: Sequence[Job], stack: bool | None, cache: ExamplesCache) -> lis
         except Exception as error:
             errors[number] = error
     of_job = [number for number, runs in begun.items() for _ in runs]
-    for at, found in train_all([run for runs in begun.values() for run in runs], stack).items():
-        errors[of_job[at]] = errors[of_job[at]] or found
+    failed = train_all([run for runs in begun.values() for run in runs], stack)
+    for at, failure in failed.items():
+        errors[of_job[at]] = errors[of_job[at]] or failure
     for number in [number for number in begun if errors[number] is None]:
         try:
             _end(jobs[number], begun[number])
         except Exception as error:
             errors[number] = error
-    begun.clear()  # networks that are begun anew need not be there twice
-    anew = [number for number, error in enumerate(errors) if isinstance(error, Unstacked)]
-    for half in (anew[: len(anew) // 2], anew[len(anew) // 2 :]):
-        if half:  # the trainings of a single job are made one after another then
-            again = _tried([jobs[n] for n in half], stack if len(half) > 1 else False, cache)
-            for number, outcome in zip(half, again, strict=True):
+    begun.clear()  # frees the networks that are built again
+    unstacked = [number for number, error in enumerate(errors) if isinstance(error, Unstacked)]
+    for half in (unstacked[: len(unstacked) // 2], unstacked[len(unstacked) // 2 :]):
+        if half:  # the trainings of a single job then run one after another
+            outcomes = _tried([jobs[n] for n in half], stack if len(half) > 1 else False, cache)
+            for number, outcome in zip(half, outcomes, strict=True):
                 errors[number] = outcome
     return errors
 
 
 def begin_fit(job: Job, cache: ExamplesCache) -> list[Trainer]:
-    """The trainings of a job about to begin; a method without any is fitted at once."""
+    """The trainings of a job, ready to start; a method without any is fitted here."""
     method = job.method
     if not isinstance(method, TrainedMethod):
         method.fit(job.corpus, job.questions, job.validation)
@@ -94,7 +95,7 @@ def begin_fit(job: Job, cache: ExamplesCache) -> list[Trainer]:
 
 
 def _end(job: Job, runs: list[Trainer]) -> None:
-    """Bring a fit to its end whose trainings are made."""
+    """End a fit whose trainings are done."""
     if isinstance(job.method, TrainedMethod):
         job.method.end_fit(runs, job.corpus, _aligned(job.method, job))
 
@@ -104,11 +105,11 @@ def _aligned(method: Method, job: Job) -> Corpus | None:
 
 
 def worth_stacking(method: Method) -> bool:
-    """Whether fits of a method that differ in seeds and folds should be made together.
+    """Whether fits of a method with different seeds and folds are faster as a stack.
 
-    Encoders that learn too are faster side by side on a GPU only. On a CPU their arithmetic takes
-    the time, however it is arranged: five MiniLMs at batch size 8 and one thread were trained 0.96
-    times as fast together as one by one (of a BERT with vectors 8 wide ten were, 4 times).
+    With fine-tuned encoders, only on a GPU. On a CPU, arithmetic takes most of the time, stacked or
+    not: five MiniLMs (batch size 8, one thread) trained 0.96 times as fast stacked as one by one,
+    although ten BERTs with vectors 8 wide trained 4 times as fast.
     """
     if not isinstance(method, TrainedMethod) or method.training.losses != "summed":
         return False

@@ -1,4 +1,4 @@
-"""Distributions made more even, or less, by a temperature; and the one that labels ask for."""
+"""Rescale distributions by a temperature, and choose the temperature that fits labels best."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ import numpy as np
 from dissensus.methods.framework.answers import Answers
 from dissensus.scales import Interval, MultiLabel, Ordinal, Scale
 
-LOWEST, HIGHEST = 0.05, 20.0  # of all temperatures
-HALVINGS = 60  # of the range: as exact as floating point
-ROUNDING = 4 * float(np.finfo(float).eps)  # of sums, as a share of what is added up
+LOWEST, HIGHEST = 0.05, 20.0  # temperatures that are considered
+HALVINGS = 60  # of that range: to the precision of floating point
+ROUNDING = 4 * float(np.finfo(float).eps)  # relative error of sums
 
 
 def tempered(scale: Scale, distribution: np.ndarray, temperature: float) -> np.ndarray:
     """The distribution to the power of 1 / temperature: above 1 more even, below 1 less.
 
-    Of a softmax that is dividing what goes into it by the temperature; of a set the same for yes
-    and no of each value; of a normal density its variance times the temperature.
+    For a softmax, this divides its inputs by the temperature. Multi-label: the same for yes and no
+    of each value. A normal density has its variance multiplied by the temperature.
 
     Args:
         distribution: (n, n_columns).
@@ -34,7 +34,7 @@ def tempered(scale: Scale, distribution: np.ndarray, temperature: float) -> np.n
 
 
 def tempered_answers(scale: Scale, answers: Answers, temperature: float) -> Answers:
-    """The same for answers; of all that are expected, only a median can change."""
+    """Answers with tempered distributions; the values of ordinal scales (medians) may change."""
     distribution = tempered(scale, answers.distribution, temperature)
     value = answers.value
     if isinstance(scale, Ordinal):
@@ -45,24 +45,25 @@ def tempered_answers(scale: Scale, answers: Answers, temperature: float) -> Answ
 def best_temperature(
     scale: Scale, distribution: np.ndarray, label: np.ndarray, lowest: float = 1.0
 ) -> float:
-    """The temperature, up to 20, at which the labels are likeliest.
+    """The temperature, up to 20, at which the labels are most likely.
 
-    The likelihood has one highest point in 1 / temperature, where its slope is 0. Where all
-    temperatures are equally good, as for labels of distributions that are even, it is 1.
+    The likelihood has a single maximum in 1 / temperature, where its slope is 0. If all
+    temperatures are equally good, for example if all distributions are uniform, it is 1.
 
     Args:
         distribution: (n, n_columns).
         label: as the scale stores answers, (n,).
-        lowest: of all temperatures, from 0.05. Below 1 a distribution becomes surer; but people
-            are not surer than the one label that they are summed up in, and a few labels that
-            happen to be all right would have it so.
+        lowest: the lowest temperature that is considered, at least 0.05. Below 1, distributions
+            become more certain than the model was. The default does not allow that: annotators
+            agree less than their one label shows, and a few labels that happen to be predicted
+            correctly would lead to it.
     """
-    logs, said = _log_masses(scale, distribution), _columns(scale, label)
-    wanted = np.take_along_axis(logs, said[..., None], axis=-1)[..., 0].sum()
+    logs, columns = _log_masses(scale, distribution), _columns(scale, label)
+    of_labels = np.take_along_axis(logs, columns[..., None], axis=-1)[..., 0].sum()
 
     def slope(temperature: float) -> float:
-        """Above 0 where the labels become likelier as the temperature falls."""
-        return float(wanted - (_softmax(logs / temperature) * logs).sum())
+        """Above 0 if the labels become more likely as the temperature falls."""
+        return float(of_labels - (_softmax(logs / temperature) * logs).sum())
 
     if abs(slope(1)) <= ROUNDING * np.abs(logs).sum():
         return 1.0
@@ -74,14 +75,14 @@ def best_temperature(
 
 
 def _log_masses(scale: Scale, distribution: np.ndarray) -> np.ndarray:
-    """(n, n_columns); of sets those of no and yes, (n, n_values, 2)."""
+    """Logarithms, (n, n_columns); multi-label: of no and yes, (n, n_values, 2)."""
     if isinstance(scale, MultiLabel):
         distribution = np.stack([1 - distribution, distribution], axis=-1)
     return np.log(distribution.clip(np.finfo(float).tiny))
 
 
 def _columns(scale: Scale, label: np.ndarray) -> np.ndarray:
-    """The column of each label, (n,); of sets 0 or 1 for each value, (n, n_values)."""
+    """The column of each label, (n,); multi-label: 0 or 1 for each value, (n, n_values)."""
     if isinstance(scale, Interval):
         return scale.bins(label)
     if isinstance(scale, MultiLabel):

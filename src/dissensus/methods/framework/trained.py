@@ -41,10 +41,10 @@ ExamplesCache = dict[
     tuple[int, str], Examples
 ]  # by id of the corpus and what the examples depend on
 
-ITEMS_AT_ONCE = 1024
+ITEMS_AT_ONCE = 1024  # per batch of a prediction
 ROWS_AT_ONCE = 1 << 15
 TUNED_AT_ONCE = 64  # contents per batch of a fine-tuned encoder, on a CPU
-ON_GPU = 4  # times as many
+ON_GPU = 4  # times as many on a GPU
 ITEMS_TO_SEE = 1024  # to standardise the vectors of an encoder that is fine-tuned
 
 
@@ -73,7 +73,7 @@ class TrainedMethod(Method):
         init=False, repr=False, default=None
     )
     _identities: dict[str, str] = dataclasses.field(init=False, repr=False, default_factory=dict)
-    needs_rows: ClassVar[bool] = False  # whether the losses look at annotators' own answers
+    needs_rows: ClassVar[bool] = False  # whether the losses use the answers of annotators
 
     @property
     def pools(self) -> bool:
@@ -100,7 +100,7 @@ class TrainedMethod(Method):
         return {}
 
     def learns(self, corpus: Corpus) -> np.ndarray:
-        """The items (codes) that there is something to learn from: those with an answer."""
+        """The items (codes) to learn from: those with an answer."""
         return items_of(corpus[question] for question in self.learned_.questions)
 
     def start(self, corpus: Corpus, question: str) -> np.ndarray:

@@ -14,7 +14,7 @@ from dissensus.corpus import Corpus
 from dissensus.errors import DissensusError
 from dissensus.evaluation import Fold
 from dissensus.evaluation.fit import Job, Key
-from dissensus.methods.framework.calibration import set_aside
+from dissensus.methods.framework.calibration import held_out_items
 from dissensus.methods.framework.members import MemberAnswers
 from dissensus.methods.framework.settings import seeded
 from dissensus.methods.framework.stacked_fits import Job as FitJob
@@ -158,7 +158,7 @@ class _Fit:
             self.score = float(-np.log(said.clip(1e-12)).mean())
         else:
             method.temperature_ = {}
-            self.aside = set_aside(self.train, method.held_out, method.training.seed)
+            self.aside = held_out_items(self.train, method.held_out, method.training.seed)
             self.said = self._said(self.test)
             self.said_aside = self._said(self.train.select(items=self.aside))
         del self.method

@@ -11,8 +11,8 @@ all rows, so that any number of them can be computed at once, when the row is ne
 a 2 x 2 matrix times (p, b). Missed steps are their product: exact, but for rounding.
 
 **AdamW** (and Adam without decay) keeps moments m and v, of which beta1 m and beta2 v are left,
-exactly. Its weights move along m / (sqrt(v / (1 - beta2^i)) + eps). With s the last step that a
-row made, and h = sqrt(beta2^(i - s) (1 - beta2^s) / (1 - beta2^i)), step i moves it along
+exactly. Its weights move along m / (sqrt(v / (1 - beta2^i)) + eps). With s the last step of a
+row, and h = sqrt(beta2^(i - s) (1 - beta2^s) / (1 - beta2^i)), step i moves it along
 
     beta1^(i - s) m_s / (h S + eps),    S = sqrt(v_s / (1 - beta2^s)),
 
@@ -301,4 +301,4 @@ def _place(network: nn.Module, table: nn.Parameter) -> tuple[nn.Module, str]:
         for name, parameter in module.named_parameters(recurse=False):
             if parameter is table:
                 return module, name
-    raise KeyError("tables() gives a parameter that is not the network's")
+    raise KeyError("tables() returns a parameter that is not part of the network")

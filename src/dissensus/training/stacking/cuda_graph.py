@@ -24,11 +24,11 @@ class CapturedSteps:
         self.shapes: list[tuple[int, ...]] = []
 
     def run(self, step: Step, indices: StackedIndices, plan: Plan) -> Tensor:
-        """Make all steps of an epoch; the sum of each member's losses.
+        """Run all steps of an epoch; returns the sum of each member's losses.
 
         Args:
-            step: one step of every member; their losses. Where the plan has nobody alive, it
-                changes no weights.
+            step: one step of every member, returns their losses; must change no weights where the
+                plan has no member alive.
         """
         shapes = [tuple(tensor.shape) for tensor in (*indices.tensors(), *plan.values())]
         if shapes != self.shapes:  # captured again where shapes have changed
@@ -52,7 +52,7 @@ class CapturedSteps:
         self.graph = capture(lambda: self._next_step(step), self.device)
 
     def _warm_up(self, step: Step) -> None:
-        """Make a step that changes no weights, so that everything is allocated before."""
+        """Run a step that changes no weights, so that memory is allocated before the capture."""
         own = {name: self.plan[name].clone() for name in ("alive", "means")}
         for name in own:
             self.plan[name].zero_()

@@ -20,8 +20,8 @@ OWN_SETTINGS = (  # settings of training that may differ between the members of 
 
 
 class Unstacked(ModelError):
-    """A stack failed as a whole, and why. It holds words only: an exception would keep everything
-    in memory that the attempt used."""
+    """A stack failed as a whole, and why. It contains only a message: the original exception would
+    keep everything in memory that the attempt used."""
 
 
 def stackable(trainer: Trainer) -> bool:
@@ -37,9 +37,9 @@ def obstacle(trainer: Trainer) -> str:
         return "its losses are minimised one after another"
     whole = [loss.name for loss in trainer.losses if loss.weight is None]
     if whole:
-        return f"loss {whole[0]!r} is over the whole batch, padding and all"
+        return f"loss {whole[0]!r} is over the whole batch, with its padding"
     if trainer.tables.tables:  # a stack would step every row of every member
-        return "its tables of annotators are so large that it steps some of their rows only"
+        return "its tables of annotators are so large that only some of their rows are stepped"
     for part in trainer.network.modules():
         if not getattr(part, "stackable", True):
             return f"vmap cannot run {type(part).__name__}"
@@ -82,8 +82,8 @@ def _train_stack(trainers: list[Trainer]) -> dict[int, Exception]:
             return _train_one_by_one(trainers, str(error))
         return dict.fromkeys(range(len(trainers)), Unstacked(str(error)))
     except Exception as error:
-        words = str(error) if isinstance(error, ModelError) else f"{type(error).__name__}: {error}"
-        return dict.fromkeys(range(len(trainers)), Unstacked(words))
+        reason = str(error) if isinstance(error, ModelError) else f"{type(error).__name__}: {error}"
+        return dict.fromkeys(range(len(trainers)), Unstacked(reason))
     return dict(stack.errors)
 
 

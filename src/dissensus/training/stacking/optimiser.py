@@ -150,7 +150,7 @@ class Step:
 
     Args:
         decay: of each member's weights, (n_members, 1, ...).
-        count: steps that each member has made with this one, (n_members, 1, ...).
+        count: the steps of each member including this one, (n_members, 1, ...).
     """
 
     optimiser: str

@@ -69,7 +69,7 @@ class Stack:
     def train_step(
         self, indices: StackedIndices, plan: Plan, step: int | Tensor, longest: dict[str, int]
     ) -> Tensor:
-        """Update the weights of every member that is alive; their losses, 0 of the others."""
+        """Update the weights of every member that is alive; returns their losses, else 0."""
         batch = self.examples.batch(indices, step, at_step(plan["noise"], step), longest)
         if self.same_batches:
             batch = _pytree.tree_map(lambda tensor: tensor[0], batch)
@@ -108,7 +108,7 @@ class Stack:
         return member not in self.errors and not self.trainers[member].finished
 
     def _train_steps(self, epochs: list[EpochPlan | None]) -> Tensor:
-        """Make the steps of an epoch; the sum of each member's losses."""
+        """Run the steps of an epoch; returns the sum of each member's losses."""
         going = [epoch for epoch in epochs if epoch is not None]
         indices = self.examples.indices(going[:1] if self.same_batches else epochs)
         plan = self._plan(epochs, len(indices.items))
@@ -187,6 +187,6 @@ def _same_batches(trainers: Sequence[Trainer]) -> bool:
 
 
 def _register_pytree(kind: type) -> None:
-    """Let vmap look into one of our dataclasses."""
+    """Let vmap map over the fields of a dataclass."""
     if kind not in _pytree.SUPPORTED_NODES:
         _pytree.register_dataclass(kind)

@@ -117,7 +117,7 @@ class StackedExamples:
 
     @staticmethod
     def obstacle(examples: Examples) -> str:
-        """Why what a batch needs cannot all stay on the device; empty if it can."""
+        """Why not everything that a batch needs can stay on the device; empty if it can."""
         for role, store in examples.stores.items():
             if 4 * store.vectors.size > MOST:
                 return f"sequences of {role!r} are too large to stay in memory"
@@ -125,7 +125,7 @@ class StackedExamples:
             if not isinstance(values, Prepared):
                 return f"contents of {role!r} are read batch by batch"
             if not (values.unit_by_unit or values.one_position):
-                return f"positions of {role!r} are not its units, as those of pictures and speech"
+                return f"positions of {role!r} are not its units, as for images and speech"
         return ""
 
     def _shifted(self, parts: list[Tensor], role: str) -> Tensor:
@@ -256,7 +256,7 @@ class StackedExamples:
 
 
 def at_step(values: Tensor, step: int | Tensor) -> Tensor:
-    """values[step], without waiting for the device to say what the step is."""
+    """values[step], without copying the number of the step from the device."""
     if isinstance(step, int):
         return values[step]
     return values.index_select(0, step.view(1)).squeeze(0)
