@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from tests.datasets.crowd_folders import CROWD_FOLDERS
+from tests.datasets.speech_folders import SPEECH_FOLDERS
 from tests.datasets.writing import write as write
 
 TOKENS = """item_id,split,sent_id,pos_in_sent,token,gold,orig_id,auto_labelled
@@ -289,6 +290,28 @@ def lewidi2025(folder: Path) -> None:
         write(folder, f"{name}_annotators_meta.json", people)
 
 
+PIECES = """item_id,name,midi,measures,duration_s,midi_present
+1_piece9,Tea,Tea_N64_Tea.mid,2,10.0,True
+"""
+RATED_PIECES = """\
+n_measures,item_id,annotator_id,age,country,gender,musicianship,is_known,valence,arousal
+3,1_piece10,1_a,21-25,US,Male,1,False,"[-0.5, 0.1, 0.1]","[1, 1, 1]"
+2,1_piece9,1_a,21-25,US,Male,1,True,"[-0.5, -0.25]","[0, 1]"
+2,1_piece9,1_b,21-25,US,Female,5,False,"[0.5, 0.25]","[-1, 0]"
+2,1_piece9,1_b,21-25,US,Female,5,False,"[0.5, 0.25]","[-1, 0]"
+"""
+NOTES = """item_id,track,onset_beat,dur_beats,pitch,velocity,measure
+1_piece9,1,0.0,1.0,60,100,0.0
+1_piece9,2,3.0,1.0,72,90,0.75
+"""
+
+
+def vgmidi(folder: Path) -> None:
+    write(folder, "pieces.csv", PIECES)
+    write(folder, "annotations.csv.gz", RATED_PIECES)
+    write(folder, "notes.csv.gz", NOTES)
+
+
 FOLDERS: dict[str, Callable[[Path], None]] = {
     "pos_tweets": pos_tweets,
     "speechocean762": speechocean762,
@@ -300,4 +323,6 @@ FOLDERS: dict[str, Callable[[Path], None]] = {
     "eye_fixations_12coders": eye_fixations_12coders,
     "lewidi2025": lewidi2025,
     **CROWD_FOLDERS,
+    "vgmidi": vgmidi,
+    **SPEECH_FOLDERS,
 }

@@ -10,10 +10,11 @@ import pytest
 from dissensus.corpus import Corpus
 from dissensus.datasets import DATASETS, dataset
 from dissensus.scales import MultiLabel
+from tests.datasets.speech_folders import SPEECH_FOLDERS
 
 pytestmark = pytest.mark.data
 
-OTHER = ("toxic_spans", "nli_variation")  # whose table counts answers in two ways
+OTHER = ("toxic_spans", "nli_variation", *SPEECH_FOLDERS)  # counted in two ways, or not at hand
 WHOLE = [n for n in DATASETS if dataset(n).DEFAULT is not None and n not in OTHER]
 NAMED = [  # corpora that are chosen by name, with what the card's table calls their questions
     ("pos_tweets", "plank2014", {"tag": "tag, two experts (plank2014)"}),

@@ -38,6 +38,11 @@ DATASETS: dict[str, str] = {
     "snow2008": "dissensus.datasets.snow2008",
     "bluebirds_ducks": "dissensus.datasets.bluebirds_ducks",
     "dawid_skene_classics": "dissensus.datasets.dawid_skene_classics",
+    "vgmidi": "dissensus.datasets.vgmidi",
+    "msp_improv": "dissensus.datasets.msp_improv",
+    "msp_podcast": "dissensus.datasets.msp_podcast",
+    "iemocap": "dissensus.datasets.iemocap",
+    "muse": "dissensus.datasets.muse",
 }
 
 

@@ -15,8 +15,15 @@ import pyarrow as pa
 from dissensus.annotations import Annotations
 from dissensus.contents import Contents
 from dissensus.corpus import Corpus
-from dissensus.datasets.files import chosen, csv_table, names_in_order, naming, once_each, present
-from dissensus.errors import DataError
+from dissensus.datasets.files import (
+    chosen,
+    csv_table,
+    names_in_order,
+    naming,
+    once_each,
+    present,
+    present_folder,
+)
 from dissensus.names import Names
 from dissensus.scales import Interval, Nominal
 
@@ -84,7 +91,6 @@ def _questions(
 
 def _images(folder: Path, items: Names) -> Any:
     """The bytes of every face's file."""
-    if not (folder / IMAGES).is_dir():
-        raise DataError(f"{folder / IMAGES}: missing; the corpus cannot be read without it")
-    files = [present(folder / IMAGES, f"{name}.jpg").read_bytes() for name in items]
+    images = present_folder(folder, IMAGES)
+    files = [present(images, f"{name}.jpg").read_bytes() for name in items]
     return pa.array(files, pa.binary())

@@ -17,7 +17,7 @@ from dissensus.errors import DataError, listed
 from dissensus.names import Names
 
 
-def csv_table(folder: Path, name: str, **types: Any) -> Any:
+def csv_table(folder: Path, name: str, /, **types: Any) -> Any:
     """A CSV file of the folder, plain or gzipped, with just these columns and types.
 
     Texts stay as they are written ("007", "NA", ""); a number that is missing is an error.
@@ -25,7 +25,7 @@ def csv_table(folder: Path, name: str, **types: Any) -> Any:
     return _delimited(folder, name, types, pc_csv.ParseOptions(newlines_in_values=True))
 
 
-def tsv_table(folder: Path, name: str, **types: Any) -> Any:
+def tsv_table(folder: Path, name: str, /, **types: Any) -> Any:
     """A file with tabs between its columns, where a quotation mark is a sign like any other."""
     return _delimited(folder, name, types, pc_csv.ParseOptions(delimiter="\t", quote_char=False))
 
@@ -82,6 +82,22 @@ def present(folder: Path, name: str) -> Path:
     if not path.is_file():
         raise DataError(f"{path}: missing; the corpus cannot be read without it")
     return path
+
+
+def present_folder(folder: Path, name: str) -> Path:
+    """The path of a folder inside the corpus's that it cannot do without."""
+    path = folder / name
+    if not path.is_dir():
+        raise DataError(f"{path}: missing; the corpus cannot be read without it")
+    return path
+
+
+def text_lines(path: Path) -> list[str]:
+    """The lines of a text file; bytes that are not UTF-8 become a replacement character."""
+    try:
+        return path.read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError as error:
+        raise DataError(f"{path}: {error.strerror or error}") from None
 
 
 def chosen(folder: Path, corpus: str | None, corpora: tuple[str, ...], default: str | None) -> str:
