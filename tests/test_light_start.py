@@ -61,6 +61,7 @@ except SystemExit as stop:
     [
         "import dissensus",
         "from dissensus import Annotations, Corpus, Predictions, readers, datasets, agreement",
+        "from dissensus.densities import Grid, fixed_kde; fixed_kde([[0.5]], Grid(8), 0.2)",
         "from dissensus.methods import METHODS; assert METHODS",
         "from dissensus.evaluation import Results, compare, tables",
         running("--help"),
@@ -69,6 +70,7 @@ except SystemExit as stop:
     ids=[
         "import",
         "data",
+        "densities",
         "methods",
         "evaluation",
         "--help",

@@ -1,0 +1,63 @@
+"""How do ratings spread? `observations -> density`: mass on a grid over one question or two.
+
+Functions take numpy arrays, or torch tensors, with any batch axes `...`. With tensors they have
+gradients, and can be vmapped and captured in a CUDA graph. torch is not loaded for numpy arrays.
+
+- ratings: (..., n_annotators, n_dimensions), with a mask (..., n_annotators) where some are missing
+- observations: (..., n_observations, n_dimensions), with weights (..., n_observations) or equal
+- density: (..., *grid.shape), the mass in each cell, which sums to 1
+
+`draw_observations` and `weighted_observations` make observations of ratings; `histogram`,
+`diffusion_kde` and `fixed_kde` make densities of observations; `pool` makes them coarser.
+
+Example:
+    >>> import numpy as np
+    >>> grid = Grid((64, 64), limits=(-1, 1))
+    >>> ratings = np.array([[0.2, 0.0], [0.4, -0.2], [0.9, -0.1]])  # of three annotators
+    >>> uniforms = np.random.default_rng(0).random((200, n_uniforms(3, 2)))
+    >>> observations = draw_observations(ratings, uniforms, grid)
+    >>> density, bandwidth, has_root = diffusion_kde(observations, grid, temperature=8)
+    >>> pool(density, grid, (2, 2)).round(2).tolist()
+    [[0.04, 0.02], [0.62, 0.32]]
+    >>> values, weights, spread = weighted_observations(ratings, grid)  # without random numbers
+    >>> exact = diffusion_kde(
+    ...     values, grid, weights, spread=spread, n_observations=200, temperature=8
+    ... )
+    >>> float(tvd(exact.density, density, grid)) < 0.1
+    True
+"""
+
+from __future__ import annotations
+
+from dissensus.densities.distances import cross_entropy, jsd, tvd, wasserstein
+from dissensus.densities.grid import Grid
+from dissensus.densities.histogram import histogram
+from dissensus.densities.kde import Estimate, diffusion_kde, fixed_kde
+from dissensus.densities.observations import (
+    Observations,
+    draw_observations,
+    n_uniforms,
+    weighted_observations,
+)
+from dissensus.densities.readouts import expectation, marginal, pool, region_levels, sample
+
+__all__ = [
+    "Estimate",
+    "Grid",
+    "Observations",
+    "cross_entropy",
+    "diffusion_kde",
+    "draw_observations",
+    "expectation",
+    "fixed_kde",
+    "histogram",
+    "jsd",
+    "marginal",
+    "n_uniforms",
+    "pool",
+    "region_levels",
+    "sample",
+    "tvd",
+    "wasserstein",
+    "weighted_observations",
+]

@@ -1,0 +1,204 @@
+"""The bandwidth of the diffusion KDE for many densities at once, in torch, with its gradient.
+
+Botev, Grotowski and Kroese (2010), doi:10.1214/10-AOS799: the best bandwidth is a root of
+t = phi(t), where phi follows from the roughness of the density, which a chain of higher and higher
+derivatives estimates. A *time* is the square of a bandwidth relative to the range of the grid.
+Times and roughness are kept as logarithms, so that float32 suffices.
+
+The root is found for all densities together in a fixed number of steps, and no value is read on the
+host: the work can be vmapped, and captured in a CUDA graph. The gradient is that of the implicit
+function theorem; it does not depend on how the root was found.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from dissensus.densities.arrays import numbers, table
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+UNIT = 64 * math.pi**2  # squared frequencies are divided by it: float32 then holds their powers
+SMALLEST = 1e-30  # of a roughness: below it, a density is flat
+LONGEST = 10.0  # of a time within the chain: after it, a density is flat
+LARGEST = 1.0  # of a time that is returned: the bandwidth is the range of the grid
+DEEPEST = {1: 7, 2: 5}  # order of the chain's first derivatives, by number of dimensions
+
+
+class Times(NamedTuple):
+    """The diffusion times of densities."""
+
+    times: Tensor  # (..., n_dimensions)
+    has_root: Tensor  # (...), bool
+
+
+def diffusion_times(
+    coefficients: Tensor, n_dimensions: int, n: float | Tensor, limit: float, iterations: int
+) -> Times:
+    """How long to smooth each density along each dimension.
+
+    Args:
+        coefficients: cosine coefficients of histograms, (..., K) or (..., K, L).
+        n: number of observations.
+        limit: the root is looked for below this time. Where there is none, it is the time.
+        iterations: steps of the search.
+    """
+    import torch
+
+    power = coefficients**2 * table(coefficients, _doubled, *coefficients.shape[-n_dimensions:])
+    log_n = n.log() if isinstance(n, torch.Tensor) else math.log(n)
+
+    def rough(log_time: Tensor) -> Tensor:
+        return _roughness(power, log_time, n_dimensions, log_n)
+
+    def phi(roughness: Tensor) -> Tensor:
+        return _log_phi(roughness, n_dimensions, log_n)
+
+    difference = torch.finfo(power.dtype).eps ** 0.3  # best for a central difference, nearly
+    with torch.no_grad():
+        start, has_root = _root(lambda t: phi(rough(t)), power, n_dimensions, limit, iterations)
+        upper, lower = rough(start + difference), rough(start - difference)
+        slope = 1 - (phi(upper) - phi(lower)) / (2 * difference)
+        slope = torch.where(has_root, slope, 1).clamp(min=0.02)
+        growth = (upper - lower) / (2 * difference)  # (..., 1 or 3)
+    roughness = rough(start)
+    step = torch.where(has_root, (phi(roughness) - start) / slope, 0)  # a Newton step: its gradient
+    if n_dimensions == 1:  # is that of the root
+        return Times((start + step).exp().unsqueeze(-1), has_root)
+    log_02, log_11, log_20 = (roughness + growth * step.unsqueeze(-1)).unbind(-1)
+    mixed = torch.logaddexp(log_11, (log_02 + log_20) / 2)
+    common = -(math.log(4 * math.pi * UNIT**2) + log_n) - mixed
+    ratio = 0.75 * (log_20 - log_02)
+    log_times = torch.stack([common + ratio, common - ratio], dim=-1) / 3
+    return Times(log_times.clamp(max=math.log(LARGEST)).exp(), has_root)
+
+
+def _doubled(*n_frequencies: int) -> np.ndarray:
+    """How often a squared coefficient counts: 2 for each dimension of which it is no constant."""
+    factors = np.ones(())
+    for n in n_frequencies:
+        factors = factors[..., None] * np.where(np.arange(n) > 0, 2.0, 1.0)
+    return factors
+
+
+def _squares(n_frequencies: int) -> np.ndarray:
+    return (math.pi * np.arange(n_frequencies)) ** 2
+
+
+def _powers(n_frequencies: int, *orders: int) -> np.ndarray:
+    """Squared frequencies to the power of each order: (n_orders, n_frequencies)."""
+    squares = (math.pi * np.arange(n_frequencies)) ** 2 / UNIT
+    return squares ** np.array(orders)[:, None]
+
+
+def _roughness(power: Tensor, log_time: Tensor, n_dimensions: int, log_n: float | Tensor) -> Tensor:
+    """Logarithms of the roughness of second order, (..., 1); in two dimensions (..., 3), of
+    derivatives (0, 2), (1, 1) and (2, 0). They are to be multiplied by UNIT**2."""
+    order = DEEPEST[n_dimensions]
+    width = 1 if n_dimensions == 1 else order + 1
+    log_times = log_time.unsqueeze(-1).expand(*log_time.shape, width)
+    while True:
+        rough = _derivatives(power, log_times, order, n_dimensions).clamp(min=SMALLEST)
+        if order == 2:
+            return rough.log()
+        order -= 1
+        if n_dimensions == 2:
+            rough = rough[..., 1:] + rough[..., :-1]  # (..., order + 1)
+        log_times = _log_times(rough, order, n_dimensions, log_n)
+
+
+def _derivatives(power: Tensor, log_times: Tensor, order: int, n_dimensions: int) -> Tensor:
+    """Squared norms of derivatives of one order, each at its own time: (..., n_derivatives)."""
+    times = log_times.exp().unsqueeze(-1)
+    n_last = power.shape[-1]
+    last = (-times * table(power, _squares, n_last)).exp()  # (..., n_derivatives, L)
+    if n_dimensions == 1:
+        return (last * table(power, _powers, n_last, order) * power.unsqueeze(-2)).sum(dim=-1)
+    n_first = power.shape[-2]
+    first = last if n_first == n_last else (-times * table(power, _squares, n_first)).exp()
+    rising = tuple(range(order + 1))
+    along = (
+        first * table(power, _powers, n_first, *rising[::-1])
+    ) @ power  # (..., n_derivatives, L)
+    return (along * last * table(power, _powers, n_last, *rising)).sum(dim=-1)
+
+
+def _log_times(rough: Tensor, order: int, n_dimensions: int, log_n: float | Tensor) -> Tensor:
+    """The best times for derivatives of an order, given the roughness of the order above."""
+    if n_dimensions == 1:
+        share = (1 + 0.5 ** (order + 0.5)) / 3
+        constants = [math.log(2 * share * _odd(order) / math.sqrt(2 * math.pi))]
+        exponent = 2 / (3 + 2 * order)
+    else:
+        share = (1 + 0.5 ** (order + 1)) / 3
+        odds = [_odd(i) * _odd(order - i) for i in range(order + 1)]
+        constants = [math.log(share * odd / math.pi) for odd in odds]
+        exponent = 1 / (2 + order)
+    scaled = [constant - (order + 1) * math.log(UNIT) for constant in constants]
+    shift = log_n if isinstance(log_n, float) else log_n.unsqueeze(-1)
+    log_times = (numbers(rough, scaled) - shift - rough.log()) * exponent
+    return log_times.clamp(max=math.log(LONGEST))
+
+
+def _odd(order: int) -> int:
+    """The product of the odd numbers below 2 * order."""
+    return math.prod(range(1, 2 * order, 2))
+
+
+def _log_phi(log_rough: Tensor, n_dimensions: int, log_n: float | Tensor) -> Tensor:
+    """The logarithm of phi(t); in two dimensions of gamma / (1 - gamma), as published."""
+    import torch
+
+    if n_dimensions == 1:
+        log_rough = log_rough.squeeze(-1)
+        return (math.log(2 * math.sqrt(math.pi) * UNIT**2) + log_n + log_rough) * -0.4
+    log_sum = (log_rough + numbers(log_rough, [0.0, math.log(2), 0.0])).logsumexp(dim=-1)
+    log_gamma = (math.log(2 * math.pi * UNIT**2) + log_n + log_sum) / -3
+    log_gamma = log_gamma.clamp(max=-1e-3)  # at 0 there is no root anyway
+    return log_gamma - torch.log(-torch.expm1(log_gamma))
+
+
+def _root(
+    log_phi: Callable[[Tensor], Tensor],
+    power: Tensor,
+    n_dimensions: int,
+    limit: float,
+    iterations: int,
+) -> tuple[Tensor, Tensor]:
+    """The logarithm of the root of t = phi(t) below the limit, and whether there is one.
+
+    Secant steps on logarithms; a step that leaves the bracket is replaced by half of it, or by
+    t = phi(t) as long as there is no lower end. phi grows with t, and more slowly than it.
+    """
+    import torch
+
+    batch = power.shape[: power.dim() - n_dimensions]
+    previous = power.new_full(batch, math.log(limit))
+    error = previous - log_phi(previous)
+    has_root = error > 0
+    error_before, high, low = error, previous, previous - 60
+    bracketed = torch.zeros_like(has_root)
+    at = torch.where(has_root, previous - error, previous)
+    tolerance = 8 * torch.finfo(power.dtype).eps
+    for _ in range(iterations):
+        error = at - log_phi(at)
+        high = torch.where(error > 0, torch.minimum(high, at), high)
+        low = torch.where(error > 0, low, torch.maximum(low, at))
+        bracketed = bracketed | (error <= 0)
+        distance = at - previous
+        moved = distance.abs() > tolerance
+        slope = (error - error_before) / torch.where(moved, distance, 1)
+        slope = torch.where(moved & (slope > 0.02), slope, 1)
+        following = at - error / slope
+        slack = tolerance * (1 + at.abs())
+        inside = (following >= low - slack) & (following <= high + slack)
+        safe = torch.where(bracketed, (low + high) / 2, at - error)
+        previous, error_before = at, error
+        at = torch.where(inside, following, safe)
+        at = torch.where(has_root, at, high)
+    return at, has_root

@@ -1,0 +1,115 @@
+"""The grid that a density is given on."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from dissensus.errors import DataError
+
+
+@dataclass(frozen=True, init=False)
+class Grid:
+    """Equal cells over one question's ratings, or over those of two.
+
+    Args:
+        shape: number of cells in each dimension: `(64,)` or 64, `(64, 64)`.
+        limits: lowest and highest rating in each dimension; one pair stands for all of them.
+
+    Example:
+        >>> grid = Grid((4, 2), limits=[(-1, 1), (0, 10)])
+        >>> [centres.tolist() for centres in grid.centres]
+        [[-0.75, -0.25, 0.25, 0.75], [2.5, 7.5]]
+        >>> grid.n_dimensions, grid.n_cells, grid.cell_size
+        (2, 8, 2.5)
+    """
+
+    shape: tuple[int, ...]
+    limits: tuple[tuple[float, float], ...]  # one pair for each dimension
+
+    def __init__(
+        self,
+        shape: int | Sequence[int] = (64, 64),
+        limits: tuple[float, float] | Sequence[tuple[float, float]] = (-1.0, 1.0),
+    ) -> None:
+        shape = (shape,) if isinstance(shape, int) else tuple(map(int, shape))
+        pairs = np.array(limits, dtype=float).reshape(-1, 2)
+        limits = tuple((float(low), float(high)) for low, high in pairs)
+        limits = limits * len(shape) if len(limits) == 1 else limits
+        if len(shape) not in (1, 2):
+            raise DataError(f"a grid has 1 or 2 dimensions, not {len(shape)}")
+        if min(shape) < 2:
+            raise DataError(f"a grid has at least 2 cells in each dimension, not {min(shape)}")
+        if len(limits) != len(shape):
+            raise DataError(
+                f"a grid of {len(shape)} dimensions needs one pair of limits, or one for each "
+                f"dimension, not {len(limits)}"
+            )
+        for low, high in limits:
+            if not (math.isfinite(low) and math.isfinite(high) and low < high):
+                raise DataError(
+                    f"the limits of a grid are a lower and a higher number, not {low:g} and "
+                    f"{high:g}"
+                )
+        object.__setattr__(self, "shape", shape)
+        object.__setattr__(self, "limits", limits)
+
+    @property
+    def n_dimensions(self) -> int:
+        return len(self.shape)
+
+    @property
+    def n_cells(self) -> int:
+        return math.prod(self.shape)
+
+    @property
+    def low(self) -> np.ndarray:
+        """The lowest rating of each dimension, (n_dimensions,)."""
+        return np.array([low for low, _ in self.limits])
+
+    @property
+    def high(self) -> np.ndarray:
+        """The highest rating of each dimension, (n_dimensions,)."""
+        return np.array([high for _, high in self.limits])
+
+    @property
+    def range(self) -> np.ndarray:
+        """How far apart the limits of each dimension are, (n_dimensions,)."""
+        return self.high - self.low
+
+    @property
+    def edges(self) -> tuple[np.ndarray, ...]:
+        """The edges of the cells of each dimension, (n + 1,) each."""
+        return tuple(
+            low + (high - low) * np.arange(n + 1) / n
+            for n, (low, high) in zip(self.shape, self.limits, strict=True)
+        )
+
+    @property
+    def centres(self) -> tuple[np.ndarray, ...]:
+        """The centres of the cells of each dimension, (n,) each."""
+        return tuple(
+            low + (high - low) * (np.arange(n) + 0.5) / n
+            for n, (low, high) in zip(self.shape, self.limits, strict=True)
+        )
+
+    @property
+    def cell_size(self) -> float:
+        """Length or area of a cell: mass divided by it is the value of the density function."""
+        return float(np.prod(self.range / np.array(self.shape)))
+
+    @property
+    def axes(self) -> tuple[int, ...]:
+        """The axes of the cells in an array of densities: the last ones."""
+        return tuple(range(-self.n_dimensions, 0))
+
+    def pooled(self, shape: int | Sequence[int]) -> Grid:
+        """The coarser grid of this shape over the same limits."""
+        return Grid(shape, self.limits)
+
+    def marginal(self, dimension: int) -> Grid:
+        """The grid of one of the dimensions."""
+        return Grid((self.shape[dimension],), (self.limits[dimension],))

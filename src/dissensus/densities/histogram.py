@@ -1,0 +1,110 @@
+"""The share of observations in each cell of a grid: hard, or soft and with a gradient."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dissensus.densities.arrays import (
+    check_observations,
+    floats,
+    is_tensor,
+    namespace,
+    numbers,
+    table,
+)
+from dissensus.densities.grid import Grid
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+N_POINTS = 8  # of the uniform noise of an observation
+
+
+def histogram(
+    observations: Any,
+    grid: Grid,
+    weights: Any = None,
+    *,
+    temperature: float | Tensor | None = None,
+    spread: Any = None,
+) -> Any:
+    """The share of observations in each cell: (..., n_observations, n_dimensions) -> (..., *shape).
+
+    A numpy array gives a numpy array; a torch tensor gives a tensor, with a gradient where the
+    histogram is soft.
+
+    Args:
+        observations: ratings in the units of the grid. A hard histogram counts those outside of its
+            limits in the first or last cell; a soft one loses their mass, and some of those near a
+            limit.
+        weights: (..., n_observations), of each observation; equal if left out. 0 is padding.
+        temperature: None is the hard histogram. Otherwise each observation is spread over cells: a
+            cell with edges a and b has the share s(T (x - a)) - s(T (x - b)) of it, where s is the
+            logistic function. The higher T, the sharper. T is per unit of the ratings.
+        spread: (..., n_observations or 1, n_dimensions): each observation stands for uniform noise
+            of this half-width around it, clamped to the limits of the grid.
+
+    Example:
+        >>> grid = Grid((2, 2))
+        >>> observations = np.array([[-0.5, 0.1], [0.5, 0.3], [0.5, 0.4], [0.5, -0.7]])
+        >>> histogram(observations, grid).tolist()
+        [[0.0, 0.25], [0.25, 0.5]]
+        >>> histogram(observations, grid, temperature=8.0).round(2).tolist()
+        [[0.08, 0.17], [0.25, 0.45]]
+
+    Reference: Tavernor et al. (2024), arXiv:2408.11956, for the soft histogram.
+    """
+    values = floats(observations)
+    check_observations(values, grid)
+    shares = [_cells(values, grid, axis, temperature, spread) for axis in range(grid.n_dimensions)]
+    if weights is None:
+        first = shares[0] / values.shape[-2]
+    else:
+        first = shares[0] * normalised_weights(weights)[..., None]
+    if grid.n_dimensions == 1:
+        return first.sum(-2)
+    return first.swapaxes(-1, -2) @ shares[1]
+
+
+def normalised_weights(weights: Any) -> Any:
+    """Weights that sum to 1 along the last axis; all zero where they are zero."""
+    xp = namespace(weights)
+    total = weights.sum(-1)[..., None]
+    return weights / xp.where(total > 0, total, 1)
+
+
+def _cells(values: Any, grid: Grid, axis: int, temperature: Any, spread: Any) -> Any:
+    """The share of each observation in each cell of one dimension: (..., n_observations, n)."""
+    positions = values[..., axis]
+    if spread is None:
+        return _shares(positions, grid, axis, temperature)
+    offsets = numbers(values, (2 * np.arange(N_POINTS) + 1) / N_POINTS - 1)
+    low, high = grid.limits[axis]
+    points = positions[..., None] + spread[..., axis][..., None] * offsets
+    return _shares(points.clip(low, high), grid, axis, temperature).mean(-2)
+
+
+def _shares(positions: Any, grid: Grid, axis: int, temperature: Any) -> Any:
+    """(...) -> (..., n): the share of each position in each cell."""
+    n, (low, high) = grid.shape[axis], grid.limits[axis]
+    if temperature is None:
+        at = (positions - low) / (high - low) * n + 1e-9  # 0.29 * 100 is below 29
+        if is_tensor(positions):
+            cells = table(positions, np.arange, n)
+            return (at.detach().floor().clip(0, n - 1)[..., None] == cells).to(positions.dtype)
+        return (np.floor(at).clip(0, n - 1)[..., None] == np.arange(n)).astype(positions.dtype)
+    if is_tensor(positions):
+        above = (
+            temperature * (positions[..., None] - table(positions, _edges, grid, axis))
+        ).sigmoid()
+    else:
+        from scipy.special import expit
+
+        above = expit(temperature * (positions[..., None] - grid.edges[axis]))
+    return above[..., :-1] - above[..., 1:]
+
+
+def _edges(grid: Grid, axis: int) -> np.ndarray:
+    return grid.edges[axis]

@@ -1,0 +1,175 @@
+"""Kernel density estimates on a grid: with the bandwidth of a diffusion estimator, or a given one.
+
+Both smooth a histogram by damping its cosine coefficients. This is a Gaussian kernel that is
+reflected at the limits of the grid, so that no mass is lost.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from dissensus.densities.arrays import floats, is_tensor, namespace, numbers, table
+from dissensus.densities.cosine import coefficients, masses
+from dissensus.densities.diffusion import diffusion_times
+from dissensus.densities.grid import Grid
+from dissensus.densities.histogram import histogram
+from dissensus.densities.reference import reference_smoothed, reference_times
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+LIMIT = 0.1  # of the diffusion time; that is a bandwidth of 0.32 of the range
+ITERATIONS = 8
+
+
+class Estimate(NamedTuple):
+    """Densities and how they were smoothed, as numpy arrays or torch tensors."""
+
+    density: Any  # (..., *grid.shape): the mass of each cell; sums to 1
+    bandwidth: Any  # (..., n_dimensions): standard deviation of the kernel, in units of the ratings
+    has_root: Any  # (...), bool: False where the estimator found no bandwidth and used the largest
+
+
+def diffusion_kde(
+    observations: Any,
+    grid: Grid,
+    weights: Any = None,
+    *,
+    temperature: float | Tensor | None = None,
+    spread: Any = None,
+    n_observations: float | Tensor | None = None,
+    factor: float | Tensor = 1.0,
+    limit: float = LIMIT,
+    iterations: int = ITERATIONS,
+    smallest: float | None = None,
+    frequencies: int | None = None,
+) -> Estimate:
+    """Densities of observations, with the bandwidth that Botev's diffusion estimator chooses.
+
+    A numpy array gives numpy arrays: one density after another with scipy, the root by Brent's
+    method. A torch tensor gives tensors: all densities together, on its device, with gradients of
+    density and bandwidth where the histogram is soft. It can be vmapped, and captured in a CUDA
+    graph.
+
+    Where observations are spread so evenly that the estimator has no root below `limit`, `limit`
+    takes its place; a bandwidth is at most the range of the grid. One observation alone, and equal
+    observations, have a root. Without any observation of positive weight, the density is even.
+
+    Args:
+        observations: (..., n_observations, n_dimensions), in the units of the grid.
+        weights: (..., n_observations); see `histogram`, also for the next two.
+        temperature: of the soft histogram; None: a hard one. Tavernor et al. train with 8.
+        spread: half-width of uniform noise around each observation.
+        n_observations: the number that the bandwidth follows from; that of rows if left out.
+        factor: the bandwidth is multiplied by it.
+        limit: largest diffusion time; a bandwidth is the square root of it times the range.
+        iterations: steps of the search for the root (torch).
+        smallest: replaces negative values of the density; the machine epsilon if left out.
+        frequencies: number of cosines that are kept in each dimension (torch); all if left out.
+
+    Example:
+        >>> ratings = np.random.default_rng(0).normal(size=(200, 2)) * [0.3, 0.2]
+        >>> estimate = diffusion_kde(ratings, Grid((64, 64)))
+        >>> estimate.density.shape, estimate.bandwidth.round(2).tolist()
+        ((64, 64), [0.13, 0.1])
+
+    Reference: Botev, Grotowski and Kroese (2010), doi:10.1214/10-AOS799; Tavernor et al. (2024),
+    arXiv:2408.11956, for ratings.
+    """
+    values = floats(observations)
+    shares = histogram(values, grid, weights, temperature=temperature, spread=spread)
+    n = values.shape[-2] if n_observations is None else n_observations
+    if is_tensor(values):
+        kept = coefficients(shares, _kept(grid, frequencies))
+        times, has_root = diffusion_times(kept, grid.n_dimensions, n, limit, iterations)
+        bandwidth = times.sqrt() * factor
+        density = _smoothed(kept, bandwidth, grid)
+    else:
+        times, has_root = _reference_times(shares, grid, float(n), limit)
+        bandwidth = np.sqrt(times) * factor
+        density = _reference_smoothed(shares, bandwidth, grid)
+    density = _valid(density, grid, smallest)
+    return Estimate(density, bandwidth * numbers(values, grid.range), has_root)
+
+
+def fixed_kde(
+    observations: Any,
+    grid: Grid,
+    bandwidth: Any,
+    weights: Any = None,
+    *,
+    temperature: float | Tensor | None = None,
+    spread: Any = None,
+    smallest: float | None = None,
+    frequencies: int | None = None,
+) -> Any:
+    """Densities of observations, smoothed with a given bandwidth: (..., *grid.shape).
+
+    Args:
+        bandwidth: standard deviation of the Gaussian kernel, in units of the ratings: a number, or
+            an array (..., n_dimensions). A tensor has a gradient.
+
+    The other arguments are those of `diffusion_kde`.
+
+    Example:
+        >>> fixed_kde(np.array([[0.1], [0.6]]), Grid(4), 0.25).round(2).tolist()
+        [0.0, 0.07, 0.43, 0.5]
+    """
+    values = floats(observations)
+    shares = histogram(values, grid, weights, temperature=temperature, spread=spread)
+    ranges = numbers(values, grid.range)
+    relative = bandwidth / ranges  # (..., n_dimensions)
+    if is_tensor(values):
+        density = _smoothed(coefficients(shares, _kept(grid, frequencies)), relative, grid)
+    else:
+        density = _reference_smoothed(shares, relative, grid)
+    return _valid(density, grid, smallest)
+
+
+def _kept(grid: Grid, frequencies: int | None) -> tuple[int, ...]:
+    return tuple(n if frequencies is None else min(n, frequencies) for n in grid.shape)
+
+
+def _smoothed(kept: Tensor, bandwidth: Tensor, grid: Grid) -> Any:
+    """Masses from cosine coefficients, smoothed by a bandwidth relative to the range."""
+    first = -grid.n_dimensions
+    for axis in range(grid.n_dimensions):
+        width = bandwidth[..., axis, None]
+        decay = (-0.5 * (table(kept, _frequencies, kept.shape[first + axis]) * width) ** 2).exp()
+        if grid.n_dimensions == 2:
+            decay = decay.unsqueeze(-2 if axis else -1)
+        kept = kept * decay
+    return masses(kept, grid.shape)
+
+
+def _frequencies(n: int) -> np.ndarray:
+    return np.pi * np.arange(n)
+
+
+def _reference_times(shares: np.ndarray, grid: Grid, n: float, limit: float) -> tuple[Any, Any]:
+    """The diffusion times of each histogram, and whether it has a root."""
+    batch = shares.shape[: -grid.n_dimensions]
+    pairs = [reference_times(each, n, limit) for each in shares.reshape(-1, *grid.shape)]
+    times = np.array([times for times, _ in pairs]).reshape(*batch, grid.n_dimensions)
+    return times, np.array([has_root for _, has_root in pairs], dtype=bool).reshape(batch)
+
+
+def _reference_smoothed(shares: np.ndarray, bandwidth: Any, grid: Grid) -> Any:
+    """As `_smoothed`, from masses, one density after another."""
+    batch = shares.shape[: -grid.n_dimensions]
+    widths = np.broadcast_to(bandwidth, (*batch, grid.n_dimensions)).reshape(-1, grid.n_dimensions)
+    flat = shares.reshape(-1, *grid.shape)
+    smooth = [reference_smoothed(*pair) for pair in zip(flat, widths, strict=True)]
+    return np.array(smooth).reshape(shares.shape)
+
+
+def _valid(density: Any, grid: Grid, smallest: float | None) -> Any:
+    """Without negative masses, which rounding causes, and with the sum 1; even if all are 0."""
+    xp = namespace(density)
+    least = xp.finfo(density.dtype).eps if smallest is None else smallest
+    density = xp.where(density < 0, least * grid.cell_size, density)
+    total = density.sum(grid.axes, keepdims=True)
+    empty = total <= 0  # no observation has a weight
+    return xp.where(empty, 1 / grid.n_cells, density / xp.where(empty, 1, total))

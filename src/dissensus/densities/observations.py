@@ -1,0 +1,211 @@
+"""Few ratings of an item as many observations: means of subsets of its annotators, with noise.
+
+Tavernor et al. (2024), arXiv:2408.11956: a subset size from 1 to the number of annotators, all
+equally probable; a random subset of that size, the same for all dimensions; its mean; uniform noise
+of half the standard deviation of the item's ratings.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dissensus.densities.arrays import (
+    check_observations,
+    floats,
+    is_tensor,
+    namespace,
+    numbers,
+    table,
+)
+from dissensus.densities.grid import Grid
+
+JITTER = 0.5  # half-width of the noise, in standard deviations
+LEAST_JITTER = 1e-12
+MOST_ENUMERATED = 8  # annotators of whom all subsets are taken: 255
+N_ORDERS = 32
+
+
+class Observations(NamedTuple):
+    """Observations with weights, as `histogram` and `diffusion_kde` take them."""
+
+    values: Any  # (..., n_observations, n_dimensions)
+    weights: Any  # (..., n_observations), sum to 1
+    spread: Any  # (..., 1, n_dimensions): half-width of the uniform noise
+
+
+def n_uniforms(n_annotators: int, n_dimensions: int) -> int:
+    """How many random numbers `draw_observations` needs for one observation."""
+    return 1 + n_dimensions + n_annotators
+
+
+def draw_observations(
+    ratings: Any,
+    uniforms: Any,
+    grid: Grid,
+    mask: Any = None,
+    *,
+    jitter: float = JITTER,
+    least_jitter: float = LEAST_JITTER,
+) -> Any:
+    """Observations drawn as Tavernor et al. do: (..., n_observations, n_dimensions).
+
+    They have a gradient with respect to the ratings. One annotator alone, and annotators who agree,
+    have a standard deviation of 0. Without any annotator, observations are 0.
+
+    Args:
+        ratings: (..., n_annotators, n_dimensions); numpy or torch, as are the others.
+        uniforms: random numbers in [0, 1), (..., n_observations, n_uniforms). In this order: one
+            chooses the size of the subset, one for each dimension is noise, one for each annotator
+            chooses the subset. So padding does not change what is drawn.
+        grid: observations are clamped to its limits.
+        mask: (..., n_annotators), False for padding; its ratings may be anything, also nan.
+        jitter: half-width of the uniform noise, in standard deviations (with n - 1) of the ratings.
+        least_jitter: is added to the half-width.
+
+    Example:
+        >>> ratings = np.array([[0.2, 0.0], [0.4, -0.2], [0.9, -0.1]])
+        >>> uniforms = np.random.default_rng(0).random((200, n_uniforms(3, 2)))
+        >>> observations = draw_observations(ratings, uniforms, Grid((64, 64)))
+        >>> observations.shape, observations.mean(axis=0).round(1).tolist()
+        ((200, 2), [0.5, -0.1])
+    """
+    ratings, present = _masked(ratings, mask, grid)
+    n_dimensions = grid.n_dimensions
+    xp = namespace(ratings)
+    n_present = present.sum(-1)  # (...)
+    size = (uniforms[..., 0] * n_present[..., None]).clip(0, None)  # (..., n_observations)
+    place = xp.floor(size)
+    last = n_present[..., None] - 1
+    place = xp.where(place < last, place, last).clip(0, None)
+    keys = uniforms[..., 1 + n_dimensions :]  # (..., n_observations, n_annotators)
+    keys = xp.where(present[..., None, :] > 0, keys, 2)
+    if is_tensor(ratings):
+        largest = xp.take_along_dim(keys.sort(-1).values, place[..., None].long(), -1)
+    else:
+        largest = np.take_along_axis(np.sort(keys, -1), place[..., None].astype(int), -1)
+    chosen = xp.where(keys <= largest, present[..., None, :], 0)
+    means = (chosen @ ratings) / chosen.sum(-1)[..., None].clip(1, None)
+    noise = 2 * uniforms[..., 1 : 1 + n_dimensions] - 1
+    spread = jitter * _deviations(ratings, present) + least_jitter
+    return _clamped(means + noise * spread, grid)
+
+
+def weighted_observations(
+    ratings: Any,
+    grid: Grid,
+    mask: Any = None,
+    *,
+    jitter: float = JITTER,
+    least_jitter: float = LEAST_JITTER,
+    n_orders: int | None = None,
+) -> Observations:
+    """What `draw_observations` gives on average, without random numbers.
+
+    Up to 8 annotators, the means of all subsets are weighted by the probability of drawing each.
+    For more of them, `n_orders` fixed orders of the annotators are used: the first, the first two,
+    the first three and so on are its subsets. Noise is passed on as `spread`.
+
+    Args:
+        n_orders: use this many orders, for any number of annotators. Then padding does not change
+            the result; it does not either if there are at most 8 annotators with padding.
+
+    The other arguments are those of `draw_observations`.
+
+    Example:
+        >>> observations = weighted_observations(np.array([[0.2], [0.4]]), Grid(64))
+        >>> observations.values.round(2).ravel().tolist(), observations.weights.tolist()
+        ([0.2, 0.4, 0.3], [0.25, 0.25, 0.5])
+        >>> observations.spread.round(3).tolist()
+        [[0.071]]
+    """
+    ratings, present = _masked(ratings, mask, grid)
+    xp = namespace(ratings)
+    n_annotators = ratings.shape[-2]
+    n_present = present.sum(-1)[..., None]  # (..., 1)
+    if n_orders is None and n_annotators <= MOST_ENUMERATED:
+        members = table(ratings, _subsets, n_annotators)
+        numbers_present = table(ratings, np.arange, n_annotators + 1)
+        known = xp.where(n_present == numbers_present, xp.ones_like(n_present), 0)
+        weights = known @ table(ratings, _probabilities, n_annotators)  # (..., n_subsets)
+        weights = xp.where(present @ members.T == members.sum(-1), weights, 0)
+    else:
+        n_orders = N_ORDERS if n_orders is None else n_orders
+        members = table(ratings, _beginnings, n_annotators, n_orders)
+        repeated = xp.broadcast_to(
+            present[..., None, :], (*present.shape[:-1], n_orders, n_annotators)
+        )
+        weights = repeated.reshape(*present.shape[:-1], -1) / (n_present.clip(1, None) * n_orders)
+    chosen = members * present[..., None, :]
+    means = (chosen @ ratings) / chosen.sum(-1)[..., None].clip(1, None)
+    spread = jitter * _deviations(ratings, present) + least_jitter
+    return Observations(_clamped(means, grid), weights, spread)
+
+
+def _masked(ratings: Any, mask: Any, grid: Grid) -> tuple[Any, Any]:
+    """Ratings with 0 for padding, and 1 for each annotator who is present, (..., n_annotators)."""
+    ratings = floats(ratings)
+    check_observations(ratings, grid)
+    xp = namespace(ratings)
+    if mask is None:
+        return ratings, xp.ones_like(ratings[..., 0])
+    known = (mask > 0)[..., None]
+    return xp.where(known, ratings, 0), xp.where(known[..., 0], xp.ones_like(ratings[..., 0]), 0)
+
+
+def _deviations(ratings: Any, present: Any) -> Any:
+    """Standard deviations (with n - 1) of the ratings: (..., 1, n_dimensions)."""
+    xp = namespace(ratings)
+    n = present.sum(-1)[..., None, None]
+    here = present[..., None]
+    mean = (ratings * here).sum(-2)[..., None, :] / n.clip(1, None)
+    variance = ((ratings - mean) ** 2 * here).sum(-2)[..., None, :] / (n - 1).clip(1, None)
+    some = variance > 0
+    return xp.where(some, xp.sqrt(xp.where(some, variance, 1)), 0)  # a gradient of 0 at 0
+
+
+def _clamped(values: Any, grid: Grid) -> Any:
+    return values.clip(numbers(values, grid.low), numbers(values, grid.high))
+
+
+def _subsets(n_annotators: int) -> np.ndarray:
+    """All subsets but the empty one: (2**n - 1, n), 1 for a member."""
+    numbers = np.arange(1, 2**n_annotators)
+    return (numbers[:, None] >> np.arange(n_annotators) & 1).astype(float)
+
+
+def _probabilities(n_annotators: int) -> np.ndarray:
+    """How probable each subset is, by the number of annotators who are present: (n + 1, 2**n - 1).
+
+    Of subsets of those who are present; others are not looked up.
+    """
+    sizes = _subsets(n_annotators).sum(axis=1).astype(int)
+    return np.array(
+        [
+            [1 / (n * math.comb(n, size)) if 0 < size <= n else 0.0 for size in sizes]
+            for n in range(n_annotators + 1)
+        ]
+    )
+
+
+def _beginnings(n_annotators: int, n_orders: int) -> np.ndarray:
+    """The beginnings of fixed orders: (n_orders * n, n), 1 for a member.
+
+    Row (order, annotator) has all annotators up to this one. An order sorts annotators by numbers
+    that do not depend on how many there are.
+    """
+    roots = np.sqrt(_primes(n_annotators))
+    keys = (np.arange(n_orders)[:, None] + 0.5) * roots % 1  # spread evenly for each annotator
+    return (keys[:, None, :] <= keys[:, :, None]).astype(float).reshape(-1, n_annotators)
+
+
+def _primes(n: int) -> np.ndarray:
+    """The first n prime numbers."""
+    top = max(20, int(2 * n * math.log(n + 2)))
+    sieve = np.ones(top, dtype=bool)
+    sieve[:2] = False
+    for number in range(2, int(math.sqrt(top)) + 1):
+        sieve[number * number :: number] = False
+    return np.flatnonzero(sieve)[:n]

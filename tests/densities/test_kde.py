@@ -1,0 +1,293 @@
+"""Density estimates: known numbers, other estimators, gradients, batches, vmap, difficult input."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from scipy.stats import gaussian_kde
+from torch import Tensor
+
+from dissensus.densities import Grid, diffusion_kde, fixed_kde, jsd, pool, tvd
+from dissensus.errors import DataError
+from tests.densities.examples import DEGENERATE, crowds, published
+
+SQUARE = Grid((64, 64))
+HARD = [[0, 0, 0, 0], [0.0029, 0.1965, 0.1273, 0], [0.0031, 0.2040, 0.1343, 0],
+        [0.0031, 0.2015, 0.1272, 0]]  # fmt: skip
+SOFT = [[0.0070, 0.0272, 0.0198, 0.0024], [0.0334, 0.1291, 0.0941, 0.0111],
+        [0.0468, 0.1804, 0.1313, 0.0155], [0.0380, 0.1457, 0.1056, 0.0124]]  # fmt: skip
+
+
+def observations(n_items: int, n: int = 200, n_dimensions: int = 2, seed: int = 0) -> np.ndarray:
+    return crowds(n_items, n, n_dimensions, seed)
+
+
+@pytest.mark.parametrize("kind", ["numpy", "float64", "float32"])
+@pytest.mark.parametrize(
+    ("n", "temperature", "bandwidth", "masses"),
+    [(512, None, (0.07246, 0.06775), HARD), (64, 8.0, (0.2283, 0.1623), SOFT)],
+    ids=["hard", "soft"],
+)
+def test_known_densities(
+    kind: str, n: int, temperature: float | None, bandwidth: tuple[float, ...], masses: Any
+) -> None:
+    """Of the authors' estimator (Tavernor et al. 2024), computed independently."""
+    values: Any = published()
+    if kind != "numpy":
+        values = torch.from_numpy(values).to(getattr(torch, kind))
+    grid = Grid((n, n))
+    estimate = diffusion_kde(values, grid, temperature=temperature)
+    assert bool(estimate.has_root)
+    np.testing.assert_allclose(estimate.bandwidth, bandwidth, atol=5e-5)
+    np.testing.assert_allclose(pool(estimate.density, grid, (4, 4)), masses, atol=6e-5)
+
+
+def test_known_distances_between_hard_and_soft_densities() -> None:
+    values, fine, four = torch.from_numpy(published()), Grid((512, 512)), Grid((4, 4))
+    hard = pool(diffusion_kde(values, fine).density, fine, 4)
+    soft = pool(diffusion_kde(values, SQUARE, temperature=8.0).density, SQUARE, 4)
+    sharp = pool(diffusion_kde(values, fine, temperature=256.0).density, fine, 4)
+    assert float(tvd(hard, soft, four)) == pytest.approx(0.205, abs=5e-4)
+    assert float(jsd(hard, soft, four)) == pytest.approx(0.069, abs=5e-4)
+    assert float(tvd(hard, sharp, four)) == pytest.approx(0.0007, abs=5e-5)
+
+
+def test_one_dimension_agrees_with_botev() -> None:
+    """The estimator as Botev's kde.m has it, written out for one histogram."""
+    from scipy.fft import dct, idct
+    from scipy.optimize import brentq
+
+    values, n = published()[:, :1], 256
+    counts, _ = np.histogram(values, n, (-1, 1))
+    cosines = dct(counts / 200)
+    squares, power = np.arange(1, n) ** 2.0, (cosines[1:] / 2) ** 2
+
+    def error(time: float) -> float:
+        f = 2 * np.pi**14 * (squares**7 * power * np.exp(-squares * np.pi**2 * time)).sum()
+        for s in range(6, 1, -1):
+            odd = np.prod(np.arange(1, 2 * s, 2.0)) / np.sqrt(2 * np.pi)
+            later = (2 * (1 + 0.5 ** (s + 0.5)) / 3 * odd / 200 / f) ** (2 / (3 + 2 * s))
+            f = (
+                2
+                * np.pi ** (2 * s)
+                * (squares**s * power * np.exp(-squares * np.pi**2 * later)).sum()
+            )
+        return float(time - (2 * 200 * np.sqrt(np.pi) * f) ** -0.4)
+
+    time = brentq(error, 0, 0.1, xtol=1e-14)
+    smooth = idct(cosines * np.exp(-(np.arange(n) ** 2) * np.pi**2 * time / 2))
+    for kind in (values, torch.from_numpy(values)):
+        density, bandwidth, _ = diffusion_kde(kind, Grid(n))
+        assert float(bandwidth[0]) == pytest.approx(2 * np.sqrt(time), rel=1e-6)
+        np.testing.assert_allclose(density, smooth, atol=1e-8)
+
+
+@pytest.mark.parametrize("n_dimensions", [1, 2])
+@pytest.mark.parametrize("temperature", [None, 4.0, 8.0, 64.0])
+def test_many_at_once_agree_with_scipy(n_dimensions: int, temperature: float | None) -> None:
+    values = observations(40, n_dimensions=n_dimensions)
+    grid = Grid((32,) * n_dimensions)
+    one = diffusion_kde(values, grid, temperature=temperature)
+    many = diffusion_kde(torch.from_numpy(values), grid, temperature=temperature)
+    single = diffusion_kde(torch.from_numpy(values).float(), grid, temperature=temperature)
+    np.testing.assert_array_equal(many.has_root, one.has_root)
+    np.testing.assert_allclose(many.bandwidth, one.bandwidth, rtol=1e-6)
+    np.testing.assert_allclose(many.density, one.density, atol=1e-8)
+    np.testing.assert_allclose(single.density, one.density, atol=2e-5)
+    np.testing.assert_allclose(many.density.sum(grid.axes), 1)
+
+
+def test_a_given_bandwidth_is_a_gaussian_kernel() -> None:
+    """Away from the limits, as scipy's estimator; observations are at centres of cells."""
+    grid = Grid(128)
+    centres = grid.centres[0]
+    values = centres[np.random.default_rng(0).integers(48, 80, 50)]
+    bandwidth = 0.08
+    kernel = gaussian_kde(values, bw_method=bandwidth / values.std(ddof=1))
+    for kind in (values[:, None], torch.from_numpy(values[:, None])):
+        density = fixed_kde(kind, grid, bandwidth)
+        np.testing.assert_allclose(density / grid.cell_size, kernel(centres), atol=1e-9)
+
+
+@pytest.mark.parametrize("estimator", ["fixed", "diffusion"])
+def test_the_limits_reflect_the_kernel(estimator: str) -> None:
+    """The sum of Gaussian kernels and of their mirror images, where the bandwidth is the same."""
+    grid = Grid((48, 48), limits=[(-1, 1), (0, 5)])
+    generator = np.random.default_rng(1)
+    cells = generator.integers(0, 12, (30, 2))  # near two limits
+    values = np.stack([grid.centres[axis][cells[:, axis]] for axis in (0, 1)], axis=1)
+    if estimator == "fixed":
+        bandwidth = np.array([0.15, 0.4])
+        density = fixed_kde(values, grid, bandwidth)
+    else:
+        density, bandwidth, _ = diffusion_kde(values, grid)
+    factors = []
+    for axis in (0, 1):
+        low, high = grid.limits[axis]
+        images = [2 * k * (high - low) + sign * (values[:, axis] - low) + low
+                  for k in range(-3, 4) for sign in (1, -1)]  # fmt: skip
+        distances = grid.centres[axis][:, None, None] - np.array(images)
+        factors.append(np.exp(-((distances / bandwidth[axis]) ** 2) / 2).sum(axis=1))
+    kernels = factors[0] @ factors[1].T
+    np.testing.assert_allclose(density, kernels / kernels.sum(), atol=1e-7)
+
+
+def loss(density: Tensor, bandwidth: Tensor) -> Tensor:
+    weights = torch.linspace(-1, 2, density[0].numel(), dtype=density.dtype).sin()
+    return (density.flatten(1) @ weights * 7).sum() + (bandwidth * 3).sin().sum()
+
+
+@pytest.mark.parametrize("n_dimensions", [1, 2])
+@pytest.mark.parametrize("temperature", [4.0, 30.0])
+def test_gradients_are_finite_differences(n_dimensions: int, temperature: float) -> None:
+    """Of observations, weights, temperature, spread and factor, through the bandwidth too."""
+    grid = Grid((16, 20)[:n_dimensions])
+    generator = torch.Generator().manual_seed(0)
+    values = torch.from_numpy(observations(3, 6, n_dimensions, seed=2)) * 0.9
+    weights = torch.rand(3, 6, generator=generator, dtype=torch.float64) + 0.5
+    spread = torch.full((3, 1, n_dimensions), 0.05, dtype=torch.float64)
+    softness = torch.tensor(temperature, dtype=torch.float64)
+    factor = torch.tensor(1.2, dtype=torch.float64)
+
+    def of(*inputs: Tensor) -> Tensor:
+        values, weights, softness, spread, factor = inputs
+        estimate = diffusion_kde(
+            values,
+            grid,
+            weights,
+            temperature=softness,
+            spread=spread,
+            factor=factor,
+            n_observations=200,
+            iterations=20,
+        )
+        assert bool(estimate.has_root.all())
+        return loss(estimate.density, estimate.bandwidth)
+
+    inputs = [each.requires_grad_() for each in (values, weights, softness, spread, factor)]
+    torch.autograd.gradcheck(of, inputs, eps=1e-6, atol=1e-6, rtol=1e-5)
+
+
+def test_gradients_of_a_given_bandwidth_are_finite_differences() -> None:
+    values = torch.from_numpy(observations(2, 5, 2)).requires_grad_()
+    bandwidth = torch.tensor([[0.2, 0.3], [0.4, 0.1]], dtype=torch.float64).requires_grad_()
+
+    def of(values: Tensor, bandwidth: Tensor) -> Tensor:
+        density = fixed_kde(values, Grid((12, 12)), bandwidth, temperature=8.0)
+        return loss(density, bandwidth)
+
+    torch.autograd.gradcheck(of, [values, bandwidth], eps=1e-6, atol=1e-6)
+
+
+def test_where_there_is_no_root_gradients_are_finite_differences() -> None:
+    values = torch.from_numpy(observations(2, 5, 2)).requires_grad_()
+
+    def of(values: Tensor) -> Tensor:
+        estimate = diffusion_kde(values, Grid((12, 12)), temperature=1.0, n_observations=2)
+        assert not bool(estimate.has_root.any())
+        return loss(estimate.density, estimate.bandwidth)
+
+    torch.autograd.gradcheck(of, [values], eps=1e-6, atol=1e-6)
+
+
+def test_a_batch_is_what_its_densities_are_alone() -> None:
+    values = torch.from_numpy(observations(6)).reshape(2, 3, 200, 2)
+    together = diffusion_kde(values, SQUARE, temperature=8.0)
+    for place in np.ndindex(2, 3):
+        alone = diffusion_kde(values[place], SQUARE, temperature=8.0)
+        torch.testing.assert_close(together.density[place], alone.density, atol=1e-12, rtol=1e-9)
+        torch.testing.assert_close(together.bandwidth[place], alone.bandwidth)
+
+
+def test_an_observation_of_weight_0_is_padding() -> None:
+    values = torch.from_numpy(observations(1, 20))[0]
+    padded = torch.cat([values, torch.full((7, 2), 0.9, dtype=torch.float64)])
+    weights = torch.cat([torch.ones(20), torch.zeros(7)]).double()
+    expected = diffusion_kde(values, SQUARE, temperature=8.0)
+    estimate = diffusion_kde(padded, SQUARE, weights, temperature=8.0, n_observations=20)
+    torch.testing.assert_close(estimate.density, expected.density)
+
+
+@pytest.mark.parametrize("n_dimensions", [1, 2])
+def test_trainings_can_be_stacked(n_dimensions: int) -> None:
+    """vmap over members, with random operations forbidden, of values and of gradients."""
+    grid = Grid((16,) * n_dimensions)
+    values = torch.from_numpy(observations(12, 30, n_dimensions)).reshape(3, 4, 30, n_dimensions)
+
+    def of(values: Tensor) -> Tensor:
+        estimate = diffusion_kde(values, grid, temperature=8.0)
+        return loss(estimate.density, estimate.bandwidth)
+
+    stacked = torch.func.vmap(torch.func.grad(of), randomness="error")(values)
+    together = values.clone().requires_grad_()
+    total = torch.func.vmap(of, randomness="error")(together).sum()
+    (mapped,) = torch.autograd.grad(total, together)
+    for member in range(3):
+        alone = values[member].clone().requires_grad_()
+        (gradient,) = torch.autograd.grad(of(alone), alone)
+        torch.testing.assert_close(stacked[member], gradient, atol=1e-9, rtol=1e-6)
+        torch.testing.assert_close(mapped[member], gradient, atol=1e-9, rtol=1e-6)
+
+
+@pytest.mark.parametrize("case", DEGENERATE)
+@pytest.mark.parametrize("temperature", [None, 0.1, 8.0, 1000.0])
+@pytest.mark.parametrize("n_dimensions", [1, 2])
+def test_difficult_observations_have_a_density(
+    case: str, temperature: float | None, n_dimensions: int
+) -> None:
+    grid = Grid((32,) * n_dimensions)
+    values = DEGENERATE[case][:, :n_dimensions]
+    for dtype in (torch.float32, torch.float64):
+        tensor = torch.from_numpy(values).to(dtype).requires_grad_()
+        estimate = diffusion_kde(tensor, grid, temperature=temperature)
+        assert bool(torch.isfinite(estimate.density).all()) and bool((estimate.density >= 0).all())
+        assert float(estimate.density.detach().sum()) == pytest.approx(1, abs=1e-5)
+        assert bool(((estimate.bandwidth > 0) & (estimate.bandwidth <= 2)).all())
+        if temperature is not None:
+            loss(estimate.density[None], estimate.bandwidth[None]).backward()  # type: ignore[no-untyped-call]
+            assert tensor.grad is not None and bool(torch.isfinite(tensor.grad).all())
+    reference = diffusion_kde(values, grid, temperature=temperature)
+    np.testing.assert_allclose(estimate.density.detach(), reference.density, atol=1e-7)
+    assert bool(reference.has_root) == bool(estimate.has_root)
+
+
+def test_without_a_root_the_limit_takes_its_place() -> None:
+    """In one dimension the bandwidth is that of the limit; the density is nearly even."""
+    values = DEGENERATE["even"][:, :1]
+    for kind in (values, torch.from_numpy(values)):
+        density, bandwidth, has_root = diffusion_kde(kind, Grid(33), limit=0.09)
+        assert not bool(has_root)
+        assert float(bandwidth[0]) == pytest.approx(2 * 0.3)
+        np.testing.assert_allclose(density, 1 / 33, atol=1e-3)
+
+
+def test_without_observations_the_density_is_even() -> None:
+    values, weights = torch.zeros(3, 5, 2), torch.zeros(3, 5)
+    estimate = diffusion_kde(values, Grid((8, 8)), weights, temperature=8.0)
+    torch.testing.assert_close(estimate.density, torch.full((3, 8, 8), 1 / 64))
+
+
+def test_half_of_the_frequencies_suffice_for_a_soft_histogram() -> None:
+    values = torch.from_numpy(observations(50))
+    every = diffusion_kde(values, SQUARE, temperature=8.0).density
+    half = diffusion_kde(values, SQUARE, temperature=8.0, frequencies=32).density
+    assert float(tvd(every, half, SQUARE).max()) < 1e-4
+
+
+def test_units_of_the_ratings_do_not_matter() -> None:
+    values = torch.from_numpy(observations(5))
+    unit = diffusion_kde(values, SQUARE, temperature=8.0)
+    scaled = diffusion_kde(3 + 2 * values, Grid((64, 64), limits=(1, 5)), temperature=4.0)
+    torch.testing.assert_close(scaled.density, unit.density)
+    torch.testing.assert_close(scaled.bandwidth, 2 * unit.bandwidth)
+
+
+def test_observations_of_another_shape_are_refused() -> None:
+    with pytest.raises(DataError) as caught:
+        diffusion_kde(np.zeros((5, 2)), Grid(8))
+    assert str(caught.value) == (
+        "observations on a grid of 1 dimensions have the shape (..., n_observations, 1), not (5, 2)"
+    )
