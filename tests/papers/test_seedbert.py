@@ -539,7 +539,12 @@ def test_a_corpus_that_is_kept_by_name_stands_for_itself_alone(tmp_path: Path) -
 def test_out_of_time_it_ends_though_others_wait_for_what_is_left_out(tmp_path: Path) -> None:
     asked = paper("seedbert").named(FIRST, (FIRST,))
     assert [condition.name for condition in asked] == [f"{FIRST}-choose", FIRST]
-    given = {"processes": 1, "runs": 1, "time_limit": 0.0, "settings": [("encoder", "none")]}
+    given: dict[str, Any] = {
+        "processes": 1,
+        "runs": 1,
+        "time_limit": 0.0,
+        "settings": [("encoder", "none")],
+    }
     with pytest.raises(Unfinished) as caught:
         paper("seedbert").run({FIRST: corpus(FIRST, 40)}, asked, tmp_path, **given)
     assert str(caught.value) == (
@@ -550,6 +555,10 @@ def test_out_of_time_it_ends_though_others_wait_for_what_is_left_out(tmp_path: P
 def test_what_failed_is_not_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     asked = paper("seedbert").named(FIRST, (FIRST,))
-    given = {"processes": 1, "runs": 1, "settings": [("encoder", str(tmp_path / "none"))]}
+    given: dict[str, Any] = {
+        "processes": 1,
+        "runs": 1,
+        "settings": [("encoder", str(tmp_path / "none"))],
+    }
     with pytest.raises(ModelError, match="^30 of 39 failed, first single, seed 0, HS-Brexit-choos"):
         paper("seedbert").run({FIRST: corpus(FIRST, 40)}, asked, tmp_path / "out", **given)

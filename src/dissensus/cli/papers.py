@@ -1,12 +1,13 @@
-"""dissensus papers: a paper's tables, printed beside ours."""
+"""dissensus papers: a paper's tables next to our figures."""
 
 from __future__ import annotations
 
+import functools
+import inspect
 import shlex
+import typing
 from collections.abc import Callable
-from inspect import signature
 from pathlib import Path
-from types import ModuleType
 from typing import Annotated, Any
 
 import typer
@@ -14,10 +15,40 @@ import typer
 from dissensus.cli import console
 from dissensus.cli.compare import UNFINISHED, seconds
 from dissensus.errors import DataError, Unfinished
-from dissensus.papers import PAPERS
-from dissensus.papers import paper as module_of
+from dissensus.papers import PAPERS, Option
+from dissensus.papers import paper as paper_named
 
 
+def with_options_of_papers(command: Callable[..., None]) -> Callable[..., None]:
+    """Replace the parameter `own` of a command by the options that papers declare."""
+    hints = typing.get_type_hints(command, include_extras=True)
+    declared = {option.name: option for entry in PAPERS.values() for option in entry.options}
+    parameters = []
+    for parameter in inspect.signature(command).parameters.values():
+        if parameter.name != "own":
+            parameters.append(parameter.replace(annotation=hints[parameter.name]))
+            continue
+        for option in declared.values():
+            help_ = f"{option.help} Only for {_papers_with(option)}."
+            kind = Annotated[Path | None, typer.Option(help=help_)]
+            parameters.append(parameter.replace(name=option.name, annotation=kind, default=None))
+
+    @functools.wraps(command)
+    def run(**given: Any) -> None:
+        own = {name: given.pop(name) for name in declared}
+        command(own={name: path for name, path in own.items() if path is not None}, **given)
+
+    keyword = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in parameters]
+    run.__signature__ = inspect.Signature(keyword)  # type: ignore[attr-defined]
+    run.__annotations__ = {p.name: p.annotation for p in keyword}
+    return run
+
+
+def _papers_with(option: Option) -> str:
+    return " and ".join(name for name, entry in PAPERS.items() if option in entry.options)
+
+
+@with_options_of_papers
 def papers(
     paper: Annotated[
         str, typer.Argument(metavar="PAPER", help=f"Which paper: {' or '.join(PAPERS)}.")
@@ -44,10 +75,6 @@ def papers(
         int | None,
         typer.Option(help="Number of runs (default: as many as in the paper)."),
     ] = None,
-    glove: Annotated[
-        Path | None,
-        typer.Option(help="Word vectors for part-of-speech tags; `make glove` writes them."),
-    ] = None,
     set_: Annotated[
         list[str] | None,
         typer.Option(
@@ -63,12 +90,7 @@ def papers(
     show: Annotated[
         Path | None, typer.Option(help="Show the results of a folder or file; nothing is trained.")
     ] = None,
-    hypothesis: Annotated[
-        Path | None,
-        typer.Option(
-            help="Show a saved study of the paper's hypothesis, if it has one; nothing is trained."
-        ),
-    ] = None,
+    own: dict[str, Path] | None = None,
     json: console.Json = False,
 ) -> None:
     """Reproduce the experiments of PAPER and compare with its published tables.
@@ -76,46 +98,56 @@ def papers(
     Each fit is saved in OUT when it ends; run the same command again to resume, also with more
     conditions or runs. `dissensus papers PAPER --show OUT` prints the tables so far.
     """
-    found = module_of(paper)
-    if hypothesis is not None:
-        if data is not None or output is not None or show is not None:
-            raise DataError("--hypothesis shows a saved study; leave DATA, -o and --show out")
-        return _print_study(found, paper, hypothesis, json)
+    chosen = paper_named(paper)
+    options = {option.name: option for option in PAPERS[paper].options}
+    own = own or {}
+    for name in own:
+        if name not in options:
+            raise DataError(f"--{name} is not an option of {paper}")
+        if options[name].shows:
+            if data is not None or output is not None or show is not None:
+                raise DataError(f"--{name} shows a saved study; leave DATA, -o and --show out")
+            study = chosen.studies[name]
+            return _print(study.report(own[name]), study.shown, json)
     if show is not None:
         if data is not None or output is not None:
             raise DataError("--show trains nothing; leave DATA and -o out")
     elif data is None or output is None:
         raise DataError("name DATA and an output folder with -o, or a folder to --show")
     else:
-        options = [("--conditions", conditions), ("--glove", glove), ("--runs", runs)]
+        typed: dict[str, Any] = {
+            "--conditions": conditions,
+            **{f"--{n}": path for n, path in own.items()},
+        }
+        typed |= {"--runs": runs}
         words = ["dissensus", "papers", paper, str(data)]
-        for option, value in options:
+        for option, value in typed.items():
             words += [option, str(value)] if value is not None else []
         words += [word for text in set_ or [] for word in ("--set", text)]
         words += ["-o", str(output)]
-        given: dict[str, Any] = {"runs": runs, "processes": processes}
-        given |= {"glove": glove} if glove is not None else {}
-        if glove is not None and "glove" not in signature(found.run).parameters:
-            raise DataError(f"--glove is not an option of {paper}")
-        given |= {"settings": [_setting(text) for text in set_ or []]}
-        given |= {"time_limit": seconds(time_limit, "--time-limit")}
-        corpora = found.read(data)
-        asked = found.named(conditions, tuple(corpora))
+        limit = seconds(time_limit, "--time-limit")
+        settings = [_setting(text) for text in set_ or []]
+        corpora = chosen.read(data)
         try:
-            found.run(corpora, asked, output, command=shlex.join(words), **given)
-        except Unfinished as over:
-            console.fail(f"{output}: {over}", UNFINISHED)
+            chosen.run(
+                corpora,
+                chosen.named(conditions, tuple(corpora)),
+                output,
+                runs=runs,
+                processes=processes,
+                time_limit=limit,
+                settings=settings,
+                command=shlex.join(words),
+                **own,
+            )
+        except Unfinished as unfinished:
+            console.fail(f"{output}: {unfinished}", UNFINISHED)
         except KeyboardInterrupt:
             resume = f"{output} holds what is done; run the same command again to resume"
             raise KeyboardInterrupt(resume) from None
-    _print(found.report(show or output), found.shown, json)
-
-
-def _print_study(found: ModuleType, paper: str, path: Path, json: bool) -> None:
-    """A study beside a paper's tables, from its file."""
-    if not hasattr(found, "hypothesis"):
-        raise DataError(f"{paper} has no --hypothesis to show")
-    _print(found.hypothesis(path), found.hypothesis_shown, json)
+    path = show or output
+    assert path is not None
+    _print(chosen.report(path), chosen.shown, json)
 
 
 def _print(report: dict[str, Any], shown: Callable[..., str], json: bool) -> None:

@@ -1,31 +1,62 @@
-"""Published tables and their reproduction: `corpora -> outcomes -> report`. A paper is a folder.
+"""Published tables and their reproduction: `corpora -> fits -> report`. A paper is a folder.
 
-`PAPERS` maps the name that users type to the module of a paper; a new paper is a folder and an
-entry here. Its module has
+`PAPERS` has an entry for every paper: the name that users type, the module, and the options that
+the paper adds to `dissensus papers`. The module has a `PAPER`, which is a `framework.paper.Paper`.
 
-- `read(folder)`: the corpora that a folder holds, by name;
-- `named(text, corpora)`: the conditions to run;
-- `run(corpora, conditions, out, ...)`: make the fits that are missing in a folder;
-- `report(path)`: what a folder of outcomes says, or a file of an earlier report: plain data;
-- `shown(report, width)`: the paper's tables with ours beside them, as text.
-
-A paper is its corpora, conditions, models, printed figures, claims and tables. What papers share
-is in `framework`.
+A paper is its corpora, conditions, models, printed figures and claims. What papers share is in
+`framework`. A paper whose tables are methods x corpora x metrics is a `ComparisonPaper`.
 """
 
 from __future__ import annotations
 
-from types import ModuleType
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from dissensus.errors import DataError, listed
 
-PAPERS: dict[str, str] = {"soft-labels": "soft_labels", "seedbert": "seedbert"}
+if TYPE_CHECKING:
+    from dissensus.papers.framework.paper import Paper
 
 
-def paper(name: str) -> ModuleType:
-    """The module of a paper, imported when it is first asked for."""
+@dataclass(frozen=True)
+class Option:
+    """An option of `dissensus papers` that only some papers have. Its value is a path.
+
+    Args:
+        name: without dashes, as `Paper.run` or `Paper.studies` names it.
+        shows: whether it shows a saved study of the paper; then nothing is trained.
+    """
+
+    name: str
+    help: str
+    shows: bool = False
+
+
+@dataclass(frozen=True)
+class Entry:
+    """Where a paper is, and the options that it adds."""
+
+    module: str
+    options: tuple[Option, ...] = ()
+
+
+PAPERS: dict[str, Entry] = {
+    "soft-labels": Entry(
+        "dissensus.papers.soft_labels",
+        (Option("glove", "Word vectors for part-of-speech tags; `make glove` writes them."),),
+    ),
+    "seedbert": Entry(
+        "dissensus.papers.seedbert",
+        (Option("hypothesis", "Show a saved study of the paper's hypothesis.", shows=True),),
+    ),
+}
+
+
+def paper(name: str) -> Paper:
+    """The paper of this name; its module is imported on first use."""
     import importlib
 
     if name not in PAPERS:
         raise DataError(f"no paper {name!r}; there are {listed(PAPERS)}")
-    return importlib.import_module(f"dissensus.papers.{PAPERS[name]}")
+    found: Paper = importlib.import_module(PAPERS[name].module).PAPER
+    return found

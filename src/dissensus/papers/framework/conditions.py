@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeVar
 
+from dissensus.corpus import Corpus
 from dissensus.errors import DataError, listed
+from dissensus.evaluation import EvaluationProtocol, Fold
 
 
 class OnCorpus(Protocol):
@@ -19,6 +22,38 @@ class OnCorpus(Protocol):
 
 
 C = TypeVar("C", bound=OnCorpus)
+Folds = Sequence[Fold] | EvaluationProtocol
+Printed = Mapping[str, Mapping[str, float]]  # model -> metric -> figure of the paper
+
+
+@dataclass(frozen=True)
+class ComparisonCondition:
+    """One block of a paper's tables: models on a corpus, with the same folds and seeds.
+
+    Args:
+        models: names of the paper's models.
+        settings: of all models that have them, e.g. the encoder of this corpus.
+        folds: of the corpus; `evaluation.choose_protocol` if None.
+        questions, metrics, by, trials: as in `evaluation.compare`.
+        reference: the model that others are compared with.
+        printed: figures of the paper that stand next to ours.
+        not_counted: why claims do not count this condition; it counts if empty.
+    """
+
+    name: str
+    title: str
+    corpus: str
+    models: tuple[str, ...]
+    metrics: tuple[str, ...]
+    seeds: tuple[int, ...]
+    reference: str
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    folds: Callable[[Corpus], Folds] | None = None
+    questions: tuple[str, ...] | None = None
+    by: str | None = None
+    trials: int = 0
+    printed: Printed = field(default_factory=dict)
+    not_counted: str = ""
 
 
 def named_conditions(

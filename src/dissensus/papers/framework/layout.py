@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
+from typing import Any
 
 from dissensus.evaluation.report.formats import dealt, folded
 
@@ -28,6 +29,24 @@ class Block:
         above, below = (wrapped(text, width) for text in (self.heading, self.notes))
         parts = (above, aligned(self.rows, width), below)
         return "\n".join(part for part in parts if part)
+
+
+def front_page(
+    report: Mapping[str, Any], title: str, *more: str, before: str = "", after: str = ""
+) -> str:
+    """The title of a report, when and where it was made, and the command that makes it again.
+
+    Args:
+        more: lines below; empty ones are left out.
+        before, after: text before the date and after the command.
+    """
+    lines = [
+        title,
+        f"{before}{report['date']}, {'; '.join(report['machines'])}",
+        f"commit {', '.join(report['commits'])}: {whole(report['command'])}{after}",
+        *more,
+    ]
+    return "\n".join(line for line in lines if line)
 
 
 def written(parts: Iterable[str | Block], width: int | None = None) -> str:

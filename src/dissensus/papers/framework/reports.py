@@ -3,15 +3,33 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
 from dissensus.errors import DataError
 from dissensus.evaluation import here
 from dissensus.evaluation.execution.folder import FRONT
+from dissensus.evaluation.fit import plain
 from dissensus.folders import read_json
-from dissensus.papers.framework.outcomes import Outcome
+from dissensus.papers.framework.conditions import in_order
+
+
+def report_on(
+    path: str | Path,
+    paper: str,
+    conditions: Iterable[str],
+    models: Iterable[str],
+    judged: Callable[[Path], dict[str, Any]],
+) -> dict[str, Any]:
+    """The report on a folder of fits, or the one that a file contains, in the paper's order.
+
+    Args:
+        judged: from a folder to the report on it.
+    """
+    path = Path(path)
+    report = kept_report(path, paper) if path.is_file() else plain(judged(path))
+    return in_order(report, conditions, models)
 
 
 def kept_report(path: Path, paper: str, part: str = "conditions") -> dict[str, Any]:
@@ -47,21 +65,22 @@ def begun_with(path: Path, paper: str) -> dict[str, Any]:
     return dict(front)
 
 
-def head(path: Path, front: dict[str, Any], done: Sequence[Outcome]) -> dict[str, Any]:
+def head(path: Path, front: dict[str, Any], machines: Iterable[str]) -> dict[str, Any]:
     """The first entries of a report: the paper, the command, commits, date and machines.
 
     Args:
         front: what `begun_with` returned.
-        done: the outcomes; a folder without any is refused.
+        machines: of each fit; a folder without a fit is refused.
     """
-    if not done:
+    machines = sorted(set(machines))
+    if not machines:
         raise DataError(f"{path}: nothing is trained yet; resume with: {front['command']}")
     return {
         "paper": front["facts"]["paper"],
         "command": front["command"],
         "commits": front["commits"],
         "date": here()["date"],
-        "machines": sorted({outcome.machine for outcome in done}),
+        "machines": machines,
     }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,9 +16,32 @@ Claim = tuple[str, Callable[[Report], str]]  # the claim, and what became of it
 LEVEL, UNKNOWN = 0.05, "not shown"
 
 
-def holds(test: Report) -> str:
-    """Whether a difference is above 0 beyond doubt, or below; or would be without correction."""
-    words = "holds" if number(test["effect"]) > 0 else "the reverse holds"
+@dataclass(frozen=True)
+class BetterThan:
+    """The claim that one model has a better score than another; it is tested in every condition.
+
+    Args:
+        claim: in the paper's words.
+        conditions: names of those that it is tested in; if empty, all that count and have both
+            models.
+        question: the first of each condition if None.
+    """
+
+    claim: str
+    first: str
+    second: str
+    metric: str
+    conditions: tuple[str, ...] = ()
+    question: str | None = None
+
+
+def holds(test: Report, sign: int = 1) -> str:
+    """Whether a difference is significant, in which direction, and whether only uncorrected.
+
+    Args:
+        sign: -1 if the claim is that the difference is below 0.
+    """
+    words = "holds" if sign * number(test["effect"]) > 0 else "the reverse holds"
     if number(test["adjusted"]) <= LEVEL:
         return words
     return f"{words} only uncorrected" if number(test["p"]) <= LEVEL else UNKNOWN

@@ -1,24 +1,42 @@
-"""SeedBERT (Sampath, Lin & Morency 2022): its Table 4 on public corpora, printed beside ours.
+"""SeedBERT (Sampath, Lin & Morency 2022): its Table 4 on public corpora, next to our figures.
 
-`run` trains what is missing into a folder, `report` judges what is there, `shown` prints it. Where
-members look is a study of its own: `hypothesis` prints what was kept of it.
+Where members look is a study of its own, `hypothesis`: its saved report is printed.
 """
 
 from __future__ import annotations
 
+from dissensus.papers.framework.fitted_paper import FittedPaper
+from dissensus.papers.framework.paper import Study
 from dissensus.papers.framework.reports import to_json
-from dissensus.papers.seedbert.agenda import run
-from dissensus.papers.seedbert.analysis import report
-from dissensus.papers.seedbert.conditions import CONDITIONS, PRINTED, Condition, named
+from dissensus.papers.seedbert.agenda import plan
+from dissensus.papers.seedbert.analysis import KIND, judged
+from dissensus.papers.seedbert.conditions import CONDITIONS, N_REPEATS, Condition, with_choosing
 from dissensus.papers.seedbert.corpora import SOURCES, read
+from dissensus.papers.seedbert.models import MODELS
 from dissensus.papers.seedbert.selection import outcomes
 from dissensus.papers.seedbert.studies.hypothesis.tables import kept as hypothesis
 from dissensus.papers.seedbert.studies.hypothesis.tables import shown as hypothesis_shown
 from dissensus.papers.seedbert.tables import shown
 
+PAPER = FittedPaper(
+    KIND,
+    CONDITIONS,
+    MODELS,
+    N_REPEATS,
+    read,
+    plan,
+    outcomes,
+    judged,
+    shown,
+    kind=lambda key: f"{key.method} {key.fold}",
+    needed=with_choosing,
+    studies={"hypothesis": Study(hypothesis, hypothesis_shown)},
+)
+named, report, run = PAPER.named, PAPER.report, PAPER.run
+
 __all__ = [
     "CONDITIONS",
-    "PRINTED",
+    "PAPER",
     "SOURCES",
     "Condition",
     "hypothesis",

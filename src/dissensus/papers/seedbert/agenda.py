@@ -1,4 +1,4 @@
-"""All trainings, in several processes, each kept as it ends; what is there stays."""
+"""The fits of the paper: which there are, their order, and what waits for what."""
 
 from __future__ import annotations
 
@@ -8,17 +8,16 @@ from pathlib import Path
 
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError
-from dissensus.evaluation import code_commit
-from dissensus.evaluation.execution.folder import FitFolder, locked_folder
+from dissensus.evaluation.execution.folder import FitFolder
 from dissensus.evaluation.fit import Job, Key
-from dissensus.papers.framework.runs import check_numbers, deadline, run_fits
+from dissensus.papers.framework.fitted_paper import Plan
 from dissensus.papers.seedbert import corpora as of_paper
-from dissensus.papers.seedbert.conditions import N_FOLDS, N_REPEATS, Condition
+from dissensus.papers.seedbert.conditions import N_FOLDS, Condition
 from dissensus.papers.seedbert.corpora import FIRST
 from dissensus.papers.seedbert.items import Items
 from dissensus.papers.seedbert.models import AT_ONCE, MODELS
 from dissensus.papers.seedbert.outcome import Outcome
-from dissensus.papers.seedbert.selection import best_variant, outcomes
+from dissensus.papers.seedbert.selection import best_variant
 
 ORDER = (  # what is trained first, where time is short
     (FIRST, "choose"),
@@ -36,63 +35,41 @@ ORDER = (  # what is trained first, where time is short
 )
 
 
-def run(
+def plan(
     corpora: Mapping[str, Corpus],
     conditions: Sequence[Condition],
-    out: str | Path,
+    out: Path,
+    runs: int,
+    settings: Sequence[tuple[str, str]],
     *,
-    runs: int | None = None,
-    processes: int | None = None,
-    time_limit: float | None = None,
-    settings: Sequence[tuple[str, str]] = (),
     encoders: Mapping[str, str | dict[str, str]] | None = None,
     together: bool = False,
-    command: str = "",
-    commit: str = "",
-) -> None:
-    """Train what is missing in the folder `out`: every model in these conditions, `runs` times.
-
-    Every model in one repetition of the folds is kept the moment it is done; the same call goes on
-    where it was stopped, however that was, also with more conditions and more runs.
+) -> Plan:
+    """Every model in these conditions; a fit is one model on all folds of a repetition.
 
     Args:
-        corpora: as `datasets.read` gives them, or as `corpora.ready` made them.
-        runs: repetitions of the folds, of the paper's five.
-        processes: at work at once, on a GPU too; left out, as many as there are processors.
-        time_limit: seconds to end within: nothing is begun that would take longer, as far as can
-            be told from what ended before. If something is missing then, Unfinished says so.
-        settings: of the methods, name and value as typed, for trying things out.
-        encoders: corpus -> what reads it, where that is not what we say.
-        together: whether all repetitions of a model with one network make up one job, to be
-            trained side by side: on a GPU.
-        command, commit: to be kept with the outcomes.
+        corpora: as `datasets.read` or `corpora.ready` returns them.
+        encoders: corpus -> encoder, where it is not that of the corpus's source.
+        together: whether all repetitions of a model with one network are one job, to be stacked
+            on a GPU.
     """
     from dissensus.papers.seedbert.fits import Opened, Task
 
-    until = deadline(time_limit)
-    runs = N_REPEATS if runs is None else runs
-    check_numbers(runs, N_REPEATS, processes)
     wanted = {condition.corpus for condition in conditions}
     raw = {name: corpus for name, corpus in corpora.items() if name in wanted}
-    held = {n: c if _is_ready(c) else of_paper.ready(c) for n, c in raw.items()}
-    with locked_folder(out) as place:
-        decided = {name: text for name, text in settings if name != "training.compile"}
-        facts = {"paper": "seedbert", "settings": decided}
-        place.begin(facts, command, commit or code_commit())
-        for name, corpus in held.items():
-            kappas = of_paper.kappas(raw[name]) if of_paper.is_rated(raw[name]) else {}
-            Items.of(corpus, kappas).keep(place.folder)
-        run_fits(
-            place,
-            Agenda(place, conditions, runs, together),
-            Task(Path(out), dict(encoders or {}), tuple(settings)),
-            Opened(held),
-            held,
-            processes=processes,
-            until=until,
-            kind=lambda key: f"{key.method} {key.fold}",
-            done=outcomes,
-        )
+    ready = {n: c if _is_ready(c) else of_paper.ready(c) for n, c in raw.items()}
+    items = []
+    for name, corpus in ready.items():
+        kappas = of_paper.kappas(raw[name]) if of_paper.is_rated(raw[name]) else {}
+        items.append(Items.of(corpus, kappas))
+    return Plan(
+        items,
+        ready,
+        Task(out, dict(encoders or {}), tuple(settings)),
+        Opened(ready),
+        lambda place: Agenda(place, conditions, runs, together),
+        {"settings": {name: text for name, text in settings if name != "training.compile"}},
+    )
 
 
 def _is_ready(corpus: Corpus) -> bool:

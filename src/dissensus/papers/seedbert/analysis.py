@@ -13,10 +13,8 @@ import numpy as np
 
 from dissensus.errors import DataError
 from dissensus.evaluation import corrected
-from dissensus.evaluation.fit import plain
-from dissensus.papers.framework.conditions import in_order
 from dissensus.papers.framework.differences import accuracy_and_f1, correct, over, short
-from dissensus.papers.framework.reports import begun_with, head, kept_report
+from dissensus.papers.framework.reports import begun_with, head
 from dissensus.papers.seedbert.conditions import CONDITIONS, N_REPEATS
 from dissensus.papers.seedbert.corpora import FIRST, SOURCES
 from dissensus.papers.seedbert.figures import Figures, biases_of_annotators, nearer, told
@@ -41,24 +39,21 @@ KIND = "seedbert"
 NUMBERS = (1, 3, 5, 10, 20)  # of members
 
 
-def report(path: str | Path) -> dict[str, Any]:
-    """What a folder of outcomes says, or a kept file that says it already."""
-    path = Path(path)
-    if path.is_file():
-        return in_order(kept_report(path, KIND), CONDITIONS, MODELS)
+def judged(path: Path) -> dict[str, Any]:
+    """The report on a folder of outcomes."""
     front = begun_with(path, KIND)
     done = outcomes(path)
-    about = head(path, front, done)
+    about = head(path, front, (outcome.machine for outcome in done))
     found = figures(path, done)
     variant = _variant(path)
-    judged = {}
+    conditions = {}
     with progress("testing", len(found)) as advance:
         for name, of_condition in found.items():
             if of_condition.condition.kind != "again":
-                judged[name] = _judged(of_condition)
+                conditions[name] = _judged(of_condition)
             advance(1)
-    correct(test for held in judged.values() for test in held["against"].values())
-    about |= {
+    correct(test for condition in conditions.values() for test in condition["against"].values())
+    return about | {
         "settings": front["facts"]["settings"],
         "done": len(done),
         "missing": _missing(done, variant[0] if variant else None),
@@ -70,8 +65,8 @@ def report(path: str | Path) -> dict[str, Any]:
         "number": _of_number(found),
         "people": {corpus: biases_of_annotators(f.items) for corpus, f in _chosen(found).items()},
         "kappas": _kappas(path),
+        "conditions": conditions,
     }
-    return in_order(plain(about | {"conditions": judged}), CONDITIONS, MODELS)
 
 
 def figures(path: Path, done: Sequence[Outcome]) -> dict[str, Figures]:

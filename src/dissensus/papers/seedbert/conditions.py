@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -10,7 +11,6 @@ import numpy as np
 from dissensus.corpus import Corpus
 from dissensus.evaluation import Fold, nested, repeated
 from dissensus.evaluation.fit import Key
-from dissensus.papers.framework.conditions import named_conditions
 from dissensus.papers.seedbert.corpora import FIRST, SOURCES, Source
 from dissensus.papers.seedbert.models import DEEP, MANY, SEEDS, SINGLE, TABLE_4, VARIANTS, trials
 
@@ -88,15 +88,13 @@ def _of(name: str) -> tuple[Condition, ...]:
 CONDITIONS: dict[str, Condition] = {
     condition.name: condition for name in SOURCES for condition in _of(name)
 }
-PRINTED = tuple(CONDITIONS)
 
 
-def named(text: str | None, there: tuple[str, ...]) -> list[Condition]:
-    """Conditions from names of them or of corpora with commas between; left out, all whose corpus
-    is there. Those in which settings are chosen come with the others."""
-    wanted = set(named_conditions(CONDITIONS, text, CONDITIONS, there))
+def with_choosing(named: Iterable[Condition]) -> list[Condition]:
+    """These conditions, and those in which their settings are chosen."""
+    wanted = set(named)
     wanted |= {CONDITIONS[c.choosing] for c in wanted if c.waits}
-    return [c for c in CONDITIONS.values() if c in wanted and c.corpus in there]
+    return [condition for condition in CONDITIONS.values() if condition in wanted]
 
 
 # ---- folds ----

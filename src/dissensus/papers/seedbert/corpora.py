@@ -12,7 +12,7 @@ from dissensus.annotations import Annotations
 from dissensus.contents import Contents
 from dissensus.corpus import Corpus
 from dissensus.datasets.snow2008 import EMOTIONS
-from dissensus.errors import DataError
+from dissensus.papers.framework.corpora import read_sources
 from dissensus.scales import Nominal
 
 N_SAMPLED = 2000  # items of the larger corpora, a fixed sample
@@ -67,22 +67,8 @@ SOURCES: dict[str, Source] = {source.name: source for source in (*_ONCE, *_AGAIN
 
 
 def read(data: Path) -> dict[str, Corpus]:
-    """Those of the corpora that a folder holds: in the folder they came in, or saved by name."""
-    from dissensus import datasets
-
-    found, raw = {}, {}
-    for name, source in SOURCES.items():
-        folder, which = data / source.folder, (source.folder, source.corpus)
-        if (data / name / "corpus.json").is_file():
-            found[name] = Corpus.load(data / name)
-        elif folder.is_dir() and not (folder / "corpus.json").is_file():
-            if which not in raw:
-                raw[which] = datasets.read(folder, corpus=source.corpus)
-            found[name] = replace(raw[which], name=name)
-    if not found:
-        folders = ", ".join(dict.fromkeys(source.folder for source in SOURCES.values()))
-        raise DataError(f"{data}: none of {folders} is in it")
-    return found
+    """Those of the corpora that a folder contains."""
+    return read_sources(data, SOURCES)
 
 
 def ready(corpus: Corpus) -> Corpus:

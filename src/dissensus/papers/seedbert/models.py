@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from dissensus.methods import method as method_class
-from dissensus.methods.framework.settings import changed, configured, settings_of
+from dissensus.methods.framework.settings import changed
+from dissensus.papers.framework.models import known, with_typed
 from dissensus.papers.seedbert.printed import TABLE
 from dissensus.training import Training
 
@@ -129,14 +130,9 @@ def built(
     found = MODELS[model]
     cls = method_class(found.method)
     plain = cls(encoder=encoder, tune="all", temperature=True, training=CHOSEN)  # type: ignore[call-arg]
-    made = changed(changed(plain, dict(found.given)), _known(plain, settings))
-    if typed:
-        known = settings_of(made)
-        usable = [(name, text) for name, text in typed if name in known]
-        values = settings_of(configured(cls, usable))
-        made = changed(made, {name: values[name] for name, _ in usable})
-    assert isinstance(made, TrainedMethod)
-    return made
+    built = with_typed(changed(plain, dict(found.given) | known(plain, settings)), typed)
+    assert isinstance(built, TrainedMethod)
+    return built
 
 
 AS_PAPER: dict[str, Any] = {
@@ -145,9 +141,3 @@ AS_PAPER: dict[str, Any] = {
     "base_rates": False,
     "complexity_weight": 1.0,
 }
-
-
-def _known(method: Any, settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Those of the settings that a method has."""
-    known = settings_of(method)
-    return {name: value for name, value in settings.items() if name in known}

@@ -9,7 +9,7 @@ import numpy as np
 
 from dissensus.evaluation.fit import number
 from dissensus.evaluation.significance.difference import p_text
-from dissensus.papers.framework.layout import Block, whole, written
+from dissensus.papers.framework.layout import Block, front_page, whole, written
 from dissensus.papers.framework.verdicts import Report, holds, interval, points, spread
 from dissensus.papers.seedbert.claims import READS, called, claims, other_choices
 from dissensus.papers.seedbert.conditions import CONDITIONS
@@ -52,20 +52,13 @@ def shown(report: Report, width: int | None = None) -> str:
 
 def _about(report: Report) -> str:
     typed = ", ".join(f"{name}={value}" for name, value in report["settings"].items())
-    lines = [
-        TITLE,
-        f"{report['date']}, {'; '.join(report['machines'])}",
-        f"commit {', '.join(report['commits'])}: {whole(report['command'])}"
-        f"{typed and f' ({typed})'}",
-        OTHER,
-    ]
-    lacking = sum(held[0] for of in report["missing"].values() for held in of.values())
-    if lacking:
-        lines.append(
-            f"{report['done']} of {report['done'] + lacking} trainings are done; what is missing "
-            "stands at the end, and no figure of it is shown."
-        )
-    return "\n".join(lines)
+    missing = sum(held[0] for of in report["missing"].values() for held in of.values())
+    unfinished = (
+        f"{report['done']} of {report['done'] + missing} trainings are done; what is missing "
+        "stands at the end, and no figure of it is shown."
+    )
+    after = f" ({typed})" if typed else ""
+    return front_page(report, TITLE, OTHER, unfinished if missing else "", after=after)
 
 
 def title(name: str, found: Report) -> str:
@@ -306,11 +299,7 @@ def _known(value: Any) -> str:
 
 
 def _nearer(test: Report) -> str:
-    p = p_text(number(test["adjusted"]))
-    words = {"holds": "the reverse holds", "the reverse holds": "holds"}
-    said = holds(test)
-    first, _, more = said.partition(" only")
-    return f"p {p}: {words.get(first, first)}{' only' * bool(more)}{more}"
+    return f"p {p_text(number(test['adjusted']))}: {holds(test, -1)}"
 
 
 def _seeds_and_deep(report: Report) -> str | Block:

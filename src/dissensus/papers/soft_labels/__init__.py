@@ -1,27 +1,31 @@
-"""Soft-label multi-task learning (Fornaciari et al. 2021): its tables, printed beside ours.
-
-`run` trains what is missing into a folder, `report` judges what is there, `shown` prints it.
-"""
+"""Soft-label multi-task learning (Fornaciari et al. 2021): its tables next to our figures."""
 
 from __future__ import annotations
 
+from dissensus.papers.framework.fitted_paper import FittedPaper
 from dissensus.papers.framework.reports import to_json
-from dissensus.papers.soft_labels.analysis import report
+from dissensus.papers.soft_labels.analysis import KIND, judged
 from dissensus.papers.soft_labels.conditions import (
     CONDITIONS,
     CORPORA,
     PRINTED,
     SEEDS,
     Condition,
-    named,
     read,
 )
-from dissensus.papers.soft_labels.runs import outcomes, run
+from dissensus.papers.soft_labels.printed import MODELS
+from dissensus.papers.soft_labels.runs import outcomes, plan
 from dissensus.papers.soft_labels.tables import shown
+
+PAPER = FittedPaper(
+    KIND, CONDITIONS, MODELS, len(SEEDS), read, plan, outcomes, judged, shown, default=PRINTED
+)
+named, report, run = PAPER.named, PAPER.report, PAPER.run
 
 __all__ = [
     "CONDITIONS",
     "CORPORA",
+    "PAPER",
     "PRINTED",
     "SEEDS",
     "Condition",

@@ -14,11 +14,9 @@ import numpy as np
 
 from dissensus.errors import DataError
 from dissensus.evaluation import over_seeds, published
-from dissensus.evaluation.fit import plain
 from dissensus.evaluation.significance.resampling import macro_f1
-from dissensus.papers.framework.conditions import in_order
 from dissensus.papers.framework.differences import accuracy_and_f1, correct, short
-from dissensus.papers.framework.reports import begun_with, head, kept_report
+from dissensus.papers.framework.reports import begun_with, head
 from dissensus.papers.soft_labels.conditions import CONDITIONS, Condition
 from dissensus.papers.soft_labels.items import Items
 from dissensus.papers.soft_labels.outcome import Outcome
@@ -29,33 +27,30 @@ from dissensus.progress import progress
 KIND = "soft-labels"
 
 
-def report(path: str | Path) -> dict[str, Any]:
-    """What a folder of outcomes says, or a kept file that says it already."""
-    path = Path(path)
-    if path.is_file():
-        return in_order(kept_report(path, KIND), CONDITIONS, MODELS)
+def judged(path: Path) -> dict[str, Any]:
+    """The report on a folder of outcomes."""
     front = begun_with(path, KIND)
     done = outcomes(path)
     found = {name: _in_every_model([o for o in done if o.condition == name]) for name in CONDITIONS}
     names = [name for name, of_condition in found.items() if of_condition]
-    about = head(path, front, done if names else [])
+    about = head(path, front, (outcome.machine for outcome in done if names))
     items = {name: Items.load(path, name) for name in names}
-    judged = {}
+    conditions = {}
     with progress("testing", len(names)) as advance:
         for name in names:
-            judged[name] = _judged(CONDITIONS[name], items[name], found[name])
+            conditions[name] = _judged(CONDITIONS[name], items[name], found[name])
             advance(1)
     correct(
         tests["ours"]
-        for condition in judged.values()
+        for condition in conditions.values()
         for against in condition["against"].values()
         for tests in against["tests"].values()
     )
-    about |= {
-        "seeds": sorted({seed for held in judged.values() for seed in held["seeds"]}),
+    return about | {
+        "seeds": sorted({seed for condition in conditions.values() for seed in condition["seeds"]}),
         "left_out": len(done) - sum(map(len, found.values())),
+        "conditions": conditions,
     }
-    return in_order(plain(about | {"conditions": judged}), CONDITIONS, MODELS)
 
 
 def _in_every_model(found: Sequence[Outcome]) -> list[Outcome]:

@@ -12,7 +12,6 @@ from dissensus.annotations import Annotations
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError
 from dissensus.evaluation import Fold, k_fold, official
-from dissensus.papers.framework.conditions import named_conditions
 from dissensus.scales import Nominal
 
 Label = Literal["gold", "consensus"]
@@ -96,12 +95,6 @@ CONDITIONS: dict[str, Condition] = {
     )
 }
 PRINTED = tuple(name for name, condition in CONDITIONS.items() if condition.table)
-
-
-def named(text: str | None, there: tuple[str, ...]) -> list[Condition]:
-    """Conditions from names with commas between; left out, those of the paper whose corpus is
-    there."""
-    return named_conditions(CONDITIONS, text, PRINTED, there)
 
 
 # ---- data ----

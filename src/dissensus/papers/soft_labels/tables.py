@@ -6,7 +6,7 @@ import numpy as np
 
 from dissensus.evaluation.fit import number
 from dissensus.evaluation.significance.difference import p_text
-from dissensus.papers.framework.layout import Block, whole, written
+from dissensus.papers.framework.layout import Block, front_page, written
 from dissensus.papers.framework.verdicts import Report, holds, interval, points, spread
 from dissensus.papers.soft_labels.claims import claims
 from dissensus.papers.soft_labels.conditions import CONDITIONS, STEMS, Condition
@@ -51,26 +51,16 @@ def shown(report: Report, width: int | None = None) -> str:
 
 
 def _about(report: Report) -> str:
-    n = len(report["seeds"])
-    lines = [
-        TITLE,
-        f"{n} run{'s' * (n != 1)}, seeds {', '.join(map(str, report['seeds']))}; "
-        f"{report['date']}, {'; '.join(report['machines'])}",
-        f"commit {', '.join(report['commits'])}: {whole(report['command'])}",
-    ]
-    if report["left_out"]:
-        lines.append(
-            f"{report['left_out']} more trainings are done, but not with every model; they are "
-            "not counted."
-        )
+    n, left_out = len(report["seeds"]), report["left_out"]
+    more = f"{left_out} more trainings are done, but not with every model; they are not counted."
     encoders = [
         str(model["settings"].get("encoder"))
-        for held in report["conditions"].values()
-        for model in held["models"].values()
+        for condition in report["conditions"].values()
+        for model in condition["models"].values()
     ]
-    if any(name.startswith("tagger:") for name in encoders):
-        lines.append(WORDS)
-    return "\n".join(lines)
+    vectors = WORDS if any(name.startswith("tagger:") for name in encoders) else ""
+    runs = f"{n} run{'s' * (n != 1)}, seeds {', '.join(map(str, report['seeds']))}; "
+    return front_page(report, TITLE, more if left_out else "", vectors, before=runs)
 
 
 # ---- Tables 1 and 2, and ours ----

@@ -1,0 +1,59 @@
+"""The corpora of a paper: where they are in a folder, and how they are prepared."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Protocol, TypeVar
+
+from dissensus.corpus import Corpus
+from dissensus.errors import DataError
+
+
+class InFolder(Protocol):
+    """A corpus with its folder in DATA, and its name there if the folder has several."""
+
+    @property
+    def folder(self) -> str: ...
+
+    @property
+    def corpus(self) -> str | None: ...
+
+
+@dataclass(frozen=True)
+class Source:
+    """A corpus of a paper.
+
+    Args:
+        folder: its folder in DATA, as it is distributed.
+        corpus: which one, if the folder has several.
+        prepared: what methods learn from: a sample, other questions, another name of a scale.
+    """
+
+    folder: str
+    corpus: str | None = None
+    prepared: Callable[[Corpus], Corpus] = lambda corpus: corpus
+
+
+S = TypeVar("S", bound=InFolder)
+
+
+def read_sources(data: Path, sources: Mapping[str, S]) -> dict[str, Corpus]:
+    """The corpora that a folder contains: saved by name, or in the folders they came in."""
+    from dissensus import datasets
+
+    corpora: dict[str, Corpus] = {}
+    distributed: dict[tuple[str, str | None], Corpus] = {}
+    for name, source in sources.items():
+        folder, which = data / source.folder, (source.folder, source.corpus)
+        if (data / name / "corpus.json").is_file():
+            corpora[name] = Corpus.load(data / name)
+        elif folder.is_dir() and not (folder / "corpus.json").is_file():
+            if which not in distributed:
+                distributed[which] = datasets.read(folder, corpus=source.corpus)
+            corpora[name] = replace(distributed[which], name=name)
+    if not corpora:
+        folders = ", ".join(dict.fromkeys(source.folder for source in sources.values()))
+        raise DataError(f"{data}: none of {folders} is in it")
+    return corpora
