@@ -41,7 +41,9 @@ def test_a_row_for_every_item(run: Run, table: Path) -> None:
         ("t3", "no", "2"),
     ]
     assert [float(row["share.yes"]) for row in rows] == pytest.approx([2 / 3, 1 / 3, 0.5])
-    assert ended.err.splitlines()[-1] == "label: majority of 3 items; 1.0000 of 3 gold labels"
+    assert (
+        ended.err.splitlines()[-1] == "label: majority of 3 items; accuracy 1.0000 on 3 gold labels"
+    )
 
 
 def test_rows_as_json(run: Run, table: Path, tmp_path: Path) -> None:
@@ -62,7 +64,7 @@ def test_rows_as_json(run: Run, table: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize("method", ["dawid-skene", "one-coin", "mace", "glad", "wawa"])
 def test_what_was_learned_of_people(run: Run, table: Path, tmp_path: Path, method: str) -> None:
     out, people = tmp_path / "out.parquet", tmp_path / "people.csv"
-    ended = run("aggregate", table, "--method", method, "-o", out, "--people", people)
+    ended = run("aggregate", table, "--method", method, "-o", out, "--annotator-table", people)
     assert (ended.code, ended.out) == (0, "")
     assert pq.read_table(out).num_rows == 3
     rows = list(csv.DictReader(io.StringIO(people.read_text())))
@@ -81,7 +83,9 @@ def test_a_gold_label_that_nobody_gave(run: Run, tmp_path: Path) -> None:
     table = tmp_path / "w.csv"
     table.write_text("item,annotator,label,gold\nt1,ann,yes,yes\nt1,bob,yes,yes\nt2,ann,no,w\n")
     ended = run("aggregate", table)
-    assert ended.code == 0 and ended.err.endswith("majority of 2 items; 0.5000 of 2 gold labels\n")
+    assert ended.code == 0 and ended.err.endswith(
+        "majority of 2 items; accuracy 0.5000 on 2 gold labels\n"
+    )
     ended = run("aggregate", table, "--method", "one-coin", "--use-gold")
     assert ended.code == 1 and ended.err.endswith(
         "Error: w: nobody answered 'label' with the gold label 'w'; say all values, as in --scale "
@@ -119,7 +123,10 @@ def test_columns_say_what_they_hold(run: Run, table: Path, tmp_path: Path, metho
         (("--method", "mean"), "Error: mean is for interval answers, not nominal ones"),
         (("--question", "mood"), "Error: labels: no question 'mood'; it has 'label'"),
         (("-o", "out.xlsx"), "Error: out.xlsx: write a .csv or a .parquet file"),
-        (("--people", "p.csv"), "Error: majority learns nothing of annotators; leave --people out"),
+        (
+            ("--annotator-table", "p.csv"),
+            "Error: majority learns nothing of annotators; leave --annotator-table out",
+        ),
     ],
 )
 def test_what_cannot_be_aggregated(

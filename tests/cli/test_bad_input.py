@@ -521,7 +521,7 @@ def test_results_that_cannot_be_written(run: Run, tmp_path: Path) -> None:
         1,
         f"Error: {tmp_path / 'taken' / 'answers.csv'}: cannot be written (File exists)",
     )
-    both = ("-o", tmp_path / "a.csv", "--people", tmp_path / "a.csv")
+    both = ("-o", tmp_path / "a.csv", "--annotator-table", tmp_path / "a.csv")
     ended = run("aggregate", read, "--method", "wawa", *both)
     assert (ended.code, ended.err) == (
         1,

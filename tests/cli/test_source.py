@@ -61,3 +61,26 @@ def test_convert_writes_no_file(run: Run, tmp_path: Path, name: str) -> None:
     )
     assert [path.name for path in tmp_path.iterdir()] == ["labels.csv"]
     assert run("convert", table, tmp_path / "out.v2").code == 0
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("simulate", "OUT"),
+        ("train", "FILE", "-o", "OUT"),
+        ("predict", "FILE", "FILE", "-o", "OUT"),
+        ("compare", "FILE", "-o", "OUT"),
+    ],
+    ids=lambda command: command[0],
+)
+def test_a_command_that_writes_a_folder_writes_no_file(
+    run: Run, tmp_path: Path, command: tuple[str, ...]
+) -> None:
+    table, output = tmp_path / "labels.csv", tmp_path / "out.csv"
+    table.write_text("item,annotator,answer\n1,x,yes\n1,y,no\n", encoding="utf-8")
+    paths = {"FILE": str(table), "OUT": str(output)}
+    ended = run(*(paths.get(word, word) for word in command))
+    assert ended.err.splitlines()[-1] == (
+        f"Error: {output}: {command[0]} writes a folder; name one, such as {tmp_path / 'out'}"
+    )
+    assert not output.exists()

@@ -8,8 +8,8 @@ from typing import Annotated, Any
 import typer
 
 from dissensus.cli import console
+from dissensus.cli.outputs import answer_text, check_table, write_tables
 from dissensus.cli.source import Source, reads_corpus
-from dissensus.cli.table_files import answer_text, write_tables
 from dissensus.errors import DataError
 
 
@@ -33,7 +33,7 @@ def aggregate(
         bool,
         typer.Option("--use-gold", help="Use gold labels to estimate each annotator's errors."),
     ] = False,
-    people: Annotated[
+    annotator_table: Annotated[
         Path | None,
         typer.Option(help="Also write the estimates for each annotator to this table."),
     ] = None,
@@ -48,7 +48,9 @@ def aggregate(
     from dissensus import aggregation
 
     aggregation.check_method(method)
-    source.check_outputs(output, people)
+    check_table(output)
+    check_table(annotator_table)
+    source.check_outputs(output, annotator_table)
     corpus = source.read()
     fitted = aggregation.aggregate(corpus, method, question or None, use_gold)
     tables = [_answers(aggregation.consensus_table(corpus[q], f, q)) for q, f in fitted.items()]
@@ -56,23 +58,23 @@ def aggregate(
         console.print_json([record for table in tables for record in _records(table)])
     if output is not None or not json:
         write_tables(tables, output)
-    if people is not None:
+    if annotator_table is not None:
         try:
             estimates = [aggregation.annotator_table(corpus[q], f, q) for q, f in fitted.items()]
         except DataError as error:
-            raise DataError(f"{error}; leave --people out") from None
-        write_tables(estimates, people)
+            raise DataError(f"{error}; leave --annotator-table out") from None
+        write_tables(estimates, annotator_table)
     for name, aggregator in fitted.items():
         gold = aggregation.gold_accuracy(corpus, name, aggregator)
-        right = "" if gold is None else f"; {gold[0]:.4f} of {gold[1]} gold labels"
-        console.say(f"{name}: {method} of {aggregator.consensus_.n_rows} items{right}")
+        accuracy = "" if gold is None else f"; accuracy {gold[0]:.4f} on {gold[1]} gold labels"
+        console.say(f"{name}: {method} of {aggregator.consensus_.n_rows} items{accuracy}")
 
 
 def _answers(columns: dict[str, list[Any]]) -> dict[str, list[Any]]:
-    """The same with answers as text."""
+    """The columns with answers as text."""
     return {**columns, "answer": [answer_text(answer) for answer in columns["answer"]]}
 
 
 def _records(columns: dict[str, list[Any]]) -> list[dict[str, Any]]:
-    """The same row by row, each with the columns' names."""
+    """The rows of a table, each as a dictionary by name of the column."""
     return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]

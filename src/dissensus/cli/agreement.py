@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from dissensus.cli import console
+from dissensus.cli.outputs import check_result, write_result
 from dissensus.cli.source import Source, reads_corpus
-from dissensus.cli.table_files import TABLES, check_output, write_tables
 from dissensus.cli.tables import columns, number, show
 from dissensus.errors import DataError
 
@@ -59,7 +59,7 @@ def agreement(
     check_measures(measure or (), by)
     if by is not None and interval:
         raise DataError(f"--interval is of a whole measure; leave out --by {by}")
-    check_output(output)
+    check_result(output)
     source.check_outputs(output)
     corpus = source.read()
     if by is None:
@@ -67,10 +67,8 @@ def agreement(
     else:
         results = _breakdown(corpus, by, question, measure, None if json or output else most)
     content = {"corpus": corpus.name, "questions": results}
-    if output is not None and output.suffix in TABLES:
-        write_tables([_columns(result, by) for result in results], output)
-    elif output is not None:
-        console.write_json(output, content)
+    if output is not None:
+        write_result(output, content, lambda: [_columns(result, by) for result in results])
     if json:
         console.print_json(content)
         return

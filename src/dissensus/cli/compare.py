@@ -1,4 +1,4 @@
-"""dissensus compare: which method is better on FILE, and how sure is that."""
+"""dissensus compare: which method is better on FILE, and how certain that is."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from dissensus.cli import console
-from dissensus.cli.contenders import contenders
+from dissensus.cli.method_options import configured_methods
+from dissensus.cli.outputs import check_folder
 from dissensus.cli.parts import SkipBad, readable
 from dissensus.cli.source import Source, reads_corpus
 from dissensus.errors import DataError, Unfinished
@@ -18,7 +19,7 @@ from dissensus.errors import DataError, Unfinished
 if TYPE_CHECKING:
     from dissensus.evaluation import EvaluationProtocol, Results
 
-UNFINISHED = 3  # the exit code where a budget was too small
+UNFINISHED = 3  # exit code if the time limit was reached
 UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 
 
@@ -119,9 +120,9 @@ def compare(
     from dissensus.evaluation import FORMATS
 
     if style not in FORMATS:
-        raise DataError(f"--as: no style {style!r}; there are {', '.join(FORMATS)}")
+        raise DataError(f"--as: no format {style!r}; there are {', '.join(FORMATS)}")
     if plot is not None and plot.suffix.lower() != ".svg":
-        raise DataError(f"{plot}: intervals are drawn as SVG; name a file that ends in .svg")
+        raise DataError(f"{plot}: intervals are plotted as SVG; name a file that ends in .svg")
     if show is not None:
         if source is not None or output is not None:
             raise DataError("--show reads results only; leave FILE and -o out")
@@ -129,10 +130,11 @@ def compare(
         return
     if source is None or output is None:
         raise DataError("name FILE and a folder with -o, or --show a folder of results")
+    check_folder(output, "compare")
     corpus = source.read()
     corpus = corpus.select(questions=question) if question else corpus
     names = evaluation.default_methods(corpus) if methods is None else _split(methods)
-    configured, choices = contenders(names, encoder, set_ or [])
+    configured, choices = configured_methods(names, encoder, set_ or [])
     for method in configured.values() if skip_bad else ():
         corpus = readable(method, corpus)
     chosen = evaluation.choose_protocol(
@@ -161,12 +163,14 @@ def compare(
     except Unfinished as unfinished:
         console.fail(f"{output}: {unfinished}", UNFINISHED)
     except KeyboardInterrupt:
-        raise KeyboardInterrupt(f"{output} holds what is done, the same command goes on") from None
+        raise KeyboardInterrupt(
+            f"{output} has the fits done so far; run the same command again to resume"
+        ) from None
     _print(results, question, metric, reference, style, plot)
 
 
 def _protocol_options(protocol: EvaluationProtocol) -> dict[str, Any]:
-    """What a protocol depends on, as it is typed."""
+    """The options that give this protocol again."""
     facts = protocol.facts
     if facts["kind"] == "official":
         part = facts["test"] if len(protocol.folds) == 1 else None
@@ -176,10 +180,10 @@ def _protocol_options(protocol: EvaluationProtocol) -> dict[str, Any]:
 
 
 def _command(source: Source, options: dict[str, Any]) -> str:
-    """The line that finds the same again; options that are not given are left out."""
+    """The command line that gives the same results; options without a value are left out."""
     words = ["dissensus", "compare", *source.arguments()]
-    for option, given in options.items():
-        for value in given if isinstance(given, list) else [given]:
+    for option, values in options.items():
+        for value in values if isinstance(values, list) else [values]:
             if value is True:
                 words.append(option)
             elif value is not False and value not in (None, ""):
@@ -188,7 +192,7 @@ def _command(source: Source, options: dict[str, Any]) -> str:
 
 
 def _split(text: str) -> list[str]:
-    """Names with commas between, each once."""
+    """Names separated by commas, each once."""
     names = [name.strip() for name in text.split(",") if name.strip()]
     if not names:
         raise DataError("--methods: no method is named")
@@ -207,7 +211,7 @@ def seconds(text: str | None, option: str = "--budget") -> float | None:
     parts = re.findall(r"(\d+(?:\.\d+)?)\s*([smhd]?)", text.strip())
     spelled = re.fullmatch(r"(\d+(\.\d+)?\s*[smhd]?\s*)+", text.strip())
     if not spelled:
-        raise DataError(f"{option} is a time such as 90s, 10m or 1h30m, found {text!r}")
+        raise DataError(f"{option} must be a time such as 90s, 10m or 1h30m, found {text!r}")
     return sum(float(n) * UNITS[unit or "s"] for n, unit in parts)
 
 
@@ -231,4 +235,4 @@ def _print(
     else:
         print("\n".join(evaluation.FORMATS[style](table) for table in tables), end="")
     for path in [] if plot is None else evaluation.save_intervals(tables, plot):
-        console.say(f"{path}: drawn")
+        console.say(f"{path}: plot saved")

@@ -1,22 +1,17 @@
-"""Options that commands share, and printing."""
+"""Options that several commands have, and printing to the terminal."""
 
 from __future__ import annotations
 
 import json
-import os
 import re
 import shutil
 import sys
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
 import typer
-
-from dissensus.errors import DataError
 
 Question = Annotated[
     list[str] | None, typer.Option(help="Question to use; repeatable (default: all).")
@@ -36,7 +31,7 @@ def visible(text: str) -> str:
         >>> visible("n\x1b[31mo"), visible("two\nlines")
         ('n\\x1b[31mo', 'two\nlines')
     """
-    return _UNSEEN.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
+    return _UNSEEN.sub(lambda match: match[0].encode("unicode_escape").decode(), text)
 
 
 def say(line: str) -> None:
@@ -63,23 +58,6 @@ def width() -> int | None:
 def print_json(content: Any) -> None:
     """Print a result as JSON to stdout."""
     print(json.dumps(content, ensure_ascii=False, indent=1, allow_nan=True))
-
-
-def write_json(path: Path, content: Any) -> None:
-    """Write a result as JSON to a file, whole or not at all."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8") as file:
-                json.dump(content, file, ensure_ascii=False, indent=1)
-                file.write("\n")
-            os.chmod(temporary, 0o644)  # mkstemp creates files that only the owner can read
-            os.replace(temporary, path)
-        finally:
-            Path(temporary).unlink(missing_ok=True)
-    except OSError as error:
-        raise DataError(f"{path}: cannot be written ({error.strerror or error})") from None
 
 
 def fail(line: str, code: int) -> NoReturn:

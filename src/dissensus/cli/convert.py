@@ -1,4 +1,4 @@
-"""dissensus convert: any format that can be read, as a folder of ours."""
+"""dissensus convert: write a corpus of any supported format to a corpus folder."""
 
 from __future__ import annotations
 
@@ -8,10 +8,8 @@ from typing import Annotated
 import typer
 
 from dissensus.cli import console
+from dissensus.cli.outputs import check_folder
 from dissensus.cli.source import Source, reads_corpus
-from dissensus.errors import DataError
-
-FILE_ENDINGS = (".csv", ".tsv", ".txt", ".json", ".jsonl", ".parquet", ".arrow", ".xlsx", ".gz")
 
 
 @reads_corpus
@@ -23,12 +21,12 @@ def convert(
     question: console.Question = None,
 ) -> None:
     """Convert FILE to a corpus folder, which loads faster."""
-    if out.suffix.lower() in FILE_ENDINGS:
-        raise DataError(f"{out}: convert writes a folder; name one, such as {out.with_suffix('')}")
+    check_folder(out, "convert")
     source.check_outputs(out)
-    read = source.read()
+    corpus = source.read()
     if question:
-        read = read.select(questions=question)
-    read.save(out)
-    answers = sum(annotations.n_answers for annotations in read.questions.values())
-    console.say(f"{out}: {read.n_items} items, {answers} answers to {', '.join(read.questions)}")
+        corpus = corpus.select(questions=question)
+    corpus.save(out)
+    n_answers = sum(annotations.n_answers for annotations in corpus.questions.values())
+    questions = ", ".join(corpus.questions)
+    console.say(f"{out}: {corpus.n_items} items, {n_answers} answers to {questions}")

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from dissensus.cli import console
+from dissensus.cli.outputs import check_result, write_result
 from dissensus.cli.source import Source, reads_corpus
 from dissensus.cli.tables import columns, show
 from dissensus.errors import DataError
@@ -34,19 +35,22 @@ def evaluate(
     json: console.Json = False,
     output: Annotated[
         Path | None,
-        typer.Option("-o", "--output", help="Also write the scores to this file, as JSON."),
+        typer.Option(
+            "-o", "--output", help="Also write the scores to this file: .json, .csv or .parquet."
+        ),
     ] = None,
 ) -> None:
     """Score PREDICTIONS against the answers in FILE.
 
-    Every question and every part of the official split has its own table. Items and annotators
-    are matched by name; items without answers are ignored. Soft metrics
-    are shown with the scores of a perfect and of a constant prediction.
+    Every question and every part of the official split has its own table. Items and annotators are
+    matched by name; items without answers are ignored. Soft metrics are shown with the scores of a
+    perfect and of a constant prediction.
     """
     from dissensus import evaluation
     from dissensus.metrics import METRICS, metric_name
     from dissensus.prediction import Predictions
 
+    check_result(output)
     source.check_outputs(output)
     if metric and every:
         raise DataError("--all shows every metric; leave --metric out")
@@ -58,7 +62,7 @@ def evaluate(
     for note in result.notes:
         console.say(note)
     if output is not None:
-        console.write_json(output, result.to_dict())
+        write_result(output, result.to_dict(), lambda: [result.to_table()])
     if json:
         console.print_json(result.to_dict())
         return

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from dissensus.cli import console
+from dissensus.cli.outputs import answer_text, check_folder, check_table, write_tables
 from dissensus.cli.parts import SkipBad, prediction_part, readable
 from dissensus.cli.source import Source, reads_corpus
-from dissensus.cli.table_files import answer_text, check_table, write_tables
 from dissensus.errors import counted
 from dissensus.folders import check_free
 
@@ -73,6 +73,7 @@ def predict(
 
     source.check_outputs(table)
     check_table(table)
+    check_folder(output, "predict")
     check_free(output, "predictions")
     fitted = load(model)
     whole = source.read(unanswered=True)

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from dissensus.cli.outputs import check_folder
+
 if TYPE_CHECKING:
     from dissensus.corpus import Corpus
 
@@ -43,6 +45,7 @@ def simulate(
     from dissensus.errors import DataError, listed
     from dissensus.simulate import PRESETS
 
+    check_folder(out, "simulate")
     if preset not in PRESETS:
         raise DataError(f"no preset {preset!r}; there are {listed(PRESETS)}")
     sizes = {"n_items": items, "n_annotators": annotators, "labels_per_item": labels, "seed": seed}

@@ -11,6 +11,7 @@ import typer
 
 from dissensus.cli import console
 from dissensus.cli.launching import among_others, launched, to_launch
+from dissensus.cli.outputs import check_folder
 from dissensus.cli.parts import SkipBad, readable, training_part
 from dissensus.cli.source import Source, reads_corpus
 from dissensus.errors import DataError
@@ -76,6 +77,7 @@ def train(
     --set, e.g. --set hidden=64 --set training.epochs=20. With --devices, or under torchrun, several
     processes share each batch and end with the same model.
     """
+    check_folder(output, "train")
     unfinished = output.with_name(f"{output.name}.unfinished")
     if to_launch(devices):
         with _reporting(unfinished):

@@ -21,7 +21,7 @@ from dissensus.evaluation.protocols import (
 )
 from dissensus.evaluation.report.formats import FORMATS, to_csv, to_latex, to_markdown, to_text
 from dissensus.evaluation.report.plot import intervals, save_intervals
-from dissensus.evaluation.report.tables import Table, default_reference, table, tables
+from dissensus.evaluation.report.tables import ComparisonTable, default_reference, table, tables
 from dissensus.evaluation.results import About, Results, code_commit, here
 from dissensus.evaluation.significance import resampling
 from dissensus.evaluation.significance.difference import Difference, corrected, holm
@@ -35,6 +35,7 @@ from dissensus.metrics import item_scores
 __all__ = [
     "FORMATS",
     "About",
+    "ComparisonTable",
     "Difference",
     "Evaluation",
     "EvaluationProtocol",
@@ -43,7 +44,6 @@ __all__ = [
     "PartScores",
     "Results",
     "ScoreTable",
-    "Table",
     "choose_protocol",
     "code_commit",
     "compare",

@@ -127,21 +127,21 @@ class Evaluation:
         ]
 
     def to_table(self) -> Any:
-        """An Arrow table with a row for each question, part, method and metric."""
+        """An Arrow table, a row for each question, part, method and metric; undefined is null."""
         rows = [
             {
                 "question": result.question,
                 "part": result.part,
                 "method": result.method,
                 "metric": metric,
-                "score": score,
-                "low": result.intervals.get(metric, (None, None))[0],
-                "high": result.intervals.get(metric, (None, None))[1],
-                "perfect": result.bounds[metric].perfect if metric in result.bounds else None,
-                "constant": result.bounds[metric].constant if metric in result.bounds else None,
+                **_without_nan({"score": score}),
+                **_without_nan(dict(zip(("low", "high"), interval, strict=True))),
+                **_without_nan(bound._asdict()),
             }
             for result in self.results
             for metric, score in result.scores.items()
+            for interval in [result.intervals.get(metric, (math.nan, math.nan))]
+            for bound in [result.bounds.get(metric, Bounds(math.nan, math.nan))]
         ]
         texts = [(name, pa.string()) for name in ("question", "part", "method", "metric")]
         numbers = [(name, pa.float64()) for name in ("score", "low", "high", "perfect", "constant")]

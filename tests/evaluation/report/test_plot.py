@@ -8,13 +8,13 @@ from xml.etree import ElementTree
 import pytest
 
 from dissensus.evaluation.report.plot import HEAD, LINE, PANEL, TITLE, Axis, intervals
-from dissensus.evaluation.report.tables import Cell, Row, Table, table
+from dissensus.evaluation.report.tables import Cell, ComparisonTable, Row, table
 from tests.evaluation.comparisons import comparison
 
 SVG = "{http://www.w3.org/2000/svg}"
 
 
-def drawn(table: Table) -> ElementTree.Element:
+def drawn(table: ComparisonTable) -> ElementTree.Element:
     return ElementTree.fromstring(intervals(table))
 
 
@@ -23,11 +23,11 @@ def texts(picture: ElementTree.Element) -> list[str]:
 
 
 @pytest.fixture(scope="module")
-def made() -> Table:
+def made() -> ComparisonTable:
     return table(comparison(n_seeds=5), reference="single", resamples=200)
 
 
-def test_it_is_a_picture_on_white_that_names_everything(made: Table) -> None:
+def test_it_is_a_picture_on_white_that_names_everything(made: ComparisonTable) -> None:
     picture = drawn(made)
     shown = texts(picture)
     wanted = ["made-up: hate", "single", "soft_label", "prior", "perfect prediction", "noise floor"]
@@ -36,7 +36,7 @@ def test_it_is_a_picture_on_white_that_names_everything(made: Table) -> None:
     assert "http" not in intervals(made).replace("http://www.w3.org/2000/svg", "")
 
 
-def test_dots_lie_within_their_interval_at_their_method(made: Table) -> None:
+def test_dots_lie_within_their_interval_at_their_method(made: ComparisonTable) -> None:
     dots = list(drawn(made).iter(f"{SVG}circle"))
     assert len(dots) == 8  # two methods, four metrics
     ys = [TITLE + HEAD + LINE * (at + 0.5) for at in (0, 1)]
@@ -53,14 +53,14 @@ def test_dots_lie_within_their_interval_at_their_method(made: Table) -> None:
         assert float(bar.get("x1", "")) < float(dot.get("cx", "")) < float(bar.get("x2", ""))
 
 
-def test_floors_are_dashed_lines_at_their_value(made: Table) -> None:
+def test_floors_are_dashed_lines_at_their_value(made: ComparisonTable) -> None:
     dashed = [n for n in drawn(made).iter(f"{SVG}line") if n.get("stroke-dasharray")]
     upright = [line for line in dashed if line.get("x1") == line.get("x2")]
     assert len(upright) == 6  # the prior on four metrics, one figure on two
     assert len(dashed) - len(upright) == 3  # the legend
 
 
-def test_nothing_leaves_the_picture(made: Table) -> None:
+def test_nothing_leaves_the_picture(made: ComparisonTable) -> None:
     picture = drawn(made)
     width, height = (float(picture.get(side, "")) for side in ("width", "height"))
     for node in picture.iter():
@@ -73,7 +73,7 @@ def test_nothing_leaves_the_picture(made: Table) -> None:
 def test_panels_wrap() -> None:
     cells = {name: Cell(0.5, 0.1, 0.4, 0.6) for name in
              ("TVD", "JSD", "KL", "CCC", "accuracy", "cosine")}  # fmt: skip
-    wide = Table("c", "q", tuple(cells), (Row("a", cells),), None, 0, (), "x")
+    wide = ComparisonTable("c", "q", tuple(cells), (Row("a", cells),), None, 0, (), "x")
     narrow = replace(wide, metrics=("TVD", "JSD", "KL", "CCC"))
     sizes = [
         {side: float(drawn(t).get(side, "")) for side in ("width", "height")}
@@ -88,7 +88,7 @@ def test_a_method_without_a_score_and_strange_names() -> None:
         Row("none", {}),
         Row("nan", {"TVD": Cell(float("nan"))}, floor=True),
     )
-    shown = texts(drawn(Table("c", "q", ("TVD", "KL"), rows, None, 0, (), "x")))
+    shown = texts(drawn(ComparisonTable("c", "q", ("TVD", "KL"), rows, None, 0, (), "x")))
     assert "<a & b>\ufffd" in shown and "no score" in shown and "KL" not in shown
 
 

@@ -19,18 +19,18 @@ from dissensus.evaluation.report.formats import (
     to_markdown,
     to_text,
 )
-from dissensus.evaluation.report.tables import Cell, Row, Table, table
+from dissensus.evaluation.report.tables import Cell, ComparisonTable, Row, table
 from dissensus.evaluation.significance.difference import holm
 from dissensus.evaluation.significance.method_difference import compared
 from tests.evaluation.comparisons import comparison
 
 
 @pytest.fixture(scope="module")
-def made() -> Table:
+def made() -> ComparisonTable:
     return table(comparison(n_seeds=5), reference="single", resamples=300)
 
 
-def test_methods_come_first_and_floors_last(made: Table) -> None:
+def test_methods_come_first_and_floors_last(made: ComparisonTable) -> None:
     assert [(row.name, row.floor) for row in made.rows] == [
         ("single", False),
         ("soft_label", False),
@@ -43,7 +43,7 @@ def test_methods_come_first_and_floors_last(made: Table) -> None:
         made["nobody"]
 
 
-def test_a_cell_holds_mean_spread_and_interval(made: Table) -> None:
+def test_a_cell_holds_mean_spread_and_interval(made: ComparisonTable) -> None:
     results = comparison(n_seeds=5)
     cell = made["single"].cells["accuracy"]
     figures = [fit.score("hate", "accuracy") for fit in results.of("single")]
@@ -54,7 +54,7 @@ def test_a_cell_holds_mean_spread_and_interval(made: Table) -> None:
     assert made["single"].cells["DIC"].low < made["single"].cells["DIC"].mean
 
 
-def test_the_best_is_marked_among_methods_that_are_no_floors(made: Table) -> None:
+def test_the_best_is_marked_among_methods_that_are_no_floors(made: ComparisonTable) -> None:
     best = {m: [row.name for row in made.rows if m in row.cells and row.cells[m].best]
             for m in made.metrics}  # fmt: skip
     assert best == {
@@ -76,7 +76,7 @@ def test_methods_that_tie_are_both_best() -> None:
     assert "soft_label (accuracy): identical scores on all 120 items" in found.notes
 
 
-def test_p_is_corrected_over_all_comparisons_of_the_table(made: Table) -> None:
+def test_p_is_corrected_over_all_comparisons_of_the_table(made: ComparisonTable) -> None:
     found = [
         cell.against for row in made.rows for cell in row.cells.values() if cell.against is not None
     ]
@@ -134,7 +134,7 @@ def test_what_is_not_there(options: dict[str, str], message: str) -> None:
 # ---- rendering ----
 
 
-SMALL = Table(
+SMALL = ComparisonTable(
     "made-up",
     "hate",
     ("TVD", "accuracy"),
@@ -166,7 +166,7 @@ def test_text() -> None:
     ]
 
 
-def test_metrics_that_do_not_fit_stand_below(made: Table) -> None:
+def test_metrics_that_do_not_fit_stand_below(made: ComparisonTable) -> None:
     narrow = to_text(made, width=80)
     assert max(map(len, narrow.split("Mean ±")[0].splitlines())) <= 80
     assert narrow.count(f"Difference from {made.reference}") > 1
@@ -250,7 +250,7 @@ def test_every_sign_that_means_something_to_latex_is_escaped() -> None:
     )
 
 
-def test_csv_holds_every_figure_unrounded(made: Table) -> None:
+def test_csv_holds_every_figure_unrounded(made: ComparisonTable) -> None:
     rows = list(csv.DictReader(io.StringIO(to_csv(made))))
     assert len(rows) == sum(len(row.cells) for row in made.rows)
     found = next(r for r in rows if (r["method"], r["metric"]) == ("soft_label", "accuracy"))
@@ -269,7 +269,9 @@ def test_csv_holds_every_figure_unrounded(made: Table) -> None:
 
 
 @pytest.mark.parametrize("name", FORMATS)
-def test_every_format_names_every_method_and_how_to_find_it_again(name: str, made: Table) -> None:
+def test_every_format_names_every_method_and_how_to_find_it_again(
+    name: str, made: ComparisonTable
+) -> None:
     text = FORMATS[name](made)
     plain = text.replace("\\_", "_")
     assert all(row.name in plain for row in made.rows)
@@ -280,7 +282,7 @@ def test_every_format_names_every_method_and_how_to_find_it_again(name: str, mad
         assert len(shown) == 1
 
 
-def test_differences_lead_with_the_effect(made: Table) -> None:
+def test_differences_lead_with_the_effect(made: ComparisonTable) -> None:
     found = made["prior"].cells["accuracy"].against
     assert found is not None
     cell = f"{found.effect:+.3f} [{found.low:+.3f}, {found.high:+.3f}], p "

@@ -9,7 +9,7 @@ import re
 import textwrap
 from collections.abc import Callable, Sequence
 
-from dissensus.evaluation.report.tables import ALPHA, Cell, Table, higher_is_better
+from dissensus.evaluation.report.tables import ALPHA, Cell, ComparisonTable, higher_is_better
 from dissensus.evaluation.significance.difference import Difference, p_text
 
 LATEX = {
@@ -27,7 +27,7 @@ COLUMNS = (
 )  # fmt: skip
 
 
-def to_text(table: Table, digits: int = 3, width: int | None = None) -> str:
+def to_text(table: ComparisonTable, digits: int = 3, width: int | None = None) -> str:
     """Plain lines; the best is marked with *, what differs from the reference with +.
 
     Args:
@@ -98,7 +98,7 @@ def dealt(widths: Sequence[int], width: int | None) -> list[list[int]]:
     return parts or [[0]]
 
 
-def to_markdown(table: Table, digits: int = 3) -> str:
+def to_markdown(table: ComparisonTable, digits: int = 3) -> str:
     """Markdown tables; the best is bold, what differs from the reference has a dagger."""
     header = _header(table)
     lines = [_pipes(header), _pipes(["---"] + ["--:"] * len(table.metrics))]
@@ -116,7 +116,7 @@ def to_markdown(table: Table, digits: int = 3) -> str:
     return "\n".join([*lines, "", *(f"{_safe(line)}  " for line in closing), f"`{command}`"]) + "\n"
 
 
-def to_latex(table: Table, digits: int = 3) -> str:
+def to_latex(table: ComparisonTable, digits: int = 3) -> str:
     """A `tabular` with booktabs rules, one more for the differences, and what they mean as
     comments; names are escaped."""
     floors = [row for row in table.rows if row.floor]
@@ -158,7 +158,7 @@ def _latex(cell: str) -> str:
     return f"\\textbf{{{mean}}}{shown}" if bold else shown
 
 
-def to_csv(table: Table) -> str:
+def to_csv(table: ComparisonTable) -> str:
     """One line for each method and metric, with every figure unrounded."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
@@ -175,7 +175,7 @@ def to_csv(table: Table) -> str:
     return text.getvalue()
 
 
-FORMATS: dict[str, Callable[[Table], str]] = {
+FORMATS: dict[str, Callable[[ComparisonTable], str]] = {
     "text": to_text,
     "markdown": to_markdown,
     "latex": to_latex,
@@ -196,7 +196,7 @@ def escaped(text: str) -> str:
 # ---- cells ----
 
 
-def _header(table: Table) -> list[str]:
+def _header(table: ComparisonTable) -> list[str]:
     arrows = ["↑" if higher_is_better(metric) else "↓" for metric in table.metrics]
     return [
         table.question,
@@ -230,7 +230,7 @@ def _bold(cell: Cell | None, digits: int, bold: str, apart: str) -> str:
     return f"{bold.format(mean) if cell.best else mean}{mark}{' ' if rest else ''}{rest}"
 
 
-def _differences(table: Table, digits: int) -> list[list[str]]:
+def _differences(table: ComparisonTable, digits: int) -> list[list[str]]:
     """The table of differences from the reference: effect with interval first, p second.
 
     Empty where there is no reference, or no figure to compare.
@@ -267,7 +267,7 @@ def _exact(value: float) -> str:
 # ---- lines ----
 
 
-def _closing(table: Table, best: str, apart: str) -> list[str]:
+def _closing(table: ComparisonTable, best: str, apart: str) -> list[str]:
     lines = [f"Mean ± sd over fits [95 % interval]; {best}: best mean, floors aside."]
     if table.reference is not None and not table.n_comparisons:
         lines.append(f"No difference from {table.reference} could be tested.")

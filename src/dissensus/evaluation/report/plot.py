@@ -11,7 +11,7 @@ from xml.sax.saxutils import escape
 
 from dissensus.drawing import PALETTE
 from dissensus.errors import DataError
-from dissensus.evaluation.report.tables import Cell, Row, Table, higher_is_better
+from dissensus.evaluation.report.tables import Cell, ComparisonTable, Row, higher_is_better
 
 PANEL = 250  # width of a metric's panel, in pixels, as all below
 GAP = 28  # between panels
@@ -53,7 +53,7 @@ class Axis:
         return [n * step for n in range(first, math.floor(self.high / step) + 1)]
 
 
-def intervals(table: Table) -> str:
+def intervals(table: ComparisonTable) -> str:
     """The means of every method with their intervals, a panel for each metric, as SVG text.
 
     The best mean is a full dot; what differs from the reference after Holm's correction has a
@@ -89,7 +89,7 @@ def intervals(table: Table) -> str:
     )
 
 
-def save_intervals(tables: Sequence[Table], path: Path) -> list[Path]:
+def save_intervals(tables: Sequence[ComparisonTable], path: Path) -> list[Path]:
     """Write a picture of each table; of several, the question is added to the file's name."""
     paths = []
     for table in tables:

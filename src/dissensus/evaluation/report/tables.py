@@ -48,7 +48,7 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Table:
+class ComparisonTable:
     """Methods by metrics for one question."""
 
     corpus: str
@@ -83,7 +83,7 @@ def table(
     *,
     resamples: int = 2000,
     seed: int = 0,
-) -> Table:
+) -> ComparisonTable:
     """A table of one question's results.
 
     Args:
@@ -106,7 +106,7 @@ def tables(
     *,
     resamples: int = 2000,
     seed: int = 0,
-) -> list[Table]:
+) -> list[ComparisonTable]:
     """A table for each question, as `table` makes one; p is corrected over all of them together.
 
     Metrics that no fit has a figure of are not shown, unless they are asked for.
@@ -138,10 +138,10 @@ def _table(
     rows: list[Row],
     reference: str | None,
     n_comparisons: int,
-) -> Table:
+) -> ComparisonTable:
     rows = _best(rows, shown)
     made = [(row.name, m, c.against) for row in rows for m, c in row.cells.items() if c.against]
-    return Table(
+    return ComparisonTable(
         results.about.corpus,
         question,
         shown,

@@ -1,4 +1,4 @@
-"""The methods of a comparison, from the options of the command."""
+"""The methods of a comparison with their settings, from the options of the command line."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from dissensus.methods.framework.search_space import Choices
 
 
-class Typed(NamedTuple):
+class SettingOption(NamedTuple):
     """A setting from the command line: of one method, or of every method that has it."""
 
     method: str | None
@@ -21,7 +21,7 @@ class Typed(NamedTuple):
     value: str
 
     @classmethod
-    def read(cls, text: str, methods: Sequence[str]) -> Typed:
+    def read(cls, text: str, methods: Sequence[str]) -> SettingOption:
         """Read `name=value` or `method:name=value`."""
         name, equals, value = text.partition("=")
         if not equals:
@@ -37,28 +37,28 @@ class Typed(NamedTuple):
         return cls(method.strip(), inner.strip(), value.strip())
 
 
-def contenders(
+def configured_methods(
     names: Sequence[str], encoder: str | None, settings: Sequence[str]
 ) -> tuple[dict[str, Method], dict[str, Choices]]:
-    """The methods with their settings, and the choices to tune: those of settings not given."""
+    """Methods with their settings, and the choices to tune: those of settings not set here."""
     from dissensus.methods import method as method_class
     from dissensus.methods.framework.settings import configured, settings_of
 
-    typed = [Typed.read(text, names) for text in settings]
+    options = [SettingOption.read(text, names) for text in settings]
     if encoder is not None:
-        typed.append(Typed(None, "encoder", encoder))
-    made: dict[str, Method] = {}
+        options.append(SettingOption(None, "encoder", encoder))
+    methods: dict[str, Method] = {}
     choices: dict[str, Choices] = {}
-    used: set[Typed] = set()
+    used: set[SettingOption] = set()
     for name in names:
         cls = method_class(name)
         known = settings_of(cls())
-        own = [t for t in typed if t.method == name or (t.method is None and t.name in known)]
+        own = [o for o in options if o.method == name or (o.method is None and o.name in known)]
         used.update(own)
-        made[name] = configured(cls, [(t.name, t.value) for t in own])
-        given = {t.name for t in own}
-        choices[name] = {key: values for key, values in cls.choices.items() if key not in given}
-    idle = [t for t in typed if t not in used and t.name != "encoder"]
-    if idle:
-        raise DataError(f"--set {idle[0].name}: none of {listed(names, 40)} has this setting")
-    return made, choices
+        methods[name] = configured(cls, [(option.name, option.value) for option in own])
+        fixed = {option.name for option in own}
+        choices[name] = {key: values for key, values in cls.choices.items() if key not in fixed}
+    unused = [o for o in options if o not in used and o.name != "encoder"]
+    if unused:
+        raise DataError(f"--set {unused[0].name}: none of {listed(names, 40)} has this setting")
+    return methods, choices
