@@ -43,11 +43,11 @@ def listed(values: object, most: int = 8) -> str:
 
     Example:
         >>> listed(["a", "b"]), listed(range(12), most=3)
-        ("'a', 'b'", '0, 1, 2, ... (12 in all)')
+        ("'a', 'b'", '0, 1, 2 and 9 more')
     """
     every = list(values)  # type: ignore[call-overload]
     shown = ", ".join(repr(value) for value in every[:most])
-    return shown if len(every) <= most else f"{shown}, ... ({len(every)} in all)"
+    return shown if len(every) <= most else f"{shown} and {len(every) - most} more"
 
 
 def counted(n: int, noun: str) -> str:

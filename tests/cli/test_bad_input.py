@@ -372,9 +372,9 @@ def test_values_that_training_never_saw(run: Run, tmp_path: Path) -> None:
     ended = run("evaluate", tmp_path / "said", *new)
     assert (ended.code, ended.err.splitlines()[-1]) == (
         1,
-        f"Error: {tmp_path / 'said'}: 'answer' was learned on another scale than new answers it on "
-        "(no value 'maybe' on the nominal scale of 'no', 'yes'); say all values when training, as "
-        "in --scale nominal:no,yes,maybe",
+        f"Error: {tmp_path / 'said'}: 'answer' has another scale in training than in new "
+        "(no value 'maybe' on the nominal scale of 'no', 'yes'); declare all values when training, "
+        "as in --scale nominal:no,yes,maybe",
     )
     named = ("--encoder", "characters", "--scale", "nominal:no,yes,maybe")
     run("train", tmp_path / "old.csv", "-o", tmp_path / "model", *FEW, *named)
@@ -389,13 +389,13 @@ def test_values_that_training_never_saw(run: Run, tmp_path: Path) -> None:
             ("no", "yes"),
             ("No", "YES"),
             "(no value 'No', 'YES' on the nominal scale of 'no', 'yes'); if these are other "
-            "spellings of the same, say --scale nominal:no,yes --merge-variants",
+            "spellings of the same values, use --scale nominal:no,yes --merge-variants",
         ),
         (
             ("0.5", "2.25"),
             ("1", "99"),
             "(99 lies outside 0.5 to 2.25 (8 such answers); declare other ends or leave the row "
-            "out); say all values when training, as in --scale interval:0.5:99",
+            "out); declare all values when training, as in --scale interval:0.5:99",
         ),
     ],
 )
@@ -413,8 +413,7 @@ def test_advice_about_another_scale_can_be_followed(
     ended = run("evaluate", tmp_path / "said", *file)
     assert (ended.code, ended.err.splitlines()[-1]) == (
         1,
-        f"Error: {tmp_path / 'said'}: 'answer' was learned on another scale than new answers it on "
-        f"{advice}",
+        f"Error: {tmp_path / 'said'}: 'answer' has another scale in training than in new {advice}",
     )
 
 
@@ -596,5 +595,5 @@ def test_a_single_item_is_neither_split_nor_folded(run: Run, tmp_path: Path) -> 
     )
     ended = run("compare", one, "-o", tmp_path / "comparison", "--methods", "prior")
     assert said(ended)[-1] == (
-        "Error: one: 1 item in 1 group cannot be dealt out to 5 folds; at least 2 are needed"
+        "Error: one: 1 item in 1 group cannot be divided into 5 folds; at least 2 are needed"
     )

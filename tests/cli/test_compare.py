@@ -88,7 +88,7 @@ def test_results_are_shown_again_in_every_style(run: Run, crowd: Path, tmp_path:
     picture = tmp_path / "picture.svg"
     shown = run("compare", "--show", out, "--as", "markdown", "--plot", picture)
     assert shown.out.startswith("| q | cross-entropy ↓ |")
-    assert shown.err == f"{picture}: drawn\n" and picture.read_text().startswith("<svg")
+    assert shown.err == f"{picture}: plot saved\n" and picture.read_text().startswith("<svg")
     latex = run("compare", "--show", out, "--as", "latex", "--metric", "accuracy")
     assert latex.out.startswith("\\begin{tabular}{lr}")
     csv = run("compare", "--show", out, "--as", "csv", "--reference", "prior").out.splitlines()
@@ -163,13 +163,13 @@ def test_bad_input(run: Run, crowd: Path, tmp_path: Path) -> None:
         f"Error: {out}: not a dissensus results folder: results.json is missing"
     )
     assert refused(*typed(crowd, out, "--budget", "soon")) == (
-        "Error: --budget is a time such as 90s, 10m or 1h30m, found 'soon'"
+        "Error: --budget must be a time such as 90s, 10m or 1h30m, found 'soon'"
     )
     assert refused(*typed(crowd, out, "--as", "word")) == (
-        "Error: --as: no style 'word'; there are text, markdown, latex, csv"
+        "Error: --as: no format 'word'; there are text, markdown, latex, csv"
     )
     assert refused(*typed(crowd, out, "--plot", "intervals.png")) == (
-        "Error: intervals.png: intervals are drawn as SVG; name a file that ends in .svg"
+        "Error: intervals.png: intervals are plotted as SVG; name a file that ends in .svg"
     )
     assert refused(*typed(crowd, out, "--protocol", "luck")) == (
         "Error: no protocol 'luck'; there are official, k-fold, repeated"
@@ -286,6 +286,6 @@ def test_ctrl_c_ends_all_processes_in_one_line(crowd: Path, tmp_path: Path) -> N
     assert (process.returncode, shown, err.splitlines()[1:]) == (
         130,
         "",
-        ["Stopped; out holds what is done, the same command goes on."],
+        ["Stopped; out has the fits done so far; run the same command again to resume."],
     )
     assert gone(process.pid, 5)

@@ -282,7 +282,7 @@ def test_metrics_that_do_not_apply_are_said(run: Run, folders: tuple[Path, Path]
         "cross-entropy of members is for nominal, ordinal and multi-label answers and needs "
         "predicted members"
     )
-    assert (ended.code, ended.err) == (1, f"Error: nothing to show: {reason}\n")
+    assert (ended.code, ended.err) == (1, f"Error: no metric applies: {reason}\n")
     ended = run("evaluate", *folders, *named, "--metric", "accuracy")
     assert (ended.code, ended.err) == (0, f"left out: {reason}\n")
 
@@ -327,8 +327,8 @@ def test_items_that_the_corpus_does_not_have(
     ended = run("evaluate", folders[0], tmp_path / "fewer", "-o", output)
     assert (ended.code, ended.out) == (1, "")
     assert ended.err.splitlines()[-1] == (
-        f"Error: {folders[0]}: 4 of 6 predicted items are not in small: 't2', 't3', 't4', ... "
-        "(4 in all); evaluate on what was predicted"
+        f"Error: {folders[0]}: 4 of 6 predicted items are not in small: 't2', 't3', 't4' and "
+        "1 more; evaluate on the corpus that was predicted"
     )
     assert not output.exists()
 
@@ -355,13 +355,13 @@ def test_questions_that_do_not_meet(run: Run, folders: tuple[Path, Path], tmp_pa
     ended = run("evaluate", other, folders[1])
     assert ended.code == 1
     assert ended.err.splitlines()[-1] == (
-        f"Error: {other}: predicts 'polite'; small asks 'rude', 'funny'"
+        f"Error: {other}: predicts 'polite'; small has the questions 'rude', 'funny'"
     )
     both = {"polite": guess(small(), "rude"), "rude": guess(small(), "rude")}
     Predictions(both, "single", "small").save(other)
     ended = run("evaluate", other, folders[1])
     assert ended.code == 0
-    assert f"{other}: 'polite' is no question of small; left out" in ended.err.splitlines()
+    assert f"{other}: 'polite' is not a question of small; left out" in ended.err.splitlines()
     ended = run("evaluate", other, folders[1], "--question", "funny")
     assert ended.err.splitlines()[-1] == (
         "Error: no prediction for 'funny'; there is 'polite', 'rude'"

@@ -1,4 +1,4 @@
-"""A comparison is kept as it goes, goes on where it was stopped, and ends the same."""
+"""A comparison saves each fit, resumes where it was stopped, and gives the same results."""
 
 from __future__ import annotations
 
@@ -214,20 +214,21 @@ def test_bad_arguments(crowd: Corpus, tmp_path: Path) -> None:
             run(crowd, tmp_path / "out", **options)
         return str(caught.value)
 
-    assert refused(metrics=["CCC"]) == "made-up: 'CCC' is not for these nominal answers"
-    assert refused(seeds=0) == "seeds are whole numbers from 0, at least one; found 0"
-    assert refused(folds=[]) == "there are no folds to learn from and to test on"
+    assert refused(metrics=["CCC"]) == "made-up: 'CCC' does not apply to these nominal answers"
+    assert refused(seeds=0) == "seeds must be whole numbers from 0, at least one; found 0"
+    assert refused(folds=[]) == "no folds to train and test on"
     assert refused(processes=0) == "at least one process is needed, found 0"
-    assert refused(methods=["prior", "prior"]) == "a method stands twice among 'prior', 'prior'"
+    assert refused(methods=["prior", "prior"]) == "a method is listed twice: 'prior', 'prior'"
     assert refused(trials=-1) == (
-        "settings are tried 0 times or more, on 2 inner folds or more; found -1 and 3"
+        "trials must be 0 or more, and inner_folds 2 or more; found -1 and 3"
     )
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "thesis.tex").write_text("")
     with pytest.raises(DataError) as caught:
         run(crowd, tmp_path / "mine")
     assert str(caught.value) == (
-        f"{tmp_path / 'mine'}: exists and is no results folder of ours; choose another name"
+        f"{tmp_path / 'mine'}: already exists and is not a results folder written by dissensus; "
+        "choose another path"
     )
 
 
@@ -395,8 +396,7 @@ def test_drawn_settings_are_seeded_and_different() -> None:
     with pytest.raises(ModelError) as caught:
         drawn(Blended(), {"even": (0.5, 0.7)}, 3, seed=0)
     assert str(caught.value) == (
-        "blended has 2 settings to try, 3 were asked for; ask for fewer trials, or give it more "
-        "choices"
+        "blended has 2 settings to try, fewer than 3 trials; use fewer trials, or add choices"
     )
     with pytest.raises(ModelError) as caught:
         drawn(Prior(), {"height": (1,)}, 1, seed=0)
@@ -426,7 +426,7 @@ def test_a_process_that_dies_takes_only_its_fit_with_it(crowd: Corpus, tmp_path:
     assert results.counts("once") == {"ok": 1, "failed": 0, "diverged": 0}
     assert results.counts("blended") == {"ok": 2, "failed": 0, "diverged": 0}
     assert {fit.reason for fit in results.of("always")} == {
-        "its process died 2 times (signal 9); too little memory, perhaps"
+        "its process died 2 times (signal 9); perhaps there was too little memory"
     }
     assert not (tmp_path / "out" / ".corpus").exists()
 
@@ -436,7 +436,7 @@ def test_a_process_that_dies_before_it_begins_takes_nothing_with_it(tmp_path: Pa
     work = Crowded(tmp_path / "tally")
     asked = [(Key(name, 0, "fold 1"),) for name in ("first", "second")]
     assert list(fits_in_processes(work, tmp_path, asked, 1)) == [
-        "first: its process died 2 times (signal 9); too little memory, perhaps",
+        "first: its process died 2 times (signal 9); perhaps there was too little memory",
         "second: done",
     ]
 

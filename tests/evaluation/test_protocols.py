@@ -213,12 +213,12 @@ def test_more_folds_than_groups() -> None:
     with pytest.raises(DataError) as caught:
         k_fold(corpus, 9)
     assert str(caught.value) == (
-        f"made-up: 20 items in {n} groups cannot be dealt out to 9 folds; ask for at most {n}, or "
+        f"made-up: 20 items in {n} groups cannot be divided into 9 folds; use at most {n}, or "
         "split by 'item'"
     )
     with pytest.raises(DataError) as caught:
         k_fold(crowd(5, None, rare=1), 9)
-    assert str(caught.value).endswith("ask for at most 5")
+    assert str(caught.value).endswith("use at most 5")
 
 
 @pytest.mark.parametrize(
@@ -231,7 +231,7 @@ def test_more_folds_than_groups() -> None:
             {"test": "hard"},
             "no part 'hard' to test on; there is 'dev'",
         ),
-        (with_split(["train", "x", "y"]), {}, "which part is the test? There is 'x', 'y'"),
+        (with_split(["train", "x", "y"]), {}, "no part to test on; choose one of 'x', 'y'"),
         (
             with_split(["x", "y"]),
             {},
@@ -251,7 +251,7 @@ def test_numbers_that_make_no_sense() -> None:
     assert str(caught.value) == "cross-validation has at least 2 folds, found 1"
     with pytest.raises(DataError) as caught:
         repeated(crowd(), 3, 0)
-    assert str(caught.value) == "folds are dealt out at least once, found 0"
+    assert str(caught.value) == "times must be at least 1, found 0"
     with pytest.raises(DataError) as caught:
         k_fold(crowd(), 3, stratify="mood")
     assert str(caught.value) == "made-up: no question 'mood'; it has 'q'"

@@ -85,16 +85,16 @@ def test_undefined_and_infinite_scores_are_kept(tmp_path: Path) -> None:
 def test_a_fit_that_ended_badly_says_why() -> None:
     with pytest.raises(DataError) as caught:
         Fit("single", 0, "fold 1", status="failed")
-    assert str(caught.value) == "single, seed 0, fold 1: why failed?"
+    assert str(caught.value) == "single, seed 0, fold 1: failed without a reason; give one"
     with pytest.raises(DataError) as caught:
         Fit("single", 0, "fold 1", status="good")  # type: ignore[arg-type]
-    assert str(caught.value) == "a fit is ok, failed or diverged, not 'good'"
+    assert str(caught.value) == "the status of a fit must be ok, failed or diverged, found 'good'"
 
 
 def test_scores_of_other_items_are_refused() -> None:
     with pytest.raises(DataError) as caught:
         item_table({"q": {"TVD": (Names(["a"]), np.zeros(2))}})
-    assert str(caught.value) == "TVD: 2 scores of 1 items"
+    assert str(caught.value) == "TVD: 2 scores for 1 items"
 
 
 def test_what_json_cannot_hold_becomes_what_it_can() -> None:
@@ -235,12 +235,14 @@ def test_a_folder_of_something_else_is_not_written_into(tmp_path: Path) -> None:
     with pytest.raises(DataError) as caught:
         comparison().save(tmp_path)
     assert str(caught.value) == (
-        f"{tmp_path}: exists and is no results folder of ours; choose another name"
+        f"{tmp_path}: already exists and is not a results folder written by dissensus; choose "
+        "another path"
     )
     with pytest.raises(DataError) as caught:
         comparison().save(tmp_path / "thesis.tex")
     assert str(caught.value) == (
-        f"{tmp_path / 'thesis.tex'}: is a file; results are a folder, choose another name"
+        f"{tmp_path / 'thesis.tex'}: is a file; results are written to a folder, "
+        "choose another path"
     )
 
 
@@ -254,7 +256,7 @@ def test_damaged_results_are_refused_in_one_line(tmp_path: Path) -> None:
         Results.load(tmp_path / "out")
     rows = sum(f.items.num_rows for f in short.fits)
     assert str(caught.value) == (
-        f"{tmp_path / 'out'}: damaged ({rows} scores of items, not those of the fits); "
+        f"{tmp_path / 'out'}: damaged ({rows} scores of items do not match the fits); "
         "make the folder again"
     )
 
@@ -265,10 +267,10 @@ def test_fits_of_another_comparison_and_fits_made_twice_are_refused() -> None:
     stranger = replace(made.fits[0], method="guess")
     with pytest.raises(DataError) as caught:
         Results.assemble(made.about, folds, [stranger])
-    assert str(caught.value) == "guess on 'fold 1' is no fit of this comparison"
+    assert str(caught.value) == "'guess' on 'fold 1' is not a fit of this comparison"
     with pytest.raises(DataError) as caught:
         Results.assemble(made.about, folds, [made.fits[0], made.fits[0]])
-    assert str(caught.value) == "a method was fitted twice with one seed on one fold"
+    assert str(caught.value) == "a method was fitted twice with the same seed on the same fold"
 
 
 def test_when_and_where_and_which_code() -> None:

@@ -1,8 +1,9 @@
-"""Which method is better, and how sure is that? `Corpus -> folds`, `scores -> Difference`,
+"""Which method is better, and how certain is that? `Corpus -> folds`, `scores -> Difference`,
 `fits -> Results -> table`.
 
-Protocols say what is learned and what is tested, tests of significance whether a difference would
-stay with other items and other seeds; results are kept so that they can be found again.
+Protocols divide a corpus into training and test items. Significance tests estimate whether a
+difference would remain with other items and other seeds. Results are saved with the command that
+gives them again.
 """
 
 from __future__ import annotations

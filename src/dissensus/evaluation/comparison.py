@@ -1,4 +1,4 @@
-"""Methods x seeds x folds -> Results, kept as they end."""
+"""Methods x seeds x folds -> Results. Each fit is saved when it ends."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from dissensus.methods import method as method_class
 from dissensus.methods.framework.base import Method
 from dissensus.methods.framework.search_space import Choices
 
-NOTES = 5  # on folds that are shown
+NOTES = 5  # notes on folds that are shown
 
 
 def compare(
@@ -47,35 +47,36 @@ def compare(
     command: str = "",
     notes: Sequence[str] = (),
 ) -> Results:
-    """Fit methods on the same folds with the same seeds, and keep how each scored on each item.
+    """Fit methods on the same folds with the same seeds, and save their scores on each item.
 
-    Fits that differ in seed and fold alone are trained side by side. Every fit is saved into `out`
-    as it ends. The same call goes on where it was stopped, however
-    that was, and ends with the same results but for times; another one into the same folder is
-    refused. A fit that fails or diverges is kept as such. A method that cannot learn from the
-    corpus is left out with the reason.
+    Fits that differ only in seed and fold are trained as a stack. Every fit is saved to `out` when
+    it ends. Call `compare` again in the same way to resume after any stop: the results are the
+    same, except for times. Another comparison in the same folder is refused. A fit that fails or
+    diverges is saved with the reason. A method that cannot learn from the corpus is left out, with
+    the reason.
 
     Args:
         methods: names, or methods with their settings by any names; `default_methods` if left out.
-        folds: what is learned and tested, as `k_fold`, `repeated` and `official` give them, or a
-            protocol; `choose_protocol` if left out.
-        seeds: how many (0, 1, ...) or which; a method that draws nothing is fitted with the first.
-        questions: learned together; all if left out.
-        metrics: those that tables show, and DIC, if left out.
-        trials: settings tried for each fit of a method that has choices, its own among them; each
-            is scored by the leading metric on `inner_folds` folds of the training part, and the
-            best is fitted to all of it. 0: the methods as they are.
-        choices: what to draw settings from, by method; left out, the methods' own `choices`.
-        by: what belongs together, as in `Corpus.units`, in inner folds and in tests.
-        processes: at work at once; left out, as many as there are processors, or one for a GPU
-            (two where frozen features take it more than a minute). Figures are the same. A script
-            that asks for more than one needs `if __name__ == "__main__":`.
-        cluster: the address of a Dask scheduler whose workers make the fits, in the place of
-            processes here.
-        budget: seconds after which no new fit begins; if some are missing then, Unfinished says
+        folds: from `k_fold`, `repeated` or `official`, or a protocol; `choose_protocol` if left
+            out.
+        seeds: how many (0, 1, ...), or a list. A method without randomness uses only the first.
+        questions: fitted together; all if left out.
+        metrics: if left out, those that tables show, and DIC.
+        trials: number of settings to try for each fit of a method that has choices, including its
+            own settings. Each is scored by the main metric on `inner_folds` folds of the training
+            part, and the best is fitted to the whole training part. 0 tries none.
+        choices: the values to draw settings from, by method; the methods' own `choices` if left
+            out.
+        by: how items are grouped, as in `Corpus.units`, for inner folds and for tests.
+        processes: if left out, one for each processor, or one on a GPU (two if training on frozen
+            features takes more than a minute). The number does not change the scores. A script
+            that uses more than one needs `if __name__ == "__main__":`.
+        cluster: address of a Dask scheduler whose workers run the fits, instead of processes on
+            this machine.
+        budget: seconds after which no new fit begins; if fits are missing then, Unfinished says
             how many.
-        protocol: where the folds come from, to be kept with the results.
-        command: that finds the same again, likewise.
+        protocol: a description of the folds, saved with the results.
+        command: the command that gives the same results, saved with them.
 
     Example:
         >>> import tempfile
@@ -129,7 +130,7 @@ def compare(
             dict(protocol or {}) | _search(task),
             left_out,
             floors(corpus, task.questions, task.metrics, task.folds),
-            (*notes, *_fold_notes(folds), *_several(commit)),
+            (*notes, *_fold_notes(folds), *_commit_notes(commit)),
         )
         fits = place.load(task.keys())
         results = Results.assemble(about, folds, fits, _groups(corpus, folds, by))
@@ -138,10 +139,10 @@ def compare(
 
 
 def default_methods(corpus: Corpus) -> list[str]:
-    """The methods that are compared by default: all but slow ones.
+    """The methods that are compared by default: all except slow ones.
 
-    `annotator-median` is among them where some answers have an order; elsewhere it predicts the
-    same as `annotator-majority`.
+    `annotator-median` is included only if some question is ordinal or interval; on other scales it
+    predicts the same as `annotator-majority`.
     """
     ordered = any(a.scale.kind in ("ordinal", "interval") for a in corpus.questions.values())
     return [
@@ -154,39 +155,42 @@ def default_methods(corpus: Corpus) -> list[str]:
 # ---- before anything runs ----
 
 
-def _methods(given: Sequence[str] | Mapping[str, Method]) -> dict[str, Method]:
-    if isinstance(given, Mapping):
-        made = dict(given)
+def _methods(requested: Sequence[str] | Mapping[str, Method]) -> dict[str, Method]:
+    if isinstance(requested, Mapping):
+        methods = dict(requested)
     else:
-        names = [given] if isinstance(given, str) else list(given)
-        made = {name: method_class(name)() for name in names}
-        if len(made) < len(names):
-            raise DataError(f"a method stands twice among {listed(names, 40)}")
-    if not made:
-        raise DataError("there is no method to compare; name some")
-    return made
+        names = [requested] if isinstance(requested, str) else list(requested)
+        methods = {name: method_class(name)() for name in names}
+        if len(methods) < len(names):
+            raise DataError(f"a method is listed twice: {listed(names, 40)}")
+    if not methods:
+        raise DataError("no method to compare; name at least one")
+    return methods
 
 
-def _seeds(given: int | Sequence[int]) -> tuple[int, ...]:
-    seeds = tuple(range(given)) if isinstance(given, int) else tuple(dict.fromkeys(given))
+def _seeds(requested: int | Sequence[int]) -> tuple[int, ...]:
+    if isinstance(requested, int):
+        seeds = tuple(range(requested))
+    else:
+        seeds = tuple(dict.fromkeys(requested))
     if not seeds or min(seeds) < 0:
-        raise DataError(f"seeds are whole numbers from 0, at least one; found {given}")
+        raise DataError(f"seeds must be whole numbers from 0, at least one; found {requested}")
     return seeds
 
 
 def _check_folds(folds: Sequence[Fold]) -> None:
     if not folds:
-        raise DataError("there are no folds to learn from and to test on")
+        raise DataError("no folds to train and test on")
     names = [fold.name for fold in folds]
     if len(set(names)) < len(names):
-        raise DataError(f"folds of one name: {listed(sorted(names), 20)}")
+        raise DataError(f"several folds have the same name: {listed(sorted(names), 20)}")
 
 
 def _check_trials(task: Task) -> None:
     if task.trials < 0 or task.inner_folds < 2:
         raise DataError(
-            f"settings are tried 0 times or more, on 2 inner folds or more; found {task.trials} "
-            f"and {task.inner_folds}"
+            f"trials must be 0 or more, and inner_folds 2 or more; found {task.trials} and "
+            f"{task.inner_folds}"
         )
     for name, method in task.methods.items():
         if task.trials and task.choices.get(name):
@@ -205,8 +209,8 @@ def _learnable(
         try:
             method.check(train)
             if hasattr(method, "encoder"):
-                for reading in encodings(train, method.encoder).values():
-                    _ = reading.encoder.identity  # it is installed
+                for encoding in encodings(train, method.encoder).values():
+                    _ = encoding.encoder.identity  # an error if it is not installed
         except DissensusError as error:
             left_out[name] = str(error)
         else:
@@ -217,17 +221,17 @@ def _learnable(
     return learnable, left_out
 
 
-# ---- what is kept with the fits ----
+# ---- what is saved with the fits ----
 
 
 def _groups(corpus: Corpus, folds: Sequence[Fold], by: str | None) -> dict[str, str]:
-    """The group of every tested item that is not alone in it."""
+    """The group of every test item that shares its group with others."""
     units = corpus.units(by)
     tested = np.unique(np.concatenate([fold.test for fold in folds]))
     _, code, size = np.unique(units[tested], return_inverse=True, return_counts=True)
-    together = size[code.reshape(-1)] > 1
-    names = corpus.items.take(tested[together])
-    return dict(zip(names, (str(unit) for unit in units[tested[together]]), strict=True))
+    grouped = tested[size[code.reshape(-1)] > 1]
+    names = corpus.items.take(grouped)
+    return dict(zip(names, (str(unit) for unit in units[grouped]), strict=True))
 
 
 def _search(task: Task) -> dict[str, Any]:
@@ -235,13 +239,13 @@ def _search(task: Task) -> dict[str, Any]:
 
 
 def _fold_notes(folds: Sequence[Fold]) -> list[str]:
-    """What is wanting in folds."""
+    """The notes on folds; the first few if there are many."""
     notes = [f"{fold.name}: {note}" for fold in folds for note in fold.notes]
     more = len(notes) - NOTES
     return notes[:NOTES] + ([f"and {more} more notes on folds"] if more > 0 else [])
 
 
-def _several(commits: str) -> list[str]:
+def _commit_notes(commits: str) -> list[str]:
     n = commits.count(",") + 1
     return [f"fitted by {n} versions of the code: {commits}"] if n > 1 else []
 

@@ -1,4 +1,4 @@
-"""One fit of a comparison: what was set and tried, how it scored, and on which items how."""
+"""One fit of a comparison: its settings, trials, scores, and scores on each item."""
 
 from __future__ import annotations
 
@@ -28,19 +28,19 @@ STATUSES = ("ok", "failed", "diverged")
 
 
 class Key(NamedTuple):
-    """Which fit of a comparison it is."""
+    """Identifies a fit of a comparison."""
 
     method: str
     seed: int
     fold: str
 
 
-Job = tuple[Key, ...]  # fits that are made together
+Job = tuple[Key, ...]  # fits that run in one process, stacked if possible
 
 
 @dataclass(frozen=True, eq=False)
 class Fit:
-    """A method fitted with one seed on one fold, and how it scored; kept also where it failed.
+    """A method fitted with one seed on one fold, and its scores; or why it failed.
 
     Example:
         >>> fit = Fit("prior", 0, "fold 1", scores={"hate": {"accuracy": 0.9}})
@@ -54,7 +54,7 @@ class Fit:
     run: int = 0  # which repetition the fold belongs to
     status: Status = "ok"
     reason: str = ""  # of a failure or divergence
-    settings: dict[str, Any] = field(default_factory=dict)  # those chosen
+    settings: dict[str, Any] = field(default_factory=dict)  # the chosen ones
     tried: list[dict[str, Any]] = field(default_factory=list)  # every setting, with its score
     scores: dict[str, dict[str, float]] = field(default_factory=dict)  # question -> metric
     notes: tuple[str, ...] = ()
@@ -63,9 +63,14 @@ class Fit:
 
     def __post_init__(self) -> None:
         if self.status not in STATUSES:
-            raise DataError(f"a fit is ok, failed or diverged, not {self.status!r}")
+            raise DataError(
+                f"the status of a fit must be ok, failed or diverged, found {self.status!r}"
+            )
         if self.status != "ok" and not self.reason:
-            raise DataError(f"{self.method}, seed {self.seed}, {self.fold}: why {self.status}?")
+            raise DataError(
+                f"{self.method}, seed {self.seed}, {self.fold}: {self.status} without a reason; "
+                "give one"
+            )
         if self.items is None:
             object.__setattr__(self, "items", item_table({}))
 
@@ -74,35 +79,35 @@ class Fit:
         return Key(self.method, self.seed, self.fold)
 
     def score(self, question: str, metric: str) -> float:
-        """A figure of the fit; nan where it has none."""
+        """A score of the fit; nan if it has none."""
         return self.scores.get(question, {}).get(metric, math.nan)
 
     def rows(self, question: str, metric: str) -> Any:
-        """The scores of single items on one metric, a table of item and score."""
+        """The scores on single items for one metric, as a table of item and score."""
         return self._parts.get((question, metric), self.items.slice(0, 0)).select(["item", "score"])
 
     @cached_property
     def _parts(self) -> dict[tuple[str, str], Any]:
-        """The items by question and metric, which follow one another."""
+        """The scores on items by question and metric."""
         if not self.items.num_rows:
             return {}
         owner = [self.items[name].combine_chunks().dictionary_encode() for name in _OWNER]
-        codes = np.stack([held.indices.to_numpy() for held in owner])  # (2, n_rows)
+        codes = np.stack([column.indices.to_numpy() for column in owner])  # (2, n_rows)
         new = np.flatnonzero((np.diff(codes, axis=1) != 0).any(axis=0)) + 1
         edges = np.r_[0, new, codes.shape[1]].tolist()
         parts: dict[tuple[str, str], list[Any]] = {}
         for first, last in zip(edges, edges[1:], strict=False):
             question, metric = (
-                held.dictionary[int(code)].as_py()
-                for held, code in zip(owner, codes[:, first], strict=True)
+                column.dictionary[int(code)].as_py()
+                for column, code in zip(owner, codes[:, first], strict=True)
             )
             parts.setdefault((question, metric), []).append(self.items.slice(first, last - first))
-        return {key: pa.concat_tables(held) for key, held in parts.items()}
+        return {key: pa.concat_tables(tables) for key, tables in parts.items()}
 
-    # ---- a folder for each ----
+    # ---- saved folders ----
 
     def save(self, folder: str | Path) -> None:
-        """Write the fit into a folder of fits, as a folder of its own, whole or not at all."""
+        """Write the fit to a folder of its own within `folder`, whole or not at all."""
         with writing(Path(folder) / folder_name(self.key), "fit") as own:
             write_table(own / "items.parquet", _columns(self.items))
             write_json(own, "fit", plain(self.to_dict() | {"seconds": self.seconds}))
@@ -116,18 +121,18 @@ class Fit:
             return replace(fit, items=read_table(Path(folder) / "items.parquet"))
 
     def to_dict(self) -> dict[str, Any]:
-        """What is known but for the items' scores and the time it took."""
+        """The fit as JSON, without the scores on items and the time it took."""
         names = [known.name for known in fields(self) if known.name not in _APART]
         content = {name: getattr(self, name) for name in names}
         return content | {"notes": list(self.notes), "item_scores": self.items.num_rows}
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> Fit:
-        """Read back what `to_dict` gave, after it was written as JSON."""
+        """The fit that `to_dict` returned as JSON."""
         known = {name: content[name] for name in _KNOWN}
         scores = {
-            question: {metric: number(score) for metric, score in found.items()}
-            for question, found in content["scores"].items()
+            question: {metric: number(score) for metric, score in by_metric.items()}
+            for question, by_metric in content["scores"].items()
         }
         seconds = number(content.get("seconds"))
         notes = tuple(content["notes"])
@@ -140,13 +145,13 @@ _KNOWN = ("method", "seed", "fold", "run", "status", "reason", "settings", "trie
 
 
 def fits_in(folder: str | Path) -> Iterator[Fit]:
-    """Every fit that was saved into a folder, by name; one that was not finished is not there."""
+    """Every finished fit in a folder, sorted by name."""
     for path in sorted(Path(folder).glob("[!.]*@*@*/fit.json")):
         yield Fit.load(path.parent)
 
 
 def keys_in(folder: str | Path) -> set[str]:
-    """The folder names of the fits that are done: `folder_name(key)` is among them or not."""
+    """The folder names of the finished fits, as `folder_name(key)` returns them."""
     return {path.parent.name for path in Path(folder).glob("[!.]*@*@*/fit.json")}
 
 
@@ -162,17 +167,17 @@ def folder_name(key: Key) -> str:
 
 
 def item_table(scores: Mapping[str, Mapping[str, tuple[Names, np.ndarray]]]) -> Any:
-    """Scores of single items as a table: question -> metric -> (items, a score each).
+    """Scores on single items as a table, from question -> metric -> (items, one score each).
 
     Example:
         >>> item_table({"hate": {"accuracy": (Names(["t1", "t2"]), np.array([1, 0]))}}).num_rows
         2
     """
     parts: list[list[Any]] = [[], [], [], []]
-    for question, found in scores.items():
-        for metric, (items, values) in found.items():
+    for question, by_metric in scores.items():
+        for metric, (items, values) in by_metric.items():
             if len(items) != len(values):
-                raise DataError(f"{metric}: {len(values)} scores of {len(items)} items")
+                raise DataError(f"{metric}: {len(values)} scores for {len(items)} items")
             n = len(items)
             parts[0].append(pa.repeat(question, n))
             parts[1].append(pa.repeat(metric, n))
@@ -186,7 +191,7 @@ def item_table(scores: Mapping[str, Mapping[str, tuple[Names, np.ndarray]]]) -> 
 
 
 def plain(value: Any) -> Any:
-    """A value for JSON that is the same text each time: keys sorted, nan null, inf a word.
+    """A value for JSON that always gives the same text: sorted keys, nan as null, inf as a word.
 
     Example:
         >>> plain({"b": float("nan"), "a": (np.float64(1.5), float("inf"))})
@@ -209,7 +214,7 @@ def plain(value: Any) -> Any:
 
 
 def number(value: Any) -> float:
-    """A number that `plain` wrote."""
+    """Read a number that `plain` wrote."""
     return math.nan if value is None else float(value)
 
 
@@ -218,11 +223,11 @@ def _columns(table: Any) -> dict[str, Any]:
 
 
 def in_order(fits: Sequence[Fit], methods: Sequence[str], folds: Sequence[str]) -> list[Fit]:
-    """Fits by method, seed and fold, whatever order they ended in; each only once."""
+    """Fits sorted by method, seed and fold; a repeated fit is refused."""
     place = [{name: at for at, name in enumerate(names)} for names in (methods, folds)]
     for fit in fits:
         if fit.method not in place[0] or fit.fold not in place[1]:
-            raise DataError(f"{fit.method} on {fit.fold!r} is no fit of this comparison")
+            raise DataError(f"{fit.method!r} on {fit.fold!r} is not a fit of this comparison")
     if len({fit.key for fit in fits}) < len(fits):
-        raise DataError("a method was fitted twice with one seed on one fold")
+        raise DataError("a method was fitted twice with the same seed on the same fold")
     return sorted(fits, key=lambda fit: (place[0][fit.method], fit.seed, place[1][fit.fold]))

@@ -34,7 +34,7 @@ from dissensus.prediction import Prediction, Predictions
 from dissensus.readers.tables.spellings import variants
 from dissensus.scales import Interval, Scale, as_numbers
 
-BESIDE = 2  # methods, at most, with whose scores the bounds fit side by side into 80 columns
+METHODS_WITH_BOUNDS = 2  # most methods that leave room for columns of bounds in 80 characters
 RESAMPLES = 2000
 
 
@@ -43,18 +43,18 @@ class PartScores:
     """The scores of one method for one question on one part of a corpus."""
 
     question: str
-    part: str | None  # of the official split, where the corpus has one
+    part: str | None  # of the official split, if the corpus has one
     method: str
-    items: int  # compared
-    answers: int  # compared one by one, with the prediction for their annotator
-    gold: int  # items compared with a gold label
+    items: int  # number of items compared
+    answers: int  # number of answers compared with a prediction for their annotator
+    gold: int  # number of items compared with a gold label
     scores: dict[str, float]
     bounds: dict[str, Bounds]  # of the soft metrics, on the items compared
     dic: tuple[Dic, Dic] | None  # of the prediction, and between halves of the answers
     intervals: dict[str, tuple[float, float]] = field(default_factory=dict)  # 95 %, over items
 
     def to_dict(self) -> dict[str, Any]:
-        """The scores as JSON; what is undefined is null."""
+        """The scores as JSON; undefined scores are null."""
         content = dict(vars(self))
         content["scores"] = _without_nan(self.scores)
         content["bounds"] = {n: _without_nan(b._asdict()) for n, b in self.bounds.items()}
@@ -111,7 +111,7 @@ class Evaluation:
 
     corpus: str
     results: tuple[PartScores, ...]
-    notes: tuple[str, ...] = ()  # what was left out, a line each
+    notes: tuple[str, ...] = ()  # on what was left out, a line each
 
     def __str__(self) -> str:
         return "\n\n".join(map(str, self.tables()))
@@ -148,7 +148,7 @@ class Evaluation:
         return pa.Table.from_pylist(rows, pa.schema([*texts, *numbers]))
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything but the notes, as JSON; what is undefined is null."""
+        """Everything except the notes, as JSON; undefined scores are null."""
         return {"corpus": self.corpus, "results": [result.to_dict() for result in self.results]}
 
 
@@ -163,31 +163,31 @@ def evaluate(
 ) -> Evaluation:
     """Score predictions against the answers of a corpus.
 
-    Every question and every part of the official split is scored by itself. Items and annotators
+    Every question and every part of the official split is scored separately. Items and annotators
     are matched by name; items without answers are ignored.
 
     Args:
-        predictions: of one method, or of several by name. Methods are named in tables; the names
-            given here tell two predictions of one method apart.
-        questions: all that were predicted if left out.
+        predictions: of one method, or of several by name. Tables show the names of methods; if a
+            method occurs twice, the names given here are added.
+        questions: all predicted ones if left out.
         metrics: names of `METRICS`; those that tables show if left out.
-        intervals: also compute 95 % intervals over items, for metrics that are made of items. Items
-            of one group (`Corpus.units`) are resampled together; `seed` decides how.
+        intervals: also compute 95 % intervals over items, for metrics that are computed from items.
+            Items of one group (`Corpus.units`) are resampled together, with this `seed`.
     """
     if isinstance(predictions, Predictions):
         predictions = {predictions.method: predictions}
     wanted = None if metrics is None else [metric_name(name) for name in metrics]
     notes, results = [], []
-    for name, given in predictions.items():
-        notes += _check(name, given, corpus, questions or ())
+    for name, of_method in predictions.items():
+        notes += _check(name, of_method, corpus, questions or ())
     with drawing_once():
-        for method, given in zip(_methods(predictions), predictions.values(), strict=True):
-            for question in questions or given:
+        for method, of_method in zip(_methods(predictions), predictions.values(), strict=True):
+            for question in questions or of_method:
                 if question not in corpus.questions:
                     continue
-                for result in _parts_of(method, question, given[question], corpus, wanted):
+                for result in _parts_of(method, question, of_method[question], corpus, wanted):
                     if intervals:
-                        result = _with_intervals(result, given[question], corpus, seed)
+                        result = _with_intervals(result, of_method[question], corpus, seed)
                     results.append(result)
     if not results:
         first = next(iter(predictions), "nothing")
@@ -201,7 +201,7 @@ def evaluate(
 
 
 def _methods(named: Mapping[str, Predictions]) -> list[str]:
-    """The methods' names, with the given name where a method occurs twice."""
+    """The names of methods; the name of the predictions is added if a method occurs twice."""
     methods = [predictions.method for predictions in named.values()]
     return [
         method if methods.count(method) == 1 else f"{method} ({name})"
@@ -234,7 +234,7 @@ def _parts_of(
 
 
 def _parts(corpus: Corpus) -> list[tuple[str | None, np.ndarray]]:
-    """The parts of the official split and what is in none; without a split, the whole."""
+    """The parts of the official split and the items in no part; without a split, all items."""
     parts: list[tuple[str | None, np.ndarray]] = [
         (part, corpus.in_part(part)) for part in corpus.parts()
     ]
@@ -247,7 +247,7 @@ def _parts(corpus: Corpus) -> list[tuple[str | None, np.ndarray]]:
 def _inside(
     corpus: Corpus, question: str, inside: np.ndarray
 ) -> tuple[Annotations, Annotations | None]:
-    """The answers and gold labels of some items, (n_items,); those of others are left out."""
+    """The answers and gold labels of the items where `inside`, (n_items,), is true."""
     answers, gold = corpus[question], corpus.gold.get(question)
     return (
         answers.take(inside[answers.item]),
@@ -289,80 +289,81 @@ def _with_intervals(
 
 
 def _not_applied(wanted: list[str], results: Sequence[PartScores]) -> list[str]:
-    """Why metrics were left out; an error where all were."""
+    """Notes on metrics that were left out, and why; an error if all were."""
     shown = {name for result in results for name in result.scores}
     reasons = []
     for metric in (METRICS[name] for name in wanted if name not in shown):
         kinds = " and ".join(", ".join(metric.scales).rsplit(", ", 1))
         reasons.append(f"{metric.name} is for {kinds} answers and needs predicted {metric.needs}")
     if len(reasons) == len(wanted):
-        raise DataError(f"nothing to show: {'; '.join(reasons)}")
+        raise DataError(f"no metric applies: {'; '.join(reasons)}")
     return [f"left out: {reason}" for reason in reasons] if len(wanted) < len(METRICS) else []
 
 
-# ---- what is refused ----
+# ---- predictions that are refused ----
 
 
 def _check(
     name: str, predictions: Predictions, corpus: Corpus, questions: Sequence[str]
 ) -> list[str]:
-    """Refuse predictions that are not about this corpus; notes on what is left out."""
+    """Refuse predictions for another corpus; return notes on questions that are left out."""
     corpus.check_questions(questions)
     common = [question for question in predictions if question in corpus.questions]
     if not common:
         raise DataError(
-            f"{name}: predicts {listed(predictions)}; {corpus.name} asks {listed(corpus.questions)}"
+            f"{name}: predicts {listed(predictions)}; {corpus.name} has the questions "
+            f"{listed(corpus.questions)}"
         )
     for question in questions:
-        predictions[question]  # an error that lists what there is
+        predictions[question]  # an error if it was not predicted
     for question in common:
         items = predictions[question].items
-        strange = [items[code] for code in (corpus.items.find(items) < 0).nonzero()[0]]
-        if strange:
+        unknown = [items[code] for code in (corpus.items.find(items) < 0).nonzero()[0]]
+        if unknown:
             raise DataError(
-                f"{name}: {len(strange)} of {len(items)} predicted items are not in "
-                f"{corpus.name}: {listed(strange, 3)}; evaluate on what was predicted"
+                f"{name}: {len(unknown)} of {len(items)} predicted items are not in "
+                f"{corpus.name}: {listed(unknown, 3)}; evaluate on the corpus that was predicted"
             )
         _check_scale(name, question, predictions[question].scale, corpus)
     return [
-        f"{name}: {question!r} is no question of {corpus.name}; left out"
+        f"{name}: {question!r} is not a question of {corpus.name}; left out"
         for question in predictions
         if question not in common
     ]
 
 
 def _check_scale(name: str, question: str, learned: Scale, corpus: Corpus) -> None:
-    """Refuse answers that the model could not have given."""
+    """Refuse a corpus with answers that are not on the scale of the predictions."""
     try:
         corpus[question].to(learned)
     except DataError as error:
         reason = re.sub(r"^row \d+: ", "", str(error))
         raise DataError(
-            f"{name}: {question!r} was learned on another scale than {corpus.name} answers it "
-            f"on ({reason}); {_about_scales(learned, corpus[question].scale)}"
+            f"{name}: {question!r} has another scale in training than in {corpus.name} ({reason}); "
+            f"{_scale_hint(learned, corpus[question].scale)}"
         ) from None
 
 
-def _about_scales(learned: Scale, other: Scale) -> str:
-    """What to do where answers are not on the scale that was learned."""
+def _scale_hint(learned: Scale, other: Scale) -> str:
+    """What to do if answers are not on the scale of the predictions."""
     if isinstance(learned, Interval):
         ends = [learned.low, learned.high, *_ends(other)]
         both = f"interval:{min(ends):.12g}:{max(ends):.12g}"
-        return f"say all values when training, as in --scale {both}"
+        return f"declare all values when training, as in --scale {both}"
     known = list(getattr(learned, "values", ()))
-    strange = [value for value in getattr(other, "values", ()) if value not in known]
-    if not strange:
-        return "say all values when training"
-    every = known + strange
+    unknown = [value for value in getattr(other, "values", ()) if value not in known]
+    if not unknown:
+        return "declare all values when training"
+    every = known + unknown
     groups = variants(every, np.ones(len(every)))
-    if {every[code] for group in groups for code in group}.issuperset(strange):
+    if {every[code] for group in groups for code in group}.issuperset(unknown):
         same = f"--scale {learned.kind}:{','.join(known)} --merge-variants"
-        return f"if these are other spellings of the same, say {same}"
-    return f"say all values when training, as in --scale {learned.kind}:{','.join(every)}"
+        return f"if these are other spellings of the same values, use {same}"
+    return f"declare all values when training, as in --scale {learned.kind}:{','.join(every)}"
 
 
 def _ends(scale: Scale) -> Sequence[float]:
-    """The numbers of a scale, the lowest and highest among them; none of words."""
+    """The numbers of a scale, including its ends; empty if its values are words."""
     if isinstance(scale, Interval):
         return scale.low, scale.high
     return as_numbers(getattr(scale, "values", ())) or ()
@@ -372,8 +373,8 @@ def _ends(scale: Scale) -> Sequence[float]:
 
 
 def _table(heading: str, methods: list[PartScores]) -> ScoreTable:
-    beside = _bounds_beside(methods)
-    bound_columns = ("perfect", "constant") if beside else ()
+    with_bounds = _has_bound_columns(methods)
+    bound_columns = ("perfect", "constant") if with_bounds else ()
     columns = ("", *(result.method for result in methods), *bound_columns, "better")
     rows = [
         Row(r.method, {m: Cell(score) for m, score in r.scores.items()}, r.method in FLOORS)
@@ -383,7 +384,7 @@ def _table(heading: str, methods: list[PartScores]) -> ScoreTable:
     return ScoreTable(
         heading,
         columns,
-        tuple(tuple(row) for row in _rows(methods, beside)),
+        tuple(tuple(row) for row in _rows(methods, with_bounds)),
         tuple(floor_notes(rows, shown)),
     )
 
@@ -392,14 +393,16 @@ def _order() -> list[str]:
     return [*METRICS, *(f"{name} (gold)" for name in METRICS)]
 
 
-def _bounds_beside(methods: list[PartScores]) -> bool:
-    """Whether the bounds of soft metrics have columns: few methods, and on the same items."""
+def _has_bound_columns(methods: list[PartScores]) -> bool:
+    """Whether bounds have columns of their own: with few methods that share the same bounds."""
     shown = {str([(n, _text(b[0]), _text(b[1])) for n, b in r.bounds.items()]) for r in methods}
-    return len(methods) <= BESIDE and len(shown) == 1 and any(r.bounds for r in methods)
+    return (
+        len(methods) <= METHODS_WITH_BOUNDS and len(shown) == 1 and any(r.bounds for r in methods)
+    )
 
 
-def _rows(methods: list[PartScores], beside: bool) -> Iterator[list[str]]:
-    empty = ["", ""] if beside else []
+def _rows(methods: list[PartScores], with_bounds: bool) -> Iterator[list[str]]:
+    empty = ["", ""] if with_bounds else []
 
     def counts(name: str, of: list[int]) -> list[str]:
         return [name, *map(_text, of), *empty, ""]
@@ -410,21 +413,21 @@ def _rows(methods: list[PartScores], beside: bool) -> Iterator[list[str]]:
     if any(result.gold for result in methods):
         yield counts("gold labels compared", [result.gold for result in methods])
     for name in METRICS:
-        yield from _metric_rows(name, methods, beside)
+        yield from _metric_rows(name, methods, with_bounds)
     if any(result.dic for result in methods):
         yield from _dic_rows([result.dic for result in methods], empty)
     for name in METRICS:
-        yield from _metric_rows(f"{name} (gold)", methods, beside)
+        yield from _metric_rows(f"{name} (gold)", methods, with_bounds)
 
 
-def _metric_rows(name: str, methods: list[PartScores], beside: bool) -> Iterator[list[str]]:
-    """A metric's scores, with its bounds in columns beside or in lines below."""
+def _metric_rows(name: str, methods: list[PartScores], with_bounds: bool) -> Iterator[list[str]]:
+    """The scores of a metric, with its bounds in further columns or in rows below."""
     if not any(name in result.scores for result in methods):
         return
     better = "higher" if higher_is_better(name) else "lower"
     cells = [_cell(result, name) for result in methods]
     both = [result.bounds.get(name) for result in methods]
-    if beside:
+    if with_bounds:
         bound_cells = ["", ""] if both[0] is None else [_text(bound) for bound in both[0]]
         yield [name, *cells, *bound_cells, better]
         return
@@ -435,7 +438,7 @@ def _metric_rows(name: str, methods: list[PartScores], beside: bool) -> Iterator
 
 
 def _dic_rows(every: list[tuple[Dic, Dic] | None], empty: list[str]) -> Iterator[list[str]]:
-    """What DIC rests on; a dash where nothing was predicted by annotator."""
+    """Details of DIC; a dash if there are no predictions per annotator."""
 
     def of(name: str, values: list[float | None]) -> list[str]:
         shown = [_text(math.nan if value is None else value) for value in values]
@@ -454,7 +457,7 @@ def _cell(result: PartScores, name: str) -> str:
 
 
 def _text(value: float) -> str:
-    """A number for tables; what is undefined is a dash."""
+    """A number for tables; undefined is a dash."""
     if math.isnan(value):
         return "-"
     return f"{value:,}" if isinstance(value, int) else f"{value:,.3f}"

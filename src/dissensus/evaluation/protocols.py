@@ -1,7 +1,7 @@
-"""What is learned from and what is tested on: official parts, k folds, k folds repeated.
+"""Protocols: the official split, k folds, repeated k folds.
 
-A protocol gives folds, the same ones whenever it is asked with the same seed. Items that belong
-together (`Corpus.units`) are never on two sides of a fold of ours.
+A protocol returns folds, always the same ones for the same seed. Items of one group
+(`Corpus.units`) are never divided between training and test, unless an official split does so.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from dissensus.scales import Interval, MultiLabel, Nominal, Ordinal, as_numbers
 
 PROTOCOLS = ("official", "k-fold", "repeated")
 TESTED = ("test", "dev", "validation")  # the first that has answers
-N_BINS = 5  # of equally many items, into which ratings are cut to balance folds
+N_BINS = 5  # bins of equally many items, to balance the ratings of folds
 
 
 @dataclass(frozen=True, eq=False)
 class Fold:
-    """Items to learn from and items to test on, as codes of the corpus.
+    """Training and test items, as codes of the corpus.
 
     `run` counts the repetitions of a protocol: the folds of one run test every item once.
     """
@@ -32,12 +32,12 @@ class Fold:
     name: str
     train: np.ndarray  # (n_train,) sorted codes
     test: np.ndarray  # (n_test,)
-    validation: np.ndarray | None = None  # to choose the best epoch on, where a split names it
+    validation: np.ndarray | None = None  # to choose the best epoch on, if a split has it
     run: int = 0
-    notes: tuple[str, ...] = ()  # a line each on what is wanting
+    notes: tuple[str, ...] = ()  # problems with the fold, a line each
 
     def parts(self, corpus: Corpus) -> tuple[Corpus, Corpus, Corpus | None]:
-        """The corpora to learn from, to test on and, if there is one, to validate on."""
+        """The training, test and (if there is one) validation corpus."""
         validation = None if self.validation is None else corpus.select(items=self.validation)
         return corpus.select(items=self.train), corpus.select(items=self.test), validation
 
@@ -45,20 +45,20 @@ class Fold:
 def official(
     corpus: Corpus, scheme: str = "official", test: str | None = None, by: str | None = None
 ) -> list[Fold]:
-    """The folds of a split that the corpus came with.
+    """The folds of a split that is part of the corpus.
 
-    A split into train, dev and test is one fold, with dev to validate on; where there is no test
-    part, dev is tested. A scheme without a part "train" is one of ready-made folds: each is
-    tested once, the next one validates.
+    A split into train, dev and test is one fold that is validated on dev; without a test part, dev
+    is the test part. A split without a part "train" has predefined folds: each is the test part
+    once, with the next one for validation.
 
     Args:
-        test: the part to test on, where another is wanted.
-        by: what belongs together, as in `Corpus.units`, to say where the split cuts through it.
+        test: the part to test on, if not the default.
+        by: how items are grouped, as in `Corpus.units`; notes say if the split divides a group.
 
     Example:
-        >>> asked = Annotations.from_rows([(f"t{k}", "ann", "yes") for k in range(4)])
+        >>> answers = Annotations.from_rows([(f"t{k}", "ann", "yes") for k in range(4)])
         >>> parts = {"official": ["train", "train", "dev", "test"]}
-        >>> corpus = Corpus.build("mine", asked.items, {"q": asked}, splits=parts)
+        >>> corpus = Corpus.build("mine", answers.items, {"q": answers}, splits=parts)
         >>> [fold.test.tolist() for fold in official(corpus)]
         [[3]]
     """
@@ -69,27 +69,27 @@ def official(
             "use k folds"
         )
     if "train" not in parts:
-        folds = _ready_made(corpus, scheme, parts)
+        folds = _predefined_folds(corpus, scheme, parts)
     else:
         folds = [_train_and_test(corpus, scheme, parts, test)]
-    return [_said(corpus, fold, by, corpus.questions) for fold in folds]
+    return [_with_notes(corpus, fold, by, corpus.questions) for fold in folds]
 
 
 def k_fold(
     corpus: Corpus, k: int = 5, seed: int = 0, by: str | None = None, stratify: str | None = None
 ) -> list[Fold]:
-    """k folds of about equally many items; each is tested once and learned from otherwise.
+    """k folds of about equally many items; each is the test part once.
 
     Args:
-        by: what belongs together, as in `Corpus.units`: the grouping attribute or the content.
-        stratify: a question; every fold gets about the same share of each value as the items'
-            majority (of ratings: of each fifth of the means; of sets: of each value chosen).
-            Groups are dealt out, the largest first, each to the fold that has least of its values.
+        by: how items are grouped, as in `Corpus.units`: the grouping attribute or the content.
+        stratify: a question. In every fold, about the same share of items has each value as its
+            majority (ratings: each fifth of the means; sets: each value). Groups are distributed
+            one by one, the largest first, each to the fold with the fewest items of its values.
 
     Example:
         >>> rows = [(f"t{k}", "ann", "yes" if k < 4 else "no") for k in range(8)]
-        >>> asked = Annotations.from_rows(rows)
-        >>> corpus = Corpus.build("mine", asked.items, {"q": asked})
+        >>> answers = Annotations.from_rows(rows)
+        >>> corpus = Corpus.build("mine", answers.items, {"q": answers})
         >>> [len(fold.test) for fold in k_fold(corpus, k=4, stratify="q")]
         [2, 2, 2, 2]
     """
@@ -104,9 +104,9 @@ def repeated(
     by: str | None = None,
     stratify: str | None = None,
 ) -> list[Fold]:
-    """`k_fold` several times, dealt out differently; the first time is `k_fold` itself."""
+    """`k_fold` several times with different folds; the first time equals `k_fold`."""
     if times < 1:
-        raise DataError(f"folds are dealt out at least once, found {times}")
+        raise DataError(f"times must be at least 1, found {times}")
     units = np.unique(corpus.units(by), return_inverse=True)[1].reshape(-1)
     n_units = int(units.max(initial=-1)) + 1
     _check_k(corpus, k, n_units)
@@ -116,13 +116,15 @@ def repeated(
     questions = corpus.questions if stratify is None else [stratify]
     folds = []
     for run in range(times):
-        dealt = _dealt(counts, np.bincount(units, minlength=n_units), k, [seed, run])[units]
+        fold_of_item = _distributed(counts, np.bincount(units, minlength=n_units), k, [seed, run])[
+            units
+        ]
         for number in range(k):
             again = f"run {run + 1}, " if times > 1 else ""
-            inside = dealt == number
+            inside = fold_of_item == number
             name = f"{again}fold {number + 1}"
             fold = Fold(name, np.flatnonzero(~inside), np.flatnonzero(inside), run=run)
-            folds.append(_said(corpus, fold, by, questions))
+            folds.append(_with_notes(corpus, fold, by, questions))
     return folds
 
 
@@ -134,7 +136,7 @@ def nested(
     by: str | None = None,
     stratify: str | None = None,
 ) -> list[Fold]:
-    """k folds of a fold's training items, to choose settings on without a look at its test."""
+    """k folds of a fold's training items, to choose settings without using its test items."""
     inner = k_fold(corpus.select(items=fold.train), k, seed, by, stratify)
     return [
         replace(
@@ -150,10 +152,10 @@ def nested(
 
 @dataclass(frozen=True, eq=False)
 class EvaluationProtocol:
-    """Folds with what is kept and said of them."""
+    """Folds, with facts to save and a description to print."""
 
     folds: list[Fold]
-    facts: dict[str, Any]  # what determines the folds, to be kept with results
+    facts: dict[str, Any]  # what determines the folds, saved with results
     description: str  # a line
 
 
@@ -175,7 +177,7 @@ def choose_protocol(
     Args:
         folds: how many, for k-fold and repeated.
         times: repetitions, for repeated.
-        by: what belongs together, as in `Corpus.units`.
+        by: how items are grouped, as in `Corpus.units`.
         scheme: the split to use as the official one.
         test: the part of it to test on; test, else dev, if left out.
     """
@@ -186,15 +188,15 @@ def choose_protocol(
         kind = "official" if part is not None else "k-fold"
     grouped: dict[str, Any] = {} if by is None else {"by": by}
     if kind == "official":
-        dealt_folds = official(corpus, scheme, part, by)
+        fold_list = official(corpus, scheme, part, by)
         known = {"kind": kind, "scheme": scheme, "test": part or "each part"}
-        return EvaluationProtocol(dealt_folds, known | grouped, _official_line(dealt_folds))
+        return EvaluationProtocol(fold_list, known | grouped, _official_line(fold_list))
     first = next(iter(corpus.questions))
     times = times if kind == "repeated" else 1
-    dealt_folds = repeated(corpus, folds, times, 0, by, first)
+    fold_list = repeated(corpus, folds, times, 0, by, first)
     facts = {"kind": kind, "folds": folds, "times": times, "seed": 0, "stratify": first} | grouped
     again = f", repeated {times} times" if times > 1 else ""
-    return EvaluationProtocol(dealt_folds, facts, f"{folds} folds of {corpus.n_items} items{again}")
+    return EvaluationProtocol(fold_list, facts, f"{folds} folds of {corpus.n_items} items{again}")
 
 
 def _answered_part(corpus: Corpus, scheme: str) -> str | None:
@@ -227,10 +229,10 @@ def _train_and_test(corpus: Corpus, scheme: str, parts: list[str], test: str | N
         raise DataError(f"{corpus.name}: no part {test!r} to test on; there is {listed(others)}")
     tested = test or next((part for part in ("test", "dev", "validation") if part in others), None)
     if tested is None:
-        raise DataError(f"{corpus.name}: which part is the test? There is {listed(others)}")
-    held = [part for part in ("dev", "validation") if part in others and part != tested]
+        raise DataError(f"{corpus.name}: no part to test on; choose one of {listed(others)}")
+    validating = [part for part in ("dev", "validation") if part in others and part != tested]
     train, inside = corpus.in_part("train", scheme), corpus.in_part(tested, scheme)
-    validation = corpus.in_part(held[0], scheme) if held else None
+    validation = corpus.in_part(validating[0], scheme) if validating else None
     return Fold(
         f"{scheme}: {tested}",
         np.flatnonzero(train),
@@ -239,7 +241,7 @@ def _train_and_test(corpus: Corpus, scheme: str, parts: list[str], test: str | N
     )
 
 
-def _ready_made(corpus: Corpus, scheme: str, parts: list[str]) -> list[Fold]:
+def _predefined_folds(corpus: Corpus, scheme: str, parts: list[str]) -> list[Fold]:
     numbers = as_numbers(parts)
     if numbers is not None:  # "10" comes after "9"
         parts = [part for _, part in sorted(zip(numbers, parts, strict=True))]
@@ -252,14 +254,14 @@ def _ready_made(corpus: Corpus, scheme: str, parts: list[str]) -> list[Fold]:
     anywhere = np.logical_or.reduce(list(inside.values()))
     folds = []
     for number, part in enumerate(parts):
-        held = inside[parts[(number + 1) % len(parts)]]
-        masks = anywhere & ~inside[part] & ~held, inside[part], held
+        next_part = inside[parts[(number + 1) % len(parts)]]
+        masks = anywhere & ~inside[part] & ~next_part, inside[part], next_part
         train, test, validation = (np.flatnonzero(mask) for mask in masks)
         folds.append(Fold(f"{scheme}: {part}", train, test, validation))
     return folds
 
 
-# ---- dealing out ----
+# ---- k folds ----
 
 
 def _check_k(corpus: Corpus, k: int, n_units: int) -> None:
@@ -267,67 +269,67 @@ def _check_k(corpus: Corpus, k: int, n_units: int) -> None:
         raise DataError(f"cross-validation has at least 2 folds, found {k}")
     if k > n_units:
         alone = "" if n_units == corpus.n_items else ", or split by 'item'"
-        most = f"ask for at most {n_units}" if n_units > 1 else "at least 2 are needed"
+        most = f"use at most {n_units}" if n_units > 1 else "at least 2 are needed"
         raise DataError(
             f"{corpus.name}: {counted(corpus.n_items, 'item')} in {counted(n_units, 'group')} "
-            f"cannot be dealt out to {k} folds; {most}{alone}"
+            f"cannot be divided into {k} folds; {most}{alone}"
         )
 
 
 def _strata(corpus: Corpus, question: str | None) -> np.ndarray:
-    """What is balanced: (n_items, n_strata), the last for items that nobody answered."""
+    """What is balanced: (n_items, n_strata), the last stratum for items without answers."""
     if question is None:
         return np.ones((corpus.n_items, 1))
-    asked = corpus[question]
-    values = _majority(asked)
+    annotations = corpus[question]
+    values = _majority(annotations)
     return np.column_stack([values, ~values.any(axis=1)]).astype(float)
 
 
-def _majority(asked: Annotations) -> np.ndarray:
+def _majority(annotations: Annotations) -> np.ndarray:
     """Each item's majority value, (n_items, n_values), or fifth of the mean ratings."""
-    label = asked.consensus(ties="first")
-    if isinstance(asked.scale, Interval):
+    label = annotations.consensus(ties="first")
+    if isinstance(annotations.scale, Interval):
         edges = np.quantile(label.answer, np.arange(1, N_BINS) / N_BINS) if label.n_rows else []
         shown = np.eye(N_BINS, dtype=bool)[np.searchsorted(edges, label.answer, side="right")]
     else:
-        shown = asked.scale.one_hot(label.answer).astype(bool)
-    found = np.zeros((asked.n_items, shown.shape[1]), dtype=bool)
-    found[label.item] = shown
-    return found
+        shown = annotations.scale.one_hot(label.answer).astype(bool)
+    majority = np.zeros((annotations.n_items, shown.shape[1]), dtype=bool)
+    majority[label.item] = shown
+    return majority
 
 
-def _dealt(counts: np.ndarray, sizes: np.ndarray, k: int, seed: list[int]) -> np.ndarray:
-    """The fold of each unit: the largest first, each to the fold with least of its values.
+def _distributed(counts: np.ndarray, sizes: np.ndarray, k: int, seed: list[int]) -> np.ndarray:
+    """The fold of each unit: the largest first, each to the fold with the least of its values.
 
-    Values weigh by how rare they are; of folds that tie the one with fewest items takes it.
+    Rare values have more weight. Of equal folds, the one with the fewest items is taken.
     """
     generator = np.random.default_rng(seed)
     shuffled = generator.permutation(len(counts))
     order = shuffled[np.argsort(-sizes[shuffled], kind="stable")]
     weight = 1 / np.maximum(counts.sum(axis=0), 1)
-    held, filled = np.zeros((k, counts.shape[1])), np.zeros(k)
+    of_folds, filled = np.zeros((k, counts.shape[1])), np.zeros(k)
     fold = np.zeros(len(counts), dtype=np.int64)
     for unit in order:
-        cost = held @ (counts[unit] * weight)
+        cost = of_folds @ (counts[unit] * weight)
         best = np.flatnonzero(cost <= cost.min() + 1e-12)
         fold[unit] = chosen = best[filled[best].argmin()]
-        held[chosen] += counts[unit]
+        of_folds[chosen] += counts[unit]
         filled[chosen] += sizes[unit]
     return fold
 
 
-# ---- what is wanting ----
+# ---- notes ----
 
 
-def _said(corpus: Corpus, fold: Fold, by: str | None, questions: Iterable[str]) -> Fold:
-    """The fold with notes: groups that are cut, values that a side lacks."""
-    notes = [*_cut(corpus, fold, by)]
+def _with_notes(corpus: Corpus, fold: Fold, by: str | None, questions: Iterable[str]) -> Fold:
+    """The fold with notes on groups that it divides and values that are missing on one side."""
+    notes = [*_divided_groups(corpus, fold, by)]
     for question in questions:
-        notes += _lacking(corpus[question], fold, question)
+        notes += _missing_values(corpus[question], fold, question)
     return replace(fold, notes=tuple(notes))
 
 
-def _cut(corpus: Corpus, fold: Fold, by: str | None) -> list[str]:
+def _divided_groups(corpus: Corpus, fold: Fold, by: str | None) -> list[str]:
     units = corpus.units(by)
     shared = int(np.isin(units[fold.test], units[fold.train]).sum())
     what = by or corpus.group or "content"
@@ -336,12 +338,12 @@ def _cut(corpus: Corpus, fold: Fold, by: str | None) -> list[str]:
     return [f"{shared} of {len(fold.test)} test items share their {what} with training items"]
 
 
-def _lacking(asked: Annotations, fold: Fold, question: str) -> list[str]:
-    """Values that are the majority of some item, but of none on a side."""
-    scale = asked.scale
+def _missing_values(annotations: Annotations, fold: Fold, question: str) -> list[str]:
+    """Values that are the majority of some item, but of no training item or no test item."""
+    scale = annotations.scale
     if not isinstance(scale, Nominal | Ordinal | MultiLabel):
         return []
-    majority = _majority(asked)
+    majority = _majority(annotations)
     notes = []
     for side, codes in (("training", fold.train), ("test", fold.test)):
         gone = majority.any(axis=0) & ~majority[codes].any(axis=0)

@@ -1,4 +1,4 @@
-"""Results: what a comparison found, with everything needed to find it again."""
+"""Results: the fits and scores of a comparison, with what is needed to repeat it."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ from dissensus.evaluation.protocols import Fold
 from dissensus.evaluation.runs import Runs
 from dissensus.folders import read_json, read_table, reading, write_json, write_table
 
-FRONT = "results"  # the name of the front page
+FRONT = "results"  # the name of the JSON file
 
 
 @dataclass(frozen=True)
 class About:
-    """What was compared, and how: the same for everybody who runs the command again."""
+    """What was compared, and how; it is the same whenever the command is run again."""
 
     corpus: str
     questions: tuple[str, ...]
     metrics: tuple[str, ...]  # in the order in which tables show them
-    methods: tuple[str, ...]  # likewise
+    methods: tuple[str, ...]  # in the same way
     seeds: tuple[int, ...]
-    command: str  # that finds the same again
-    commit: str  # of our code
+    command: str  # that gives the same results
+    commit: str  # of the dissensus code
     protocol: dict[str, Any] = field(default_factory=dict)
     left_out: dict[str, str] = field(default_factory=dict)  # method -> why
     floors: dict[str, dict[str, dict[str, float]]] = field(default_factory=dict)  # see `Results`
@@ -44,17 +44,17 @@ class About:
 
 @dataclass(frozen=True, eq=False)
 class Results:
-    """Every fit of a comparison, what it was about, and when and where it ran.
+    """Every fit of a comparison, what was compared, and when and where it ran.
 
-    `about.floors` holds figures that no method has to be fitted for: question -> metric -> name
-    of the floor ("perfect prediction", "noise floor") -> score.
+    `about.floors` has scores that need no fitted method: question -> metric -> name of the floor
+    ("perfect prediction", "noise floor") -> score.
     """
 
     about: About
     folds: tuple[dict[str, Any], ...]  # name, run, numbers of items, notes
     fits: tuple[Fit, ...]
-    groups: dict[str, str] = field(default_factory=dict)  # item -> its group, where it has one
-    when: dict[str, Any] = field(default_factory=dict)  # date and machine; never compared
+    groups: dict[str, str] = field(default_factory=dict)  # item -> its group, if it has one
+    when: dict[str, Any] = field(default_factory=dict)  # date and machine; not part of `equals`
 
     @classmethod
     def assemble(
@@ -65,7 +65,7 @@ class Results:
         groups: Mapping[str, str] | None = None,
         when: Mapping[str, Any] | None = None,
     ) -> Results:
-        """Put fits together in a fixed order, whatever order they ended in."""
+        """Collect fits in a fixed order, whatever order they ended in."""
         facts = tuple(_fold_facts(fold) for fold in folds)
         ordered = in_order(list(fits), about.methods, [fold.name for fold in folds])
         return cls(about, facts, tuple(ordered), dict(groups or {}), dict(when or here()))
@@ -73,43 +73,45 @@ class Results:
     # ---- reading ----
 
     def of(self, method: str) -> list[Fit]:
-        """The fits of a method, those that failed too."""
+        """The fits of a method, including those that failed."""
         return [fit for fit in self.fits if fit.method == method]
 
     def counts(self, method: str) -> dict[str, int]:
-        """How many fits of a method ended how."""
-        found = {"ok": 0, "failed": 0, "diverged": 0}
+        """The number of fits of a method by status."""
+        counts = {"ok": 0, "failed": 0, "diverged": 0}
         for fit in self.of(method):
-            found[fit.status] += 1
-        return found
+            counts[fit.status] += 1
+        return counts
 
     def runs(self, question: str, metric: str, method: str) -> Runs:
-        """A method's scores of single items: a row for each seed and repetition."""
-        asked = question, metric, method
-        if asked not in self._runs:
+        """A method's scores on single items: a row for each seed and repetition."""
+        key = question, metric, method
+        if key not in self._runs:
             fits = self.of(method)
             keys = sorted({(fit.seed, fit.run) for fit in fits})
             parts = [(keys.index((fit.seed, fit.run)), fit.rows(question, metric)) for fit in fits]
-            self._runs[asked] = Runs.of(keys, parts)
-        return self._runs[asked]
+            self._runs[key] = Runs.of(keys, parts)
+        return self._runs[key]
 
     @cached_property
     def _runs(self) -> dict[tuple[str, str, str], Runs]:
-        """Those that were asked for: every method is compared with the reference's."""
+        """Cached, since every method is compared with the same reference."""
         return {}
 
     # ---- a folder of JSON and Parquet ----
 
     def save(self, path: str | Path) -> None:
-        """Write `results.json` and Parquet beside it; all but date, machine and times is the same
-        text each time. A folder that holds something else is refused."""
+        """Write `results.json` and Parquet files; a folder with other content is refused.
+
+        The same results give the same files, except for date, machine and times.
+        """
         folder = Path(path)
-        check_ours(folder)
+        check_results_folder(folder)
         try:
             folder.mkdir(parents=True, exist_ok=True)
             with tempfile.TemporaryDirectory(prefix=".results.", dir=folder) as temporary:
                 _write(self, Path(temporary))
-                for name in ("items.parquet", "groups.parquet", f"{FRONT}.json"):  # the front last
+                for name in ("items.parquet", "groups.parquet", f"{FRONT}.json"):  # JSON last
                     if (Path(temporary) / name).exists():
                         os.replace(Path(temporary) / name, folder / name)
                     else:
@@ -119,7 +121,7 @@ class Results:
 
     @classmethod
     def load(cls, path: str | Path) -> Results:
-        """Read a folder that `save` wrote; another format number is refused."""
+        """Read a folder that `save` wrote; an unknown format number is refused."""
         folder = Path(path)
         if not (folder / f"{FRONT}.json").exists() and (folder / "comparison.json").exists():
             command = read_json(folder, "comparison")["command"]
@@ -129,7 +131,7 @@ class Results:
             return _read(content, folder)
 
     def equals(self, other: Results) -> bool:
-        """Whether both found the same, whenever and wherever they ran and however long."""
+        """Whether fits and scores are the same, regardless of date, machine and times."""
         mine, theirs = (_front(results) | {"when": None} for results in (self, other))
         return mine == theirs and all(
             a.items.equals(b.items) for a, b in zip(self.fits, other.fits, strict=True)
@@ -137,7 +139,7 @@ class Results:
 
 
 def here() -> dict[str, Any]:
-    """When and where: what differs from one run of a command to the next."""
+    """The date and the machine, which differ from one run of a command to the next."""
     return {
         "date": datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d %H:%M"),
         "machine": f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores, "
@@ -146,17 +148,23 @@ def here() -> dict[str, Any]:
 
 
 def code_commit() -> str:
-    """The commit of our code, "+" if files differ from it; the version where it is no clone."""
+    """The commit of the dissensus code, with "+" if files were changed; the version if it is not a
+    git clone."""
     from importlib.metadata import PackageNotFoundError, version
 
     folder = Path(__file__).parent
-    asked = [
+    commands = [
         ["git", "rev-parse", "HEAD"],
         ["git", "status", "--porcelain", "--", str(folder)],
-        ["git", "ls-files", "--error-unmatch", __file__],  # installed inside somebody's clone
+        [
+            "git",
+            "ls-files",
+            "--error-unmatch",
+            __file__,
+        ],  # not so if installed inside another clone
     ]
     try:
-        done = [subprocess.run(c, cwd=folder, capture_output=True, text=True) for c in asked]
+        done = [subprocess.run(c, cwd=folder, capture_output=True, text=True) for c in commands]
         if not any(run.returncode for run in done):
             return done[0].stdout.strip()[:12] + ("+" if done[1].stdout.strip() else "")
     except OSError:
@@ -177,19 +185,24 @@ def _fold_facts(fold: Fold) -> dict[str, Any]:
     return {"name": fold.name, "run": fold.run, "notes": list(fold.notes)} | sizes
 
 
-def check_ours(folder: Path) -> None:
-    """Refuse to write among files that are not ours."""
+def check_results_folder(folder: Path) -> None:
+    """Refuse a folder that contains other files than results."""
     if not folder.exists():
         return
     if not folder.is_dir():
-        raise DataError(f"{folder}: is a file; results are a folder, choose another name")
-    ours = (folder / f"{FRONT}.json").exists() or (folder / "fits").is_dir()
-    if any(folder.iterdir()) and not ours:
-        raise DataError(f"{folder}: exists and is no results folder of ours; choose another name")
+        raise DataError(
+            f"{folder}: is a file; results are written to a folder, choose another path"
+        )
+    has_results = (folder / f"{FRONT}.json").exists() or (folder / "fits").is_dir()
+    if any(folder.iterdir()) and not has_results:
+        raise DataError(
+            f"{folder}: already exists and is not a results folder written by dissensus; choose "
+            "another path"
+        )
 
 
 def _front(results: Results) -> dict[str, Any]:
-    """The front page; what differs from run to run is under "when"."""
+    """The content of the JSON file; what differs from run to run is under "when"."""
     seconds = [fit.seconds for fit in results.fits]
     return plain(
         {
@@ -243,13 +256,13 @@ def _read(content: dict[str, Any], folder: Path) -> Results:
     )
 
 
-def _with_items(found: list[dict[str, Any]], seconds: list[float], table: Any) -> list[Fit]:
-    """The fits with their rows of the table, which follow one another."""
+def _with_items(contents: list[dict[str, Any]], seconds: list[float], table: Any) -> list[Fit]:
+    """The fits with their rows of the table, which are in the order of the fits."""
     fits, begin = [], 0
     of_fit = [name for name in table.column_names if name not in ("method", "seed", "fold")]
-    if sum(fit["item_scores"] for fit in found) != table.num_rows:
-        raise DataError(f"{table.num_rows} scores of items, not those of the fits")
-    for content, took in zip(found, seconds, strict=True):
+    if sum(content["item_scores"] for content in contents) != table.num_rows:
+        raise DataError(f"{table.num_rows} scores of items do not match the fits")
+    for content, took in zip(contents, seconds, strict=True):
         rows = table.slice(begin, content["item_scores"]).select(of_fit).combine_chunks()
         fits.append(replace(Fit.from_dict(content), seconds=took, items=rows))
         begin += content["item_scores"]

@@ -1,4 +1,4 @@
-"""Runs: the scores of single items by one method, a row for each seed and repetition."""
+"""Runs: the scores of a method on single items, a row for each seed and repetition."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ RunKey = tuple[int, int]  # seed and repetition
 
 @dataclass(frozen=True, eq=False)
 class Runs:
-    """Scores of single items by one method, nan where a fit did not end well."""
+    """Scores of a method on single items; nan if a fit failed or diverged."""
 
     keys: list[RunKey]
     items: Any  # (n_items,) Arrow strings, in order of first appearance
@@ -23,7 +23,7 @@ class Runs:
 
     @classmethod
     def of(cls, keys: list[RunKey], parts: Sequence[tuple[int, Any]]) -> Runs:
-        """From tables of item and score, each with the row that it belongs to."""
+        """From tables of item and score, each with its row."""
         named = [table["item"].combine_chunks() for _, table in parts]
         every = pa.concat_arrays(named) if named else pa.array([], pa.string())
         items = every.unique()
@@ -35,13 +35,13 @@ class Runs:
 
     @property
     def one_seed(self) -> bool:
-        """Whether the method was fitted with one seed only, as one that draws nothing is."""
+        """Whether the method was fitted with one seed only, as a method without randomness is."""
         return len({seed for seed, _ in self.keys}) == 1
 
     def on(self, keys: Sequence[RunKey], items: Any) -> np.ndarray:
-        """The scores of these runs and items, nan where there is none, (n_keys, n_items).
+        """The scores of these runs and items, (n_keys, n_items); nan where there is none.
 
-        A method that was fitted with one seed only counts with it in the runs of every seed.
+        A method that was fitted with one seed only has the same scores in the runs of every seed.
         """
         codes = pc.fill_null(pc.index_in(items, value_set=self.items), len(self.items))
         padded = np.column_stack([self.scores, np.full(len(self.scores), np.nan)])
@@ -49,16 +49,18 @@ class Runs:
         if self.one_seed:
             rows |= {(seed, run): rows[self.keys[0][0], run] for seed, run in keys
                      if (self.keys[0][0], run) in rows}  # fmt: skip
-        found = np.full((len(keys), len(items)), np.nan)
+        scores = np.full((len(keys), len(items)), np.nan)
         for at, key in enumerate(keys):
             if key in rows:
-                found[at] = padded[rows[key], codes.to_numpy(zero_copy_only=False)]
-        return found
+                scores[at] = padded[rows[key], codes.to_numpy(zero_copy_only=False)]
+        return scores
 
 
 def shared_runs(first: Runs, second: Runs) -> tuple[list[RunKey], Any]:
-    """The runs that two methods are compared on, those of the one with more seeds where the other
-    has one, and the items of either."""
+    """The runs that two methods are compared on, and the items of either.
+
+    If one method has a single seed, these are the runs of the other.
+    """
     if first.one_seed or second.one_seed:
         keys = second.keys if first.one_seed and not second.one_seed else first.keys
     else:

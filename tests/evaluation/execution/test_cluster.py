@@ -160,7 +160,7 @@ def test_a_scheduler_that_does_not_answer(
     said = refused(crowd, tmp_path, cluster="tcp://127.0.0.1:1")
     start, end = (
         "cluster tcp://127.0.0.1:1: no Dask scheduler answers there (",
-        ("); begin one with `dask scheduler`, and give the address that it prints"),
+        ("); start one with `dask scheduler`, and use the address that it prints"),
     )
     assert said.startswith(start) and said.endswith(end) and "\n" not in said
 
@@ -183,7 +183,7 @@ def test_no_workers_and_workers_of_another_version(
 ) -> None:
     with threads(0) as address:
         assert refused(crowd, tmp_path, cluster=address) == (
-            f"cluster {address}: has no workers; begin some with `dask worker {address}`"
+            f"cluster {address}: has no workers; start some with `dask worker {address}`"
         )
     from dissensus import __version__
 

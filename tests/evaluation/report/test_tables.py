@@ -96,7 +96,7 @@ def test_what_was_left_out_or_ended_badly_is_said() -> None:
     assert found.notes == (
         "annotator-heads left out: nobody knows who answered",
         "soft_label: 1 of 6 fits diverged ('loss is nan in epoch 3')",
-        "soft_label (accuracy): 1 of 3 runs left out: a fit did not end well",
+        "soft_label (accuracy): 1 of 3 runs left out: a fit failed or diverged",
     )
 
 
@@ -160,7 +160,7 @@ def test_text() -> None:
         "---------------------------------------------------------",
         "50 % & more                                 -       0.400",
         "",
-        "Mean ± sd over fits [95 % interval]; *: best mean, floors aside.",
+        "Mean ± sd over fits [95 % interval]; *: best mean, without floors.",
         "a note on soft_label",
         "dissensus compare crowd/",
     ]
@@ -194,7 +194,7 @@ def test_notes_are_broken_and_the_command_is_not() -> None:
             "  fits [95 %",
             "  interval]; *:",
             "  best mean,",
-            "  floors aside.",
+            "  without floors.",
             "a note on",
             "  soft_label",
             "dissensus compare a-folder/",
@@ -218,7 +218,7 @@ def test_markdown() -> None:
 | soft\_label | **-0.250** ± 0.010 [-0.300, -0.200] | 0.500 |
 | *50 % & more* | - | 0.400 |
 
-Mean ± sd over fits \[95 % interval\]; bold: best mean, floors aside.  
+Mean ± sd over fits \[95 % interval\]; bold: best mean, without floors.  
 a note on soft\_label  
 `dissensus compare crowd/`
 """
@@ -237,7 +237,7 @@ soft\_label & \textbf{$-0.250$} $\pm$ 0.010 [$-0.300$, $-0.200$] & 0.500 \\
 50 \% \& more & - & 0.400 \\
 \bottomrule
 \end{tabular}
-% Mean ± sd over fits [95 % interval]; bold: best mean, floors aside.
+% Mean ± sd over fits [95 % interval]; bold: best mean, without floors.
 % a note on soft_label
 % dissensus compare crowd/
 """

@@ -121,7 +121,7 @@ def test_where_two_items_differ_the_interval_is_by_percentiles() -> None:
     found = over_items(first, np.zeros(200))
     assert found.p > 0.1 and 0.02 < found.high < 0.04
     assert found.low == pytest.approx(0, abs=1e-12)
-    assert found.notes == ("only 2 items differ: interval by percentiles",)
+    assert found.notes == ("only 2 items differ: the interval is from percentiles",)
 
 
 def test_identical_scores_are_a_tie() -> None:
@@ -133,11 +133,11 @@ def test_identical_scores_are_a_tie() -> None:
 @pytest.mark.parametrize(
     ("first", "second", "groups", "reason"),
     [
-        ([1.0], [0.5], None, "one item: how others would differ is unknown"),
-        ([1, 2], [0, 0], [1, 1], "one group of 2 items: how others would differ is unknown"),
-        ([1.5, 2.5], [0.5, 1.5], None, "every item differs by the same: no spread"),
-        ([np.nan, 1], [0, np.nan], None, "no item has a score of both methods"),
-        ([], [], None, "no item has a score of both methods"),
+        ([1.0], [0.5], None, "one item: the variance is unknown"),
+        ([1, 2], [0, 0], [1, 1], "one group of 2 items: the variance is unknown"),
+        ([1.5, 2.5], [0.5, 1.5], None, "every item differs by the same amount: no variance"),
+        ([np.nan, 1], [0, np.nan], None, "no item has scores of both methods"),
+        ([], [], None, "no item has scores of both methods"),
     ],
 )
 def test_what_is_undefined_over_items(
@@ -157,8 +157,8 @@ def test_an_undefined_item_and_a_run_without_scores_are_left_out_and_said() -> N
     clean = over_items(first[[0, 1, 3]][:, kept], second[[0, 1, 3]][:, kept])
     assert (found.effect, found.p, found.n_runs, found.n_items) == (clean.effect, clean.p, 3, 29)
     assert found.notes == (
-        "1 of 4 runs left out: no score of one method",
-        "1 of 30 items left out: no score of one method",
+        "1 of 4 runs left out: one method has no score",
+        "1 of 30 items left out: one method has no score",
     )
 
 
@@ -192,10 +192,14 @@ def test_overlapping_training_parts_widen_the_interval() -> None:
 @pytest.mark.parametrize(
     ("first", "second", "reason"),
     [
-        ([0.8], [0.7], "one seed: how seeds differ is unknown, test over items"),
-        ([0.8, np.nan], [0.7, 0.7], "one seed: how seeds differ is unknown, test over items"),
-        ([0.8, 0.9], [0.7, 0.8], "every seed gives the same difference, test over items"),
-        ([np.nan], [0.7], "no run has a score of both methods"),
+        ([0.8], [0.7], "one seed: the variance over seeds is unknown; test over items"),
+        (
+            [0.8, np.nan],
+            [0.7, 0.7],
+            "one seed: the variance over seeds is unknown; test over items",
+        ),
+        ([0.8, 0.9], [0.7, 0.8], "every seed gives the same difference; test over items"),
+        ([np.nan], [0.7], "no run has scores of both methods"),
     ],
 )
 def test_what_is_undefined_over_seeds(first: list[float], second: list[float], reason: str) -> None:
@@ -207,7 +211,7 @@ def test_runs_that_tie_and_runs_left_out_are_said() -> None:
     tied = over_seeds(np.array([0.8, 0.9]), np.array([0.8, 0.9]))
     assert (tied.p, tied.notes, tied.ties) == (1, ("identical scores in all 2 runs",), 2)
     found = over_seeds(np.array([0.8, 0.9, np.nan]), np.array([0.7, 0.9, 0.8]))
-    assert (found.notes, found.ties) == (("1 of 3 runs left out: no score of one method",), 1)
+    assert (found.notes, found.ties) == (("1 of 3 runs left out: one method has no score",), 1)
 
 
 # ---- over both ----
@@ -268,13 +272,13 @@ def test_over_both_counts_groups() -> None:
 def test_one_seed_cannot_be_tested_over_seeds_and_items(test: object) -> None:
     assert callable(test)
     found = test(SMALL[0], SMALL[1])
-    assert found.reason == "one seed: how seeds differ is unknown, test over items"
+    assert found.reason == "one seed: the variance over seeds is unknown; test over items"
     assert found.effect == pytest.approx(0.25) and np.isnan(found.p)
 
 
 def test_a_constant_lead_has_no_spread() -> None:
     found = over_both(np.ones((3, 4)) * 0.7, np.ones((3, 4)) * 0.2)
-    assert found.reason == "every item and seed differs by the same: no spread"
+    assert found.reason == "every item and seed differs by the same amount: no variance"
 
 
 # ---- the hierarchical bootstrap ----
@@ -346,9 +350,9 @@ def test_scores_of_other_items_are_refused() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"level": 1.5}, "a level lies between 0 and 1, found 1.5"),
-        ({"resamples": 0}, "a bootstrap needs resamples, found 0"),
-        ({"groups": np.zeros(3)}, "5 items have 3 groups; give one for each item"),
+        ({"level": 1.5}, "level must be between 0 and 1, found 1.5"),
+        ({"resamples": 0}, "resamples must be at least 1, found 0"),
+        ({"groups": np.zeros(3)}, "5 items have 3 groups; give one group per item"),
     ],
 )
 def test_options_that_make_no_sense(options: dict[str, float], message: str) -> None:
@@ -360,4 +364,4 @@ def test_options_that_make_no_sense(options: dict[str, float], message: str) -> 
 def test_a_negative_overlap_is_refused() -> None:
     with pytest.raises(DataError) as caught:
         over_seeds(*SMALL, test_to_train=-1)
-    assert str(caught.value) == "test_to_train is 0 or more, found -1"
+    assert str(caught.value) == "test_to_train must be 0 or more, found -1"

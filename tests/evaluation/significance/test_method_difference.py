@@ -85,19 +85,19 @@ def test_repetitions_are_runs() -> None:
 def test_a_run_with_a_fit_that_ended_badly_is_left_out_and_said() -> None:
     broken, whole = comparison(broken=True), comparison(n_seeds=2)
     found = compared(broken, "hate", "accuracy", "soft_label", "single")
-    assert found.notes == ("1 of 3 runs left out: a fit did not end well",)
+    assert found.notes == ("1 of 3 runs left out: a fit failed or diverged",)
     assert found.p == compared(whole, "hate", "accuracy", "soft_label", "single").p
     f1 = compared(broken, "hate", "macro-F1", "soft_label", "single", resamples=100)
-    assert f1.notes == ("1 of 3 runs left out: a fit did not end well",) and f1.n_runs == 2
+    assert f1.notes == ("1 of 3 runs left out: a fit failed or diverged",) and f1.n_runs == 2
     dic = compared(broken, "hate", "DIC", "soft_label", "single")
-    assert dic.notes == ("1 of 3 runs left out: no score of one method",)
+    assert dic.notes == ("1 of 3 runs left out: one method has no score",)
 
 
 def test_where_no_run_is_whole_the_items_that_are_left_are_compared() -> None:
     found = compared(comparison(n_seeds=1, broken=True), "hate", "accuracy", "soft_label", "single")
     assert (found.n_items, found.notes) == (
         60,
-        ("60 of 120 items left out: no score of one method",),
+        ("60 of 120 items left out: one method has no score",),
     )
 
 
@@ -124,4 +124,4 @@ def test_the_same_item_twice_in_different_folds_of_a_run_is_one_item() -> None:
 def test_nothing_to_compare() -> None:
     made = comparison()
     found = compared(made, "hate", "TVD", "single", "prior")
-    assert found.reason == "no run has a score of both methods" and np.isnan(found.effect)
+    assert found.reason == "no run has scores of both methods" and np.isnan(found.effect)

@@ -85,18 +85,18 @@ def test_pooled_runs_of_the_same_items_make_it_surer() -> None:
 
 def test_rows_without_a_score_are_left_out_and_said() -> None:
     first, second = np.array([1.0, 0, 1, np.nan]), np.array([0.0, 0, 1, 1])
-    assert published(first, second).notes == ("1 of 4 rows left out: no score of one method",)
+    assert published(first, second).notes == ("1 of 4 rows left out: one method has no score",)
 
 
 def test_too_few_rows() -> None:
     found = published(np.ones(2), np.zeros(2))
-    assert (found.effect, found.reason) == (1, "a share of 0.33 of 2 rows is none")
+    assert (found.effect, found.reason) == (1, "a share of 0.33 of 2 rows is less than one row")
 
 
 def test_a_share_that_makes_no_sense_and_mixed_arguments() -> None:
     with pytest.raises(DataError) as caught:
         published(np.ones(5), np.zeros(5), share=1.5)
-    assert str(caught.value) == "the share of rows to draw lies above 0 and up to 1, found 1.5"
+    assert str(caught.value) == "share must be above 0 and at most 1, found 1.5"
     with pytest.raises(DataError) as caught:
         published(np.ones(5), mean(np.zeros(5)))
-    assert str(caught.value) == "give scores of both methods, or a Statistic of both"
+    assert str(caught.value) == "pass scores for both methods, or a Statistic for both"

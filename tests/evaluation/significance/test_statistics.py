@@ -152,7 +152,7 @@ def test_identical_scores_are_a_tie() -> None:
     made = macro_f1(PEOPLE, PREDICTED)
     found = statistic_over_items(made, made, resamples=50)
     assert (found.effect, found.low, found.high, found.p) == (0, 0, 0, 1)
-    assert found.notes == ("identical scores in every draw",)
+    assert found.notes == ("identical scores in every resample",)
 
 
 def test_draws_without_a_score_are_left_out_and_said() -> None:
@@ -165,7 +165,7 @@ def test_draws_without_a_score_are_left_out_and_said() -> None:
     (note,) = found.notes
     left = int(note.split(" of ")[0])
     share = (6 / 8) ** 8 + (2 / 8) ** 8  # all drawn from one side
-    assert note.endswith(" of 2000 draws left out: the score is undefined")
+    assert note.endswith(" of 2000 resamples left out: the score is undefined")
     assert left == pytest.approx(2000 * share, abs=4 * np.sqrt(2000 * share))
 
 
@@ -173,7 +173,7 @@ def test_draws_without_a_score_are_left_out_and_said() -> None:
     ("first", "reason"),
     [
         (mean(np.zeros((1, 0))), "no items to compare"),
-        (mean(np.ones((1, 1))), "one item: how others would differ is unknown"),
+        (mean(np.ones((1, 1))), "one item: the variance is unknown"),
         (correlation(np.ones(4), np.ones((1, 4))), "the score of a run is undefined on all items"),
     ],
 )
@@ -185,10 +185,10 @@ def test_what_is_undefined(first: Statistic, reason: str) -> None:
 def test_one_seed_and_one_draw() -> None:
     one = macro_f1(PEOPLE, PREDICTED[:1]), macro_f1(PEOPLE, PREDICTED[1:])
     found = statistic_over_both(*one, resamples=10)
-    assert found.reason == "one seed: how seeds differ is unknown, test over items"
+    assert found.reason == "one seed: the variance over seeds is unknown; test over items"
     two = macro_f1(PEOPLE, PREDICTED), macro_f1(PEOPLE, PREDICTED[::-1] * 0)
     assert statistic_over_both(*two, resamples=1).reason == (
-        "one draw has no spread; ask for more resamples"
+        "one resample has no variance; use more resamples"
     )
 
 

@@ -1,8 +1,8 @@
 """Fits on the workers of a Dask cluster.
 
-What travels: once to each worker, the comparison and the files of the corpus's folder; then the
-keys of each job, and fits back. Nothing of it is kept on a disk. Features are taken from the
-cache of the worker's machine (`DISSENSUS_CACHE`), or encoded there.
+Each worker receives the comparison and the files of the corpus folder once, then the keys of each
+job, and returns fits. Nothing of it is saved to disk. Features come from the cache of the worker's
+machine (`DISSENSUS_CACHE`), or are encoded there.
 """
 
 from __future__ import annotations
@@ -25,20 +25,20 @@ from dissensus.evaluation.execution.task import Task, fits_of
 from dissensus.evaluation.fit import Fit, Job
 from dissensus.progress import hidden
 
-CONNECT = 15.0  # seconds until a scheduler is given up
-LOOK = 2.0  # seconds between two looks at how many workers there are
-LOSSES = 3  # workers lost with a job, until its fits are made one by one
-ALONE = 120.0  # seconds to wait for a worker, where all are gone
-DIED = f"the workers that fitted it died, several times; {MEMORY}"
+CONNECT = 15.0  # seconds to wait for a scheduler
+LOOK = 2.0  # seconds between two counts of the workers
+LOSSES = 3  # workers lost with a job, until its fits are run one by one
+ALONE = 120.0  # seconds to wait for a worker if all are gone
+DIED = f"the workers that ran this fit died several times; {MEMORY}"
 
 
 @dataclass(frozen=True, eq=False)
 class Parcel:
-    """What a worker needs to make any fit of a comparison."""
+    """What a worker needs to run any fit of a comparison."""
 
     task: Task
     corpus: dict[str, bytes]  # the files of its folder
-    number: str  # tells it from other parcels
+    number: str  # differs from that of any other parcel
     version: str = VERSION
 
     @classmethod
@@ -53,16 +53,16 @@ class Parcel:
 
 @dataclass(eq=False)
 class Cluster:
-    """A Dask scheduler with its workers, seen from the process that compares."""
+    """A Dask scheduler and its workers, as used by the process that runs the comparison."""
 
     address: str
     client: Any
     alone_since: float | None = None
-    losses: dict[Job, int] = field(default_factory=dict)  # workers that died of a job
+    losses: dict[Job, int] = field(default_factory=dict)  # workers that died with a job
 
     @classmethod
     def at(cls, address: str) -> Cluster:
-        """Connect; one line says what is wanting."""
+        """Connect; an error in one line says what is missing."""
         try:
             from distributed import Client
         except ImportError:
@@ -74,8 +74,8 @@ class Cluster:
         except (OSError, ValueError) as error:
             reason = str(error).splitlines()[0] if str(error) else type(error).__name__
             raise DataError(
-                f"cluster {address}: no Dask scheduler answers there ({reason}); begin one with "
-                "`dask scheduler`, and give the address that it prints"
+                f"cluster {address}: no Dask scheduler answers there ({reason}); start one "
+                "with `dask scheduler`, and use the address that it prints"
             ) from None
         cluster = cls(address, client)
         try:
@@ -93,9 +93,9 @@ class Cluster:
         return len(self.client.nthreads())
 
     def _check_workers(self) -> None:
-        """There are some, and they have this version of dissensus."""
+        """Check that there are workers and that they have this version of dissensus."""
 
-        def version() -> str:  # travels as code: there may be no dissensus to import it from
+        def version() -> str:  # sent as code: dissensus may not be installed there
             try:
                 from dissensus import __version__
             except ImportError:
@@ -104,24 +104,23 @@ class Cluster:
 
         if not self.n_workers:
             raise DataError(
-                f"cluster {self.address}: has no workers; begin some with "
+                f"cluster {self.address}: has no workers; start some with "
                 f"`dask worker {self.address}`"
             )
-        there = self.client.run(version)
-        others = sorted({v for v in there.values() if v != VERSION})
+        versions = list(self.client.run(version).values())
+        others = [other for other in versions if other != VERSION]
         if others:
-            n = sum(v != VERSION for v in there.values())
             raise DataError(
-                f"cluster {self.address}: {n} of {len(there)} workers have dissensus "
-                f"{listed(others)}, here it is {VERSION}; install the same version"
+                f"cluster {self.address}: {len(others)} of {len(versions)} workers have dissensus "
+                f"{listed(sorted(set(others)))}, here it is {VERSION}; install the same version"
             )
 
     # ---- fits ----
 
     def fits(self, task: Task, folder: Path, jobs: Iterable[Job]) -> Generator[Fit]:
-        """The fits of these jobs in any order; as many jobs are under way as there are workers.
+        """The fits of these jobs in any order; each worker runs one job at a time.
 
-        A worker that is lost takes only its job with it, which another does again.
+        If a worker is lost, only its job is lost, and another worker runs it again.
         """
         queue = Queue(iter(jobs))
         pending: dict[Any, Job] = {}
@@ -138,26 +137,26 @@ class Cluster:
                 lost = []
                 for future in self._ended(pending):
                     job = pending.pop(future)
-                    made = self._fetched(future)
-                    if made is None:
+                    fits = self._fetched(future)
+                    if fits is None:
                         lost.append((job, self.n_lost(future)))
                     else:
-                        yield from made
+                        yield from fits
                 for job, n in lost:
                     yield from self.try_again(job, n, queue, task)
                 if lost:
-                    sent = self._sent(parcel)  # the worker that died may have been its keeper
+                    sent = self._sent(parcel)  # the worker that died may have had the only copy
         except OSError as error:
             raise ModelError(
-                f"cluster {self.address}: the connection was lost ({type(error).__name__}); what "
-                "is done is kept, and the same again goes on"
+                f"cluster {self.address}: the connection was lost ({type(error).__name__}); run "
+                "the same command again to resume"
             ) from None
         finally:
             with suppress(OSError):
                 self.client.cancel(list(pending))
 
     def try_again(self, job: Job, n: int, queue: Queue, task: Task) -> Iterator[Fit]:
-        """Put a job back with which n workers died; after some times each of its fits by itself."""
+        """Queue a job again that n workers died with; after several losses, each fit by itself."""
         self.losses[job] = self.losses.get(job, 0) + n
         if self.losses[job] < LOSSES:
             queue.again.append(job)
@@ -165,22 +164,22 @@ class Cluster:
             yield from queue.died(job, task, DIED)
 
     def _sent(self, parcel: Parcel) -> Any:
-        """The parcel with every worker."""
+        """Send the parcel to every worker."""
         return self.client.scatter(parcel, broadcast=True, hash=False)
 
     def _encode(self, sent: Any) -> None:
-        """Fill the feature cache of each machine, by one worker there."""
+        """Fill the feature cache of each machine: one worker there does it."""
         hosts = {address.rsplit(":", 1)[0]: address for address in self.client.nthreads()}
-        begun = [
+        running = [
             self.client.submit(_encoded, sent, workers=[one], allow_other_workers=True, pure=False)
             for one in hosts.values()
         ]
-        while begun:
-            done = self._ended(begun)
-            begun = [future for future in begun if future not in done]
+        while running:
+            done = self._ended(running)
+            running = [future for future in running if future not in done]
 
     def _ended(self, pending: Iterable[Any]) -> list[Any]:
-        """Those that are over, once there are some."""
+        """Wait until some have ended, and return these."""
         from distributed import wait
         from distributed.client import FuturesCancelledError
 
@@ -196,29 +195,29 @@ class Cluster:
                 self.alone_since = time.monotonic()
             elif time.monotonic() - self.alone_since > ALONE:
                 raise ModelError(
-                    f"cluster {self.address}: all workers are gone; what is done is kept, and the "
-                    "same again goes on"
+                    f"cluster {self.address}: all workers are gone; start some, and run the same "
+                    "command again to resume"
                 )
 
     def _fetched(self, future: Any) -> list[Fit] | None:
-        """What a job has made; None if it failed, or if its worker died before handing it over."""
+        """The fits of a job; None if it failed, or if its worker died before it sent them."""
         from distributed.client import FutureCancelledError
 
         if future.status != "finished":
             return None
         try:
-            found: list[Fit] = future.result()
-            return found
+            fits: list[Fit] = future.result()
+            return fits
         except FutureCancelledError:
             return None
 
     def n_lost(self, future: Any) -> int:
-        """How many workers were lost with a job; raises what else went wrong."""
+        """How many workers were lost with a job; any other error is raised."""
         from distributed import KilledWorker
 
         if future.status == "error":
             error = future.exception()
-            if isinstance(error, KilledWorker):  # the scheduler has tried some before it says so
+            if isinstance(error, KilledWorker):  # the scheduler tried several workers
                 return int(error.allowed_failures) + 1
             raise error
         if self.client.status != "running":
@@ -228,8 +227,8 @@ class Cluster:
 
 # ---- in a worker ----
 
-_one_at_a_time = threading.Lock()  # torch's settings and seeds are those of the whole process
-_corpora: dict[str, Corpus] = {}  # the last parcel's
+_one_at_a_time = threading.Lock()  # torch's settings and seeds belong to the whole process
+_corpora: dict[str, Corpus] = {}  # only that of the last parcel
 
 
 def _done(parcel: Parcel, job: Job, version: str) -> list[Fit]:

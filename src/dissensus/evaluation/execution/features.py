@@ -1,4 +1,4 @@
-"""What frozen encoders read of a corpus, encoded once before many fits ask for it."""
+"""Features of frozen encoders, computed once before many fits use them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dissensus.methods.framework.base import Method
 
 
 def encode(corpus: Corpus, methods: Iterable[Method]) -> None:
-    """Fill the feature cache once, before several processes would all do it."""
+    """Fill the feature cache, so that several processes do not all compute the same."""
     from dissensus.encoders import encodings
 
     names = {}
@@ -18,6 +18,6 @@ def encode(corpus: Corpus, methods: Iterable[Method]) -> None:
         if hasattr(method, "encoder") and getattr(method, "tune", "nothing") == "nothing":
             names[json.dumps(method.encoder, sort_keys=True)] = method.encoder
     for name in names.values():
-        for reading in encodings(corpus, name).values():
-            if reading.encoder.cached:
-                reading.store()
+        for encoding in encodings(corpus, name).values():
+            if encoding.encoder.cached:
+                encoding.store()

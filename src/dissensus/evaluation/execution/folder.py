@@ -18,7 +18,7 @@ from typing import Any, Protocol
 
 from dissensus.errors import DataError
 from dissensus.evaluation.fit import Fit, Key, folder_name, keys_in, plain
-from dissensus.evaluation.results import check_ours
+from dissensus.evaluation.results import check_results_folder
 from dissensus.folders import read_json, write_json
 
 FRONT = "comparison"
@@ -127,7 +127,7 @@ def locked_folder(path: str | Path) -> Iterator[FitFolder]:
     On systems without such locks (Windows) nothing is checked.
     """
     folder = Path(path)
-    check_ours(folder)
+    check_results_folder(folder)
     place = FitFolder(folder)
     try:
         place.fits.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""What tells a comparison from others: its corpus, folds, methods and settings."""
+"""What identifies a comparison: its corpus, folds, methods and settings."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from dissensus.methods.framework.settings import settings_of
 def facts_of(
     corpus: Corpus, task: Task, requested: Mapping[str, Any], protocol: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Everything that decides what a comparison finds, by names that people understand.
+    """Everything that determines the results of a comparison, by names that users understand.
 
     Args:
-        requested: the methods asked for by name, those too that are left out.
+        requested: all methods by name, including those that are left out.
     """
     facts: dict[str, Any] = {
         "corpus": corpus.name,
@@ -43,7 +43,7 @@ def facts_of(
 
 
 def folds_digest(folds: Sequence[Fold]) -> str:
-    """A hash of which items are learned from and tested on."""
+    """A hash of the training, test and validation items."""
     digest = hashlib.sha256()
     for fold in folds:
         digest.update(f"{fold.name} {fold.run}\0".encode())

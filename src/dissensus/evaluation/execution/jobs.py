@@ -1,8 +1,8 @@
-"""Which fits of a comparison are made together, in one process and where possible as one training.
+"""Jobs: which fits of a comparison run in one process, as a stack if possible.
 
-Jobs depend on the comparison alone, not on what is done already nor on how many processes there
-are: side by side a fit ends as by itself only up to rounding, and the same comparison shall end
-with the same bytes.
+Jobs depend on the comparison alone, not on the fits that are already done or the number of
+processes. A fit in a stack equals the same fit alone only up to rounding, and a comparison must
+always end with the same bytes.
 """
 
 from __future__ import annotations
@@ -14,33 +14,35 @@ from dissensus.evaluation.execution.task import Task
 from dissensus.evaluation.fit import Job, Key
 from dissensus.methods.framework.base import Method
 
-MEMBERS = {"cpu": 10, "cuda": 64}  # fits of a job, at most
-PASSES = {"cpu": 1_000_000, "cuda": 100_000_000}  # over items and answers: a minute, about
+MEMBERS = {"cpu": 10, "cuda": 64}  # most fits of a job
+PASSES = {"cpu": 1_000_000, "cuda": 100_000_000}  # over items and answers in about a minute
 
 
 def jobs_of(task: Task, corpus: Corpus) -> list[Job]:
-    """Every fit of the task; those of one method together that can be trained side by side."""
-    together: dict[str | Key, list[Key]] = {}
+    """All fits of the task; fits of one method that can be stacked share a job."""
+    stacks: dict[str | Key, list[Key]] = {}
     for key in task.keys():
-        alone = task.searches(key) or not _side_by_side(task.methods[key.method])
-        together.setdefault(key if alone else key.method, []).append(key)
-    place = {fold.name: at for at, fold in enumerate(task.folds)}
-    made: list[Job] = []
-    for keys in together.values():
-        by_fold = sorted(keys, key=lambda key: place[key.fold])  # seeds of a fold share its data
-        made += _even(by_fold, _most(task, corpus, by_fold[0]))
+        alone = task.searches(key) or not _can_be_stacked(task.methods[key.method])
+        stacks.setdefault(key if alone else key.method, []).append(key)
+    fold_order = {fold.name: at for at, fold in enumerate(task.folds)}
+    jobs: list[Job] = []
+    for keys in stacks.values():
+        by_fold = sorted(
+            keys, key=lambda key: fold_order[key.fold]
+        )  # seeds of a fold share its data
+        jobs += _even(by_fold, _most(task, corpus, by_fold[0]))
     order = {key: at for at, key in enumerate(task.keys())}
-    return sorted(made, key=lambda job: order[job[0]])
+    return sorted(jobs, key=lambda job: order[job[0]])
 
 
-def _side_by_side(method: Method) -> bool:
+def _can_be_stacked(method: Method) -> bool:
     from dissensus.methods.framework.stacked_fits import worth_stacking
 
     return worth_stacking(method)
 
 
 def minutes_of(task: Task, corpus: Corpus) -> float:
-    """How long all trainings take one process, about, on frozen features."""
+    """About how many minutes all trainings take in one process, on frozen features."""
     total = 0.0
     for key in task.keys():
         n_fits = 1 + task.trials * task.inner_folds * task.searches(key)
@@ -49,13 +51,13 @@ def minutes_of(task: Task, corpus: Corpus) -> float:
 
 
 def _most(task: Task, corpus: Corpus, key: Key) -> int:
-    """How many fits may be one job: so many that one which is killed loses a minute at most."""
+    """How many fits a job may have, so that one that is killed loses at most about a minute."""
     passes, device = _passes(task, corpus, key), _device(task.methods[key.method])
     return max(1, min(MEMBERS[device], int(PASSES[device] / max(passes, 1)))) if passes else 1
 
 
 def _passes(task: Task, corpus: Corpus, key: Key) -> float:
-    """Items and answers that a training sees; none, where nothing is trained."""
+    """How many items and answers a training sees over all epochs; 0 without training."""
     from dissensus.methods.framework.trained import TrainedMethod
 
     method = task.methods[key.method]
@@ -73,7 +75,7 @@ def _device(method: Method) -> str:
 
 
 def _even(keys: Sequence[Key], most: int) -> list[Job]:
-    """Parts of about the same size, none above `most`.
+    """Divide keys into parts of about the same size, at most `most` each.
 
     Example:
         >>> [len(part) for part in _even([Key("single", seed, "fold 1") for seed in range(7)], 3)]

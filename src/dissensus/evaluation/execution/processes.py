@@ -1,7 +1,7 @@
-"""Fits in worker processes, or here: each with one thread, so that figures are the same anywhere.
+"""Run fits in worker processes or in this one, with one thread each, so that scores are the same.
 
-A worker is a fresh process (spawn) that reads the corpus from a folder, is sent jobs and sends
-fits back. One that dies takes only its job with it, and all of them die with their parent.
+A worker is a new process (spawn) that reads the corpus from a folder, receives jobs and sends fits
+back. If a worker dies, only its job is lost. All workers end with their parent.
 """
 
 from __future__ import annotations
@@ -24,36 +24,36 @@ from dissensus.evaluation.fit import Job, Key
 from dissensus.progress import hidden
 
 READY, DONE = "ready", "done"
-MEMORY = "too little memory, perhaps"
-ATTEMPTS = 2  # a fit whose process died is begun once more
+MEMORY = "perhaps there was too little memory"
+ATTEMPTS = 2  # a fit whose process died is run once more
 
 
 class Work(Protocol):
-    """What is done for keys: everything that decides how fits end, but for what a folder holds."""
+    """How the fits of keys are run: everything that determines them except the data in a folder."""
 
     def opened(self, folder: Path) -> Any:
-        """What every process reads once."""
+        """The data that every process reads once."""
         ...
 
     def done(self, opened: Any, job: Job) -> Iterator[Any]:
-        """The fit of each key of a job, in order; whatever goes wrong is kept in it."""
+        """The fit of each key of a job, in order; a fit that fails has the reason."""
         ...
 
     def died(self, key: Key, why: str) -> Any:
-        """The fit of a key whose process does not live to tell."""
+        """A failed fit, for a key whose process died."""
         ...
 
 
 def processors() -> int:
-    """How many processors this process may use; not every system says so, then all there are."""
+    """How many processors this process may use; all of them if the system does not tell."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def fits_in_this_process(task: Work, opened: Any, jobs: Iterable[Job]) -> Generator[Any]:
     """The fits of these jobs, one job after another in this process.
 
-    An empty one says that what comes next cannot begin before others have ended: all have, so that
-    it never will, and nothing more is asked for.
+    An empty job means that the next one must wait for others. Here all others have ended, so the
+    next one can never begin, and the generator ends.
     """
     for job in jobs:
         if not job:
@@ -66,36 +66,36 @@ def fits_in_this_process(task: Work, opened: Any, jobs: Iterable[Job]) -> Genera
 def fits_in_processes(
     task: Work, folder: Path, jobs: Iterable[Job], processes: int
 ) -> Generator[Any]:
-    """The fits of these jobs in any order, from worker processes that read the corpus's folder.
+    """The fits of these jobs in any order, from worker processes that read the corpus folder.
 
-    A job is taken from the iterable when a process is free for it. An empty one says that what
-    comes next cannot begin yet: the iterable is asked again when another fit has come.
+    A job is taken from the iterable when a process is free. An empty job means that the next one
+    must wait: the iterable is tried again after the next fit.
     """
     queue = Queue(iter(jobs))
     workers: list[_Worker] = []
     idle: list[_Worker] = []
-    began = False  # one of them
+    began = False  # whether any worker has
     try:
         while len(workers) < processes and (job := queue.next()):
             workers.append(_Worker.begun(task, folder, job))
         while len(workers) > len(idle):
             for worker in _reporting(workers):
-                told = worker.told()
-                if told == READY:
+                message = worker.receive()
+                if message == READY:
                     began = True
-                elif told == DONE:
+                elif message == DONE:
                     idle.append(worker)
-                elif told is None:  # it died
+                elif message is None:  # the process died
                     workers.remove(worker)
                     idle = [other for other in idle if other is not worker]
                     why = f"its process died {ATTEMPTS} times ({worker.died(began)}); {MEMORY}"
                     yield from queue.died(worker.left, task, why)
                 else:
-                    worker.left = worker.left[1:]  # they come in order
-                    yield told
+                    worker.left = worker.left[1:]  # fits come in order
+                    yield message
             while (idle or len(workers) < processes) and (job := queue.next()):
                 if idle:
-                    idle.pop(0).ask(job)
+                    idle.pop(0).send(job)
                 else:
                     workers.append(_Worker.begun(task, folder, job))
     finally:
@@ -105,7 +105,7 @@ def fits_in_processes(
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """Arithmetic in one thread: sums come out the same however many there could be."""
+    """Compute in one thread, so that sums do not depend on the number of processors."""
     import torch
     from threadpoolctl import threadpool_limits
 
@@ -123,7 +123,7 @@ def one_thread() -> Iterator[None]:
 
 @dataclass
 class Queue:
-    """Jobs to be done, and what is left of those whose process died."""
+    """Jobs to run, and the rest of those whose process died."""
 
     jobs: Iterator[Job]
     again: deque[Job] = field(default_factory=deque)
@@ -133,8 +133,8 @@ class Queue:
         return self.again.popleft() if self.again else next(self.jobs, None)
 
     def died(self, left: Job, task: Work, why: str) -> Iterator[Any]:
-        """Put the fits of a dead process back, each by itself now; those that have had some
-        attempts are given up."""
+        """Queue the fits of a dead process again, each by itself; after the last attempt, a fit is
+        returned as failed."""
         for key in left:
             self.attempts[key] = self.attempts.get(key, 0) + 1
             if self.attempts[key] < ATTEMPTS:
@@ -147,39 +147,39 @@ class Queue:
 class _Worker:
     process: Any
     connection: Connection[Any, Any]
-    left: Job  # what it has still to send
+    left: Job  # keys of the fits that it has not sent yet
 
     @classmethod
     def begun(cls, task: Work, folder: Path, job: Job) -> _Worker:
-        """A new process at work on a job."""
+        """Start a new process with its first job."""
         context = multiprocessing.get_context("spawn")
         mine, theirs = context.Pipe()
         process = context.Process(target=_work, args=(theirs, task, folder), daemon=True)
-        with _deaf():
+        with _without_ctrl_c():
             process.start()
         theirs.close()
         worker = cls(process, mine, job)
-        worker.ask(job)
+        worker.send(job)
         return worker
 
-    def ask(self, job: Job) -> None:
-        """Send a job; where nobody is there any more, `told` will say so."""
+    def send(self, job: Job) -> None:
+        """Send a job; if the process is gone, `receive` returns None."""
         self.left = job
         with suppress(OSError):
             self.connection.send(job)
 
     def died(self, others_began: bool) -> str:
-        """How the process ended; an error where none comes as far as to begin."""
+        """How the process ended; an error if no worker has even begun."""
         code = self.end()
         if not others_began and (code is None or code >= 0):
             raise ModelError(
-                f"a worker process ended before it began (exit code {code}); a script that calls "
-                "compare needs `if __name__ == '__main__':` around it, or processes=1"
+                f"a worker process ended before it could start (exit code {code}); a script that "
+                "calls compare needs `if __name__ == '__main__':` around it, or processes=1"
             )
         return f"signal {-code}" if code is not None and code < 0 else f"exit code {code}"
 
-    def told(self) -> Any:
-        """What it says, a fit or that it is ready; None if it died."""
+    def receive(self) -> Any:
+        """The next message: a fit, READY or DONE; None if the process died."""
         try:
             return self.connection.recv()
         except (EOFError, OSError):
@@ -195,14 +195,14 @@ class _Worker:
 
 
 def _reporting(workers: list[_Worker]) -> list[_Worker]:
-    """Those that have something to say, or died."""
-    heard = wait([worker.connection for worker in workers])
-    return [worker for worker in workers if worker.connection in heard]
+    """The workers that have sent a message, or died."""
+    ready = wait([worker.connection for worker in workers])
+    return [worker for worker in workers if worker.connection in ready]
 
 
 @contextmanager
-def _deaf() -> Iterator[None]:
-    """What is started inside does not hear Ctrl-C; its parent does, and ends it."""
+def _without_ctrl_c() -> Iterator[None]:
+    """Processes started within the block ignore Ctrl-C; their parent handles it and ends them."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -217,7 +217,7 @@ def _deaf() -> Iterator[None]:
 
 
 def _work(connection: Connection[Any, Any], task: Work, folder: Path) -> None:
-    """Read the folder, then do whatever job is sent, until there is none."""
+    """Read the folder, then run each job that is sent, until the connection closes."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
     opened = task.opened(folder)

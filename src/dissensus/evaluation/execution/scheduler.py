@@ -57,7 +57,7 @@ def fit_missing(
         advance = stack.enter_context(progress("fitting", len(keys), clock=False))
         advance(len(keys) - len(missing), left.words())
         for fit in fits:
-            if fit.key in wanted:  # a job is done whole, also where some of it was kept before
+            if fit.key in wanted:  # a job runs whole, even if some of its fits were saved before
                 place.keep(fit)
                 left.ended(fit)
                 advance(1, left.words())
@@ -123,7 +123,7 @@ class _Left:
 
     def ended(self, fit: Fit) -> None:
         self.keys = [key for key in self.keys if key != fit.key]
-        if not math.isnan(fit.seconds):  # nobody knows how long a dead process took
+        if not math.isnan(fit.seconds):  # unknown if the process died
             self.seconds.setdefault(fit.method, []).append(fit.seconds)
 
     def words(self) -> str:

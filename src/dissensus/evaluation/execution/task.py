@@ -1,4 +1,4 @@
-"""Fits of a comparison, from their keys: choose settings, learn, answer the test, be judged."""
+"""The fits of a comparison: choose settings, fit, predict the test part, compute scores."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ from dissensus.names import Names
 from dissensus.prediction import Prediction, Predictions
 
 DIVERGED = "training diverged"
-AT_ONCE = 24  # fits of tried settings
+AT_ONCE = 24  # fits of trials in one stack
 
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """Everything that decides how fits end, but for the corpus."""
+    """Everything that determines the fits of a comparison, except the corpus."""
 
     questions: tuple[str, ...]
     metrics: tuple[str, ...]
@@ -42,11 +42,11 @@ class Task:
     trials: int
     inner_folds: int
     choices: Mapping[str, Choices]  # of each method
-    by: str | None  # what belongs together, in inner folds too
-    unfinished: Path  # a folder for what is known of fits that are under way
+    by: str | None  # how items are grouped, in inner folds too
+    unfinished: Path  # folder for checkpoints and trials of unfinished fits
 
     def keys(self) -> list[Key]:
-        """Every fit, all methods on one fold before the next; one seed where nothing is drawn."""
+        """Every fit, fold by fold; a method without randomness has only the first seed."""
         return [
             Key(name, seed, fold.name)
             for seed in self.seeds
@@ -63,7 +63,7 @@ class Task:
         return next(fold for fold in self.folds if fold.name == name)
 
     def state(self, key: Key) -> Path:
-        """The folder for what is known of a fit that is under way."""
+        """The folder for the checkpoint and the trials of an unfinished fit."""
         return self.unfinished / folder_name(key)
 
     # ---- for worker processes ----
@@ -80,7 +80,7 @@ class Task:
 
 
 def fits_of(task: Task, corpus: Corpus, job: Job) -> Iterator[Fit]:
-    """The fits of a job, several side by side; whatever goes wrong with one is kept in it."""
+    """The fits of a job, stacked if there are several; a fit that fails has the reason."""
     if len(job) == 1:
         yield _fitted(task, corpus, job[0])
         return
@@ -89,36 +89,36 @@ def fits_of(task: Task, corpus: Corpus, job: Job) -> Iterator[Fit]:
     began = time.monotonic()
     parts = {name: task.fold(name).parts(corpus) for name in {key.fold for key in job}}
     methods = [seeded(task.methods[key.method], key.seed) for key in job]
-    asked = [
+    jobs = [
         stacked_fits.Job(method, parts[key.fold][0], task.questions, parts[key.fold][2])
         for key, method in zip(job, methods, strict=True)
     ]
-    errors = stacked_fits.try_many(asked)
+    errors = stacked_fits.try_many(jobs)
     share = (time.monotonic() - began) / len(job)
-    reader: dict[str, Method] = {}  # of each fold's test part
+    encoded: dict[str, Method] = {}  # a method that has encoded the test part, by fold
     for key, method, error in zip(job, methods, errors, strict=True):
         began = time.monotonic()
         fit = replace(_begun(task, key), settings=plain(settings_of(method)))
         try:
             if error is not None:
                 raise error
-            _share_reading(method, reader.setdefault(key.fold, method))
+            _share_encodings(method, encoded.setdefault(key.fold, method))
             fit = _tested(fit, task, method, parts[key.fold][1])
         except Exception as wrong:
             fit = _marked(fit, wrong)
         yield replace(fit, seconds=share + time.monotonic() - began)
 
 
-def _share_reading(method: Method, reader: Method) -> None:
-    """What one method has read of a test part serves the others of its kind."""
+def _share_encodings(method: Method, source: Method) -> None:
+    """Let a method use the encoded test part of another one."""
     from dissensus.methods.framework.trained import TrainedMethod
 
-    if isinstance(method, TrainedMethod) and isinstance(reader, TrainedMethod):
-        method.share_encodings(reader)
+    if isinstance(method, TrainedMethod) and isinstance(source, TrainedMethod):
+        method.share_encodings(source)
 
 
 def _fitted(task: Task, corpus: Corpus, key: Key) -> Fit:
-    """One fit by itself; a long one goes on from where it was stopped."""
+    """One fit by itself; it resumes from its checkpoint if there is one."""
     began, fit = time.monotonic(), _begun(task, key)
     try:
         method = seeded(task.methods[key.method], key.seed)
@@ -147,11 +147,11 @@ def _begun(task: Task, key: Key) -> Fit:
 
 
 def _tested(fit: Fit, task: Task, method: Method, test: Corpus) -> Fit:
-    """The fit with what the method says of the test part, and how it is judged."""
-    learning = method.notes_
-    said = method.predict(test)
-    notes = tuple(dict.fromkeys([*learning, *method.notes_]))
-    return replace(_judged(fit, task, said, test), notes=notes)
+    """The fit with the scores of the method on the test part."""
+    training_notes = method.notes_
+    predictions = method.predict(test)
+    notes = tuple(dict.fromkeys([*training_notes, *method.notes_]))
+    return replace(_with_scores(fit, task, predictions, test), notes=notes)
 
 
 def _marked(fit: Fit, error: Exception) -> Fit:
@@ -160,7 +160,7 @@ def _marked(fit: Fit, error: Exception) -> Fit:
 
 
 def _why(error: Exception) -> tuple[Status, str]:
-    """How a fit ended that did not end well, and why."""
+    """The status of a fit that did not succeed, and the reason."""
     text = str(error).strip()
     if isinstance(error, ModelError) and text.startswith(DIVERGED):
         return "diverged", text
@@ -174,31 +174,31 @@ def _why(error: Exception) -> tuple[Status, str]:
 
 
 def _tried(task: Task, corpus: Corpus, key: Key, method: Method) -> Iterator[dict[str, Any]]:
-    """Every setting with its score on folds of the training part; what was known is not done
-    again."""
+    """Every setting with its score on folds of the training part; finished trials are read from
+    their files."""
     folds = nested(corpus, task.fold(key.fold), task.inner_folds, key.seed, task.by)
     settings = drawn(method, task.choices[key.method], task.trials, key.seed)
     parts = [fold.parts(corpus)[:2] for fold in folds]
-    size = max(1, AT_ONCE // len(folds)) if _stacks(method) else 1
+    size = max(1, AT_ONCE // len(folds)) if _can_be_stacked(method) else 1
     for first in range(0, len(settings), size):
         some = settings[first : first + size]
         paths = [task.state(key) / f"trial-{first + at}.json" for at in range(len(some))]
         if not all(path.exists() for path in paths):
             variants = [changed(method, chosen) for chosen in some]
             scored = _scored(task, corpus, variants, parts)
-            for path, chosen, found in zip(paths, some, scored, strict=True):
-                _keep(path, {"settings": plain(chosen), **plain(found)})
+            for path, chosen, result in zip(paths, some, scored, strict=True):
+                _save(path, {"settings": plain(chosen), **plain(result)})
         yield from (json.loads(path.read_text(encoding="utf-8")) for path in paths)
 
 
-def _stacks(method: Method) -> bool:
+def _can_be_stacked(method: Method) -> bool:
     from dissensus.methods.framework.stacked_fits import worth_stacking
 
     return worth_stacking(method)
 
 
-def _keep(path: Path, entry: dict[str, Any]) -> None:
-    """Write a file that is whole or not there."""
+def _save(path: Path, entry: dict[str, Any]) -> None:
+    """Write a file, whole or not at all."""
     path.parent.mkdir(parents=True, exist_ok=True)
     new = path.with_suffix(".new")
     new.write_text(json.dumps(entry), encoding="utf-8")
@@ -208,18 +208,18 @@ def _keep(path: Path, entry: dict[str, Any]) -> None:
 def _scored(
     task: Task, corpus: Corpus, variants: list[Method], parts: list[tuple[Corpus, Corpus]]
 ) -> Iterator[dict[str, Any]]:
-    """Of each variant the mean of the leading metrics over inner folds, each fold's, and what went
-    wrong; all of them are fitted at once."""
+    """For each variant: the mean of the main metrics over inner folds, the scores of each fold, and
+    the reason if it failed. All variants are fitted at once."""
     from dissensus.methods.framework import stacked_fits
 
     leading = {question: leading_metric(corpus[question].scale) for question in task.questions}
     methods = [[changed(method, {}) for _ in parts] for method in variants]
-    asked = [
+    jobs = [
         stacked_fits.Job(method, train, task.questions)
         for of_folds in methods
         for method, (train, _) in zip(of_folds, parts, strict=True)
     ]
-    errors = iter(stacked_fits.try_many(asked))
+    errors = iter(stacked_fits.try_many(jobs))
     for of_folds in methods:
         own = [next(errors) for _ in parts]
         each: dict[str, list[float]] = {question: [] for question in leading}
@@ -228,47 +228,49 @@ def _scored(
             for method, error, (_, test) in zip(of_folds, own, parts, strict=True):
                 if error is not None:
                     raise error
-                for question, figure in _leading(method, test, leading).items():
-                    each[question].append(figure)
+                for question, score in _main_scores(method, test, leading).items():
+                    each[question].append(score)
         except Exception as error:
             reason = ": ".join(_why(error))
         yield _means(each, leading, len(parts)) | {"reason": reason}
 
 
-def _leading(method: Method, test: Corpus, leading: Mapping[str, str]) -> dict[str, float]:
-    """The leading metric of each question."""
-    said, found = method.predict(test), {}
-    for question, metric in leading.items():
-        found[question] = scores(said[question], test[question], metrics=[metric])[metric]
-    return found
+def _main_scores(method: Method, test: Corpus, leading: Mapping[str, str]) -> dict[str, float]:
+    """The score of each question on its main metric."""
+    predictions = method.predict(test)
+    return {
+        question: scores(predictions[question], test[question], metrics=[metric])[metric]
+        for question, metric in leading.items()
+    }
 
 
 def _means(
     each: Mapping[str, list[float]], leading: Mapping[str, str], n_folds: int
 ) -> dict[str, Any]:
-    """Scores by question and metric, nan where a fold has none; and each fold's."""
+    """The mean scores by question and metric, nan if a fold has none; and the scores by fold."""
     missing = [np.nan] * n_folds
-    by_fold = {q: {leading[q]: [*found, *missing][:n_folds]} for q, found in each.items()}
+    by_fold = {q: {leading[q]: [*known, *missing][:n_folds]} for q, known in each.items()}
     means = {
-        q: {m: float(np.mean(found)) for m, found in known.items()} for q, known in by_fold.items()
+        q: {m: float(np.mean(values)) for m, values in metrics.items()}
+        for q, metrics in by_fold.items()
     }
     return {"scores": means, "by_fold": by_fold}
 
 
-# ---- judging ----
+# ---- scores ----
 
 
-def _judged(fit: Fit, task: Task, said: Predictions, test: Corpus) -> Fit:
-    figures: dict[str, dict[str, float]] = {}
+def _with_scores(fit: Fit, task: Task, predictions: Predictions, test: Corpus) -> Fit:
+    of_questions: dict[str, dict[str, float]] = {}
     items: dict[str, dict[str, tuple[Names, np.ndarray]]] = {}
     for question in task.questions:
-        prediction, people = said[question], test[question]
+        prediction, answers = predictions[question], test[question]
         gold = test.gold.get(question)
-        figures[question] = scores(prediction, people, gold, task.metrics)
-        items[question] = item_scores(prediction, people, task.metrics)
+        of_questions[question] = scores(prediction, answers, gold, task.metrics)
+        items[question] = item_scores(prediction, answers, task.metrics)
         if gold is not None:
             items[question] |= _against_gold(prediction, gold, task.metrics)
-    return replace(fit, scores=figures, items=item_table(items))
+    return replace(fit, scores=of_questions, items=item_table(items))
 
 
 def _against_gold(
@@ -280,4 +282,4 @@ def _against_gold(
         if METRICS[name].gold and gold.scale.kind in METRICS[name].scales
         if METRICS[name].statistic is None
     ]
-    return {f"{m} (gold)": found for m, found in item_scores(prediction, gold, apply).items()}
+    return {f"{m} (gold)": each for m, each in item_scores(prediction, gold, apply).items()}

@@ -1,4 +1,4 @@
-"""The choice of settings: which are tried, how they are scored, and which is the best."""
+"""Trials: which settings are tried, by which metric they are scored, and which are best."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from dissensus.scales import Scale
 
 
 def leading_metric(scale: Scale) -> str:
-    """The metric that tables lead with, and by which settings are chosen.
+    """The main metric of a scale: the first in tables, and the one that settings are chosen by.
 
     Example:
         >>> from dissensus.scales import Interval, Nominal
@@ -29,7 +29,7 @@ def leading_metric(scale: Scale) -> str:
 
 
 def drawn(method: Method, choices: Choices, n: int, seed: int) -> list[dict[str, Any]]:
-    """n different settings: first those that the method has, then some drawn from the choices.
+    """n different settings: the method's own, then some drawn at random from the choices.
 
     Methods with the same choices try the same settings.
 
@@ -38,31 +38,35 @@ def drawn(method: Method, choices: Choices, n: int, seed: int) -> list[dict[str,
         >>> drawn(AnnotatorMajority(), {"smoothing": (0.5, 1.0, 2.0)}, n=3, seed=0)
         [{'smoothing': 1.0}, {'smoothing': 2.0}, {'smoothing': 0.5}]
     """
-    changed(method, {name: values[0] for name, values in choices.items()})  # do they exist?
+    changed(
+        method, {name: values[0] for name, values in choices.items()}
+    )  # an error if one does not exist
     known = settings_of(method)
     first = {name: known[name] for name in choices}
     sizes = [len(values) for values in choices.values()]
-    found = [first]
+    settings = [first]
     for code in np.random.default_rng(seed).permutation(math.prod(sizes)):
-        at = np.unravel_index(code, sizes) if sizes else ()
-        one = {name: values[k] for (name, values), k in zip(choices.items(), at, strict=True)}
-        if len(found) < n and one not in found:
-            found.append(one)
-    if len(found) < n:
+        place = np.unravel_index(code, sizes) if sizes else ()
+        candidate = {
+            name: values[k] for (name, values), k in zip(choices.items(), place, strict=True)
+        }
+        if len(settings) < n and candidate not in settings:
+            settings.append(candidate)
+    if len(settings) < n:
         raise ModelError(
-            f"{method.name} has {len(found)} settings to try, {n} were asked for; ask for fewer "
-            "trials, or give it more choices"
+            f"{method.name} has {len(settings)} settings to try, fewer than {n} trials; use fewer "
+            "trials, or add choices"
         )
-    return found
+    return settings
 
 
 def best(tried: Sequence[Mapping[str, Any]], scales: Mapping[str, Scale]) -> int:
-    """Which of the tried settings scored best; of several questions, by the mean rank.
+    """The index of the settings with the best score; with several questions, the best mean rank.
 
-    One without a score comes last; of equals the earlier one is taken, so the defaults first.
+    Settings without a score come last. Of equal ones the first is taken, so the defaults win ties.
 
     Args:
-        tried: with `scores`, by question and leading metric, of each.
+        tried: each with `scores`, by question and main metric.
     """
     ranks = np.zeros(len(tried))
     for question, scale in scales.items():

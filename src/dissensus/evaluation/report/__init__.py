@@ -1,1 +1,1 @@
-"""Results as tables, in several formats, and as a picture."""
+"""Results as tables in several formats, and as a plot."""

@@ -28,10 +28,10 @@ COLUMNS = (
 
 
 def to_text(table: ComparisonTable, digits: int = 3, width: int | None = None) -> str:
-    """Plain lines; the best is marked with *, what differs from the reference with +.
+    """Plain text; the best mean is marked with *, a difference from the reference with +.
 
     Args:
-        width: of a terminal; metrics that do not fit stand in further tables below.
+        width: of the terminal; metrics that do not fit go to further tables below.
     """
     cells = [
         [row.name, *(_marked(row.cells.get(m), digits, "*", "+") for m in table.metrics)]
@@ -46,12 +46,12 @@ def to_text(table: ComparisonTable, digits: int = 3, width: int | None = None) -
             lines = [f"Difference from {table.reference}", *_aligned(part)]
             blocks.append("\n".join(line.rstrip() for line in lines))
     *notes, command = _closing(table, "*", "+")
-    closing = [*(folded(note, width) for note in notes), command]  # which is there to be copied
+    closing = [*(folded(note, width) for note in notes), command]  # unwrapped, to be copied
     return "\n\n".join([*blocks, "\n".join(closing)]) + "\n"
 
 
 def folded(line: str, width: int | None) -> str:
-    """A line within the width, as far as words allow; what goes on below is indented.
+    """Wrap a line to the width; further lines are indented.
 
     Example:
         >>> print(folded("- MTL beats STL: it does in 6 of 9", 20))
@@ -66,7 +66,7 @@ def folded(line: str, width: int | None) -> str:
 
 
 def _ruled(lines: Sequence[str], n_methods: int) -> str:
-    """A header, methods and floors with a rule between."""
+    """A header, methods and floors, separated by rules."""
     ruled = [lines[0], "-" * len(lines[0]), *lines[1 : n_methods + 1]]
     if n_methods + 1 < len(lines):
         ruled += ["-" * len(lines[0]), *lines[n_methods + 1 :]]
@@ -74,13 +74,13 @@ def _ruled(lines: Sequence[str], n_methods: int) -> str:
 
 
 def _fitting(cells: Sequence[Sequence[str]], width: int | None) -> list[list[list[str]]]:
-    """Tables of as many columns as fit, each with the first column."""
+    """Split a table into tables that fit the width, each with the first column."""
     parts = dealt([max(map(len, column)) for column in zip(*cells, strict=True)], width)
     return [[[row[at] for at in part] for row in cells] for part in parts]
 
 
 def dealt(widths: Sequence[int], width: int | None) -> list[list[int]]:
-    """Which columns stand side by side, two spaces apart: the first, and as many others as fit.
+    """Which columns go into each table, two spaces apart: the first, and as many others as fit.
 
     Example:
         >>> dealt([10, 8, 8, 8], width=30), dealt([10, 8, 8, 8], width=None)
@@ -99,13 +99,13 @@ def dealt(widths: Sequence[int], width: int | None) -> list[list[int]]:
 
 
 def to_markdown(table: ComparisonTable, digits: int = 3) -> str:
-    """Markdown tables; the best is bold, what differs from the reference has a dagger."""
+    """Markdown tables; the best mean is bold, a difference from the reference has a dagger."""
     header = _header(table)
     lines = [_pipes(header), _pipes(["---"] + ["--:"] * len(table.metrics))]
     for row in table.rows:
         name = f"*{_safe(row.name)}*" if row.floor else _safe(row.name)
-        found = [_bold(row.cells.get(m), digits, "**{}**", "†") for m in table.metrics]
-        lines.append(_pipes([name, *found]))
+        cells = [_bold(row.cells.get(m), digits, "**{}**", "†") for m in table.metrics]
+        lines.append(_pipes([name, *cells]))
     differences = _differences(table, digits)
     if differences:
         first, *rest = differences
@@ -117,8 +117,10 @@ def to_markdown(table: ComparisonTable, digits: int = 3) -> str:
 
 
 def to_latex(table: ComparisonTable, digits: int = 3) -> str:
-    """A `tabular` with booktabs rules, one more for the differences, and what they mean as
-    comments; names are escaped."""
+    """A LaTeX `tabular` with booktabs rules, another one for differences, and notes as comments.
+
+    Names are escaped.
+    """
     floors = [row for row in table.rows if row.floor]
     methods = [row for row in table.rows if not row.floor]
     sections = [
@@ -140,7 +142,7 @@ def to_latex(table: ComparisonTable, digits: int = 3) -> str:
 
 
 def _tabular(sections: Sequence[Sequence[Sequence[str]]]) -> list[str]:
-    """Rows of cells with a rule between sections."""
+    """Sections of rows, separated by rules."""
     width = len(sections[0][0])
     lines = [f"\\begin{{tabular}}{{l{'r' * (width - 1)}}}", "\\toprule"]
     for number, section in enumerate(part for part in sections if part):
@@ -150,7 +152,7 @@ def _tabular(sections: Sequence[Sequence[Sequence[str]]]) -> list[str]:
 
 
 def _latex(cell: str) -> str:
-    """A cell whose name is escaped and whose signs are LaTeX's; bold stays as it is."""
+    """A cell with escaped names and LaTeX signs; bold stays as it is."""
     bold = cell.startswith("\\textbf{")
     mean, rest = cell.removeprefix("\\textbf{").split("}", 1) if bold else ("", cell)
     shown = "".join(SIGNS.get(sign, sign) for sign in escaped(rest))
@@ -159,7 +161,7 @@ def _latex(cell: str) -> str:
 
 
 def to_csv(table: ComparisonTable) -> str:
-    """One line for each method and metric, with every figure unrounded."""
+    """One line for each method and metric, with all numbers unrounded."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(COLUMNS)
@@ -184,7 +186,7 @@ FORMATS: dict[str, Callable[[ComparisonTable], str]] = {
 
 
 def escaped(text: str) -> str:
-    """A text for LaTeX.
+    """Escape a text for LaTeX.
 
     Example:
         >>> print(escaped("soft_label & 50 %"))
@@ -205,7 +207,7 @@ def _header(table: ComparisonTable) -> list[str]:
 
 
 def figure(cell: Cell, digits: int = 3) -> str:
-    """Mean, spread over fits and interval, as far as they are known.
+    """Mean, standard deviation over fits and interval, if defined.
 
     Example:
         >>> figure(Cell(0.8123, 0.0102, 0.79, 0.834)), figure(Cell(0.5))
@@ -219,45 +221,49 @@ def figure(cell: Cell, digits: int = 3) -> str:
 def _marked(cell: Cell | None, digits: int, best: str, apart: str) -> str:
     if cell is None:
         return "-"
-    return figure(cell, digits) + (best if cell.best else "") + (apart if cell.told_apart else "")
+    return figure(cell, digits) + (best if cell.best else "") + (apart if cell.differs else "")
 
 
 def _bold(cell: Cell | None, digits: int, bold: str, apart: str) -> str:
     if cell is None:
         return "-"
     mean, _, rest = figure(cell, digits).partition(" ")
-    mark = apart if cell.told_apart else ""
+    mark = apart if cell.differs else ""
     return f"{bold.format(mean) if cell.best else mean}{mark}{' ' if rest else ''}{rest}"
 
 
 def _differences(table: ComparisonTable, digits: int) -> list[list[str]]:
-    """The table of differences from the reference: effect with interval first, p second.
+    """The table of differences from the reference: effect with interval, then p.
 
-    Empty where there is no reference, or no figure to compare.
+    Empty without a reference, or if there is no score to compare.
     """
     rows = [["", *table.metrics]]
     for row in table.rows:
-        found = [row.cells[m].against if m in row.cells else None for m in table.metrics]
-        if any(difference is not None for difference in found):
-            rows.append([row.name, *(_difference(each, digits) for each in found)])
-    told = any(cell != "-" for _, *cells in rows[1:] for cell in cells)
-    return rows if table.reference is not None and told else []
+        differences = [row.cells[m].against if m in row.cells else None for m in table.metrics]
+        if any(difference is not None for difference in differences):
+            rows.append([row.name, *(_difference(each, digits) for each in differences)])
+    compared = any(cell != "-" for _, *cells in rows[1:] for cell in cells)
+    return rows if table.reference is not None and compared else []
 
 
-def _difference(found: Difference | None, digits: int) -> str:
-    if found is None or math.isnan(found.effect):
+def _difference(difference: Difference | None, digits: int) -> str:
+    if difference is None or math.isnan(difference.effect):
         return "-"
-    ends = "" if math.isnan(found.low) else f" [{found.low:+.{digits}f}, {found.high:+.{digits}f}]"
-    p = "" if math.isnan(found.p) else f", p {p_text(found.adjusted)}"
-    return f"{found.effect:+.{digits}f}{ends}{p}"
+    ends = (
+        ""
+        if math.isnan(difference.low)
+        else f" [{difference.low:+.{digits}f}, {difference.high:+.{digits}f}]"
+    )
+    p = "" if math.isnan(difference.p) else f", p {p_text(difference.adjusted)}"
+    return f"{difference.effect:+.{digits}f}{ends}{p}"
 
 
-def _against(found: Difference | None, reference: str | None) -> list[str]:
-    if found is None:
+def _against(difference: Difference | None, reference: str | None) -> list[str]:
+    if difference is None:
         return [""] * 8
-    figures = found.effect, found.low, found.high, found.p, found.adjusted
-    said = "; ".join([*found.notes, *([found.reason] if found.reason else [])])
-    return [reference or "", *map(_exact, figures), found.test, said]
+    figures = difference.effect, difference.low, difference.high, difference.p, difference.adjusted
+    notes = "; ".join([*difference.notes, *([difference.reason] if difference.reason else [])])
+    return [reference or "", *map(_exact, figures), difference.test, notes]
 
 
 def _exact(value: float) -> str:
@@ -268,7 +274,7 @@ def _exact(value: float) -> str:
 
 
 def _closing(table: ComparisonTable, best: str, apart: str) -> list[str]:
-    lines = [f"Mean ± sd over fits [95 % interval]; {best}: best mean, floors aside."]
+    lines = [f"Mean ± sd over fits [95 % interval]; {best}: best mean, without floors."]
     if table.reference is not None and not table.n_comparisons:
         lines.append(f"No difference from {table.reference} could be tested.")
     elif table.reference is not None:
@@ -280,7 +286,7 @@ def _closing(table: ComparisonTable, best: str, apart: str) -> list[str]:
 
 
 def _aligned(cells: Sequence[Sequence[str]]) -> list[str]:
-    """Cells in columns, the first to the left, the others to the right."""
+    """Cells in columns: the first is left-aligned, the others right-aligned."""
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     return [
         "  ".join(
@@ -296,5 +302,5 @@ def _pipes(cells: Sequence[str]) -> str:
 
 
 def _safe(text: str) -> str:
-    """A name for Markdown: no sign of it means anything."""
+    """A name for Markdown, with all special characters escaped."""
     return "".join(f"\\{sign}" if sign in "\\`*_[]<>|" else sign for sign in text)

@@ -1,4 +1,4 @@
-"""Results as a picture: an interval for each method and metric, with the floors drawn in."""
+"""Plot results: an interval for each method and metric, with floors as lines."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PANEL = 250  # width of a metric's panel, in pixels, as all below
 GAP = 28  # between panels
 EDGE = 20
 LINE = 26  # height of a method's line
-LETTER = 8.2  # width of a letter, rather too much
+LETTER = 8.2  # width of a letter, rounded up
 ACROSS = 4  # panels side by side
 HEAD = 40  # for the title of the picture
 TITLE, AXIS = 44, 34  # above and below a panel's lines
@@ -36,7 +36,7 @@ class Axis:
 
     @classmethod
     def over(cls, values: Sequence[float], left: float) -> Axis:
-        """An axis that holds the values with some air around them."""
+        """An axis that contains the values, with some margin."""
         known = [value for value in values if math.isfinite(value)] or [0.0]
         span = max(known) - min(known) or abs(known[0]) or 1.0
         return cls(min(known) - 0.06 * span, max(known) + 0.06 * span, left)
@@ -56,9 +56,8 @@ class Axis:
 def intervals(table: ComparisonTable) -> str:
     """The means of every method with their intervals, a panel for each metric, as SVG text.
 
-    The best mean is a full dot; what differs from the reference after Holm's correction has a
-    dagger. Floors are dashed lines through the panel, methods and plain figures alike. The picture
-    is plain SVG on white and needs nothing from the network.
+    The best mean is a full dot; a difference from the reference after Holm's correction has a
+    dagger. Floors are dashed lines. The result is plain SVG on white without external resources.
     """
     rows = [row for row in table.rows if not row.floor]
     floors = [row for row in table.rows if row.floor]
@@ -90,7 +89,7 @@ def intervals(table: ComparisonTable) -> str:
 
 
 def save_intervals(tables: Sequence[ComparisonTable], path: Path) -> list[Path]:
-    """Write a picture of each table; of several, the question is added to the file's name."""
+    """Plot each table to a file; with several, the question is added to the file name."""
     paths = []
     for table in tables:
         alone = len(tables) == 1
@@ -154,7 +153,7 @@ def _mark(cell: Cell, axis: Axis, y: float) -> list[str]:
         f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4.5" fill="{fill}" stroke="{INK}" '
         'stroke-width="1.8"/>'
     )
-    if cell.told_apart:
+    if cell.differs:
         shapes.append(_text(x, y - 7, "†", 12, INK, "middle"))
     return shapes
 
@@ -171,7 +170,7 @@ def _legend(floors: Sequence[Row], reference: str | None, top: float) -> list[st
 
 
 def _dashed(number: int) -> tuple[str, str]:
-    """A colour and dashes for a floor; never one plain line, which an interval is."""
+    """A colour and a dash pattern for a floor; solid lines are for intervals."""
     return PALETTE[number % len(PALETTE)], DASHES[1 + number % (len(DASHES) - 1)]
 
 

@@ -22,28 +22,28 @@ ALPHA = 0.05
 
 @dataclass(frozen=True)
 class Cell:
-    """How a method does on a metric, and how much better or worse than the reference."""
+    """The score of a method on a metric, and its difference from the reference."""
 
-    mean: float  # over runs, of all items together where a metric is made of items
+    mean: float  # over runs; of all items together if the metric is computed from items
     spread: float = NAN  # standard deviation over fits
     low: float = NAN  # the interval of the mean
     high: float = NAN
-    n_fits: int = 0  # that have a score
+    n_fits: int = 0  # number of fits that have a score
     best: bool = False
     against: Difference | None = None  # this method minus the reference
 
     @property
-    def told_apart(self) -> bool:
-        """Whether the difference from the reference stays after Holm's correction."""
+    def differs(self) -> bool:
+        """Whether it differs from the reference significantly, after Holm's correction."""
         return self.against is not None and self.against.adjusted < ALPHA
 
 
 @dataclass(frozen=True)
 class Row:
-    """A method, or a figure that no method has to be fitted for."""
+    """A method, or a floor that needs no fitted method."""
 
     name: str
-    cells: dict[str, Cell]  # by metric; those without a figure are not there
+    cells: dict[str, Cell]  # by metric; metrics without a score are missing
     floor: bool = False
 
 
@@ -61,15 +61,14 @@ class ComparisonTable:
     command: str
 
     def __getitem__(self, name: str) -> Row:
-        found = [row for row in self.rows if row.name == name]
-        if not found:
+        rows = [row for row in self.rows if row.name == name]
+        if not rows:
             raise KeyError(name)
-        return found[0]
+        return rows[0]
 
 
 def default_reference(methods: Sequence[str]) -> str | None:
-    """The method that others are compared with by default: `single`, else the first that is no
-    floor."""
+    """The default reference: `single`, else the first method that is not a floor."""
     if len(methods) < 2:
         return None
     return next((m for m in ("single", *methods) if m in methods and m not in FLOORS), methods[0])
@@ -89,13 +88,13 @@ def table(
     Args:
         question: the first if left out.
         metrics: some of those that were computed; all if left out.
-        reference: a method that every other one is compared with, as `compared` does; p is
-            corrected over all methods and metrics of the table.
-        resamples: draws of items, where an interval or p needs them; `seed` decides which.
+        reference: the method that all others are compared with, by `compared`; p is corrected over
+            all methods and metrics of the table.
+        resamples: number of bootstrap samples of items, where needed; drawn with `seed`.
     """
-    asked = results.about.questions[:1] if question is None else [question]
+    chosen = results.about.questions[:1] if question is None else [question]
     drawing: dict[str, Any] = {"resamples": resamples, "seed": seed}
-    return tables(results, asked, metrics, reference, **drawing)[0]
+    return tables(results, chosen, metrics, reference, **drawing)[0]
 
 
 def tables(
@@ -107,27 +106,28 @@ def tables(
     resamples: int = 2000,
     seed: int = 0,
 ) -> list[ComparisonTable]:
-    """A table for each question, as `table` makes one; p is corrected over all of them together.
+    """A table for each question, as from `table`; p is corrected over all of them together.
 
-    Metrics that no fit has a figure of are not shown, unless they are asked for.
+    Metrics without any score are not shown, unless they are named.
     """
     about = results.about
-    asked = list(about.questions if questions is None else questions)
-    _check("question", asked, about.questions)
+    chosen = list(about.questions if questions is None else questions)
+    _check("question", chosen, about.questions)
     _check("metric", metrics or [], about.metrics)
     _check("method", [] if reference is None else [reference], about.methods)
     drawing: dict[str, Any] = {"resamples": resamples, "seed": seed}
-    shown = {q: tuple(metrics) if metrics else _scored(results, q) for q in asked}
+    shown = {q: tuple(metrics) if metrics else _scored(results, q) for q in chosen}
     with drawing_once():
-        made = [(q, m) for q in asked for m in about.methods]
-        rows = [_row(results, q, shown[q], m, reference, drawing) for q, m in made]
+        rows = [
+            _row(results, q, shown[q], m, reference, drawing) for q in chosen for m in about.methods
+        ]
     rows = _holm(rows)
     against = [c.against for row in rows for c in row.cells.values() if c.against]
-    n_comparisons = sum(not math.isnan(found.p) for found in against)
+    n_comparisons = sum(not math.isnan(difference.p) for difference in against)
     n = len(about.methods)
     return [
         _table(results, q, shown[q], rows[at * n : (at + 1) * n], reference, n_comparisons)
-        for at, q in enumerate(asked)
+        for at, q in enumerate(chosen)
     ]
 
 
@@ -140,7 +140,9 @@ def _table(
     n_comparisons: int,
 ) -> ComparisonTable:
     rows = _best(rows, shown)
-    made = [(row.name, m, c.against) for row in rows for m, c in row.cells.items() if c.against]
+    differences = [
+        (row.name, m, c.against) for row in rows for m, c in row.cells.items() if c.against
+    ]
     return ComparisonTable(
         results.about.corpus,
         question,
@@ -152,28 +154,33 @@ def _table(
         ),
         reference,
         n_comparisons,
-        (*results.about.notes, *floor_notes(rows, shown), *_said(results), *_doubts(made)),
+        (
+            *results.about.notes,
+            *floor_notes(rows, shown),
+            *_fit_notes(results),
+            *_difference_notes(differences),
+        ),
         results.about.command,
     )
 
 
 def _scored(results: Results, question: str) -> tuple[str, ...]:
-    """The metrics that some fit has a figure of; all if there is none at all."""
+    """The metrics that some fit has a score of; all if there are none."""
     every = results.about.metrics
-    found = {m for fit in results.fits for m, score in fit.scores.get(question, {}).items()
+    scored = {m for fit in results.fits for m, score in fit.scores.get(question, {}).items()
              if not math.isnan(score)}  # fmt: skip
-    return tuple(metric for metric in every if metric in found) or every
+    return tuple(metric for metric in every if metric in scored) or every
 
 
 def higher_is_better(metric: str) -> bool:
-    """Whether more of a metric is better; "accuracy (gold)" is as accuracy."""
+    """Whether higher scores are better; "accuracy (gold)" counts as accuracy."""
     return METRICS[metric.removesuffix(" (gold)")].higher_is_better
 
 
-def _check(what: str, asked: Sequence[str], there: Sequence[str]) -> None:
-    strange = [name for name in asked if name not in there]
-    if strange:
-        raise DataError(f"no {what} {listed(strange)} in the results; there is {listed(there)}")
+def _check(what: str, names: Sequence[str], known: Sequence[str]) -> None:
+    unknown = [name for name in names if name not in known]
+    if unknown:
+        raise DataError(f"no {what} {listed(unknown)} in the results; there is {listed(known)}")
 
 
 def _row(
@@ -202,19 +209,21 @@ def _row(
 
 
 def _holm(rows: list[Row]) -> list[Row]:
-    """Correct over every comparison of the table."""
+    """Apply Holm's correction over all comparisons of the table."""
     places = [(at, metric) for at, row in enumerate(rows) for metric in row.cells]
-    made = [(place, rows[place[0]].cells[place[1]].against) for place in places]
-    there = [(place, found) for place, found in made if found is not None]
-    better = corrected([found for _, found in there])
-    for ((at, metric), _), found in zip(there, better, strict=True):
+    compared_cells = [(place, rows[place[0]].cells[place[1]].against) for place in places]
+    defined = [(place, against) for place, against in compared_cells if against is not None]
+    adjusted = corrected([against for _, against in defined])
+    for ((at, metric), _), against in zip(defined, adjusted, strict=True):
         cells = rows[at].cells
-        rows[at] = replace(rows[at], cells=cells | {metric: replace(cells[metric], against=found)})
+        rows[at] = replace(
+            rows[at], cells=cells | {metric: replace(cells[metric], against=against)}
+        )
     return rows
 
 
 def _best(rows: list[Row], metrics: Sequence[str]) -> list[Row]:
-    """Mark the best mean of each metric among the methods that are no floors; ties all."""
+    """Mark the best mean of each metric among methods that are not floors; all if several tie."""
     for metric in metrics:
         ranked = [row.cells[metric].mean for row in rows if metric in row.cells and not row.floor]
         if len(ranked) < 2:
@@ -228,16 +237,16 @@ def _best(rows: list[Row], metrics: Sequence[str]) -> list[Row]:
 
 
 def _figures(results: Results, question: str, metrics: Sequence[str]) -> list[Row]:
-    """Floors that are figures only, such as what a perfect prediction scores."""
-    found: dict[str, dict[str, Cell]] = {}
+    """Floors that are scores only, such as that of a perfect prediction."""
+    floors: dict[str, dict[str, Cell]] = {}
     for metric in metrics:
         for name, score in results.about.floors.get(question, {}).get(metric, {}).items():
-            found.setdefault(name, {})[metric] = Cell(score)
-    return [Row(name, cells, floor=True) for name, cells in found.items()]
+            floors.setdefault(name, {})[metric] = Cell(score)
+    return [Row(name, cells, floor=True) for name, cells in floors.items()]
 
 
 def strongest_floors(rows: Sequence[Row], metrics: Sequence[str]) -> dict[str, Row]:
-    """The floor with the best mean of each metric; of equals the first."""
+    """The floor with the best mean for each metric; the first of equal ones."""
     strongest = {}
     for metric in metrics:
         floors = [row for row in rows if row.floor and metric in row.cells]
@@ -248,7 +257,7 @@ def strongest_floors(rows: Sequence[Row], metrics: Sequence[str]) -> dict[str, R
 
 
 def floor_notes(rows: Sequence[Row], metrics: Sequence[str]) -> list[str]:
-    """Which floor is the strongest for which metric, and which methods do not beat it."""
+    """Notes on the strongest floor for each metric, and on methods that do not beat it."""
     strongest = strongest_floors(rows, metrics)
     if len({row.name for row in rows if row.floor}) < 2:
         return []
@@ -271,8 +280,8 @@ def _grouped(names: dict[str, list[str]]) -> str:
     return "; ".join(f"{name} ({', '.join(metrics)})" for name, metrics in names.items())
 
 
-def _said(results: Results) -> list[str]:
-    """Which methods were left out, and which fits did not end well."""
+def _fit_notes(results: Results) -> list[str]:
+    """Notes on methods that were left out, and on fits that failed or diverged."""
     notes = [f"{method} left out: {why}" for method, why in results.about.left_out.items()]
     for method in results.about.methods:
         counts = results.counts(method)
@@ -286,11 +295,13 @@ def _said(results: Results) -> list[str]:
     return notes
 
 
-def _doubts(made: list[tuple[str, str, Difference]]) -> list[str]:
-    """What comparisons could not answer or had to leave out, each once with its metrics."""
-    found: dict[tuple[str, str], list[str]] = {}
-    for method, metric, difference in made:
+def _difference_notes(differences: list[tuple[str, str, Difference]]) -> list[str]:
+    """Notes of comparisons, such as what is undefined or left out, each once with its metrics."""
+    metrics_of: dict[tuple[str, str], list[str]] = {}
+    for method, metric, difference in differences:
         for note in (*difference.notes, difference.reason):
             if note:
-                found.setdefault((method, note), []).append(metric)
-    return [f"{method} ({', '.join(metrics)}): {note}" for (method, note), metrics in found.items()]
+                metrics_of.setdefault((method, note), []).append(metric)
+    return [
+        f"{method} ({', '.join(metrics)}): {note}" for (method, note), metrics in metrics_of.items()
+    ]

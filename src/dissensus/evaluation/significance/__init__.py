@@ -1,1 +1,1 @@
-"""Tests of significance: would a difference hold for other items and other seeds?"""
+"""Significance tests: would a difference remain with other items and other seeds?"""

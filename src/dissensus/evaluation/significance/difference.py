@@ -1,4 +1,4 @@
-"""What a test of significance answers, and Holm's correction over all that were made."""
+"""Difference: the result of a significance test; Holm's correction for many of them."""
 
 from __future__ import annotations
 
@@ -14,28 +14,28 @@ NAN = float("nan")
 
 @dataclass(frozen=True)
 class Difference:
-    """How much better the first method scores than the second, and how sure that is.
+    """How much better the first method scores than the second, and how certain that is.
 
-    `effect` is the first's score minus the second's; whether above 0 is good is the metric's
-    matter. Where a figure is undefined it is nan and `reason` says why.
+    `effect` is the score of the first minus that of the second; the metric determines whether a
+    positive effect is good. What is undefined is nan, and `reason` says why.
 
     Example:
-        >>> found = Difference("items", 0.031, 0.012, 0.05, 0.0012, n_items=400, ties=322)
-        >>> print(found)
+        >>> difference = Difference("items", 0.031, 0.012, 0.05, 0.0012, n_items=400, ties=322)
+        >>> print(difference)
         +0.031 [+0.012, +0.050], p = 0.001
     """
 
-    test: str  # what was drawn anew: "items", "seeds", "seeds and items", ...
+    test: str  # what varies: "items", "seeds", "seeds and items", ...
     effect: float
     low: float = NAN  # the ends of the interval
     high: float = NAN
     p: float = NAN  # two-sided, of no difference; not corrected
     level: float = 0.95  # of the interval
-    n_items: int = 0  # compared
-    n_groups: int = 0  # that the items fall into; as many as items where each stands alone
-    n_runs: int = 1  # fits of each method on the same items
+    n_items: int = 0  # number of items compared
+    n_groups: int = 0  # number of groups of items; n_items if each item is its own group
+    n_runs: int = 1  # number of fits of each method on the same items
     ties: int = 0  # items (or runs, in a test over seeds) with exactly the same score
-    adjusted: float = NAN  # p after Holm's correction over all comparisons made
+    adjusted: float = NAN  # p after Holm's correction over all comparisons
     notes: tuple[str, ...] = ()
     reason: str = ""  # why the interval or p is undefined
 
@@ -51,11 +51,11 @@ class Difference:
         return f"{self.effect:+.3f}{ends}, p {shown}{' (Holm)' if corrected else ''}"
 
     def answered(self, low: float, high: float, p: float, *notes: str) -> Difference:
-        """The same with an interval and p."""
+        """A copy with an interval and p."""
         return replace(self, low=low, high=high, p=p, notes=(*self.notes, *notes))
 
     def undefined(self, reason: str) -> Difference:
-        """The same without an interval and p, and why."""
+        """A copy without an interval and p, with the reason."""
         return replace(self, reason=reason)
 
     def to_dict(self) -> dict[str, Any]:
@@ -64,7 +64,7 @@ class Difference:
 
 
 def p_text(p: float) -> str:
-    """A p value for people, with the sign before it.
+    """A p value as text, with its sign.
 
     Example:
         >>> p_text(0.0312), p_text(0.00002), p_text(float("nan"))
@@ -76,10 +76,10 @@ def p_text(p: float) -> str:
 
 
 def holm(p: Sequence[float] | np.ndarray) -> np.ndarray:
-    """Holm's adjusted p values: the chance of one false finding among all stays below the level.
+    """Holm's adjusted p values, which control the family-wise error rate.
 
-    The smallest of m is multiplied by m, the next by m - 1 and so on; none is smaller than one
-    before it, none above 1. Undefined ones (nan) stay undefined and count as no comparison.
+    The smallest of m is multiplied by m, the next by m - 1 and so on; none is smaller than the one
+    before, none is above 1. Undefined ones (nan) stay undefined and do not count as comparisons.
 
     Example:
         >>> holm([0.01, 0.04, 0.03]).round(2).tolist()
@@ -87,17 +87,17 @@ def holm(p: Sequence[float] | np.ndarray) -> np.ndarray:
 
     Reference: Holm (1979), A simple sequentially rejective multiple test procedure.
     """
-    given = np.asarray(p, dtype=float)
-    adjusted = np.full(given.shape, NAN)
-    defined = np.flatnonzero(~np.isnan(given))
-    order = defined[np.argsort(given[defined], kind="stable")]
+    values = np.asarray(p, dtype=float)
+    adjusted = np.full(values.shape, NAN)
+    defined = np.flatnonzero(~np.isnan(values))
+    order = defined[np.argsort(values[defined], kind="stable")]
     factor = len(order) - np.arange(len(order))
-    adjusted[order] = np.minimum(np.maximum.accumulate(given[order] * factor), 1)
+    adjusted[order] = np.minimum(np.maximum.accumulate(values[order] * factor), 1)
     return adjusted
 
 
 def corrected(differences: Sequence[Difference]) -> list[Difference]:
-    """The same differences with `adjusted`: give all comparisons that were made at once."""
+    """The differences with `adjusted` p; pass all comparisons at once."""
     adjusted = holm([difference.p for difference in differences])
     return [
         replace(difference, adjusted=float(p))

@@ -1,4 +1,4 @@
-"""The plain hierarchical bootstrap: seeds and items are both drawn anew."""
+"""The plain hierarchical bootstrap, which resamples both seeds and items."""
 
 from __future__ import annotations
 
@@ -24,19 +24,20 @@ def hierarchical(
     seed: int = 0,
     level: float = 0.95,
 ) -> Difference:
-    """Draw seeds and items anew, percentiles: the plain hierarchical bootstrap.
+    """Resample seeds and items; intervals are percentiles.
 
-    Prefer `over_both`: a handful of seeds drawn from themselves vary less than seeds do, so that
-    with many items this test is too sure (docs/comparison.md). Where items matter most it holds its
-    level, because the noise of single scores counts more than once, and finds more.
+    Prefer `over_both`. A few seeds that are resampled vary less than new seeds would, so that with
+    many items p is too small (docs/comparison.md). If most of the variance is due to items, the
+    test keeps its level, because the noise of single scores counts more than once, and has more
+    power.
 
     Args:
         first: scores, (n_runs, n_items).
-        nested: every drawn run draws items of its own: right only where runs were tested on
-            different items; otherwise all meet the same items of a draw.
+        nested: resample items separately for each run, which is right only if runs were tested on
+            different items; otherwise all runs share the resampled items.
 
     Reference: Davison and Hinkley (1997), section 3.8; Owen (2007), doi:10.1214/07-AOAS122, on
-    drawing both sides of a table.
+    resampling both rows and columns of a table.
     """
     check_level(level)
     check_resamples(resamples)
@@ -59,7 +60,7 @@ def hierarchical(
 
 
 def _means(sums: np.ndarray, sizes: np.ndarray, resamples: int, seed: int, key: int) -> np.ndarray:
-    """The mean of each column in each draw of groups, (resamples, n_columns)."""
+    """The mean of each column in each resample of groups, (resamples, n_columns)."""
     columns = np.column_stack([sums, sizes])
     drawn = np.concatenate([w @ columns for w in draws(len(sizes), resamples, seed, key=key)])
     return drawn[:, :-1] / drawn[:, -1:]

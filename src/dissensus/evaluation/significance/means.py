@@ -1,8 +1,8 @@
 """Is one method better than another? Tests of the mean score over items, seeds, or both.
 
-Each answers a question of its own. `over_items`: would these fits differ on other items?
-`over_seeds`: would other seeds differ on these items? `over_both`: would other seeds on other items
-differ? The last is what "method A is better than method B" says.
+Each answers its own question. `over_items`: would these fits differ on other items? `over_seeds`:
+would fits with other seeds differ on these items? `over_both`: would fits with other seeds differ
+on other items? The last is the meaning of "method A is better than method B".
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from dissensus.evaluation.significance.paired_scores import (
 from dissensus.evaluation.significance.resampling import draws
 
 RESAMPLES = 10_000
-ONE_SEED = "one seed: how seeds differ is unknown, test over items"
+ONE_SEED = "one seed: the variance over seeds is unknown; test over items"
 
 
 def over_items(
@@ -34,16 +34,16 @@ def over_items(
     seed: int = 0,
     level: float = 0.95,
 ) -> Difference:
-    """Paired bootstrap over items, of the difference of two mean scores.
+    """Paired bootstrap over items, for the difference of two mean scores.
 
-    Items are drawn anew, with both methods' scores, and the difference is divided by its standard
-    error in every draw (the symmetric bootstrap-t), which keeps the level where few items differ
-    and plain percentiles do not. It says nothing about other seeds: several runs are averaged.
+    Items are resampled with the scores of both methods, and the difference is divided by its
+    standard error in every resample (the symmetric bootstrap-t). This keeps the level if few items
+    differ, where plain percentiles do not. Nothing follows for other seeds: runs are averaged.
 
     Args:
-        first: scores, (n_items,) or (n_runs, n_items); an item with nan is left out and said.
-        second: the other method's, on the same runs and items.
-        groups: a code per item; items of one group (a conversation, a text) are drawn together.
+        first: scores, (n_items,) or (n_runs, n_items); items with nan are left out, with a note.
+        second: scores of the other method on the same runs and items.
+        groups: a code per item; items of one group (a conversation, a text) are resampled together.
 
     Example:
         >>> right = np.array([1, 1, 1, 0, 1, 1, 0, 1, 1, 1, 1, 1])
@@ -65,7 +65,7 @@ def over_items(
     columns = _columns(pairs.sums().mean(axis=1) - pairs.effect * sizes, sizes)
     error = float(_moved(np.ones((1, len(sizes))), columns)[1][0])
     if not error:
-        return begun.undefined("every item differs by the same: no spread")
+        return begun.undefined("every item differs by the same amount: no variance")
     blocks = [_moved(weights, columns) for weights in draws(len(sizes), resamples, seed)]
     moved, errors = (np.concatenate(part) for part in zip(*blocks, strict=True))
     extreme = np.abs(moved) / np.where(errors > 0, errors, 1)
@@ -76,25 +76,25 @@ def over_items(
     if math.isfinite(reach):
         return begun.answered(pairs.effect - reach, pairs.effect + reach, p)
     low, high = percentiles(pairs.effect + moved, level)
-    few = f"only {pairs.n_items - begun.ties} items differ: interval by percentiles"
+    few = f"only {pairs.n_items - begun.ties} items differ: the interval is from percentiles"
     return begun.answered(low, high, p, few)
 
 
 def over_seeds(
     first: np.ndarray, second: np.ndarray, *, test_to_train: float = 0.0, level: float = 0.95
 ) -> Difference:
-    """Student's paired t test over runs: would other seeds, on these items, differ?
+    """Student's paired t test over runs: would other seeds differ on these items?
 
-    A run's score is a mean over many items, so that its differences are close to normal. A
-    permutation test would assume less, but with 5 seeds its smallest p is 2/32 = 0.063. Nothing
-    is said about other items.
+    The score of a run is a mean over many items, so differences are close to normal. A permutation
+    test would assume less, but with 5 seeds its smallest p is 2/32 = 0.063. Nothing follows for
+    other items.
 
     Args:
-        first: a score for each run, (n_runs,); a run with nan is left out and said.
-        second: the other method's, in the same runs.
-        test_to_train: the number of test items over that of training items where the runs are
-            the folds of (repeated) cross-validation: their training parts overlap, which makes
-            runs alike and the plain test too sure.
+        first: a score for each run, (n_runs,); runs with nan are left out, with a note.
+        second: scores of the other method in the same runs.
+        test_to_train: the number of test items divided by that of training items, if the runs are
+            the folds of (repeated) cross-validation. Their training parts overlap, so runs are
+            correlated and p of the plain test is too small.
 
     Example:
         >>> print(over_seeds(np.array([0.80, 0.82, 0.81]), np.array([0.78, 0.79, 0.80])))
@@ -105,7 +105,7 @@ def over_seeds(
     """
     check_level(level)
     if not (math.isfinite(test_to_train) and test_to_train >= 0):
-        raise DataError(f"test_to_train is 0 or more, found {test_to_train:g}")
+        raise DataError(f"test_to_train must be 0 or more, found {test_to_train:g}")
     a, b = (np.asarray(side, dtype=float).reshape(-1, 1) for side in (first, second))
     pairs = PairedScores.of(a, b, None)
     runs = pairs.difference.ravel()
@@ -113,13 +113,13 @@ def over_seeds(
     ties = int((runs == 0).sum())
     begun = Difference("seeds", pairs.effect, level=level, n_runs=n, ties=ties, notes=pairs.notes)
     if not n:
-        return begun.undefined("no run has a score of both methods")
+        return begun.undefined("no run has scores of both methods")
     if ties == n:
         return begun.answered(0, 0, 1, f"identical scores in all {n} runs")
     if n == 1:
         return begun.undefined(ONE_SEED)
     if np.ptp(runs) <= 1e-12 * np.abs(runs).max():
-        return begun.undefined("every seed gives the same difference, test over items")
+        return begun.undefined("every seed gives the same difference; test over items")
     variance = float(runs.var(ddof=1)) * (1 / n + test_to_train)
     return begun.answered(*_student(pairs.effect, variance, n - 1, level))
 
@@ -131,19 +131,19 @@ def over_both(
     groups: np.ndarray | None = None,
     level: float = 0.95,
 ) -> Difference:
-    """Seeds and items crossed: would other seeds, on other items, differ?
+    """Seeds and items crossed: would other seeds differ on other items?
 
-    The difference varies with the seeds, which its spread over runs tells, and with the items,
-    which the covariance of runs tells that meet the same items: the analysis that radiology makes
-    of several readers who read the same cases. Both are estimates, the first from few runs; what
-    follows is the Behrens-Fisher distribution, which keeps its level with two or three seeds, where
-    drawing these anew (`hierarchical`) or one number of degrees of freedom (Satterthwaite) does
-    not. In cross-validation the training parts are taken as they are.
+    The variance over seeds is estimated from the runs, the variance over items from the covariance
+    of runs on the same items. Radiology analyses several readers of the same cases in this way. The
+    first estimate is from few runs. Together they give the Behrens-Fisher distribution, which keeps
+    its level with two or three seeds; resampling seeds (`hierarchical`) or a single number of
+    degrees of freedom (Satterthwaite) does not. In cross-validation the training parts are taken
+    as fixed.
 
     Args:
         first: scores, (n_runs, n_items), one row for each seed.
-        second: the other method's, on the same runs and items.
-        groups: a code per item; items of one group vary together.
+        second: scores of the other method on the same runs and items.
+        groups: a code per item; items of one group are treated as correlated.
 
     Example:
         >>> generator = np.random.default_rng(0)
@@ -169,7 +169,7 @@ def over_both(
 
 
 def crossed(begun: Difference, scores: np.ndarray, covariance: np.ndarray) -> Difference:
-    """The test of `over_both`, from each run's difference and their covariance over items."""
+    """The test of `over_both`, from the difference in each run and their covariance over items."""
     n_runs = len(scores)
     if n_runs == 1:
         return begun.undefined(ONE_SEED)
@@ -177,7 +177,7 @@ def crossed(begun: Difference, scores: np.ndarray, covariance: np.ndarray) -> Di
     of_seeds, of_items = float(scores.var(ddof=1)) / n_runs, max(float(shared), 0.0)
     variance = of_seeds + of_items
     if variance <= 1e-24 * float(np.abs(scores).max()) ** 2:
-        return begun.undefined("every item and seed differs by the same: no spread")
+        return begun.undefined("every item and seed differs by the same amount: no variance")
     same = ("seeds make no difference",) if of_seeds <= 1e-24 * variance else ()
     errors = _errors(of_seeds, n_runs - 1, of_items, begun.n_groups - 1)
     p = _beyond(abs(begun.effect), errors)
@@ -186,13 +186,13 @@ def crossed(begun: Difference, scores: np.ndarray, covariance: np.ndarray) -> Di
 
 
 def percentiles(values: np.ndarray, level: float) -> tuple[float, float]:
-    """The two ends between which the middle `level` of the values lies."""
+    """The ends of the interval that contains the middle `level` of the values."""
     low, high = np.quantile(values, [(1 - level) / 2, (1 + level) / 2])
     return float(low), float(high)
 
 
 def two_sided(values: np.ndarray) -> float:
-    """Twice the smaller share of draws on one side of 0, 0 itself on both."""
+    """Twice the smaller share of resamples on one side of 0; 0 itself counts on both."""
     below, above = int((values <= 0).sum()), int((values >= 0).sum())
     return min(1.0, 2 * (1 + min(below, above)) / (1 + len(values)))
 
@@ -206,14 +206,15 @@ def _student(
     return effect - reach, effect + reach, float(2 * stdtr(free, -abs(effect) / error))
 
 
-_Errors = tuple[np.ndarray, np.ndarray]  # standard errors that may be, and their shares
+_Errors = tuple[np.ndarray, np.ndarray]  # possible standard errors, and their probabilities
 
 
 def _errors(first: float, first_free: float, second: float, second_free: float) -> _Errors:
-    """What the standard error may be, given two variances with their degrees of freedom.
+    """Possible standard errors, given two estimated variances with their degrees of freedom.
 
-    A variance that was estimated as v with f degrees of freedom may be f v / chi squared. Places
-    are even on a normal axis, where the sum of a smooth function is its integral to many digits.
+    A variance estimated as v with f degrees of freedom is distributed as f v / chi squared. Points
+    are evenly spaced on a normal axis, where the sum of a smooth function approximates its integral
+    to many digits.
     """
     variances, shares = [], []
     for variance, free, step in ((first, first_free, 0.1), (second, second_free, 0.5)):
@@ -225,17 +226,17 @@ def _errors(first: float, first_free: float, second: float, second_free: float) 
 
 
 def _beyond(effect: float, errors: _Errors) -> float:
-    """How probable an effect at least as large on either side is."""
+    """The probability of an effect at least as large, on either side."""
     return float(2 * ndtr(-effect / errors[0]) @ errors[1])
 
 
 def _reach(level: float, errors: _Errors) -> float:
-    """The effect beyond which 1 - level lies.
+    """The effect that is exceeded with probability 1 - level.
 
-    What lies beyond falls ever more slowly, so that Newton's steps from 0 never go too far.
+    That probability falls ever more slowly, so that Newton's steps from 0 never overshoot.
     """
     reach = 0.0
-    for _ in range(100):  # 10 of them, mostly
+    for _ in range(100):  # mostly about 10
         place = reach / errors[0]
         slope = 2 * float(np.exp(-(place**2) / 2) / errors[0] @ errors[1]) / math.sqrt(2 * math.pi)
         step = (_beyond(reach, errors) - (1 - level)) / slope
@@ -246,12 +247,12 @@ def _reach(level: float, errors: _Errors) -> float:
 
 
 def _columns(centred: np.ndarray, sizes: np.ndarray) -> np.ndarray:
-    """What the standard error of a mean over groups of unequal size is made of."""
+    """The terms of the standard error of a mean over groups of unequal size."""
     return np.stack([centred, sizes, centred**2, centred * sizes, sizes**2], axis=1)
 
 
 def _moved(weights: np.ndarray, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """How far the mean moves in each draw, and its standard error there, (n_draws,) each."""
+    """How far the mean moves in each resample, and its standard error, (n_draws,) each."""
     total, size, squares, products, sizes = (weights @ columns).T
     moved = total / size
     n = len(columns)
@@ -261,6 +262,6 @@ def _moved(weights: np.ndarray, columns: np.ndarray) -> tuple[np.ndarray, np.nda
 
 
 def _quantile(extreme: np.ndarray, level: float) -> float:
-    """The order statistic that makes the interval exclude 0 where p is below 1 - level."""
+    """The order statistic for which the interval excludes 0 exactly if p is below 1 - level."""
     at = min(math.ceil(level * (len(extreme) + 1)), len(extreme)) - 1
     return float(np.partition(extreme, at)[at])

@@ -1,4 +1,4 @@
-"""Two methods of one Results, compared by the test that their fits allow."""
+"""Compare two methods of a Results, by the test that their fits allow."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from dissensus.evaluation.significance.resampling import Statistic, mean, nothin
 from dissensus.evaluation.significance.statistics import statistic_over_both, statistic_over_items
 from dissensus.metrics import METRICS
 
-Parts = dict[str, np.ndarray]  # what items add to a metric, (n_runs, n_items) each
+Parts = dict[str, np.ndarray]  # what each item contributes to a metric, (n_runs, n_items)
 
 
 def compared(
@@ -31,11 +31,11 @@ def compared(
     seed: int = 0,
     level: float = 0.95,
 ) -> Difference:
-    """How much better the first method scores than the second; left out, the score by itself.
+    """How much better the first method scores than the second; without a second, its own score.
 
-    Over seeds and items where the metric is made of items and there are several runs (seeds or
-    repetitions); over items where there is one run; over runs, or the folds of the one run, where
-    the metric is not made of items. Items of one group are drawn together.
+    If the metric is computed from items, the test is over seeds and items with several runs (seeds
+    or repetitions), and over items with one run. Otherwise it is over runs, or over the folds of a
+    single run. Items of one group are resampled together.
     """
     sides = _Sides.of(results, question, metric, first, second)
     if sides is None:
@@ -44,20 +44,20 @@ def compared(
     drawing = known | {"resamples": resamples, "seed": seed}
     if parts_of(metric) != (metric,):
         test = statistic_over_both if sides.n_runs > 1 else statistic_over_items
-        found = test(*sides.statistics(metric), **drawing)
+        difference = test(*sides.statistics(metric), **drawing)
     elif sides.n_runs > 1:
-        found = over_both(sides.first[metric], sides.second[metric], **known)
+        difference = over_both(sides.first[metric], sides.second[metric], **known)
     else:
-        found = over_items(sides.first[metric], sides.second[metric], **drawing)
-    return replace(found, notes=(*sides.notes, *found.notes))
+        difference = over_items(sides.first[metric], sides.second[metric], **drawing)
+    return replace(difference, notes=(*sides.notes, *difference.notes))
 
 
 @dataclass(frozen=True, eq=False)
 class _Sides:
-    """What items add to a metric in both methods, where both are defined."""
+    """What items contribute to a metric for both methods, where both are defined."""
 
     first: Parts
-    second: Parts  # zeros where the first is looked at by itself
+    second: Parts  # zeros if there is no second method
     items: Any  # (n_items,) Arrow strings
     alone: bool
     notes: tuple[str, ...]
@@ -66,7 +66,7 @@ class _Sides:
     def of(
         cls, results: Results, question: str, metric: str, first: str, second: str | None
     ) -> _Sides | None:
-        """None where the metric is not made of items, or a method has no score of any."""
+        """None if the metric is not computed from items, or a method has no scores on items."""
         names = parts_of(metric)
         mine = {name: results.runs(question, name, first) for name in names}
         other = first if second is None else second
@@ -75,10 +75,10 @@ class _Sides:
             return None
         keys, items = shared_runs(mine[names[0]], theirs[names[0]])
         whole = _whole(results, keys, [first] if second is None else [first, second])
-        said: tuple[str, ...] = ()
+        notes: tuple[str, ...] = ()
         if 0 < len(whole) < len(keys):
             gone = len(keys) - len(whole)
-            said = (f"{gone} of {len(keys)} runs left out: a fit did not end well",)
+            notes = (f"{gone} of {len(keys)} runs left out: a fit failed or diverged",)
             keys = whole
         sides = [{name: side[name].on(keys, items) for name in names} for side in (mine, theirs)]
         undefined = np.logical_or.reduce([np.isnan(p) for side in sides for p in side.values()])
@@ -87,41 +87,41 @@ class _Sides:
         a, b = ({n: part[ran][:, kept] for n, part in side.items()} for side in sides)
         if second is None:
             b = {name: np.zeros_like(part) for name, part in a.items()}
-        said += (*left_out(~ran, "run"), *(left_out(~kept, "item") if ran.any() else ()))
-        return cls(a, b, items.filter(kept), second is None, said)
+        notes += (*left_out(~ran, "run"), *(left_out(~kept, "item") if ran.any() else ()))
+        return cls(a, b, items.filter(kept), second is None, notes)
 
     @property
     def n_runs(self) -> int:
         return len(next(iter(self.first.values())))
 
     def groups(self, results: Results) -> np.ndarray | None:
-        """Which items belong together; one without a group stands alone."""
+        """The group of each item; an item without one is its own group."""
         if not results.groups:
             return None
         names = self.items.to_pylist()
         return np.array([results.groups.get(name, f"\0{name}") for name in names], dtype=str)
 
     def statistics(self, metric: str) -> tuple[Statistic, Statistic]:
-        """How both methods score on weighted items."""
+        """The statistics of both methods, as functions of the weights of items."""
         a, b = statistic(metric, self.first), statistic(metric, self.second)
         assert a is not None and b is not None, metric
         return a, nothing(a.n_items, self.n_runs) if self.alone else b
 
 
 def parts_of(metric: str) -> tuple[str, ...]:
-    """The names under which the scores of items keep what a metric is made of."""
+    """The names of the item scores that a metric is computed from."""
     return METRICS[metric].parts if metric in METRICS else (metric,)  # "accuracy (gold)"
 
 
 def statistic(metric: str, scores: Parts) -> Statistic | None:
-    """How a metric is computed from weighted items; None where it is no function of them.
+    """A metric as a function of the weights of items; None if it is not computed from items.
 
     Args:
-        scores: what `item_scores` gave, (n_runs, n_items) each.
+        scores: from `item_scores`, (n_runs, n_items) each.
     """
     if metric in scores:
         return mean(scores[metric])
-    known = METRICS.get(metric)  # "accuracy (gold)" is a mean over items, or none is there
+    known = METRICS.get(metric)  # None for "accuracy (gold)", which is a mean over items
     if known is None or known.statistic is None or not scores.keys() >= {*known.parts}:
         return None
     observed, predicted = (scores[part] for part in known.parts)
@@ -129,7 +129,7 @@ def statistic(metric: str, scores: Parts) -> Statistic | None:
 
 
 def _whole(results: Results, keys: list[RunKey], methods: list[str]) -> list[RunKey]:
-    """The runs all of whose fits ended well; a method with one seed has it in every run."""
+    """The runs without a failed fit; a method with one seed counts in every run."""
     bad: set[RunKey] = set()
     for method in methods:
         fits = results.of(method)
@@ -143,7 +143,7 @@ def _whole(results: Results, keys: list[RunKey], methods: list[str]) -> list[Run
 def _over_fits(
     results: Results, question: str, metric: str, first: str, second: str | None, level: float
 ) -> Difference:
-    """Over runs, each the mean of its folds; where there is one run, over its folds."""
+    """Test over runs, each the mean of its folds; with a single run, over its folds."""
     mine = _figures(results, question, metric, first)
     theirs = mine if second is None else _figures(results, question, metric, second)
     keys, folds = shared_runs(mine, theirs)
@@ -160,12 +160,12 @@ def _over_fits(
     if len(sizes) == 1:
         return over_seeds(a[:, inside[0]][0], b[:, inside[0]][0], level=level)
     overlap = float(np.mean(sizes))
-    found = over_seeds(a[0, inside[0]], b[0, inside[0]], test_to_train=overlap, level=level)
-    return replace(found, test="folds", notes=(*found.notes, "over the folds of one run"))
+    difference = over_seeds(a[0, inside[0]], b[0, inside[0]], test_to_train=overlap, level=level)
+    return replace(difference, test="folds", notes=(*difference.notes, "over the folds of one run"))
 
 
 def _figures(results: Results, question: str, metric: str, method: str) -> Runs:
-    """The figures of a method's fits: a row for each run, a column for each fold."""
+    """The scores of a method's fits: a row for each run, a column for each fold."""
     names = [fold["name"] for fold in results.folds]
     keys = sorted({(fit.seed, fit.run) for fit in results.of(method)})
     scores = np.full((len(keys), len(names)), np.nan)

@@ -1,4 +1,4 @@
-"""Scores of two methods on the same items, checked: what every test of their means begins with."""
+"""Scores of two methods on the same items, checked and paired for tests of their means."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from dissensus.evaluation.significance.resampling import sums_by_group
 
 @dataclass(frozen=True, eq=False)
 class PairedScores:
-    """Differences of two methods' scores, of the runs and items where both are defined."""
+    """Differences between the scores of two methods, for runs and items where both are defined."""
 
     difference: np.ndarray  # (n_runs, n_items)
     groups: np.ndarray  # (n_items,) codes without gaps
@@ -21,15 +21,15 @@ class PairedScores:
     effect: float = field(init=False)
 
     def __post_init__(self) -> None:
-        found = float(self.difference.mean()) if self.difference.size else NAN
-        object.__setattr__(self, "effect", found)
+        effect = float(self.difference.mean()) if self.difference.size else NAN
+        object.__setattr__(self, "effect", effect)
 
     @classmethod
     def of(cls, first: np.ndarray, second: np.ndarray, groups: np.ndarray | None) -> PairedScores:
-        """Pair the scores, (n_items,) or (n_runs, n_items); undefined ones are left out and said.
+        """Pair the scores, (n_items,) or (n_runs, n_items).
 
         A run without any score (a fit that failed or diverged) is left out of both methods, then
-        an item without a score in some run.
+        an item without a score in some run; notes say how many.
         """
         a, b = (np.atleast_2d(np.asarray(side, dtype=float)) for side in (first, second))
         check_alike(a.shape, b.shape)
@@ -66,7 +66,7 @@ class PairedScores:
         return np.bincount(self.groups, minlength=self.n_groups).astype(float)
 
     def begun(self, test: str, level: float) -> Difference:
-        """A Difference with what is known of the pairs, yet without interval and p."""
+        """A Difference with the effect and the counts, still without interval and p."""
         return Difference(
             test,
             self.effect,
@@ -79,14 +79,14 @@ class PairedScores:
         )
 
     def settled(self, begun: Difference) -> Difference | None:
-        """The answer where nothing needs drawing: no pairs, all scores equal, or one unit only."""
+        """The result if no test is needed: no pairs, all scores equal, or a single group."""
         if not self.difference.size:
-            return begun.undefined("no item has a score of both methods")
+            return begun.undefined("no item has scores of both methods")
         if not self.difference.any():
             return begun.answered(0, 0, 1, f"identical scores on all {self.n_items} items")
         if self.n_groups == 1:
             what = "one item" if self.n_items == 1 else f"one group of {self.n_items} items"
-            return begun.undefined(f"{what}: how others would differ is unknown")
+            return begun.undefined(f"{what}: the variance is unknown")
         return None
 
 
@@ -102,26 +102,26 @@ def check_alike(first: tuple[int, ...], second: tuple[int, ...]) -> None:
 
 def check_level(level: float) -> None:
     if not 0 < level < 1:
-        raise DataError(f"a level lies between 0 and 1, found {level:g}")
+        raise DataError(f"level must be between 0 and 1, found {level:g}")
 
 
 def check_resamples(resamples: int) -> None:
     if resamples < 1:
-        raise DataError(f"a bootstrap needs resamples, found {resamples}")
+        raise DataError(f"resamples must be at least 1, found {resamples}")
 
 
 def group_codes(groups: np.ndarray | None, n_items: int) -> np.ndarray:
-    """Codes without gaps of what belongs together; left out, each item stands alone."""
+    """Codes of groups without gaps; without groups, each item is its own."""
     if groups is None:
         return np.arange(n_items)
-    given = np.asarray(groups)
-    if given.shape != (n_items,):
-        raise DataError(f"{n_items} items have {given.size} groups; give one for each item")
-    return np.unique(given, return_inverse=True)[1].reshape(-1)
+    codes = np.asarray(groups)
+    if codes.shape != (n_items,):
+        raise DataError(f"{n_items} items have {codes.size} groups; give one group per item")
+    return np.unique(codes, return_inverse=True)[1].reshape(-1)
 
 
 def left_out(gone: np.ndarray, what: str) -> tuple[str, ...]:
-    """A note on how many of them are left out, if any."""
+    """A note on how many are left out, if any."""
     if not gone.any():
         return ()
-    return (f"{int(gone.sum())} of {len(gone)} {what}s left out: no score of one method",)
+    return (f"{int(gone.sum())} of {len(gone)} {what}s left out: one method has no score",)

@@ -21,18 +21,18 @@ def published(
 ) -> Difference:
     """The test of Fornaciari et al. (2021), for comparison with their tables.
 
-    The predictions of all runs and folds are thrown together, a third of them is drawn with
-    replacement, and p is the share of draws in which the first method leads by more than twice
-    what it leads by in all: one-sided, without an interval. Two things pull it in opposite
-    directions. A third of the rows makes it cautious; rows of different runs on one item count as
-    independent, which makes it the surer the more runs there are. Prefer `over_both`.
+    The predictions of all runs and folds are pooled, a third of them is drawn with replacement, and
+    p is the share of draws in which the first method leads by more than twice its lead on all rows:
+    one-sided, without an interval. Two errors work in opposite directions. Drawing a third of the
+    rows makes p larger. Counting several runs on one item as independent makes p smaller, the more
+    so the more runs there are. Prefer `over_both`.
 
     Args:
         first: scores, (n_items,) or (n_runs, n_items), which are pooled, or a Statistic of rows
-            that are pooled already.
+            that are already pooled.
         resamples: 1,000 for part-of-speech tags, 10,000 for stems.
-        digits: scores are rounded to this many, as in their code (percent with two digits); None
-            leaves them as they are.
+        digits: scores are rounded to this many digits, as in their code (per cent with two
+            digits); None does not round.
 
     Example:
         >>> right = np.array([1, 1, 1, 0, 1, 1, 0, 1, 1, 1, 1, 1])
@@ -45,16 +45,16 @@ def published(
     """
     check_resamples(resamples)
     if not 0 < share <= 1:
-        raise DataError(f"the share of rows to draw lies above 0 and up to 1, found {share:g}")
+        raise DataError(f"share must be above 0 and at most 1, found {share:g}")
     both, notes = _pooled(first, second)
     n = both[0].n_items
     size = int(n * share)
     lead = float(_lead(both, np.ones((1, n)), digits)[0]) if n else NAN
     begun = Difference("pooled, as published", lead, n_items=n, n_groups=n, notes=notes)
     if size < 1:
-        return begun.undefined(f"a share of {share:g} of {n} rows is none")
+        return begun.undefined(f"a share of {share:g} of {n} rows is less than one row")
     drawn = np.concatenate([_lead(both, w, digits) for w in draws(n, resamples, seed, size)])
-    p = float((drawn > 2 * lead + 1e-12).mean())  # rounded numbers that are equal are not above
+    p = float((drawn > 2 * lead + 1e-12).mean())  # equal after rounding is not more
     return begun.answered(NAN, NAN, p)
 
 
@@ -65,10 +65,10 @@ def _pooled(
         check_alike(np.atleast_2d(first).shape, np.atleast_2d(second).shape)
         kept = np.isfinite(first) & np.isfinite(second)
         gone = int((~kept).sum())
-        said = (f"{gone} of {kept.size} rows left out: no score of one method",) if gone else ()
-        return (mean(first[kept]), mean(second[kept])), said
+        notes = (f"{gone} of {kept.size} rows left out: one method has no score",) if gone else ()
+        return (mean(first[kept]), mean(second[kept])), notes
     if isinstance(first, np.ndarray) or isinstance(second, np.ndarray):
-        raise DataError("give scores of both methods, or a Statistic of both")
+        raise DataError("pass scores for both methods, or a Statistic for both")
     return (first, second), ()
 
 

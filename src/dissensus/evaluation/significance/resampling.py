@@ -1,4 +1,4 @@
-"""Items drawn with replacement, and the statistics that are computed on them."""
+"""Bootstrap samples of items, and the statistics that are computed on them."""
 
 from __future__ import annotations
 
@@ -40,33 +40,33 @@ __all__ = [
 ]
 
 BLOCK = 1 << 22  # weights at a time
-_Asked = tuple[int, int, int, int | None, int]  # what decides draws
-_KEPT: ContextVar[dict[_Asked, list[np.ndarray]] | None] = ContextVar("drawn", default=None)
+_Arguments = tuple[int, int, int, int | None, int]  # of `draws`
+_CACHE: ContextVar[dict[_Arguments, list[np.ndarray]] | None] = ContextVar("drawn", default=None)
 
 
 def draws(
     n: int, resamples: int, seed: int, size: int | None = None, key: int = 0
 ) -> Iterator[np.ndarray]:
-    """How often each of n is drawn, (n_draws, n) at a time, with replacement.
+    """How often each of n is drawn with replacement, in blocks of (n_draws, n).
 
     Args:
-        size: how many are drawn; n if left out.
-        key: another key gives other draws of the same seed.
+        size: the number of draws in a resample; n if left out.
+        key: another key gives other resamples for the same seed.
     """
-    kept = _KEPT.get()
-    if kept is None:
+    cache = _CACHE.get()
+    if cache is None:
         yield from _draws(n, resamples, seed, size, key)
         return
     arguments = n, resamples, seed, size, key
-    if arguments not in kept and resamples * max(n, size or n, 1) <= BLOCK:
-        kept.clear()  # of one test at a time
-        kept[arguments] = list(_draws(*arguments))
-    yield from kept[arguments] if arguments in kept else _draws(*arguments)
+    if arguments not in cache and resamples * max(n, size or n, 1) <= BLOCK:
+        cache.clear()  # for one test at a time
+        cache[arguments] = list(_draws(*arguments))
+    yield from cache[arguments] if arguments in cache else _draws(*arguments)
 
 
 def drawing_once() -> AbstractContextManager[None]:
-    """Within it, items that are drawn as in the test before need not be drawn again."""
-    return cached_within(_KEPT)
+    """Within the block, resamples are cached if the next test uses the same ones."""
+    return cached_within(_CACHE)
 
 
 def _draws(n: int, resamples: int, seed: int, size: int | None, key: int) -> Iterator[np.ndarray]:

@@ -1,4 +1,4 @@
-"""Tests for scores that are no means over items, such as macro-F1 or CCC."""
+"""Tests for scores that are not means over items, such as macro-F1 or CCC."""
 
 from __future__ import annotations
 
@@ -32,22 +32,24 @@ def statistic_over_items(
     seed: int = 0,
     level: float = 0.95,
 ) -> Difference:
-    """Paired bootstrap over items of any score, such as macro-F1 or CCC: percentiles.
+    """Paired bootstrap over items for any score, such as macro-F1 or CCC; the interval is from
+    percentiles.
 
-    Items are drawn anew and both scores computed on the same draw; several runs are averaged. p is
-    twice the smaller share of draws on one side of 0. A draw without a score is left out and said.
+    Items are resampled, and both scores are computed on the same resample; runs are averaged. p is
+    twice the smaller share of resamples on one side of 0. Resamples without a score are left out,
+    with a note.
 
     Args:
-        first: how the first method scores on weighted items; `resampling` makes such.
-        second: the other method's, on the same items.
+        first: the score of the first method as a function of weights, e.g. from `resampling`.
+        second: that of the other method on the same items.
         groups: as in `over_items`.
 
     Example:
         >>> from dissensus.evaluation.significance.resampling import macro_f1
-        >>> people = np.array([0, 1, 0, 1, 1, 0, 1, 0] * 9)
-        >>> better, worse = people.copy(), people.copy()
+        >>> observed = np.array([0, 1, 0, 1, 1, 0, 1, 0] * 9)
+        >>> better, worse = observed.copy(), observed.copy()
         >>> better[::9], worse[::3] = 1, 1
-        >>> print(statistic_over_items(macro_f1(people, better), macro_f1(people, worse)))
+        >>> print(statistic_over_items(macro_f1(observed, better), macro_f1(observed, worse)))
         +0.116 [+0.045, +0.200], p < 0.001
 
     Reference: Efron and Tibshirani (1993), sections 13.3 and 15.4.
@@ -68,7 +70,7 @@ def statistic_over_both(
     seed: int = 0,
     level: float = 0.95,
 ) -> Difference:
-    """As `over_both` for any score: the covariance that runs share is found by drawing items."""
+    """As `over_both` for any score; the covariance of runs is estimated by resampling items."""
     test = "seeds and items"
     begun, drawn, scores = _compared(test, first, second, groups, resamples, seed, level)
     if drawn is None:
@@ -76,7 +78,7 @@ def statistic_over_both(
     if len(scores) == 1:
         return begun.undefined(ONE_SEED)
     if len(drawn) == 1:
-        return begun.undefined("one draw has no spread; ask for more resamples")
+        return begun.undefined("one resample has no variance; use more resamples")
     return crossed(begun, scores, np.cov(drawn, rowvar=False))
 
 
@@ -89,9 +91,10 @@ def _compared(
     seed: int,
     level: float,
 ) -> tuple[Difference, np.ndarray | None, np.ndarray]:
-    """What is known, the difference in each draw, (n_draws, n_runs), and on all items, (n_runs,).
+    """The Difference so far, the differences in each resample, (n_draws, n_runs), and on all items,
+    (n_runs,).
 
-    Draws are None where the answer is settled without them.
+    Resamples are None if no test is needed.
     """
     check_level(level)
     check_resamples(resamples)
@@ -112,19 +115,19 @@ def _compared(
         return begun.undefined("the score of a run is undefined on all items"), None, scores
     if n_groups == 1:
         what = "one item" if n == 1 else f"one group of {n} items"
-        return begun.undefined(f"{what}: how others would differ is unknown"), None, scores
+        return begun.undefined(f"{what}: the variance is unknown"), None, scores
     drawn = np.concatenate([sides[0](w) - sides[1](w) for w in draws(n_groups, resamples, seed)])
     return *_defined(begun, drawn), scores
 
 
 def _defined(begun: Difference, drawn: np.ndarray) -> tuple[Difference, np.ndarray | None]:
-    """The draws in which every run has a score; None where that settles the answer."""
+    """The resamples in which every run has a score; None if no test is needed."""
     defined = ~np.isnan(drawn).any(axis=1)
     if not defined.any():
-        return begun.undefined("the score is undefined in every draw"), None
+        return begun.undefined("the score is undefined in every resample"), None
     if not defined.all():
-        left = f"{int((~defined).sum())} of {len(drawn)} draws left out: the score is undefined"
+        left = f"{int((~defined).sum())} of {len(drawn)} resamples left out: the score is undefined"
         begun = replace(begun, notes=(left,))
     if not (drawn[defined].any() or begun.effect):
-        return begun.answered(0, 0, 1, "identical scores in every draw"), None
+        return begun.answered(0, 0, 1, "identical scores in every resample"), None
     return begun, drawn[defined]
