@@ -184,13 +184,10 @@ class ImageEncoder(NeuralEncoder):
         if self.name == LITE:
             _check_multiple(look.size, LITE_STEP)
             return _LiteNetwork(self._lite(look.size), look)
-        from transformers import AutoModel
-
-        model = hub.pretrained(AutoModel, self.name, use_safetensors=True)
-        model = getattr(model, "vision_model", model).float()  # CLIP has one for texts too
+        model = hub.pretrained_network(self.name, part=_vision_model).float()
         patch = getattr(model.config, "patch_size", 1)
         _check_multiple(look.size, patch if isinstance(patch, int) else 1)
-        return _HubNetwork(hub.without_pooler(model), look)
+        return _HubNetwork(model, look)
 
     def _lite(self, size: int) -> nn.Module:
         try:
@@ -217,6 +214,11 @@ class ImageEncoder(NeuralEncoder):
         each = np.arange(len(contents) + 1)
         nothing_cut = np.zeros(len(contents), dtype=bool)
         return Prepared(units, each, places.reshape(-1, 2, 2), each * places.shape[1], nothing_cut)
+
+
+def _vision_model(model: Any) -> Any:
+    """The part of a model that reads images; CLIP has another one for texts."""
+    return getattr(model, "vision_model", model)
 
 
 def _missing() -> InstallError:

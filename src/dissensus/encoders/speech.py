@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import operator
 import warnings
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
@@ -231,14 +232,14 @@ class SpeechEncoder(NeuralEncoder):
         return _Waves(model)
 
     def _of_hub(self) -> Any:
-        from transformers import AutoConfig, AutoModel
+        from transformers import AutoConfig
 
         config = hub.pretrained(AutoConfig, self.name)
         config.layerdrop = 0.0
         config.apply_spec_augment = False  # numpy draws it, whatever the seed of a training
         config.add_adapter = False  # made for a decoder behind it
-        model = hub.pretrained(AutoModel, self.name, config=config, use_safetensors=True)
-        return model.get_encoder() if config.model_type == "whisper" else model
+        part = operator.methodcaller("get_encoder") if config.model_type == "whisper" else None
+        return hub.pretrained_network(self.name, part=part, config=config)
 
     @cached_property
     def _ear(self) -> _Ear:

@@ -102,10 +102,8 @@ class TextEncoder(NeuralEncoder):
         return hub.pretrained(AutoTokenizer, self._source, self.name)
 
     def load(self) -> EncoderNetwork:
-        from transformers import AutoModel
-
-        model = hub.pretrained(AutoModel, self._source, self.name, use_safetensors=True)
-        return _TextNetwork(hub.without_pooler(model.float()), self.positions == "first")
+        model = hub.pretrained_network(self._source, self.name)
+        return _TextNetwork(model.float(), self.positions == "first")
 
     def prepare(self, contents: Contents) -> Prepared:
         together = pa.types.is_list(contents.values.type)

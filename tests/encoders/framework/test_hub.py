@@ -6,14 +6,19 @@ import io
 import json
 import re
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
+import torch
+from safetensors.torch import load_file, save_file
+from torch import Tensor
 
 from dissensus.contents import Contents, Kind
 from dissensus.encoders import encoder
 from dissensus.encoders.framework.hub import kinds
-from dissensus.errors import InstallError
+from dissensus.errors import InstallError, ModelError
 from tests.media import picture, recording
 from tests.tiny import tiny_bert
 
@@ -76,14 +81,84 @@ def test_code_in_a_model_folder_is_not_run_to_see_what_it_reads(with_code: Path)
     _assert_refused(caught, with_code)
 
 
-def test_a_known_architecture_is_read_without_the_code_beside_it(with_code: Path) -> None:
+@pytest.fixture
+def bert_with_code(with_code: Path) -> Path:
+    """A model folder with its own code, whose architecture is part of transformers."""
     tiny_bert(with_code)
     for name in ("config", "tokenizer_config"):
         path = with_code / f"{name}.json"
         path.write_text(json.dumps(json.loads(path.read_text()) | {"auto_map": MAP}))
-    store = encoder(str(with_code), "text").encode(Contents.distinct("text", ["so good"])[0])
-    assert store.vectors.shape[1] == 8
-    assert not (with_code.parent / "ran").exists()
+    return with_code
+
+
+def _vectors(folder: Path) -> np.ndarray:
+    reader = encoder.__wrapped__(str(folder), "text")  # not the cached encoder of this path
+    return np.asarray(reader.encode(Contents.distinct("text", ["so good"])[0]).vectors)
+
+
+def _change_weights(folder: Path, change: Callable[[dict[str, Tensor]], dict[str, Tensor]]) -> None:
+    path = folder / "model.safetensors"
+    save_file(change(load_file(path)), path, metadata={"format": "pt"})
+
+
+def test_a_known_architecture_is_read_without_the_code_beside_it(bert_with_code: Path) -> None:
+    assert _vectors(bert_with_code).shape[1] == 8
+    assert not (bert_with_code.parent / "ran").exists()
+
+
+def _gated(weights: dict[str, Tensor]) -> dict[str, Tensor]:
+    return {key.replace("intermediate.dense", "mlp.gated"): w for key, w in weights.items()}
+
+
+def _with_gates(weights: dict[str, Tensor]) -> dict[str, Tensor]:
+    return weights | {"encoder.layer.0.gate.weight": torch.zeros(8)}
+
+
+def _wider(weights: dict[str, Tensor]) -> dict[str, Tensor]:
+    return weights | {"encoder.layer.1.output.dense.weight": torch.zeros(8, 99)}
+
+
+MISSING = "missing: 'encoder.layer.0.intermediate.dense.bias', "
+MISSING += "'encoder.layer.0.intermediate.dense.weight', "
+MISSING += "'encoder.layer.1.intermediate.dense.bias', ... (4 in all); "
+UNEXPECTED = "unexpected: 'encoder.layer.0.mlp.gated.bias', 'encoder.layer.0.mlp.gated.weight', "
+UNEXPECTED += "'encoder.layer.1.mlp.gated.bias', ... (4 in all)"
+
+
+@pytest.mark.parametrize(
+    ("change", "details"),
+    [
+        (_gated, MISSING + UNEXPECTED),
+        (_with_gates, "unexpected: 'encoder.layer.0.gate.weight'"),
+        (_wider, "other shape: 'encoder.layer.1.output.dense.weight'"),
+    ],
+    ids=["another layer", "a layer more", "another shape"],
+)
+def test_weights_of_another_architecture_are_refused(
+    change: Callable[[dict[str, Tensor]], dict[str, Tensor]], details: str, bert_with_code: Path
+) -> None:
+    _change_weights(bert_with_code, change)
+    with pytest.raises(ModelError) as caught:
+        _vectors(bert_with_code)
+    assert str(caught.value) == (
+        f"encoder {str(bert_with_code)!r}: its weights do not match BertModel, the architecture in "
+        f"its configuration ({details}); choose a model whose architecture is part of "
+        "transformers, or an undamaged copy"
+    )
+
+
+def test_heads_and_poolers_may_be_missing_or_left_over(
+    bert_with_code: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    before = _vectors(bert_with_code)
+
+    def with_head(weights: dict[str, Tensor]) -> dict[str, Tensor]:
+        inner = {f"bert.{key}": w for key, w in weights.items() if "pooler" not in key}
+        return inner | {"classifier.weight": torch.zeros(2, 8), "classifier.bias": torch.zeros(2)}
+
+    _change_weights(bert_with_code, with_head)
+    np.testing.assert_array_equal(_vectors(bert_with_code), before)
+    assert "LOAD REPORT" not in capfd.readouterr().err
 
 
 def test_nothing_is_loaded_without_refusing_code() -> None:

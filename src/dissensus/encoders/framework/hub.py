@@ -1,4 +1,4 @@
-"""Models of transformers: loaded by folder or by name on the hub, never running their code."""
+"""Load models of transformers, from a folder or from the hub, without running their code."""
 
 from __future__ import annotations
 
@@ -8,14 +8,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dissensus.contents import Kind
-from dissensus.errors import InstallError, ModelError
+from dissensus.errors import InstallError, ModelError, listed
 
 if TYPE_CHECKING:
     from torch import nn
 
+UNUSED = ("pooler", "adapter", "mask_token", "masked_spec_embed")  # parts of models not used here
+
 
 def pretrained(loader: Any, source: str, name: str | None = None, **options: Any) -> Any:
-    """What a class of transformers loads by `from_pretrained`; code in the folder is never run.
+    """Call `from_pretrained` of a class of transformers; code in the folder is never run.
 
     Args:
         loader: a class such as `AutoModel`.
@@ -25,7 +27,7 @@ def pretrained(loader: Any, source: str, name: str | None = None, **options: Any
     from transformers.utils import logging
 
     name = source if name is None else name
-    logging.disable_progress_bar()  # type: ignore[no-untyped-call]  # ours tells more
+    logging.disable_progress_bar()  # type: ignore[no-untyped-call]  # dissensus has its own
     try:
         return loader.from_pretrained(source, trust_remote_code=False, **options)
     except (OSError, ValueError) as error:
@@ -42,8 +44,71 @@ def pretrained(loader: Any, source: str, name: str | None = None, **options: Any
         ) from None
 
 
+def pretrained_network(
+    source: str, name: str | None = None, part: Callable[[Any], Any] | None = None, **options: Any
+) -> Any:
+    """The network of a model, without its pooler.
+
+    A model whose weights do not match its architecture is refused: transformers would replace
+    missing weights by random ones. Weights of heads and other parts that are not used may be
+    missing or left over.
+
+    Args:
+        part: selects the part of the model that is used; all of it if left out.
+    """
+    from transformers import AutoModel
+    from transformers.utils import logging
+
+    verbosity = logging.get_verbosity()  # type: ignore[no-untyped-call]
+    logging.set_verbosity_error()  # type: ignore[no-untyped-call]  # of its own report on weights
+    try:
+        model, report = pretrained(
+            AutoModel,
+            source,
+            name,
+            use_safetensors=True,
+            ignore_mismatched_sizes=True,
+            output_loading_info=True,
+            **options,
+        )
+    finally:
+        logging.set_verbosity(verbosity)  # type: ignore[no-untyped-call]
+    weights = dict(model.named_parameters()) | dict(model.named_buffers())
+    network = without_pooler(model if part is None else part(model))
+    used = {id(values) for values in (*network.parameters(), *network.buffers())}
+    wrong = {
+        "missing": [key for key in report["missing_keys"] if id(weights.get(key)) in used],
+        "other shape": [key for key, *_ in report["mismatched_keys"] if id(weights[key]) in used],
+        "unexpected": [key for key in report["unexpected_keys"] if _belongs(key, model, network)],
+    }
+    details = [
+        f"{what}: {listed(sorted(kept), 3)}"
+        for what, keys in wrong.items()
+        if (kept := [key for key in keys if not set(key.split(".")) & set(UNUSED)])
+    ]
+    if details:
+        raise ModelError(
+            f"encoder {source if name is None else name!r}: its weights do not match "
+            f"{type(model).__name__}, the architecture in its configuration "
+            f"({'; '.join(details)}); choose a model whose architecture is part of transformers, "
+            "or an undamaged copy"
+        )
+    return network
+
+
+def _belongs(key: str, model: Any, network: nn.Module) -> bool:
+    """Whether a weight of a file, by its name, is part of the network, and not of a head."""
+    prefix = f"{model.base_model_prefix}."
+    inner = key.removeprefix(prefix)
+    path = next(name for name, module in model.named_modules() if module is network)
+    if path:  # the network is a part of the model
+        return inner.startswith(f"{path}.")
+    children = [name for name, _ in network.named_children()]
+    return key.startswith(prefix) or inner.split(".")[0] in children
+
+
 def kinds(name: str) -> tuple[Kind, ...]:
-    """What a model is made to read, by the type that its configuration names."""
+    """The kinds of content that a model reads, by the type in its configuration."""
     from transformers import (
         FEATURE_EXTRACTOR_MAPPING,
         IMAGE_PROCESSOR_MAPPING,
@@ -60,7 +125,7 @@ def kinds(name: str) -> tuple[Kind, ...]:
 
 
 def revision(source: str, network: Callable[[], Any]) -> str:
-    """What tells one state of a model from another: the hash of its weights, or its commit."""
+    """The revision of a model: the hash of its weights, or its commit."""
     weights = Path(source) / "model.safetensors"
     if weights.is_file():
         with weights.open("rb") as file:
@@ -69,17 +134,20 @@ def revision(source: str, network: Callable[[], Any]) -> str:
 
 
 def layers(model: nn.Module) -> list[nn.Module]:
-    """The layers of a transformer, the first one first: its longest list of modules."""
+    """The layers of a transformer, in order: its longest list of modules."""
     from torch import nn
 
     lists = [list(part) for part in model.modules() if isinstance(part, nn.ModuleList)]
     if not lists:
-        raise ModelError(f"{type(model).__name__} has no list of layers to train a part of")
+        raise ModelError(
+            f"{type(model).__name__} has no list of layers, so it cannot be fine-tuned; set "
+            "tune=nothing"
+        )
     return max(lists, key=len)
 
 
 def without_pooler(model: Any) -> Any:
-    """The model without its own pooling, which we do not read, and which must not be trained."""
+    """The model without its pooler, which is not used here and must not be trained."""
     from torch import nn
 
     if isinstance(getattr(model, "pooler", None), nn.Module):
