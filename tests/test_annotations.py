@@ -197,14 +197,14 @@ def test_a_gap_in_a_table_is_named(library: Any) -> None:
         (
             (np.array([-1, 0]), None, ["a", "b"]),
             {},
-            "item codes run from 0 to 0, found -1 to 0; an answer that no annotator gave is a "
-            "row that is not there",
+            "item codes run from 0 to 0, found -1 to 0; leave out the rows of "
+            "missing answers",
         ),
         (
             (np.array([0]), np.array([2]), ["a"]),
             {"annotators": Names(["ann", "bob"])},
-            "annotator codes run from 0 to 1, found 2 to 2; an answer that no annotator gave is a "
-            "row that is not there",
+            "annotator codes run from 0 to 1, found 2 to 2; leave out the rows of "
+            "missing answers",
         ),
         ((["t1"], ["eve"], ["a"]), {"annotators": Names(["ann"])},
             "no annotator 'eve'; there are 1: 'ann'"),
@@ -212,9 +212,9 @@ def test_a_gap_in_a_table_is_named(library: Any) -> None:
         ((["t1"], None, ["a", "b"]), {}, "1 items but 2 entries in answer"),
         ((["t1"], None, ["a"]), {"seconds": [1.0, 2.0]}, "1 items but 2 entries in seconds"),
         ((["t1"], None, ["a"]), {"extra": {"page": [1, 2]}}, "1 items but 2 entries in 'page'"),
-        ((["t1"], None, ["a"]), {"count": [0]}, "a count is 1 or more, found 0"),
+        ((["t1"], None, ["a"]), {"count": [0]}, "a count must be 1 or more, found 0"),
         ((["t1"], None, ["a"]), {"count": [2.5]}, "row 1: count is 2.5, not a whole number"),
-        ((["t1"], None, ["a"]), {"count": ["two"]}, "count holds numbers, found <U3"),
+        ((["t1"], None, ["a"]), {"count": ["two"]}, "count must be numbers, found <U3"),
         (
             (["t1", "t1"], None, ["a", "b"]),
             {"response": [1.0, np.nan]},
@@ -223,7 +223,7 @@ def test_a_gap_in_a_table_is_named(library: Any) -> None:
         (
             (["t1"], ["ann"], ["a"]),
             {"count": [1]},
-            "a count is for anonymous answers; named annotators have rows each",
+            "counts are for anonymous answers; known annotators have one row each",
         ),
         ((["t1"], None, [None]), {}, "row 1 has no answer; leave such rows out"),
         ((["t1"], None, [["a"]]), {}, "answers that are lists of values need a multi-label scale"),
@@ -256,9 +256,9 @@ def test_what_cannot_be_built_says_why(
 
 
 def test_rows_that_are_none() -> None:
-    assert message(Annotations.from_rows, []) == "no rows: there is nothing to annotate"
+    assert message(Annotations.from_rows, []) == "no rows; at least one is needed"
     assert message(Annotations.from_rows, [("t1", "ann")]) == (
-        "a row is (item, annotator, answer), found ('t1', 'ann')"
+        "a row must be (item, annotator, answer), found ('t1', 'ann')"
     )
 
 

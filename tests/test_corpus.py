@@ -394,8 +394,8 @@ def test_selecting_leaves_the_corpus_as_it_was() -> None:
         ({"annotators": "zoe"}, "no annotator 'zoe'; there are 3: 'ann', 'bob', 'eve'"),
         ({"items": np.array([6])}, "item codes run from 0 to 5"),
         ({"items": np.array([True])}, "a mask over 6 items has 1 entries"),
-        ({"items": ["t1", "t1"]}, "an item was chosen twice"),
-        ({"annotators": np.array([1, 1])}, "an annotator was chosen twice"),
+        ({"items": ["t1", "t1"]}, "an item is selected twice"),
+        ({"annotators": np.array([1, 1])}, "an annotator is selected twice"),
     ],
 )
 def test_selections_that_cannot_be_made(options: dict[str, Any], text: str) -> None:
@@ -504,7 +504,7 @@ def test_a_split_is_seeded() -> None:
 @pytest.mark.parametrize("share", [0, 1, -0.1, 2])
 def test_a_share_lies_between_0_and_1(share: float) -> None:
     found = message(whole().split, share)
-    assert found == f"test_share lies between 0 and 1, found {share}"
+    assert found == f"test_share must be between 0 and 1, found {share}"
 
 
 def test_a_corpus_is_shown_in_a_line() -> None:
@@ -630,7 +630,7 @@ def test_what_one_anonymous_person_said_at_one_time_goes_together() -> None:
 @pytest.mark.parametrize("share", [1, -0.1])
 def test_not_everything_can_be_dropped(share: float) -> None:
     found = message(whole().drop_labels, share)
-    assert found == f"the share to drop lies from 0 to below 1, found {share}"
+    assert found == f"share must be 0 or more and below 1, found {share}"
 
 
 # ---- saving and loading ----

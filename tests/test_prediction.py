@@ -129,11 +129,9 @@ def test_a_table_for_pandas_holds_names(scale: Scale) -> None:
     told = scale.decode(made.by_annotator.value)
     assert [row["answer"] for row in rows] == [list(a) if type(a) is tuple else a for a in told]
     assert message(prediction(scale, full=False).to_table, "annotator") == (
-        "nothing was asked of single annotators; there is a row by item only"
+        "no answers of annotators were predicted; use by='item'"
     )
-    assert message(made.to_table, "value") == (
-        "a table has a row by item or by annotator, not by 'value'"
-    )
+    assert message(made.to_table, "value") == ("by must be 'item' or 'annotator', found 'value'")
 
 
 def test_predictions_are_shown_in_a_line() -> None:
@@ -148,7 +146,7 @@ def test_a_distribution_has_the_width_of_its_scale(scale: Scale) -> None:
     width = scale.n_columns
     shares = np.full((5, width + 1), 0.1)
     found = message(Prediction, scale, Names.range(5), shares, np.zeros(5))
-    assert found == f"a distribution of (5, {width}) is (5, {width + 1})"
+    assert found == (f"the distribution must have the shape (5, {width}), found (5, {width + 1})")
     found = message(Prediction, scale, Names.range(5), shares[:, 1:], np.zeros(4))
     assert found == "5 items but 4 answers"
     parts = (None, None, None, np.zeros(6))
@@ -202,7 +200,7 @@ def test_joint_answers_need_annotators() -> None:
     both = Predictions(
         {"one": prediction(scale), "two": prediction(scale, full=False)}, "prior", "mine"
     )
-    text = "a joint prediction needs annotators' answers to every question"
+    text = "a joint prediction needs predicted answers of annotators to every question"
     assert message(both.joint, "one", "two") == text
 
 

@@ -428,8 +428,8 @@ def test_what_is_left_open_is_read_from_the_answers(
         (
             'nominal:"no,yes',
             [],
-            "no list of names: '\"no,yes' (unexpected end of data); put commas between them, and "
-            'quotes around one that has a comma: no,"yes, mostly"',
+            "not a list of names: '\"no,yes' (unexpected end of data); separate names by commas, "
+            'and put quotes around a name with a comma: no,"yes, mostly"',
         ),
     ],
 )

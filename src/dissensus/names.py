@@ -36,7 +36,7 @@ class Names(Sequence[str]):
 
     @classmethod
     def range(cls, length: int) -> Names:
-        """The names "0", "1", ... without holding them."""
+        """The names "0", "1", ..., which take no memory."""
         names = cls.__new__(cls)
         names._array = None
         names._length = length
@@ -117,7 +117,7 @@ class Names(Sequence[str]):
         return np.where(codes < self._length, codes, -1)
 
     def codes(self, names: Any, what: str = "name") -> np.ndarray:
-        """A code per name; an error that lists the strangers if there are any."""
+        """A code per name; an error lists unknown names."""
         wanted = [names] if isinstance(names, str) else names
         codes = self.find(wanted)
         if (codes < 0).any():
@@ -136,7 +136,7 @@ class Names(Sequence[str]):
 
 
 def split_names(text: str) -> list[str]:
-    """Names or values as users list them, commas between; one with a comma is in quotes.
+    """Names or values from a list separated by commas; a name with a comma is in quotes.
 
     Example:
         >>> split_names('no, "yes, mostly"')
@@ -146,8 +146,8 @@ def split_names(text: str) -> list[str]:
         rows = list(csv.reader([text], skipinitialspace=True, strict=True))
     except csv.Error as error:
         raise DataError(
-            f"no list of names: {text!r} ({error}); put commas between them, and quotes around "
-            'one that has a comma: no,"yes, mostly"'
+            f"not a list of names: {text!r} ({error}); separate names by commas, and put quotes "
+            'around a name with a comma: no,"yes, mostly"'
         ) from None
     return [name.strip() for name in rows[0]] if text else [""]
 

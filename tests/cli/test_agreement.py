@@ -205,10 +205,10 @@ def test_votes_without_annotators(run: Run, tmp_path: Path) -> None:
     ]
     ended = run("agreement", tmp_path / "votes", "--by", "pair")
     assert ended.err.splitlines()[-2:] == [
-        "q: left out, nothing by pair: it needs known annotators; these answers are "
+        "q: left out, no measure by pair: it needs known annotators; these answers are "
         "anonymous; it is for ordinal answers, not nominal; "
         "it is for ordinal and interval answers, not nominal",
-        "Error: votes: no question has such a measure by pair",
+        "Error: votes: no question has a measure by pair",
     ]
 
 
@@ -225,12 +225,15 @@ def test_several_answers_at_once(run: Run, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--by", "day"), "--by day: there are item, annotator and pair"),
+        (("--by", "day"), "--by must be item, annotator or pair, found day"),
         (
             ("--by", "item", "--measure", "kappa"),
             "no measure 'kappa' by item; there are 'entropy', 'variance', 'majority-share'",
         ),
-        (("--by", "pair", "--interval"), "--interval is of a whole measure; leave out --by pair"),
+        (
+            ("--by", "pair", "--interval"),
+            "--interval applies to whole measures; leave out --by pair",
+        ),
         (("--question", "polite"), "small: no question 'polite'; it has 'rude', 'funny'"),
     ],
 )

@@ -131,7 +131,11 @@ class PredictsWithNoise(RepeatedLabel):
         (RefusesAll, "unknown question", "it refuses every scale (nominal: no; "),
         (ChangesSettings, "settings", "a copy has the settings {'rate': 0.0125}, not {'rate'"),
         (NotNormalised, "every scale", "a distribution does not sum to 1"),
-        (DrawsGlobally, "equal seeds", "two fits with the same seeds differ: draw from the seeds"),
+        (
+            DrawsGlobally,
+            "equal seeds",
+            "two fits with the same seeds differ: all randomness must come",
+        ),
         (IgnoresItsSeed, "other seeds", "another seed gives the same predictions"),
         (LooksAtOtherItems, "items alone or together", "items predicted without the others have"),
         (ForgetsWhatItLearned, "save and load", "a loaded model differs"),

@@ -26,7 +26,7 @@ from dissensus.scales import Interval, MultiLabel, Nominal, Ordinal, Scale
 
 @dataclass(frozen=True, eq=False)
 class Annotations:
-    """One row per answer; an answer that no annotator gave is a row that is not there.
+    """One row per answer; a missing answer is a missing row.
 
     Build it with `from_arrays`, `from_rows` or `from_table`, which check it once.
 
@@ -74,7 +74,7 @@ class Annotations:
         extra: dict[str, Any] | None = None,
         repeats: Repeats = "error",
     ) -> Annotations:
-        """Annotations from one array per column; nothing is copied that need not be.
+        """Annotations from one array per column; columns are copied only if necessary.
 
         Args:
             item: integer codes, or names.
@@ -116,10 +116,10 @@ class Annotations:
         """Annotations from (item, annotator, answer) tuples; each is read as a name or value."""
         triples = list(rows)
         if not triples:
-            raise DataError("no rows: there is nothing to annotate")
+            raise DataError("no rows; at least one is needed")
         if any(len(row) != 3 for row in triples):
             wrong = next(row for row in triples if len(row) != 3)
-            raise DataError(f"a row is (item, annotator, answer), found {wrong!r}")
+            raise DataError(f"a row must be (item, annotator, answer), found {wrong!r}")
         item, annotator, answer = zip(*triples, strict=True)
         return cls.from_arrays(
             string_array(list(item)), string_array(list(annotator)), list(answer), scale, **options
@@ -137,7 +137,7 @@ class Annotations:
     ) -> Annotations:
         """Annotations from a pandas, polars or Arrow table in long form.
 
-        Ordered categories of pandas or Arrow are an ordinal scale, unless one is given.
+        Ordered categories of pandas or Arrow are an ordinal scale, unless a scale is given.
 
         Example:
             >>> import pyarrow as pa
@@ -164,7 +164,7 @@ class Annotations:
             **options,
         )
 
-    # ---- what it holds ----
+    # ---- sizes and columns ----
 
     @property
     def n_rows(self) -> int:
@@ -173,7 +173,7 @@ class Annotations:
 
     @property
     def n_answers(self) -> int:
-        """Judgements: rows, or the sum of the counts."""
+        """The number of answers: rows, or the sum of the counts."""
         return self.n_rows if self.count is None else int(self.count.sum())
 
     @property
@@ -190,17 +190,17 @@ class Annotations:
         return np.ones(self.n_rows) if self.count is None else self.count.astype(float)
 
     def per_item(self) -> np.ndarray:
-        """Judgements per item, (n_items,)."""
+        """Answers per item, (n_items,)."""
         return np.bincount(self.item, self.count, minlength=self.n_items).astype(np.int64)
 
     def per_annotator(self) -> np.ndarray:
-        """Judgements per annotator, (n_annotators,)."""
+        """Answers per annotator, (n_annotators,)."""
         return np.bincount(
             self.annotator_codes("counting rows per annotator"), minlength=self.n_annotators
         )
 
     def annotator_codes(self, purpose: str) -> np.ndarray:
-        """The annotator codes, or an error that says what they were needed for."""
+        """The annotator codes; an error says what they are needed for."""
         if self.annotator is None:
             raise DataError(f"{purpose} needs known annotators; these answers are anonymous")
         return self.annotator
@@ -253,7 +253,7 @@ class Annotations:
         return self._one_of(most_frequent(self.counts()), ties, seed)
 
     def consensus(self, ties: Ties = "first", seed: int = 0) -> Annotations:
-        """The one answer of each item, as annotations without annotators.
+        """One answer per item, as annotations without annotators.
 
         Nominal: the most frequent. Ordinal: the median (the levels between the two middle
         answers tie). Interval: the mean. Multi-label: the values above one half (one at exactly
@@ -286,10 +286,10 @@ class Annotations:
             items, None, answer.astype(self.scale.dtype), self.scale, self.items, Names.range(0)
         )
 
-    # ---- other forms of it ----
+    # ---- other scales, fewer rows ----
 
     def to(self, scale: Scale) -> Annotations:
-        """The same answers read on another scale: ratings 0-10 as levels, levels as numbers.
+        """The same answers on another scale: ratings 0-10 as levels, levels as numbers.
 
         Example:
             >>> rows = [("t1", "ann", "1"), ("t1", "bob", "3")]
@@ -358,7 +358,7 @@ class Annotations:
         return replace(self, item=item, annotator=annotator, items=items, annotators=annotators)
 
     def equals(self, other: Annotations) -> bool:
-        """Whether both hold the same rows in the same order, with the same names and scale."""
+        """Whether both have the same rows in the same order, with the same names and scale."""
         columns = ("item", "annotator", "answer", "count", "response", "seconds")
         return (
             self.scale == other.scale
@@ -370,7 +370,7 @@ class Annotations:
             and all(column.equals(other.extra[name]) for name, column in self.extra.items())
         )
 
-    # ---- checks, once ----
+    # ---- checks ----
 
     def _check_lengths(self) -> None:
         for name in ("annotator", "answer", "count", "response", "seconds"):
@@ -382,9 +382,11 @@ class Annotations:
                 raise DataError(f"{self.n_rows} items but {len(column)} entries in {name!r}")
         if self.count is not None:
             if self.annotator is not None:
-                raise DataError("a count is for anonymous answers; named annotators have rows each")
+                raise DataError(
+                    "counts are for anonymous answers; known annotators have one row each"
+                )
             if (self.count < 1).any():
-                raise DataError(f"a count is 1 or more, found {self.count.min()}")
+                raise DataError(f"a count must be 1 or more, found {self.count.min()}")
 
     def _with_repeats(self, rule: Repeats) -> Annotations:
         """Apply the rule for several rows of one annotator on one item."""
@@ -408,7 +410,7 @@ class Annotations:
         return kept
 
     def _shown(self, repeated: Repeated) -> str:
-        """How many pairs are repeated, one of them, and what can be done."""
+        """The number of repeated pairs, an example, and what to do."""
         several = np.flatnonzero(repeated.sizes > 1)
         row = repeated.first[several[0]]
         annotator = self.annotators[self.annotator_codes("repeats")[row]]

@@ -1,4 +1,4 @@
-"""Columns as users give them, as flat arrays of codes and numbers."""
+"""Turn columns of the user into flat arrays of codes and numbers."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def coded(values: Any, names: Names | None, what: str) -> tuple[np.ndarray, Name
         if values.size and not 0 <= values.min() <= values.max() < len(names):
             raise DataError(
                 f"{what} codes run from 0 to {len(names) - 1}, found {values.min()} to "
-                f"{values.max()}; an answer that no annotator gave is a row that is not there"
+                f"{values.max()}; leave out the rows of missing answers"
             )
         return values, names
     if names is not None:
@@ -63,17 +63,17 @@ def numbers(name: str, values: Any | None, dtype: type) -> np.ndarray | None:
         return None
     column = np.asarray(values)
     if column.dtype.kind not in "iuf":
-        raise DataError(f"{name} holds numbers, found {column.dtype}")
+        raise DataError(f"{name} must be numbers, found {column.dtype}")
     if dtype is np.int64 and column.dtype.kind == "f":
-        strange = ~(np.isfinite(column) & (column == np.floor(column)))
-        if strange.any():
-            row = int(strange.argmax())
+        not_whole = ~(np.isfinite(column) & (column == np.floor(column)))
+        if not_whole.any():
+            row = int(not_whole.argmax())
             raise DataError(f"row {row + 1}: {name} is {column[row]:g}, not a whole number")
     return column.astype(dtype, copy=False)
 
 
 def arrow(values: Any) -> Any:
-    """Anything as one Arrow array."""
+    """Any values as one Arrow array."""
     if isinstance(values, pa.ChunkedArray):
         return values.combine_chunks()
     return values if isinstance(values, pa.Array) else pa.array(values, from_pandas=True)
@@ -97,7 +97,7 @@ def level_of(answer: np.ndarray, scale: Scale) -> np.ndarray:
 
 
 def same(a: np.ndarray | None, b: np.ndarray | None) -> bool:
-    """Whether both columns hold the same, or neither is there."""
+    """Whether both columns are equal, or both are missing."""
     if a is None or b is None:
         return a is b
     return np.array_equal(a, b, equal_nan=a.dtype.kind == "f")

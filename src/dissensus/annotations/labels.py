@@ -1,4 +1,4 @@
-"""One label per item out of its answers, and which one where they tie."""
+"""One label per item from its answers, with rules for ties."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Labels = tuple[np.ndarray, np.ndarray]  # rows that have a label, and the label 
 
 
 def check_ties(ties: Ties) -> None:
-    """Refuse a rule that there is not."""
+    """Refuse an unknown rule."""
     if ties not in get_args(Ties):
         raise DataError(f"no rule {ties!r} for ties; there are first, last, random and drop")
 
@@ -39,7 +39,7 @@ def middle(counts: np.ndarray) -> np.ndarray:
 
 
 def one_of(best: np.ndarray, ties: Ties, seed: int) -> Labels:
-    """One value of each row's best, (n, n_values) booleans."""
+    """One of the best values of each row, (n, n_values) booleans."""
     rows = np.arange(len(best))
     if ties == "drop":
         rows = np.flatnonzero(best.sum(axis=1) == 1)

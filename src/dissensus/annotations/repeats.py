@@ -1,4 +1,4 @@
-"""Several rows of one annotator on one item."""
+"""Repeats: several rows of one annotator on one item."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Repeats = Literal["error", "keep", "first", "last", "mean"]
 
 
 def check_repeats(rule: Repeats) -> None:
-    """Refuse a rule that there is not."""
+    """Refuse an unknown rule."""
     if rule not in get_args(Repeats):
         raise DataError(f"no rule {rule!r} for repeats; there are {', '.join(get_args(Repeats))}")
 
@@ -28,7 +28,7 @@ class Repeated:
 
     @classmethod
     def find(cls, item: np.ndarray, annotator: np.ndarray, n_annotators: int) -> Repeated | None:
-        """None where every pair has one row."""
+        """None if every pair has one row."""
         key = item.astype(np.int64) * max(n_annotators, 1) + annotator
         if (key[1:] > key[:-1]).all():
             return None

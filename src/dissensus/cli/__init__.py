@@ -73,9 +73,9 @@ class _Command(SingleOptions):
                     formatter.write_dl(rows)
 
 
-def _kind(found: re.Match[str]) -> str:
-    """What one value of an option is: <str> for <list[str]>, <int> for <int range>."""
-    return f"<{(found[1] or found[2]).lower()}>"
+def _kind(match: re.Match[str]) -> str:
+    """The type of one value of an option: <str> for <list[str]>, <int> for <int range>."""
+    return f"<{(match[1] or match[2]).lower()}>"
 
 
 def _stoppable(command: Callable[..., Any]) -> Callable[..., Any]:

@@ -1,4 +1,4 @@
-"""dissensus agreement: how much annotators agree, whole, or by item, annotator or pair."""
+"""dissensus agreement: how much annotators agree, overall or by item, annotator or pair."""
 
 from __future__ import annotations
 
@@ -55,10 +55,10 @@ def agreement(
     from dissensus.agreement import BREAKDOWNS, check_measures
 
     if by is not None and by not in BREAKDOWNS:
-        raise DataError(f"--by {by}: there are item, annotator and pair")
+        raise DataError(f"--by must be item, annotator or pair, found {by}")
     check_measures(measure or (), by)
     if by is not None and interval:
-        raise DataError(f"--interval is of a whole measure; leave out --by {by}")
+        raise DataError(f"--interval applies to whole measures; leave out --by {by}")
     check_result(output)
     source.check_outputs(output)
     corpus = source.read()
@@ -97,9 +97,9 @@ def _breakdown(
 
     breakdown = break_down(corpus, by, questions or None, measures or None, most)
     for name, reason in breakdown.left_out.items():
-        console.say(f"{name}: left out, nothing by {by}: {reason}")
+        console.say(f"{name}: left out, no measure by {by}: {reason}")
     if not breakdown.questions:
-        raise DataError(f"{corpus.name}: no question has such a measure by {by}")
+        raise DataError(f"{corpus.name}: no question has a measure by {by}")
     return [result.to_dict() for result in breakdown.questions]
 
 

@@ -1,4 +1,4 @@
-"""dissensus cache: what frozen encoders have kept on disk, and throwing it away."""
+"""dissensus cache: the features that frozen encoders have cached on disk; show or delete them."""
 
 from __future__ import annotations
 
@@ -42,19 +42,21 @@ def cache(
     if clear or limit is not None:
         freed = features.clear(encoder) if clear else features.trim(features.size(limit or ""))
         left = sum(one.bytes for one in features.held())
-        _tell({"folder": str(features.cache_folder()), "freed": freed, "bytes": left}, json)
+        _print_deleted(
+            {"folder": str(features.cache_folder()), "freed": freed, "bytes": left}, json
+        )
         return
-    found = [one for one in features.held() if encoder is None or one.is_called(encoder)]
+    entries = [one for one in features.held() if encoder is None or one.is_called(encoder)]
     if json:
-        print_json(_content(str(features.cache_folder()), features.cache_limit(), found))
-    elif not found:
+        print_json(_content(str(features.cache_folder()), features.cache_limit(), entries))
+    elif not entries:
         of = f" of encoder {encoder!r}" if encoder else ""
         print(f"{features.cache_folder()}: no cached features{of}")
     else:
-        _show(str(features.cache_folder()), features.cache_limit(), found)
+        _show(str(features.cache_folder()), features.cache_limit(), entries)
 
 
-def _tell(done: dict[str, Any], json: bool) -> None:
+def _print_deleted(done: dict[str, Any], json: bool) -> None:
     if json:
         print_json(done)
     else:
@@ -62,7 +64,7 @@ def _tell(done: dict[str, Any], json: bool) -> None:
         print(f"{done['folder']}: {freed} deleted, {left} left")
 
 
-def _content(folder: str, limit: int, found: list[Cached]) -> dict[str, Any]:
+def _content(folder: str, limit: int, entries: list[Cached]) -> dict[str, Any]:
     encoders = [
         {
             "name": one.name,
@@ -72,13 +74,13 @@ def _content(folder: str, limit: int, found: list[Cached]) -> dict[str, Any]:
             "bytes": one.bytes,
             "used": datetime.fromtimestamp(one.used).astimezone().isoformat(timespec="seconds"),
         }
-        for one in found
+        for one in entries
     ]
     return {"folder": folder, "limit": limit, "encoders": encoders}
 
 
-def _show(folder: str, limit: int, found: list[Cached]) -> None:
-    total = sum(one.bytes for one in found)
+def _show(folder: str, limit: int, entries: list[Cached]) -> None:
+    total = sum(one.bytes for one in entries)
     rows = [
         (
             one.name,
@@ -87,7 +89,7 @@ def _show(folder: str, limit: int, found: list[Cached]) -> None:
             datetime.fromtimestamp(one.used).strftime("%Y-%m-%d %H:%M"),
             one.folder.name[:8],
         )
-        for one in found
+        for one in entries
     ]
     names = ["encoder", "contents", "size", "last used", "folder"]
     print(f"{folder}: {readable(total)}, the limit is {readable(limit)}")
@@ -95,7 +97,7 @@ def _show(folder: str, limit: int, found: list[Cached]) -> None:
 
 
 def readable(size: int) -> str:
-    """A size for people.
+    """A size in bytes as text.
 
     Example:
         >>> readable(999), readable(20 * 10**9), readable(1_234_567)

@@ -33,8 +33,8 @@ def describe(
     """
     from dissensus.description import describe as describe_corpus
 
-    read = source.read()
-    description = describe_corpus(read, question or None, most)
+    corpus = source.read()
+    description = describe_corpus(corpus, question or None, most)
     if json:
         print_json(description.to_dict())
         return
@@ -82,7 +82,7 @@ def _question(described: QuestionDescription, most: int) -> list[Any]:
 
 
 def _shares(shares: dict[str, float]) -> list[tuple[str, str]]:
-    """How often values were given; of many the most frequent ones."""
+    """The share of each value; only the most frequent ones if there are many."""
     shown = list(shares.items())
     if len(shown) > MOST_VALUES + 1:
         shown = sorted(shown, key=lambda pair: -pair[1])

@@ -1,4 +1,4 @@
-"""Starting the processes of one training, and ending all of them together."""
+"""Start the processes of one training, and end all of them together."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from dissensus.cli.console import quiet
 from dissensus.errors import DataError, ModelError, ProcessLost
 
 LAUNCHED = "DISSENSUS_LAUNCHED"  # in the environment of processes that were started here
-STOPPED = 130  # exit code after Ctrl-C, of which the first process speaks
-SPOKEN = (1, 2, STOPPED)  # exit codes of a process that has said what there was to say
-SECONDS_TO_BEGIN = 1.0  # within which a process may not yet know what to do on Ctrl-C
+STOPPED = 130  # exit code after Ctrl-C, which the first process reports
+REPORTED = (1, 2, STOPPED)  # exit codes of a process that has printed its error
+SECONDS_TO_BEGIN = 1.0  # within which a process may not yet handle Ctrl-C
 SECONDS_TO_END = 8.0  # after Ctrl-C, or after another process has failed
 LOOK_EVERY = 0.05  # seconds
-# a Ctrl-C before the command has begun ends it without a word
+# Ctrl-C before the command has begun ends it without a message
 START = (
     f"import os, signal; signal.signal(signal.SIGINT, lambda *_: os._exit({ProcessLost.code})); "
     "from dissensus.cli import main; main()"
@@ -31,7 +31,7 @@ START = (
 
 
 def to_launch(devices: int | None) -> TypeGuard[int]:
-    """Whether processes are to be started here; not by one of them, nor where torchrun does."""
+    """Whether to start processes here: not within one of them, and not if torchrun does it."""
     running = int(os.environ.get("WORLD_SIZE", "1"))
     if devices is not None and running not in (1, devices):
         raise DataError(
@@ -41,9 +41,9 @@ def to_launch(devices: int | None) -> TypeGuard[int]:
 
 
 def launched(n: int) -> int:
-    """Run the present command line in n processes; the exit code.
+    """Run the current command line in n processes; return the exit code.
 
-    They end together, and one of them says why. KeyboardInterrupt where after Ctrl-C none did.
+    They end together, and one of them prints why. KeyboardInterrupt if none did after Ctrl-C.
     """
     group, port = _Group(), _free_port()
     try:
@@ -60,11 +60,11 @@ def launched(n: int) -> int:
 @dataclass
 class _Group:
     processes: list[subprocess.Popen[bytes]] = field(default_factory=list)
-    failed: list[int] = field(default_factory=list)  # in the order in which they did
+    failed: list[int] = field(default_factory=list)  # in the order in which they failed
     began: float = field(default_factory=time.monotonic)
 
     def wait(self, seconds: float = float("inf")) -> None:
-        """Until all have ended, or one has failed and the others had time to end."""
+        """Wait until all have ended, or until one has failed and the others had time to end."""
         last = time.monotonic() + seconds
         while any(process.poll() is None for process in self.processes):
             if time.monotonic() > last:
@@ -75,14 +75,14 @@ class _Group:
         self._look()
 
     def _look(self) -> bool:
-        """Whether one has failed."""
+        """Whether a process has failed."""
         for rank, process in enumerate(self.processes):
             if process.poll() and rank not in self.failed:
                 self.failed.append(rank)
         return bool(self.failed)
 
     def stopped(self) -> int:
-        """After Ctrl-C: the first process keeps its state and says so, if there is time."""
+        """After Ctrl-C: the first process saves a checkpoint and prints where, if there is time."""
         if time.monotonic() - self.began > SECONDS_TO_BEGIN:
             with suppress(KeyboardInterrupt):  # a second one does not wait
                 for process in self.processes:
@@ -94,7 +94,7 @@ class _Group:
         return STOPPED
 
     def kill(self) -> None:
-        """Make sure that all are gone."""
+        """End all processes that are still running."""
         for process in self.processes:
             process.kill()
             process.wait()
@@ -102,7 +102,7 @@ class _Group:
             process.stdin.close()
 
     def code(self) -> int:
-        """The exit code of the process that failed first, with a line if it said nothing."""
+        """The exit code of the process that failed first; an error if it printed none."""
         if not self.failed:
             return 0
         codes = {rank: self.processes[rank].returncode for rank in self.failed}
@@ -112,7 +112,7 @@ class _Group:
         if not causes:
             raise ModelError("the processes lost contact with each other; resume with --resume")
         code = codes[causes[0]]
-        if code in SPOKEN:
+        if code in REPORTED:
             return code
         how = f"was killed by signal {-code}" if code < 0 else f"ended with exit code {code}"
         raise ModelError(
@@ -122,8 +122,8 @@ class _Group:
 
 
 def _started(rank: int, n: int, port: int) -> subprocess.Popen[bytes]:
-    """A process of n; it is told by the end of its stdin that its parent is gone."""
-    given = {
+    """Start one process of n; the end of its stdin tells it that its parent is gone."""
+    of_process = {
         "RANK": rank,
         "LOCAL_RANK": rank,
         "WORLD_SIZE": n,
@@ -132,22 +132,27 @@ def _started(rank: int, n: int, port: int) -> subprocess.Popen[bytes]:
         "MASTER_PORT": port,
         LAUNCHED: 1,
     }
-    usual = {"OMP_NUM_THREADS": max(1, (os.cpu_count() or 1) // n), "TORCH_CPP_LOG_LEVEL": "ERROR"}
-    environment = {name: str(value) for name, value in usual.items()} | os.environ
-    environment |= {name: str(value) for name, value in given.items()}
-    from_here = [] if sys.path[0] in ("", os.getcwd()) else ["-P"]  # modules, as this process does
+    defaults = {
+        "OMP_NUM_THREADS": max(1, (os.cpu_count() or 1) // n),
+        "TORCH_CPP_LOG_LEVEL": "ERROR",
+    }
+    environment = {name: str(value) for name, value in defaults.items()} | os.environ
+    environment |= {name: str(value) for name, value in of_process.items()}
+    from_here = (
+        [] if sys.path[0] in ("", os.getcwd()) else ["-P"]
+    )  # import modules as this process does
     return subprocess.Popen(
         [sys.executable, *from_here, "-c", START, *sys.argv[1:]],
         env=environment,
         stdin=subprocess.PIPE,
-        start_new_session=True,  # the terminal's Ctrl-C reaches the parent alone
+        start_new_session=True,  # the terminal's Ctrl-C reaches only the parent
     )
 
 
 def _free_port() -> int:
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return int(found.getsockname()[1])
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return int(free.getsockname()[1])
 
 
 # ---- in a process that was started ----
@@ -155,32 +160,35 @@ def _free_port() -> int:
 
 @contextmanager
 def among_others() -> Iterator[bool]:
-    """Within the block, a command is that of all processes which were started for it.
+    """Within the block, this process takes part in a command that several processes run.
 
-    Gives whether this one leads, or is the only one; the others say nothing and write nothing.
+    Yields whether it is the first or only one; the others print nothing and write nothing.
     """
     if "WORLD_SIZE" not in os.environ:
         yield True
         return
-    mine = LAUNCHED in os.environ
-    if mine:
+    launched_here = LAUNCHED in os.environ
+    if launched_here:
         signal.signal(signal.SIGINT, signal.default_int_handler)
         threading.Thread(target=_end_with_parent, daemon=True).start()
     with _silent_on_ctrl_c():
         from dissensus.training.processes import joined
 
     try:
-        with joined(watched=mine) as processes, nullcontext() if processes.is_first else quiet():
+        with (
+            joined(watched=launched_here) as processes,
+            nullcontext() if processes.is_first else quiet(),
+        ):
             yield processes.is_first
     except (KeyboardInterrupt, SystemExit):
-        if mine:  # the parent's signal may come late, when another process has told of it before
+        if launched_here:  # the parent's signal may come after another process has stopped this one
             signal.signal(signal.SIGINT, signal.SIG_IGN)
         raise
 
 
 @contextmanager
 def _silent_on_ctrl_c() -> Iterator[None]:
-    """The first process alone speaks of it."""
+    """Only the first process reports Ctrl-C."""
     try:
         yield
     except KeyboardInterrupt:

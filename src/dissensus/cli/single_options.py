@@ -1,4 +1,4 @@
-"""A command that refuses an option given twice, where click would silently keep the last."""
+"""A command that refuses a repeated option; click would silently keep the last value."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ class SingleOptions(TyperCommand):
     """A command whose options take one value each, unless their help says "repeatable"."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        _, _, given = self.make_parser(ctx).parse_args(args=list(args))
-        options = [one for one in given if one.param_type_name == "option"]
+        _, _, parameters = self.make_parser(ctx).parse_args(args=list(args))
+        options = [one for one in parameters if one.param_type_name == "option"]
         single = [one for one in options if not (one.multiple or getattr(one, "is_flag", False))]
         for option in single:
             if single.count(option) > 1:

@@ -1,4 +1,4 @@
-"""The options that read FILE, written once for every command that reads one."""
+"""FILE and the options to read it, shared by all commands that read a corpus."""
 
 from __future__ import annotations
 
@@ -157,10 +157,10 @@ def reads_corpus(command: Callable[..., None]) -> Callable[..., None]:
             parameters.append(parameter.replace(annotation=hints[parameter.name]))
 
     @functools.wraps(command)
-    def run(**given: typing.Any) -> None:
-        of_source = {field.name: given.pop(field.name) for field in fields(Source)}
+    def run(**arguments: typing.Any) -> None:
+        of_source = {field.name: arguments.pop(field.name) for field in fields(Source)}
         source = None if of_source["file"] is None else Source(**of_source)
-        command(source=source, **given)
+        command(source=source, **arguments)
 
     keyword = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in parameters]
     run.__signature__ = inspect.Signature(keyword)  # type: ignore[attr-defined]

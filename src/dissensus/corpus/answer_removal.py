@@ -1,4 +1,4 @@
-"""Random removal of answers, and of the rationales given with them."""
+"""Random removal of answers and of their rationales."""
 
 from __future__ import annotations
 
@@ -24,24 +24,24 @@ def pair_of(annotations: Annotations) -> np.ndarray | None:
 
 
 def response_of(annotations: Annotations) -> np.ndarray | None:
-    """The responses of anonymous answers; None where they have none."""
-    alone = annotations.annotator is not None or annotations.count is not None
-    return None if alone else annotations.response
+    """The responses of anonymous answers; None if there are none."""
+    known = annotations.annotator is not None or annotations.count is not None
+    return None if known else annotations.response
 
 
-def unlucky(
+def dropped_keys(
     questions: dict[str, Annotations],
     key_of: Callable[[Annotations], np.ndarray | None],
     share: float,
     seed: int,
 ) -> np.ndarray:
-    """The keys that are dropped: this share of every annotator's, the same in all questions."""
+    """The keys to drop: this share of every annotator's keys, the same for all questions."""
     every = [key for a in questions.values() if (key := key_of(a)) is not None]
     if not every:
         return np.zeros(0, np.int64)
     keys = np.unique(np.concatenate(every))
     owner = keys & 0xFFFFFFFF if key_of is pair_of else np.zeros(len(keys), np.int64)
-    order = np.lexsort((_luck(keys, seed), owner))  # every annotator's keys, the unluckiest first
+    order = np.lexsort((_random_numbers(keys, seed), owner))  # by annotator, then at random
     n = np.bincount(owner)
     rank = np.arange(len(owner)) - np.repeat(np.cumsum(n) - n, n)
     return keys[order[rank < np.round(share * n)[owner[order]]]]
@@ -57,8 +57,8 @@ def thinned(annotations: Annotations, share: float, seed: int) -> Annotations:
     return annotations.take(np.sort(generator.permutation(annotations.n_rows)[n_dropped:]))
 
 
-def _luck(keys: np.ndarray, seed: int) -> np.ndarray:
-    """A random number per key, whichever other keys there are."""
+def _random_numbers(keys: np.ndarray, seed: int) -> np.ndarray:
+    """A random number per key that does not depend on the other keys."""
     with np.errstate(over="ignore"):
         x = keys.astype(np.uint64) + np.uint64(seed + 1) * np.uint64(0x9E3779B97F4A7C15)
         for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
@@ -69,7 +69,7 @@ def _luck(keys: np.ndarray, seed: int) -> np.ndarray:
 def of_answers(
     rationales: Rationales | None, before: dict[str, Annotations], after: dict[str, Annotations]
 ) -> Rationales | None:
-    """The rationales without those whose answer was there before and is not any more."""
+    """The rationales without those whose answer was dropped."""
     if rationales is None:
         return None
     pair = np.where(rationales.annotator < 0, -1, pairs_of(rationales.item, rationales.annotator))

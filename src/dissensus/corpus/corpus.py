@@ -14,12 +14,12 @@ import pyarrow.compute as pc
 from dissensus.annotations import Annotations
 from dissensus.contents import Contents
 from dissensus.corpus.answer_removal import (
+    dropped_keys,
     of_answers,
     pair_of,
     pairs_of,
     response_of,
     thinned,
-    unlucky,
 )
 from dissensus.corpus.fields import CorpusFields
 from dissensus.corpus.folder import read_corpus, write_corpus
@@ -100,7 +100,7 @@ class Corpus(CorpusFields):
         corpus.check()
         return corpus
 
-    # ---- what it holds ----
+    # ---- questions and texts ----
 
     def __getitem__(self, question: str) -> Annotations:
         self.check_questions([question])
@@ -108,14 +108,14 @@ class Corpus(CorpusFields):
 
     def check_questions(self, questions: Iterable[str]) -> None:
         """Refuse questions that the corpus does not have; the message lists those it has."""
-        strange = [question for question in questions if question not in self.questions]
-        if strange:
+        unknown = [question for question in questions if question not in self.questions]
+        if unknown:
             raise DataError(
-                f"{self.name}: no question {listed(strange)}; it has {listed(self.questions, 20)}"
+                f"{self.name}: no question {listed(unknown)}; it has {listed(self.questions, 20)}"
             )
 
     def joint(self, *questions: str) -> Joint:
-        """Answers that were given together: joined by response, else by (item, annotator)."""
+        """Answers to several questions, joined by response, else by (item, annotator)."""
         self.check_questions(questions)
         joined = [self.questions[question] for question in questions]
         by_response = all(annotations.response is not None for annotations in joined)
@@ -167,10 +167,10 @@ class Corpus(CorpusFields):
         annotators: Any | None = None,
         questions: Sequence[str] | None = None,
     ) -> Corpus:
-        """Only these items (names, codes or a mask), annotators (likewise) and questions.
+        """Only these items, annotators (names, codes or a mask) and questions.
 
-        Selecting items keeps every annotator's name, so that codes stay what they were;
-        contents that no item shows any more are gone.
+        Selecting items keeps the names of all annotators, so that their codes do not change, and
+        drops contents that no item uses any more.
         """
         corpus = self
         if questions is not None:
@@ -189,14 +189,15 @@ class Corpus(CorpusFields):
         return corpus
 
     def without(self, *, annotators: Any | None = None, items: Any | None = None) -> Corpus:
-        """Everything but these annotators or items; nothing of them stays."""
-        keep_people, keep_items = np.ones(self.n_annotators, bool), np.ones(self.n_items, bool)
+        """Everything except these annotators or items."""
+        keep_annotators = np.ones(self.n_annotators, bool)
+        keep_items = np.ones(self.n_items, bool)
         if annotators is not None:
-            keep_people[_codes(annotators, self.annotators, "annotator")] = False
+            keep_annotators[_codes(annotators, self.annotators, "annotator")] = False
         if items is not None:
             keep_items[_codes(items, self.items, "item")] = False
         return self.select(
-            annotators=None if annotators is None else keep_people,
+            annotators=None if annotators is None else keep_annotators,
             items=None if items is None else keep_items,
         )
 
@@ -221,12 +222,12 @@ class Corpus(CorpusFields):
         return np.asarray(chosen.to_numpy(zero_copy_only=False), dtype=bool)
 
     def units(self, by: str | None = None) -> np.ndarray:
-        """A code per item; items with the same code belong on one side of a split.
+        """The group of each item as a code; a split keeps a group in one part.
 
         Args:
-            by: "content", "item" or an item attribute; left out, the corpus's grouping attribute
-                or else "content". An item without content, or whose attribute is missing, stands
-                alone.
+            by: "content", "item" or an item attribute; if left out, the grouping attribute of the
+                corpus, else "content". An item without content, or without the attribute, is its
+                own group.
         """
         by = by or self.group or "content"
         if by == "item":
@@ -236,7 +237,7 @@ class Corpus(CorpusFields):
                 return np.arange(self.n_items)
             codes = np.stack(list(self.content.values()), axis=1)
             units = np.unique(codes, axis=0, return_inverse=True)[1].reshape(-1)
-            return _alone(units, codes.max(axis=1) < 0)
+            return _own_groups(units, codes.max(axis=1) < 0)
         if by not in self.item_attributes:
             raise DataError(
                 f"{self.name}: cannot split by {by!r}; there are 'content', 'item' and the "
@@ -245,19 +246,19 @@ class Corpus(CorpusFields):
         encoded = self.item_attributes[by].dictionary_encode()
         missing = encoded.is_null().to_numpy(zero_copy_only=False)
         units = pc.fill_null(encoded.indices, 0).to_numpy(zero_copy_only=False)
-        return _alone(units, missing)
+        return _own_groups(units, missing)
 
     def split(
         self, test_share: float = 0.2, by: str | None = None, seed: int = 0
     ) -> tuple[Corpus, Corpus]:
-        """Two corpora, train and test, such that what belongs together stays together.
+        """Two corpora, train and test; items of one group stay in one part.
 
         Args:
-            test_share: the share of items wanted in the second.
-            by: as in `units`; left out, the grouping attribute or the content.
+            test_share: the share of items in the test part, met up to half of the largest group.
+            by: how items are grouped, as in `units`.
         """
         if not 0 < test_share < 1:
-            raise DataError(f"test_share lies between 0 and 1, found {test_share}")
+            raise DataError(f"test_share must be between 0 and 1, found {test_share}")
         units = self.units(by)
         sizes = np.bincount(units)
         test = _drawn(sizes, test_share * self.n_items, seed)[units]
@@ -270,16 +271,16 @@ class Corpus(CorpusFields):
         return self.select(items=~test), self.select(items=test)
 
     def drop_labels(self, share: float, seed: int = 0) -> Corpus:
-        """Leave out this share of every annotator's answers, at random.
+        """Drop this share of every annotator's answers, at random.
 
-        An annotator's answers to an item are dropped from every question or from none, and the
-        share is one of such pairs. Anonymous answers are dropped one by one, those of one
-        response together. A rationale goes with the answer that it was given for.
+        The share counts pairs of item and annotator: the answers of a pair are dropped from all
+        questions or from none. Anonymous answers are dropped one by one, those of one response
+        together. A rationale is dropped with its answer.
         """
         if not 0 <= share < 1:
-            raise DataError(f"the share to drop lies from 0 to below 1, found {share}")
-        pairs = unlucky(self.questions, pair_of, share, seed)
-        responses = unlucky(self.questions, response_of, share, seed)
+            raise DataError(f"share must be 0 or more and below 1, found {share}")
+        pairs = dropped_keys(self.questions, pair_of, share, seed)
+        responses = dropped_keys(self.questions, response_of, share, seed)
         kept = {}
         for question, answers in self.questions.items():
             if (pair := pair_of(answers)) is not None:
@@ -295,10 +296,10 @@ class Corpus(CorpusFields):
         at = pa.array(codes)
         items = self.items.take(codes)
         contents, content = {}, {}
-        for role, held in self.contents.items():
+        for role, of_role in self.contents.items():
             shown, new = np.unique(self.content[role][codes], return_inverse=True)
             absent = int(shown.size > 0 and shown[0] < 0)
-            contents[role] = held.take(shown[absent:])
+            contents[role] = of_role.take(shown[absent:])
             content[role] = (new.reshape(-1) - absent).astype(np.int32)
         rationales = self.rationales
         if rationales is not None:
@@ -373,7 +374,7 @@ def _arrow(values: Any) -> Any:
     if isinstance(values, pa.ChunkedArray):
         values = values.combine_chunks()
     if not isinstance(values, pa.Array):
-        values = pa.array(values, from_pandas=True)  # nan is a fact that is missing
+        values = pa.array(values, from_pandas=True)  # nan is a missing attribute
     return values.dictionary_decode() if pa.types.is_dictionary(values.type) else values
 
 
@@ -390,7 +391,7 @@ def _codes(chosen: Any, names: Names, what: str) -> np.ndarray:
     else:
         codes = names.codes(chosen if isinstance(chosen, str) else list(chosen), what)
     if len(np.unique(codes)) != len(codes):
-        raise DataError(f"an {what} was chosen twice")
+        raise DataError(f"an {what} is selected twice")
     return codes
 
 
@@ -407,10 +408,10 @@ def _of_questions(rationales: Rationales | None, questions: Sequence[str]) -> Ra
     return rationales.take(np.asarray(kept.to_numpy(zero_copy_only=False), dtype=bool))
 
 
-def _alone(units: np.ndarray, lonely: np.ndarray) -> np.ndarray:
-    """The units, but for the lonely items, each of which becomes a unit of its own."""
+def _own_groups(units: np.ndarray, single: np.ndarray) -> np.ndarray:
+    """The units, where each of the single items becomes a unit of its own."""
     units = units.astype(np.int64)
-    units[lonely] = units.max(initial=-1) + 1 + np.arange(lonely.sum())
+    units[single] = units.max(initial=-1) + 1 + np.arange(single.sum())
     return units
 
 
@@ -428,7 +429,7 @@ def _drawn(sizes: np.ndarray, target: float, seed: int) -> np.ndarray:
             chosen[unit] = True
             gap -= sizes[unit]
     left = np.flatnonzero(~chosen)
-    if gap > 0.5 and left.size:  # rather one too large than far too few
+    if gap > 0.5 and left.size:  # one that is too large may come nearer
         nearest = left[np.abs(sizes[left] - gap).argmin()]
         chosen[nearest] = abs(sizes[nearest] - gap) < gap
     return chosen

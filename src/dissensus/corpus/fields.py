@@ -1,4 +1,4 @@
-"""The fields of a corpus, and whether they fit together."""
+"""The fields of a corpus, and checks that they are consistent."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from dissensus.names import Names
 
 @dataclass(frozen=True, eq=False)
 class CorpusFields:
-    """The fields of a corpus, checked against one another; `Corpus` adds what one does with it."""
+    """The fields of a corpus, checked against one another; `Corpus` adds methods."""
 
     name: str
     items: Names
@@ -27,11 +27,11 @@ class CorpusFields:
     content: dict[str, np.ndarray] = field(default_factory=dict)  # role -> (n_items,), -1 absent
     item_attributes: dict[str, Any] = field(default_factory=dict)  # name -> Arrow (n_items,)
     annotator_attributes: dict[str, Any] = field(default_factory=dict)  # Arrow (n_annotators,)
-    gold: dict[str, Annotations] = field(default_factory=dict)  # labels from elsewhere
+    gold: dict[str, Annotations] = field(default_factory=dict)  # gold labels by question
     focus: Focus | None = None
     rationales: Rationales | None = None
     splits: dict[str, Any] = field(default_factory=dict)  # scheme -> Arrow strings, null: in none
-    group: str | None = None  # the item attribute that a split must not cut through
+    group: str | None = None  # the item attribute whose groups a split keeps together
     left_out: tuple[LeftOut, ...] = ()
     notes: tuple[str, ...] = ()  # what was recognised or decided while reading
 
@@ -44,7 +44,7 @@ class CorpusFields:
         return len(self.annotators)
 
     def check(self) -> None:
-        """Refuse parts that do not fit together."""
+        """Refuse fields that are not consistent."""
         self._check_contents()
         self._check_lengths()
         if self.group is not None and self.group not in self.item_attributes:
@@ -90,7 +90,7 @@ class CorpusFields:
             raise DataError(f"{self.name}: a focus has one row for each of {self.n_items} items")
 
     def equals(self, other: CorpusFields) -> bool:
-        """Whether both hold the same, names, order, notes and all."""
+        """Whether both have the same content, including names, order and notes."""
         return (
             (self.name, self.group, self.left_out, self.notes)
             == (other.name, other.group, other.left_out, other.notes)
@@ -121,18 +121,18 @@ def _check_rationales(name: str, spans: Rationales) -> None:
         )
 
 
-def _all_equal(mine: dict[str, Any], others: dict[str, Any]) -> bool:
-    return list(mine) == list(others) and all(v.equals(others[k]) for k, v in mine.items())
+def _all_equal(first: dict[str, Any], second: dict[str, Any]) -> bool:
+    return list(first) == list(second) and all(v.equals(second[k]) for k, v in first.items())
 
 
-def _same_fields(mine: Any, other: Any) -> bool:
-    if mine is None or other is None:
-        return mine is other
-    for name, value in vars(mine).items():
-        theirs = getattr(other, name)
+def _same_fields(first: Any, second: Any) -> bool:
+    if first is None or second is None:
+        return first is second
+    for name, value in vars(first).items():
+        other = getattr(second, name)
         if isinstance(value, np.ndarray):
-            if not np.array_equal(value, theirs, equal_nan=value.dtype.kind == "f"):
+            if not np.array_equal(value, other, equal_nan=value.dtype.kind == "f"):
                 return False
-        elif not (value.equals(theirs) if isinstance(value, pa.Array) else value == theirs):
+        elif not (value.equals(other) if isinstance(value, pa.Array) else value == other):
             return False
     return True

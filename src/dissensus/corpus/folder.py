@@ -15,11 +15,11 @@ from dissensus.folders import read_json, read_table, reading, write_json, write_
 from dissensus.names import Names
 from dissensus.scales import scale_from_dict
 
-Made = TypeVar("Made", bound=CorpusFields)
+AnyCorpus = TypeVar("AnyCorpus", bound=CorpusFields)
 
 
 def write_corpus(corpus: CorpusFields, folder: Path) -> None:
-    """Tables of items, annotators, contents and answers, and a front page."""
+    """Write tables of items, annotators, contents and answers, and corpus.json."""
     tables = {"items": _item_columns(corpus), "annotators": _annotator_columns(corpus)}
     for name, columns in tables.items():
         write_table(folder / f"{name}.parquet", columns)
@@ -97,8 +97,8 @@ def _answer_columns(annotations: Annotations) -> dict[str, Any]:
     return columns | {f"extra.{name}": column for name, column in annotations.extra.items()}
 
 
-def read_corpus(folder: Path, make: type[Made]) -> Made:
-    """What `write_corpus` wrote, checked."""
+def read_corpus(folder: Path, make: type[AnyCorpus]) -> AnyCorpus:
+    """Read and check a corpus that `write_corpus` wrote."""
     front = read_json(folder, "corpus")
     with reading(folder):
         corpus = _assembled(folder, front, make)
@@ -106,8 +106,8 @@ def read_corpus(folder: Path, make: type[Made]) -> Made:
     return corpus
 
 
-def _assembled(folder: Path, front: dict[str, Any], make: type[Made]) -> Made:
-    table, annotator_table = (  # no table: nothing but a range of names
+def _assembled(folder: Path, front: dict[str, Any], make: type[AnyCorpus]) -> AnyCorpus:
+    table, annotator_table = (  # without a table, names are a range
         _columns(folder / f"{name}.parquet") if name in front["tables"] else {}
         for name in ("items", "annotators")
     )
@@ -125,7 +125,8 @@ def _assembled(folder: Path, front: dict[str, Any], make: type[Made]) -> Made:
         questions=_read_questions(folder, "question", front["questions"], items, annotators),
         contents=_read_contents(folder, front["contents"]),
         content={
-            held["role"]: table[f"content.{held['role']}"].to_numpy() for held in front["contents"]
+            entry["role"]: table[f"content.{entry['role']}"].to_numpy()
+            for entry in front["contents"]
         },
         item_attributes=_stripped(table, "attribute."),
         annotator_attributes=_stripped(annotator_table, "attribute."),
@@ -142,17 +143,17 @@ def _assembled(folder: Path, front: dict[str, Any], make: type[Made]) -> Made:
 def _read_questions(
     folder: Path, kind: str, fronts: list[dict[str, Any]], items: Names, annotators: Names
 ) -> dict[str, Annotations]:
-    """Annotations by question, or labels from elsewhere."""
+    """Annotations, or gold labels, by question."""
     return {
-        asked["name"]: _read_answers(folder / f"{kind}-{n}.parquet", asked, items, annotators)
-        for n, asked in enumerate(fronts)
+        entry["name"]: _read_answers(folder / f"{kind}-{n}.parquet", entry, items, annotators)
+        for n, entry in enumerate(fronts)
     }
 
 
 def _read_contents(folder: Path, fronts: list[dict[str, Any]]) -> dict[str, Contents]:
     return {
-        held["role"]: Contents(held["kind"], _columns(folder / f"content-{n}.parquet")["value"])
-        for n, held in enumerate(fronts)
+        entry["role"]: Contents(entry["kind"], _columns(folder / f"content-{n}.parquet")["value"])
+        for n, entry in enumerate(fronts)
     }
 
 

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 
 class LeftOut(NamedTuple):
-    """Answers that the source holds and the corpus does not, and why."""
+    """Answers of the source that are not in the corpus, and why."""
 
     question: str
     reason: str
@@ -37,7 +37,7 @@ class Rationales:
     """What annotators marked: one row per span, half-open.
 
     One axis for characters of a text, seconds or frames; two (row, column) for a box in a picture.
-    Where roles differ in axes, those that a role lacks are nan.
+    If roles have different numbers of axes, the missing ones are nan.
     """
 
     item: np.ndarray  # (n_spans,) codes
@@ -72,7 +72,7 @@ class Rationales:
 
 @dataclass(frozen=True, eq=False)
 class Joint:
-    """Answers to several questions that were given together: one row per annotator and time."""
+    """Answers to several questions in one row per response."""
 
     item: np.ndarray  # (n_rows,) codes
     annotator: np.ndarray | None  # (n_rows,) codes

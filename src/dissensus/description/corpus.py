@@ -1,4 +1,4 @@
-"""Counting what is in a corpus."""
+"""Describe a corpus: counts, agreement, disputed items, suspicious annotators."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def describe(corpus: Corpus, questions: Sequence[str] | None = None, most: int =
     """
     names = list(corpus.questions if questions is None else questions)
     corpus.check_questions(names)
-    elsewhere = [left for left in corpus.left_out if left.question not in corpus.questions]
+    of_no_question = [left for left in corpus.left_out if left.question not in corpus.questions]
     return Description(
         name=corpus.name,
         items=corpus.n_items,
@@ -43,7 +43,7 @@ def describe(corpus: Corpus, questions: Sequence[str] | None = None, most: int =
         item_attributes=list(corpus.item_attributes),
         annotator_attributes=list(corpus.annotator_attributes),
         splits={scheme: _parts(corpus, scheme) for scheme in corpus.splits},
-        left_out=[left._asdict() for left in elsewhere] if questions is None else [],
+        left_out=[left._asdict() for left in of_no_question] if questions is None else [],
         questions=[_describe_question(corpus, question, most) for question in names],
     )
 
@@ -91,7 +91,7 @@ def _reasons(left_out: tuple[LeftOut, ...], question: str) -> dict[str, int]:
 
 
 def _spread(sizes: np.ndarray, mean: bool) -> dict[str, float]:
-    """The least, the middle and the most; empty of nothing."""
+    """Minimum, mean or median, and maximum; empty without sizes."""
     if not sizes.size:
         return {}
     middle = {"mean": float(sizes.mean())} if mean else {"median": float(np.median(sizes))}
@@ -99,7 +99,7 @@ def _spread(sizes: np.ndarray, mean: bool) -> dict[str, float]:
 
 
 def _shares(annotations: Annotations) -> dict[str, float] | None:
-    """How much of all answers each value has; multi-label: the share of answers that hold it."""
+    """The share of answers with each value; on a multi-label scale they may sum to more than 1."""
     scale = annotations.scale
     if isinstance(scale, Interval) or not annotations.n_rows:
         return None

@@ -23,16 +23,16 @@ class Disputed:
     item: str
     text: str  # its beginning, in one line
     dispute: float  # the entropy or variance of its answers
-    answers: dict[str, float]  # how often each value was given; for ratings what they are like
+    answers: dict[str, float]  # the count of each value; for ratings mean, sd and number
 
 
 def disputed_by(scale: Scale) -> Literal["entropy", "variance"]:
-    """What tells how much answers differ: the variance where they have an order."""
+    """The measure of dispute: the variance if answers have an order, else the entropy."""
     return "entropy" if isinstance(scale, Nominal | MultiLabel) else "variance"
 
 
 def most_disputed(corpus: Corpus, annotations: Annotations, most: int) -> list[Disputed]:
-    """The items with two answers or more that differ most; of equals those with more answers."""
+    """The items whose answers differ most, with two answers or more; ties: more answers first."""
     measure = MEASURES[disputed_by(annotations.scale)]
     per_item = annotations.per_item()
     dispute = np.where(per_item >= 2, measure(annotations), 0.0)
@@ -50,7 +50,7 @@ def most_disputed(corpus: Corpus, annotations: Annotations, most: int) -> list[D
 
 
 def _answers_to(annotations: Annotations, item: int) -> dict[str, float]:
-    """How often each value was given, the most frequent first; of ratings mean, sd and number."""
+    """The count of each value, the most frequent first; for ratings mean, sd and number."""
     rows = annotations.take(annotations.item == item)
     ratings = ratings_of(rows)
     if ratings is not None:

@@ -13,7 +13,7 @@ from dissensus.description.suspicious_annotators import Constant, Duplicated, Fa
 
 @dataclass(frozen=True)
 class QuestionDescription:
-    """What is known of one question's answers."""
+    """The description of the answers to one question."""
 
     name: str
     scale: str
@@ -23,7 +23,7 @@ class QuestionDescription:
     items_without_answers: int
     annotators: int | None  # with answers; None: unknown
     per_item: dict[str, float]  # answers per item with answers: min, mean, max
-    per_annotator: dict[str, float] | None  # likewise: min, median, max
+    per_annotator: dict[str, float] | None  # answers per annotator with answers: min, median, max
     shares: dict[str, float] | None  # of each value among the answers
     ratings: dict[str, float] | None  # mean, sd and quantiles of ratings
     agreement: dict[str, float]
@@ -32,12 +32,12 @@ class QuestionDescription:
     constant: list[Constant]
     fast: list[Fast]
     duplicated: list[Duplicated]
-    gold: int  # items with a label from elsewhere
+    gold: int  # items with a gold label
 
 
 @dataclass(frozen=True)
 class Description:
-    """What is in a corpus; `to_dict` gives it as JSON."""
+    """The description of a corpus; `to_dict` returns it as JSON."""
 
     name: str
     items: int
@@ -46,16 +46,18 @@ class Description:
     item_attributes: list[str]
     annotator_attributes: list[str]
     splits: dict[str, dict[str, int]]  # scheme -> part -> items
-    left_out: list[dict[str, Any]]  # of what is no question here: question, reason, answers
+    left_out: list[
+        dict[str, Any]
+    ]  # of questions that are not in the corpus: question, reason, answers
     questions: list[QuestionDescription]
 
     def to_dict(self) -> dict[str, Any]:
-        """The description as JSON; what is undefined is null."""
+        """The description as JSON; undefined numbers are null."""
         return {key: _json(value) for key, value in dataclasses.asdict(self).items()}
 
 
 def _json(value: Any) -> Any:
-    """Undefined numbers as None, which JSON has."""
+    """The value with None for undefined numbers."""
     if isinstance(value, dict):
         return {key: _json(part) for key, part in value.items()}
     if isinstance(value, list | tuple):

@@ -1,4 +1,4 @@
-"""Annotators who stand out: always the same answer, too fast, or the same answers as another."""
+"""Suspicious annotators: always the same answer, too fast, or the same answers as another."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from dissensus.annotations import Annotations
 from dissensus.description.texts import value_text
 
-FEW = 10  # annotators with fewer answers are not judged
+FEW = 10  # annotators with fewer answers are not checked
 
 
 @dataclass(frozen=True)

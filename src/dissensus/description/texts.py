@@ -1,4 +1,4 @@
-"""Scales, answers, ratings and texts in a few words."""
+"""Scales, answers, ratings and contents as short texts."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ QUANTILES = {"lowest": 0.0, "25 %": 0.25, "median": 0.5, "75 %": 0.75, "highest"
 
 
 def scale_text(scale: Scale) -> str:
-    """A scale in a few words.
+    """A scale as a short text.
 
     Example:
         >>> from dissensus import Nominal
@@ -30,14 +30,14 @@ def scale_text(scale: Scale) -> str:
 
 
 def value_text(value: Any) -> str:
-    """An answer in words: a set with plus signs, a number without needless zeros."""
+    """An answer as text: a set with plus signs, a number without trailing zeros."""
     if isinstance(value, tuple):
         return " + ".join(value) if value else "(none)"
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def one_line(text: str, most: int = MOST_TEXT) -> str:
-    """The beginning of a text, in one line and without control characters; a focus is in it.
+    """The beginning of a text, in one line and without control characters; the focus is included.
 
     Example:
         >>> one_line("so\\n  good!"), one_line("a long and winding [[road]] to it", most=20)
@@ -54,7 +54,7 @@ def one_line(text: str, most: int = MOST_TEXT) -> str:
 
 
 def ratings_of(annotations: Annotations) -> dict[str, float] | None:
-    """Mean, standard deviation and quantiles of ratings; None of other answers, or of none."""
+    """Mean, standard deviation and quantiles of ratings; None for other or no answers."""
     if not isinstance(annotations.scale, Interval) or not annotations.n_rows:
         return None
     rating, weight = annotations.answer, annotations.weight

@@ -1,4 +1,4 @@
-"""The annotators of an item, each with a colour and what they answered."""
+"""The annotators of an item, each with a colour and an answer."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from dissensus.scales import Interval
 PALETTE = (  # Okabe and Ito: distinct for colour-blind readers too
     "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000"
 )  # fmt: skip
-DASHES = ("", "7 3", "2 2")  # once all colours are taken
+DASHES = ("", "7 3", "2 2")  # when all colours are used
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Annotator:
 
 
 def spans_of(corpus: Corpus, item: int, questions: Sequence[str]) -> Rationales:
-    """What was marked in this item for these questions, each span once."""
+    """The rationales of an item for these questions, each span once."""
     spans = corpus.rationales
     if spans is None or not questions:
         none = np.zeros(0, dtype=np.int64)
@@ -56,7 +56,7 @@ def spans_of(corpus: Corpus, item: int, questions: Sequence[str]) -> Rationales:
 def annotators_of(
     corpus: Corpus, item: int, questions: Sequence[str], spans: Rationales
 ) -> list[Annotator]:
-    """All annotators code answered or marked something, in the order of the corpus."""
+    """All annotators that answered or marked something, in the order of the corpus."""
     answers: dict[Any, list[str]] = {}
     points: dict[Any, list[tuple[float, ...]]] = {}
     for key, name, shown, point in _answers(corpus, item, questions):
@@ -84,7 +84,7 @@ def annotators_of(
 def _answers(
     corpus: Corpus, item: int, questions: Sequence[str]
 ) -> Iterable[tuple[int, str, str, tuple[float, ...]]]:
-    """Code and name of an annotator, the answer as text and as a point; unknown: codes below 0."""
+    """Code and name of an annotator, the answer as text and as a point; negative codes: unknown."""
     if len(questions) == 2:
         both = {q: corpus.questions[q].take(corpus.questions[q].item == item) for q in questions}
         joint = replace(corpus, questions=both).joint(*questions)

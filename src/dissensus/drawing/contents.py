@@ -1,4 +1,4 @@
-"""The contents of an item, with what its annotators marked."""
+"""The contents of an item, with the rationales of its annotators."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ from dissensus.drawing.shapes import (
     short,
 )
 
-LETTER = 0.6 * SIZE  # what a letter takes in a face of one width; the drawing enforces it
+LETTER = 0.6 * SIZE  # width of a letter in a monospaced font; the drawing enforces it
 LANE = 5  # between underlines
-PICTURE = 336  # the longest side of a picture shown
+PICTURE = 336  # the longest side of a drawn picture
 
 
 def content_panel(
@@ -38,7 +38,7 @@ def content_panel(
     annotators: list[Annotator],
     focus: np.ndarray,
 ) -> Panel:
-    """A content as its kind is drawn; of sounds and films, when something was marked."""
+    """Draw a content of any kind; of audio and video, only the times of rationales."""
     if kind == "text":
         return _text_panel(contents[code], spans, annotators, focus)
     if kind == "image":
@@ -84,7 +84,7 @@ def _text_panel(
 
 
 def _free_lane(lanes: list[list[tuple[float, float]]], left: float, right: float) -> int:
-    """The first lane in which nothing lies between these, which are then taken."""
+    """The first lane that is free between these positions; it is then occupied there."""
     for number, lane in enumerate(lanes):
         if all(right <= begin or end <= left for begin, end in lane):
             lane.append((left, right))
@@ -101,7 +101,7 @@ def _ends(spans: Rationales, code: int) -> list[np.ndarray]:
 
 
 def _lines(text: str, n_across: int) -> list[tuple[int, int]]:
-    """Where lines begin and end so that none is wider; words are cut only if they must be."""
+    """Where lines begin and end so that all fit; only words that are too long are divided."""
     lines = []
     begin = 0
     for paragraph in text.split("\n"):
@@ -126,7 +126,7 @@ def _lines(text: str, n_across: int) -> list[tuple[int, int]]:
 def _picture_panel(
     file: bytes, spans: Rationales, annotators: list[Annotator], focus: np.ndarray
 ) -> Panel:
-    """The picture, and a frame for each box; frames of the same box lie around one another."""
+    """The picture with a frame for each box; frames of equal boxes are nested."""
     kind, width, height = _picture_size(file)
     if not kind:
         return Panel(24, (letters(0, 14, "<a picture in a format that cannot be drawn>"),))
@@ -138,7 +138,7 @@ def _picture_panel(
         f'<image x="{margin}" y="{margin}" width="{rounded(width * scale)}" '
         f'height="{rounded(height * scale)}"{smooth} href="data:image/{kind};base64,{data}"/>'
     ]
-    taken: dict[tuple[float, ...], int] = {}
+    n_frames: dict[tuple[float, ...], int] = {}
     unknown = Annotator("", "", "#000000", "4 4", -1)
     boxes = [(unknown, focus.ravel())] if focus.shape[1] == 2 else []
     if spans.start.shape[1] == 2:
@@ -151,8 +151,8 @@ def _picture_panel(
     for annotator, box in boxes:
         if not np.isfinite(box).all():
             continue
-        rank = taken.get(tuple(box), 0)
-        taken[tuple(box)] = rank + 1
+        rank = n_frames.get(tuple(box), 0)
+        n_frames[tuple(box)] = rank + 1
         top, left, bottom, right = box * scale + margin
         out = 2 + 4 * rank
         at = (left - out, top - out, right - left + 2 * out, bottom - top + 2 * out)
@@ -162,7 +162,7 @@ def _picture_panel(
 
 
 def _picture_size(file: bytes) -> tuple[str, int, int]:
-    """What kind of picture this is, its width and height; no kind if it cannot be drawn."""
+    """The format, width and height of a picture; an empty format if it cannot be drawn."""
     if file[:8] == b"\x89PNG\r\n\x1a\n" and len(file) >= 24:
         return ("png", *struct.unpack(">II", file[16:24]))
     if file[:4] == b"GIF8" and len(file) >= 10:

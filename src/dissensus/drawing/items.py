@@ -33,15 +33,15 @@ def draw(corpus: Corpus, item: str | int, question: str | None = None) -> str:
     """An item with its annotators' focus and answers, as the text of an SVG file.
 
     Words are underlined and objects framed in one colour for each annotator, frames of a sequence
-    have a bar each; ratings are points, of two questions that were answered together in a square.
-    A legend names all annotators with their answer; those of one colour differ in the dashes.
+    have a bar each. Ratings are points, those of two questions of one response in a square.
+    A legend names all annotators with their answer; those of one colour have different dashes.
     Marks assume that a text runs from left to right. Of more than sixty annotators the legend
     counts the rest, and ratings on one question become bars.
 
     Args:
         item: its name, or its code as a whole number.
-        question: left out, the first, together with the second if both are ratings and were given
-            in one response.
+        question: if left out, the first, together with the second if both are ratings of one
+            response.
 
     Example:
         >>> from dissensus.simulate import text

@@ -29,7 +29,7 @@ MOST_LABELLED = 12  # points with a name next to them
 
 
 def ratings_panel(corpus: Corpus, questions: Sequence[str], annotators: list[Annotator]) -> Panel:
-    """Points in a square, or on a line, with names next to them where there are not too many."""
+    """Points in a square or on a line, with names if there are not too many."""
     scales = [corpus.questions[question].scale for question in questions]
     left, top = (ACROSS - SQUARE) / 2, 24.0
     frame = Box(left, top, left + SQUARE, top + SQUARE)
@@ -93,7 +93,7 @@ def _axes(frame: Box, questions: Sequence[str], scales: Sequence[Any]) -> list[s
 
 
 def _histogram(frame: Box, x: np.ndarray, n_bins: int) -> list[str]:
-    """Bars that stand on the line, where there are too many points to tell apart."""
+    """A histogram on the line, if there are too many points."""
     counts, edges = np.histogram(x, n_bins, (frame.left, frame.right))
     heights = 100 * counts / counts.max()
     return [
@@ -105,7 +105,7 @@ def _histogram(frame: Box, x: np.ndarray, n_bins: int) -> list[str]:
 def _stacked(
     points: list[tuple[float, float, Annotator]],
 ) -> list[tuple[float, float, Annotator]]:
-    """Points on a line, lifted where they would cover one another."""
+    """Points on a line, moved up if they would overlap."""
     lifted: list[tuple[float, float, Annotator]] = []
     for x, line, annotator in points:
         y = line
@@ -116,7 +116,7 @@ def _stacked(
 
 
 def _labels(points: list[tuple[float, float, Annotator]], within: Box, axis: Box) -> list[str]:
-    """Names as near to their points as they fit, on nothing else, with a line if they are far."""
+    """Names close to their points without overlap, with a line if they are far."""
     taken = [axis, *(Box(x - 7, y - 7, x + 7, y + 7) for x, y, _ in points)]
     shapes = []
     for x, y, annotator in points:

@@ -44,25 +44,25 @@ class Panel:
 
 
 def rounded(value: float) -> str:
-    """A coordinate; a tenth of a pixel is exact enough."""
+    """A coordinate, rounded to a tenth of a pixel."""
     return f"{value:.1f}".removesuffix(".0")
 
 
 def short(text: str, most: int) -> str:
-    """A text on one line, cut where it is longer than this."""
+    """A text in one line, shortened to this length."""
     text = " ".join(text.split())
     return text if len(text) <= most else text[: most - 1] + "\u2026"
 
 
 def columns_of(letter: str) -> int:
-    """How many columns a letter takes in a face of one width."""
+    """How many columns a letter has in a monospaced font."""
     if unicodedata.category(letter) in ("Mn", "Me", "Cf"):
         return 0
     return 2 if unicodedata.east_asian_width(letter) in "WF" else 1
 
 
 def printable(text: str) -> str:
-    """The text without characters that XML has no place for."""
+    """The text without characters that XML does not allow."""
     return _UNPRINTABLE.sub("\ufffd", text)
 
 
@@ -123,7 +123,7 @@ def plain_line(
     width: float = 1,
     dash: str = "",
 ) -> str:
-    """A line, grey unless a colour is given."""
+    """A line, grey by default."""
     return (
         f'<line x1="{rounded(x1)}" y1="{rounded(y1)}" x2="{rounded(x2)}" y2="{rounded(y2)}" '
         f'stroke="{colour}" stroke-width="{rounded(width)}"{dashes(dash)}/>'

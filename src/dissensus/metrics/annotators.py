@@ -1,4 +1,4 @@
-"""Metrics per annotator: does the predicted answer of each annotator match the given one?
+"""Metrics per annotator: is the predicted answer of each annotator equal to the observed one?
 
 Only answers whose annotator was predicted on their item count. Where an annotator answered an item
 more than once, each answer is compared. A function that returns `AnswerScores` scores every answer;
@@ -20,25 +20,25 @@ from dissensus.scales import MultiLabel, Ordinal
 
 
 def hit(prediction: Prediction, annotations: Annotations) -> AnswerScores:
-    """1 where the predicted answer is the given one, else 0."""
-    rows, given, predicted = _codes(prediction, annotations)
-    return AnswerScores(rows, (given == predicted).astype(float))
+    """1 if the predicted answer equals the observed one, else 0."""
+    rows, observed, predicted = _codes(prediction, annotations)
+    return AnswerScores(rows, (observed == predicted).astype(float))
 
 
 def miss(prediction: Prediction, annotations: Annotations) -> AnswerScores:
-    """0 where the predicted answer is the given one, else 1."""
-    rows, given, predicted = _codes(prediction, annotations)
-    return AnswerScores(rows, (given != predicted).astype(float))
+    """0 if the predicted answer equals the observed one, else 1."""
+    rows, observed, predicted = _codes(prediction, annotations)
+    return AnswerScores(rows, (observed != predicted).astype(float))
 
 
 def distance(prediction: Prediction, annotations: Annotations) -> AnswerScores:
-    """The absolute difference of predicted and given answer, in own units or in levels."""
-    rows, given, predicted = _numbers(prediction, annotations)
-    return AnswerScores(rows, np.abs(given - predicted))
+    """The absolute difference of predicted and observed answer, in units of the scale or levels."""
+    rows, observed, predicted = _numbers(prediction, annotations)
+    return AnswerScores(rows, np.abs(observed - predicted))
 
 
 def surprise(prediction: Prediction, annotations: Annotations) -> AnswerScores:
-    """-ln q of the given answer, q what was predicted for that annotator, in nats.
+    """-ln q, in nats, where q is the predicted probability of the observed answer.
 
     q below 1e-12 counts as 1e-12. On a multi-label scale the mean over values (chosen or not).
     """
@@ -49,12 +49,12 @@ def surprise(prediction: Prediction, annotations: Annotations) -> AnswerScores:
             "annotator cross-entropy needs a distribution for each annotator; this method "
             "predicted only their answers"
         )
-    given = annotations.to(prediction.scale).answer[rows]
+    observed = annotations.to(prediction.scale).answer[rows]
     if isinstance(prediction.scale, MultiLabel):
-        chosen = two_sided(prediction.scale.one_hot(given))
+        chosen = two_sided(prediction.scale.one_hot(observed))
         probability = (chosen * two_sided(mass[pairs].astype(float))).sum(axis=-1)
     else:
-        probability = mass[pairs, given].astype(float)[:, None]
+        probability = mass[pairs, observed].astype(float)[:, None]
     return AnswerScores(rows, -np.log(np.maximum(probability, SMALLEST)).mean(axis=1))
 
 
@@ -81,34 +81,34 @@ def macro_f1_by_annotator(prediction: Prediction, annotations: Annotations) -> n
     The mean over the values that the annotator gave or was predicted to give; nan for those
     without a compared answer.
     """
-    rows, given, predicted = _codes(prediction, annotations)
+    rows, observed, predicted = _codes(prediction, annotations)
     annotator = annotations.annotator_codes("macro-F1 by annotator")[rows]
-    width = int(max(given.max(initial=0), predicted.max(initial=0))) + 1
+    width = int(max(observed.max(initial=0), predicted.max(initial=0))) + 1
 
     def table(codes: np.ndarray, of: np.ndarray) -> np.ndarray:  # (n_annotators, width)
         cells = annotations.n_annotators * width
         return np.bincount(of * width + codes, minlength=cells).reshape(-1, width)
 
-    right = given == predicted
-    hits = table(given[right], annotator[right])
-    occurring = table(given, annotator) + table(predicted, annotator)
+    right = observed == predicted
+    hits = table(observed[right], annotator[right])
+    occurring = table(observed, annotator) + table(predicted, annotator)
     each = (2 * hits / np.maximum(occurring, 1)).sum(axis=1)
     values = (occurring > 0).sum(axis=1).astype(float)
     return np.divide(each, values, out=np.full_like(values, np.nan), where=values > 0)
 
 
 def ccc_by_annotator(prediction: Prediction, annotations: Annotations) -> np.ndarray:
-    """Concordance of each annotator's predicted with given ratings, (n_annotators,).
+    """Concordance of each annotator's predicted with observed ratings, (n_annotators,).
 
     nan for those with fewer than two compared ratings, or where both sides are constant.
     """
-    rows, given, predicted = _numbers(prediction, annotations)
+    rows, observed, predicted = _numbers(prediction, annotations)
     annotator = annotations.annotator_codes("CCC by annotator")[rows]
-    return concordance_by_group(given, predicted, annotator, annotations.n_annotators)
+    return concordance_by_group(observed, predicted, annotator, annotations.n_annotators)
 
 
 def annotator_ccc(prediction: Prediction, annotations: Annotations) -> float:
-    """Concordance of predicted with given ratings over all compared answers.
+    """Concordance of predicted with observed ratings over all compared answers.
 
     1 is equality, 0 no relation. nan where undefined: fewer than two ratings are compared, or both
     sides are constant. As in `ccc`, with unbiased variances.
@@ -124,16 +124,16 @@ def _by_annotator(prediction: Prediction) -> ByAnnotator:
 def _codes(
     prediction: Prediction, annotations: Annotations
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The compared rows of the annotations, and their given and predicted codes."""
+    """The compared rows of the annotations, and their observed and predicted codes."""
     rows, pairs = common_pairs(prediction, annotations)
-    given = codes_on(prediction.scale, annotations)[rows]
-    return rows, given, _by_annotator(prediction).value[pairs]
+    observed = codes_on(prediction.scale, annotations)[rows]
+    return rows, observed, _by_annotator(prediction).value[pairs]
 
 
 def _numbers(
     prediction: Prediction, annotations: Annotations
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The compared rows of the annotations, and their given and predicted ratings or levels."""
+    """The compared rows of the annotations, and their observed and predicted ratings or levels."""
     rows, pairs = common_pairs(prediction, annotations)
-    given = annotations.to(prediction.scale).answer[rows]
-    return rows, given.astype(float), _by_annotator(prediction).value[pairs].astype(float)
+    observed = annotations.to(prediction.scale).answer[rows]
+    return rows, observed.astype(float), _by_annotator(prediction).value[pairs].astype(float)

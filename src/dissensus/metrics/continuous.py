@@ -61,5 +61,4 @@ def concordance_by_group(x: np.ndarray, y: np.ndarray, group: np.ndarray, n: int
     first[group[::-1]] = np.arange(len(group))[::-1]  # the first entry of each group
     varied[group[(x != x[first[group]]) | (y != y[first[group]])]] = True
     below = spread(apart[0], apart[0]) + spread(apart[1], apart[1]) + (means[0] - means[1]) ** 2
-    found = np.full(n, np.nan)
-    return np.divide(2 * spread(*apart), below, out=found, where=varied)
+    return np.divide(2 * spread(*apart), below, out=np.full(n, np.nan), where=varied)

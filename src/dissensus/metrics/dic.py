@@ -70,13 +70,13 @@ def dic_of(prediction: Prediction, annotations: Annotations, at_least: int = FEW
     """
     require(prediction, "DIC", "nominal", "ordinal")
     rows, pairs = common_pairs(prediction, annotations)
-    given = annotations.to(prediction.scale).take(rows)
+    answers = annotations.to(prediction.scale).take(rows)
     assert prediction.by_annotator is not None
-    predicted = replace(given, answer=prediction.by_annotator.value[pairs])
-    kept = _often(given, at_least)
-    observed, expected = _select(given, kept), _select(predicted, kept)
+    predicted = replace(answers, answer=prediction.by_annotator.value[pairs])
+    kept = _often(answers, at_least)
+    observed, expected = _select(answers, kept), _select(predicted, kept)
     compared = _off_diagonal(common_items(observed) >= max(at_least, 1))
-    left_out = _left_out(given, compared)
+    left_out = _left_out(answers, compared)
     return _difference(kappa_matrix(observed), kappa_matrix(expected), compared, left_out)
 
 
@@ -101,8 +101,8 @@ def dic_floor(
     compared = _off_diagonal(common_items(chosen) >= max(at_least, 1))
     left_out = _left_out(annotations, compared)
     generator = np.random.default_rng(seed)
-    found = [_between_halves(chosen, compared, generator) for _ in range(n_splits)]
-    values, norms = zip(*found, strict=True)
+    halves = [_between_halves(chosen, compared, generator) for _ in range(n_splits)]
+    values, norms = zip(*halves, strict=True)
     return Dic(float(np.mean(values)), float(np.mean(norms)), int(compared.sum()) // 2, left_out)
 
 
@@ -115,8 +115,8 @@ def _between_halves(
     inside = first[annotations.item]
     halves = [annotations.take(rows) for rows in (inside, ~inside)]
     met = compared & (common_items(halves[0]) > 0) & (common_items(halves[1]) > 0)
-    found = _difference(kappa_matrix(halves[0]), kappa_matrix(halves[1]), met, 0)
-    return found.value, found.normalised
+    difference = _difference(kappa_matrix(halves[0]), kappa_matrix(halves[1]), met, 0)
+    return difference.value, difference.normalised
 
 
 def _difference(one: np.ndarray, other: np.ndarray, compared: np.ndarray, left_out: int) -> Dic:

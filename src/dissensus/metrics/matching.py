@@ -17,8 +17,8 @@ from dissensus.names import Names
 from dissensus.prediction import ByAnnotator, Prediction
 from dissensus.scales import MultiLabel, Nominal, Ordinal, Scale
 
-Found = TypeVar("Found")
-_KEPT: ContextVar[dict[tuple[Any, ...], tuple[Any, ...]] | None] = ContextVar("kept", default=None)
+Result = TypeVar("Result")
+_CACHE: ContextVar[dict[tuple[Any, ...], tuple[Any, ...]] | None] = ContextVar("kept", default=None)
 
 
 class Compared(NamedTuple):
@@ -37,17 +37,17 @@ def require(prediction: Prediction, metric: str, *scales: str) -> None:
 
 def matching_once() -> AbstractContextManager[None]:
     """Within this block predictions and answers are matched once for all metrics."""
-    return cached_within(_KEPT)
+    return cached_within(_CACHE)
 
 
-def _kept(
-    function: Callable[[Prediction, Annotations], Found],
-) -> Callable[[Prediction, Annotations], Found]:
+def _cached(
+    function: Callable[[Prediction, Annotations], Result],
+) -> Callable[[Prediction, Annotations], Result]:
     """Cache the result within `matching_once`; it must not be changed in place."""
 
     @wraps(function)
-    def found(prediction: Prediction, annotations: Annotations) -> Found:
-        kept = _KEPT.get()
+    def cached(prediction: Prediction, annotations: Annotations) -> Result:
+        kept = _CACHE.get()
         if kept is None:
             return function(prediction, annotations)
         key = (function.__name__, id(prediction), id(annotations))
@@ -55,7 +55,7 @@ def _kept(
             kept[key] = (function(prediction, annotations), prediction, annotations)
         return kept[key][0]
 
-    return found
+    return cached
 
 
 def compared(prediction: Prediction, annotations: Annotations) -> Compared:
@@ -69,29 +69,29 @@ def compared(prediction: Prediction, annotations: Annotations) -> Compared:
 def common_items(predicted: Names, annotations: Annotations) -> tuple[np.ndarray, np.ndarray]:
     """The predicted items that have answers: codes into `predicted` and into the annotations."""
     if predicted == annotations.items:
-        theirs = np.arange(len(predicted))
+        codes = np.arange(len(predicted))
     else:
-        theirs = annotations.items.find(predicted)
+        codes = annotations.items.find(predicted)
     answered = np.append(annotations.per_item() > 0, False)  # the last is for code -1: no such item
-    mine = np.flatnonzero(answered[theirs])
-    return mine, theirs[mine]
+    predicted_codes = np.flatnonzero(answered[codes])
+    return predicted_codes, codes[predicted_codes]
 
 
-@_kept
+@_cached
 def common_pairs(prediction: Prediction, annotations: Annotations) -> tuple[np.ndarray, np.ndarray]:
     """The answers whose annotator was predicted on their item: rows of the annotations, and their
     rows in `by_annotator`. Repeated answers have the same row."""
-    asked = _by_annotator(prediction)
-    who = annotations.annotator_codes("a score per annotator")
+    by_annotator = _by_annotator(prediction)
+    codes = annotations.annotator_codes("a score per annotator")
     item = prediction.items.find(annotations.items)[annotations.item]
-    annotator = asked.annotators.find(annotations.annotators)[who]
-    width = max(len(asked.annotators), 1)
+    annotator = by_annotator.annotators.find(annotations.annotators)[codes]
+    width = max(len(by_annotator.annotators), 1)
     wanted = np.where((item >= 0) & (annotator >= 0), item * width + annotator, -1)
-    keys = asked.item.astype(np.int64) * width + asked.annotator
+    keys = by_annotator.item.astype(np.int64) * width + by_annotator.annotator
     order = np.argsort(keys, kind="stable")
     place = np.minimum(np.searchsorted(keys[order], wanted), max(len(keys) - 1, 0))
-    found = np.flatnonzero(keys[order][place] == wanted) if len(keys) else np.zeros(0, np.int64)
-    return found, order[place[found]]
+    rows = np.flatnonzero(keys[order][place] == wanted) if len(keys) else np.zeros(0, np.int64)
+    return rows, order[place[rows]]
 
 
 def _by_annotator(prediction: Prediction) -> ByAnnotator:
@@ -102,14 +102,14 @@ def _by_annotator(prediction: Prediction) -> ByAnnotator:
     return prediction.by_annotator
 
 
-@_kept
+@_cached
 def distributions(
     prediction: Prediction, annotations: Annotations
 ) -> tuple[np.ndarray, np.ndarray]:
     """Observed and predicted distributions of the common items, (n_common, n_columns) each."""
-    mine, theirs = common_items(prediction.items, annotations)
+    predicted_codes, codes = common_items(prediction.items, annotations)
     observed = annotations.to(prediction.scale).distribution()
-    return observed[theirs], np.asarray(prediction.distribution[mine], dtype=float)
+    return observed[codes], np.asarray(prediction.distribution[predicted_codes], dtype=float)
 
 
 def shares(prediction: Prediction, annotations: Annotations) -> tuple[np.ndarray, np.ndarray]:
@@ -129,25 +129,27 @@ def two_sided(marginals: np.ndarray) -> np.ndarray:
     return np.stack([1 - marginals, marginals], axis=-1)
 
 
-@_kept
+@_cached
 def labels(prediction: Prediction, annotations: Annotations) -> tuple[np.ndarray, np.ndarray]:
     """The observed and the predicted consensus of the common items, (n_common,) codes each.
 
     Of tied values the first is the consensus.
     """
-    mine, theirs = common_items(prediction.items, annotations)
+    predicted_codes, codes = common_items(prediction.items, annotations)
     consensus = _readable(annotations, prediction.scale).consensus(ties="first")
     truth = np.zeros(annotations.n_items, dtype=np.int64)
     truth[consensus.item] = codes_on(prediction.scale, consensus)
-    return truth[theirs], np.asarray(prediction.consensus[mine]).astype(np.int64)
+    return truth[codes], np.asarray(prediction.consensus[predicted_codes]).astype(np.int64)
 
 
 def ratings(prediction: Prediction, annotations: Annotations) -> tuple[np.ndarray, np.ndarray]:
     """The mean rating and the predicted one of the common items, (n_common,) each."""
-    mine, theirs = common_items(prediction.items, annotations)
+    predicted_codes, codes = common_items(prediction.items, annotations)
     answers = annotations.to(prediction.scale)
     sums = np.bincount(answers.item, answers.weight * answers.answer, minlength=answers.n_items)
-    return sums[theirs] / answers.per_item()[theirs], np.asarray(prediction.consensus[mine], float)
+    return sums[codes] / answers.per_item()[codes], np.asarray(
+        prediction.consensus[predicted_codes], float
+    )
 
 
 def _readable(annotations: Annotations, scale: Scale) -> Annotations:
@@ -163,13 +165,13 @@ def codes_on(scale: Scale, annotations: Annotations) -> np.ndarray:
 
     Gold labels may have values that a method cannot predict; these are never right.
     """
-    theirs = annotations.scale
-    if theirs == scale:
+    own_scale = annotations.scale
+    if own_scale == scale:
         return annotations.answer
-    if not (isinstance(theirs, Nominal | Ordinal) and isinstance(scale, Nominal | Ordinal)):
+    if not (isinstance(own_scale, Nominal | Ordinal) and isinstance(scale, Nominal | Ordinal)):
         return annotations.to(scale).answer
-    values = [*scale.values, *(value for value in theirs.values if value not in scale.values)]
-    return np.array([values.index(value) for value in theirs.values])[annotations.answer]
+    values = [*scale.values, *(value for value in own_scale.values if value not in scale.values)]
+    return np.array([values.index(value) for value in own_scale.values])[annotations.answer]
 
 
 def mean(values: np.ndarray) -> float:

@@ -114,7 +114,7 @@ class OverAnswers:
 
 @dataclass(frozen=True)
 class OverAnnotators:
-    """A summary of scores of annotators that are no means over answers, or of the worst."""
+    """A summary of annotators' scores that are not means over answers, or of the worst ones."""
 
     each: Callable[[Prediction, Annotations], np.ndarray]  # (n_annotators,), nan where undefined
     summary: Callable[[np.ndarray, np.ndarray], float]  # of scores and numbers of answers
@@ -134,7 +134,7 @@ class OverAnnotators:
 
 @dataclass(frozen=True)
 class Whole:
-    """A function of all items, which is no mean over them.
+    """A function of all items that is not a mean over them.
 
     `statistic` computes it from the observed and predicted consensus of weighted items, so that it
     can be tested over items; a multi-label scale has none, because its items have several values.
@@ -206,7 +206,7 @@ class Metric:
 
     @property
     def statistic(self) -> Callable[[np.ndarray, np.ndarray], Statistic] | None:
-        """How it is computed from the consensus of weighted items, if it is no mean over items."""
+        """The metric as a function of weighted items' consensus, if it is not a mean over items."""
         return self.formula.statistic if isinstance(self.formula, Whole) else None
 
     def __call__(self, prediction: Prediction, annotations: Annotations) -> float:
@@ -216,13 +216,13 @@ class Metric:
 
     @property
     def parts(self) -> tuple[str, ...]:
-        """The names under which `item_scores` gives what items contribute."""
+        """The names of the item scores that `item_scores` returns."""
         return (self.name,) if self.statistic is None else (OBSERVED, PREDICTED)
 
     def item_scores(
         self, prediction: Prediction, annotations: Annotations
     ) -> dict[str, tuple[Names, np.ndarray]]:
-        """What each item contributes, by name; nothing where a metric is not made of items.
+        """What each item contributes, by name; empty if a metric is not computed from items.
 
         Scores whose mean is the metric, or the two consensus values that `statistic` takes.
         """
@@ -273,7 +273,7 @@ def of_shares(function: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> OverI
 def of_shares_on_scale(
     function: Callable[[np.ndarray, np.ndarray, Scale], np.ndarray],
 ) -> OverItems:
-    """The same for a function that also needs the scale."""
+    """As `of_shares`, for a function that also needs the scale."""
     return OverItems(
         lambda prediction, annotations: function(*shares(prediction, annotations), prediction.scale)
     )
@@ -307,7 +307,7 @@ def worst_decile(
 
     Only annotators with `at_least` compared answers (10) and a score are ranked, because the worst
     of those with few answers are merely unlucky. A tenth of n is rounded up, so that it is at least
-    one annotator. nan where nobody has that many answers.
+    one annotator. nan if no annotator has that many answers.
 
     Example:
         >>> scores, answers = np.array([0.9, 0.2, 0.5]), np.array([40, 12, 3])

@@ -46,11 +46,11 @@ def scores(
         >>> scores(predicted, answers, metrics=["tvd", "soft-accuracy"])
         {'TVD': 0.0, 'soft accuracy': 1.0}
     """
-    asked = None if metrics is None else {metric_name(name) for name in metrics}
+    requested = None if metrics is None else {metric_name(name) for name in metrics}
     apply = {
         name: metric
         for name, metric in METRICS.items()
-        if (metric.short if asked is None else name in asked)
+        if (metric.short if requested is None else name in requested)
         and metric.applies(prediction, annotations)
     }
     with matching_once():
@@ -83,8 +83,8 @@ def item_scores(
     """What each predicted item with answers contributes to these metrics: name -> (items, scores).
 
     The mean of the scores is the metric. Metrics that are computed from labels of all items
-    (macro-F1, CCC) add the observed and the predicted consensus once. Metrics that are not made of
-    items (DIC, ECE, the worst annotators), or not for this scale, are left out.
+    (macro-F1, CCC) add the observed and the predicted consensus once. Metrics that are not computed
+    from items (DIC, ECE, the worst annotators), or not for this scale, are left out.
 
     Example:
         >>> answers = Annotations.from_rows([("t1", "ann", "yes"), ("t2", "ann", "no")])
@@ -142,14 +142,14 @@ def bounds(
         Prediction(scale, names, mass, scale.consensus(mass) if len(mass) else np.zeros(0))
         for mass in (observed, np.broadcast_to(average, observed.shape))
     )
-    found = {}
+    by_metric = {}
     with matching_once():
         for name in map(metric_name, metrics):
             metric = METRICS[name]
             if metric.soft and scale.kind in metric.scales:
                 both = (metric(guess, annotations) for guess in (perfect, constant))
-                found[name] = Bounds(*both)
-    return found
+                by_metric[name] = Bounds(*both)
+    return by_metric
 
 
 def metric_name(name: str) -> str:

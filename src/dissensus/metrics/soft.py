@@ -48,8 +48,8 @@ def kl(observed: np.ndarray, predicted: np.ndarray) -> np.ndarray:
 def reverse_kl(observed: np.ndarray, predicted: np.ndarray) -> np.ndarray:
     """sum q ln(q / p), in nats; p below 1e-12 counts as 1e-12.
 
-    Each hundredth of mass on a value that nobody gave costs about 0.28, so that few answers per
-    item make it large for any method.
+    Each hundredth of mass on a value that no annotator gave costs about 0.28, so that few answers
+    per item make it large for any method.
     """
     return kl(predicted, observed)
 
@@ -122,8 +122,8 @@ def chebyshev(observed: np.ndarray, predicted: np.ndarray) -> np.ndarray:
 def clark(observed: np.ndarray, predicted: np.ndarray) -> np.ndarray:
     """The root of sum ((p - q) / (p + q))^2; a value where both are 0 adds 0.
 
-    0 to the root of the number of values. Each value that nobody gave but that has some mass adds
-    1, however small that mass is.
+    0 to the root of the number of values. Each value that no annotator gave but that has
+    some mass adds 1, however small that mass is.
     """
     return np.sqrt((_relative(observed, predicted) ** 2).sum(axis=-1))
 
@@ -182,7 +182,7 @@ def soft_micro_f1(prediction: Prediction, annotations: Annotations) -> float:
     """2 sum min(p, q) / sum (p + q) over all items and values.
 
     Equal to soft accuracy where one value is chosen. On a multi-label scale p and q are the shares
-    that chose each value, so that values which nobody chooses do not count; nan where nothing is
+    that chose each value, so that values that are never chosen do not count; nan if nothing is
     chosen at all, or no predicted item has answers.
 
     Reference: Kurniawan et al. (2025), arXiv:2502.01891.

@@ -100,7 +100,7 @@ def ratio(above: np.ndarray, below: np.ndarray) -> Sums:
 def mean_of_ratios(above: np.ndarray, below: np.ndarray) -> Sums:
     """The mean over annotators of a share each: (n_runs, n_items, n_annotators) both.
 
-    An annotator of whom nothing was drawn does not count; annotator accuracy is one, with right
+    An annotator without a drawn answer does not count; annotator accuracy is one, with right
     answers above and answers below.
     """
     n_runs, n_items, n_annotators = above.shape
@@ -155,9 +155,9 @@ def correlation(observed: np.ndarray, predicted: np.ndarray) -> Sums:
 
 def sums_by_group(columns: np.ndarray, groups: np.ndarray, n_groups: int) -> np.ndarray:
     """The sums of columns within each group, (n_groups, n_columns)."""
-    found = np.zeros((n_groups, columns.shape[1]))
-    np.add.at(found, groups, columns)
-    return found
+    sums = np.zeros((n_groups, columns.shape[1]))
+    np.add.at(sums, groups, columns)
+    return sums
 
 
 def _codes(observed: np.ndarray, predicted: np.ndarray) -> tuple[np.ndarray, np.ndarray, int]:

@@ -1,4 +1,4 @@
-"""Prediction and Predictions: what every method answers, and all that metrics read."""
+"""Prediction and Predictions: what every method returns, and what metrics use."""
 
 from __future__ import annotations
 

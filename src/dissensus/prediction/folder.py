@@ -1,4 +1,5 @@
-"""A prediction as tables of a folder, and back; a question is a number in their names."""
+"""Write a prediction to the tables of a folder, and read it; file names contain the number of the
+question."""
 
 from __future__ import annotations
 
@@ -36,36 +37,41 @@ class _Tables:
 def write_prediction(
     folder: Path, number: int, question: str, prediction: Prediction
 ) -> dict[str, Any]:
-    """Write the tables of a question; what the front page says of it."""
+    """Write the tables of a question; return its entry in the JSON file."""
     tables = _Tables(folder, number)
     tables.write("items", _item_columns(prediction))
     if prediction.by_annotator is not None:
         _write_pairs(tables, prediction.by_annotator)
-    seen = prediction.attention
-    if seen is not None:
-        tables.write("attention", {"weight": seen.weight, "place": _axes(seen.places)})
-        tables.write("attention-offsets", {"offset": seen.offsets})
+    attention = prediction.attention
+    if attention is not None:
+        tables.write("attention", {"weight": attention.weight, "place": _axes(attention.places)})
+        tables.write("attention-offsets", {"offset": attention.offsets})
     if prediction.members is not None:
         tables.write("members", {"answer": _matrix(prediction.members.T)})
-    for place, looked in enumerate(prediction.member_attention):
-        columns = {"weight": _matrix(looked.weight.T), "place": _axes(looked.places)}
+    for place, member_attention in enumerate(prediction.member_attention):
+        columns = {
+            "weight": _matrix(member_attention.weight.T),
+            "place": _axes(member_attention.places),
+        }
         tables.write(f"member-attention-{place}", columns)
-        tables.write(f"member-offsets-{place}", {"offset": looked.offsets})
+        tables.write(f"member-offsets-{place}", {"offset": member_attention.offsets})
     return {
         "name": question,
         "scale": prediction.scale.to_dict(),
         "pairs": prediction.by_annotator is not None,
-        "attention": None if seen is None else seen.role,
+        "attention": None if attention is None else attention.role,
         "members": prediction.members is not None,
-        "member attention": [looked.role for looked in prediction.member_attention],
+        "member attention": [
+            member_attention.role for member_attention in prediction.member_attention
+        ],
     }
 
 
 def read_prediction(folder: Path, number: int, front: dict[str, Any]) -> Prediction:
-    """What `write_prediction` wrote, by what the front page says of it."""
+    """Read what `write_prediction` wrote; `front` is its entry in the JSON file."""
     tables = _Tables(folder, number)
     items = tables.read("items")
-    role, looked = front["attention"], front.get("member attention", [])
+    role, member_roles = front["attention"], front.get("member attention", [])
     return Prediction(
         scale_from_dict(front["scale"]),
         Names(items["item"]),
@@ -75,7 +81,7 @@ def read_prediction(folder: Path, number: int, front: dict[str, Any]) -> Predict
         None if role is None else _read_attention(tables, role),
         _array(tables.read("members")["answer"]).T if front["members"] else None,
         items["disagreement"].to_numpy() if "disagreement" in items else None,
-        tuple(_read_member_attention(tables, *pair) for pair in enumerate(looked)),
+        tuple(_read_member_attention(tables, *pair) for pair in enumerate(member_roles)),
     )
 
 
@@ -105,10 +111,10 @@ def _write_pairs(tables: _Tables, pairs: ByAnnotator) -> None:
 
 def _read_pairs(tables: _Tables) -> ByAnnotator:
     rows = tables.read("pairs")
-    names, who = Names(tables.read("annotators")["name"]), rows["annotator"]
+    names, annotator = Names(tables.read("annotators")["name"]), rows["annotator"]
     return ByAnnotator(
         rows["item"].to_numpy(),
-        names.codes(who.dictionary)[who.indices.to_numpy()],  # Parquet may reorder it
+        names.codes(annotator.dictionary)[annotator.indices.to_numpy()],  # Parquet may reorder it
         names,
         rows["value"].to_numpy(),
         _array(rows["distribution"]) if "distribution" in rows else None,
@@ -116,19 +122,19 @@ def _read_pairs(tables: _Tables) -> ByAnnotator:
 
 
 def _read_attention(tables: _Tables, role: str) -> Attention:
-    seen = tables.read("attention")
+    columns = tables.read("attention")
     offsets = tables.read("attention-offsets")["offset"].to_numpy()
-    return Attention(role, seen["weight"].to_numpy(), _places(seen["place"]), offsets)
+    return Attention(role, columns["weight"].to_numpy(), _places(columns["place"]), offsets)
 
 
 def _read_member_attention(tables: _Tables, place: int, role: str) -> MemberAttention:
-    seen = tables.read(f"member-attention-{place}")
+    columns = tables.read(f"member-attention-{place}")
     offsets = tables.read(f"member-offsets-{place}")["offset"].to_numpy()
-    return MemberAttention(role, _array(seen["weight"]).T, _places(seen["place"]), offsets)
+    return MemberAttention(role, _array(columns["weight"]).T, _places(columns["place"]), offsets)
 
 
 def _axes(places: np.ndarray) -> Any:
-    """Places (n, n_axes, 2) as a column."""
+    """Places, (n, n_axes, 2), as a column."""
     return _matrix(places.reshape(len(places), 2 * places.shape[1]))
 
 

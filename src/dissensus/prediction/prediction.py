@@ -15,12 +15,12 @@ from dissensus.scales import Scale
 
 @dataclass(frozen=True, eq=False)
 class ByAnnotator:
-    """One row per asked pair of item and annotator."""
+    """One row per predicted pair of item and annotator."""
 
     item: np.ndarray  # (n_pairs,) codes into the prediction's items
     annotator: np.ndarray  # (n_pairs,) codes into annotators
     annotators: Names
-    value: np.ndarray  # (n_pairs,) the answer expected, stored as the scale stores answers
+    value: np.ndarray  # (n_pairs,) the predicted answer, stored as the scale stores answers
     distribution: np.ndarray | None = None  # (n_pairs, n_columns)
 
     def __repr__(self) -> str:
@@ -35,7 +35,7 @@ class ByAnnotator:
 
 @dataclass(frozen=True, eq=False)
 class Attention:
-    """Where a method looked for each asked pair: a weight per position of the content."""
+    """The attention of a method for each predicted pair: a weight per position of the content."""
 
     role: str
     weight: np.ndarray  # (n_positions,) of all pairs, one after another
@@ -45,9 +45,12 @@ class Attention:
 
 @dataclass(frozen=True, eq=False)
 class MemberAttention:
-    """Where each member of an ensemble looked in each item: weights that are never negative and
-    add up to 1 of members that pool by attention, else how much each position speaks for (above
-    0) or against (below 0) what the member answers."""
+    """The attention of each member of an ensemble for each item.
+
+    Members that pool by attention have weights that are not negative and sum to 1. For others, a
+    positive weight says how much the position supports the member's answer, a negative one how
+    much it opposes it.
+    """
 
     role: str
     weight: np.ndarray  # (n_members, n_positions) of all items, one after another
@@ -59,9 +62,9 @@ class MemberAttention:
 class Prediction:
     """The answers to one question.
 
-    `distribution` holds mass over values (nominal, ordinal), over the grid (interval), or the
-    marginals (multi-label); `consensus` is the one answer that stands for it, in the scale's
-    own units: the most probable value, the median level, the mean, the values above one half.
+    `distribution` has the mass over values (nominal, ordinal) or over the grid (interval), or the
+    marginals (multi-label). `consensus` is one answer per item, in the units of the scale: the most
+    probable value, the median level, the mean, or the values above one half.
     """
 
     scale: Scale
@@ -71,13 +74,15 @@ class Prediction:
     by_annotator: ByAnnotator | None = None
     attention: Attention | None = None
     members: np.ndarray | None = None  # (n_members, n_items) answers of an ensemble's members
-    disagreement: np.ndarray | None = None  # (n_items,) 0 none to 1, where a method learns it
+    disagreement: np.ndarray | None = None  # (n_items,) 0 to 1, if a method learns it
     member_attention: tuple[MemberAttention, ...] = ()  # on request, one for each role
 
     def __post_init__(self) -> None:
         expected = (len(self.items), self.scale.n_columns)
         if self.distribution.shape != expected:
-            raise DataError(f"a distribution of {expected} is {self.distribution.shape}")
+            raise DataError(
+                f"the distribution must have the shape {expected}, found {self.distribution.shape}"
+            )
         if self.consensus.shape != expected[:1]:
             raise DataError(f"{expected[0]} items but {len(self.consensus)} answers")
         if self.disagreement is not None and self.disagreement.shape != expected[:1]:
@@ -88,25 +93,25 @@ class Prediction:
     def to_table(self, by: Literal["item", "annotator"] = "item") -> Any:
         """An Arrow table with names, for pandas (`.to_pandas()`), polars or a file.
 
-        Columns are item, annotator (of a row per asked pair), answer, and the share of each value
-        (of ratings, of each bin of the grid).
+        Columns are item, annotator (if rows are pairs), answer, and the share of each value (for
+        ratings: of each bin of the grid).
 
         Example:
             >>> from dissensus import Nominal
-            >>> said = Prediction(
+            >>> prediction = Prediction(
             ...     Nominal(("no", "yes")), Names(["t1"]), np.array([[0.2, 0.8]]), np.array([1])
             ... )
-            >>> said.to_table().to_pylist()
+            >>> prediction.to_table().to_pylist()
             [{'item': 't1', 'answer': 'yes', 'share.no': 0.2, 'share.yes': 0.8}]
         """
         pairs, shares = self.by_annotator, None
         if by not in ("item", "annotator"):
-            raise DataError(f"a table has a row by item or by annotator, not by {by!r}")
+            raise DataError(f"by must be 'item' or 'annotator', found {by!r}")
         if by == "item":
             columns: dict[str, Any] = {"item": self.items.array}
             value, shares = self.consensus, self.distribution
         elif pairs is None:
-            raise DataError("nothing was asked of single annotators; there is a row by item only")
+            raise DataError("no answers of annotators were predicted; use by='item'")
         else:
             columns = {
                 "item": self.items.array.take(pa.array(pairs.item)),
@@ -123,5 +128,5 @@ class Prediction:
         return pa.table(columns)
 
     def __repr__(self) -> str:
-        people = "" if self.by_annotator is None else f"; {self.by_annotator!r}"
-        return f"<Prediction: {self.scale.kind}, {counted(len(self.items), 'item')}{people}>"
+        pairs = "" if self.by_annotator is None else f"; {self.by_annotator!r}"
+        return f"<Prediction: {self.scale.kind}, {counted(len(self.items), 'item')}{pairs}>"

@@ -1,4 +1,4 @@
-"""Predictions: the answers to all questions that a method was asked."""
+"""Predictions: the predicted answers to all questions of a method."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ WITH_DENSITIES = 2  # the format number of a folder that older versions would re
 
 
 class Predictions(Mapping[str, Prediction]):
-    """What a method answers to each question it was asked; saved as a folder of Parquet.
+    """The prediction of a method for each question; saved as a folder of Parquet.
 
     `densities` holds those that the method predicts, by the tuple of their questions.
     """
@@ -31,8 +31,8 @@ class Predictions(Mapping[str, Prediction]):
     ) -> None:
         self._by_question = dict(by_question)
         self.densities = {density.questions: density for density in densities}
-        self.method = method  # the name of the method that answered
-        self.corpus = corpus  # the name of the corpus it was asked about
+        self.method = method  # the name of the method
+        self.corpus = corpus  # the name of the predicted corpus
 
     def __getitem__(self, question: str) -> Prediction:
         if question not in self._by_question:
@@ -40,8 +40,8 @@ class Predictions(Mapping[str, Prediction]):
         return self._by_question[question]
 
     def __repr__(self) -> str:
-        asked = ", ".join(f"{question!r}: {held!r}" for question, held in self.items())
-        return f"<Predictions by {self.method} for {self.corpus!r}: {asked}>"
+        questions = ", ".join(f"{name!r}: {prediction!r}" for name, prediction in self.items())
+        return f"<Predictions by {self.method} for {self.corpus!r}: {questions}>"
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._by_question)
@@ -50,22 +50,24 @@ class Predictions(Mapping[str, Prediction]):
         return len(self._by_question)
 
     def joint(self, *questions: str) -> dict[str, np.ndarray]:
-        """The annotators' values for questions learned together, row for row.
+        """The answers of annotators to several questions, row by row.
 
         Returns:
             `item`, `annotator` and one array of values per question, (n_pairs,).
         """
-        asked = [self[question].by_annotator for question in questions]
-        rows = [pairs for pairs in asked if pairs is not None]
-        if len(rows) < len(asked) or not rows:
-            raise DataError("a joint prediction needs annotators' answers to every question")
+        predicted = [self[question].by_annotator for question in questions]
+        rows = [pairs for pairs in predicted if pairs is not None]
+        if len(rows) < len(predicted) or not rows:
+            raise DataError(
+                "a joint prediction needs predicted answers of annotators to every question"
+            )
         keys = [p.item.astype(np.int64) * max(len(p.annotators), 1) + p.annotator for p in rows]
         shared = keys[0]
         for key in keys[1:]:
             shared = np.intersect1d(shared, key)
-        found = [np.argsort(key)[np.searchsorted(np.sort(key), shared)] for key in keys]
-        joined = {"item": rows[0].item[found[0]], "annotator": rows[0].annotator[found[0]]}
-        return joined | {q: p.value[f] for q, p, f in zip(questions, rows, found, strict=True)}
+        positions = [np.argsort(key)[np.searchsorted(np.sort(key), shared)] for key in keys]
+        joined = {"item": rows[0].item[positions[0]], "annotator": rows[0].annotator[positions[0]]}
+        return joined | {q: p.value[f] for q, p, f in zip(questions, rows, positions, strict=True)}
 
     def save(self, path: str | Path) -> None:
         """Write a folder, whole or not at all."""

@@ -113,19 +113,21 @@ def _check_scales(method: Method) -> None:
 
 
 def _check_equal_seeds(method: Method) -> None:
-    """Nothing is drawn but from the seeds, whatever has been drawn before."""
+    """All randomness comes from the seeds, not from the global generators."""
     for corpus in _corpora(method):
         with _random_state(1):
             first = changed(method, {}).fit(corpus).predict(corpus)
         with _random_state(2):
             second = changed(method, {}).fit(corpus).predict(corpus)
         _assert_equal(
-            first, second, "two fits with the same seeds differ: draw from the seeds only"
+            first,
+            second,
+            "two fits with the same seeds differ: all randomness must come from the seeds",
         )
 
 
 def _check_other_seeds(method: Method) -> None:
-    """Each seed among the settings makes a difference."""
+    """Each seed among the settings changes the predictions."""
     if not draws(method):
         return
     corpus = _corpora(method)[0]
@@ -231,7 +233,7 @@ def _check_annotators_without_answers(method: Method) -> None:
     corpus = _corpora(method)[0]
     answers = corpus["q"]
     train = answers.take(answers.annotator_codes(method.name) != 3)
-    contents = {role: (held, corpus.content[role]) for role, held in corpus.contents.items()}
+    contents = {role: (of_role, corpus.content[role]) for role, of_role in corpus.contents.items()}
     few = Corpus.build(corpus.name, corpus.items, {"q": train}, contents=contents)
     prediction = changed(method, {}).fit(few).predict(few, annotators="all", consensus="all")["q"]
     pairs = _pairs({"q": prediction})
@@ -314,7 +316,7 @@ CHECKS: dict[str, Callable[[Method], None]] = {
 }
 
 
-# ---- what they share ----
+# ---- helpers ----
 
 
 def _kinds(method: Method) -> list[str]:
@@ -407,5 +409,5 @@ def _assert_equal(first: Predictions, second: Predictions, message: str) -> None
     assert _equal(first, second), message
 
 
-def _assert_close(found: Any, expected: Any, message: str, **tolerance: float) -> None:
-    np.testing.assert_allclose(found, expected, **TOLERANCE | tolerance, err_msg=message)
+def _assert_close(actual: Any, expected: Any, message: str, **tolerance: float) -> None:
+    np.testing.assert_allclose(actual, expected, **TOLERANCE | tolerance, err_msg=message)
