@@ -27,7 +27,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 from dissensus import read
 from dissensus.corpus import Corpus
 from dissensus.encoders.studies.vocabulary import Vocabulary
-from dissensus.encoders.studies.word_forms import described
+from dissensus.encoders.studies.word_forms import pair_features
 from dissensus.evaluation import Difference, over_both, over_items
 from dissensus.evaluation.protocols import Fold, k_fold, official
 from dissensus.methods import Job, fit_many, method
@@ -111,7 +111,7 @@ def columns(corpus: Corpus, vocabulary: Vocabulary | None) -> tuple[np.ndarray, 
     roles = [corpus.contents[role].values.to_pylist() for role in ("word", "stem")]
     codes = [corpus.content[role] for role in ("word", "stem")]
     pairs = [[text[c] for c in code] for text, code in zip(roles, codes, strict=True)]
-    rows = [described(w, s, vocabulary) for w, s in zip(*pairs, strict=True)]
+    rows = [pair_features(w, s, vocabulary) for w, s in zip(*pairs, strict=True)]
     found = [np.array([row[name] for row in rows]) for name in rows[0]]
     coded = [np.unique(c, return_inverse=True)[1] if c.dtype.kind == "U" else c for c in found]
     return np.stack(coded, axis=1).astype(float), list(rows[0])

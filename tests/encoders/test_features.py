@@ -46,13 +46,13 @@ def test_a_grey_picture_is_read_as_rgb() -> None:
 
 def test_pictures_of_two_sizes_are_refused() -> None:
     contents = Contents.distinct("image", [_jpeg((2, 1), (0, 0, 0)), _jpeg((1, 1), (0, 0, 0))])[0]
-    message = "picture 1 is 1 x 1, the first is 1 x 2; as features they need one size"
+    message = "picture 1 is 1 x 1, the first is 1 x 2; as features they must have the same size"
     with pytest.raises(DataError, match=message):
         FeaturesEncoder().encode(contents)
 
 
 def test_a_broken_picture_is_named() -> None:
-    with pytest.raises(DataError, match="^picture 0 cannot be read: no format of a picture"):
+    with pytest.raises(DataError, match="^picture 0 cannot be read: not a picture format"):
         FeaturesEncoder().encode(Contents.distinct("image", [b"no picture"])[0])
 
 

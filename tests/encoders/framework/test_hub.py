@@ -120,9 +120,9 @@ def _wider(weights: dict[str, Tensor]) -> dict[str, Tensor]:
 
 MISSING = "missing: 'encoder.layer.0.intermediate.dense.bias', "
 MISSING += "'encoder.layer.0.intermediate.dense.weight', "
-MISSING += "'encoder.layer.1.intermediate.dense.bias', ... (4 in all); "
+MISSING += "'encoder.layer.1.intermediate.dense.bias' and 1 more; "
 UNEXPECTED = "unexpected: 'encoder.layer.0.mlp.gated.bias', 'encoder.layer.0.mlp.gated.weight', "
-UNEXPECTED += "'encoder.layer.1.mlp.gated.bias', ... (4 in all)"
+UNEXPECTED += "'encoder.layer.1.mlp.gated.bias' and 1 more"
 
 
 @pytest.mark.parametrize(

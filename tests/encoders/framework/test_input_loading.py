@@ -86,7 +86,7 @@ def test_what_cannot_be_read_is_found_before_the_first_batch(
     with pytest.raises(DataError) as caught:
         prepared(reader, contents, at_once)
     assert str(caught.value) == (
-        "picture 3 cannot be read: no format of a picture that Pillow knows; leave it out with "
+        "picture 3 cannot be read: not a picture format that Pillow supports; leave it out with "
         "--skip-bad"
     )
     with pytest.raises(ModelError, match="^all contents are blank; there is nothing to encode$"):

@@ -137,4 +137,4 @@ def test_it_is_chosen_by_name() -> None:
     assert len({encoder(name, "text").identity for name in names}) == 3
     with pytest.raises(ModelError) as caught:
         encoder("character-cnn:form=paper", "text")
-    assert str(caught.value) == "encoder 'character-cnn': form is code or text, found 'paper'"
+    assert str(caught.value) == "encoder 'character-cnn': form must be code or text, found 'paper'"

@@ -64,11 +64,12 @@ def test_what_it_cannot_read() -> None:
     with pytest.raises(ModelError) as caught:
         LastBlockEncoder("nowhere.safetensors").load()
     assert str(caught.value) == (
-        "last-block:nowhere.safetensors: a file of weights, or 'efficientnet-lite0', is wanted"
+        "last-block:nowhere.safetensors: no such file; pass a file of weights, or "
+        "'efficientnet-lite0'"
     )
     odd, _ = Contents.distinct("features", [np.zeros((3, READ), np.float32)])
     with pytest.raises(ModelError) as caught:
         LastBlockEncoder().prepare(odd)
     assert str(caught.value) == (
-        "the last block reads squares of vectors 192 wide, found 192 wide, 3 to 3 of a content"
+        "the last block reads square grids of vectors 192 wide, found 192 wide, 3 to 3 per content"
     )

@@ -37,8 +37,8 @@ def test_it_has_nothing_to_say_before_it_learned() -> None:
     with pytest.raises(ModelError) as raised:
         encoder("spelling", "text").encode(held)
     assert str(raised.value) == (
-        "encoder 'spelling' has learned nothing yet, its vectors would mean nothing; let it learn "
-        "with a method: tune=all"
+        "encoder 'spelling' is not pretrained, so its vectors would be random; train it with the "
+        "method: set tune=all"
     )
 
 

@@ -131,9 +131,9 @@ def _lists(values: list[list[str]]) -> Any:
 
 
 def test_words_without_a_vector_are_said(tagger: TaggerEncoder) -> None:
-    said = tagger.missed(_texts("so odd", "odd even!"))
+    said = tagger.unknown_note(_texts("so odd", "odd even!"))
     assert said == "3 words have no vector in made.txt: 'odd', 'even!'"
-    assert tagger.missed(_texts("so good")) is None
+    assert tagger.unknown_note(_texts("so good")) is None
 
 
 # ---- in a method ----
@@ -216,12 +216,12 @@ def test_frozen_it_means_nothing(tagger: TaggerEncoder) -> None:
     with pytest.raises(ModelError) as caught:
         Single(encoder=name, training=QUICK).fit(_tags())
     assert str(caught.value) == (
-        "encoder 'tagger' has learned nothing yet, its vectors would mean nothing; let it learn "
-        "with a method: tune=all"
+        "encoder 'tagger' is not pretrained, so its vectors would be random; train it with the "
+        "method: set tune=all"
     )
     with pytest.raises(ModelError) as caught:
         Single(encoder=name, tune=1, training=QUICK).fit(_tags())
-    assert str(caught.value) == "encoder 'tagger' is trained as a whole: tune=all"
+    assert str(caught.value) == "encoder 'tagger' is trained as a whole: set tune=all"
 
 
 def test_it_is_chosen_by_name(tagger: TaggerEncoder) -> None:

@@ -13,7 +13,7 @@ from dissensus import Annotations, Corpus
 from dissensus.contents import Contents
 from dissensus.encoders import encoder, encodings
 from dissensus.encoders.studies.vocabulary import Vocabulary
-from dissensus.encoders.studies.word_forms import WordFormsEncoder, described, edits, vector
+from dissensus.encoders.studies.word_forms import WordFormsEncoder, edits, pair_features, vector
 from dissensus.errors import DataError, ModelError
 from dissensus.methods import Single
 
@@ -85,16 +85,16 @@ def _pairs(*pairs: tuple[str, ...]) -> Contents:
     ],
 )
 def test_what_is_seen_of_a_pair(word: str, form: str, expected: dict[str, float]) -> None:
-    found = described(word, form)
+    found = pair_features(word, form)
     assert {name: found[name] for name in expected} == expected
 
 
 def test_composed_accents_and_case_are_one_spelling() -> None:
-    assert described("cafe\u0301s", "CAFÉ")["letters cut off"] == 1
+    assert pair_features("cafe\u0301s", "CAFÉ")["letters cut off"] == 1
 
 
 def test_letters_where_they_end_and_part() -> None:
-    found = described("at", "é")
+    found = pair_features("at", "é")
     assert [found[f"letter {-n} of the word"] for n in range(1, 5)] == ["t", "a", "", ""]
     assert [found[f"letter {-n} of the form"] for n in range(1, 4)] == ["é", "", ""]
     parting = ("last common letter", "first letter cut off", "first letter put on")
@@ -104,7 +104,7 @@ def test_letters_where_they_end_and_part() -> None:
 def test_what_is_cut_off_and_put_on() -> None:
     pairs = (("homilies", "homily"), ("box", "box"), ("unsparing", "sparing"), ("ee", " "))
     # where nothing is common, or much is cut off, the word itself would be told
-    found = [described(*pair) for pair in pairs]
+    found = [pair_features(*pair) for pair in pairs]
     assert [pair["change"] for pair in found] == ["ies>y", ">", "...", "..."]
     assert [pair["beginning"] for pair in found] == ["", "", "un", ""]
 
@@ -132,7 +132,7 @@ def test_edits_are_levenshteins() -> None:
 
 
 def test_rare_and_related_words(known: Vocabulary) -> None:
-    found = described("Stopped", "stop", known)
+    found = pair_features("Stopped", "stop", known)
     assert found["rarity of the form"] == 0
     assert found["rarity of the word"] == pytest.approx(math.log(3))
     assert found["likeness of the form"] == pytest.approx(1 / math.sqrt(1.01))
@@ -141,7 +141,7 @@ def test_rare_and_related_words(known: Vocabulary) -> None:
 
 
 def test_unknown_words_are_rarer_than_all_and_like_nothing(known: Vocabulary) -> None:
-    found = described("walked", "walke", known)
+    found = pair_features("walked", "walke", known)
     assert found["rarity of the form"] == pytest.approx(math.log(8))
     assert math.isnan(float(found["likeness of the form"]))
     assert not found["likeness of the form is known"]
@@ -149,15 +149,15 @@ def test_unknown_words_are_rarer_than_all_and_like_nothing(known: Vocabulary) ->
 
 
 def test_other_bases_come_from_the_word_alone(known: Vocabulary) -> None:
-    found = described("walked", "walked", known)
+    found = pair_features("walked", "walked", known)
     assert (found["other bases"], found["bases of the form"]) == (1, 1)
     assert found["likeness of nearest other base"] == pytest.approx(1)
     assert found["letters of the nearest other base"] == 4
-    assert described("walked", "walk", known)["other bases"] == 0
+    assert pair_features("walked", "walk", known)["other bases"] == 0
 
 
 def test_compounds_part_where_both_halves_are_known(known: Vocabulary) -> None:
-    found = described("backbone", "back bone", known)
+    found = pair_features("backbone", "back bone", known)
     assert found["where the word parts"] == 4
     assert found["rarity of the word's rarer half"] == pytest.approx(math.log(7))
     assert found["rarity of the rarest part"] == pytest.approx(math.log(7))
@@ -165,8 +165,8 @@ def test_compounds_part_where_both_halves_are_known(known: Vocabulary) -> None:
 
 @pytest.mark.parametrize("form", ["", " ", "DELETED", "é", "a b c"])
 def test_every_form_is_finite_and_as_wide(known: Vocabulary, form: str) -> None:
-    found = vector(described("walked", form, known))
-    assert found.shape == vector(described("", "", known)).shape
+    found = vector(pair_features("walked", form, known))
+    assert found.shape == vector(pair_features("", "", known)).shape
     assert np.isfinite(found).all()
 
 
@@ -196,7 +196,7 @@ def test_one_vector_per_pair(file: Path) -> None:
     made = encoder(f"word-forms:{file}", "text")
     store = made.encode(_pairs(("stopped", "stop"), ("walked", "walked")))
     assert np.diff(store.offsets).tolist() == [1, 1]
-    expected = vector(described("walked", "walked", Vocabulary.read(file)))
+    expected = vector(pair_features("walked", "walked", Vocabulary.read(file)))
     np.testing.assert_allclose(store.vectors[1], expected, rtol=1e-6)
     plain = encoder("word-forms", "text").encode(_pairs(("stopped", "stop")))
     assert 0 < plain.width < store.width

@@ -1,4 +1,4 @@
-"""What every encoder promises, and what those with a network share."""
+"""The interface of every encoder, and what encoders with a network share."""
 
 from __future__ import annotations
 
@@ -22,23 +22,23 @@ ON_GPU = 4  # times as many units in a batch
 
 
 class Encoder(ABC):
-    """Turns contents into sequences of vectors. A frozen one is run once and cached on disk."""
+    """Turns contents into sequences of vectors; those of a frozen encoder are cached on disk."""
 
-    kinds: ClassVar[tuple[Kind, ...]]  # what it can read
+    kinds: ClassVar[tuple[Kind, ...]]  # of contents that it can read
     cached: ClassVar[bool] = True
     piece: ClassVar[int] = 4096  # contents encoded, and written to the cache, at a time
 
     @property
     @abstractmethod
     def identity(self) -> str:
-        """Everything its output depends on but the content: name, revision, length limit."""
+        """Everything that its vectors depend on besides contents: name, revision, length limit."""
 
     @abstractmethod
     def encode(self, contents: Contents) -> Store:
         """One sequence per content, in order."""
 
-    def missed(self, contents: Contents) -> str | None:
-        """A note on what of the contents is unknown to it, if anything."""
+    def unknown_note(self, contents: Contents) -> str | None:
+        """A note on parts of the contents that it does not know, if there are any."""
         return None
 
 
@@ -46,27 +46,31 @@ class EncoderNetwork(nn.Module):
     """The network of an encoder: units of contents in, a vector per position out."""
 
     width: int
-    pretrained: ClassVar[bool] = True  # else it learns as fast as what is new
-    stackable: ClassVar[bool] = True  # whether vmap runs it
+    pretrained: ClassVar[bool] = True  # if not, it has the learning rate of new weights
+    stackable: ClassVar[bool] = True  # whether it runs under vmap
 
     @abstractmethod
     def forward(self, units: Tensor, lengths: Tensor) -> Tensor:
-        """Units (n_contents, length, ...), of which each content has `lengths`, to vectors
-        (n_contents, positions, width); what stands behind a content's last position is
-        never looked at."""
+        """The vectors of all positions, (n_contents, n_positions, width); those after the last
+        position of a content are ignored.
+
+        Args:
+            units: (n_contents, length, ...), padded.
+            lengths: the number of units of each content.
+        """
 
     @property
     @abstractmethod
     def blocks(self) -> list[nn.Module]:
-        """Its layers, the first one first; what is in none of them comes before them."""
+        """Its layers, in order; weights outside of them come before the first."""
 
     def initialise(self) -> None:
-        """Draw anew what is not pretrained, from torch's generator; nothing of most networks."""
+        """Draw new weights, from torch's generator, if the network is not pretrained."""
 
 
 def copied(network: EncoderNetwork) -> EncoderNetwork:
-    """A deep copy in half the time: most of what there is to copy are each layer's lists of hooks,
-    which are empty."""
+    """A deep copy in half the time: most objects to copy are the empty lists of hooks of each
+    layer."""
     values = (value for part in network.modules() for value in vars(part).values())
     empty = [value for value in values if type(value) is OrderedDict and not value]
     known: dict[int, Any] = {id(value): OrderedDict() for value in empty}
@@ -74,13 +78,13 @@ def copied(network: EncoderNetwork) -> EncoderNetwork:
 
 
 class NeuralEncoder(Encoder):
-    """An encoder with a network: frozen here, or trained as a part of another one."""
+    """An encoder with a network: frozen, or fine-tuned as part of a method's network."""
 
     units_per_batch: ClassVar[int]  # on a CPU
 
     @abstractmethod
     def prepare(self, contents: Contents) -> Prepared:
-        """Contents as the network reads them; a content that cannot be read is an error."""
+        """Contents in the form that the network expects; an unreadable content is an error."""
 
     @abstractmethod
     def load(self) -> EncoderNetwork:
@@ -88,20 +92,20 @@ class NeuralEncoder(Encoder):
 
     @cached_property
     def network(self) -> EncoderNetwork:
-        """The pretrained network, loaded once; not to be changed."""
+        """The pretrained network, loaded once; do not change it."""
         return self.load().eval().requires_grad_(False)
 
     def trainable(self, n_blocks: int | None = None) -> EncoderNetwork:
-        """A copy to be trained, as a whole or only its last blocks."""
-        made = copied(self.network).requires_grad_(n_blocks is None)
+        """A copy to fine-tune, as a whole or only its last blocks."""
+        network = copied(self.network).requires_grad_(n_blocks is None)
         if n_blocks is not None:
-            if not 1 <= n_blocks <= len(made.blocks):
+            if not 1 <= n_blocks <= len(network.blocks):
                 raise ModelError(
-                    f"the encoder has {len(made.blocks)} blocks to train, found {n_blocks}"
+                    f"the encoder has {len(network.blocks)} blocks to train, found {n_blocks}"
                 )
-            for block in made.blocks[-n_blocks:]:
+            for block in network.blocks[-n_blocks:]:
                 block.requires_grad_(True)
-        return made
+        return network
 
     def encode(self, contents: Contents) -> Store:
         prepared = self.prepare(contents)
@@ -113,15 +117,15 @@ class NeuralEncoder(Encoder):
             for codes in self._batches(np.diff(prepared.offsets)):
                 inputs = prepared.inputs(codes).to(device)
                 with torch.inference_mode():
-                    found = network(inputs.units, inputs.lengths).half().cpu().numpy()
-                for row, code in zip(found, codes, strict=True):
+                    outputs = network(inputs.units, inputs.lengths).half().cpu().numpy()
+                for padded, code in zip(outputs, codes, strict=True):
                     first, last = offsets[code], offsets[code + 1]
-                    vectors[first:last] = row[: last - first]
+                    vectors[first:last] = padded[: last - first]
                 advance(len(codes))
         return Store(vectors, prepared.places, offsets, prepared.cut)
 
     def _batches(self, lengths: np.ndarray) -> list[np.ndarray]:
-        """Contents of like length together, so that little is padded; the longest first."""
+        """Batches of contents of similar length, to avoid padding; the longest contents first."""
         n_units = self.units_per_batch * (ON_GPU if torch.cuda.is_available() else 1)
         order = np.argsort(-lengths, kind="stable")
         batches, first = [], 0
@@ -133,27 +137,27 @@ class NeuralEncoder(Encoder):
 
 
 class UntrainedEncoder(NeuralEncoder):
-    """An encoder that has learned nothing yet, and learns with a method or not at all."""
+    """An encoder that is not pretrained: it must be trained together with a method."""
 
     cached: ClassVar[bool] = False
-    called: ClassVar[str]  # by its name, in errors
+    encoder_name: ClassVar[str]  # in errors
 
     @abstractmethod
-    def made(self) -> EncoderNetwork:
+    def build(self) -> EncoderNetwork:
         """The network, with any first weights."""
 
     def load(self) -> EncoderNetwork:
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(0)
-            return self.made()
+            return self.build()
 
     def trainable(self, n_blocks: int | None = None) -> EncoderNetwork:
         if n_blocks is not None:
-            raise ModelError(f"encoder {self.called!r} is trained as a whole: tune=all")
+            raise ModelError(f"encoder {self.encoder_name!r} is trained as a whole: set tune=all")
         return super().trainable()
 
     def encode(self, contents: Contents) -> Store:
         raise ModelError(
-            f"encoder {self.called!r} has learned nothing yet, its vectors would mean nothing; "
-            "let it learn with a method: tune=all"
+            f"encoder {self.encoder_name!r} is not pretrained, so its vectors would be random; "
+            "train it with the method: set tune=all"
         )

@@ -1,4 +1,4 @@
-"""ENCODERS: all encoders by name; and the encoder of each role of a corpus."""
+"""ENCODERS: all encoders by name, and the encoders of the roles of a corpus."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from dissensus.errors import ModelError, listed
 if TYPE_CHECKING:
     from dissensus.encoders.framework.base import Encoder
 
-# by kind of content, then by name: the module and class; what ends in ":" is followed by a path;
-# "" is any other name, a folder or a model of the hub
+# kind of content -> name -> module and class; a name that ends in ":" is followed by a path; "" is
+# any other name: a folder or a model on the hub
 ENCODERS: dict[Kind, dict[str, tuple[str, str]]] = {
     "text": {
         "minilm": ("text", "TextEncoder"),
@@ -54,7 +54,7 @@ ENCODERS: dict[Kind, dict[str, tuple[str, str]]] = {
     },
 }
 WITH_PATH = ("words:", "tagger:", "word-forms:", "last-block:")
-BESIDE = "&"  # between the names of encoders that read one role
+AND = "&"  # between the names of several encoders of one role
 DEFAULTS: dict[Kind, str] = {
     "text": "minilm",
     "image": "efficientnet-lite0",
@@ -77,11 +77,11 @@ class Encoding:
         return encode(self.encoder, self.contents)
 
 
-def encode(reader: Encoder, contents: Contents) -> Store:
+def encode(frozen: Encoder, contents: Contents) -> Store:
     """The vectors of contents, from the feature cache if they were encoded before."""
     if not len(contents):
         raise ModelError("all contents are blank; there is nothing to encode")
-    return cached_store(reader, contents) if reader.cached else reader.encode(contents)
+    return cached_store(frozen, contents) if frozen.cached else frozen.encode(contents)
 
 
 @functools.cache
@@ -89,63 +89,63 @@ def encoder(name: str, kind: Kind) -> Encoder:
     """The encoder of this name for contents of this kind.
 
     Args:
-        name: of an entry of ENCODERS, "auto" for the kind's default, "words:PATH", "tagger:PATH" or
-            "word-forms:PATH" for a file of word vectors, "last-block:efficientnet-lite0", a folder
-            that holds a transformers model, or a model's name on the hub; its options stand
-            behind it, as in "minilm:max_length=64".
+        name: an entry of ENCODERS, "auto" for the default of the kind, "words:PATH", "tagger:PATH"
+            or "word-forms:PATH" for a file of word vectors, "last-block:efficientnet-lite0", a
+            folder with a transformers model, or the name of a model on the hub. Options follow the
+            name, as in "minilm:max_length=64".
     """
-    ours = ENCODERS[kind]
-    plain, options = _parted(name)
+    entries = ENCODERS[kind]
+    plain, options = _split_options(name)
     plain = DEFAULTS[kind] if plain == "auto" else plain
-    if _entry(plain) not in ours and ("" not in ours or _is_ours(plain)):
-        known = [known for known in ours if known]
+    if _entry(plain) not in entries and ("" not in entries or _is_entry(plain)):
+        known = [known for known in entries if known]
         raise ModelError(f"no encoder {plain!r} reads {kind}; there are {listed(known)}")
-    module, cls = ours.get(_entry(plain)) or ours[""]
-    found = getattr(importlib.import_module(f"dissensus.encoders.{module}"), cls)
-    known_options = {field.name: field for field in fields(found)}
+    module, class_name = entries.get(_entry(plain)) or entries[""]
+    cls = getattr(importlib.import_module(f"dissensus.encoders.{module}"), class_name)
+    known_options = {field.name: field for field in fields(cls)}
     with_path = _entry(plain).endswith(":")
     path = plain.removeprefix(_entry(plain)) if with_path else plain
-    named = (path,) if with_path or "name" in known_options else ()
-    for field in ("name", "vectors"):  # what is typed as the name or behind it
+    arguments = (path,) if with_path or "name" in known_options else ()
+    for field in ("name", "vectors"):  # part of the name, not options
         known_options.pop(field, None)
-    made: Encoder = found(*named, **_read_options(plain, options, known_options))
-    return made
+    of_name: Encoder = cls(*arguments, **_read_options(plain, options, known_options))
+    return of_name
 
 
-def _parted(name: str) -> tuple[str, dict[str, str]]:
-    """A name, and the options behind it.
+def _split_options(name: str) -> tuple[str, dict[str, str]]:
+    """A name without its options, and the options.
 
     Example:
-        >>> _parted("minilm:max_length=64"), _parted("words:glove.txt")
+        >>> _split_options("minilm:max_length=64"), _split_options("words:glove.txt")
         (('minilm', {'max_length': '64'}), ('words:glove.txt', {}))
     """
-    found = re.fullmatch(r"(.*?)((?::\w+=[^:=]*)*)", name, re.DOTALL)
-    assert found is not None  # it matches whatever there is
-    return found[1], dict(option.split("=") for option in found[2].split(":")[1:])
+    match = re.fullmatch(r"(.*?)((?::\w+=[^:=]*)*)", name, re.DOTALL)
+    assert match is not None  # the pattern matches any text
+    return match[1], dict(option.split("=") for option in match[2].split(":")[1:])
 
 
 def _read_options(
     name: str, options: Mapping[str, str], known: Mapping[str, Field[Any]]
 ) -> dict[str, Any]:
-    """Options as numbers or words, as the encoder's fields say."""
-    read: dict[str, Any] = {}
+    """Options as numbers or text, by the types of the encoder's fields."""
+    values: dict[str, Any] = {}
     for option, text in options.items():
         if option not in known:
             raise ModelError(
                 f"encoder {name!r} has no option {option!r}; it has {listed(known) or 'none'}"
             )
         if known[option].type == "str":
-            read[option] = text  # the encoder says which words it knows
+            values[option] = text  # checked by the encoder
             continue
         whole = known[option].type != "float"
         try:
-            read[option] = int(text) if whole else float(text)
+            values[option] = int(text) if whole else float(text)
         except ValueError:
-            read[option] = 0
-        if not 0 < read[option] < math.inf:
+            values[option] = 0
+        if not 0 < values[option] < math.inf:
             kind = "an integer" if whole else "a number"
             raise ModelError(f"encoder {name!r}: {option} must be {kind} above 0, found {text!r}")
-    return read
+    return values
 
 
 def _entry(name: str) -> str:
@@ -153,98 +153,97 @@ def _entry(name: str) -> str:
     return next((entry for entry in WITH_PATH if name.startswith(entry)), name)
 
 
-def _is_ours(name: str) -> bool:
-    """Whether it is the name of one of our encoders, for one kind or another."""
+def _is_entry(name: str) -> bool:
+    """Whether a name is an entry of ENCODERS, of any kind."""
     return any(_entry(name) in names for names in ENCODERS.values())
 
 
 def encodings(corpus: Corpus, name: str | Mapping[str, str]) -> dict[str, Encoding]:
-    """What is read of a corpus, and by which encoder.
+    """The encodings of the roles of a corpus, by key: a role, or several roles or encoders joined.
 
     Args:
         name: one encoder for all roles it can read ("auto": each role's default), or a name for
-            each role; "premise+hypothesis" are texts that are read together. Of a corpus with
-            several kinds of contents, a model by folder or hub name reads the kind it is made for.
-            "minilm&spelling" are two encoders for one role; what the second one reads of "text"
-            has the key "text&spelling".
+            each role. "premise+hypothesis" are texts that are read together. In a corpus with
+            several kinds of contents, a model by folder or hub name reads the kind that its
+            configuration names. "minilm&spelling" are two encoders of one role; the key of the
+            second is then "text&spelling".
     """
     if isinstance(name, Mapping):
         return {
-            key: _reading(corpus, role, one)
+            key: _encoding(corpus, role, one)
             for role, of_role in name.items()
-            for key, one in _beside(role, of_role)
+            for key, one in _keys_and_names(role, of_role)
         }
-    held_kinds = {role: held.kind for role, held in corpus.contents.items()}
-    kinds = set(held_kinds.values())
-    for one in name.split(BESIDE):
-        kinds &= _kinds(one, set(held_kinds.values()))
-    of_roles = {role: name for role, kind in held_kinds.items() if kind in kinds}
+    kind_of_role = {role: contents.kind for role, contents in corpus.contents.items()}
+    kinds = set(kind_of_role.values())
+    for one in name.split(AND):
+        kinds &= _kinds(one, set(kind_of_role.values()))
+    of_roles = {role: name for role, kind in kind_of_role.items() if kind in kinds}
     by_role = encodings(corpus, of_roles)
     if not by_role:
-        if not held_kinds:
+        if not kind_of_role:
             raise ModelError(
                 f"{corpus.name}: the corpus has no contents for encoder {name!r} to read; name the "
                 "column of the texts (text=, --text), or choose a method that ignores contents "
                 "(prior, annotator-majority)"
             )
-        shown = ", ".join(f"{role!r} ({kind})" for role, kind in held_kinds.items())
-        raise ModelError(f"{corpus.name}: encoder {name!r} does not read {shown}")
+        roles = ", ".join(f"{role!r} ({kind})" for role, kind in kind_of_role.items())
+        raise ModelError(f"{corpus.name}: encoder {name!r} does not read {roles}")
     return by_role
 
 
-def _beside(role: str, name: str) -> list[tuple[str, str]]:
-    """The keys of all that read a role, and their names.
+def _keys_and_names(role: str, name: str) -> list[tuple[str, str]]:
+    """The key and the name of each encoder of a role.
 
     Example:
-        >>> _beside("text", "minilm&spelling:channels=8")
+        >>> _keys_and_names("text", "minilm&spelling:channels=8")
         [('text', 'minilm'), ('text&spelling:channels=8', 'spelling:channels=8')]
     """
-    first, *others = name.split(BESIDE)
+    first, *others = name.split(AND)
     if "" in (first, *others) or len({first, *others}) <= len(others):
         raise ModelError(
-            f"encoder {name!r}: the names on both sides of {BESIDE!r} must be of "
-            "encoders, each once"
+            f"encoder {name!r}: the names on both sides of {AND!r} must be of encoders, each once"
         )
-    return [(role, first), *((f"{role}{BESIDE}{one}", one) for one in others)]
+    return [(role, first), *((f"{role}{AND}{one}", one) for one in others)]
 
 
 def roles_of(key: str, known: Container[str]) -> list[str]:
-    """The roles that are read under a key.
+    """The roles of a key.
 
     Example:
         >>> roles_of("premise+hypothesis&spelling", {"premise", "hypothesis"})
         ['premise', 'hypothesis']
     """
-    plain = key if key in known else key.split(BESIDE)[0]
+    plain = key if key in known else key.split(AND)[0]
     return [plain] if plain in known else plain.split("+")
 
 
-def _kinds(name: str, held: set[Kind]) -> set[Kind]:
-    """Those of the kinds that are there which the encoder of this name reads."""
-    plain = _parted(name)[0]
+def _kinds(name: str, kinds: set[Kind]) -> set[Kind]:
+    """The kinds of content, among these, that the encoder of this name reads."""
+    plain = _split_options(name)[0]
     if plain == "auto":
-        return held
-    if _is_ours(plain):
-        return {kind for kind in held if _entry(plain) in ENCODERS[kind]}
-    able = {kind for kind in held if "" in ENCODERS[kind]}
-    return able & set(hub.kinds(plain)) if len(able) > 1 else able
+        return kinds
+    if _is_entry(plain):
+        return {kind for kind in kinds if _entry(plain) in ENCODERS[kind]}
+    possible = {kind for kind in kinds if "" in ENCODERS[kind]}
+    return possible & set(hub.kinds(plain)) if len(possible) > 1 else possible
 
 
-def _reading(corpus: Corpus, roles: str, name: str) -> Encoding:
+def _encoding(corpus: Corpus, roles: str, name: str) -> Encoding:
     parts = roles.split("+") if roles not in corpus.contents else [roles]
-    strange = [role for role in parts if role not in corpus.contents]
-    if strange:
+    unknown = [role for role in parts if role not in corpus.contents]
+    if unknown:
         raise ModelError(
-            f"{corpus.name}: no role {listed(strange)}; there are {listed(corpus.contents)}"
+            f"{corpus.name}: no role {listed(unknown)}; there are {listed(corpus.contents)}"
         )
     if len(parts) == 1:
-        held = corpus.contents[roles]
-        return Encoding(encoder(name, held.kind), held, corpus.content[roles])
-    return Encoding(encoder(name, "text"), *_together(corpus, parts))
+        contents = corpus.contents[roles]
+        return Encoding(encoder(name, contents.kind), contents, corpus.content[roles])
+    return Encoding(encoder(name, "text"), *_joined_texts(corpus, parts))
 
 
-def _together(corpus: Corpus, roles: list[str]) -> tuple[Contents, np.ndarray]:
-    """Distinct tuples of texts, and the one of each item; an absent text is an empty one."""
+def _joined_texts(corpus: Corpus, roles: list[str]) -> tuple[Contents, np.ndarray]:
+    """Distinct tuples of texts, and the code of each item's; an absent text is empty."""
     other = [role for role in roles if corpus.contents[role].kind != "text"]
     if other:
         raise ModelError(

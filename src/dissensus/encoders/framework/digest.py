@@ -1,4 +1,4 @@
-"""A hash of everything that methods learn from."""
+"""A hash of all data that methods learn from."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from dissensus.encoders.framework.keys import content_keys
 
 
 def data_digest(corpus: Corpus) -> str:
-    """A hash of what methods learn from and are judged by."""
+    """A hash of everything that methods learn from and are scored on."""
     digest = hashlib.sha256()
     for part in ("\n".join(corpus.items), "\n".join(corpus.annotators), corpus.group):
         digest.update(f"{part}\0".encode())
-    for kind, held in (("asked", corpus.questions), ("gold", corpus.gold)):
-        for question, answers in sorted(held.items()):
+    for kind, tables in (("asked", corpus.questions), ("gold", corpus.gold)):
+        for question, answers in sorted(tables.items()):
             digest.update(f"{kind} {question}\0".encode())
             _add_answers(digest, answers)
     for role, contents in sorted(corpus.contents.items()):

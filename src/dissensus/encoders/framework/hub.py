@@ -59,7 +59,7 @@ def pretrained_network(
     from transformers import AutoModel
     from transformers.utils import logging
 
-    verbosity = logging.get_verbosity()  # type: ignore[no-untyped-call]
+    verbosity = logging.get_verbosity()
     logging.set_verbosity_error()  # type: ignore[no-untyped-call]  # of its own report on weights
     try:
         model, report = pretrained(
@@ -72,7 +72,7 @@ def pretrained_network(
             **options,
         )
     finally:
-        logging.set_verbosity(verbosity)  # type: ignore[no-untyped-call]
+        logging.set_verbosity(verbosity)
     weights = dict(model.named_parameters()) | dict(model.named_buffers())
     network = without_pooler(model if part is None else part(model))
     used = {id(values) for values in (*network.parameters(), *network.buffers())}

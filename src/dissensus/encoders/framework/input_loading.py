@@ -1,4 +1,4 @@
-"""Contents made ready for an encoder that learns: all at once, or by batch where they are large."""
+"""Inputs of an encoder that is fine-tuned: prepared all at once, or batch by batch if large."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from dissensus.progress import progress
 if TYPE_CHECKING:
     from dissensus.encoders.framework.base import NeuralEncoder
 
-AT_ONCE = 1 << 28  # bytes that stay prepared: 5,000 pictures, 2 hours of speech, any texts
-PIECE = 128  # contents read at a time, to see how large they are
+AT_ONCE = 1 << 28  # bytes that stay in memory: 5,000 pictures, 2 hours of speech, any texts
+PIECE = 128  # contents read at a time, to measure how large they are
 
 
 @dataclass(frozen=True, eq=False)
 class ByBatch:
-    """Contents that are read anew for every batch that shows them."""
+    """Contents that are read again for every batch."""
 
     encoder: NeuralEncoder
     contents: Contents
@@ -36,14 +36,14 @@ class ByBatch:
 def prepared(
     encoder: NeuralEncoder, contents: Contents, at_once: int | None = None
 ) -> Prepared | ByBatch:
-    """Contents as the encoder's network reads them.
+    """Contents in the form that the encoder's network expects.
 
-    All of them are read here once, so that one which cannot be read is found before a training
-    begins, not in the midst of it.
+    All of them are read once here, so that a content that cannot be read is an error before the
+    training starts.
 
     Args:
-        at_once: bytes (AT_ONCE, if left out); contents that take more are read again for every
-            batch, and kept as they are (compressed, or on disk) in between.
+        at_once: bytes (AT_ONCE if left out); if contents take more, they are read again for every
+            batch, and stay compressed or on disk in between.
     """
     at_once = AT_ONCE if at_once is None else at_once
     if not len(contents):

@@ -1,4 +1,4 @@
-"""Prepared and Inputs: contents as a network reads them, and a padded batch of them."""
+"""Prepared and Inputs: contents in the form that a network expects, and a padded batch of them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Prepared:
     """Tokens, pictures, frames or samples, one content after another in flat arrays.
 
     A network turns the units of a content into positions, of which there may be fewer (speech)
-    or more (the grid of a picture); `places` says where each of these lies.
+    or more (the grid of a picture). `places` contains the place of each position in its content.
     """
 
     units: np.ndarray  # (n_units, ...), of any type
@@ -37,7 +37,7 @@ class Prepared:
 
     @property
     def one_position(self) -> bool:
-        """Whether each content becomes one position, whatever it is made of."""
+        """Whether each content becomes one position."""
         return bool((np.diff(self.place_offsets) == 1).all())
 
     def inputs(self, codes: np.ndarray) -> Inputs:
@@ -48,7 +48,7 @@ class Prepared:
 
     @classmethod
     def joined(cls, parts: Sequence[Prepared]) -> Prepared:
-        """Several, one after another."""
+        """All parts, concatenated."""
         return cls(
             np.concatenate([part.units for part in parts]),
             _offsets([np.diff(part.offsets) for part in parts]),
@@ -64,7 +64,7 @@ class Inputs:
 
     units: Tensor  # (n_contents, length, ...)
     lengths: Tensor  # (n_contents,) units of each
-    n_positions: Tensor  # (n_contents,) positions that come out
+    n_positions: Tensor  # (n_contents,) positions of each, after the encoder
     places: Tensor  # (n_contents, most positions, n_axes, 2)
 
     def to(self, device: torch.device) -> Inputs:
@@ -77,7 +77,7 @@ class Inputs:
 
 
 def _padded(values: np.ndarray, offsets: np.ndarray, codes: np.ndarray) -> tuple[Tensor, Tensor]:
-    """Ragged values as (n_codes, length, ...), zeros behind the end, and each one's length."""
+    """Ragged values, padded with zeros to (n_codes, length, ...), and the length of each."""
     import torch
 
     lengths = np.diff(offsets)[codes]

@@ -1,4 +1,4 @@
-"""A key for each content, under which what was made of it is found again."""
+"""The key of each content in the feature cache."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ KEY = np.dtype("S32")
 
 
 def content_keys(contents: Contents) -> np.ndarray:
-    """A hash of each content, the same wherever and in whichever form it is held."""
+    """A hash of each content, which does not depend on where or how the content is stored."""
     together = contents.kind == "text" and pa.types.is_list(contents.values.type)
     kind = "texts" if together else contents.kind
     start = hashlib.sha256(kind.encode() + b"\0")
@@ -29,7 +29,7 @@ def content_keys(contents: Contents) -> np.ndarray:
 
 
 def _data(contents: Contents) -> Iterator[bytes | memoryview]:
-    """What tells a content from others, one by one."""
+    """The bytes of each content that its key is computed from."""
     values = contents.values
     if isinstance(values, pa.ChunkedArray):
         values = values.combine_chunks()
@@ -47,12 +47,12 @@ def _are_paths(values: Any) -> bool:
 
 
 def _buffer(values: Any) -> Iterator[memoryview]:
-    """The bytes of strings, where Arrow holds them."""
+    """The bytes of strings, in the memory of Arrow."""
     values = values.cast(pa.large_binary())
     _, offsets, data = values.buffers()
     edges = np.frombuffer(offsets, np.int64)[values.offset : values.offset + len(values) + 1]
-    held = memoryview(data if data is not None else b"")
-    return (held[a:b] for a, b in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True))
+    view = memoryview(data if data is not None else b"")
+    return (view[a:b] for a, b in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True))
 
 
 def _numbers(values: Any) -> bytes:

@@ -1,4 +1,4 @@
-"""What encoders share that look the pieces of a text up in a table: words and characters."""
+"""Encoders with a table that has a vector for each word or character of a text."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from dissensus.encoders.framework.inputs import Prepared
 
 
 class TableNetwork(EncoderNetwork):
-    """A row of the table for each unit."""
+    """Looks up each unit in a table."""
 
     def __init__(self, table: np.ndarray) -> None:
         super().__init__()
@@ -35,9 +35,8 @@ class TableNetwork(EncoderNetwork):
 class TableEncoder(NeuralEncoder):
     """A vector per word or character of a text.
 
-    A text without any has one position all the same, the unit `nothing` with an empty place. Of
-    texts that are read together, those of the first come first; a place is then the number of the
-    text, and characters in it.
+    A text without any has one position, the unit `nothing` with an empty place. Texts that are read
+    together are concatenated; a place is then the number of the text, and characters in it.
     """
 
     max_length: int
@@ -47,7 +46,7 @@ class TableEncoder(NeuralEncoder):
     @property
     @abstractmethod
     def nothing(self) -> int | np.ndarray:
-        """The unit of a text that has none."""
+        """The unit of a text without words or characters."""
 
     @abstractmethod
     def pieces(self, text: str) -> tuple[np.ndarray, np.ndarray]:
@@ -55,33 +54,33 @@ class TableEncoder(NeuralEncoder):
 
     def prepare(self, contents: Contents) -> Prepared:
         together = pa.types.is_list(contents.values.type)
-        read = self._together if together else self._alone
-        found = [read(value) for value in contents.values.to_pylist()]
-        lengths = np.array([len(units) for units, _ in found], dtype=np.int64)
+        read = self._units_of_texts if together else self._units_of_text
+        pairs = [read(value) for value in contents.values.to_pylist()]
+        lengths = np.array([len(units) for units, _ in pairs], dtype=np.int64)
         offsets = np.r_[0, np.cumsum(lengths.clip(max=self.max_length))]
-        nothing = np.zeros((0, *np.shape(self.nothing)), np.int32)
-        nowhere = np.zeros((0, 2 if together else 1, 2), np.float32)
+        no_units = np.zeros((0, *np.shape(self.nothing)), np.int32)
+        no_places = np.zeros((0, 2 if together else 1, 2), np.float32)
         return Prepared(
-            np.concatenate([nothing, *(units[: self.max_length] for units, _ in found)]),
+            np.concatenate([no_units, *(units[: self.max_length] for units, _ in pairs)]),
             offsets,
-            np.concatenate([nowhere, *(places[: self.max_length] for _, places in found)]),
+            np.concatenate([no_places, *(places[: self.max_length] for _, places in pairs)]),
             offsets,
             lengths > self.max_length,
         )
 
-    def _alone(self, text: str) -> tuple[np.ndarray, np.ndarray]:
+    def _units_of_text(self, text: str) -> tuple[np.ndarray, np.ndarray]:
         units, places = self.pieces(text)
         if not len(units):
             return np.array([self.nothing], np.int32), np.zeros((1, 1, 2), np.float32)
         return units.astype(np.int32), places[:, None].astype(np.float32)
 
-    def _together(self, texts: list[str]) -> tuple[np.ndarray, np.ndarray]:
-        found = [self.pieces(text) for text in texts]
-        units = np.concatenate([of_text for of_text, _ in found])
+    def _units_of_texts(self, texts: list[str]) -> tuple[np.ndarray, np.ndarray]:
+        pairs = [self.pieces(text) for text in texts]
+        units = np.concatenate([of_text for of_text, _ in pairs])
         if not len(units):
             return np.array([self.nothing], np.int32), np.zeros((1, 2, 2), np.float32)
-        number = np.repeat(np.arange(len(found)), [len(of_text) for of_text, _ in found])
+        number = np.repeat(np.arange(len(pairs)), [len(of_text) for of_text, _ in pairs])
         text = np.stack([number, number + 1], axis=1)
-        characters = np.concatenate([places for _, places in found])
+        characters = np.concatenate([places for _, places in pairs])
         places = np.stack([text, characters], axis=1)  # (n_units, 2, 2)
         return units.astype(np.int32), places.astype(np.float32)

@@ -1,4 +1,4 @@
-"""What all media share: how a content that cannot be read is named, and finding all such."""
+"""Contents that cannot be read: the error that names one, and a search for all of them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,8 @@ class Unreadable(DataError):
     """A content that cannot be read: a damaged file, or something else than its kind.
 
     Args:
-        code: which one of `contents`; held as bytes it is named by this number, else by its path.
+        code: of the content; the error names a content by its path, or by this number if it is
+            bytes.
         reason: what is wrong with it.
     """
 
@@ -37,16 +38,16 @@ class Unreadable(DataError):
         super().__init__(f"{name} cannot be read: {reason}; leave it out with --skip-bad")
 
     def among(self, contents: Contents, codes: np.ndarray) -> Unreadable:
-        """The same error, named as one of the contents from which these codes were taken."""
+        """The same error for the contents that these codes were taken from."""
         return Unreadable(contents, int(codes[self.code]), self.reason)
 
 
 def unreadable(encoder: Encoder, contents: Contents) -> dict[int, str]:
     """The codes of contents that an encoder cannot read, and why.
 
-    Each content is read once, those near one that cannot be read a second time, by themselves.
+    Contents are read in pieces; those of a piece that fails are read again one by one.
     """
-    found: dict[int, str] = {}
+    reasons: dict[int, str] = {}
     with progress(f"checking {contents.kind}", len(contents)) as advance:
         for first in range(0, len(contents), encoder.piece):
             codes = np.arange(first, min(first + encoder.piece, len(contents)))
@@ -54,13 +55,13 @@ def unreadable(encoder: Encoder, contents: Contents) -> dict[int, str]:
                 for code in codes:
                     reason = _reason(encoder, contents.take(codes[codes == code]))
                     if reason is not None:
-                        found[int(code)] = reason
+                        reasons[int(code)] = reason
             advance(len(codes))
-    return found
+    return reasons
 
 
 def _reason(encoder: Encoder, contents: Contents) -> str | None:
-    """Why these contents cannot be read; none where they can."""
+    """Why these contents cannot be read; None if they can."""
     from dissensus.encoders.framework.base import NeuralEncoder
 
     try:

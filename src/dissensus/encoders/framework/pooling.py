@@ -1,4 +1,4 @@
-"""Mean vectors of contents: kept in memory, where many fits ask for the same ones."""
+"""Mean vectors of contents, kept in memory while several fits use the same ones."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from dissensus.encoders.framework.media import Unreadable
 if TYPE_CHECKING:
     from dissensus.encoders.framework.base import Encoder
 
-MOST = 1 << 28  # bytes of vectors that are kept, of one encoder
+MOST = 1 << 28  # bytes of vectors that are kept per encoder
 
 
 class Means(NamedTuple):
@@ -29,49 +29,51 @@ class Means(NamedTuple):
     def take(self, codes: np.ndarray) -> Means:
         return Means(self.vectors[codes], self.cut[codes])
 
-    def beside(self, other: Means) -> Means:
-        """These, and after them the other ones."""
+    def joined(self, other: Means) -> Means:
+        """These, followed by the other ones."""
         return Means(*(np.concatenate(both) for both in zip(self, other, strict=True)))
 
 
-_Kept = dict[str, tuple[np.ndarray, Means]]  # by encoder: keys of contents, sorted, and theirs
+_Kept = dict[
+    str, tuple[np.ndarray, Means]
+]  # identity of encoder -> sorted keys of contents, and their means
 _KEPT: ContextVar[_Kept | None] = ContextVar("pooled", default=None)
 
 
 def pooling_once() -> AbstractContextManager[None]:
-    """Within it, the mean vector of a content is computed once for all fits, not once for each."""
+    """Within the block, the mean vector of a content is computed once for all fits."""
     return cached_within(_KEPT)
 
 
-def mean_vectors(reader: Encoder, contents: Contents) -> Means:
-    """What an encoder makes of contents, each as the mean over its positions."""
+def mean_vectors(encoder: Encoder, contents: Contents) -> Means:
+    """The vector of each content: the mean over its positions."""
     kept = _KEPT.get()
-    if kept is None or not reader.cached or not len(contents):
-        return _computed(reader, contents)
+    if kept is None or not encoder.cached or not len(contents):
+        return _computed(encoder, contents)
     keys = content_keys(contents)
-    if reader.identity not in kept:
-        known, means = _sorted(keys, _computed(reader, contents))
+    if encoder.identity not in kept:
+        known, means = _sorted(keys, _computed(encoder, contents))
     else:
-        known, means = kept[reader.identity]
+        known, means = kept[encoder.identity]
         missing = np.flatnonzero(~np.isin(keys, known))
         if len(missing):
             try:
-                new = _computed(reader, contents.take(missing))
+                new = _computed(encoder, contents.take(missing))
             except Unreadable as error:
                 raise error.among(contents, missing) from None
-            known, means = _sorted(np.concatenate([known, keys[missing]]), means.beside(new))
+            known, means = _sorted(np.concatenate([known, keys[missing]]), means.joined(new))
     if means.vectors.nbytes <= MOST:
-        kept[reader.identity] = known, means
+        kept[encoder.identity] = known, means
     return means.take(np.searchsorted(known, keys))
 
 
-def _computed(reader: Encoder, contents: Contents) -> Means:
-    store = encode(reader, contents)
+def _computed(encoder: Encoder, contents: Contents) -> Means:
+    store = encode(encoder, contents)
     cut = np.zeros(len(store), bool) if store.cut is None else np.asarray(store.cut)
     return Means(store.pooled(), cut)
 
 
 def _sorted(keys: np.ndarray, means: Means) -> tuple[np.ndarray, Means]:
-    """In the order of keys, each once."""
+    """Sorted by key, each key once."""
     known, at = np.unique(keys, return_index=True)
     return known, means.take(at)

@@ -1,4 +1,4 @@
-"""Sound of any file as one channel of samples, at the rate an encoder asks for."""
+"""Decode sound files to one channel of samples, at the rate of an encoder."""
 
 from __future__ import annotations
 
@@ -10,46 +10,46 @@ import numpy as np
 
 from dissensus.errors import DataError, InstallError
 
-MARGIN = 0.1  # seconds decoded behind the cut, so that resampling does not hear it
+MARGIN = 0.1  # seconds decoded after the cut, so that it does not affect resampling
 
 
 def sound(data: bytes, seconds: float, rate: int = 16_000) -> tuple[np.ndarray, bool]:
-    """The first seconds of a file, (n_samples,) float32, and whether it goes on behind them.
+    """The first seconds of a file, (n_samples,) float32, and whether it is longer.
 
-    Channels are averaged. WAV, FLAC, OGG and MP3 are decoded by soundfile, what it cannot read
-    (MP4, M4A, WEBM) by PyAV. A file without one sample, or with one that is no number, is an
-    error that says what is wrong and not with which file.
+    Channels are averaged. WAV, FLAC, OGG and MP3 are decoded by soundfile, other formats (MP4, M4A,
+    WEBM) by PyAV. A file without samples, or with samples that are nan or infinite, is an error;
+    its message does not name the file.
 
     Args:
         data: the bytes of the file.
-        seconds: how much is read at most.
-        rate: samples per second that come out.
+        seconds: the most that is read.
+        rate: samples per second of the result.
     """
-    channels, found_rate = _decoded(data, seconds + MARGIN)
+    channels, file_rate = _decoded(data, seconds + MARGIN)
     if not len(channels):
         raise DataError("it has no samples")
     if not np.isfinite(channels).all():
         raise DataError("it contains nan or infinite samples")
-    samples = _resampled(channels.mean(axis=1, dtype=np.float32), found_rate, rate)
-    return samples[: max(1, round(seconds * rate))], len(channels) > seconds * found_rate
+    samples = _resampled(channels.mean(axis=1, dtype=np.float32), file_rate, rate)
+    return samples[: max(1, round(seconds * rate))], len(channels) > seconds * file_rate
 
 
-def _resampled(samples: np.ndarray, found: int, wanted: int) -> np.ndarray:
-    if found == wanted:
+def _resampled(samples: np.ndarray, from_rate: int, to_rate: int) -> np.ndarray:
+    if from_rate == to_rate:
         return samples
     from scipy.signal import resample_poly
 
-    common = math.gcd(found, wanted)
-    return resample_poly(samples, wanted // common, found // common)
+    common = math.gcd(from_rate, to_rate)
+    return resample_poly(samples, to_rate // common, from_rate // common)
 
 
 def _decoded(data: bytes, seconds: float) -> tuple[np.ndarray, int]:
-    """Samples (n_samples, n_channels) float32, and how many of them are a second."""
+    """Samples (n_samples, n_channels) float32, and their rate per second."""
     try:
         import soundfile
-    except (ImportError, OSError):  # OSError: the package without its library
+    except (ImportError, OSError):  # OSError: the package without libsndfile
         raise InstallError(
-            "sound is decoded by the package soundfile, which is not installed; "
+            "sound needs the package soundfile, which is not installed; "
             "pip install 'dissensus[speech]'"
         ) from None
     try:
@@ -61,7 +61,7 @@ def _decoded(data: bytes, seconds: float) -> tuple[np.ndarray, int]:
 
 
 def _decoded_by_av(data: bytes, seconds: float, reason: str) -> tuple[np.ndarray, int]:
-    """The same by PyAV; `reason` is why soundfile could not."""
+    """The same by PyAV; `reason` is the error of soundfile."""
     try:
         import av
     except ImportError:

@@ -1,4 +1,4 @@
-"""Store and Sequence: contents as ragged sequences of vectors, and a padded cut of them."""
+"""Store and Sequence: contents as ragged sequences of vectors, and a padded batch of them."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ import numpy as np
 if TYPE_CHECKING:
     from torch import Tensor
 
-BLOCK = 1 << 18  # positions handled at once, so that pooling a large store stays small
+BLOCK = 1 << 18  # positions that are pooled at a time, to save memory
 
 
 @dataclass(frozen=True, eq=False)
 class Store:
     """One sequence of vectors per distinct content, one after another in flat arrays.
 
-    `places` says where each position lies in its content, from-to on each axis: characters of a
-    text, seconds of a clip, frames, or row and column of a picture. A position with an empty
-    place (such as BERT's [CLS]) belongs to the whole content.
+    `places` contains the place of each position in its content, start and stop on each axis:
+    characters of a text, seconds of a clip, frames, or row and column of a picture. A position with
+    an empty place (such as BERT's [CLS]) belongs to the whole content.
     """
 
     vectors: np.ndarray  # (n_positions, width), float16 or float32, may be memory-mapped
@@ -47,12 +47,12 @@ class Store:
     def pooled_at(
         self, codes: np.ndarray, start: np.ndarray, stop: np.ndarray
     ) -> tuple[np.ndarray, int]:
-        """The mean over the positions that overlap a focus, and how many foci overlap none.
+        """The mean over the positions that overlap a focus, and how many foci overlap no position.
 
         Args:
             codes: the content of each item, (n_items,).
             start, stop: its focus, (n_items, n_axes); nan means the whole content, and so does a
-                focus that overlaps no position (cut off by the length limit, for instance).
+                focus that overlaps no position (for example, after the length limit).
         """
         pooled = self._means(codes, (start, stop))
         empty = np.isnan(pooled[:, 0])
@@ -61,7 +61,7 @@ class Store:
         return pooled, int((empty & ~np.isnan(start[:, 0])).sum())
 
     def _means(self, codes: np.ndarray, focus: tuple[np.ndarray, np.ndarray] | None) -> np.ndarray:
-        """The mean over all positions, or those in the focus, of each code; nan over none."""
+        """The mean of each content over all positions, or those in the focus; nan without any."""
         means = np.empty((len(codes), self.width), dtype=np.float32)
         for rows, owner, positions in self._blocks(codes):
             if focus is not None:
@@ -79,7 +79,7 @@ class Store:
         return means
 
     def _blocks(self, codes: np.ndarray) -> Iterator[tuple[slice, np.ndarray, np.ndarray]]:
-        """Runs of codes with the positions of their contents, and whose each position is."""
+        """Slices of codes, the code of each of their positions, and the positions."""
         lengths = np.diff(self.offsets)[codes]
         block = np.cumsum(lengths) // BLOCK
         edges = np.flatnonzero(np.diff(block, prepend=-1, append=-2))

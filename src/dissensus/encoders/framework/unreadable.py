@@ -17,45 +17,45 @@ from dissensus.errors import DataError
 def without_unreadable(
     corpus: Corpus, encodings: Mapping[str, Encoding]
 ) -> tuple[Corpus, tuple[str, ...]]:
-    """The corpus without the items that show what an encoder cannot read, and what was left out:
-    a line for each kind of content.
+    """The corpus without the items whose contents an encoder cannot read, and a line on what was
+    left out for each kind of content.
 
-    What the feature cache holds was read before, and is not read again.
+    Contents in the feature cache were read before, and are not checked again.
     """
-    lost: dict[Kind, np.ndarray] = {}  # (n_items,) booleans each
+    affected: dict[Kind, np.ndarray] = {}  # (n_items,) booleans each
     first: dict[Kind, str] = {}
-    for reading in encodings.values():
-        reasons = _reasons(reading)
-        kind, shows = reading.contents.kind, np.isin(reading.content, list(reasons))
-        if shows.any():
-            lost[kind] = lost.get(kind, False) | shows
-            first.setdefault(kind, _named(corpus, reading, int(shows.argmax()), reasons))
-    if not lost:
+    for encoding in encodings.values():
+        reasons = _reasons(encoding)
+        kind, items = encoding.contents.kind, np.isin(encoding.content, list(reasons))
+        if items.any():
+            affected[kind] = affected.get(kind, False) | items
+            first.setdefault(kind, _named(corpus, encoding, int(items.argmax()), reasons))
+    if not affected:
         return corpus, ()
-    lines = tuple(_line(kind, int(shows.sum()), first[kind]) for kind, shows in lost.items())
-    gone = np.logical_or.reduce(list(lost.values()))
-    if gone.all():
+    lines = tuple(_line(kind, int(items.sum()), first[kind]) for kind, items in affected.items())
+    left_out = np.logical_or.reduce(list(affected.values()))
+    if left_out.all():
         raise DataError(f"{corpus.name}: nothing is left; {'; '.join(lines)}")
-    return corpus.select(items=~gone), lines
+    return corpus.select(items=~left_out), lines
 
 
-def _reasons(reading: Encoding) -> dict[int, str]:
+def _reasons(encoding: Encoding) -> dict[int, str]:
     """Which contents cannot be read, and why."""
-    contents, reader = reading.contents, reading.encoder
+    contents, encoder = encoding.contents, encoding.encoder
     codes = np.arange(len(contents))
-    if reader.cached:
+    if encoder.cached:
         try:
-            codes = np.flatnonzero(~is_cached(reader, contents))
-        except DataError:  # a file that is not there has no key
+            codes = np.flatnonzero(~is_cached(encoder, contents))
+        except DataError:  # a file that does not exist has no key
             pass
-    found = unreadable(reader, contents.take(codes)) if len(codes) else {}
-    return {int(codes[code]): reason for code, reason in found.items()}
+    reasons = unreadable(encoder, contents.take(codes)) if len(codes) else {}
+    return {int(codes[code]): reason for code, reason in reasons.items()}
 
 
-def _named(corpus: Corpus, reading: Encoding, item: int, reasons: dict[int, str]) -> str:
-    """A content and what is wrong with it; named by its path, or else by an item."""
-    code = int(reading.content[item])
-    value = reading.contents[code]
+def _named(corpus: Corpus, encoding: Encoding, item: int, reasons: dict[int, str]) -> str:
+    """A content, by its path or else by an item, and why it cannot be read."""
+    code = int(encoding.content[item])
+    value = encoding.contents[code]
     name = value if isinstance(value, str) else f"that of item {corpus.items[item]!r}"
     return f"{name} ({reasons[code].removeprefix(f'{name}: ')})"
 

@@ -1,4 +1,4 @@
-"""The encoder `character-cnn`: one vector of a word or short text, from windows of characters."""
+"""The encoder `character-cnn`: one vector per word or short text, from windows of characters."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ DROPOUT = 0.1
 
 
 class CharacterCnnNetwork(EncoderNetwork):
-    """Characters (n_contents, length) in, one vector of 384 numbers each out, (n_contents, 1, 384).
+    """Turns characters (n_contents, length) into one vector per content, (n_contents, 1, 384).
 
-    What stands behind the end of a content is zeros to every window, and none begins there.
+    After the end of a content, windows read zeros; no window starts there.
     """
 
     pretrained: ClassVar[bool] = False
@@ -48,14 +48,14 @@ class CharacterCnnNetwork(EncoderNetwork):
 
     def forward(self, units: Tensor, lengths: Tensor) -> Tensor:
         inside = (torch.arange(units.shape[1], device=units.device) < lengths[:, None]).unsqueeze(1)
-        seen = self.table(units).transpose(1, 2) * inside  # (n_contents, 300, length)
-        found = []
+        characters = self.table(units).transpose(1, 2) * inside  # (n_contents, 300, length)
+        maxima = []
         for number, convolution in enumerate(self.convolutions):
-            read = seen
+            channels = characters
             if self.narrow:
-                read = _paired(_windows(self.narrow[number], seen, inside))
-            found.append(_windows(convolution, read, inside).amax(dim=2))
-        pooled = self.before(torch.cat(found, dim=1))  # (n_contents, 384)
+                channels = _paired(_windows(self.narrow[number], characters, inside))
+            maxima.append(_windows(convolution, channels, inside).amax(dim=2))
+        pooled = self.before(torch.cat(maxima, dim=1))  # (n_contents, 384)
         vectors: Tensor = self.after(self.block(pooled))
         return vectors.unsqueeze(1)
 
@@ -70,32 +70,32 @@ class CharacterCnnNetwork(EncoderNetwork):
 
 
 def _paired(channels: Tensor) -> Tensor:
-    """The larger of each number and the next: a pool of 2 with stride 1."""
+    """The maximum of each number and the next: max pooling of 2 with stride 1."""
     return torch.maximum(channels, F.pad(channels[..., 1:], (0, 1)))
 
 
 def _windows(convolution: nn.Module, channels: Tensor, inside: Tensor) -> Tensor:
-    """What is found at each place where a window begins, never below 0, 0 behind the end."""
+    """The convolution at each position where a window starts, after a ReLU; 0 after the end."""
     assert isinstance(convolution, nn.Conv1d)
     padded = F.pad(channels, (0, convolution.kernel_size[0] - 1))
-    found: Tensor = convolution(padded).relu() * inside
-    return found
+    outputs: Tensor = convolution(padded).relu() * inside
+    return outputs
 
 
 @dataclass(frozen=True)
 class CharacterCnnEncoder(UntrainedEncoder, TableEncoder):
     """A convolutional network over characters, as Fornaciari et al. (2021) read words and stems.
 
-    One position, the whole text. Characters (numbered as `characters` does) have 300 random
-    numbers each, which learn; windows of 3, 4 and 5 of them give 128 channels, of which the
-    largest value in the text is kept; then comes an attention block. Nothing has learned anything
-    before, so `tune` is "all" or an error.
+    A text has one position. Each character (numbered as in `characters`) has a trainable vector of
+    300 numbers. Windows of 3, 4 and 5 characters have 128 channels each, of which the maximum over
+    the text is kept; an attention block follows. The network is not pretrained, so `tune` must be
+    "all".
 
     Args:
-        form: "code": the windows read the characters, as the released code does; "text": they
-            read 64 channels of other windows over the characters, pooled by two, as the paper says.
-        copy: roles with another number have a network of their own; with one they share it.
-        max_length: characters that are read; the rest is cut off.
+        form: "code": the windows read the characters, as in the released code; "text": they read 64
+            channels of other windows over the characters, pooled by two, as in the paper.
+        copy: roles with the same number share a network; roles with different numbers do not.
+        max_length: the most characters that are read; longer texts are truncated.
 
     Reference: Fornaciari, Uma, Paun, Plank, Hovy & Poesio (2021), doi
     10.18653/v1/2021.naacl-main.204.
@@ -104,12 +104,12 @@ class CharacterCnnEncoder(UntrainedEncoder, TableEncoder):
     form: str = "code"
     copy: int = 1
     max_length: int = 256
-    called: ClassVar[str] = "character-cnn"
+    encoder_name: ClassVar[str] = "character-cnn"
 
     def __post_init__(self) -> None:
         if self.form not in FORMS:
             raise ModelError(
-                f"encoder 'character-cnn': form is {' or '.join(FORMS)}, found {self.form!r}"
+                f"encoder 'character-cnn': form must be {' or '.join(FORMS)}, found {self.form!r}"
             )
 
     @property
@@ -124,12 +124,12 @@ class CharacterCnnEncoder(UntrainedEncoder, TableEncoder):
         return CharactersEncoder().pieces(text)
 
     def prepare(self, contents: Contents) -> Prepared:
-        """As characters, but the one place of a text is the whole of it."""
+        """As for `characters`, with one position per text, whose place is the whole text."""
         characters = super().prepare(contents)
         last = characters.offsets[1:] - 1
         places = characters.places[last].copy()
         places[..., 0] = 0
         return replace(characters, places=places, place_offsets=np.arange(len(contents) + 1))
 
-    def made(self) -> EncoderNetwork:
+    def build(self) -> EncoderNetwork:
         return CharacterCnnNetwork(stacked=self.form == "text")

@@ -1,8 +1,8 @@
-"""The last block of EfficientNet-Lite0 by itself, to be trained over what the others make once.
+"""The last block of EfficientNet-Lite0 as an encoder, over cached outputs of the other blocks.
 
-With `tune=1` an image encoder runs its whole network at every step, of which only the last block
-learns. What stands before that never changes: it is run once, and cached; and a block that reads
-vectors can be trained many at a time, side by side.
+With `tune=1`, an image encoder runs its whole network at every step, although only the last block
+is trained. Here the outputs of the other blocks are computed once and cached, and trainings of the
+last block can be stacked.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ from dissensus.encoders.framework.store import Store
 from dissensus.encoders.image import LITE, ImageEncoder, PictureNetwork
 from dissensus.errors import ModelError
 
-READ, INSIDE, NARROW, WIDTH = 192, 1152, 320, 1280  # channels, from what is read to what is made
+READ, INSIDE, NARROW, WIDTH = 192, 1152, 320, 1280  # channels, from the input to the output
 EPSILON = 1e-3  # of batch normalisation
 
 
 class _Normal(nn.Module):
-    """Batch normalisation with the statistics of pretraining; scale and shift learn."""
+    """Batch normalisation with the statistics of pretraining; scale and shift are trained."""
 
     mean: Tensor
     variance: Tensor
@@ -52,8 +52,8 @@ class _Normal(nn.Module):
 
 
 class LastBlock(EncoderNetwork):
-    """Expand, look around, project, and the last convolution: a grid of 192 channels in, of 1,280
-    out. All convolutions but one are linear in each cell, and are written so."""
+    """Expand, 3 x 3 depthwise, project, and the last convolution: from a grid of 192 channels to
+    one of 1,280. The 1 x 1 convolutions are written as linear layers."""
 
     width = WIDTH
 
@@ -71,12 +71,12 @@ class LastBlock(EncoderNetwork):
         grid = units.reshape(len(units), side, side, READ)
         grid = F.relu6(self.normal_0(F.linear(grid, self.expand)))
         padded = F.pad(grid, (0, 0, 1, 1, 1, 1))
-        seen = [
+        shifted = [
             padded[:, row : row + side, column : column + side] * self.around[:, row, column]
             for row in range(3)
             for column in range(3)
         ]
-        grid = F.relu6(self.normal_1(sum(seen[1:], seen[0])))
+        grid = F.relu6(self.normal_1(sum(shifted[1:], shifted[0])))
         grid = self.normal_2(F.linear(grid, self.project))
         grid = F.relu6(self.normal_3(F.linear(grid, self.last)))
         return grid.flatten(1, 2)
@@ -89,7 +89,7 @@ class LastBlock(EncoderNetwork):
 def block_weights(lite: Any) -> dict[str, Tensor]:
     """The weights of the last block of an EfficientNet-Lite0."""
     block = lite._blocks[-1]
-    found = {
+    weights = {
         "expand": block._expand_conv.weight[:, :, 0, 0],
         "around": block._depthwise_conv.weight[:, 0],
         "project": block._project_conv.weight[:, :, 0, 0],
@@ -98,12 +98,12 @@ def block_weights(lite: Any) -> dict[str, Tensor]:
     for number, normal in enumerate((block._bn0, block._bn1, block._bn2, lite._bn1)):
         parts = {"weight": normal.weight, "bias": normal.bias}
         parts |= {"mean": normal.running_mean, "variance": normal.running_var}
-        found |= {f"normal_{number}.{name}": held for name, held in parts.items()}
-    return {name: held.detach().clone().contiguous() for name, held in found.items()}
+        weights |= {f"normal_{number}.{name}": values for name, values in parts.items()}
+    return {name: values.detach().clone().contiguous() for name, values in weights.items()}
 
 
 class _FrontNetwork(EncoderNetwork):
-    """All of EfficientNet-Lite0 but its last block."""
+    """EfficientNet-Lite0 without its last block."""
 
     width = READ
 
@@ -118,8 +118,8 @@ class _FrontNetwork(EncoderNetwork):
         grid = lite._swish(lite._bn0(lite._conv_stem(grid)))  # type: ignore[operator]
         for block in lite._blocks[:-1]:  # type: ignore[index]
             grid = block(grid)
-        found: Tensor = grid.flatten(2).transpose(1, 2)
-        return found
+        cells: Tensor = grid.flatten(2).transpose(1, 2)
+        return cells
 
     @property
     def blocks(self) -> list[nn.Module]:
@@ -128,7 +128,7 @@ class _FrontNetwork(EncoderNetwork):
 
 @dataclass(frozen=True)
 class FrontEncoder(ImageEncoder):
-    """What all blocks of EfficientNet-Lite0 but the last make of a picture: 192 channels a cell."""
+    """EfficientNet-Lite0 without its last block: 192 channels per cell."""
 
     @property
     def identity(self) -> str:
@@ -149,14 +149,15 @@ class FrontEncoder(ImageEncoder):
 
 @dataclass(frozen=True)
 class LastBlockEncoder(NeuralEncoder):
-    """The last block of EfficientNet-Lite0, over what the others make of a picture.
+    """The last block of EfficientNet-Lite0, over cached outputs of the other blocks.
 
-    Frozen it is "efficientnet-lite0" (up to half precision in between); with `tune=all` the block
-    learns, at a fraction of the cost of `tune=1` there, and networks are trained side by side.
+    Frozen, it is the same as "efficientnet-lite0", up to half precision between the blocks. With
+    `tune=all` the block is trained, at a fraction of the cost of `tune=1` there, and trainings are
+    stacked.
 
     Args:
         name: "efficientnet-lite0", or a file of the block's weights (`block_weights`). Contents
-            are pictures, or features: what the other blocks made of them.
+            are pictures, or features: the outputs of the other blocks.
     """
 
     name: str = LITE
@@ -166,19 +167,19 @@ class LastBlockEncoder(NeuralEncoder):
     @property
     def identity(self) -> str:
         digest = hashlib.sha256()
-        for key, held in sorted(self.network.state_dict().items()):
-            digest.update(key.encode() + held.cpu().numpy().tobytes())
+        for key, values in sorted(self.network.state_dict().items()):
+            digest.update(key.encode() + values.cpu().numpy().tobytes())
         return json.dumps(["last block", digest.hexdigest()])
 
     @cached_property
     def front(self) -> FrontEncoder:
-        """What runs before it."""
+        """The encoder of the other blocks."""
         return FrontEncoder(LITE)
 
     def load(self) -> EncoderNetwork:
-        made = LastBlock()
-        made.load_state_dict(self._weights())
-        return made
+        network = LastBlock()
+        network.load_state_dict(self._weights())
+        return network
 
     def _weights(self) -> dict[str, Tensor]:
         if self.name == LITE:
@@ -188,7 +189,9 @@ class LastBlockEncoder(NeuralEncoder):
         from safetensors.torch import load_file
 
         if not Path(self.name).is_file():
-            raise ModelError(f"last-block:{self.name}: a file of weights, or {LITE!r}, is wanted")
+            raise ModelError(
+                f"last-block:{self.name}: no such file; pass a file of weights, or {LITE!r}"
+            )
         return load_file(self.name)
 
     def prepare(self, contents: Contents) -> Prepared:
@@ -196,8 +199,8 @@ class LastBlockEncoder(NeuralEncoder):
         n_cells = np.diff(store.offsets)
         if store.width != READ or (n_cells != np.square([math.isqrt(n) for n in n_cells])).any():
             raise ModelError(
-                f"the last block reads squares of vectors {READ} wide, found {store.width} wide, "
-                f"{n_cells.min()} to {n_cells.max()} of a content"
+                f"the last block reads square grids of vectors {READ} wide, found {store.width} "
+                f"wide, {n_cells.min()} to {n_cells.max()} per content"
             )
         units = np.asarray(store.vectors, np.float32)
         cut = np.zeros(len(contents), dtype=bool)

@@ -1,4 +1,4 @@
-"""Vocabulary: which words there are, how frequent, and how near in meaning."""
+"""Vocabulary: the known words, how frequent they are, and how similar in meaning."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LONGEST_ENDING, SHORTEST_BASE = 6, 3  # letters
 
 @dataclass(frozen=True, eq=False)
 class Vocabulary:
-    """Words with their vectors, the most frequent first, as files of word vectors have them.
+    """Words with their vectors, the most frequent first, as in files of word vectors.
 
     Example:
         >>> known = Vocabulary(["walk", "walking", "sing"], np.eye(3)[[0, 0, 1]])
@@ -30,24 +30,24 @@ class Vocabulary:
 
     @classmethod
     def read(cls, path: Path) -> Vocabulary:
-        """Of a file of word vectors."""
+        """Read a file of word vectors."""
         words, table = read_vectors(path)
         return cls(words, table[:-1])
 
     @cached_property
     def _line(self) -> dict[str, int]:
-        """Where a word stands; of two lines for one word the first counts."""
+        """The line of each word; the first one if a word has several."""
         return {word: number for number, word in reversed(list(enumerate(self.words)))}
 
     def __contains__(self, word: str) -> bool:
         return word in self._line
 
     def rarity(self, word: str) -> float:
-        """The logarithm of a word's place in the list, from 0; behind the last one if unknown."""
+        """The logarithm of a word's rank in the list, from 0; after the last word if unknown."""
         return math.log1p(self._line.get(word, len(self.words)))
 
     def likeness(self, first: str, second: str) -> float:
-        """The cosine of two words' vectors; nan where a vector is unknown or zero."""
+        """The cosine of two words' vectors; nan if a vector is unknown or zero."""
         if first not in self or second not in self:
             return math.nan
         a, b = (self.vectors[self._line[word]].astype(float) for word in (first, second))
@@ -55,21 +55,22 @@ class Vocabulary:
         return float(a @ b) / lengths if lengths else math.nan
 
     def bases(self, word: str) -> list[str]:
-        """Known words that a word may be derived from, by an English ending, in order.
+        """Known words that a word may be derived from by an English ending, sorted.
 
-        Up to six letters are cut off and nothing, e or y is put there; a doubled consonant may
-        become one (stopped, stop).
+        Up to six letters are removed, and nothing, e or y is appended; a doubled consonant may
+        become a single one (stopped, stop).
         """
         longest = min(LONGEST_ENDING, len(word) - SHORTEST_BASE + 1)
-        made = set()
+        candidates = set()
         for cut in (word[:-n] for n in range(1, longest + 1)):
-            made |= {cut, f"{cut}e", f"{cut}y"} | ({cut[:-1]} if cut[-2:-1] == cut[-1:] else set())
-        fit = (base for base in made if base != word and len(base) >= SHORTEST_BASE)
-        return sorted(base for base in fit if base in self)
+            candidates |= {cut, f"{cut}e", f"{cut}y"}
+            candidates |= {cut[:-1]} if cut[-2:-1] == cut[-1:] else set()
+        bases = (base for base in candidates if base != word and len(base) >= SHORTEST_BASE)
+        return sorted(base for base in bases if base in self)
 
     def halves(self, word: str) -> tuple[float, int]:
-        """Where a compound parts best: the rarer half's rarity, and where the second begins (0,
-        and as rare as can be, for a word too short to be one)."""
+        """The best split of a compound: the rarity of its rarer half, and where the second half
+        starts. For a word that is too short: the highest rarity, and 0."""
         cuts = range(SHORTEST_BASE, len(word) - SHORTEST_BASE + 1)
-        found = [(max(self.rarity(word[:at]), self.rarity(word[at:])), at) for at in cuts]
-        return min(found, default=(self.rarity(""), 0))
+        splits = [(max(self.rarity(word[:at]), self.rarity(word[at:])), at) for at in cuts]
+        return min(splits, default=(self.rarity(""), 0))

@@ -22,23 +22,23 @@ from dissensus.encoders.studies.vocabulary import Vocabulary
 from dissensus.errors import DataError
 
 REVISION = 1
-LONGEST_AFFIX, OTHER = 6, "..."  # letters; what stands for whatever is no affix
-SIGNS = 24  # numbers that a letter or an ending becomes
+LONGEST_AFFIX, OTHER = 6, "..."  # letters of an affix; a longer piece is "..."
+SIGNS = 24  # numbers for a letter or an affix
 
 
 @dataclass(frozen=True)
 class WordFormsEncoder(Encoder):
     """One vector per pair of a word and a form of it, such as its stem, read together.
 
-    It holds what is common to both, what is cut off and put on, and their last letters; with a
-    file of word vectors also how rare both are, how near in meaning, and which other known words
-    the word may come from. It sees nothing but the two texts. A letter, and what is cut off and put
-    on, is a row of signs that look random but are the same everywhere: networks see rare ones
-    as clearly as common ones. Known words are sought by endings of English.
+    It contains what both have in common, what is removed and appended, and their last letters. With
+    a file of word vectors it also contains how rare both are, how similar in meaning, and which
+    other known words the word may be derived from, by English endings. Only the two texts are used.
+    A letter, or what is removed and appended, is a row of signs that look random but are always the
+    same, so that networks see rare ones as clearly as frequent ones.
 
     Args:
-        vectors: path of a file of word vectors (as `words:PATH` reads), the most frequent word
-            first, as whole as can be: what it lacks counts as no word. None if left out.
+        vectors: path of a file of word vectors (as for `words:PATH`), the most frequent word first,
+            as complete as possible: words that are not in it count as unknown. None if left out.
     """
 
     vectors: str = ""
@@ -69,7 +69,7 @@ class WordFormsEncoder(Encoder):
 
     def encode(self, contents: Contents) -> Store:
         pairs = _pairs(contents.values)
-        rows = [vector(described(word, form, self._vocabulary)) for word, form in pairs]
+        rows = [vector(pair_features(word, form, self._vocabulary)) for word, form in pairs]
         return Store.of_vectors(np.array(rows, dtype=np.float32))
 
 
@@ -87,31 +87,31 @@ def _pairs(values: Any) -> list[list[str]]:
 
 # ---- a pair as numbers ----
 
-Described = dict[str, float | str]  # a number, or a piece of text that is one of many
+PairFeatures = dict[str, float | str]  # name -> number, or a piece of text
 
 
-def described(word: str, form: str, vocabulary: Vocabulary | None = None) -> Described:
-    """What is to be seen of a pair, by name: numbers, and pieces of text.
+def pair_features(word: str, form: str, vocabulary: Vocabulary | None = None) -> PairFeatures:
+    """The features of a pair, by name: numbers, and pieces of text.
 
     Example:
-        >>> found = described("stopped", "stop")
-        >>> found["letters cut off"], found["a doubled letter is cut"], found["change"]
+        >>> features = pair_features("stopped", "stop")
+        >>> features["letters cut off"], features["a doubled letter is cut"], features["change"]
         (3, True, 'ped>')
     """
     plain_word, plain_form = _plain(word), _plain(form)
-    found = {
+    features = {
         **_shape(plain_word, form),
         **_change(plain_word, plain_form),
         **_letters(plain_word, plain_form),
     }
     if vocabulary is not None:
-        found |= _known(plain_word, plain_form, vocabulary)
-        found |= _instead(plain_word, plain_form, vocabulary)
-    return found
+        features |= _known(plain_word, plain_form, vocabulary)
+        features |= _alternatives(plain_word, plain_form, vocabulary)
+    return features
 
 
-def vector(pair: Described) -> np.ndarray:
-    """Numbers first, then the signs of each piece of text; what is unknown (nan) is 0."""
+def vector(pair: PairFeatures) -> np.ndarray:
+    """The numbers, then the signs of each piece of text; unknown numbers (nan) are 0."""
     numbers = [value for value in pair.values() if not isinstance(value, str)]
     pieces = [(name, value) for name, value in pair.items() if isinstance(value, str)]
     signs = [_signs(name, value) for name, value in pieces]
@@ -120,7 +120,7 @@ def vector(pair: Described) -> np.ndarray:
 
 @cache
 def _signs(name: str, value: str) -> np.ndarray:
-    """-1 and 1 by chance, but always the same, (SIGNS,)."""
+    """-1 and 1 from a hash, (SIGNS,)."""
     digest = hashlib.sha256(f"{name}={value}".encode()).digest()
     return np.unpackbits(np.frombuffer(digest, np.uint8), count=SIGNS) * 2.0 - 1
 
@@ -133,8 +133,8 @@ def _plain(text: str) -> str:
     return _folded(text).strip()
 
 
-def _shape(word: str, form: str) -> Described:
-    """How long both are, and how the form is written."""
+def _shape(word: str, form: str) -> PairFeatures:
+    """The lengths of both, and how the form is written."""
     common, stripped = _common(word, _plain(form)), form.strip()
     return {
         "letters of the word": len(word),
@@ -143,7 +143,7 @@ def _shape(word: str, form: str) -> Described:
         "common share": common / max(len(word), 1),
         "letters cut off": len(word) - common,
         "the same": word == _folded(form),
-        "the form is in capitals": form.isupper(),  # such as DELETED, for a word that is none
+        "the form is in capitals": form.isupper(),  # such as DELETED, for what is not a word
         "the form has a blank": " " in form,
         "edits": edits(word, _folded(form)),
         "the form begins or ends with a blank": form != stripped,
@@ -153,8 +153,8 @@ def _shape(word: str, form: str) -> Described:
     }
 
 
-def _change(word: str, form: str) -> Described:
-    """What is cut off and put on, at the end or at the beginning."""
+def _change(word: str, form: str) -> PairFeatures:
+    """What is removed and appended, at the end or at the beginning."""
     common = _common(word, form)
     cut, added = word[common:], form[common:]
     beginning = word.removesuffix(form) if form and word.endswith(form) else ""
@@ -171,12 +171,13 @@ def _change(word: str, form: str) -> Described:
 
 
 def _affix(piece: str) -> str:
-    """A short piece as it stands; a long one is no ending, and would only tell words apart."""
+    """A short piece unchanged; a long one is no affix, and would only identify the word."""
     return piece if len(piece) <= LONGEST_AFFIX else OTHER
 
 
-def _letters(word: str, form: str) -> Described:
-    """The last letters of both, and those where they part; empty where there is none."""
+def _letters(word: str, form: str) -> PairFeatures:
+    """The last letters of both, and the letters where they begin to differ; empty if there are
+    none."""
     common = _common(word, form)
     return {
         **{f"letter {-n} of the word": word[::-1][n - 1 : n] for n in range(1, 5)},
@@ -187,11 +188,11 @@ def _letters(word: str, form: str) -> Described:
     }
 
 
-# ---- what a vocabulary adds ----
+# ---- features from a vocabulary ----
 
 
-def _known(word: str, form: str, known: Vocabulary) -> Described:
-    """How rare both are, and how near in meaning; of a form in parts, each part."""
+def _known(word: str, form: str, known: Vocabulary) -> PairFeatures:
+    """How rare both are, and how similar in meaning; for a form in parts, of each part."""
     parts = form.split()
     rarities = [known.rarity(part) for part in parts] or [known.rarity(form)]
     near = [known.likeness(word, part) for part in parts]
@@ -211,9 +212,9 @@ def _known(word: str, form: str, known: Vocabulary) -> Described:
     }
 
 
-def _instead(word: str, form: str, known: Vocabulary) -> Described:
-    """Other words that the word may come from, made of the word alone, and what the form itself
-    may come from."""
+def _alternatives(word: str, form: str, known: Vocabulary) -> PairFeatures:
+    """Other words that the word may be derived from, and words that the form may be derived
+    from."""
     others = [base for base in known.bases(word) if base != form]
     further = known.bases(form)
     rarity, at = known.halves(word)
@@ -233,7 +234,7 @@ def _nearest(word: str, bases: list[str], known: Vocabulary) -> str:
     return max(bases, key=lambda base: np.nan_to_num(near[base], nan=-2), default="")
 
 
-def _base(name: str, base: str, word: str, known: Vocabulary) -> Described:
+def _base(name: str, base: str, word: str, known: Vocabulary) -> PairFeatures:
     return {
         **_likeness(name, known.likeness(word, base)),
         f"rarity of the {name}": known.rarity(base),
@@ -241,7 +242,7 @@ def _base(name: str, base: str, word: str, known: Vocabulary) -> Described:
     }
 
 
-def _likeness(name: str, value: float) -> Described:
+def _likeness(name: str, value: float) -> PairFeatures:
     return {f"likeness of {name}": value, f"likeness of {name} is known": not math.isnan(value)}
 
 
@@ -249,13 +250,13 @@ def _likeness(name: str, value: float) -> Described:
 
 
 def _common(first: str, second: str) -> int:
-    """Letters that both begin with."""
-    together = zip(first, second, strict=False)
-    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], together))
+    """The number of letters that both begin with."""
+    pairs = zip(first, second, strict=False)
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
 
 
 def edits(first: str, second: str) -> int:
-    """Letters to be put in, taken out or changed to make one text the other (Levenshtein).
+    """Letters to insert, delete or replace to turn one text into the other (Levenshtein).
 
     Example:
         >>> edits("flew", "fly")

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from dissensus.corpus import Corpus
 from dissensus.encoders import Encoder, Encoding, NeuralEncoder, encodings, roles_of
 from dissensus.encoders import encoder as encoder_of
-from dissensus.encoders.framework.catalogue import BESIDE
+from dissensus.encoders.framework.catalogue import AND
 from dissensus.errors import ModelError, listed
 from dissensus.training import Examples
 
@@ -36,9 +36,9 @@ class RoleEncoders:
         """The encoder of each key."""
         encoders = {}
         for key in self.keys:
-            roles = self._together(key)
+            roles = self._joined_roles(key)
             name = self._name(roles)
-            one = name.split(BESIDE)[0] if key == roles else key.split(BESIDE, 1)[1]
+            one = name.split(AND)[0] if key == roles else key.split(AND, 1)[1]
             encoders[key] = encoder_of(one, self.kinds[roles_of(key, self.kinds)[0]])
         return encoders
 
@@ -54,19 +54,19 @@ class RoleEncoders:
                 f"{corpus.name}: the model reads {listed(roles)}, the corpus has "
                 f"{listed(corpus.contents) or 'no contents'}"
             )
-        names = {role: self._name(role) for role in map(self._together, self.keys)}
+        names = {role: self._name(role) for role in map(self._joined_roles, self.keys)}
         by_key = encodings(corpus, names)
         for key, encoding in by_key.items():
             identity = encoding.encoder.identity
             if identities.get(key, identity) != identity:
-                role = self._together(key)
+                role = self._joined_roles(key)
                 raise ModelError(
                     f"encoder {names[role]!r} of {role!r} is not the one of training: its weights "
                     "or options differ; restore the former one, or train again"
                 )
         return by_key
 
-    def _together(self, key: str) -> str:
+    def _joined_roles(self, key: str) -> str:
         """The roles of a key, joined by "+"."""
         return "+".join(roles_of(key, self.kinds))
 
@@ -94,8 +94,8 @@ def encoding_notes(
             else f"{examples.n_cut} contents are longer than the encoder reads; their ends are"
         )
         notes.append(f"{longer} not seen")
-    missed = [encoding.encoder.missed(encoding.contents) for encoding in by_key.values()]
-    return notes + [note for note in missed if note]
+    unknown = [encoding.encoder.unknown_note(encoding.contents) for encoding in by_key.values()]
+    return notes + [note for note in unknown if note]
 
 
 def widths_of(examples: Examples, encoders: dict[str, Encoder]) -> dict[str, int]:
