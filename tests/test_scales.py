@@ -218,10 +218,10 @@ def test_median_level_is_the_lower_median(answers: list[int]) -> None:
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [
-        ((("2", "1"),), "an ordinal scale rises, found '2', '1'"),
-        ((("1", "1.0"),), "an ordinal scale rises, found '1', '1.0'"),
-        ((("a", "b"), (1.0, 1.0)), "an ordinal scale rises, found 'a', 'b'"),
-        ((("a", "b"), (1.0,)), "2 levels have 1 positions"),
+        ((("2", "1"),), "the levels of an ordinal scale must rise, found '2', '1'"),
+        ((("1", "1.0"),), "the levels of an ordinal scale must rise, found '1', '1.0'"),
+        ((("a", "b"), (1.0, 1.0)), "the levels of an ordinal scale must rise, found 'a', 'b'"),
+        ((("a", "b"), (1.0,)), "2 levels have 1 positions; give one for each"),
     ],
 )
 def test_what_is_no_ordinal_scale_is_refused(arguments: Any, text: str) -> None:
@@ -290,9 +290,9 @@ def test_numbers_outside_the_ends_are_counted() -> None:
 @pytest.mark.parametrize(("low", "high"), [(1, 1), (2, 1), (0, np.inf), (np.nan, 1)])
 def test_ends_must_rise(low: float, high: float) -> None:
     assert message(Interval, low, high) == (
-        f"an interval scale runs from a lower to a higher end, not from {low:g} to {high:g}"
+        f"the low end of an interval scale must be below the high end, found {low:g} and {high:g}"
     )
-    assert message(Interval, 0, 1, n_bins=1) == "a grid has at least 2 bins, not 1"
+    assert message(Interval, 0, 1, n_bins=1) == "a grid must have at least 2 bins, found 1"
 
 
 # ---- multi-label ----

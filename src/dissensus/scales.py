@@ -24,7 +24,7 @@ MOST_LABELS = 62  # of a multi-label scale: the bits of a signed 64-bit mask
 
 
 class Scale(ABC):
-    """What is promised of every scale. `n_columns` is the width of a distribution on it."""
+    """What every scale offers. `n_columns` is the width of a distribution on it."""
 
     kind: ClassVar[str]
     dtype: ClassVar[type[np.generic]]
@@ -35,7 +35,7 @@ class Scale(ABC):
 
     @abstractmethod
     def encode(self, answers: Any) -> np.ndarray:
-        """What users write (texts or numbers) as stored answers; strangers are an error."""
+        """Texts or numbers, as users write them, as stored answers; unknown values are an error."""
 
     @abstractmethod
     def decode(self, answers: np.ndarray) -> list[Any]:
@@ -43,7 +43,7 @@ class Scale(ABC):
 
     @abstractmethod
     def check(self, answers: np.ndarray) -> None:
-        """Refuse stored answers that this scale does not have."""
+        """Raise a `DataError` if a stored answer is not on this scale."""
 
     @abstractmethod
     def one_hot(self, answers: np.ndarray) -> np.ndarray:
@@ -51,7 +51,7 @@ class Scale(ABC):
 
     @abstractmethod
     def consensus(self, distribution: np.ndarray) -> np.ndarray:
-        """The one answer that stands for each row of a distribution (n, n_columns)."""
+        """One answer for each row of a distribution (n, n_columns)."""
 
     @abstractmethod
     def to_dict(self) -> dict[str, Any]:
@@ -59,7 +59,7 @@ class Scale(ABC):
 
 
 class _Values(Scale):
-    """What the scales with a list of values share."""
+    """Base class of the scales with a list of values."""
 
     values: tuple[str, ...]
 
@@ -76,17 +76,17 @@ class _Values(Scale):
         if not values:
             raise DataError(f"this {self.kind} scale has no values")
         if len(set(values)) != len(values):
-            found = listed(values, 20)
-            raise DataError(f"the values of this {self.kind} scale are not distinct: {found}")
+            names = listed(values, 20)
+            raise DataError(f"the values of this {self.kind} scale are not distinct: {names}")
 
     def encode(self, answers: Any) -> np.ndarray:
         texts = string_array(answers)
         codes = pc.index_in(texts, value_set=pa.array(self.values, texts.type))
         if codes.null_count:
             row = int(pc.index(pc.is_null(codes), True).as_py())
-            strange = texts.filter(pc.is_null(codes)).unique().to_pylist()
+            unknown = texts.filter(pc.is_null(codes)).unique().to_pylist()
             raise DataError(
-                f"row {row + 1}: no value {listed(strange)} on the {self.kind} scale "
+                f"row {row + 1}: no value {listed(unknown)} on the {self.kind} scale "
                 f"of {listed(self.values, 20)}"
             )
         return np.asarray(codes.to_numpy(), dtype=np.int32)
@@ -121,7 +121,7 @@ class Nominal(_SingleChoice):
     Args:
         values: what can be answered, as texts.
         distance: how far apart two values are, (n_values, n_values), for measures that can use
-            it, such as neighbours on the circumplex of affect; left out, all are equally far.
+            it, such as neighbours on the circumplex of affect; all are equally far if left out.
 
     Example:
         >>> Nominal(("no", "yes")).encode(["yes", "no"]).tolist()
@@ -165,12 +165,12 @@ class Nominal(_SingleChoice):
 
 @dataclass(frozen=True)
 class Ordinal(_SingleChoice):
-    """One of several levels in order; steps need not be equal, and levels may have gaps.
+    """One of several levels in order; steps between levels need not be equal.
 
     Args:
         values: the levels as texts, lowest first: ("-3", "-2", "-1", "1", "2", "3").
-        positions: where the levels lie when they are read as numbers; left out, the numbers
-            that the values spell, or 0, 1, 2, ... if they are words.
+        positions: the levels as numbers. If left out: the values themselves if they are
+            numbers, or 0, 1, 2, ... if they are words.
 
     Example:
         >>> Ordinal(("-1", "1", "2")).positions
@@ -190,12 +190,16 @@ class Ordinal(_SingleChoice):
         positions = tuple(float(p) for p in (self.positions or default))
         object.__setattr__(self, "positions", positions)
         if len(positions) != len(self.values):
-            raise DataError(f"{len(self.values)} levels have {len(positions)} positions")
+            raise DataError(
+                f"{len(self.values)} levels have {len(positions)} positions; give one for each"
+            )
         if any(b <= a for a, b in zip(positions, positions[1:], strict=False)):
-            raise DataError(f"an ordinal scale rises, found {listed(self.values, 20)}")
+            raise DataError(
+                f"the levels of an ordinal scale must rise, found {listed(self.values, 20)}"
+            )
 
     def consensus(self, distribution: np.ndarray) -> np.ndarray:
-        """The median level: the lowest that at least half of the mass does not exceed."""
+        """The median level: the lowest one with at least half of the mass at or below it."""
         cumulated = distribution.cumsum(axis=1)
         half = 0.5 * cumulated[:, -1:] * (1 - 1e-9)  # sums of shares are not exact
         return (cumulated >= half).argmax(axis=1)
@@ -206,9 +210,10 @@ class Ordinal(_SingleChoice):
 
 @dataclass(frozen=True)
 class Interval(Scale):
-    """A number between two ends, in the scale's own units.
+    """A number between two ends, in the units of the scale.
 
-    A distribution is mass on `grid`: `n_bins` equal bins over the ends mapped to [-1, 1].
+    A distribution is the mass in each of `n_bins` equal bins, whose middles are `grid`; the ends
+    are mapped to [-1, 1].
 
     Example:
         >>> scale = Interval(0, 10, n_bins=4)
@@ -229,16 +234,16 @@ class Interval(Scale):
         object.__setattr__(self, "high", float(self.high))
         if not (np.isfinite([self.low, self.high]).all() and self.low < self.high):
             raise DataError(
-                f"an interval scale runs from a lower to a higher end, not from {self.low:g} "
-                f"to {self.high:g}"
+                f"the low end of an interval scale must be below the high end, found {self.low:g} "
+                f"and {self.high:g}"
             )
         if max(-self.low, self.high) > LARGEST:
             raise DataError(
-                f"an interval scale stays within {LARGEST:g}, so that its squares are numbers, "
-                f"not from {self.low:g} to {self.high:g}; are these ratings?"
+                f"an interval scale must stay within {LARGEST:g}, so that squares are finite, "
+                f"found {self.low:g} to {self.high:g}; are these ratings?"
             )
         if self.n_bins < 2:
-            raise DataError(f"a grid has at least 2 bins, not {self.n_bins}")
+            raise DataError(f"a grid must have at least 2 bins, found {self.n_bins}")
 
     @property
     def n_columns(self) -> int:
@@ -250,15 +255,15 @@ class Interval(Scale):
         return (2 * np.arange(self.n_bins) + 1) / self.n_bins - 1
 
     def to_unit(self, answers: np.ndarray) -> np.ndarray:
-        """Answers in own units, mapped to [-1, 1]."""
+        """Answers in the scale's units, mapped to [-1, 1]."""
         return (np.asarray(answers, dtype=float) - self.low) / (self.high - self.low) * 2 - 1
 
     def from_unit(self, positions: np.ndarray) -> np.ndarray:
-        """Positions on [-1, 1] in own units."""
+        """Positions on [-1, 1], mapped to the scale's units."""
         return self.low + (np.asarray(positions, dtype=float) + 1) / 2 * (self.high - self.low)
 
     def bins(self, answers: np.ndarray) -> np.ndarray:
-        """The bin of each answer; an edge is the bin above, the upper end the last bin."""
+        """The bin of each answer; an edge belongs to the bin above, the upper end to the last."""
         share = (np.asarray(answers, dtype=float) - self.low) / (self.high - self.low)
         at = np.floor(share * self.n_bins + 1e-9).astype(np.int64)  # 0.29 * 100 is below 29
         return np.clip(at, 0, self.n_bins - 1)
@@ -267,11 +272,11 @@ class Interval(Scale):
         texts = string_array(answers)
         try:
             numbers = pc.cast(pc.utf8_trim_whitespace(texts), pa.float64())
-        except pa.ArrowInvalid:  # name the first that is none; Arrow knows fewer than Python
+        except pa.ArrowInvalid:  # Arrow parses fewer spellings than Python; name the first bad one
             numbers = pa.array([_number(*pair) for pair in enumerate(texts.to_pylist(), 1)])
-        found = np.asarray(numbers.to_numpy(zero_copy_only=False), dtype=np.float64)
-        self.check(found)
-        return found
+        stored = np.asarray(numbers.to_numpy(zero_copy_only=False), dtype=np.float64)
+        self.check(stored)
+        return stored
 
     def decode(self, answers: np.ndarray) -> list[Any]:
         return [float(answer) for answer in answers]
@@ -291,7 +296,7 @@ class Interval(Scale):
         return np.eye(self.n_bins)[self.bins(answers)]
 
     def consensus(self, distribution: np.ndarray) -> np.ndarray:
-        """The mean of the mass on the grid, in own units."""
+        """The mean of the distribution, in the scale's units."""
         mass = distribution.sum(axis=1)
         return self.from_unit(distribution @ self.grid / mass)
 
@@ -301,7 +306,7 @@ class Interval(Scale):
 
 @dataclass(frozen=True)
 class MultiLabel(_Values):
-    """Any set of values at once, stored as a bit mask; a distribution holds one marginal each.
+    """Any set of values, stored as a bit mask; a distribution has one marginal per value.
 
     Users write a set as a list of texts, or as one text with commas.
 
@@ -331,10 +336,10 @@ class MultiLabel(_Values):
             if answer is None or isinstance(answer, float):  # nan: a gap in a table
                 raise DataError(f"row {row + 1} has no answer; leave such rows out")
             chosen = split_set(answer)
-            strange = [value for value in chosen if value not in bit]
-            if strange:
+            unknown = [value for value in chosen if value not in bit]
+            if unknown:
                 raise DataError(
-                    f"row {row + 1}: no value {listed(strange)} on the multi-label scale of "
+                    f"row {row + 1}: no value {listed(unknown)} on the multi-label scale of "
                     f"{listed(self.values, 20)}"
                 )
             masks[row] = sum(bit[value] for value in set(chosen))
@@ -368,8 +373,8 @@ class MultiLabel(_Values):
 def most_probable(distribution: np.ndarray) -> np.ndarray:
     """The column of each row (n, n_columns) with most mass, the first of those that tie.
 
-    What differs by a billionth ties: sums and products depend on their order by as much, and the
-    order of rows should decide nothing.
+    Masses that differ by less than a relative 1e-9 tie: sums and products differ by as much if
+    their order changes, and the order of rows must not matter.
 
     Example:
         >>> most_probable(np.array([[0.1, 0.1 + 0.2, 0.3], [0.1, 0.3, 0.1 + 0.2]])).tolist()
@@ -395,15 +400,18 @@ def scale_from_dict(content: dict[str, Any]) -> Scale:
     return SCALES[content["kind"]](**fields)
 
 
-def parse_scale(text: str, found: Sequence[str] = ()) -> Scale:
-    """A scale as users write it on the command line; what they leave open is read from `found`.
+def parse_scale(text: str, answers: Sequence[str] = ()) -> Scale:
+    """A scale as users write it on the command line.
+
+    Args:
+        answers: the distinct answers, which give the values or the ends if the text has none.
 
     Example:
         >>> parse_scale("interval:0:10"), parse_scale("ordinal:low,mid,high").values
         (Interval(low=0.0, high=10.0, n_bins=20), ('low', 'mid', 'high'))
         >>> parse_scale('nominal:no,"yes, mostly"').values
         ('no', 'yes, mostly')
-        >>> parse_scale("ordinal", found=["10", "9"]).values
+        >>> parse_scale("ordinal", answers=["10", "9"]).values
         ('9', '10')
     """
     kind, _, rest = text.partition(":")
@@ -414,12 +422,12 @@ def parse_scale(text: str, found: Sequence[str] = ()) -> Scale:
             "or with its values: nominal:no,yes  ordinal:1,2,3  interval:0:10"
         )
     if kind == "interval":
-        ends = as_numbers(rest.split(":")) if rest else as_numbers(found)
+        ends = as_numbers(rest.split(":")) if rest else as_numbers(answers)
         if not ends or (rest and len(ends) != 2):
-            wanted = repr(rest) if rest else listed(found) or "nothing"
-            raise DataError(f"an interval scale runs between two numbers, found {wanted}")
+            texts = repr(rest) if rest else listed(answers) or "nothing"
+            raise DataError(f"an interval scale runs between two numbers, found {texts}")
         return Interval(ends[0], ends[1]) if rest else Interval(min(ends), max(ends))
-    values = split_names(rest) if rest else list(found)
+    values = split_names(rest) if rest else list(answers)
     if rest and "" in values:
         raise DataError(f"a value is blank in the scale {text!r}; leave out a comma")
     if kind == "ordinal" and not rest and len(values) > 1 and as_numbers(values) is None:
@@ -428,18 +436,18 @@ def parse_scale(text: str, found: Sequence[str] = ()) -> Scale:
             "them, the lowest first, as in ordinal:low,mid,high"
         )
     if kind == "multi-label":
-        values = values if rest else [v for text in found for v in split_set(text)]
+        values = values if rest else [v for text in answers for v in split_set(text)]
         return MultiLabel(tuple(sorted_values(set(values)) if not rest else values))
     return (Nominal if kind == "nominal" else Ordinal)(
         tuple(values if rest else sorted_values(values))
     )
 
 
-def infer_scale(found: Sequence[str]) -> Scale:
-    """The likeliest scale of these distinct answers, for a table that does not declare one.
+def infer_scale(answers: Sequence[str]) -> Scale:
+    """The most plausible scale of these distinct answers, for a table that does not declare one.
 
     Words are nominal; so are two whole numbers. Three to twenty whole numbers are ordinal.
-    Other numbers are an interval that ends at the lowest and highest answer found.
+    Other numbers are an interval from the lowest to the highest answer.
 
     Example:
         >>> infer_scale(["yes", "no"]).kind, infer_scale(["1", "2", "3"]).kind
@@ -447,18 +455,18 @@ def infer_scale(found: Sequence[str]) -> Scale:
         >>> infer_scale(["0.5", "2"])
         Interval(low=0.5, high=2.0, n_bins=20)
     """
-    numbers = as_numbers(found)
+    numbers = as_numbers(answers)
     if numbers is None or len(set(numbers)) <= 2 and all(n == int(n) for n in numbers):
-        return Nominal(tuple(sorted_values(found)))
-    spelled_once = len(set(numbers)) == len(numbers)  # not "1" beside "1.0"
+        return Nominal(tuple(sorted_values(answers)))
+    spelled_once = len(set(numbers)) == len(numbers)  # not both "1" and "1.0"
     if spelled_once and len(numbers) <= 20 and all(n == int(n) for n in numbers):
-        return Ordinal(tuple(sorted_values(found)))
+        return Ordinal(tuple(sorted_values(answers)))
     low, high = min(numbers), max(numbers)
-    return Interval(low, high) if low < high else Nominal(tuple(sorted_values(found)))
+    return Interval(low, high) if low < high else Nominal(tuple(sorted_values(answers)))
 
 
 def sorted_values(values: Any) -> list[str]:
-    """Values in the order people expect: numbers by size, texts by alphabet."""
+    """Values in their natural order: numbers by size, texts by alphabet."""
     texts = list(values)
     numbers = as_numbers(texts)
     if numbers is None:
@@ -467,7 +475,7 @@ def sorted_values(values: Any) -> list[str]:
 
 
 def as_numbers(texts: Any) -> list[float] | None:
-    """The finite numbers that the texts spell, or None if one of them does not."""
+    """The texts as finite numbers, or None if one of them is not a finite number."""
     numbers = []
     for text in texts:
         try:
@@ -481,10 +489,10 @@ def as_numbers(texts: Any) -> list[float] | None:
 
 
 def _number(row: int, text: str | None) -> float | None:
-    found = None if text is None else as_numbers([text])
-    if text is not None and found is None:
+    numbers = None if text is None else as_numbers([text])
+    if text is not None and numbers is None:
         raise DataError(f"row {row}: {text!r} is not a number")
-    return None if found is None else found[0]
+    return None if numbers is None else numbers[0]
 
 
 def split_set(answer: Any) -> list[str]:

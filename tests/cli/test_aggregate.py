@@ -62,12 +62,12 @@ def test_rows_as_json(run: Run, table: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("method", ["dawid-skene", "one-coin", "mace", "glad", "wawa"])
-def test_what_was_learned_of_people(run: Run, table: Path, tmp_path: Path, method: str) -> None:
-    out, people = tmp_path / "out.parquet", tmp_path / "people.csv"
-    ended = run("aggregate", table, "--method", method, "-o", out, "--annotator-table", people)
+def test_estimates_for_annotators(run: Run, table: Path, tmp_path: Path, method: str) -> None:
+    out, estimates = tmp_path / "out.parquet", tmp_path / "annotators.csv"
+    ended = run("aggregate", table, "--method", method, "-o", out, "--annotator-table", estimates)
     assert (ended.code, ended.out) == (0, "")
     assert pq.read_table(out).num_rows == 3
-    rows = list(csv.DictReader(io.StringIO(people.read_text())))
+    rows = list(csv.DictReader(io.StringIO(estimates.read_text())))
     assert [row["annotator"] for row in rows] == ["ann", "bob", "cy"]
     assert [row["answers"] for row in rows] == ["3", "3", "2"]
     assert len(rows[0]) > 3
@@ -124,8 +124,8 @@ def test_columns_say_what_they_hold(run: Run, table: Path, tmp_path: Path, metho
         (("--question", "mood"), "Error: labels: no question 'mood'; it has 'label'"),
         (("-o", "out.xlsx"), "Error: out.xlsx: write a .csv or a .parquet file"),
         (
-            ("--annotator-table", "p.csv"),
-            "Error: majority learns nothing of annotators; leave --annotator-table out",
+            ("--annotator-table", "a.csv"),
+            "Error: majority learns nothing about annotators; leave --annotator-table out",
         ),
     ],
 )

@@ -475,7 +475,7 @@ def test_new_items_need_no_answers(run: Run, tmp_path: Path) -> None:
     assert (refused.code, refused.err) == (
         1,
         f"Error: {new}: no column of answers recognised in 'id', 'text'; name it (answer=, "
-        '--answer), or say format="wide" (--format wide) if every annotator has a column\n',
+        '--answer), or use format="wide" (--format wide) if every annotator has a column\n',
     )
 
 

@@ -39,8 +39,8 @@ def test_ducks_have_gold_by_their_species(made: Made) -> None:
     assert species == ["Canada Goose", "Mallard", "Non Bird"]
     assert corpus.gold["duck"].answers() == ["0", "1", "0"]
     assert corpus.notes == (
-        "gold is our reading of the species (Mallard and American Black Duck are ducks), "
-        "no column of the source",
+        "gold is derived from the species (Mallard and American Black Duck are ducks); "
+        "it is not a column of the source",
     )
 
 

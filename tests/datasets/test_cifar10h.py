@@ -50,7 +50,9 @@ def test_a_vote_table_of_another_shape_is_refused(made: Made) -> None:
 def test_negative_votes_are_refused(made: Made) -> None:
     folder = made("cifar10h")
     np.save(folder / "cifar10h-counts.npy", np.full((2, 10), -1))
-    with pytest.raises(DataError, match=r"counts.npy: a number of votes is 0 or more, found -1$"):
+    with pytest.raises(
+        DataError, match=r"counts.npy: the number of votes must be 0 or more, found -1$"
+    ):
         cifar10h.load(folder)
 
 

@@ -119,7 +119,7 @@ def test_load_says_which_corpora_are_known(tmp_path: Path) -> None:
     with pytest.raises(DataError) as caught:
         datasets.load(tmp_path)
     assert str(caught.value) == (
-        f"{tmp_path}: no known corpus is here; known are 'pos_tweets', 'speechocean762', "
+        f"{tmp_path}: contains no known corpus; there are 'pos_tweets', 'speechocean762', "
         f"'jester5k', 'cifar10h', 'lewidi2023', 'stemming', 'emobank', 'eye_fixations_12coders' "
         f"and {len(DATASETS) - 8} more"
     )

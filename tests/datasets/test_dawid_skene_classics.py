@@ -32,7 +32,7 @@ def test_repeated_readings_are_kept(made: Made) -> None:
     assert asked.item.tolist() == [1, 1, 0, 0]
     assert asked.answers() == ["1", "4", "2", "2"] and asked.repeats
     assert corpus.notes == (
-        "1 of 4 answers are second and third readings by the same annotator, and are kept",
+        "1 of 4 answers are second and third answers of the same annotator, and are kept",
     )
 
 

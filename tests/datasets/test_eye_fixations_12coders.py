@@ -97,10 +97,11 @@ def test_wrong_samples_are_refused(made: Made) -> None:
         "'fix_RA', 'fix_RH', 'fix_TC', 'who']"
     )
     assert refusal(folder, SAMPLES.replace("595.0,1,1", "595.0,2,1")) == (
-        f"{NAME}: row 1: fix_DN is 0 or 1, found 2"
+        f"{NAME}: row 1: fix_DN must be 0 or 1, found 2"
     )
     assert refusal(folder, SAMPLES.replace("966.1", "left")) == (
-        f"{NAME}: 'x' holds numbers (Failed to parse string: 'left' as a scalar of type double)"
+        f"{NAME}: 'x' must contain numbers (Failed to parse string: 'left' as a scalar of type "
+        "double)"
     )
     assert refusal(folder, SAMPLES.replace("infant_1,3.333", "infant_1,0.0")) == (
         f"{NAME}: the samples of a trial must follow one another in time"

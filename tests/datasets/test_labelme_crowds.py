@@ -53,8 +53,8 @@ def test_a_vector_in_two_parts_is_one_content(made: Made) -> None:
     units = corpus.units().tolist()
     assert units[2] == units[5] and len(set(units)) == 5
     assert corpus.notes == (
-        "1 vector of test also stand in train: a split by content keeps them together, "
-        "the official one does not",
+        "1 vector of test also occur in train: a split by content keeps them together, "
+        "the official split does not",
     )
 
 
@@ -116,5 +116,5 @@ def test_the_real_crowd(data_folder: Path) -> None:
     unit = dict(zip(corpus.items, corpus.units().tolist(), strict=True))
     assert unit["train-737"] == unit["test-762"] and unit["train-495"] == unit["test-1027"]
     assert len(set(unit.values())) == 2688 - 2
-    assert corpus.notes[0].startswith("2 vectors of test also stand in train")
+    assert corpus.notes[0].startswith("2 vectors of test also occur in train")
     assert [corpus.part(part).n_items for part in corpus.parts()] == [1000, 500, 1188]

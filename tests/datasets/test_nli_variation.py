@@ -98,7 +98,7 @@ def test_a_damaged_line_of_labels_is_named(line: str, made: Made) -> None:
     folder = made("nli_variation")
     labels = folder / "preprocessed-data.jsonl"
     found = refusal(folder, labels.name, '{"labels": []}\n' + line + "\n")
-    assert found == f"{labels}, line 2: no JSON with a list 'labels'"
+    assert found == f"{labels}, line 2: not a JSON object with a list 'labels'"
 
 
 @pytest.mark.data

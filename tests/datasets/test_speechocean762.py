@@ -47,7 +47,7 @@ def test_three_questions_are_linked_by_response(made: Made) -> None:
 
 
 def test_what_sentences_leaves_out_is_counted(made: Made) -> None:
-    again = "defined anew in the later release: --corpus sentences-all"
+    again = "redefined in the later release: --corpus sentences-all"
     words = "words are other items: --corpus words"
     corpus = speechocean762.load(made("speechocean762"))
     assert corpus.left_out == (

@@ -72,10 +72,10 @@ def test_wrong_tables_are_refused(made: Made) -> None:
         "'prob0']"
     )
     assert refusal(folder, STEMS.replace("2,2,0.5", "-2,2,0.5")) == (
-        f"{name}: row 2: a number of votes is 0 or more, found -2"
+        f"{name}: row 2: the number of votes must be 0 or more, found -2"
     )
     assert refusal(folder, STEMS.replace("hard-tst", "tst")) == (
-        f"{name}: row 4: 'set' is one of trn, dev, hard-tst, found 'tst'"
+        f"{name}: row 4: 'set' must be one of trn, dev, hard-tst, found 'tst'"
     )
     assert refusal(folder, STEMS.replace("trn,1", "trn,2")) == (
         f"{name}: row 1: no value '2' on the nominal scale of '0', '1'"

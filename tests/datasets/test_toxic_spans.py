@@ -81,7 +81,7 @@ def test_what_was_done_to_spans_is_said(made: Made) -> None:
         "1 answers are toxic and have no span",
         "1 spans reach past the end of their text and are cut there",
         "1 spans lie wholly outside their text and are dropped",
-        "1 texts stand in two official parts and are kept in the first",
+        "1 texts are in two official parts and are kept in the first",
     )
 
 
@@ -117,7 +117,7 @@ def test_official_spans_are_a_list(made: Made) -> None:
         cell = wrong.replace('"', '""')
         table = OFFICIAL["tsd_test.csv"].replace("[5, 6, 7]", cell)
         assert refusal(folder, "tsd_test.csv", table) == (
-            f"{folder / 'tsd_test.csv'}, row 1: spans are a list of characters such as [3, 4], "
+            f"{folder / 'tsd_test.csv'}, row 1: spans must be a list of characters such as [3, 4], "
             f"found {wrong!r}"
         )
 

@@ -90,7 +90,7 @@ def test_a_file_where_a_folder_is_due(write: Write) -> None:
 @pytest.mark.parametrize("which", ["utf-16-le", "utf-16-be"])
 def test_utf_16_without_its_mark(write: Write, which: str) -> None:
     path = write("item,annotator,label\nt1,ann,yes\n".encode(which))
-    message = f"{path}: text in UTF-16 without its mark; say --format csv --encoding {which}"
+    message = f"{path}: text in UTF-16 without its mark; use --format csv --encoding {which}"
     with pytest.raises(DataError, match=refused(message)):
         read(path)
     assert read(path, format="csv", encoding=which)["label"].answers() == ["yes"]
@@ -126,7 +126,7 @@ def test_a_binary_file(write: Write, start: bytes, what: str) -> None:
 )
 def test_another_format_read_as_csv(write: Write, start: bytes, what: str, format: str) -> None:
     path = write(start)
-    message = f'{path}: {what}; say format="{format}" (--format {format})'
+    message = f'{path}: {what}; use format="{format}" (--format {format})'
     with pytest.raises(DataError, match=refused(message)):
         read(path, format="csv")
 

@@ -49,7 +49,7 @@ def annotator_table(
         right = {f"right.{v}": part.tolist() for v, part in zip(values, diagonal.T, strict=True)}
         estimates |= right
     if not estimates:
-        raise DataError(f"{fitted.name} learns nothing of annotators")
+        raise DataError(f"{fitted.name} learns nothing about annotators")
     return columns | estimates
 
 

@@ -47,7 +47,7 @@ DATASETS: dict[str, str] = {
 
 
 class Dataset(Protocol):
-    """What the module of a known corpus promises."""
+    """What the module of a known corpus offers."""
 
     CORPORA: tuple[str, ...]
     DEFAULT: str | None
@@ -81,12 +81,12 @@ def load(folder: str | Path, corpus: str | None = None) -> Corpus:
     """The corpus in a folder that is known.
 
     Args:
-        folder: where the corpus's files lie, under the names they have in their source.
+        folder: contains the files of the corpus, under the names that they have in their source.
         corpus: which one, if the folder contains several.
     """
     name = recognise(folder)
     if name is None:
-        raise DataError(f"{folder}: no known corpus is here; known are {listed(DATASETS)}")
+        raise DataError(f"{folder}: contains no known corpus; there are {listed(DATASETS)}")
     loaded = dataset(name).load(Path(folder), corpus)
     note = f"{Path(folder).resolve().name}: the known corpus {name}, read as {loaded.name}"
     return replace(loaded, notes=(note, *loaded.notes))
@@ -105,10 +105,10 @@ def read(source: Any, *, corpus: str | None = None, **options: Any) -> Corpus:
     if name is None:
         return readers.read(source, corpus=corpus, **options)
     usual = vars(Options())
-    given = [f"{k}=" for k, v in options.items() if v is not None and v != usual.get(k)]
-    if given:
+    refused = [f"{k}=" for k, v in options.items() if v is not None and v != usual.get(k)]
+    if refused:
         raise DataError(
             f"{source}: this is the known corpus {name}, which is read as it is; "
-            f"leave out {', '.join(given)}"
+            f"leave out {', '.join(refused)}"
         )
     return load(source, corpus)

@@ -1,7 +1,7 @@
 """Bluebirds and ducks (Welinder et al. 2010): is this bird one? By a crowd, without the pictures.
 
-In `bluebirds` everybody answered about every picture. In `ducks` the crowd takes grebes and geese
-for ducks, so that no majority can be right.
+In `bluebirds` every annotator answered every item. In `ducks` the crowd takes grebes and geese for
+ducks, so that no majority can be right.
 """
 
 from __future__ import annotations
@@ -66,8 +66,8 @@ def _ducks(folder: Path) -> Corpus:
         item_attributes={"species": species},
         gold={"duck": gold},
         notes=(
-            f"gold is our reading of the species ({' and '.join(ARE_DUCKS)} are ducks), no column "
-            "of the source",
+            f"gold is derived from the species ({' and '.join(ARE_DUCKS)} are ducks); it is not a "
+            "column of the source",
         ),
     )
 
@@ -99,8 +99,8 @@ def _species(folder: Path, items: Names) -> list[str]:
 
 def _mapping(path: Path, text: str, name: str) -> dict[str, str]:
     """A mapping in the file's one form: `name: {key: value, key: value}`, over several lines."""
-    found = re.search(rf"^{name}:\s*\{{([^}}]*)\}}", text, re.MULTILINE)
-    if found is None:
+    match = re.search(rf"^{name}:\s*\{{([^}}]*)\}}", text, re.MULTILINE)
+    if match is None:
         raise DataError(f"{path}: damaged (no mapping {name!r} in braces)")
-    pairs = [pair.rpartition(":") for pair in found[1].split(",") if pair.strip()]
+    pairs = [pair.rpartition(":") for pair in match[1].split(",") if pair.strip()]
     return {key.strip(): value.strip() for key, _, value in pairs}

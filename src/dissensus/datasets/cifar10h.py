@@ -65,5 +65,5 @@ def _counts(folder: Path, n_items: int) -> np.ndarray:
             f"found {counts.dtype} of shape {counts.shape}"
         )
     if (counts < 0).any():
-        raise DataError(f"{path}: a number of votes is 0 or more, found {counts.min()}")
+        raise DataError(f"{path}: the number of votes must be 0 or more, found {counts.min()}")
     return counts

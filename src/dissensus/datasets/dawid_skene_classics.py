@@ -1,7 +1,7 @@
-"""Two tables of Dawid & Skene's day: the grades of patients before anaesthesia, and caries.
+"""Two classical tables: the grades of patients before anaesthesia (Dawid & Skene 1979), and caries.
 
-`anaesthesia` is the table of their paper (1979): five anaesthetists, the first of whom read every
-form three times. `caries` is a table of patterns, five dentists who looked at 3,859 teeth.
+In `anaesthesia` five anaesthetists graded forms, the first of them every form three times. `caries`
+is a table of patterns: five dentists looked at 3,859 teeth.
 """
 
 from __future__ import annotations
@@ -50,7 +50,9 @@ def _anaesthesia(folder: Path) -> Corpus:
             repeats="keep",
         )
     n_pairs = len(
-        np.unique(np.stack([annotations.item, annotations.annotator_codes("a reading")]), axis=1).T
+        np.unique(
+            np.stack([annotations.item, annotations.annotator_codes("counting pairs")]), axis=1
+        ).T
     )
     return Corpus.build(
         "anaesthesia",
@@ -58,8 +60,7 @@ def _anaesthesia(folder: Path) -> Corpus:
         {"anaesthesia": annotations},
         notes=(
             f"{annotations.n_rows - n_pairs} of {annotations.n_rows} answers are second and third "
-            "readings "
-            "by the same annotator, and are kept",
+            "answers of the same annotator, and are kept",
         ),
     )
 

@@ -1,8 +1,9 @@
 """EmoBank (Buechel & Hahn 2017): valence, arousal and dominance of 10,548 sentences.
 
-Readers were asked what they feel, and others what the writer felt; the annotators are unknown,
-but the three numbers of one response belong together. `emobank` leaves out the responses (1, 1, 1),
-as the authors do in their means: probably nothing was answered. `emobank-all` keeps them.
+The questions about the reader are what the annotator feels, those about the writer what the writer
+felt. Annotators are unknown, but the three numbers of one response belong together. `emobank`
+leaves out the responses (1, 1, 1), which are probably not answered, as the authors do in their
+means; `emobank-all` keeps them.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ DEFAULT: str | None = "emobank"
 TEXTS, FACTS, MEANS = "raw.csv", "meta.tsv", "emobank.csv"
 PERSPECTIVES = {name: f"individual_{name}_ratings.csv" for name in ("reader", "writer")}
 SIDES = ("V", "A", "D")  # valence, arousal, dominance
-NO_DOCUMENT = "SemEval"  # headlines of many papers, which the file gives as one document
+NO_DOCUMENT = "SemEval"  # headlines of many newspapers, one document in the file
 NOT_ANSWERED = "V = A = D = 1: probably not answered (--corpus emobank-all keeps them)"
 
 
@@ -61,7 +62,7 @@ def load(folder: Path, corpus: str | None = None) -> Corpus:
         left_out=tuple(left_out),
         notes=(
             "sentences of one document make one unit; one whose text occurs in several documents "
-            "('Sincerely,') and every headline of SemEval go by their text",
+            "('Sincerely,'), and every headline of SemEval, is a unit by its text",
             f"{MEANS} contains means over readers and writers together: only its split is read",
         ),
     )
@@ -109,18 +110,18 @@ def _official(folder: Path, items: Names) -> Any:
 
 
 def _units(texts: list[str], documents: list[str], items: Names) -> list[str]:
-    """What must not be cut by a split: the document, or for a text that several documents hold
-    the name of the first sentence that reads so.
+    """The unit of each sentence, which a split must keep together: its document, or the name of
+    the first sentence with the same text if that text occurs in several documents.
 
-    Joining the documents that share a text instead would make one unit of a quarter of all
-    sentences, because characters in fiction say "Oh."
+    Joining the documents that share a text instead would put a quarter of all sentences into one
+    unit, because "Oh." is a sentence of many of them.
     """
-    of: dict[str, set[str]] = defaultdict(set)
+    documents_of: dict[str, set[str]] = defaultdict(set)
     first: dict[str, str] = {}
     for text, document, name in zip(texts, documents, items, strict=True):
-        of[text].add(document)
+        documents_of[text].add(document)
         first.setdefault(text, name)
     return [
-        first[text] if len(of[text]) > 1 or document == NO_DOCUMENT else document
+        first[text] if len(documents_of[text]) > 1 or document == NO_DOCUMENT else document
         for text, document in zip(texts, documents, strict=True)
     ]

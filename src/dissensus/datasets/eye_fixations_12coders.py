@@ -1,7 +1,7 @@
 """Eye fixations by twelve experts (Hooge et al. 2018): is the eye at rest in this sample?
 
-A trial is a sequence of samples of where somebody looked, 300 a second; an item is one sample in
-its trial.
+A trial is a sequence of samples of where a subject looked, 300 a second; an item is one sample of
+a trial.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def load(folder: Path, corpus: str | None = None) -> Corpus:
 
 
 def _coded(folder: Path, trials: Names) -> np.ndarray:
-    """Who marked anything in which trial, (n_trials, n_coders) booleans."""
+    """Whether a coder marked anything in a trial, (n_trials, n_coders) booleans."""
     events = csv_table(folder, EVENTS, trial=pa.string(), annotator_id=pa.string())
     coded = np.zeros((len(trials), len(CODERS)), bool)
     with naming(folder / EVENTS):
@@ -92,16 +92,16 @@ def _starts(trial: np.ndarray, time: np.ndarray) -> np.ndarray:
 
 
 def _annotations(answer: np.ndarray, coded: np.ndarray, items: Names) -> Annotations:
-    """The answers of those who coded the trial; whoever marked nothing at all did not."""
-    strange = (answer != 0) & ((answer != 1) | ~coded)
-    if strange.any():
-        row, coder = (int(at[0]) for at in np.nonzero(strange))
-        found = answer[row, coder]
+    """The answers of the coders of each trial; without any mark, a coder did not code it."""
+    wrong = (answer != 0) & ((answer != 1) | ~coded)
+    if wrong.any():
+        row, coder = (int(at[0]) for at in np.nonzero(wrong))
+        value = answer[row, coder]
         raise DataError(
-            f"row {row + 1}: fix_{CODERS[coder]} is {found}, but {EVENTS} has no fixation of "
+            f"row {row + 1}: fix_{CODERS[coder]} is {value}, but {EVENTS} has no fixation of "
             f"{CODERS[coder]} in this trial"
-            if found == 1
-            else f"row {row + 1}: fix_{CODERS[coder]} is 0 or 1, found {found}"
+            if value == 1
+            else f"row {row + 1}: fix_{CODERS[coder]} must be 0 or 1, found {value}"
         )
     item, annotator = np.nonzero(coded)
     return Annotations.from_arrays(
@@ -122,7 +122,7 @@ def _numbers(texts: Any, name: str) -> np.ndarray:
     try:
         return np.asarray(filled.cast(pa.float64()).to_numpy())
     except pa.ArrowInvalid as error:
-        raise DataError(f"{name!r} holds numbers ({str(error).splitlines()[0]})") from None
+        raise DataError(f"{name!r} must contain numbers ({str(error).splitlines()[0]})") from None
 
 
 def _vectors() -> str:
@@ -133,9 +133,10 @@ def _vectors() -> str:
 
 
 def _absent(coded: np.ndarray, trials: Names, trial: np.ndarray) -> str:
-    where, who = np.nonzero(~coded)
-    n_cells = int(np.bincount(trial)[where].sum())
-    pairs = [f"{CODERS[c]} in {trials[t]}" for t, c in zip(where, who, strict=True)]
+    missing_trial, missing_coder = np.nonzero(~coded)
+    n_cells = int(np.bincount(trial)[missing_trial].sum())
+    missing = zip(missing_trial, missing_coder, strict=True)
+    pairs = [f"{CODERS[c]} in {trials[t]}" for t, c in missing]
     return (
         f"{len(pairs)} pairs of coder and trial are without any fixation and taken as missing, "
         f"not as 0 ({n_cells} cells): {listed(pairs)}"

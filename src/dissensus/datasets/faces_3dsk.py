@@ -1,7 +1,7 @@
 """3DSK faces (DeBruine & Jones 2020): five traits of 100 faces, rated from 1 to 7.
 
 Each of the 2,000 annotators rated one trait of the 50 faces of one gender. A trait is a question;
-nobody answered two of them, so that `joint` is empty.
+no annotator answered two of them, so `joint` is empty.
 """
 
 from __future__ import annotations

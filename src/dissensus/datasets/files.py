@@ -26,7 +26,7 @@ def csv_table(folder: Path, name: str, /, **types: Any) -> Any:
 
 
 def tsv_table(folder: Path, name: str, /, **types: Any) -> Any:
-    """A file with tabs between its columns, where a quotation mark is a sign like any other."""
+    """A file with tabs between its columns, where a quotation mark is an ordinary character."""
     return _delimited(folder, name, types, pc_csv.ParseOptions(delimiter="\t", quote_char=False))
 
 
@@ -77,7 +77,7 @@ def _with_columns(path: Path, table: Any, columns: list[str]) -> Any:
 
 
 def present(folder: Path, name: str) -> Path:
-    """The path of a file that the corpus cannot do without."""
+    """The path of a file that the corpus needs."""
     path = folder / name
     if not path.is_file():
         raise DataError(f"{path}: missing; the corpus cannot be read without it")

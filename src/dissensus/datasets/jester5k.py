@@ -1,4 +1,4 @@
-"""Jester 5k (Goldberg et al. 2001): 100 jokes, rated by 5,000 people from -10 to 10."""
+"""Jester 5k (Goldberg et al. 2001): 100 jokes, rated by 5,000 annotators from -10 to 10."""
 
 from __future__ import annotations
 

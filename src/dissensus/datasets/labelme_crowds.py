@@ -1,7 +1,7 @@
 """LabelMe with a crowd (Rodrigues & Pereira 2018): the scene of 2,688 photographs.
 
-1,000 training photographs have one to three answers each by 59 annotators; all have gold. Of the
-photographs there are only features, one vector of VGG16 each.
+1,000 training photographs have one to three answers each, by 59 annotators; all photographs have
+gold. The content of a photograph is a vector of features of VGG16.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def load(folder: Path, corpus: str | None = None) -> Corpus:
     return Corpus.build(
         "labelme_crowds",
         items,
-        {"scene": _asked(folder, items)},
+        {"scene": _annotations(folder, items)},
         contents={"image": (contents, shown)},
         gold={"scene": gold},
         splits={"official": part},
@@ -87,7 +87,7 @@ def _arrays(folder: Path) -> tuple[dict[str, np.ndarray], list[np.ndarray]]:
     return vectors, labels
 
 
-def _asked(folder: Path, items: Names) -> Annotations:
+def _annotations(folder: Path, items: Names) -> Annotations:
     """The crowd's answers; item_id is the row among the training vectors."""
     answers = csv_table(
         folder, ANSWERS, item_id=pa.string(), annotator_id=pa.string(), label=pa.int32()
@@ -106,12 +106,12 @@ def _asked(folder: Path, items: Names) -> Annotations:
 
 
 def _notes(shown: np.ndarray, part: np.ndarray) -> tuple[str, ...]:
-    """Vectors that stand in training and in another part."""
+    """Notes about vectors that are in the training part and in another one."""
     trained = np.isin(shown, shown[part == "train"])
     n_answered = {name: int((trained & (part == name)).sum()) for name in ("validation", "test")}
     return tuple(
-        f"{n} {'vector' if n == 1 else 'vectors'} of {name} also stand in train: a split by "
-        "content keeps them together, the official one does not"
+        f"{n} {'vector' if n == 1 else 'vectors'} of {name} also occur in train: a split by "
+        "content keeps them together, the official split does not"
         for name, n in n_answered.items()
         if n
     )

@@ -23,7 +23,7 @@ from dissensus.readers.formats.lewidi2025 import read_parts
 from dissensus.readers.json_text import as_object, parsed
 from dissensus.scales import as_numbers
 
-NEEDED = {  # the parts without which a corpus is not whole; others are read where they are
+NEEDED = {  # the parts that a corpus must have; others are read if they exist
     "CSC": ("dev",),
     "MP": ("dev",),
     "Paraphrase": ("train", "dev"),
@@ -51,11 +51,11 @@ def load(folder: Path, corpus: str | None = None) -> Corpus:
     ]
     about = present(folder, f"{wanted}_annotators_meta.json")
     loaded = read_parts(parts, wanted)
-    return replace(loaded, annotator_attributes=_people(about, loaded.annotators))
+    return replace(loaded, annotator_attributes=_annotator_attributes(about, loaded.annotators))
 
 
-def _people(path: Path, annotators: Names) -> dict[str, Any]:
-    """What is known of each annotator; None where it is not."""
+def _annotator_attributes(path: Path, annotators: Names) -> dict[str, Any]:
+    """The attributes of each annotator; None where they are missing."""
     text = read_utf8(path).decode("utf-8")
     tidy = _COMMA_TOO_MANY.sub(lambda match: match[1] or "", text)  # two of the files need it
     attributes_of = as_object(parsed(tidy, path), str(path), "annotators by name")
@@ -70,7 +70,7 @@ def _people(path: Path, annotators: Names) -> dict[str, Any]:
 
 
 def _column(facts: list[Any]) -> Any:
-    """Facts as Arrow texts, or as whole numbers where all of them are such."""
+    """Facts as Arrow texts, or as whole numbers if all of them are."""
     texts = [None if fact is None or str(fact) in MISSING else str(fact) for fact in facts]
     numbers = as_numbers([text for text in texts if text is not None])
     if numbers and all(number == int(number) and abs(number) < 2**53 for number in numbers):

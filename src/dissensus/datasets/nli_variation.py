@@ -1,8 +1,9 @@
 """NLI variation (Pavlick & Kwiatkowski 2019): how likely is the hypothesis, given the premise?
 
-500 pairs of texts, about 50 people each, a slider from 0 to 100. Who marked that the question
-does not apply has answered a second question, `not applicable`; the slider stood somewhere, but
-that is no rating. Three annotators answered items in two batches; both answers are kept.
+500 pairs of texts, about 50 annotators each, a slider from 0 to 100. An annotator can also mark
+that the question does not apply: that is a second question, `not applicable`, and the position of
+the slider is then not read as a rating. Three annotators answered items in two batches; both
+answers are kept.
 """
 
 from __future__ import annotations
@@ -72,7 +73,10 @@ def load(folder: Path, corpus: str | None = None) -> Corpus:
                 _n_preprocessed(folder),
             ),
         ),
-        notes=("orig_label is the label of five other corpora, on scales of their own: no gold",),
+        notes=(
+            "orig_label is the label of five other corpora, on scales of their own: it is not read "
+            "as gold",
+        ),
     )
 
 
@@ -110,5 +114,7 @@ def _n_preprocessed(folder: Path) -> int:
             try:
                 n_labels += len(json.loads(line)["labels"])
             except (ValueError, KeyError, TypeError):
-                raise DataError(f"{path}, line {number}: no JSON with a list 'labels'") from None
+                raise DataError(
+                    f"{path}, line {number}: not a JSON object with a list 'labels'"
+                ) from None
     return n_labels

@@ -1,8 +1,8 @@
 """Part-of-speech tags of tweets by a crowd (Gimpel et al. 2011; Hovy, Plank & Sogaard 2014).
 
-An item is a token in its tweet. `crowd` holds 177 people's answers and gold for every token, those
-without answers included; `plank2014` two experts' tags of 500 other tweets, or nearly: 112 of the
-crowd's 200 test tweets are among them, so the two are kept apart.
+An item is a token in its tweet. `crowd` has the answers of 177 annotators, and gold for every
+token, also for those without answers. `plank2014` has the tags of two experts for 500 tweets; 112
+of the crowd's 200 test tweets are among them, so the two corpora are separate.
 """
 
 from __future__ import annotations
@@ -64,8 +64,8 @@ def _tweets(tokens: Any, tweet_ids: Any) -> _Tweets:
 
 
 def _contents(tweets: _Tweets) -> dict[str, tuple[Contents, np.ndarray]]:
-    held, code = Contents.distinct("text", tweets.texts)  # one text for repeated tweets
-    return {"text": (held, code[tweets.tweet])}
+    contents, code = Contents.distinct("text", tweets.texts)  # one text for repeated tweets
+    return {"text": (contents, code[tweets.tweet])}
 
 
 def _read_tokens(folder: Path) -> tuple[Any, Any]:
@@ -158,17 +158,17 @@ def _experts(folder: Path) -> Corpus:
     with naming(folder / EXPERTS):
         items = Names(pc.binary_join_element_wise(experts["sent_id"], position, "-"))
         cells = pa.concat_arrays([experts[name].combine_chunks() for name in ("ann1", "ann2")])
-        given = np.flatnonzero(_is_tag(cells))
+        tagged = np.flatnonzero(_is_tag(cells))
         annotations = Annotations.from_arrays(
-            given % len(items),
-            given // len(items),
-            cells.take(pa.array(given)),
+            tagged % len(items),
+            tagged // len(items),
+            cells.take(pa.array(tagged)),
             Nominal(TAGS),
             items=items,
             annotators=Names(["ann1", "ann2"]),
         )
     in_test = pc.is_in(tweets.texts, value_set=_test_texts(*_read_tokens(folder)))
-    found = {empty: pc.sum(pc.equal(cells, empty)).as_py() for empty in NO_TAG}
+    n_empty = {empty: pc.sum(pc.equal(cells, empty)).as_py() for empty in NO_TAG}
     return Corpus.build(
         "plank2014",
         items,
@@ -181,8 +181,8 @@ def _experts(folder: Path) -> Corpus:
         focus=tweets.focus,
         left_out=tuple(
             LeftOut("tag, cells without an answer", NO_TAG[empty], n)
-            for empty, n in found.items()
+            for empty, n in n_empty.items()
             if n
         ),
-        notes=("attribute in_test: tweets that also stand in the test part of pos_tweets",),
+        notes=("attribute in_test: tweets that are also in the test part of pos_tweets",),
     )

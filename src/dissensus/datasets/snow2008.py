@@ -1,9 +1,9 @@
 """Snow et al. (2008): five tasks for non-experts, ten answers to every item.
 
-`affect` asks for six emotions and the valence of a headline in one response; `rte` whether a text
-entails a hypothesis; `temp` which of two events came first; `wsd` the sense of a word; `wordsim`
-how alike two words are. The same person has the same name in all five. Only `affect`, `rte` and
-`wordsim` have texts.
+In `affect` one response has six emotions and the valence of a headline. `rte` is about whether a
+text entails a hypothesis, `temp` about which of two events came first, `wsd` about the sense of a
+word, `wordsim` about how alike two words are. An annotator has the same name in all five. Only
+`affect`, `rte` and `wordsim` have texts.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def _answers(folder: Path, name: str) -> Any:
 
 
 def _annotations(table: Any, scale: Scale, items: Names, annotators: Names) -> Annotations:
-    """A person answers about an item once, so that the pair is the name of the response."""
+    """An annotator answers an item once, so the pair of both identifies the response."""
     item = items.codes(table["item_id"])
     annotator = annotators.codes(table["annotator_id"])
     return Annotations.from_arrays(
@@ -95,16 +95,16 @@ def _annotations(table: Any, scale: Scale, items: Names, annotators: Names) -> A
 def _headlines(folder: Path, items: Names) -> Parts:
     table = tsv_table(folder, HEADLINES, id=pa.string(), headline=pa.string())
     texts = _rows_of(folder / HEADLINES, table, items)["headline"]
-    unasked = table.num_rows - len(items)
-    note = f"{unasked} headlines of {HEADLINES} without answers are left out"
+    n_unused = table.num_rows - len(items)
+    note = f"{n_unused} headlines of {HEADLINES} without answers are left out"
     return {
         "contents": {"text": Contents.distinct("text", texts)},
-        "notes": (note,) if unasked else (),
+        "notes": (note,) if n_unused else (),
     }
 
 
 def _pairs(folder: Path, items: Names) -> Parts:
-    """Texts in pairs; several hypotheses ask about one text, so these stay together in a split.
+    """Texts in pairs; several hypotheses share one text, so these stay together in a split.
 
     The column `value` is the gold, and is not read from here.
     """
@@ -147,7 +147,7 @@ def _documents(folder: Path, items: Names) -> Parts:
 
 
 def _words(folder: Path, items: Names) -> Parts:
-    """Item "boy lad" is its two words, in two roles; words stand in several pairs."""
+    """Item "boy lad" is its two words, in two roles; words occur in several pairs."""
     words = [name.partition(" ") for name in items]
     return {
         "contents": {

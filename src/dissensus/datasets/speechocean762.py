@@ -1,7 +1,7 @@
 """speechocean762 (Zhang et al. 2021): the pronunciation of 2,500 sentences, by five experts.
 
-`sentences` asks what is comparable with the later release; `sentences-all` adds completeness and
-total, which that release defines anew; in `words` an item is a word in its sentence.
+`sentences` has the questions that are comparable with the later release; `sentences-all` adds
+completeness and total, which that release redefines; in `words` an item is a word in its sentence.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def recognise(folder: Path) -> bool:
 
 
 def load(folder: Path, corpus: str | None = None) -> Corpus:
-    """Roles `speech` and `text`; one `response` is what one expert said about one item."""
+    """Roles `speech` and `text`; one `response` has the answers of one expert to one item."""
     wanted = chosen(folder, corpus, CORPORA, DEFAULT)
     texts = dict.fromkeys(("item_id", "split", "speaker", "gender", "text"), pa.string())
     utterances = csv_table(folder, UTTERANCES, **texts, age=pa.int32())
@@ -74,7 +74,7 @@ def _sentences(folder: Path, utterances: Any, everything: bool) -> Corpus:
 
 def _sentences_left_out(folder: Path, n_rows: int) -> tuple[LeftOut, ...]:
     n_words = csv_table(folder, WORD_SCORES, item_id=pa.string()).num_rows
-    again = "defined anew in the later release: --corpus sentences-all"
+    again = "redefined in the later release: --corpus sentences-all"
     words = "words are other items: --corpus words"
     return (
         *(LeftOut(question, again, n_rows) for question in REDEFINED),
@@ -130,14 +130,14 @@ def _spelling(path: Path, scores: Any, item: np.ndarray, known: np.ndarray, n_wo
         row = int((~known).argmax())
         utterance, index = scores["item_id"][row].as_py(), scores["word_idx"][row].as_py()
         raise DataError(f"{path}, row {row + 1}: utterance {utterance!r} has no word {index}")
-    found, first_row = np.unique(item, return_index=True)
-    if len(found) < n_words:
-        raise DataError(f"{path}: {n_words - len(found)} of {n_words} words have no scores")
+    scored, first_row = np.unique(item, return_index=True)
+    if len(scored) < n_words:
+        raise DataError(f"{path}: {n_words - len(scored)} of {n_words} words have no scores")
     return scores["word"].take(pa.array(first_row))
 
 
 def _focus(words: Any, of_word: np.ndarray, first: np.ndarray) -> Focus:
-    """The characters of each word in its text, where words are parted by one space."""
+    """The characters of each word in its text, where one space separates words."""
     length = pc.utf8_length(words).to_numpy().astype(np.int64)
     begin = np.cumsum(length + 1) - length - 1
     begin -= begin[first][of_word]
@@ -168,7 +168,7 @@ def _questions(
 
 
 def _shown(folder: Path, utterances: Any, of_item: np.ndarray) -> dict[str, Any]:
-    """What was shown and is known about it, for items that belong to these utterances."""
+    """Contents, attributes and splits of items that belong to these utterances."""
     audio = parquet_table(folder, AUDIO, ["item_id", "seconds", "ogg_opus"])
     at = pc.index_in(utterances["item_id"], value_set=audio["item_id"].combine_chunks())
     if at.null_count:

@@ -35,8 +35,8 @@ def recognise(folder: Path) -> bool:
 def load(folder: Path, corpus: str | None = None) -> Corpus:
     """Question `is the stem`, votes without annotators; gold; roles `word` and `stem`.
 
-    The file's `mv` is the majority of the votes, 2 where they tie, and its `soft` and `prob` are
-    made of the votes too: none of them is an answer.
+    The columns `mv` (the majority of the votes, 2 where they tie), `soft` and `prob` are computed
+    from the votes: none of them is an answer.
     """
     chosen(folder, corpus, CORPORA, DEFAULT)
     texts = ("item_id", "word", "stem", "fold10", "fold20", "set", "gold")
@@ -71,7 +71,9 @@ def _annotations(pairs: Any, items: Names) -> Annotations:
     votes = np.stack([pairs["vote0"].to_numpy(), pairs["vote1"].to_numpy()], axis=1)
     if (votes < 0).any():  # (n_items, n_values)
         row = int((votes < 0).any(axis=1).argmax())
-        raise DataError(f"row {row + 1}: a number of votes is 0 or more, found {votes[row].min()}")
+        raise DataError(
+            f"row {row + 1}: the number of votes must be 0 or more, found {votes[row].min()}"
+        )
     item, answer = np.nonzero(votes)  # values without a vote have no row
     return Annotations.from_arrays(
         item, None, answer.astype(np.int32), SCALE, items=items, count=votes[item, answer]
@@ -83,6 +85,6 @@ def _official(sets: Any) -> Any:
     if at.null_count:
         row = int(pc.index(pc.is_null(at), True).as_py())
         raise DataError(
-            f"row {row + 1}: 'set' is one of {', '.join(PARTS)}, found {sets[row].as_py()!r}"
+            f"row {row + 1}: 'set' must be one of {', '.join(PARTS)}, found {sets[row].as_py()!r}"
         )
     return pa.array(list(PARTS.values())).take(at.combine_chunks())

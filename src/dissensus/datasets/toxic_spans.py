@@ -1,7 +1,7 @@
 """Toxic Spans (Pavlopoulos et al. 2021, 2022): is this comment toxic, and which words make it so?
 
-16,100 comments, 3 or more annotators each; everybody's own spans are their rationales. For 10,777
-of the comments SemEval-2021 task 5 has one set of spans, rationales without an annotator.
+16,100 comments, 3 or more annotators each; the spans of each annotator are the rationales. For
+10,777 of the comments SemEval-2021 task 5 has one set of spans: rationales without an annotator.
 """
 
 from __future__ import annotations
@@ -55,13 +55,13 @@ def load(folder: Path, corpus: str | None = None) -> Corpus:
         annotator_attributes={"country": _countries(answers, annotations)},
         rationales=_rationales(spans),
         splits={"official": part},
-        notes=_said(own_notes | clip_notes | part_notes),
+        notes=_notes(own_notes | clip_notes | part_notes),
     )
 
 
-def _said(counted: dict[str, int]) -> tuple[str, ...]:
-    """What was counted and is not 0, in sentences."""
-    return tuple(f"{n} {what}" for what, n in counted.items() if n)
+def _notes(counts: dict[str, int]) -> tuple[str, ...]:
+    """A sentence for each count that is not 0."""
+    return tuple(f"{n} {what}" for what, n in counts.items() if n)
 
 
 class _Spans(NamedTuple):
@@ -95,7 +95,7 @@ def _annotations(folder: Path, answers: Any, items: Names) -> Annotations:
 
 
 def _countries(answers: Any, annotations: Annotations) -> Any:
-    """The country of each annotator; missing for those who answered from two."""
+    """The country of each annotator; missing if the annotator answered from two."""
     country = answers["country"].combine_chunks().dictionary_encode()
     pair = np.stack([annotations.annotator_codes("a country"), country.indices.to_numpy()])
     annotator, code = np.unique(pair, axis=1)
@@ -108,7 +108,7 @@ def _countries(answers: Any, annotations: Annotations) -> Any:
 def _own_spans(
     folder: Path, answers: Any, annotations: Annotations
 ) -> tuple[_Spans, dict[str, int]]:
-    """What each annotator marked; a span whose answer is not there is dropped with it."""
+    """What each annotator marked; a span without its answer is dropped."""
     types = {"annotation": pa.string(), "type": pa.string(), "start": pa.int64(), "end": pa.int64()}
     table = csv_table(folder, SPANS, **types)
     with naming(folder / ANSWERS):
@@ -119,9 +119,9 @@ def _own_spans(
     cut_off = pc.sum(pc.is_in(kind, value_set=pa.array(list(CUT_OFF)))).as_py() or 0
     for short, whole in CUT_OFF.items():
         kind = pc.if_else(pc.equal(kind, short), whole, kind)
-    who = annotations.annotator_codes("a span")[row]
+    annotator = annotations.annotator_codes("a span")[row]
     spans = _Spans(
-        annotations.item[row], who, table["start"].to_numpy(), table["end"].to_numpy(), kind
+        annotations.item[row], annotator, table["start"].to_numpy(), table["end"].to_numpy(), kind
     )
     marked = np.bincount(row, minlength=annotations.n_rows) > 0
     return spans, {
@@ -135,15 +135,15 @@ def _own_spans(
 
 
 def _official(folder: Path, texts: Any) -> tuple[_Spans, Any, dict[str, int]]:
-    """The task's spans and parts, found by the text; one in two parts stays in the first."""
+    """The task's spans and parts, matched by the text; a text in two parts stays in the first."""
     columns = dict.fromkeys(("spans", "text"), pa.string())
     tables = {part: csv_table(folder, name, **columns) for part, name in PARTS.items()}
     part = np.repeat(list(tables), [table.num_rows for table in tables.values()])
     known = pa.chunked_array([c for table in tables.values() for c in table["text"].chunks])
     distinct = pc.dictionary_encode(known).combine_chunks()
     first = np.unique(distinct.indices.to_numpy(), return_index=True)[1]
-    found = pc.index_in(texts, value_set=distinct.dictionary)
-    at = pa.array(first).take(found)  # the row of each comment among all three tables, or null
+    matches = pc.index_in(texts, value_set=distinct.dictionary)
+    at = pa.array(first).take(matches)  # the row of each comment among all three tables, or null
     spans = [
         run
         for part, table in tables.items()
@@ -157,34 +157,34 @@ def _official(folder: Path, texts: Any) -> tuple[_Spans, Any, dict[str, int]]:
     ]
     item, start, stop = np.array(shown, np.int64).reshape(-1, 3).T
     kind = pa.array(["gold"] * len(shown), pa.string())
-    strange = len(first) - pc.count_distinct(found, mode="only_valid").as_py()
+    n_unknown = len(first) - pc.count_distinct(matches, mode="only_valid").as_py()
     return (
         _Spans(item, np.full(len(shown), -1), start, stop, kind),
         pa.array(part.tolist()).take(at),
         {
-            "texts stand in two official parts and are kept in the first": len(known) - len(first),
-            "texts of the official parts are not among the comments and are left out": strange,
+            "texts are in two official parts and are kept in the first": len(known) - len(first),
+            "texts of the official parts are not among the comments and are left out": n_unknown,
         },
     )
 
 
 def _runs(path: Path, cells: list[str]) -> list[list[tuple[int, int]]]:
     """Lists of characters, "[3, 4, 5, 9]", as spans from and to: (3, 6) and (9, 10)."""
-    found = []
+    spans = []
     for row, cell in enumerate(cells, 1):
         try:
-            given = json.loads(cell)
-            if not isinstance(given, list) or not all(type(place) is int for place in given):
+            members = json.loads(cell)
+            if not isinstance(members, list) or not all(type(place) is int for place in members):
                 raise ValueError(cell)
-            places = np.unique(np.array(given, dtype=np.int64))
+            places = np.unique(np.array(members, dtype=np.int64))
         except (ValueError, OverflowError):
             raise DataError(
-                f"{path}, row {row}: spans are a list of characters such as [3, 4], found "
+                f"{path}, row {row}: spans must be a list of characters such as [3, 4], found "
                 f"{cell[:40]!r}"
             ) from None
         runs = np.split(places, np.flatnonzero(np.diff(places) > 1) + 1) if len(places) else []
-        found.append([(int(run[0]), int(run[-1]) + 1) for run in runs])
-    return found
+        spans.append([(int(run[0]), int(run[-1]) + 1) for run in runs])
+    return spans
 
 
 def _joined(first: _Spans, second: _Spans) -> _Spans:

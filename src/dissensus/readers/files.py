@@ -21,9 +21,9 @@ BINARY = {  # the first bytes of well-known files that are not tables of text
     b"PK\x03\x04": "a zip or Excel file; unpack it, or save the sheet as CSV",
     b"\xd0\xcf\x11\xe0": "an old Excel file; save the sheet as CSV",
     b"\x1f\x8b": "a gzip file in a gzip file; unpack it",
-    b"PAR1": 'a Parquet file; say format="parquet" (--format parquet)',
-    b"ARROW1": 'an Arrow file; say format="arrow" (--format arrow)',
-    b"\x93NUMPY": 'an array of numpy; say format="matrix" (--format matrix)',
+    b"PAR1": 'a Parquet file; use format="parquet" (--format parquet)',
+    b"ARROW1": 'an Arrow file; use format="arrow" (--format arrow)',
+    b"\x93NUMPY": 'an array of numpy; use format="matrix" (--format matrix)',
 }
 GZIP = b"\x1f\x8b"
 _CHUNK = 1 << 22
@@ -120,7 +120,7 @@ def what_binary(start: bytes) -> str:
     if len(start) >= 4 and all(start[::2]) != all(start[1::2]):  # every other byte is 0
         which = "utf-16-le" if all(start[::2]) else "utf-16-be"
         if not any(start[which == "utf-16-le" :: 2]):
-            return f"text in UTF-16 without its mark; say --format csv --encoding {which}"
+            return f"text in UTF-16 without its mark; use --format csv --encoding {which}"
     return f"a binary file (it begins with {start!r}), not a table"
 
 

@@ -40,13 +40,19 @@ def as_object(value: Any, where: str, of: str) -> dict[str, Any]:
 
 
 def kind(value: Any) -> str:
-    """What a value of JSON is, in words.
+    """The type of a JSON value, in words.
 
     Example:
         >>> kind({}), kind(None), kind(1.5)
         ('an object', 'null', 'a number')
     """
-    kinds = {dict: "an object", list: "a list", str: "a text", type(None): "null", bool: "a truth"}
+    kinds = {
+        dict: "an object",
+        list: "a list",
+        str: "a text",
+        type(None): "null",
+        bool: "true or false",
+    }
     return kinds.get(type(value), "a number")
 
 
@@ -76,7 +82,7 @@ def _entries(text: str, path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
         entries = DECODER.decode(text)
     except json.JSONDecodeError as error:
         raise DataError(
-            f"{path}, line {error.lineno}: no whole JSON array ({error.msg}: column "
+            f"{path}, line {error.lineno}: not a complete JSON array ({error.msg}: column "
             f"{error.colno}); is the file cut off?"
         ) from None
     except RecursionError:
@@ -84,7 +90,7 @@ def _entries(text: str, path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     for number, entry in enumerate(entries, start=1):
         if not isinstance(entry, dict):
             shown = json.dumps(entry, ensure_ascii=False)[:40]
-            raise DataError(f"{path}, entry {number}: each entry is an object; found {shown}")
+            raise DataError(f"{path}, entry {number}: each entry must be an object, found {shown}")
         yield number, entry
 
 
@@ -101,12 +107,12 @@ def _object(line: str, number: int, path: Path) -> dict[str, Any]:
         return content
     if end == len(line):
         raise DataError(
-            f"{path}, line {number}: each line contains one object, such as "
+            f"{path}, line {number}: each line must contain one object, such as "
             f'{{"item": "t1", "annotator": "ann", "answer": "yes"}}; found {line[:40]!r}'
         )
     raise DataError(
-        f"{path}, line {number}: no whole JSON object ({reason}); "
-        "each line contains one object; is the line cut off?"
+        f"{path}, line {number}: not a complete JSON object ({reason}); "
+        "each line must contain one object; is the line cut off?"
     )
 
 

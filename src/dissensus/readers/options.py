@@ -1,4 +1,4 @@
-"""Options: what a user may state about a table; None is recognised from the table."""
+"""Options: what a user can state about a table; what is None is recognised from the table."""
 
 from __future__ import annotations
 

@@ -68,7 +68,7 @@ def labelled(
     item, annotator = assign(n_items, n_annotators, labels_per_item, draws)
     looked, answer = crowd.answer(shown.parts, item, annotator, draws)
     distribution = crowd.distribution(shown.parts, item, annotator, np.float32)
-    asked = Annotations.from_arrays(
+    annotations = Annotations.from_arrays(
         item,
         annotator,
         answer,
@@ -79,9 +79,9 @@ def labelled(
     )
     return Corpus.build(
         f"simulated-{preset}",
-        asked.items,
-        {question: asked},
-        annotators=asked.annotators,
+        annotations.items,
+        {question: annotations},
+        annotators=annotations.annotators,
         contents={shown.role: (shown.contents, shown.content)},
         item_attributes=part_attributes(
             shown.parts, shown.aspects, scale.values, shown.start, shown.stop

@@ -76,5 +76,5 @@ def shape_scale(n_values: int) -> Nominal:
         >>> shape_scale(3).values, shape_scale(9).values[-1]
         (('disc', 'ring', 'frame'), 'tabal')
     """
-    strange = [invented(number) for number in range(n_values - len(SHAPES))]
-    return Nominal((*list(SHAPES)[:n_values], *strange), circle(n_values))
+    further = [invented(number) for number in range(n_values - len(SHAPES))]
+    return Nominal((*list(SHAPES)[:n_values], *further), circle(n_values))

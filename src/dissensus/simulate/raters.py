@@ -57,12 +57,13 @@ class Raters(Attention):
         """The probability of rating no higher than each point, (n_pairs, n_points)."""
         total = np.zeros((len(item), len(points)))
         for rows in blocks(len(item), len(points)):
-            who, what = annotator[rows], item[rows]
-            focus = self.focus(parts, what, who)
+            annotators, items = annotator[rows], item[rows]
+            focus = self.focus(parts, items, annotators)
             for part in range(focus.shape[1]):
-                centre = mode[what, part] + self.bias[who]
+                centre = mode[items, part] + self.bias[annotators]
                 slip = points - centre[:, None]
-                total[rows] += focus[:, part, None] * _slips_below(slip, self.spread[who, None])
+                below = _slips_below(slip, self.spread[annotators, None])
+                total[rows] += focus[:, part, None] * below
         return total
 
     def density(

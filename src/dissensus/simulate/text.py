@@ -131,19 +131,20 @@ def _write_clauses(
 ) -> Any:
     """An empty clause, then one for each aspect and emotion, in varied wording."""
     n = len(aspect)
-    told = [wordings for name in values for wordings in events(name)]
-    felt = [word for name in values for word in feelings(name)]
-    n_wordings = np.array([len(wordings) for wordings in told])
+    event_wordings = [wordings for name in values for wordings in events(name)]
+    feeling_words = [word for name in values for word in feelings(name)]
+    n_wordings = np.array([len(wordings) for wordings in event_wordings])
     event = (value * len(ASPECTS) + aspect) * N_EVENTS + draws.below(N_EVENTS, n)
     wording = (n_wordings.cumsum() - n_wordings)[event] + draws.below(n_wordings[event], n)
-    feeling = draws.below(len(felt) // len(values), n)
+    feeling = draws.below(len(feeling_words) // len(values), n)
     template = np.where(
         feeling < N_ADJECTIVES,
         draws.below(len(WITH_ADJECTIVE), n),
         len(WITH_ADJECTIVE) + draws.below(len(WITH_NOUN), n),
     )
-    feeling += n_wordings.sum() + value * (len(felt) // len(values))
-    slots = pa.array([text for wordings in told for text in wordings] + felt, kind)
+    feeling += n_wordings.sum() + value * (len(feeling_words) // len(values))
+    texts = [text for wordings in event_wordings for text in wordings]
+    slots = pa.array(texts + feeling_words, kind)
     opening, middle, event_first = _template_pieces()
     clauses = _joined(
         _take(pa.array(opening, kind), template),

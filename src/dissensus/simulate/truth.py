@@ -101,12 +101,12 @@ class RatingsTruth(Truth):
     def distribution(self, item: Any, annotator: Any, dtype: Any = np.float64) -> np.ndarray:
         """The mass in each bin of the scale, (n_pairs, n_bins)."""
         item, annotator = np.asarray(item), np.asarray(annotator)
-        found = np.empty((len(item), self.scale.n_bins), dtype=dtype)
+        mass = np.empty((len(item), self.scale.n_bins), dtype=dtype)
         for rows in blocks(len(item), self.scale.n_bins):
             pairs = item[rows], annotator[rows]
             below = self.crowd.below(self._tops, self.parts, self.mode, *pairs)
-            found[rows] = np.diff(below, axis=1, prepend=0.0)
-        return found
+            mass[rows] = np.diff(below, axis=1, prepend=0.0)
+        return mass
 
     @property
     def _tops(self) -> np.ndarray:
@@ -143,15 +143,15 @@ class RatingsTruth(Truth):
         key = kind[item] * len(self.crowd) + annotator
         _, first, same = np.unique(key, return_index=True, return_inverse=True)
         blind = _medians(self._blind_by_kind())[kind]
-        found = np.empty((2, len(first)))
+        errors = np.empty((2, len(first)))
         for rows in blocks(len(first), len(HUNDREDTHS)):
             pairs = item[first[rows]], annotator[first[rows]]
             density = self.density(*pairs)
             for row, middle in enumerate((_medians(density), blind[pairs[0]])):
                 away = np.abs(HUNDREDTHS - middle[:, None]) / 100
-                found[row, rows] = (density * away).sum(axis=1)
-        own, others = found[:, same.reshape(-1)]
-        return own, others
+                errors[row, rows] = (density * away).sum(axis=1)
+        own, without_annotator = errors[:, same.reshape(-1)]
+        return own, without_annotator
 
     @property
     def _kinds(self) -> tuple[np.ndarray, np.ndarray]:
@@ -175,7 +175,7 @@ class RatingsTruth(Truth):
 
 
 def _medians(density: np.ndarray) -> np.ndarray:
-    """The lowest rating that at least half of the mass does not exceed, in hundredths."""
+    """The lowest rating with at least half of the mass at or below it, in hundredths."""
     return HUNDREDTHS[(density.cumsum(axis=1) >= 0.5 * (1 - 1e-9)).argmax(axis=1)]
 
 
@@ -183,7 +183,7 @@ def truth(corpus: Corpus, question: str | None = None) -> Truth:
     """Read the truth back from a simulated corpus, or from any selection or copy of it.
 
     Args:
-        question: by default the first of the corpus.
+        question: its name; the first of the corpus if left out.
 
     Example:
         >>> from dissensus.simulate import text

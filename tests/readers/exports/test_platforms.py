@@ -238,8 +238,8 @@ def test_batches_that_cannot_be_read(write: Write) -> None:
         "batch.csv: no answers 'why'; there are 'mood'"
     )
     assert refused(write, plain, fine, item="Title") == (
-        "batch.csv: an export of Mechanical Turk states itself what each column is; leave 'item' "
-        'out, or say format="csv" (--format csv) to read it as a table'
+        "batch.csv: in an export of Mechanical Turk the meaning of every column is fixed; leave "
+        "out 'item', or use format=\"csv\" (--format csv) to read it as a table"
     )
 
 

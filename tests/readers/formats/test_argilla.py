@@ -158,7 +158,7 @@ def test_records_that_cannot_be_read(write: Write) -> None:
     )
     odd = nested(1, {"text": "hi"}) | {"responses": {"mood": "joy"}}
     assert refused(write, odd) == (
-        "records.json, entry 1: the responses to 'mood' are no list of objects"
+        "records.json, entry 1: the responses to 'mood' must be a list of objects"
     )
     assert refused(write, flat(1, "mood", ("u1", None, "discarded"))) == (
         "records.json: no answers: discarded 1"

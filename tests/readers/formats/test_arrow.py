@@ -82,7 +82,7 @@ def test_offsets_that_point_nowhere(tmp_path: Path) -> None:
 def test_no_arrow_at_all(write: Write) -> None:
     path = write("item,annotator,answer\n", "labels.arrow")
     message = (
-        f"{path}: no Arrow file: it begins with b'item,a', not with b'ARROW1' or "
+        f"{path}: not an Arrow file: it begins with b'item,a', not with b'ARROW1' or "
         "b'\\xff\\xff\\xff\\xff'"
     )
     with pytest.raises(DataError, match=refused(message)):
@@ -98,7 +98,7 @@ def test_the_old_feather(write: Write) -> None:
 
 def test_no_rows_and_no_columns(tmp_path: Path) -> None:
     path = written(tmp_path, "a.arrow", {"item": pa.array([], pa.string())})
-    with pytest.raises(DataError, match=refused(f"{path}: column names and no rows")):
+    with pytest.raises(DataError, match=refused(f"{path}: column names, but no rows")):
         read(path)
     path = written(tmp_path, "a.arrow", {})
     with pytest.raises(DataError, match=refused(f"{path}: no columns")):

@@ -113,7 +113,7 @@ def test_an_empty_file(write: Write, content: str) -> None:
 
 def test_only_a_header(write: Write) -> None:
     path = write(HEADER)
-    with pytest.raises(DataError, match=refused(f"{path}: column names and no rows")):
+    with pytest.raises(DataError, match=refused(f"{path}: column names, but no rows")):
         read(path)
 
 
@@ -128,7 +128,7 @@ def test_no_column_of_answers(write: Write) -> None:
     path = write("t1,ann,yes\nt2,ann,no\n")
     message = (
         f"{path}: no column of answers recognised in 't1', 'ann', 'yes'; "
-        'name it (answer=, --answer), or say format="wide" (--format wide) if every annotator has '
+        'name it (answer=, --answer), or use format="wide" (--format wide) if every annotator has '
         "a column"
     )
     with pytest.raises(DataError, match=refused(message)):

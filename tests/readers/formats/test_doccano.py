@@ -83,7 +83,7 @@ def test_marks_are_not_read(tmp_path: Path) -> None:
 
 def test_folders_that_cannot_be_read(tmp_path: Path) -> None:
     path = folder(tmp_path, ann=lines(["joy"]) + '{"id": 7, "text": "x"}\n')
-    message = f"{path}, ann, line 2: every text has 'text' and 'label'"
+    message = f"{path}, ann, line 2: every entry must have 'text' and 'label'"
     with pytest.raises(DataError, match=f"^{re.escape(message)}$"):
         read(path)
     with pytest.raises(DataError, match="no labels$"):

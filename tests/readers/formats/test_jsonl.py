@@ -114,8 +114,8 @@ def test_separators_inside_a_string_do_not_end_a_line(write: Write) -> None:
 def test_a_line_cut_off(write: Write) -> None:
     path = write(FIRST + '{"item": "t2", "annot', "a.jsonl")
     message = (
-        f"{path}, line 2: no whole JSON object (Unterminated string starting at: column 16); "
-        "each line contains one object; is the line cut off?"
+        f"{path}, line 2: not a complete JSON object (Unterminated string starting at: column 16); "
+        "each line must contain one object; is the line cut off?"
     )
     with pytest.raises(DataError, match=refused(message)):
         read(path)
@@ -124,8 +124,8 @@ def test_a_line_cut_off(write: Write) -> None:
 def test_two_objects_in_a_line(write: Write) -> None:
     path = write("{} {}", "a.jsonl")
     message = (
-        f"{path}, line 1: no whole JSON object (more after it: column 3); "
-        "each line contains one object; is the line cut off?"
+        f"{path}, line 1: not a complete JSON object (more after it: column 3); "
+        "each line must contain one object; is the line cut off?"
     )
     with pytest.raises(DataError, match=refused(message)):
         read(path)
@@ -135,13 +135,13 @@ def test_nested_too_deep(write: Write) -> None:
     path = write('{"a":' * 200_000, "a.jsonl")
     with pytest.raises(DataError) as caught:
         read(path)
-    assert str(caught.value).startswith(f"{path}, line 1: no whole JSON object (")
+    assert str(caught.value).startswith(f"{path}, line 1: not a complete JSON object (")
 
 
 def test_no_object(write: Write) -> None:
     path = write(FIRST + "[1, 2]\n", "a.jsonl")
     message = (
-        f"{path}, line 2: each line contains one object, such as "
+        f"{path}, line 2: each line must contain one object, such as "
         '{"item": "t1", "annotator": "ann", "answer": "yes"}; found \'[1, 2]\''
     )
     with pytest.raises(DataError, match=refused(message)):
@@ -163,11 +163,11 @@ def test_an_array(write: Write, name: str, indent: int | None) -> None:
     ("content", "error"),
     [
         ("[]", ": the file is empty"),
-        ('[{"item": 1}, 7]', ', entry 2: each entry is an object; found "7"'),
+        ('[{"item": 1}, 7]', ', entry 2: each entry must be an object, found "7"'),
         (
             '[{"item": 1},\n {"item"',
-            ", line 2: no whole JSON array (Expecting ':' delimiter: column 9); is the file cut "
-            "off?",
+            ", line 2: not a complete JSON array (Expecting ':' delimiter: column 9); is the file "
+            "cut off?",
         ),
     ],
 )

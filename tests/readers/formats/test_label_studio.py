@@ -227,7 +227,7 @@ def test_a_scale_may_be_declared_and_repeats_chosen(write: Write) -> None:
         ),
         (
             [task(1, annotation(1, 10, {"type": "choices", "from_name": "mood"}))],
-            "export.json, entry 1: every result has a 'value', found "
+            "export.json, entry 1: every result must have a 'value', found "
             "{'type': 'choices', 'from_name': 'mood'}",
         ),
         (
@@ -256,8 +256,8 @@ def test_files_that_cannot_be_read(write: Write, tasks: list[Any], error: str) -
 def test_columns_are_not_named(write: Write) -> None:
     said = task(1, annotation(1, 10, result("mood", "joy")))
     assert refused(write, said, annotator="completed_by").startswith(
-        "export.json: an export of Label Studio states itself what each column is; leave "
-        "'annotator' out"
+        "export.json: in an export of Label Studio the meaning of every column is fixed; leave out "
+        "'annotator'"
     )
 
 

@@ -168,8 +168,8 @@ def test_conversations_are_joined_through_others() -> None:
 def test_options_that_make_no_sense_are_refused(tmp_path: Path) -> None:
     content = {"1": lewidi_item()}
     assert refusal(tmp_path, content, item="task", scale="nominal") == (
-        "HS-Brexit_train.json: LeWiDi 2023 JSON states itself what each column is; leave 'item', "
-        "'scale' out"
+        "HS-Brexit_train.json: in LeWiDi 2023 JSON the meaning of every key is fixed; leave out "
+        "'item', 'scale'"
     )
     assert refusal(tmp_path, content, corpus="ArMIS") == (
         "HS-Brexit_train.json: no corpus 'ArMIS'; there is 'HS-Brexit'"

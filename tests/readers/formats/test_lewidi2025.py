@@ -169,7 +169,8 @@ def test_an_empty_answer_is_left_out_and_counted(tmp_path: Path) -> None:
 def test_options_that_make_no_sense_are_refused(tmp_path: Path) -> None:
     content = {"1": irony_item()}
     assert refusal(tmp_path, content, item="task", scale="nominal") == (
-        "MP_dev.json: LeWiDi 2025 JSON states itself what each column is; leave 'item', 'scale' out"
+        "MP_dev.json: in LeWiDi 2025 JSON the meaning of every key is fixed; leave out 'item', "
+        "'scale'"
     )
     assert refusal(tmp_path, content, corpus="CSC") == (
         "MP_dev.json: no corpus 'CSC'; there is 'MP'"
@@ -209,7 +210,7 @@ def test_damaged_files_are_refused(tmp_path: Path) -> None:
         ),
         (
             irony_item(annotations={"Ann2": ["0"], "Ann10": "1"}),
-            ": 'Ann2' must answer with a text, found a list",
+            ": the answer of 'Ann2' must be a text, found a list",
         ),
         (
             irony_item(annotations={"Ann2": "0"}),

@@ -1,4 +1,4 @@
-"""Matrices of whole numbers: items x annotators, -1 where an annotator was not asked."""
+"""Matrices of whole numbers: items x annotators, -1 for a missing answer."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from dissensus.readers import read, recognise
 from dissensus.scales import Nominal, Ordinal
 from tests.readers.conftest import Write
 
-HOLDS = "a matrix contains whole numbers from 0, and -1 where an annotator was not asked"
+HOLDS = "a matrix contains whole numbers from 0, and -1 for a missing answer"
 
 
 def refused(text: str) -> str:
@@ -47,7 +47,7 @@ def test_a_matrix(write: Write, content: str | bytes, name: str) -> None:
     assert corpus.left_out == ()
     assert corpus.notes == (
         f"{name}: matrix; a line per item, a column per annotator (ordinal: 0, 1, 2), "
-        "-1 = not asked; 4 answers by 3 annotators on 3 items",
+        "-1 = no answer; 4 answers by 3 annotators on 3 items",
     )
 
 
@@ -65,7 +65,7 @@ def test_nothing_missing_is_said(write: Write) -> None:
     assert corpus.notes == (
         "answers.txt: matrix; a line per item, a column per annotator (nominal: 0, 1), "
         "nothing is missing; 4 answers by 2 annotators on 2 items",
-        "answers.txt: everybody answered everything; if these are counts of votes, make it a "
+        "answers.txt: every annotator answered every item; if these are counts of votes, write a "
         "table with the columns item, answer and count",
     )
 

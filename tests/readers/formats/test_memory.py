@@ -167,7 +167,7 @@ def test_two_columns_of_one_name(make: Any) -> None:
 
 
 def test_no_rows_and_no_columns() -> None:
-    with pytest.raises(DataError, match=refused("table: column names and no rows")):
+    with pytest.raises(DataError, match=refused("table: column names, but no rows")):
         read(pd.DataFrame(COLUMNS).iloc[:0])
     for empty in (pd.DataFrame(), pl.DataFrame(), pa.table({})):
         with pytest.raises(DataError, match=refused("table: no columns")):

@@ -96,7 +96,7 @@ def test_texts_and_names_that_are_not_utf8(tmp_path: Path) -> None:
 
 def test_no_parquet_at_all(write: Write) -> None:
     path = write("item,annotator,answer\n", "labels.parquet")
-    message = f"{path}: no Parquet file: it begins with b'item', not with b'PAR1'"
+    message = f"{path}: not a Parquet file: it begins with b'item', not with b'PAR1'"
     with pytest.raises(DataError, match=refused(message)):
         read(path)
 
@@ -105,7 +105,7 @@ def test_no_rows_and_no_columns(tmp_path: Path) -> None:
     path = written(
         tmp_path, {"item": pa.array([], pa.string()), "answer": pa.array([], pa.string())}
     )
-    with pytest.raises(DataError, match=refused(f"{path}: column names and no rows")):
+    with pytest.raises(DataError, match=refused(f"{path}: column names, but no rows")):
         read(path)
     path = written(tmp_path, {})
     with pytest.raises(DataError, match=refused(f"{path}: no columns")):

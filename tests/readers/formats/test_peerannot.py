@@ -48,7 +48,7 @@ def test_gaps_and_words(write: Write) -> None:
     [
         (
             '{"0": {"a": 1, "b": [1, 2]}}',
-            ", task '0': worker 'b' gave no label, found a list; expected a number or a text",
+            ", task '0': the label of worker 'b' must be a number or a text, found a list",
         ),
         (
             '{"0": {"a": 1}, "1": 2}',

@@ -205,8 +205,8 @@ def test_files_that_cannot_be_read(
 def test_columns_are_not_named(write: Write) -> None:
     error = refused(write, chosen(1, "a", "joy"), answer="accept")
     assert error == (
-        "moods.jsonl: an export of Prodigy states itself what each column is; leave 'answer' out, "
-        'or say format="jsonl" (--format jsonl) to read it as a table'
+        "moods.jsonl: in an export of Prodigy the meaning of every column is fixed; leave out "
+        "'answer', or use format=\"jsonl\" (--format jsonl) to read it as a table"
     )
     table = made(write, chosen(1, "a", "joy"), answer="accept", format="jsonl")
     assert table["accept"].answers() == [("joy",)]

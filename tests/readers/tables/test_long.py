@@ -53,7 +53,7 @@ def test_an_id_is_no_answer(write: Write) -> None:
     path = write("HITId,AssignmentId,WorkerId,mood\nh1,a1,w1,good\nh1,a2,w2,bad\n")
     message = (
         f"{path}: no column of answers recognised in 'HITId', 'AssignmentId', 'WorkerId', "
-        "'mood'; name it (answer=, --answer), or say format=\"wide\" (--format wide) if "
+        "'mood'; name it (answer=, --answer), or use format=\"wide\" (--format wide) if "
         "every annotator has a column"
     )
     with pytest.raises(DataError, match=refused(message)):
@@ -232,7 +232,7 @@ def test_missing_media_files(write: Write, tmp_path: Path) -> None:
     path = write("image,annotator,answer\na.png,x,1\nb.png,x,1\n")
     message = (
         f"{path}, line 2: image 'a.png' is not a file in {tmp_path}, nor is any other; "
-        "put them there, or, if 'image' contains names only, say item='image' (--item image)"
+        "put them there, or, if 'image' contains names only, use item='image' (--item image)"
     )
     with pytest.raises(DataError, match=refused(message)):
         read(path)

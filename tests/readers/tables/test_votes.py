@@ -195,7 +195,7 @@ def test_percentages_are_no_counts(write: Write, whole: int, rounded: bool) -> N
     assert refused(path) == (
         "labels.csv: 'hate_speech', 'neither', 'offensive' have the same sum in every row, as "
         "percentages do, and 'class' names the largest of them; they do not say how many "
-        'annotators answered: write counts of answers, or, if these are counts, say format="votes" '
+        'annotators answered: write counts of answers, or, if these are counts, use format="votes" '
         "(--format votes); or read 'class' as the only answer to each item (answer=, --answer)"
     )
     assert read(path, answer="class")["class"].n_answers == len(counts)
@@ -218,7 +218,7 @@ def test_sums_that_do_not_match(write: Write) -> None:
     columns["count"][3] += 1
     path = write(text_of(columns))
     assert refused(path).startswith("labels.csv, line 5: ")
-    assert "; it is their sum in 39 of 40 rows: correct the others, or say" in refused(path)
+    assert "; it is their sum in 39 of 40 rows: correct the others, or use" in refused(path)
     corpus = read(path, format="votes", answer=ENGLISH)
     np.testing.assert_array_equal(counts_of(corpus, ENGLISH), counts)
 
@@ -227,7 +227,7 @@ def test_a_majority_with_a_count_is_never_unanimous_votes(write: Write) -> None:
     path = write("id,count,class\nt1,3,yes\nt2,5,no\nt3,3,yes\n")
     assert refused(path) == (
         "labels.csv: every item has one row, so all 'count' answers to an item would be its "
-        "'class'; if that is the majority, write a column of counts for each value; if not, say "
+        "'class'; if that is the majority, write a column of counts for each value; if not, use "
         'answer="class" (--answer class) to read one answer for each item, or format="long" '
         "(--format long) to read as many as counted"
     )
@@ -294,7 +294,7 @@ def test_options_of_a_vote_table(write: Write) -> None:
     counts = votes()
     path = write(text_of(columns_of(counts, ENGLISH, "count", "class", "012")))
     assert refused(path, format="votes", annotator="id") == (
-        "labels.csv: a vote table does not say who answered; leave out annotator=, annotators= and "
+        "labels.csv: a vote table has no annotators; leave out annotator=, annotators= and "
         "question="
     )
     assert refused(path, format="votes", answer=["text", "neither"]) == (

@@ -105,7 +105,7 @@ def test_columns_that_may_be_questions_are_not_read_as_annotators(
     names = ", ".join(map(repr, header.split(",")))
     message = (
         f"{path}: no column of answers recognised in {names}; name it (answer=, --answer), "
-        'or say format="wide" (--format wide) if every annotator has a column'
+        'or use format="wide" (--format wide) if every annotator has a column'
     )
     with pytest.raises(DataError, match=refused(message)):
         read(path)
@@ -276,7 +276,7 @@ def test_annotators_who_answer_in_different_ways(write: Write) -> None:
 def test_annotators_and_answers_that_do_not_fit(write: Write) -> None:
     path = write("id,text,category,ann1,ann2\n1,a,news,x,y\n2,b,blog,y,x\n")
     message = (
-        f"{path}: 'ann1', 'ann2' look like annotators and 'category' like answers; say "
+        f"{path}: 'ann1', 'ann2' look like annotators and 'category' like answers; use "
         'format="wide" if they answered (--format wide), format="long" if not (--format long)'
     )
     with pytest.raises(DataError, match=refused(message)):

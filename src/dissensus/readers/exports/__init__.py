@@ -1,1 +1,1 @@
-"""Exports: what the exports of annotation tools and crowdsourcing platforms share."""
+"""Shared by the readers of exports of annotation tools and crowdsourcing platforms."""

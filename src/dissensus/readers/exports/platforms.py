@@ -79,11 +79,11 @@ def read_batch(path: Path, options: Options, platform: Platform) -> Corpus:
 
 def _check_one_item(rows: Rows, platform: Platform) -> None:
     """Refuse rows with several items: Input.x1, Input.x2 and Answer.y1, Answer.y2."""
-    shown, given = (
+    shown, answered = (
         _numbers(name.removeprefix(prefix) for name in rows.columns if name.startswith(prefix))
         for prefix in (platform.shown, platform.answer)
     )
-    both = sorted(shown & given, key=int)
+    both = sorted(shown & answered, key=int)
     if len(both) > 1:
         raise DataError(
             f"{rows.path}: several items in a row: {platform.shown}* and {platform.answer}* are "
@@ -106,10 +106,11 @@ def _answers(
 ) -> dict[str, pa.Array]:
     """The answers by question; check boxes of one question are joined, free texts left out."""
     prefix = platform.answer
-    given = {n.removeprefix(prefix): c for n, c in rows.columns.items() if n.startswith(prefix)}
+    columns = {n.removeprefix(prefix): c for n, c in rows.columns.items() if n.startswith(prefix)}
     answers: dict[str, pa.Array] = {}
-    for name, parts in _grouped(given).items():
-        answers[name] = given[parts[0]].array() if name in given else _ticked(given, name, parts)
+    for name, parts in _grouped(columns).items():
+        single = columns[parts[0]].array() if name in columns else None
+        answers[name] = _ticked(columns, name, parts) if single is None else single
     short = {name: name.removesuffix(".labels").removesuffix(".label") for name in answers}
     if len(set(short.values())) == len(short):
         answers = {short[name]: array for name, array in answers.items()}
@@ -129,25 +130,25 @@ def _answers(
     return answers
 
 
-def _grouped(given: dict[str, Column]) -> dict[str, list[str]]:
+def _grouped(columns: dict[str, Column]) -> dict[str, list[str]]:
     """The columns of each question: several if they are check boxes `NAME.VALUE`."""
     ticks: dict[str, list[str]] = {}
-    for name, column in given.items():
+    for name, column in columns.items():
         values = {str(value).strip().lower() for value in column.values.to_pylist()}
         if "." in name and values and values <= TICKS:
             ticks.setdefault(name.rpartition(".")[0], []).append(name)
-    alone = {name: [name] for name in given}
+    groups = {name: [name] for name in columns}
     for question, parts in ticks.items():
-        if len(parts) > 1 and question not in given:
-            alone = {name: columns for name, columns in alone.items() if name not in parts}
-            alone[question] = parts
-    return alone
+        if len(parts) > 1 and question not in columns:
+            groups = {name: group for name, group in groups.items() if name not in parts}
+            groups[question] = parts
+    return groups
 
 
-def _ticked(given: dict[str, Column], question: str, parts: list[str]) -> pa.Array:
+def _ticked(columns: dict[str, Column], question: str, parts: list[str]) -> pa.Array:
     """The checked values of each row: one value if every row has one, otherwise a set."""
     values = [part.removeprefix(f"{question}.") for part in parts]
-    texts = [given[part].array().to_pylist() for part in parts]
+    texts = [columns[part].array().to_pylist() for part in parts]
     shown = [any(cell is not None for cell in row) for row in zip(*texts, strict=True)]
     chosen = [
         [value for value, cell in zip(values, row, strict=True) if str(cell).lower() == "true"]

@@ -1,4 +1,4 @@
-"""Responses: what an annotation tool recorded, as a table whose columns are known -> Corpus."""
+"""Responses: the records of an annotation tool, as a table whose columns are known -> Corpus."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ Left = Counter[tuple[str, str]]  # (question, reason) -> answers that are not re
 def check_options(
     path: Path, options: Options, tool: str, may: Iterable[str] = (), plain: str = "jsonl"
 ) -> None:
-    """Refuse options about what an export states itself.
+    """Refuse options about columns whose meaning is fixed in this export.
 
     Args:
         may: the options that are allowed.
@@ -42,9 +42,8 @@ def check_options(
     refused += ["merge_variants"] if options.merge_variants else []
     if refused:
         raise DataError(
-            f"{path}: an export of {tool} states itself what each column is; leave "
-            f'{listed(refused)} out, or say format="{plain}" (--format {plain}) to read it as a '
-            "table"
+            f"{path}: in an export of {tool} the meaning of every column is fixed; leave out "
+            f'{listed(refused)}, or use format="{plain}" (--format {plain}) to read it as a table'
         )
 
 

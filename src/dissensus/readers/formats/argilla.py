@@ -1,11 +1,11 @@
-"""Argilla's records: flat, as `records.to_list(flatten=True)` gives them, or as `to_disk` writes.
+"""Argilla's records: flat, as `records.to_list(flatten=True)` returns them, or as `to_disk` writes.
 
     {"id": "r1", "text": "so good!", "mood.responses": ["joy", "fear"],
      "mood.responses.users": ["u1", "u2"], "mood.responses.status": ["submitted", "draft"]}
     {"id": "r1", "fields": {"text": "so good!"},
      "responses": {"mood": [{"value": "joy", "user_id": "u1"}]}}
 
-An item is a record. A question asks for labels, sets of labels, ratings or texts. Drafts and
+An item is a record. Answers to a question are labels, sets of labels, ratings or texts. Drafts and
 discarded responses are left out; marks, rankings and suggestions are not read.
 """
 
@@ -65,14 +65,14 @@ class _Records:
     def add(self, place: str, record: dict[str, Any]) -> None:
         where = f"{self.path}, {place}"
         nested = isinstance(record.get("responses"), dict)
-        given = _nested(record, where) if nested else _flat(record, where)
+        responses = _nested(record, where) if nested else _flat(record, where)
         shown = record.get("fields") if nested else record
         texts = _texts(shown, record.get("metadata") if nested else None)
         if nested and isinstance(shown, dict):
             self.fields |= dict.fromkeys(key for key in shown if key in texts)
         item = str(record.get("id") or record.get("external_id") or place)
         annotators: dict[str | None, list[Response]] = {}
-        for name, annotator, status, value in given:
+        for name, annotator, status, value in responses:
             question = name.strip() or "(no name)"
             if _is_marks(value):
                 self.unread[question] += 1
@@ -106,7 +106,7 @@ def _flat(record: dict[str, Any], where: str) -> Iterator[tuple[str, str | None,
         lists = [record.get(f"{question}{end}") or [] for end in (RESPONSES, USERS, STATUS)]
         if not all(isinstance(one, list) for one in lists):
             raise DataError(
-                f"{where}: responses to {question!r}, their users or statuses are no list"
+                f"{where}: the responses to {question!r}, their users and statuses must be lists"
             )
         values = lists[0]
         users, statuses = (one or [None] * len(values) for one in lists[1:])
@@ -120,10 +120,10 @@ def _flat(record: dict[str, Any], where: str) -> Iterator[tuple[str, str | None,
 
 
 def _nested(record: dict[str, Any], where: str) -> Iterator[tuple[str, str | None, Any, Any]]:
-    for question, given in record["responses"].items():
-        if not isinstance(given, list) or not all(isinstance(one, dict) for one in given):
-            raise DataError(f"{where}: the responses to {question!r} are no list of objects")
-        for one in given:
+    for question, responses in record["responses"].items():
+        if not isinstance(responses, list) or not all(isinstance(one, dict) for one in responses):
+            raise DataError(f"{where}: the responses to {question!r} must be a list of objects")
+        for one in responses:
             yield question, value_text(one.get("user_id")), one.get("status"), one.get("value")
 
 

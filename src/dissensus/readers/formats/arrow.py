@@ -31,7 +31,8 @@ def read(path: Path, options: Options) -> Corpus:
         raise DataError(f"{path}: a Feather file of version 1; write it again as version 2")
     if not data.startswith((MAGIC, STREAM)):
         raise DataError(
-            f"{path}: no Arrow file: it begins with {data[:6]!r}, not with {MAGIC!r} or {STREAM!r}"
+            f"{path}: not an Arrow file: it begins with {data[:6]!r}, not with {MAGIC!r} or "
+            f"{STREAM!r}"
         )
     open_any = pa.ipc.open_file if data.startswith(MAGIC) else pa.ipc.open_stream
     rows = file_rows(path, lambda: open_any(pa.BufferReader(data)).read_all())

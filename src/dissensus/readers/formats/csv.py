@@ -1,4 +1,4 @@
-"""CSV and its kin: fields between commas, tabs, semicolons or bars, under a line of names."""
+"""CSV, TSV and the like: fields between commas, tabs, semicolons or bars, under a line of names."""
 
 from __future__ import annotations
 

@@ -3,9 +3,9 @@
     ann.jsonl: {"id": 1, "text": "so good!", "label": ["joy"]}
 
 The files are in a zip, as doccano exports them, or in a folder. An item is a text, the name of a
-file is the annotator, and the question is `label`: a set if anybody chose several labels. Texts
-without a label were not annotated. Marks in texts are not read. If the members of a project share
-their work, doccano does not record the annotators; its one file is read as a table.
+file is the annotator, and the question is `label`: a set if an annotator chose several labels.
+Texts without a label were not annotated. Marks in texts are not read. If the members of a project
+share their work, doccano does not record the annotators; its one file is read as a table.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _FIRST = re.compile(r'\s*\{.*"(?:label|labels|category|categories)"\s*:')
 
 
 def recognise(path: Path) -> bool:
-    """Whether a folder or zip holds nothing but files of JSON lines whose texts have labels."""
+    """Whether a folder or zip contains only files of JSON lines whose texts have labels."""
     try:
         files = list(_files(path))
         first = [text.lstrip().split("\n", 1)[0] for _, text in files]
@@ -43,7 +43,7 @@ def recognise(path: Path) -> bool:
 
 
 def read(path: Path, options: Options) -> Corpus:
-    """Read the labels of everybody; a scale may be declared."""
+    """Read the labels of all annotators; a scale may be declared."""
     check_options(path, options, TOOL)
     responses: list[Response] = []
     for annotator, text in _files(path):
@@ -70,7 +70,7 @@ def read(path: Path, options: Options) -> Corpus:
 
 
 def _files(path: Path) -> Iterator[tuple[str, str]]:
-    """The name of each annotator, and what the file holds."""
+    """The name of each annotator, and the content of the file."""
     if path.is_dir():
         inside = sorted(one for one in path.iterdir() if not one.name.startswith("."))
         if not all(one.suffix.lower() in ENDINGS for one in inside):
@@ -86,15 +86,15 @@ def _files(path: Path) -> Iterator[tuple[str, str]]:
             for name in sorted(names):
                 try:
                     yield name.stem, packed.read(str(name)).decode("utf-8-sig")
-                except (UnicodeDecodeError, RuntimeError) as error:  # or a password is wanted
+                except (UnicodeDecodeError, RuntimeError) as error:  # or a password is needed
                     raise DataError(f"{path}, {name}: cannot be read ({error})") from None
 
 
 def _labels(entry: dict[str, Any], where: str) -> list[str] | None:
-    """The labels of a text; None where they are marks in it."""
+    """The labels of a text; None if they are marks in the text."""
     key = next((key for key in LABELS if key in entry), None)
     if key is None or not isinstance(entry.get("text"), str):
-        raise DataError(f"{where}: every text has 'text' and 'label'")
+        raise DataError(f"{where}: every entry must have 'text' and 'label'")
     labels = entry[key] if isinstance(entry[key], list) else [entry[key]]
     if any(isinstance(one, list | dict) for one in labels):
         return None

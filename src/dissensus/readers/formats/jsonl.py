@@ -90,12 +90,12 @@ def _is_object(text: str) -> bool:
 
 
 def _columns(
-    given: Iterable[tuple[int, dict[str, Any]]],
+    numbered_objects: Iterable[tuple[int, dict[str, Any]]],
 ) -> tuple[dict[str, list[Any]], list[int]]:
     """The values by name, None where an object lacks one, and the number of each object."""
     columns: dict[str, list[Any]] = {}
     numbers: list[int] = []
-    for number, content in given:
+    for number, content in numbered_objects:
         for name, value in content.items():
             column = columns.get(name)
             if column is None:

@@ -32,7 +32,7 @@ from dissensus.readers.json_text import value_text, value_texts
 from dissensus.readers.options import Options
 
 TOOL = "Label Studio"
-CONTROLS = {  # type -> where its value holds the answer
+CONTROLS = {  # type -> the key of the answer in its value
     "choices": "choices",
     "rating": "rating",
     "number": "number",
@@ -139,10 +139,12 @@ class _Export:
         for result in results:
             value = result.get("value") if isinstance(result, dict) else None
             if not isinstance(value, dict):
-                raise DataError(f"{task.where}: every result has a 'value', found {result!r:.60}")
+                raise DataError(
+                    f"{task.where}: every result must have a 'value', found {result!r:.60}"
+                )
             kind, name = str(result.get("type")), str(result.get("from_name") or "").strip()
             if not name:
-                raise DataError(f"{task.where}: every result has a 'from_name', found none")
+                raise DataError(f"{task.where}: every result must have a 'from_name', found none")
             of_mark = any(key in value or key in result for key in MARKS)
             if kind == "textarea" and not of_mark:
                 extra[f"{name} (text)"] = " | ".join(value_texts(value.get("text")))
@@ -174,11 +176,11 @@ def _annotator(user: Any, emails: dict[str, str]) -> str | None:
 
 
 def _answer(kind: str, value: dict[str, Any]) -> list[str]:
-    given = value.get(CONTROLS[kind])
+    answer = value.get(CONTROLS[kind])
     if kind == "taxonomy":
-        paths = given if isinstance(given, list) else []
+        paths = answer if isinstance(answer, list) else []
         return [" > ".join(value_texts(path)) for path in paths]
-    return value_texts(given)
+    return value_texts(answer)
 
 
 # ---- as a corpus ----

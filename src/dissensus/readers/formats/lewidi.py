@@ -1,4 +1,4 @@
-"""What the JSON files of both editions of LeWiDi share: an object of items by key."""
+"""Shared by the readers of both LeWiDi editions: a JSON file that is an object of items by key."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _OPENING = re.compile(r'\s*\{\s*("(?:[^"\\]|\\.)*"\s*:\s*\{|\}\s*$)')
 
 
 def opens_with(path: Path, *keys: str) -> bool:
-    """Whether the file begins with an object of objects that has all these patterns."""
+    """Whether the file begins with an object of objects and matches all these patterns."""
     opening = head(path, 1 << 16).decode("utf-8-sig", errors="replace")
     return bool(_OPENING.match(opening)) and all(re.search(key, opening) for key in keys)
 
@@ -33,7 +33,8 @@ def read_alone(
     refused = [key for key, value in stated.items() if value not in (None, False)]
     if refused:
         raise DataError(
-            f"{path}: {edition} JSON states itself what each column is; leave {listed(refused)} out"
+            f"{path}: in {edition} JSON the meaning of every key is fixed; leave out "
+            f"{listed(refused)}"
         )
     name = re.sub(r"_(train|dev|test)$", "", path.stem)
     if options.corpus not in (None, name):
@@ -96,7 +97,7 @@ def between_commas(text: str) -> list[str]:
 
 
 def without_detection(task: str) -> str:
-    """The question that a task asks.
+    """The question of an annotation task.
 
     Example:
         >>> without_detection("offensive language detection")
@@ -106,7 +107,7 @@ def without_detection(task: str) -> str:
 
 
 def columns(rows: list[dict[str, str]]) -> dict[str, list[str | None]]:
-    """Facts by row as facts by name; None where a row does not say.
+    """Dicts, one per row, as one list per key; None where a row does not have the key.
 
     Example:
         >>> columns([{"lang": "en"}, {"bot": "A"}])

@@ -85,7 +85,7 @@ class _Item:
     answers: dict[str, list[str]]  # question -> an answer per annotator, "" where there is none
     gold: tuple[str, str] | None  # question and label
     attributes: dict[str, str]
-    people: dict[str, dict[str, str]] = field(default_factory=dict)  # attribute -> annotator ->
+    annotator_attributes: dict[str, dict[str, str]] = field(default_factory=dict)  # by annotator
 
 
 def _item(entry: dict[str, Any], where: str, key: str) -> _Item:
@@ -103,7 +103,7 @@ def _item(entry: dict[str, Any], where: str, key: str) -> _Item:
         answers,
         _gold(entry, where, next(iter(answers))),
         _attributes(entry, info, annotators),
-        _people(info, where, annotators),
+        _annotator_attributes(info, where, annotators),
     )
 
 
@@ -113,31 +113,31 @@ def _answers(
     """Every question's answers, the main question first."""
     task = as_text(entry, "annotation task", where).strip()
     main = QUESTIONS.get(task, without_detection(task))
-    asked = {main: ("annotations", entry["annotations"])}
+    texts = {main: ("annotations", entry["annotations"])}  # question -> key and text
     for title in ("other annotations", "other_annotations"):
         for key, value in as_object(info.get(title) or {}, f"{where}, {title!r}", "texts").items():
-            asked[without_detection(key)] = (key, value)
-    found = {}
-    for question, (key, value) in asked.items():
-        found[question] = _parallel(value, where, key, n_annotators)
-        _check(found[question], question, where, key)
+            texts[without_detection(key)] = (key, value)
+    answers = {}
+    for question, (key, value) in texts.items():
+        answers[question] = _parallel(value, where, key, n_annotators)
+        _check(answers[question], question, where, key)
     stated = entry.get("number of annotations")
-    if stated not in (None, n_annotators) and any(found[main]):
+    if stated not in (None, n_annotators) and any(answers[main]):
         raise DataError(
             f"{where}: 'number of annotations' is {stated!r} but there are {n_annotators}"
         )
-    return found
+    return answers
 
 
 def _check(answers: list[str], question: str, where: str, key: str) -> None:
-    """Refuse an answer that a known question cannot have; here, where its item is known."""
+    """Refuse an answer that a known question cannot have, while its item can be named."""
     scale = SCALES.get(question)
     if isinstance(scale, Nominal | Ordinal):
         allowed = {"", *scale.values, *_words(question)}
-        strange = [answer for answer in answers if answer not in allowed]
-        if strange:
+        unknown = [answer for answer in answers if answer not in allowed]
+        if unknown:
             raise DataError(
-                f"{where}: {key!r} has {listed(strange)}; {question} is one of "
+                f"{where}: {key!r} has {listed(unknown)}; {question} is one of "
                 f"{listed(scale.values)}"
             )
 
@@ -170,31 +170,33 @@ def _texts(text: Any) -> dict[str, str]:
 def _attributes(
     entry: dict[str, Any], info: dict[str, Any], annotators: list[str]
 ) -> dict[str, str]:
-    """Facts about the item: the language, and those of `other_info` that are about no person."""
-    about_people = {*annotators, "annotators group"}
+    """Attributes of the item: the language, and `other_info` without facts about annotators."""
+    about_annotators = {*annotators, "annotators group"}
     facts = {
         key.replace("conversation_id(s)", "conversation_ids"): str(value)
         for key, value in info.items()
         if isinstance(value, str | int | float)
-        and key not in about_people
+        and key not in about_annotators
         and not re.fullmatch(r"group\d+", key)
     }
     return ({"lang": str(entry["lang"])} if "lang" in entry else {}) | facts
 
 
-def _people(info: dict[str, Any], where: str, annotators: list[str]) -> dict[str, dict[str, str]]:
-    """Facts about the annotators: HS-Brexit's `group`, ArMIS's `profile`."""
-    known = {}
+def _annotator_attributes(
+    info: dict[str, Any], where: str, annotators: list[str]
+) -> dict[str, dict[str, str]]:
+    """Attributes of the annotators: HS-Brexit's `group`, ArMIS's `profile`."""
+    attributes = {}
     if "annotators group" in info:
         codes = _parallel(info["annotators group"], where, "annotators group", len(annotators))
         groups = [str(info.get(code, code)) for code in codes]
-        known["group"] = dict(zip(annotators, groups, strict=True))
+        attributes["group"] = dict(zip(annotators, groups, strict=True))
     profiles = {name: str(info[name]) for name in annotators if name in info}
-    return known | ({"profile": profiles} if profiles else {})
+    return attributes | ({"profile": profiles} if profiles else {})
 
 
 def _parallel(value: Any, where: str, key: str, n_annotators: int) -> list[str]:
-    """The parts of a text that has one for every annotator, or none for anybody."""
+    """The parts of a text that has one for every annotator; an empty text has empty parts."""
     parts = between_commas(as_text({key: value}, key, where)) or [""] * n_annotators
     if len(parts) != n_annotators:
         raise DataError(
@@ -208,8 +210,8 @@ def _parallel(value: Any, where: str, key: str, n_annotators: int) -> list[str]:
 
 def _built(name: str, items: list[_Item], repeats: Repeats) -> Corpus:
     names = Names([item.name for item in items])
-    everyone = {person for item in items for person in item.annotators}
-    annotators = Names(sorted(everyone, key=lambda person: (len(person), person)))  # Ann9, Ann10
+    distinct = {annotator for item in items for annotator in item.annotators}
+    annotators = Names(sorted(distinct, key=lambda name: (len(name), name)))  # Ann9, Ann10
     questions, left_out, notes = _questions(items, names, annotators, repeats)
     attributes = columns([item.attributes for item in items])
     if "conversation_ids" in attributes:
@@ -219,10 +221,10 @@ def _built(name: str, items: list[_Item], repeats: Repeats) -> Corpus:
             "damaged to the form 2.45945E+15 and may stand for several conversations"
         )
     texts = columns([item.texts for item in items])
-    people: dict[str, dict[str, str]] = {}
+    by_annotator: dict[str, dict[str, str]] = {}
     for item in items:
-        for key, found in item.people.items():
-            people.setdefault(key, {}).update(found)
+        for key, values in item.annotator_attributes.items():
+            by_annotator.setdefault(key, {}).update(values)
     return Corpus.build(
         name,
         names,
@@ -231,8 +233,8 @@ def _built(name: str, items: list[_Item], repeats: Repeats) -> Corpus:
         contents={role: Contents.distinct("text", column) for role, column in texts.items()},
         item_attributes={key: pa.array(column) for key, column in attributes.items()},
         annotator_attributes={
-            key: pa.array([found.get(person) for person in annotators], pa.string())
-            for key, found in people.items()
+            key: pa.array([values.get(annotator) for annotator in annotators], pa.string())
+            for key, values in by_annotator.items()
         },
         gold=_labels(items, names, questions),
         splits={"official": [item.split for item in items]},
@@ -245,20 +247,20 @@ def _built(name: str, items: list[_Item], repeats: Repeats) -> Corpus:
 def _questions(
     items: list[_Item], names: Names, annotators: Names, repeats: Repeats
 ) -> tuple[dict[str, Annotations], list[LeftOut], list[str]]:
-    """Every question; row r of each is what one person said about one item, response r."""
+    """Every question; row r of each belongs to one annotator and one item, response r."""
     item = np.repeat(np.arange(len(items)), [len(entry.annotators) for entry in items])
-    people = pa.array([person for entry in items for person in entry.annotators], pa.string())
-    annotator = annotators.codes(people)
-    asked, left_out, notes = {}, [], []
+    row_names = pa.array([name for entry in items for name in entry.annotators], pa.string())
+    annotator = annotators.codes(row_names)
+    questions, left_out, notes = {}, [], []
     for question in dict.fromkeys(q for entry in items for q in entry.answers):
-        given = _given(items, question)
-        n_empty = int((given == "").sum())
+        row_answers = _row_answers(items, question)
+        n_empty = int((row_answers == "").sum())
         if n_empty:
             left_out.append(LeftOut(question, "the answer is empty", n_empty))
-        notes += _reworded(question, given)
-        rows = np.flatnonzero([bool(answer) for answer in given])
-        for title, answers in _readings(question, given[rows]).items():
-            asked[title] = Annotations.from_arrays(
+        notes += _replace_words(question, row_answers)
+        rows = np.flatnonzero([bool(answer) for answer in row_answers])
+        for title, answers in _derived_questions(question, row_answers[rows]).items():
+            questions[title] = Annotations.from_arrays(
                 item[rows],
                 annotator[rows],
                 pa.array(answers, pa.string()),
@@ -268,29 +270,31 @@ def _questions(
                 response=rows,
                 repeats=repeats,
             )
-    return asked, left_out, notes
+    return questions, left_out, notes
 
 
-def _given(items: list[_Item], question: str) -> np.ndarray:
-    """One question's answers, a row per person and item; None where the item did not ask it."""
-    nobody = [entry.answers.get(question, [None] * len(entry.annotators)) for entry in items]
-    return np.array([answer for answers in nobody for answer in answers], dtype=object)
+def _row_answers(items: list[_Item], question: str) -> np.ndarray:
+    """The answers to a question, a row per annotator and item; None if the item lacks it."""
+    lists = [entry.answers.get(question, [None] * len(entry.annotators)) for entry in items]
+    return np.array([answer for answers in lists for answer in answers], dtype=object)
 
 
-def _reworded(question: str, given: np.ndarray) -> list[str]:
-    """Put the answer in the place of a word that stands for it, and say so."""
+def _replace_words(question: str, row_answers: np.ndarray) -> list[str]:
+    """Replace words that stand for an answer, in place; returns notes about it."""
     notes = []
     for word, answer in _words(question).items():
-        found = given == word
-        given[found] = answer
-        if found.any():
-            notes.append(f"{question}: {found.sum()} answers {word!r} are taken to mean {answer!r}")
+        matches = row_answers == word
+        row_answers[matches] = answer
+        if matches.any():
+            notes.append(
+                f"{question}: {matches.sum()} answers {word!r} are taken to mean {answer!r}"
+            )
     return notes
 
 
-def _readings(question: str, given: np.ndarray) -> dict[str, list[str]]:
-    """The questions that these answers answer: a severity below 0 also says `abusive`."""
-    answers = given.tolist()
+def _derived_questions(question: str, row_answers: np.ndarray) -> dict[str, list[str]]:
+    """The question and what follows from it: a severity below 0 means `abusive`."""
+    answers = row_answers.tolist()
     if question != "severity":
         return {question: answers}
     return {question: answers, "abusive": ["1" if int(a) < 0 else "0" for a in answers]}
@@ -323,8 +327,9 @@ def _labels(
 
 
 def conversations(ids: list[str | None]) -> list[str | None]:
-    """A name for what must not be cut by a split: items that share an id, directly or through
-    others, bear the first id of them all.
+    """The group of each item, which a split must keep together.
+
+    Items that share an id, directly or through other items, have the first id of all of them.
 
     Example:
         >>> conversations(["7", "8,9", "9", None])

@@ -3,9 +3,9 @@
     {"1": {"text": {"post": "so good!", "reply": "sure"}, "annotation task": "irony detection",
            "split": "train", "annotators": "Ann1,Ann2", "annotations": {"Ann1": "0", "Ann2": "1"}}}
 
-A key can stand in several files for several items, so an item is named after split and key:
-"train-1". An answer to the natural language inference task is a set ("entailment,neutral");
-`annotators` then names a person once for each value chosen.
+The same key can occur in several files for different items, so an item is named after split and
+key: "train-1". An answer to the natural language inference task is a set ("entailment,neutral");
+`annotators` then names an annotator once for each value chosen.
 """
 
 from __future__ import annotations
@@ -46,12 +46,12 @@ SHARED = {"sarcasm": "context", "irony": "post", "inference": "context"}  # text
 
 
 def recognise(path: Path) -> bool:
-    """Whether the file opens with items whose annotators are a text, their annotations not."""
+    """Whether the file opens with items whose annotators are a text and annotations an object."""
     return opens_with(path, r'"annotators"\s*:\s*"', r'"annotations"\s*:\s*\{')
 
 
 def read(path: Path, options: Options) -> Corpus:
-    """One file by itself; `datasets` puts the parts of a corpus and its people together."""
+    """One file by itself; `datasets` joins the parts of a corpus and the facts about annotators."""
     return read_alone(path, options, "LeWiDi 2025", read_parts)
 
 
@@ -105,14 +105,16 @@ def _texts(entry: dict[str, Any], where: str) -> dict[str, str]:
 def _answers(
     entry: dict[str, Any], where: str, question: str, annotators: list[str]
 ) -> dict[str, str]:
-    """Each annotator's answer; nobody's, where the labels of an item are held back."""
-    given = as_object(entry["annotations"], f"{where}, 'annotations'", "answers by annotator")
+    """The answer of each annotator; empty if the answers to an item are not published."""
+    entries = as_object(entry["annotations"], f"{where}, 'annotations'", "answers by annotator")
     answers = {}
-    for person, answer in given.items():
+    for annotator, answer in entries.items():
         if not isinstance(answer, str | int) or isinstance(answer, bool):
-            raise DataError(f"{where}: {person!r} must answer with a text, found {kind(answer)}")
-        answers[person] = str(answer).strip()
-        _check(answers[person], question, where, person)
+            raise DataError(
+                f"{where}: the answer of {annotator!r} must be a text, found {kind(answer)}"
+            )
+        answers[annotator] = str(answer).strip()
+        _check(answers[annotator], question, where, annotator)
     if answers and set(answers) != set(annotators):
         raise DataError(
             f"{where}: 'annotators' names {listed(dict.fromkeys(annotators))} but 'annotations' "
@@ -126,17 +128,17 @@ def _answers(
     return answers
 
 
-def _check(answer: str, question: str, where: str, person: str) -> None:
-    """Refuse an answer that a known question cannot have; here, where its item is known."""
+def _check(answer: str, question: str, where: str, annotator: str) -> None:
+    """Refuse an answer that a known question cannot have, while its item can be named."""
     scale = SCALES.get(question)
     if not isinstance(scale, Nominal | Ordinal | MultiLabel):
         return
     chosen = between_commas(answer) if isinstance(scale, MultiLabel) else [answer]
-    strange = [value for value in chosen if value not in scale.values]
-    if answer and strange:
+    unknown = [value for value in chosen if value not in scale.values]
+    if answer and unknown:
         several = "some" if isinstance(scale, MultiLabel) else "one"
         raise DataError(
-            f"{where}: {person!r} answered {listed(strange)}; {question} is {several} of "
+            f"{where}: {annotator!r} answered {listed(unknown)}; {question} is {several} of "
             f"{listed(scale.values, 11)}"
         )
 
@@ -153,10 +155,10 @@ def _explanations(info: dict[str, Any], where: str, annotators: list[str]) -> di
             f"{where}: 'explanations' has {len(texts)} entries but 'annotators' has "
             f"{len(annotators)}"
         )
-    of: dict[str, list[str]] = {}
-    for person, text in zip(annotators, texts, strict=True):
-        of.setdefault(person, []).append(text)
-    return of
+    by_annotator: dict[str, list[str]] = {}
+    for annotator, text in zip(annotators, texts, strict=True):
+        by_annotator.setdefault(annotator, []).append(text)
+    return by_annotator
 
 
 # ---- items as a corpus ----
@@ -164,22 +166,25 @@ def _explanations(info: dict[str, Any], where: str, annotators: list[str]) -> di
 
 def _built(name: str, items: list[_Item], repeats: Repeats) -> Corpus:
     names = Names([item.name for item in items])
-    everyone = {person for item in items for person in item.answers}
-    annotators = Names(sorted(everyone, key=lambda person: (len(person), person)))  # Ann9, Ann10
-    asked = list(dict.fromkeys(item.question for item in items))
+    distinct = {annotator for item in items for annotator in item.answers}
+    annotators = Names(sorted(distinct, key=lambda name: (len(name), name)))  # Ann9, Ann10
+    questions = list(dict.fromkeys(item.question for item in items))
     texts = columns([item.texts for item in items])
     attributes = columns([item.attributes for item in items])
-    group = SHARED.get(asked[0]) if len(asked) == 1 else None
+    group = SHARED.get(questions[0]) if len(questions) == 1 else None
     if group in texts:
         attributes[group] = _first_with(texts[group], names)
     empty = {
         question: sum(not a for i in items if i.question == question for a in i.answers.values())
-        for question in asked
+        for question in questions
     }
     return Corpus.build(
         name,
         names,
-        {question: _asked(items, question, names, annotators, repeats) for question in asked},
+        {
+            question: _annotations(items, question, names, annotators, repeats)
+            for question in questions
+        },
         annotators=annotators,
         contents={role: Contents.distinct("text", column) for role, column in texts.items()},
         item_attributes={key: pa.array(column) for key, column in attributes.items()},
@@ -190,7 +195,7 @@ def _built(name: str, items: list[_Item], repeats: Repeats) -> Corpus:
 
 
 def _first_with(texts: list[str | None], names: Names) -> list[str | None]:
-    """For every item the name of the first one that shows the same text."""
+    """For each item, the name of the first item with the same text."""
     first: dict[str, str] = {}
     return [
         None if text is None else first.setdefault(text, name)
@@ -198,35 +203,35 @@ def _first_with(texts: list[str | None], names: Names) -> list[str | None]:
     ]
 
 
-def _asked(
+def _annotations(
     items: list[_Item], question: str, names: Names, annotators: Names, repeats: Repeats
 ) -> Annotations:
     rows = [
-        (item.name, person, answer, item.explanations.get(person))
+        (item.name, annotator, answer, item.explanations.get(annotator))
         for item in items
         if item.question == question
-        for person, answer in item.answers.items()
+        for annotator, answer in item.answers.items()
         if answer
     ]
-    item, person, answer, explanations = ([row[column] for row in rows] for column in range(4))
+    item, annotator, answer, explanations = ([row[column] for row in rows] for column in range(4))
     answers = pa.array(answer, pa.string())
-    told = {"explanations": pa.array(explanations, pa.list_(pa.string()))}
+    extra = {"explanations": pa.array(explanations, pa.list_(pa.string()))}
     return Annotations.from_arrays(
         names.codes(pa.array(item, pa.string())),
-        annotators.codes(pa.array(person, pa.string())),
+        annotators.codes(pa.array(annotator, pa.string())),
         answers,
         SCALES.get(question) or _inferred(question, answers.unique().to_pylist()),
         items=names,
         annotators=annotators,
-        extra=told if any(explanations) else {},
+        extra=extra if any(explanations) else {},
         repeats=repeats,
     )
 
 
-def _inferred(question: str, found: list[str]) -> Scale:
-    if not found:
+def _inferred(question: str, answers: list[str]) -> Scale:
+    if not answers:
         raise DataError(f"{question!r} has no answers; a scale cannot be inferred")
-    if any("," in answer for answer in found):
-        values = {value for answer in found for value in between_commas(answer)}
+    if any("," in answer for answer in answers):
+        values = {value for answer in answers for value in between_commas(answer)}
         return MultiLabel(tuple(sorted_values(values)))
-    return infer_scale(found)
+    return infer_scale(answers)

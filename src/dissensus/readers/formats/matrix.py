@@ -1,4 +1,4 @@
-"""A matrix of whole numbers: a line per item, a column per annotator, -1 for "not asked".
+"""A matrix of whole numbers: a line per item, a column per annotator, -1 for a missing answer.
 
 As text with spaces between, or as an array that numpy wrote (.npy).
 """
@@ -28,7 +28,7 @@ from dissensus.scales import as_numbers
 
 NUMPY = b"\x93NUMPY"
 MISSING = -1
-_CONTENT = "a matrix contains whole numbers from 0, and -1 where an annotator was not asked"
+_CONTENT = "a matrix contains whole numbers from 0, and -1 for a missing answer"
 _WHOLE = re.compile(rb"-1|[0-9]+|(?i:nan)")
 
 
@@ -55,7 +55,7 @@ def recognise(path: Path) -> bool:
 
 
 def read(path: Path, options: Options) -> Corpus:
-    """Read a matrix; items and annotators are numbered from 0. nan is as good as -1."""
+    """Read a matrix; items and annotators are numbered from 0. nan means the same as -1."""
     if options.columns_named:
         raise DataError(
             f"{path}: a matrix has no columns with names; leave out "
@@ -121,9 +121,9 @@ def _check_whole(values: np.ndarray, path: Path, place: Callable[[int], str]) ->
     with np.errstate(over="ignore"):
         numbers = values.astype(np.float64, copy=False)
     whole = (numbers >= MISSING) & (numbers < 2.0**53) & (numbers == np.floor(numbers))
-    strange = ~(whole | np.isnan(numbers))
-    if strange.any():
-        row, column = (int(at) for at in np.argwhere(strange)[0])
+    wrong = ~(whole | np.isnan(numbers))
+    if wrong.any():
+        row, column = (int(at) for at in np.argwhere(wrong)[0])
         raise DataError(
             f"{path}, {place(row)}, column {column + 1}: {numbers[row, column]:g} is not allowed; "
             f"{_CONTENT}"
@@ -155,12 +155,12 @@ def _corpus(
     assembled = assemble(rows, ColumnRoles("item", "annotator", ("answer",), {}), options)
     assembled = replace(assembled, corpus=replace(assembled.corpus, left_out=()))
     scale = described(assembled.corpus["answer"].scale)
-    gaps = "-1 = not asked" if absent else "nothing is missing"
+    gaps = "-1 = no answer" if absent else "nothing is missing"
     line = f"matrix; a line per item, a column per annotator ({scale}), {gaps}"
     notes = [f"{line}; {amounts(assembled.corpus)}", *remarks(assembled)]
     if not absent:
         notes.append(
-            "everybody answered everything; if these are counts of votes, make it a table with "
-            "the columns item, answer and count"
+            "every annotator answered every item; if these are counts of votes, write a table "
+            "with the columns item, answer and count"
         )
     return replace(assembled.corpus, notes=tuple(f"{path.name}: {note}" for note in notes))

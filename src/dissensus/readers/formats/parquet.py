@@ -26,6 +26,8 @@ def read(path: Path, options: Options) -> Corpus:
     """Read a table; numbers and dates are written out as texts."""
     data = read_bytes(path)
     if not data.startswith(MAGIC):
-        raise DataError(f"{path}: no Parquet file: it begins with {data[:4]!r}, not with {MAGIC!r}")
+        raise DataError(
+            f"{path}: not a Parquet file: it begins with {data[:4]!r}, not with {MAGIC!r}"
+        )
     rows = file_rows(path, lambda: pq.read_table(pa.BufferReader(data)))
     return table_corpus(rows, options)

@@ -41,8 +41,8 @@ def read(path: Path, options: Options) -> Corpus:
         for worker, label in as_object(labels, where, "labels by worker").items():
             if isinstance(label, bool | dict | list):
                 raise DataError(
-                    f"{where}: worker {worker!r} gave no label, found {kind(label)}; "
-                    "expected a number or a text"
+                    f"{where}: the label of worker {worker!r} must be a number or a text, found "
+                    f"{kind(label)}"
                 )
             row = (task, worker, None if label is None else str(label))
             for column, value in zip(columns.values(), row, strict=True):

@@ -1,13 +1,13 @@
-"""What Prodigy's `db-out` writes: an annotated example per line, as JSON.
+"""The output of Prodigy's `db-out`: an annotated example per line, as JSON.
 
     {"text": "so good!", "_input_hash": -91551573, "_task_hash": -1162253049,
      "options": [{"id": "joy"}, {"id": "fear"}], "accept": ["joy"], "answer": "accept",
      "_view_id": "choice", "_annotator_id": "moods-alice", "_session_id": "moods-alice"}
 
 An item is an input, as in Prodigy's own measures of agreement. If there are options, the question
-is `choice`, and its answer the options that were chosen. Otherwise an example asks whether its
-`label` fits: every label is a question, answered by accept or reject. Ignored examples are left
-out, and so are choices in rejected ones.
+is `choice`, and its answer the options that were chosen. Otherwise the annotator decides whether
+the `label` of an example fits: every label is a question, answered by accept or reject. Ignored
+examples are left out, and so are choices in rejected ones.
 """
 
 from __future__ import annotations
@@ -42,9 +42,9 @@ TOOL = "Prodigy"
 ITEM, ANNOTATOR, CHOSEN, ANSWER, LABEL = "_input_hash", "_annotator_id", "choice", "answer", "label"
 VERDICTS = ("accept", "reject", "ignore")
 MEDIA = ("image", "audio", "video")
-ELSEWHERE = ("data:", "http:", "https:")  # media that are no files
+ELSEWHERE = ("data:", "http:", "https:")  # media that are not files
 BY_HAND = ("_manual", "relations", "dep", "pos")  # views whose answers are spans or arcs
-SESSION = re.compile(r"\d{4}-\d\d-\d\d[_T ]\d\d[-:]\d\d[-:]\d\d$")  # one that was given no name
+SESSION = re.compile(r"\d{4}-\d\d-\d\d[_T ]\d\d[-:]\d\d[-:]\d\d$")  # of a session without a name
 
 
 def recognise(path: Path) -> bool:
@@ -55,7 +55,7 @@ def recognise(path: Path) -> bool:
 
 
 def read(path: Path, options: Options) -> Corpus:
-    """Read every example; a scale may be declared, the rest is known."""
+    """Read every example; a scale may be declared."""
     check_options(path, options, TOOL)
     examples = [_example(path, *entry) for entry in entries(path, options.encoding)]
     if not examples:
@@ -254,15 +254,15 @@ def _scale(judged: _Judged) -> Scale | None:
     return MultiLabel(tuple(values)) if judged.several else infer_scale(values)
 
 
-def _short_names(given: Iterable[str | None]) -> tuple[dict[str, str], list[str]]:
+def _short_names(annotators: Iterable[str | None]) -> tuple[dict[str, str], list[str]]:
     """Names of annotators without the name of the dataset, which Prodigy puts first; and notes."""
-    names = list(dict.fromkeys(name for name in given if name))
+    names = list(dict.fromkeys(name for name in annotators if name))
     notes = []
     timed = sum(bool(SESSION.search(name)) for name in names)
     if timed:
         notes.append(
             f"{counted(timed, 'annotator')} named after a time, as unnamed sessions are: "
-            "one person may be several annotators"
+            "one annotator may have several names"
         )
     prefix = _dataset(names)
     if prefix:

@@ -2,7 +2,7 @@
 
     INPUT:image  OUTPUT:result  GOLDEN:result  ASSIGNMENT:task_id  ASSIGNMENT:worker_id  ...
 
-An item is a task, or what was shown where tasks have no id; a question is a column `OUTPUT:*`, and
+An item is a task, or its content if tasks have no id; a question is a column `OUTPUT:*`, and
 `GOLDEN:*` its gold labels. Assignments that were rejected, skipped or expired are left out.
 """
 

@@ -120,7 +120,7 @@ def _recognised_annotators(rows: Rows, options: Options) -> tuple[str, ...] | No
         if answer is None or _shares(rows, answer, sure):
             return tuple(name for name in rows.columns if name in sure)
         raise DataError(
-            f"{rows.path}: {listed(sure)} look like annotators and {answer!r} like answers; say "
+            f"{rows.path}: {listed(sure)} look like annotators and {answer!r} like answers; use "
             'format="wide" if they answered (--format wide), format="long" if not (--format long)'
         )
     return None if answer is not None else _likely(rows, free)

@@ -1,4 +1,4 @@
-"""Tables in memory: pandas, polars, Arrow or any other that narwhals knows."""
+"""Arrow columns of any type, as columns of texts."""
 
 from __future__ import annotations
 

@@ -42,8 +42,8 @@ def assemble(rows: Rows, roles: ColumnRoles, options: Options) -> Assembled:
     _check_annotators(rows, roles, annotators, answers)
     others = _others(rows, roles, items, annotators)
     questions = {
-        name: _annotations(rows, roles, options, name, given, items, annotators, others["answer"])
-        for name, given in answers.items()
+        name: _annotations(rows, roles, options, name, part, items, annotators, others["answer"])
+        for name, part in answers.items()
     }
     contents = {role: _contents(rows, column, items) for role, column in roles.shown.items()}
     gold, gold_notes = _gold(rows, roles, options, answers, items)
@@ -105,10 +105,10 @@ def _check_annotators(
         return
     if annotators.is_bytes:
         raise DataError(f"{rows.path}: column {roles.annotator!r} contains bytes, not annotators")
-    for given in answers.values():
-        blank = annotators.codes[given.rows] < 0
+    for part in answers.values():
+        blank = annotators.codes[part.rows] < 0
         if blank.any():
-            row = int(given.rows[blank.argmax()])
+            row = int(part.rows[blank.argmax()])
             raise DataError(f"{rows.at(row)}: no annotator: {roles.annotator!r} is blank")
 
 
@@ -117,7 +117,7 @@ def _annotations(
     roles: ColumnRoles,
     options: Options,
     name: str,
-    given: Answers,
+    answers: Answers,
     items: Column,
     annotators: Column | None,
     extra: list[str],
@@ -125,8 +125,10 @@ def _annotations(
     """The answers to one question, with the extra columns that describe single answers."""
     count = rows.columns[roles.count].numbers() if roles.count else None
     seconds = rows.columns[roles.seconds].numbers() if roles.seconds else None
-    kept = given.rows if count is None else given.rows[count[given.rows] > 0]
-    stored = given.stored if count is None else given.stored[count[given.rows] > 0]
+    kept, stored = answers.rows, answers.stored
+    if count is not None:
+        voted = count[answers.rows] > 0
+        kept, stored = kept[voted], stored[voted]
     response = _responses(rows, roles, items)
     at = pa.array(kept)
     try:
@@ -134,7 +136,7 @@ def _annotations(
             items.codes[kept],
             None if annotators is None else annotators.codes[kept],
             stored,
-            given.scale,
+            answers.scale,
             items=Names(items.values),
             annotators=None if annotators is None else Names(annotators.values),
             count=None if count is None else count[kept],
@@ -163,10 +165,10 @@ def _left_out(
 ) -> tuple[LeftOut, ...]:
     """Rows without an answer, and rows that the rule for repeats dropped."""
     left = []
-    for name, given in answers.items():
-        if len(given.blank):
-            left.append(LeftOut(name, "no answer", len(given.blank)))
-        dropped = len(given.rows) - questions[name].n_rows
+    for name, part in answers.items():
+        if len(part.blank):
+            left.append(LeftOut(name, "no answer", len(part.blank)))
+        dropped = len(part.rows) - questions[name].n_rows
         if dropped and questions[name].annotator is not None:
             left.append(LeftOut(name, "repeated answer", dropped))
     return tuple(left)
@@ -178,7 +180,7 @@ def _gold(
     """Gold labels, one per item, on the question's scale if they are on it; and their notes."""
     gold = {}
     notes: tuple[str, ...] = ()
-    for name, given in answers.items():
+    for name, part in answers.items():
         column = roles.gold.get(roles.answer[0] if roles.question else name)
         if column is None:
             continue
@@ -187,8 +189,8 @@ def _gold(
         if conflict is not None:
             item = items[conflict]
             raise DataError(f"{rows.at(conflict)}: item {item!r} has two labels in {column!r}")
-        every = np.sort(np.r_[given.rows, given.blank])
-        same = Options(scale=given.scale, merge_variants=options.merge_variants)
+        every = np.sort(np.r_[part.rows, part.blank])
+        same = Options(scale=part.scale, merge_variants=options.merge_variants)
         try:
             labels = answers_of(rows, column, name, every, same, gold=True)
         except DataError:  # values that no annotator gave: a scale of their own
@@ -231,7 +233,7 @@ def _files(rows: Rows, column: str, kind: str) -> list[str]:
         row = int((cells.codes == 0).argmax())
         raise DataError(
             f"{rows.at(row)}: {kind} {written[0]!r} is not a file in {rows.folder}, nor is any "
-            f"other; put them there, or, if {column!r} contains names only, say item={column!r} "
+            f"other; put them there, or, if {column!r} contains names only, use item={column!r} "
             f"(--item {column})"
         )
     return paths

@@ -49,7 +49,7 @@ def plain(name: str) -> str:
 
 
 def n_recognised(names: Iterable[str]) -> int:
-    """How many of these names are known, for telling one delimiter from another."""
+    """How many of these names are known, to recognise the delimiter."""
     known = {name for part in NAMES.values() for name in part} | set(PAIR)
     return sum(plain(name) in known for name in names)
 

@@ -134,7 +134,7 @@ def _answer(rows: Rows, options: Options, named: set[str]) -> tuple[str, ...]:
     answer = answer_named(rows, named)
     if answer is None:
         raise NoAnswersError(
-            f"{_unrecognised(rows, 'answers', 'answer')}, or say "
+            f"{_unrecognised(rows, 'answers', 'answer')}, or use "
             'format="wide" (--format wide) if every annotator has a column'
         )
     return (answer,)
@@ -243,7 +243,7 @@ def _count(
     raise DataError(
         f"{rows.path}: every item has one row, so all {name!r} answers to an item would be its "
         f"{answer[0]!r}; if that is the majority, write a column of counts for each value; if not, "
-        f'say answer="{answer[0]}" (--answer {answer[0]}) to read one answer for each item, or '
+        f'use answer="{answer[0]}" (--answer {answer[0]}) to read one answer for each item, or '
         'format="long" (--format long) to read as many as counted'
     )
 

@@ -21,7 +21,7 @@ def item_roles(
 
     Args:
         taken: the columns that have a role already.
-        added: the role of the column that is added beside the answers, "annotator" or "count".
+        added: the role of the column that is added next to the answers, "annotator" or "count".
     """
     named = {name for name in (options.item, options.gold) if name} | set(options.text or ())
     item, items = _items(rows, {*named, *taken}, options)
@@ -99,7 +99,7 @@ def _items(rows: Rows, taken: set[str], options: Options) -> tuple[str | None, C
 
 
 def _names_items(rows: Rows, name: str) -> bool:
-    """Whether a column tells items apart: an `id` must never repeat, `task` may be the same."""
+    """Whether a column distinguishes items: an `id` must never repeat, a `task` may."""
     column = rows.columns[name]
     if column.is_bytes or column.first_blank is not None:
         return False

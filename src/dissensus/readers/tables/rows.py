@@ -87,7 +87,7 @@ class Column:
         return int(other.argmax()) if other.any() else None
 
     def is_constant(self, groups: np.ndarray, n_groups: int) -> bool:
-        """Whether all rows of each group say the same, blanks included."""
+        """Whether all rows of each group have the same cell, blanks included."""
         first = np.empty(n_groups, dtype=np.int64)
         first[groups[::-1]] = self.codes[::-1]
         return bool((first[groups] == self.codes).all())
@@ -99,7 +99,7 @@ def _is_large(kind: Any) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """A table of texts: what every reader of tables makes, and `table_corpus` takes."""
+    """A table of texts, as every reader of tables returns it and `table_corpus` takes it."""
 
     columns: dict[str, Column]
     path: str  # what messages begin with
@@ -140,7 +140,7 @@ def make_rows(names: Sequence[Any], arrays: Sequence[Any], path: str, **facts: A
     if not any(texts):
         raise DataError(f"{path}: no column has a name; put a line of names first")
     if not len(arrays[0]):
-        raise DataError(f"{path}: column names and no rows")
+        raise DataError(f"{path}: column names, but no rows")
     columns = {name: Column.of(array) for name, array in zip(texts, arrays, strict=True) if name}
     index = None if texts[0] else Column.of(arrays[0])
     return Rows(columns, path, unnamed=len(texts) - len(columns), index=index, **facts)

@@ -181,7 +181,7 @@ def _refuse_sums(rows: Rows, table: _Numbers) -> None:
             raise DataError(
                 f"{rows.at(row)}: {' + '.join(map(repr, counts))} is {' + '.join(cells)}, but "
                 f"{name!r} is {table[name][row]:g}; it is their sum in {int(right.sum())} of "
-                f'{rows.n_rows} rows: correct the others, or say format="votes" (--format votes) '
+                f'{rows.n_rows} rows: correct the others, or use format="votes" (--format votes) '
                 "and name the columns of counts (answer=, --answer)"
             )
 
@@ -254,7 +254,7 @@ def _refuse_percentages(rows: Rows, names: Sequence[str], majority: str | None) 
     raise NoAnswersError(
         f"{rows.path}: {listed(names)} have the same sum in every row, as percentages do{which}; "
         "they do not say how many annotators answered: write counts of answers, or, if these are "
-        f'counts, say format="votes" (--format votes){otherwise}'
+        f'counts, use format="votes" (--format votes){otherwise}'
     )
 
 
@@ -262,7 +262,7 @@ def _named_votes(rows: Rows, options: Options) -> Votes:
     """The columns of a table that is known to contain votes."""
     if options.annotator or options.annotators or options.question:
         raise DataError(
-            f"{rows.path}: a vote table does not say who answered; leave out annotator=, "
+            f"{rows.path}: a vote table has no annotators; leave out annotator=, "
             "annotators= and question="
         )
     taken = {name for name in (options.item, options.gold) if name} | set(options.text or ())

@@ -17,7 +17,7 @@ from dissensus.readers.tables.rows import Column, Rows
 def wide_table(rows: Rows, annotators: tuple[str, ...], options: Options) -> Corpus:
     """Turn a table with a column per annotator into a corpus of one question, "answer".
 
-    A blank cell means that the annotator was not asked. Columns that are neither annotators nor
+    A blank cell means that this annotator did not answer. Columns that are neither annotators nor
     the item, its content, gold or a split become attributes of the items.
     """
     _check_columns(rows, annotators, options)
