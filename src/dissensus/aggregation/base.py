@@ -1,4 +1,4 @@
-"""What every aggregator promises."""
+"""Aggregator: the base class of all aggregators."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Aggregator(ABC):
 
     @abstractmethod
     def _fit(self, annotations: Annotations) -> np.ndarray:
-        """Learn, and give the distribution."""
+        """Learn, and return the distribution."""
 
     def fit(self, annotations: Annotations) -> Self:
         """Aggregate the answers to one question."""

@@ -49,7 +49,7 @@ class HiddenTruth(Aggregator):
 
     @abstractmethod
     def _begin(self, rows: Rows, voted: Expected) -> None:
-        """First parameters, from what the shares of votes say of each cell."""
+        """The first parameters, from the shares of votes of each cell."""
 
     @abstractmethod
     def _pass(self, rows: Rows, posterior: np.ndarray) -> tuple[float, float]:
@@ -116,7 +116,7 @@ class HiddenTruth(Aggregator):
                     break
 
     def _from_history(self, otherwise: np.ndarray, name: str) -> np.ndarray:
-        """What the history holds of annotators of the same name, else what stands in `otherwise`.
+        """The state of annotators of the same name in the history, or else `otherwise`.
 
         Args:
             otherwise: for annotators without a history, (n_annotators, ...).

@@ -56,7 +56,7 @@ def _fitted(method: str, corpus: Corpus, question: str, use_gold: bool) -> Aggre
 
 
 def _check_gold(corpus: Corpus, question: str) -> None:
-    """Refuse gold labels that the scale does not have: nobody gave such an answer."""
+    """Refuse gold labels that are not values of the scale, because no annotator gave them."""
     scale, known = corpus[question].scale, corpus.gold[question].scale
     values = getattr(scale, "values", ())
     unknown = [value for value in getattr(known, "values", ()) if value not in values]

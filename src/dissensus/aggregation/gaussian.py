@@ -83,7 +83,7 @@ class Ratings:
 
     @classmethod
     def of(cls, annotations: Annotations, rating: np.ndarray, purpose: str) -> Ratings:
-        """Nobody has a bias, and half of all variance is noise."""
+        """The start: no annotator has a bias, and half of all variance is noise."""
         annotator, n_annotators = annotations.annotator_codes(purpose), annotations.n_annotators
         half = max(rating.var(), LEAST) / 2
         return cls(

@@ -116,8 +116,8 @@ def expect(  # type: ignore[no-untyped-def]
     """The posterior of each item, given how likely each cell is under every true value.
 
     The left half of the table (n_cells, 2 * n_values) holds these likelihoods; the posterior is
-    added to the right half, and to `mass` (n_values). Returns the log-likelihood and, if someone
-    watches, the largest change of a posterior.
+    added to the right half, and to `mass` (n_values). Returns the log-likelihood and, if
+    `watch` is set, the largest change of a posterior.
     """
     n_values = len(prior)
     p = np.empty(n_values)
@@ -213,10 +213,10 @@ def expect_few(  # type: ignore[no-untyped-def]
 def expect_own(  # type: ignore[no-untyped-def]
     first, last, offsets, cell, table, prior, known, posterior, mass, watch
 ):
-    """As `expect`, where an answer tells only about its own value.
+    """As `expect`, where an answer is informative about its own value only.
 
     The table (n_cells, 2) holds how many times likelier a cell is if its answer is true, and
-    the probability that it is true is added beside it.
+    the probability that it is true is added in the second column.
     """
     n_values = len(prior)
     p = np.empty(n_values)

@@ -46,7 +46,7 @@ class SoftVote(Aggregator):
 
 @dataclass(eq=False)
 class SoftmaxVote(Aggregator):
-    """The softmax of the numbers of votes: few votes leave much open, many close the case.
+    """The softmax of the numbers of votes: few votes leave it flat, many make it sharp.
 
     Reference: Fornaciari, Uma, Paun, Plank, Hovy & Poesio (2021), doi
     10.18653/v1/2021.naacl-main.204.
@@ -66,7 +66,7 @@ class SoftmaxVote(Aggregator):
 def weighted_vote(annotations: Annotations, weight: np.ndarray) -> np.ndarray:
     """Shares of votes that count as much as their annotators' weight, (n_items, n_values).
 
-    Where all weights of an item are 0 everyone counts alike.
+    If all weights of an item are 0, all annotators count alike.
     """
     width = annotations.scale.n_columns
     at = annotations.item.astype(np.int64) * width + annotations.answer
