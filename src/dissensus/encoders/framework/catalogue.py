@@ -43,7 +43,11 @@ ENCODERS: dict[Kind, dict[str, tuple[str, str]]] = {
         "features": ("features", "FeaturesEncoder"),
         "": ("image", "ImageEncoder"),
     },
-    "audio": {"whisper-tiny": ("speech", "SpeechEncoder"), "": ("speech", "SpeechEncoder")},
+    "audio": {
+        "whisper-tiny": ("speech", "SpeechEncoder"),
+        "whisper-base": ("speech", "SpeechEncoder"),
+        "": ("speech", "SpeechEncoder"),
+    },
     "video": {
         "efficientnet-lite0": ("video", "VideoEncoder"),
         "": ("video", "VideoEncoder"),
