@@ -38,7 +38,7 @@ def compare(
         str | None,
         typer.Option(
             help="Methods to compare, separated by commas (default: all that can learn from FILE, "
-            "except slow ones: bayesian)."
+            "except slow ones: bayesian, grid-density)."
         ),
     ] = None,
     protocol: Annotated[

@@ -39,12 +39,15 @@ from dissensus.densities.observations import (
     n_uniforms,
     weighted_observations,
 )
+from dissensus.densities.rating_densities import rating_densities
+from dissensus.densities.rating_kde import RatingKde
 from dissensus.densities.readouts import expectation, marginal, pool, region_levels, sample
 
 __all__ = [
     "Estimate",
     "Grid",
     "Observations",
+    "RatingKde",
     "cross_entropy",
     "diffusion_kde",
     "draw_observations",
@@ -55,6 +58,7 @@ __all__ = [
     "marginal",
     "n_uniforms",
     "pool",
+    "rating_densities",
     "region_levels",
     "sample",
     "tvd",

@@ -16,11 +16,13 @@ if TYPE_CHECKING:
     from dissensus.methods.annotator_heads import AnnotatorHeads
     from dissensus.methods.annotator_majority import AnnotatorMajority
     from dissensus.methods.annotator_median import AnnotatorMedian
+    from dissensus.methods.annotator_onehot import AnnotatorOneHot
     from dissensus.methods.bayesian import Bayesian
     from dissensus.methods.framework.answers import Answers
     from dissensus.methods.framework.base import Method
     from dissensus.methods.framework.stacked_fits import Job, fit_many, try_many
     from dissensus.methods.framework.trained import TrainedMethod
+    from dissensus.methods.grid_density import GridDensity
     from dissensus.methods.label_and_uncertainty import LabelAndUncertainty
     from dissensus.methods.prior import Prior
     from dissensus.methods.repeated_label import RepeatedLabel
@@ -34,8 +36,10 @@ __all__ = [
     "AnnotatorHeads",
     "AnnotatorMajority",
     "AnnotatorMedian",
+    "AnnotatorOneHot",
     "Answers",
     "Bayesian",
+    "GridDensity",
     "Job",
     "LabelAndUncertainty",
     "Method",
@@ -64,6 +68,8 @@ METHODS: dict[str, tuple[str, str]] = {
     "repeated-label": ("repeated_label", "RepeatedLabel"),
     "label-and-uncertainty": ("label_and_uncertainty", "LabelAndUncertainty"),
     "annotator-heads": ("annotator_heads", "AnnotatorHeads"),
+    "annotator-onehot": ("annotator_onehot", "AnnotatorOneHot"),
+    "grid-density": ("grid_density", "GridDensity"),
 }
 
 

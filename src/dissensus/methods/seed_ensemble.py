@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal
 
@@ -32,7 +33,7 @@ from dissensus.methods.framework.stacked_fits import worth_stacking
 from dissensus.methods.framework.temperature import tempered
 from dissensus.methods.framework.trained import ExamplesCache, TrainedMethod
 from dissensus.methods.single import Single
-from dissensus.prediction import MemberAttention, Predictions
+from dissensus.prediction import JointDensity, MemberAttention, Predictions
 from dissensus.scales import Interval, Scale
 from dissensus.training import Loss, Network, Sizes, Training
 from dissensus.training.batches import batches
@@ -255,9 +256,10 @@ class SeedEnsemble(TrainedMethod):
         by_item: dict[str, Answers],
         pairs: Pairs,
         by_pair: dict[str, Answers],
+        densities: Sequence[JointDensity],
     ) -> Predictions:
         self.notes_ += self._disagreements(by_item, "items")
-        return super()._predictions(corpus, by_item, pairs, by_pair)
+        return super()._predictions(corpus, by_item, pairs, by_pair, densities)
 
     def _disagreements(self, by_question: dict[str, Answers], what: str) -> list[str]:
         notes = []
@@ -285,7 +287,8 @@ class SeedEnsemble(TrainedMethod):
                 if of_question == question
             )
             with_attention[question] = replace(prediction, member_attention=attention)
-        return Predictions(with_attention, predictions.method, predictions.corpus)
+        densities = predictions.densities.values()
+        return Predictions(with_attention, predictions.method, predictions.corpus, densities)
 
     def _position_weights(
         self, member: Single, corpus: Corpus

@@ -15,12 +15,23 @@ from dissensus.networks.noise import Dropout
 
 
 class Trunk(nn.Module):
-    """Hidden layers over the pooled vectors of all roles, standardised as in training."""
+    """Hidden layers over the pooled vectors of all roles, standardised as in training.
+
+    Args:
+        hidden_dropout: of the hidden layers; that of the vectors if left out.
+    """
 
     mean: Tensor
     spread: Tensor
 
-    def __init__(self, roles: Sequence[str], width: int, hidden: Sequence[int], dropout: float):
+    def __init__(
+        self,
+        roles: Sequence[str],
+        width: int,
+        hidden: Sequence[int],
+        dropout: float,
+        hidden_dropout: float | None = None,
+    ) -> None:
         super().__init__()
         if not 0 <= dropout < 1 or any(size < 1 for size in hidden):
             raise ModelError(
@@ -30,12 +41,9 @@ class Trunk(nn.Module):
         self.roles = tuple(roles)
         self.register_buffer("mean", torch.zeros(width))
         self.register_buffer("spread", torch.ones(width))
-        layers: list[nn.Module] = [Dropout(dropout)]
-        for size in hidden:
-            layers += [nn.Linear(width, size), nn.ReLU(), Dropout(dropout)]
-            width = size
-        self.layers = nn.Sequential(*layers)
-        self.width = width
+        further = dropout if hidden_dropout is None else hidden_dropout
+        self.layers = nn.Sequential(Dropout(dropout), *hidden_layers(width, hidden, further))
+        self.width = [width, *hidden][-1]
 
     def standardise(self, pooled: dict[str, Tensor]) -> None:
         """Standardise vectors from now on, by the mean and the standard deviation of these."""
@@ -52,6 +60,14 @@ class Trunk(nn.Module):
         if len(self.roles) == 1:
             return pooled[self.roles[0]]
         return torch.cat([pooled[role] for role in self.roles], dim=-1)
+
+
+def hidden_layers(width: int, hidden: Sequence[int], dropout: float) -> nn.Sequential:
+    """Linear layers with ReLU and dropout, one for each width in `hidden`."""
+    layers: list[nn.Module] = []
+    for before, size in zip([width, *hidden], hidden, strict=False):
+        layers += [nn.Linear(before, size), nn.ReLU(), Dropout(dropout)]
+    return nn.Sequential(*layers)
 
 
 class Head(nn.Module):

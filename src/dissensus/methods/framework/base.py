@@ -15,6 +15,7 @@ import numpy as np
 from safetensors import SafetensorError
 
 from dissensus.corpus import Corpus
+from dissensus.densities import RatingKde
 from dissensus.errors import DataError, ModelError, listed
 from dissensus.folders import writing
 from dissensus.methods.framework.answers import Answers
@@ -30,9 +31,14 @@ from dissensus.methods.framework.pairs import (
     own_pairs,
     selected_pairs,
 )
+from dissensus.methods.framework.predicted_densities import (
+    density_of_annotators,
+    density_of_items,
+)
 from dissensus.methods.framework.raw_contents import Source, corpus_of
 from dissensus.methods.framework.search_space import Choices
-from dissensus.prediction import ByAnnotator, Prediction, Predictions
+from dissensus.prediction import ByAnnotator, JointDensity, Prediction, Predictions
+from dissensus.scales import SCALES
 
 if TYPE_CHECKING:
     from dissensus.encoders import Encoding
@@ -50,6 +56,7 @@ class Method(ABC):
 
     name: ClassVar[str]
     individual: ClassVar[bool] = False
+    scales: ClassVar[tuple[str, ...]] = tuple(SCALES)  # kinds of answers that it learns
     slow: ClassVar[bool] = False  # whether `dissensus compare` leaves it out unless it is named
     choices: ClassVar[Choices] = {}  # values to try, by setting ("training.epochs")
     learned_: Learned = dataclasses.field(init=False, repr=False)
@@ -89,6 +96,12 @@ class Method(ABC):
         """Refuse a question that this method cannot learn from the corpus."""
         if not corpus[question].n_rows:
             raise DataError(f"{corpus.name}: no answers to {question!r}; nothing to learn from")
+        kind = corpus[question].scale.kind
+        if kind not in self.scales:
+            raise ModelError(
+                f"{self.name} learns {' and '.join(self.scales)} answers, but {question!r} is "
+                f"{kind}; choose other questions, or declare the scale when reading"
+            )
         if self.individual:
             corpus[question].annotator_codes(self.name)
 
@@ -195,6 +208,7 @@ class Method(ABC):
         unknown: Unknown = "error",
         same_annotators: bool = False,
         attention: bool = False,
+        density: RatingKde | str | None = None,
     ) -> Predictions:
         """Predict the answers to every learned question, for every item.
 
@@ -215,6 +229,10 @@ class Method(ABC):
             same_annotators: the annotators of the source are those of the training corpus,
                 although the corpora have different names.
             attention: also return attention; refused by methods without it.
+            density: also return the density of the ratings of each item over the one or two
+                questions that were learned, from the predicted answers of its annotators (those
+                of `consensus`): a `RatingKde`, or its settings as a text such as "soft:bins=8". If
+                the method is not `individual`, it is the product of the predicted distributions.
         """
         if not hasattr(self, "learned_"):
             raise ModelError(f"{self.name} is not fitted yet; call fit first")
@@ -222,6 +240,7 @@ class Method(ABC):
             raise ModelError(f"{self.name} has no attention to show")
         if consensus not in ("own", "all"):
             raise DataError(f"consensus must be 'own' or 'all', not {consensus!r}")
+        kde = RatingKde.from_text(density) if isinstance(density, str) else density or self.kde_
         self.notes_ = []
         if isinstance(source, Corpus):
             corpus = source
@@ -241,11 +260,24 @@ class Method(ABC):
             predictor = PairPredictor(self.learned_, corpus, self.predict_pairs)
             by_item, by_pair = predictor.mean(*voters), predictor.answers(pairs, code)
             self.notes_ += predictor.notes(pairs, code)
+            densities = [density_of_annotators(predictor, *voters, kde)] if kde else []
         else:
             by_item = self.predict_items(corpus)
             by_pair = {q: answers.take(pairs.item) for q, answers in by_item.items()}
-        predictions = self._predictions(corpus, by_item, pairs, by_pair)
+            densities = [self.predict_density(corpus, by_item, kde.bins)] if kde else []
+        predictions = self._predictions(corpus, by_item, pairs, by_pair, densities)
         return self._with_attention(predictions, corpus) if attention else predictions
+
+    @property
+    def kde_(self) -> RatingKde | None:
+        """How densities are predicted where `predict` is not told; None: there are none."""
+        return None
+
+    def predict_density(
+        self, corpus: Corpus, by_item: dict[str, Answers], bins: int
+    ) -> JointDensity:
+        """The density of the ratings of each item; if not `individual`."""
+        return density_of_items(self.learned_.questions, corpus, by_item, bins)
 
     def _met_in(self, corpus: Corpus, training: TrainingAnnotators) -> TrainingAnnotators:
         """The training annotators, as foreign if the corpus has another name than in training."""
@@ -263,6 +295,7 @@ class Method(ABC):
         by_item: dict[str, Answers],
         pairs: Pairs,
         by_pair: dict[str, Answers],
+        densities: Sequence[JointDensity],
     ) -> Predictions:
         predictions = {}
         for question, scale in self.learned_.questions.items():
@@ -287,7 +320,7 @@ class Method(ABC):
                 by_annotator,
                 **of_items.extra_fields(),
             )
-        return Predictions(predictions, self.name, corpus.name)
+        return Predictions(predictions, self.name, corpus.name, densities)
 
     def _roles(self) -> list[str]:
         """The roles that are read; all of the training corpus if contents are ignored."""

@@ -1,0 +1,144 @@
+"""The density of the ratings of an item, predicted directly as mass over a grid."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from dissensus.corpus import Corpus
+from dissensus.densities import Grid, RatingKde, expectation, pool
+from dissensus.errors import ModelError
+from dissensus.methods.framework.answers import Answers
+from dissensus.methods.framework.density_loss import (
+    TARGET,
+    check_density,
+    density_targets,
+    direct_density_loss,
+)
+from dissensus.methods.framework.search_space import TRUNK_CHOICES, Choices
+from dissensus.methods.framework.trained import TrainedMethod
+from dissensus.networks.heads import Trunk
+from dissensus.prediction import JointDensity
+from dissensus.scales import Interval
+from dissensus.training import Batch, Loss, Network, Outputs, Sizes, Training
+
+
+class _GridNet(Network):
+    def __init__(self, sizes: Sizes, method: GridDensity) -> None:
+        super().__init__()
+        self.standardises = method.standardise
+        self.trunk = Trunk(
+            list(sizes.widths),
+            sum(sizes.widths.values()),
+            method.hidden,
+            method.dropout,
+            method.hidden_dropout,
+        )
+        self.head = nn.Linear(self.trunk.width, method.bins ** len(sizes.scales))
+
+    def prepare(self, pooled: dict[str, Tensor]) -> None:
+        if self.standardises:
+            self.trunk.standardise(pooled)
+
+    def forward(self, batch: Batch) -> Outputs:
+        return Outputs(items={TARGET: self.head(self.trunk(batch.pooled))})
+
+
+@dataclass(frozen=True, eq=False)
+class _MarginalAnswers(Answers):
+    """The answers to one question, and the mass of all questions that they are from."""
+
+    mass: np.ndarray  # (n_items, bins, ...)
+
+
+@dataclass(eq=False)
+class GridDensity(TrainedMethod):
+    """Learns the density of the ratings of an item directly, as a softmax over the cells of a grid.
+
+    The baseline of Tavernor et al. (2024). It does not know annotators; all of them are predicted
+    alike, with the item's distribution. Prefer `AnnotatorHeads` with `objective="both"` to predict
+    annotators too.
+
+    Args:
+        bins: cells for each question; one question or two are learned.
+        hidden: widths of the hidden layers.
+        dropout: of the vectors and the hidden layers.
+        hidden_dropout: of the hidden layers, if it differs.
+        standardise: whether vectors are standardised by the mean and the standard deviation of the
+            training items.
+
+    Reference: Zhang, Essl & Mower Provost (2017), doi 10.1145/3136755.3136792; Tavernor, El-Tawil &
+    Mower Provost (2024), arXiv 2408.11956.
+    """
+
+    bins: int = 4
+    hidden: tuple[int, ...] = (64,)
+    dropout: float = 0.5
+    hidden_dropout: float | None = None
+    standardise: bool = True
+    training: Training = Training(epochs=20)
+    name: ClassVar[str] = "grid-density"
+    scales: ClassVar[tuple[str, ...]] = ("ordinal", "interval")
+    slow: ClassVar[bool] = True  # the densities of the ratings take time
+    choices: ClassVar[Choices] = TRUNK_CHOICES
+
+    def check(self, corpus: Corpus, questions: Any = None) -> tuple[str, ...]:
+        if self.bins < 2:
+            raise ModelError(f"grid-density: bins must be at least 2, found {self.bins}")
+        names = super().check(corpus, questions)
+        check_density(self.name, names)
+        return names
+
+    def network(self, sizes: Sizes) -> Network:
+        return _GridNet(sizes, self)
+
+    def losses(self, sizes: Sizes) -> tuple[Loss, ...]:
+        return (direct_density_loss(),)
+
+    def targets(self, corpus: Corpus) -> dict[str, np.ndarray]:
+        return density_targets(corpus, tuple(self.learned_.questions), self.bins)
+
+    def learns(self, corpus: Corpus) -> np.ndarray:
+        weight = self.targets(corpus)[f"{TARGET}.weight"]
+        return np.flatnonzero(weight)
+
+    # ---- predict ----
+
+    @property
+    def kde_(self) -> RatingKde | None:
+        return RatingKde(bins=self.bins)
+
+    def output(self, question: str) -> str:
+        return TARGET
+
+    def answers(self, question: str, raw: Tensor) -> Answers:
+        """The marginal of the density: its mass, and its mean as the consensus."""
+        questions = self.learned_.questions
+        scale, axis = questions[question], list(questions).index(question)
+        others = tuple(at + 1 for at in range(len(questions)) if at != axis)
+        joint = self._mass(raw)
+        marginal, grid = joint.sum(axis=others), Grid((self.bins,))
+        shares = np.asarray(pool(marginal, grid, scale.n_columns))
+        value = scale.consensus(shares).astype(scale.dtype)
+        if isinstance(scale, Interval):
+            value = scale.from_unit(expectation(marginal, grid, positions="ends")[:, 0])
+        return _MarginalAnswers(shares, value, joint)
+
+    def predict_density(
+        self, corpus: Corpus, by_item: dict[str, Answers], bins: int
+    ) -> JointDensity:
+        first = next(iter(by_item.values()))
+        assert isinstance(first, _MarginalAnswers)
+        scales = self.learned_.questions
+        mass = pool(first.mass, Grid(first.mass.shape[1:]), bins)
+        return JointDensity(tuple(scales), tuple(scales.values()), corpus.items, mass)
+
+    def _mass(self, raw: Tensor) -> np.ndarray:
+        """The predicted mass, (n_items, bins, ...)."""
+        n_questions = len(self.learned_.questions)
+        mass = torch.softmax(raw.double(), dim=1).cpu().numpy()
+        return mass.reshape(-1, *(self.bins,) * n_questions)
