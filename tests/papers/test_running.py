@@ -19,7 +19,7 @@ from dissensus.evaluation.fit import Key, plain
 from dissensus.papers.soft_labels import CONDITIONS, outcomes, report, run, shown, to_json
 from dissensus.papers.soft_labels.conditions import folds, labels, with_automatic
 from dissensus.papers.soft_labels.fits import Opened, Task
-from dissensus.papers.soft_labels.networks import TRAINING, methods, told
+from dissensus.papers.soft_labels.networks import TRAINING, methods, saved_settings
 from dissensus.papers.soft_labels.outcome import Outcome
 from dissensus.papers.soft_labels.printed import MODELS
 from dissensus.training.loop import Trainer
@@ -55,7 +55,7 @@ def test_the_papers_settings() -> None:
     stl, inverse = made["stl"], made["inverse-kl"]
     assert (stl.soft_loss, inverse.soft_loss, inverse.label) == ("none", "inverse-kl", "consensus")
     assert (inverse.encoder, inverse.branch) == ("tagger:there/glove.txt", "attention")
-    assert told(inverse)["encoder"] == "tagger:glove.txt"
+    assert saved_settings(inverse)["encoder"] == "tagger:glove.txt"
     of_stems = methods(CONDITIONS["stemming"], None)["ce"]
     apart = {"word": "character-cnn", "stem": "character-cnn:copy=2"}  # a network each
     assert (of_stems.encoder, of_stems.branch, of_stems.label) == (apart, "output", "gold")
@@ -69,7 +69,9 @@ def test_the_kept_outcomes_can_be_gone_on_with() -> None:
     for name, condition in CONDITIONS.items():
         models = kept["conditions"][name]["models"]
         settings = {model: held["settings"] for model, held in models.items()}
-        wanted = {m: told(made) for m, made in methods(condition, "pos_tweets.txt").items()}
+        wanted = {
+            m: saved_settings(made) for m, made in methods(condition, "pos_tweets.txt").items()
+        }
         assert settings == plain(wanted), name
 
 

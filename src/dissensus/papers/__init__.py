@@ -58,5 +58,5 @@ def paper(name: str) -> Paper:
 
     if name not in PAPERS:
         raise DataError(f"no paper {name!r}; there are {listed(PAPERS)}")
-    found: Paper = importlib.import_module(PAPERS[name].module).PAPER
-    return found
+    chosen: Paper = importlib.import_module(PAPERS[name].module).PAPER
+    return chosen

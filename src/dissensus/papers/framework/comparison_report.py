@@ -39,7 +39,11 @@ def judged(
             results[condition.name] = Results.load(own)
         elif own.exists():
             unfinished[condition.name] = len(keys_in(own / "fits"))
-    about = head(folder, front, (str(found.when["machine"]) for found in results.values()))
+    about = head(
+        folder,
+        front,
+        (str(reported_condition.when["machine"]) for reported_condition in results.values()),
+    )
     reported = {}
     with progress("testing", len(results)) as advance:
         for condition in conditions:
@@ -48,8 +52,19 @@ def judged(
                 advance(1)
     counted = [condition.name for condition in conditions if not condition.not_counted]
     for counts in (True, False):
-        chosen = [found for name, found in reported.items() if (name in counted) == counts]
-        _correct((of_model for found in chosen for of_model in found["against"].values()), counts)
+        chosen = [
+            reported_condition
+            for name, reported_condition in reported.items()
+            if (name in counted) == counts
+        ]
+        _correct(
+            (
+                of_model
+                for reported_condition in chosen
+                for of_model in reported_condition["against"].values()
+            ),
+            counts,
+        )
     return about | {
         "unfinished": unfinished,
         "conditions": reported,
@@ -119,10 +134,14 @@ def _claims(
             continue
         tests: dict[str, Difference] = {}
         for name in claim.conditions or counted:
-            found = results.get(name)
-            if found is not None and {claim.first, claim.second} <= set(found.about.methods):
-                question = claim.question or found.about.questions[0]
-                tests[name] = compared(found, question, claim.metric, claim.first, claim.second)
+            comparison = results.get(name)
+            if comparison is not None and {claim.first, claim.second} <= set(
+                comparison.about.methods
+            ):
+                question = claim.question or comparison.about.questions[0]
+                tests[name] = compared(
+                    comparison, question, claim.metric, claim.first, claim.second
+                )
         sign = 1 if higher_is_better(claim.metric) else -1
         reported.append({"claim": claim.claim, "sign": sign, "tests": tests})
     correct(entry["tests"] for entry in reported)

@@ -40,10 +40,10 @@ def accuracy_and_f1(
 
 def correct(tests: Iterable[dict[str, Any]]) -> None:
     """Holm's correction over the differences of all these dictionaries, as tables show them."""
-    places = [(held, name) for held in tests for name in held]
-    differences = corrected([held[name] for held, name in places])
-    for (held, name), difference in zip(places, differences, strict=True):
-        held[name] = short(difference)
+    places = [(tests_of, name) for tests_of in tests for name in tests_of]
+    differences = corrected([tests_of[name] for tests_of, name in places])
+    for (tests_of, name), difference in zip(places, differences, strict=True):
+        tests_of[name] = short(difference)
 
 
 def short(difference: Difference) -> dict[str, Any]:

@@ -67,7 +67,7 @@ def whole(text: str) -> str:
 
 
 def wrapped(text: str, width: int | None) -> str:
-    """Lines within the width, as far as words allow; what goes on below is indented."""
+    """Lines within the width, as far as words allow; continued lines are indented."""
     return text if width is None else "\n".join(_folded(line, width) for line in text.split("\n"))
 
 
@@ -75,7 +75,7 @@ def _folded(line: str, width: int) -> str:
     """Intervals and p values stay on one line."""
     if len(line) <= width:
         return line
-    return folded(KEPT.sub(lambda found: whole(found[0]), line), width)
+    return folded(KEPT.sub(lambda match: whole(match[0]), line), width)
 
 
 # ---- tables ----
@@ -137,10 +137,10 @@ def _narrowed(columns: Sequence[Sequence[str]], width: int) -> list[Sequence[str
     least = min(widest, int(LEAST * width))
     tried = [_with_first(columns, first, width) for first in range(widest, least - 1, -1)]
 
-    def cost(made: list[Sequence[str]]) -> tuple[int, int, int]:
-        first, *others = widths = [_width(column) for column in made]
+    def cost(narrowed: list[Sequence[str]]) -> tuple[int, int, int]:
+        first, *others = widths = [_width(column) for column in narrowed]
         beyond = max(0, first + 2 + max(others) - width)
-        n_lines = sum(cell.count("\n") for column in made for cell in column)
+        n_lines = sum(cell.count("\n") for column in narrowed for cell in column)
         return beyond, len(dealt(widths, width)), n_lines
 
     return min(tried, key=cost)
@@ -148,10 +148,10 @@ def _narrowed(columns: Sequence[Sequence[str]], width: int) -> list[Sequence[str
 
 def _with_first(columns: Sequence[Sequence[str]], first: int, width: int) -> list[Sequence[str]]:
     """The first column so wide at most; others in the room that is left, names as their figures."""
-    made: list[Sequence[str]] = [[_folded(cell, first) for cell in columns[0]]]
-    room = width - _width(made[0]) - 2
+    narrowed: list[Sequence[str]] = [[_folded(cell, first) for cell in columns[0]]]
+    room = width - _width(narrowed[0]) - 2
     for name, *cells in columns[1:]:
         within = [_folded(cell, room) for cell in cells]
         figures = max(_width(within), NAME) if within else room
-        made.append([_folded(name, min(figures, room)), *within])
-    return made
+        narrowed.append([_folded(name, min(figures, room)), *within])
+    return narrowed

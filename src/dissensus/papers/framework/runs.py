@@ -25,7 +25,7 @@ from dissensus.progress import progress
 
 
 class Agenda(Protocol):
-    """The fits of a run: how many, how many are missing, and in which order they are made."""
+    """The fits of a run: how many, how many are missing, and their order."""
 
     @property
     def total(self) -> int: ...

@@ -119,7 +119,7 @@ class Agenda:
         self._left.get(outcome.condition, set()).discard(outcome.key)
 
     def left_out(self, job: Job) -> None:
-        """It failed, or there is no time for it: nobody waits for its end."""
+        """A job failed, or there is no time for it: nothing waits for it any more."""
         self._out -= set(job)
 
     def jobs(self) -> Iterator[Job]:
@@ -150,7 +150,7 @@ class Agenda:
         )
 
     def _waits(self, name: str) -> bool:
-        """Whether some of a condition that was asked for is missing."""
+        """Whether fits of a condition of this run are missing."""
         return bool(self._left.get(name))
 
     def _of_variant(self) -> list[_Stage]:
@@ -159,24 +159,24 @@ class Agenda:
             variant, _ = best_variant(self.place.folder)
         except DataError:
             return []  # the first corpus was not asked for, and is not there
-        made = []
+        stages = []
         for condition in self._confirm:
             more = set(condition.keys(self.runs, variant)) - set(condition.keys(self.runs))
             missing = self.place.missing(sorted(more))
             self._left[condition.name] |= set(missing)
             choosing = condition.choosing
             ready = lambda choosing=choosing: not self._waits(choosing)  # noqa: E731
-            made.append(_Stage(self._grouped(condition, missing), ready))
-        return made
+            stages.append(_Stage(self._grouped(condition, missing), ready))
+        return stages
 
     def _grouped(self, condition: Condition, keys: Sequence[Key]) -> list[Job]:
         """Keys of a model make up one job, as many as are trained side by side."""
         if not self.together:
             return [(key,) for key in keys]
         n_folds = condition.repeats if condition.kind == "choose" else N_FOLDS
-        made: list[Job] = []
+        jobs: list[Job] = []
         for model in dict.fromkeys(key.method for key in keys):
             of_model = [key for key in keys if key.method == model]
             n = max(1, AT_ONCE // (n_folds * MODELS[model].size))
-            made += [tuple(of_model[at : at + n]) for at in range(0, len(of_model), n)]
-        return made
+            jobs += [tuple(of_model[at : at + n]) for at in range(0, len(of_model), n)]
+        return jobs

@@ -1,4 +1,4 @@
-"""Outcomes -> report: everything that tables and verdicts say, of whatever is done so far.
+"""Outcomes -> report: all figures of tables and verdicts, from the fits that are done.
 
 A report is plain data: the tables are written from it alone.
 """
@@ -17,7 +17,7 @@ from dissensus.papers.framework.differences import accuracy_and_f1, correct, ove
 from dissensus.papers.framework.reports import begun_with, head
 from dissensus.papers.seedbert.conditions import CONDITIONS, N_REPEATS
 from dissensus.papers.seedbert.corpora import FIRST, SOURCES
-from dissensus.papers.seedbert.figures import Figures, biases_of_annotators, nearer, told
+from dissensus.papers.seedbert.figures import Figures, biases_of_annotators, in_short, nearer
 from dissensus.papers.seedbert.items import Items
 from dissensus.papers.seedbert.models import (
     DEEP,
@@ -44,11 +44,11 @@ def judged(path: Path) -> dict[str, Any]:
     front = begun_with(path, KIND)
     done = outcomes(path)
     about = head(path, front, (outcome.machine for outcome in done))
-    found = figures(path, done)
+    figures_of = figures(path, done)
     variant = _variant(path)
     conditions = {}
-    with progress("testing", len(found)) as advance:
-        for name, of_condition in found.items():
+    with progress("testing", len(figures_of)) as advance:
+        for name, of_condition in figures_of.items():
             if of_condition.condition.kind != "again":
                 conditions[name] = _judged(of_condition)
             advance(1)
@@ -58,12 +58,14 @@ def judged(path: Path) -> dict[str, Any]:
         "done": len(done),
         "missing": _missing(done, variant[0] if variant else None),
         "choosing": _choosing(path),
-        "variant": _of_variant(found, variant) if variant else {},
-        "calibrated": calibrated(_chosen(found)),
-        "again": again(_of_kind(found, "again")),
-        "tempering": tempering(_chosen(found)),
-        "number": _of_number(found),
-        "people": {corpus: biases_of_annotators(f.items) for corpus, f in _chosen(found).items()},
+        "variant": _of_variant(figures_of, variant) if variant else {},
+        "calibrated": calibrated(_chosen(figures_of)),
+        "again": again(_of_kind(figures_of, "again")),
+        "tempering": tempering(_chosen(figures_of)),
+        "number": _of_number(figures_of),
+        "people": {
+            corpus: biases_of_annotators(f.items) for corpus, f in _chosen(figures_of).items()
+        },
         "kappas": _kappas(path),
         "conditions": conditions,
     }
@@ -71,22 +73,22 @@ def judged(path: Path) -> dict[str, Any]:
 
 def figures(path: Path, done: Sequence[Outcome]) -> dict[str, Figures]:
     """The conditions in which something is trained, other than to choose settings."""
-    found = {}
+    by_condition = {}
     for name, condition in CONDITIONS.items():
         own = [outcome for outcome in done if outcome.condition == name]
         if own and condition.kind != "choose":
-            found[name] = Figures.of(condition, Items.load(path, condition.corpus), own)
-    return found
+            by_condition[name] = Figures.of(condition, Items.load(path, condition.corpus), own)
+    return by_condition
 
 
-def _chosen(found: Mapping[str, Figures]) -> dict[str, Figures]:
+def _chosen(figures_of: Mapping[str, Figures]) -> dict[str, Figures]:
     """By corpus, those with settings that were chosen."""
-    return _of_kind(found, "chosen")
+    return _of_kind(figures_of, "chosen")
 
 
-def _of_kind(found: Mapping[str, Figures], kind: str) -> dict[str, Figures]:
+def _of_kind(figures_of: Mapping[str, Figures], kind: str) -> dict[str, Figures]:
     """By corpus."""
-    return {f.condition.corpus: f for f in found.values() if f.condition.kind == kind}
+    return {f.condition.corpus: f for f in figures_of.values() if f.condition.kind == kind}
 
 
 def _variant(path: Path) -> tuple[str, str] | None:
@@ -99,55 +101,55 @@ def _variant(path: Path) -> tuple[str, str] | None:
 def _missing(done: Sequence[Outcome], variant: str | None) -> dict[str, Any]:
     """Condition -> model -> how many trainings are not done, of how many."""
     there = {outcome.key for outcome in done}
-    found: dict[str, Any] = {}
+    missing: dict[str, Any] = {}
     for name, condition in CONDITIONS.items():
         of_model: dict[str, list[int]] = {}
         for key in condition.keys(N_REPEATS, variant):
-            held = of_model.setdefault(key.method, [0, 0])
-            held[0] += key not in there
-            held[1] += 1
-        lacking = {model: held for model, held in of_model.items() if held[0]}
+            counts = of_model.setdefault(key.method, [0, 0])
+            counts[0] += key not in there
+            counts[1] += 1
+        lacking = {model: counts for model, counts in of_model.items() if counts[0]}
         if lacking:
-            found[name] = lacking
-    return found
+            missing[name] = lacking
+    return missing
 
 
 # ---- one condition ----
 
 
-def _judged(found: Figures) -> dict[str, Any]:
-    models = [model for model in MODELS if model in found.done]
+def _judged(figures: Figures) -> dict[str, Any]:
+    models = [model for model in MODELS if model in figures.done]
     return {
-        "corpus": found.condition.corpus,
-        "n_items": len(found.items.label),
-        "values": list(found.items.values),
-        "floors": found.floors(),
-        "models": {model: found.of_model(model) for model in models},
-        "against": _table_tests(found) if found.condition.source.counted else {},
-        "recovery": _recovery(found),
+        "corpus": figures.condition.corpus,
+        "n_items": len(figures.items.label),
+        "values": list(figures.items.values),
+        "floors": figures.floors(),
+        "models": {model: figures.of_model(model) for model in models},
+        "against": _table_tests(figures) if figures.condition.source.counted else {},
+        "recovery": _recovery(figures),
     }
 
 
-def _table_tests(found: Figures) -> dict[str, Any]:
+def _table_tests(figures: Figures) -> dict[str, Any]:
     """SeedBERT against each other model of Table 4, accuracy and macro-F1."""
-    made = {}
+    tests = {}
     for model in TABLE_4:
-        repeats = found.shared(SEEDS, model) if model != SEEDS else []
+        repeats = figures.shared(SEEDS, model) if model != SEEDS else []
         if repeats:
-            mine, theirs = (found.answers(name, repeats) for name in (SEEDS, model))
-            known = found.items.label >= 0
-            label, groups = found.items.label[known], found.items.groups[known]
-            made[model] = accuracy_and_f1(label, mine[:, known], theirs[:, known], groups)
-    return made
+            mine, theirs = (figures.answers(name, repeats) for name in (SEEDS, model))
+            known = figures.items.label >= 0
+            label, groups = figures.items.label[known], figures.items.groups[known]
+            tests[model] = accuracy_and_f1(label, mine[:, known], theirs[:, known], groups)
+    return tests
 
 
-def _recovery(found: Figures) -> dict[str, Any]:
-    """SeedBERT's votes beside one network as it is, and its read-outs beside a deep ensemble's;
+def _recovery(figures: Figures) -> dict[str, Any]:
+    """SeedBERT's votes against one network as it is, and its read-outs against a deep ensemble's;
     not corrected."""
-    deep = {read: nearer(found, (SEEDS, read), (DEEP, read), *DISTANCES) for read in READ_OUTS}
+    deep = {read: nearer(figures, (SEEDS, read), (DEEP, read), *DISTANCES) for read in READ_OUTS}
     return {
-        SINGLE: told(nearer(found, (SEEDS, VOTES), (SINGLE, MEAN), *DISTANCES)),
-        DEEP: {read: told(tests) for read, tests in deep.items() if tests},
+        SINGLE: in_short(nearer(figures, (SEEDS, VOTES), (SINGLE, MEAN), *DISTANCES)),
+        DEEP: {read: in_short(tests) for read, tests in deep.items() if tests},
     }
 
 
@@ -156,63 +158,63 @@ def _recovery(found: Figures) -> dict[str, Any]:
 
 def _choosing(path: Path) -> dict[str, Any]:
     """Corpus -> model -> trials with the cross-entropy of labels, and which was best."""
-    made: dict[str, Any] = {}
+    choices: dict[str, Any] = {}
     for name, condition in CONDITIONS.items():
         for model in condition.models if condition.kind == "choose" else ():
-            found = tried(path, name, model)
-            if not found:
+            outcomes_of_trials = tried(path, name, model)
+            if not outcomes_of_trials:
                 continue
-            scores = [round(float(np.mean(o.scores)), 6) for o in found]
-            whole = len(found) == len(trials(model))
-            made.setdefault(condition.corpus, {})[model] = {
+            scores = [round(float(np.mean(o.scores)), 6) for o in outcomes_of_trials]
+            whole = len(outcomes_of_trials) == len(trials(model))
+            choices.setdefault(condition.corpus, {})[model] = {
                 "trials": [
                     {"settings": o.settings, "score": score}
-                    for o, score in zip(found, scores, strict=True)
+                    for o, score in zip(outcomes_of_trials, scores, strict=True)
                 ],
                 "best": int(np.argmin(scores)) if whole else None,
                 "wanted": len(trials(model)),
             }
-    return made
+    return choices
 
 
-def _of_variant(found: Mapping[str, Figures], variant: tuple[str, str]) -> dict[str, Any]:
-    """The variant that is nearest to people on the first corpus, and whether that is so on others.
+def _of_variant(figures_of: Mapping[str, Figures], variant: tuple[str, str]) -> dict[str, Any]:
+    """The variant that is nearest to annotators on the first corpus, and whether it is on others.
 
     Three comparisons on each corpus: with one network and a temperature, which counts; with one
     network whose answer counts five times and is smoothed as votes are; and with one as it is.
     """
-    of_corpus = _chosen(found)
+    of_corpus = _chosen(figures_of)
     first = of_corpus[FIRST]
     shared = first.shared(*VARIANTS)
     scores = {
         model: {read: float(first.scores(model, read, BY, shared).mean()) for read in READ_OUTS}
         for model in VARIANTS
     }
-    made: dict[str, Any] = {}
+    against_single: dict[str, Any] = {}
     for corpus, held in of_corpus.items():
         against = {read: nearer(held, variant, (SINGLE, read), *DISTANCES) for read in READ_OUTS}
         if SOURCES[corpus].counted and against[TEMPERED]:
-            made[corpus] = against
-    counted = [corpus for corpus in made if corpus != FIRST]
-    tests = corrected([made[corpus][TEMPERED][BY] for corpus in counted])
+            against_single[corpus] = against
+    counted = [corpus for corpus in against_single if corpus != FIRST]
+    tests = corrected([against_single[corpus][TEMPERED][BY] for corpus in counted])
     for corpus, test in zip(counted, tests, strict=True):
-        made[corpus][TEMPERED][BY] = test
+        against_single[corpus][TEMPERED][BY] = test
     return {
         "model": variant[0],
         "read": variant[1],
         "scores": scores,
         "by": {distance: _nearest(first, shared, distance) for distance in DISTANCES},
         "against": {
-            corpus: {read: told(held) for read, held in against.items()}
-            for corpus, against in made.items()
+            corpus: {read: in_short(tests) for read, tests in against.items()}
+            for corpus, against in against_single.items()
         },
     }
 
 
-def _nearest(found: Figures, repeats: Sequence[int], distance: str) -> dict[str, str]:
+def _nearest(figures: Figures, repeats: Sequence[int], distance: str) -> dict[str, str]:
     """The variant and read-out that another distance would have chosen."""
     scores = {
-        (model, read): float(found.scores(model, read, distance, repeats).mean())
+        (model, read): float(figures.scores(model, read, distance, repeats).mean())
         for model in VARIANTS
         for read in READ_OUTS
     }
@@ -223,45 +225,45 @@ def _nearest(found: Figures, repeats: Sequence[int], distance: str) -> dict[str,
 # ---- the rest ----
 
 
-def _of_number(found: Mapping[str, Figures]) -> dict[str, Any]:
+def _of_number(figures_of: Mapping[str, Figures]) -> dict[str, Any]:
     """Corpus -> ensemble -> number of members -> figures, and what the last members add to five.
 
     Of ensembles of five and of twenty; fewer members are the first ones of these.
     """
-    made: dict[str, Any] = {}
-    for held in found.values():
-        for model in held.done if held.condition.kind in ("chosen", "many") else ():
+    numbers: dict[str, Any] = {}
+    for figures in figures_of.values():
+        for model in figures.done if figures.condition.kind in ("chosen", "many") else ():
             n_members = MODELS[model].n_networks
             if MODELS[model].tuned_as != SEEDS or model in ("order", "dropout", "bag"):
                 continue
-            of_model = {str(n): held.of_members(model, n) for n in NUMBERS if n <= n_members} | {
-                "repeats": len(held.done[model])
+            of_model = {str(n): figures.of_members(model, n) for n in NUMBERS if n <= n_members} | {
+                "repeats": len(figures.done[model])
             }
             if n_members > N_MEMBERS:
-                of_model["more"] = _more(held, model)
-            made.setdefault(held.condition.corpus, {})[model] = of_model
-    return made
+                of_model["more"] = _more(figures, model)
+            numbers.setdefault(figures.condition.corpus, {})[model] = of_model
+    return numbers
 
 
-def _more(held: Figures, model: str) -> dict[str, Any]:
-    """How much farther from people all members are than the first five."""
-    repeats = list(held.done[model])
+def _more(figures: Figures, model: str) -> dict[str, Any]:
+    """How much farther from annotators all members are than the first five."""
+    repeats = list(figures.done[model])
     tests = {}
     for read in READ_OUTS:
-        mine, theirs = (held.scores(model, read, BY, repeats, n) for n in (None, N_MEMBERS))
-        tests[read] = short(over(mine, theirs, held.items.groups))
+        mine, theirs = (figures.scores(model, read, BY, repeats, n) for n in (None, N_MEMBERS))
+        tests[read] = short(over(mine, theirs, figures.items.groups))
     return tests
 
 
 def _kappas(path: Path) -> dict[str, float]:
-    """Of the three questions of the paper's Table 1, where people's ratings were read."""
+    """Of the three questions of the paper's Table 1, where annotators' ratings were read."""
     for source in SOURCES.values():
         if source.counted:
             continue
         try:
-            found = Items.load(path, source.name).kappas
+            kappas = Items.load(path, source.name).kappas
         except DataError:
             continue  # this corpus was not asked for
-        if len(found):
-            return dict(zip(("any", "most", "all"), map(float, found), strict=True))
+        if len(kappas):
+            return dict(zip(("any", "most", "all"), map(float, kappas), strict=True))
     return {}

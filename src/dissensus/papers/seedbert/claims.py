@@ -54,32 +54,32 @@ def claims(report: Report) -> str:
 
 def _counted(report: Report, *kinds: str) -> dict[str, Report]:
     return {
-        name: held
-        for name, held in report["conditions"].items()
+        name: condition
+        for name, condition in report["conditions"].items()
         if CONDITIONS[name].kind in kinds and CONDITIONS[name].source.counted
     }
 
 
 def _outperforms(report: Report, oracle: bool) -> str:
     """In how many comparisons it is ahead, and where that is beyond doubt."""
-    said: dict[str, list[str]] = {}
+    where_of: dict[str, list[str]] = {}
     ahead = n = 0
-    for name, found in _counted(report, "chosen", "paper").items():
+    for name, condition in _counted(report, "chosen", "paper").items():
         for model in (m for m in TABLE_4 if MODELS[m].oracle == oracle):
-            for metric, test in found["against"].get(model, {}).items():
+            for metric, test in condition["against"].get(model, {}).items():
                 ahead, n = ahead + (number(test["effect"]) > 0), n + 1
                 what = f"{metric.replace('f1', 'F1')} over {model} in {name}{alone(test)}"
-                said.setdefault(holds(test), []).append(what)
+                where_of.setdefault(holds(test), []).append(what)
     if not n:
         return ""
-    sure = [f"{words}: {', '.join(where)}" for words, where in said.items() if words != UNKNOWN]
+    sure = [f"{words}: {', '.join(where)}" for words, where in where_of.items() if words != UNKNOWN]
     return "; ".join([f"ahead in {ahead} of {n} comparisons", *(sure or ["none beyond doubt"])])
 
 
 def _recovers(report: Report) -> str:
     parts = []
-    for name, found in _counted(report, "chosen", "paper").items():
-        tests = found["recovery"]["single"]
+    for name, condition in _counted(report, "chosen", "paper").items():
+        tests = condition["recovery"]["single"]
         if tests:
             parts.append(f"{name} {', '.join(f'{d} {_side(tests[d])}' for d in DISTANCES)}")
     return f"{'; '.join(parts)}{UNCORRECTED}" if parts else ""
@@ -94,12 +94,12 @@ def _side(test: Report) -> str:
 
 def _near_uniform(report: Report) -> str:
     parts = []
-    for name, found in _counted(report, "chosen", "paper").items():
-        held = found["models"].get("single")
-        if held is None:
+    for name, condition in _counted(report, "chosen", "paper").items():
+        single = condition["models"].get("single")
+        if single is None:
             continue
-        entropy = float(np.mean(held["reads"][MEAN]["entropy"]))
-        people = number(found["floors"]["people"]["entropy"])
+        entropy = float(np.mean(single["reads"][MEAN]["entropy"]))
+        people = number(condition["floors"]["people"]["entropy"])
         words = "so" if entropy > UNIFORM else "not so"
         parts.append(
             f"{words} in {name}: entropy {entropy:.2f} of the highest, annotators' {people:.2f}"
@@ -109,51 +109,51 @@ def _near_uniform(report: Report) -> str:
 
 def _biased(report: Report) -> str:
     parts = []
-    for name, found in _counted(report, "chosen", "paper").items():
-        held = found["models"].get(SEEDS, {}).get("biases")
-        if not held:
+    for name, condition in _counted(report, "chosen", "paper").items():
+        biases = condition["models"].get(SEEDS, {}).get("biases")
+        if not biases:
             continue
         people = report["people"].get(CONDITIONS[name].corpus)
         beside = (
             f", annotators' by {100 * people['sd']:.1f}" if people else ", no ids of annotators"
         )
         parts.append(
-            f"{name}: members' rates of an answer differ by {100 * held['sd']:.1f} points (sd)"
-            f"{beside}; beyond chance in {100 * held['differ']:.0f} % of fits"
+            f"{name}: members' rates of an answer differ by {100 * biases['sd']:.1f} points (sd)"
+            f"{beside}; beyond chance in {100 * biases['differ']:.0f} % of fits"
         )
     return "; ".join(parts)
 
 
 def _agree_less(report: Report) -> str:
-    held = report["kappas"]
-    if not held:
+    kappas = report["kappas"]
+    if not kappas:
         return ""
-    lower = held["most"] < min(held["any"], held["all"])
-    figures = ", ".join(f"{name} {held[name]:.2f}" for name in ("any", "most", "all"))
+    lower = kappas["most"] < min(kappas["any"], kappas["all"])
+    figures = ", ".join(f"{name} {kappas[name]:.2f}" for name in ("any", "most", "all"))
     return f"{'so' if lower else 'not so'} on snow2008 ({figures})"
 
 
 def _deep(report: Report) -> str:
     parts = []
-    for name, found in _counted(report, "chosen").items():
-        tests = found["recovery"][DEEP]
+    for name, condition in _counted(report, "chosen").items():
+        tests = condition["recovery"][DEEP]
         if tests:
-            said = [f"{read} {_side(tests[read][BY])}" for read in READ_OUTS]
-            parts.append(f"{name}, {BY}: {', '.join(said)}")
+            sides = [f"{read} {_side(tests[read][BY])}" for read in READ_OUTS]
+            parts.append(f"{name}, {BY}: {', '.join(sides)}")
     return f"{'; '.join(parts)}{UNCORRECTED}" if parts else ""
 
 
 def _confirmed(report: Report) -> str:
     """On how many of the other corpora the chosen variant is nearer, by the corrected test."""
-    held = report["variant"]
-    if not held:
+    variant = report["variant"]
+    if not variant:
         return f"not chosen yet, {FIRST} lacks some of the variants"
     others = _others()
-    there = [name for name in others if name in held["against"]]
-    which = f"{MODELS[held['model']].called}, {held['read']}"
+    there = [name for name in others if name in variant["against"]]
+    which = f"{MODELS[variant['model']].called}, {variant['read']}"
     if not there:
         return f"chosen on {FIRST}: {which}; not put to the test yet on {', '.join(others)}"
-    nearer = [name for name in there if _is_nearer(held["against"][name][TEMPERED][BY])]
+    nearer = [name for name in there if _is_nearer(variant["against"][name][TEMPERED][BY])]
     lacking = [name for name in others if name not in there]
     met = (
         "" if lacking else f"; the bar of {WANTED} is {'' if len(nearer) >= WANTED else 'not '}met"
@@ -175,12 +175,12 @@ def _is_nearer(test: Report) -> bool:
 
 def _smoothing(report: Report) -> str:
     """The chosen variant against one network's answer, counted and smoothed as votes are."""
-    held = report["variant"]
-    if not held or held["read"] != VOTES:
-        return "the variant that was chosen is not read as votes" if held else ""
+    variant = report["variant"]
+    if not variant or variant["read"] != VOTES:
+        return "the variant that was chosen is not read as votes" if variant else ""
     parts = []
-    for corpus in (name for name in SOURCES if name in held["against"]):
-        against = held["against"][corpus]
+    for corpus in (name for name in SOURCES if name in variant["against"]):
+        against = variant["against"][corpus]
         left, whole = (against[read][BY] for read in (VOTES, TEMPERED))
         parts.append(
             f"{corpus}: {number(whole['effect']):+.3f} against one network with temperature, "
@@ -199,11 +199,11 @@ def called(which: Report) -> str:
 
 def other_choices(variant: Report) -> dict[str, list[str]]:
     """What other distances would have chosen, where that is another one: variant -> distances."""
-    found: dict[str, list[str]] = {}
+    names_of: dict[str, list[str]] = {}
     for distance in DISTANCES:
         if called(variant["by"][distance]) != called(variant):
-            found.setdefault(called(variant["by"][distance]), []).append(distance)
-    return found
+            names_of.setdefault(called(variant["by"][distance]), []).append(distance)
+    return names_of
 
 
 def _hung_on(report: Report) -> str:
@@ -214,59 +214,64 @@ def _hung_on(report: Report) -> str:
     others = other_choices(variant)
     parts = [f"{' and '.join(names)} would have chosen {which}" for which, names in others.items()]
     parts = parts or [f"{' and '.join(DISTANCES)} choose the same"]
-    found = report["tempering"][FIRST]
-    few, many = found["rare"]
+    tempering = report["tempering"][FIRST]
+    few, many = tempering["rare"]
     parts.append(
-        f"a temperature is chosen by {found['items']:.0f} items of a fit, {few} to {many} of them "
-        "of the rarer label"
+        f"a temperature is chosen by {tempering['items']:.0f} items of a fit, {few} to {many} of "
+        "them of the rarer label"
     )
     models = {which["model"] for which in (variant, *variant["by"].values())}
     for model in (name for name in MODELS if name in models):
-        held = found["models"][model]
-        said = f"{MODELS[model].called}: below 1 in {held['below']} of {held['fits']} fits"
-        if 0 < held["below"] < held["fits"]:
-            said += (
-                f", cross-entropy {held['there']:.3f} in these and {held['elsewhere']:.3f} in the "
-                f"others, where votes have {held['votes']:.3f}"
+        of_model = tempering["models"][model]
+        sentence = (
+            f"{MODELS[model].called}: below 1 in {of_model['below']} of {of_model['fits']} fits"
+        )
+        if 0 < of_model["below"] < of_model["fits"]:
+            sentence += (
+                f", cross-entropy {of_model['there']:.3f} in these and "
+                f"{of_model['elsewhere']:.3f} in the others, where votes have "
+                f"{of_model['votes']:.3f}"
             )
-        parts.append(said)
+        parts.append(sentence)
     return "; ".join(parts)
 
 
 def _calibrated(report: Report) -> str:
     """On how many of the other corpora each ensemble is nearer, by the corrected test."""
-    said = _on_how_many(report["calibrated"], _others())
-    return f"{said}. Not the variant that was chosen: no proof" if said else ""
+    sentence = _on_how_many(report["calibrated"], _others())
+    return f"{sentence}. Not the variant that was chosen: no proof" if sentence else ""
 
 
 def _again(report: Report) -> str:
     """The same on other items, and whether the bar is met there."""
-    asked = [name for name, source in SOURCES.items() if source.again]
-    said = _on_how_many(report["again"], asked)
-    if not said or any(name not in report["again"] for name in asked):
-        return said
-    tests = [report["again"][name][DEEP][SINGLE][BY] for name in asked]
+    corpora = [name for name, source in SOURCES.items() if source.again]
+    sentence = _on_how_many(report["again"], corpora)
+    if not sentence or any(name not in report["again"] for name in corpora):
+        return sentence
+    tests = [report["again"][name][DEEP][SINGLE][BY] for name in corpora]
     met = "" if sum(map(_is_nearer, tests)) >= WANTED else "not "
-    return f"{said}; the bar of {WANTED} is {met}met by {MODELS[DEEP].called}"
+    return f"{sentence}; the bar of {WANTED} is {met}met by {MODELS[DEEP].called}"
 
 
-def _on_how_many(held: Report, asked: list[str]) -> str:
+def _on_how_many(of_corpus: Report, corpora: list[str]) -> str:
     """Of the corpora that are there."""
-    there = [name for name in asked if name in held]
+    there = [name for name in corpora if name in of_corpus]
     parts = []
     for model in ENSEMBLES if there else ():
-        tests = {name: held[name][model][SINGLE][BY] for name in there if model in held[name]}
+        tests = {
+            name: of_corpus[name][model][SINGLE][BY] for name in there if model in of_corpus[name]
+        }
         if not tests:
             continue
         n = sum(map(_is_nearer, tests.values()))
-        said = [f"{MODELS[model].called}: significantly on {n} of {len(tests)}"]
-        parts.append(", ".join([*said, *(_effect(*each) for each in tests.items())]))
-    lacking = [name for name in asked if name not in there]
+        sentences = [f"{MODELS[model].called}: significantly on {n} of {len(tests)}"]
+        parts.append(", ".join([*sentences, *(_effect(*each) for each in tests.items())]))
+    lacking = [name for name in corpora if name not in there]
     return "; ".join([*parts, *[f"not run yet: {', '.join(lacking)}"] * bool(parts and lacking)])
 
 
 def _effect(name: str, test: Report) -> str:
     """How much nearer on a corpus, and what the corrected test says if it is not that."""
     sure = number(test["adjusted"]) <= LEVEL
-    said = "" if _is_nearer(test) else ", farther" if sure else f", {UNKNOWN}"
-    return f"{name} ({number(test['effect']):+.4f}{said})"
+    words = "" if _is_nearer(test) else ", farther" if sure else f", {UNKNOWN}"
+    return f"{name} ({number(test['effect']):+.4f}{words})"

@@ -74,15 +74,15 @@ def _of(name: str) -> tuple[Condition, ...]:
     if name == FIRST:
         plain = replace(plain, models=(SINGLE, *VARIANTS, *TABLE_4[1:-1]))
     folds = 2 if name in ("ConvAbuse", "MD-Agreement") else N_FOLDS
-    made = [
+    conditions = [
         Condition(f"{name}-choose", name, "choose", TABLE_4, folds),
         plain,
         Condition(f"{name}-paper", name, "paper", TABLE_4),
     ]
     many = {FIRST: (f"{SEEDS}-{MANY}", f"{DEEP}-{MANY}"), "ConvAbuse": (f"{SEEDS}-{MANY}",)}
     if name in many:
-        made.append(Condition(f"{name}-many", name, "many", many[name], repeats=2))
-    return tuple(made)
+        conditions.append(Condition(f"{name}-many", name, "many", many[name], repeats=2))
+    return tuple(conditions)
 
 
 CONDITIONS: dict[str, Condition] = {
@@ -123,7 +123,7 @@ def seed_of(source: Source, repeat: int, fold: int) -> int:
 
 def fold_of_items(dealt: list[Fold], n_items: int) -> np.ndarray:
     """The fold that tests each item, (n_items,)."""
-    found = np.full(n_items, -1)
+    fold_of = np.full(n_items, -1)
     for number, fold in enumerate(dealt):
-        found[fold.test] = number
-    return found
+        fold_of[fold.test] = number
+    return fold_of

@@ -1,4 +1,4 @@
-"""The corpora that take the place of the paper's own, which is not to be had."""
+"""The corpora that replace the paper's own, which is not public."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ THRESHOLD = 50  # of 100, above which an emotion counts as present
 
 @dataclass(frozen=True)
 class Source:
-    """A corpus, where it is found, what is asked of it and how it is read.
+    """A corpus: its folder, the question that is learned, and its encoder.
 
     Args:
         counted: whether its figures count for the verdicts.
@@ -106,10 +106,10 @@ def before_last_block(corpus: Corpus) -> Corpus:
     shown = corpus.contents["image"]
     store = encode(FrontEncoder(), shown)
     grids = np.split(np.asarray(store.vectors, np.float32), store.offsets[1:-1])
-    held, code = Contents.distinct("features", grids)
+    features, code = Contents.distinct("features", grids)
     return replace(
         corpus,
-        contents={"image": held},
+        contents={"image": features},
         content={"image": code[corpus.content["image"]]},
     )
 
@@ -122,7 +122,7 @@ def with_emotion(corpus: Corpus) -> Corpus:
     ratings, item, _ = _ratings(corpus)
     share = _most_present(ratings) * SHARED
     item_of, value = np.nonzero(share)
-    asked = Annotations.from_arrays(
+    emotions = Annotations.from_arrays(
         item[item_of],
         None,
         value.astype(np.int32),
@@ -131,11 +131,11 @@ def with_emotion(corpus: Corpus) -> Corpus:
         count=np.rint(share[item_of, value]).astype(np.int64),
         repeats="keep",
     )
-    return replace(corpus, questions={"emotion": asked})
+    return replace(corpus, questions={"emotion": emotions})
 
 
 def is_rated(corpus: Corpus) -> bool:
-    """Whether it holds people's ratings of the six emotions."""
+    """Whether it has annotators' ratings of the six emotions."""
     return set(EMOTIONS) <= set(corpus.questions)
 
 
@@ -153,10 +153,10 @@ def kappas(corpus: Corpus) -> dict[str, float]:
     def kappa(answer: np.ndarray, n_values: int) -> float:
         scale = Nominal(tuple(str(value) for value in range(n_values)))
         people = corpus.annotators
-        asked = Annotations.from_arrays(
+        answers = Annotations.from_arrays(
             item, who, answer, scale, items=corpus.items, annotators=people
         )
-        return mean_kappa(asked)
+        return mean_kappa(answers)
 
     each = [kappa(column.astype(np.int64), 2) for column in present.T]
     return {
@@ -184,10 +184,10 @@ def _most_present(ratings: np.ndarray) -> np.ndarray:
 
 def biases(corpus: Corpus, question: str, least: int = 50) -> np.ndarray:
     """How often each annotator with so many answers gives each one, (n_annotators, n_values)."""
-    asked = corpus[question]
-    if asked.annotator is None:
-        return np.zeros((0, asked.scale.n_columns))
-    counts = np.zeros((asked.n_annotators, asked.scale.n_columns))
-    np.add.at(counts, (asked.annotator, asked.answer), 1)
+    annotations = corpus[question]
+    if annotations.annotator is None:
+        return np.zeros((0, annotations.scale.n_columns))
+    counts = np.zeros((annotations.n_annotators, annotations.scale.n_columns))
+    np.add.at(counts, (annotations.annotator, annotations.answer), 1)
     counts = counts[counts.sum(axis=1) >= least]
     return counts / counts.sum(axis=1, keepdims=True)

@@ -1,4 +1,4 @@
-"""Outcomes of one condition -> figures: how right, how near to people, how biased, how sure."""
+"""Outcomes of one condition -> figures: accuracy, distance from annotators, biases, entropy."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ class Figures:
     _scores: _Scores = field(default_factory=dict)
 
     @classmethod
-    def of(cls, condition: Condition, items: Items, found: Iterable[Outcome]) -> Figures:
+    def of(cls, condition: Condition, items: Items, outcomes: Iterable[Outcome]) -> Figures:
         done: dict[str, dict[int, Outcome]] = {}
-        for outcome in sorted(found, key=lambda o: o.repeat):
+        for outcome in sorted(outcomes, key=lambda o: o.repeat):
             done.setdefault(outcome.model, {})[outcome.repeat] = outcome
         return cls(condition, items, done)
 
@@ -51,8 +51,8 @@ class Figures:
 
     def shared(self, *models: str) -> list[int]:
         """The repetitions that all of these models are done with."""
-        held = [set(self.done.get(model, ())) for model in models]
-        return sorted(set.intersection(*held))
+        repeats_of = [set(self.done.get(model, ())) for model in models]
+        return sorted(set.intersection(*repeats_of))
 
     # ---- item by item ----
 
@@ -68,26 +68,26 @@ class Figures:
         repeats: Sequence[int],
         n_members: int | None = None,
     ) -> np.ndarray:
-        """How far from the people, (n_repeats, n_items)."""
-        found = []
+        """The distance from the annotators, (n_repeats, n_items)."""
+        scores = []
         for repeat in repeats:
             key = model, repeat, read, n_members
             if key not in self._scores:
                 outcome = self.done[model][repeat]
                 self._scores[key] = score_of_items(outcome, self.items, read, n_members)
-            found.append(self._scores[key][distance])
-        return np.stack(found)
+            scores.append(self._scores[key][distance])
+        return np.stack(scores)
 
     # ---- of a model ----
 
     def of_model(self, model: str) -> dict[str, Any]:
         """Every figure of a model, over all repetitions that it is done with."""
-        held = self.done[model]
-        outcomes = list(held.values())
+        by_repeat = self.done[model]
+        outcomes = list(by_repeat.values())
         return {
-            "repeats": list(held),
+            "repeats": list(by_repeat),
             "fits": _joined(
-                of_fits(answers(o, self.n_values), self.items, r) for r, o in held.items()
+                of_fits(answers(o, self.n_values), self.items, r) for r, o in by_repeat.items()
             ),
             "reads": {read: self._read(model, read) for read in READ_OUTS},
             "apart": float(np.mean([apart(o.votes) for o in outcomes])),
@@ -100,23 +100,23 @@ class Figures:
     def _read(self, model: str, read: str) -> dict[str, list[float]]:
         """Distances, correlation and height of entropies, by repetition."""
         repeats = list(self.done[model])
-        made = {
+        figures = {
             name: _rounded(self.scores(model, read, name, repeats).mean(axis=1))
             for name in DISTANCES
         }
         each = [distribution(self.done[model][r], self.items, read) for r in repeats]
         people = normalised_entropy(self.items.people)
         sure = [normalised_entropy(mass) for mass in each]
-        made["entropy correlation"] = _rounded(_pearson(people, one) for one in sure)
-        made["entropy"] = _rounded(one.mean() for one in sure)
-        made["moves"] = _rounded(np.abs(m - m.mean(axis=0)).sum(axis=1).mean() / 2 for m in each)
-        return made
+        figures["entropy correlation"] = _rounded(_pearson(people, one) for one in sure)
+        figures["entropy"] = _rounded(one.mean() for one in sure)
+        figures["moves"] = _rounded(np.abs(m - m.mean(axis=0)).sum(axis=1).mean() / 2 for m in each)
+        return figures
 
     def of_members(self, model: str, n_members: int) -> dict[str, Any]:
         """Figures of only so many members."""
         repeats = list(self.done[model])
-        said = [answers(self.done[model][r], self.n_values, n_members) for r in repeats]
-        fits = _joined(of_fits(s, self.items, r) for s, r in zip(said, repeats, strict=True))
+        predicted = [answers(self.done[model][r], self.n_values, n_members) for r in repeats]
+        fits = _joined(of_fits(s, self.items, r) for s, r in zip(predicted, repeats, strict=True))
         reads = {
             read: {
                 name: float(self.scores(model, read, name, repeats, n_members).mean())
@@ -131,14 +131,14 @@ class Figures:
 
     def floors(self) -> dict[str, Any]:
         """What needs no network: always the most frequent label, the shares of labels and of
-        people's answers in training, and the people themselves."""
+        annotators' answers in training, and the annotators themselves."""
         items = self.items
         always = np.bincount(items.label[items.label >= 0]).argmax()
-        said = np.full(len(items.label), always)
+        predicted = np.full(len(items.label), always)
         repeats = range(len(items.folds))
         votes = np.eye(self.n_values)[items.label] * (items.label >= 0)[:, None]
         return {
-            "majority": _joined(of_fits(said, items, repeat) for repeat in repeats),
+            "majority": _joined(of_fits(predicted, items, repeat) for repeat in repeats),
             "prior": self._prior(votes),
             "prior of people": self._prior(items.people),
             "people": {name: float(distance(items.people, items.people).mean())
@@ -147,27 +147,27 @@ class Figures:
         }  # fmt: skip
 
     def _prior(self, shares: np.ndarray) -> dict[str, float]:
-        """How far the mean of training items is from the people of those that are tested."""
-        found: dict[str, list[float]] = {name: [] for name in DISTANCES}
+        """How far the mean of training items is from the annotators of test items."""
+        distances: dict[str, list[float]] = {name: [] for name in DISTANCES}
         for of_item in self.items.folds:
-            made = np.empty_like(self.items.people)
+            prior = np.empty_like(self.items.people)
             for fold in range(N_FOLDS):
-                made[of_item == fold] = shares[of_item != fold].mean(axis=0)
+                prior[of_item == fold] = shares[of_item != fold].mean(axis=0)
             for name, distance in DISTANCES.items():
-                found[name].append(float(distance(self.items.people, made).mean()))
-        return {name: float(np.mean(held)) for name, held in found.items()}
+                distances[name].append(float(distance(self.items.people, prior).mean()))
+        return {name: float(np.mean(of_repeats)) for name, of_repeats in distances.items()}
 
 
-def of_fits(said: np.ndarray, items: Items, repeat: int) -> dict[str, list[float]]:
+def of_fits(predicted: np.ndarray, items: Items, repeat: int) -> dict[str, list[float]]:
     """Accuracy and macro-F1 of each fold by itself, on items that have a label."""
-    found: dict[str, list[float]] = {"accuracy": [], "f1": []}
+    scores: dict[str, list[float]] = {"accuracy": [], "f1": []}
     for fold in range(N_FOLDS):
         inside = (items.folds[repeat] == fold) & (items.label >= 0)
-        label, answer = items.label[inside], said[inside]
-        found["accuracy"].append(round(float((label == answer).mean()), 6))
+        label, answer = items.label[inside], predicted[inside]
+        scores["accuracy"].append(round(float((label == answer).mean()), 6))
         f1 = macro_f1(label, answer[None])(np.ones((1, len(label))))[0, 0]
-        found["f1"].append(round(float(f1), 6))
-    return found
+        scores["f1"].append(round(float(f1), 6))
+    return scores
 
 
 def apart(votes: np.ndarray) -> float:
@@ -191,31 +191,31 @@ def apart(votes: np.ndarray) -> float:
 
 
 def nearer(
-    found: Figures,
+    figures: Figures,
     mine: tuple[str, str],
     theirs: tuple[str, str],
     *distances: str,
     n_members: int | None = None,
 ) -> dict[str, Difference]:
-    """How much farther one model's read-out is from people than another's: below 0 is nearer.
+    """How much farther one model's read-out is from annotators than another's: below 0 is nearer.
 
     Args:
         n_members: only so many of the other one's first members.
     """
-    repeats = found.shared(mine[0], theirs[0])
+    repeats = figures.shared(mine[0], theirs[0])
     return {
         name: over(
-            found.scores(*mine, name, repeats),
-            found.scores(*theirs, name, repeats, n_members),
-            found.items.groups,
+            figures.scores(*mine, name, repeats),
+            figures.scores(*theirs, name, repeats, n_members),
+            figures.items.groups,
         )
         for name in distances
         if repeats
     }
 
 
-def told(tests: Mapping[str, Difference]) -> dict[str, Any]:
-    """What tables say of them."""
+def in_short(tests: Mapping[str, Difference]) -> dict[str, Any]:
+    """The fields of differences that tables show."""
     return {name: short(test) for name, test in tests.items()}
 
 
@@ -233,16 +233,16 @@ def biases_of_members(outcomes: Sequence[Outcome], items: Items) -> dict[str, An
     for outcome in outcomes:
         for fold in range(N_FOLDS) if len(outcome.votes) > 1 else ():
             inside = outcome.votes[:, items.folds[outcome.repeat] == fold]
-            said = inside[:, :, None] == np.arange(len(items.values))  # (n_members, n_items, n)
-            rate = said.mean(axis=1)
+            gave = inside[:, :, None] == np.arange(len(items.values))  # (n_members, n_items, n)
+            rate = gave.mean(axis=1)
             sds.append(rate.std(axis=0, ddof=1).mean())
             lows.append(rate[:, -1].min())
             highs.append(rate[:, -1].max())
-            p += [cochran(said[:, :, value]) for value in _values(len(items.values))]
+            p += [cochran(gave[:, :, value]) for value in _values(len(items.values))]
     if not sds:
         return {}
-    found = {"sd": sds, "low": lows, "high": highs, "differ": [one <= LEVEL for one in p]}
-    return {name: float(np.mean(np.array(held, float))) for name, held in found.items()}
+    figures = {"sd": sds, "low": lows, "high": highs, "differ": [one <= LEVEL for one in p]}
+    return {name: float(np.mean(np.array(values, float))) for name, values in figures.items()}
 
 
 def _values(n_values: int) -> Sequence[int]:
@@ -296,12 +296,12 @@ def _pearson(first: np.ndarray, second: np.ndarray) -> float:
     return float(np.corrcoef(first, second)[0, 1])
 
 
-def _joined(found: Iterable[dict[str, list[float]]]) -> dict[str, list[float]]:
-    made: dict[str, list[float]] = {"accuracy": [], "f1": []}
-    for each in found:
-        for name, held in made.items():
-            held += each[name]
-    return made
+def _joined(parts: Iterable[dict[str, list[float]]]) -> dict[str, list[float]]:
+    joined: dict[str, list[float]] = {"accuracy": [], "f1": []}
+    for each in parts:
+        for name, scores in joined.items():
+            scores += each[name]
+    return joined
 
 
 def _rounded(values: Iterable[float]) -> list[float]:

@@ -1,4 +1,4 @@
-"""A model on all folds of a repetition, all of its networks side by side where that is quick."""
+"""A model on all folds of a repetition; its networks are stacked where that is faster."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ CHOOSING = 20  # the repetition whose seeds the trials have: one that is not mad
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """Everything that decides how trainings end, but for the corpora.
+    """Everything that the results of trainings depend on, except the corpora.
 
     Args:
         folder: of the outcomes, where settings that were chosen are read from.
@@ -79,7 +79,7 @@ class Task:
 
     def _fits(self, opened: Opened, key: Key) -> list[_Fit]:
         condition = CONDITIONS[key.fold]
-        corpus, made = opened.corpora[condition.corpus], []
+        corpus, fits = opened.corpora[condition.corpus], []
         choosing = condition.kind == "choose"
         dealt = opened.to_choose(condition) if choosing else opened.folds(condition)[key.seed]
         method = self.method(key)
@@ -88,8 +88,8 @@ class Task:
             own = seeded(method, seed_of(condition.source, repeat, number))
             assert isinstance(own, TrainedMethod)
             train, test = opened.parts(corpus, fold)
-            made.append(_Fit(key, own, condition.source.question, fold, train, test, choosing))
-        return made
+            fits.append(_Fit(key, own, condition.source.question, fold, train, test, choosing))
+        return fits
 
     def method(self, key: Key) -> TrainedMethod:
         """What is trained, without a seed."""
@@ -127,7 +127,7 @@ class Task:
 
 @dataclass(eq=False)
 class _Said:
-    """What networks answer to items."""
+    """The answers of networks to items."""
 
     mass: np.ndarray  # (k, n_items, n_values) of each network, or of all draws of weights together
     votes: np.ndarray  # (m, n_items) of each member; none of a single network
@@ -135,7 +135,7 @@ class _Said:
 
 @dataclass(eq=False)
 class _Fit:
-    """One fit, about to be made, and what is read from it before it is forgotten."""
+    """One fit, and what is read from it before its networks are dropped."""
 
     key: Key
     method: TrainedMethod
@@ -154,8 +154,8 @@ class _Fit:
         if self.choosing:
             mass = method.predict_items(self.test)[self.question].distribution
             label = self.test[self.question].consensus("first")
-            said = mass[label.item, label.answer]
-            self.score = float(-np.log(said.clip(1e-12)).mean())
+            probability = mass[label.item, label.answer]
+            self.score = float(-np.log(probability.clip(1e-12)).mean())
         else:
             method.temperature_ = {}
             self.aside = held_out_items(self.train, method.held_out, method.training.seed)
@@ -184,14 +184,14 @@ class Opened:
         name = condition.corpus
         if name not in self._folds:
             self._folds[name] = folds(self.corpora[name], condition.source)
-        found: list[list[Fold]] = self._folds[name]
-        return found
+        by_repeat: list[list[Fold]] = self._folds[name]
+        return by_repeat
 
     def to_choose(self, condition: Condition) -> list[Fold]:
         if condition.name not in self._folds:
             self._folds[condition.name] = to_choose(self.corpora[condition.corpus], condition)
-        found: list[Fold] = self._folds[condition.name]
-        return found
+        inner_folds: list[Fold] = self._folds[condition.name]
+        return inner_folds
 
     def parts(self, corpus: Corpus, fold: Fold) -> tuple[Corpus, Corpus]:
         """To learn from and to test on."""

@@ -1,4 +1,4 @@
-"""What judging needs of a corpus's items, kept beside the outcomes: no corpus is read again, and
+"""Facts about the items of a corpus, saved with the outcomes: a report reads no corpus, and
 outcomes of other data are refused."""
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ FOLDER = "corpora"
 
 @dataclass(frozen=True, eq=False)
 class Items:
-    """The items of a corpus: what people said, the one label of each, and the folds."""
+    """The items of a corpus: the annotators' answers, the label of each item, and the folds."""
 
     corpus: str
     values: tuple[str, ...]
-    counts: np.ndarray  # (n_items, n_values) how many people gave each answer
+    counts: np.ndarray  # (n_items, n_values) how many annotators gave each answer
     label: np.ndarray  # (n_items,) codes
     groups: np.ndarray  # (n_items,) the content or conversation
     folds: np.ndarray  # (n_repeats, n_items) the fold that tests each
@@ -34,15 +34,15 @@ class Items:
     @classmethod
     def of(cls, corpus: Corpus, kappas: dict[str, float]) -> Items:
         source = SOURCES[corpus.name]
-        asked = corpus[source.question]
+        annotations = corpus[source.question]
         dealt = folds(corpus, source)
         label = np.full(corpus.n_items, -1)
-        majority = asked.consensus("first")
+        majority = annotations.consensus("first")
         label[majority.item] = majority.answer
         return cls(
             corpus.name,
-            tuple(str(value) for value in asked.scale.values),  # type: ignore[attr-defined]
-            asked.counts(),
+            tuple(str(value) for value in annotations.scale.values),  # type: ignore[attr-defined]
+            annotations.counts(),
             label,
             np.unique(corpus.units(), return_inverse=True)[1].reshape(-1),
             np.stack([fold_of_items(each, corpus.n_items) for each in dealt]),
@@ -52,21 +52,23 @@ class Items:
 
     @property
     def people(self) -> np.ndarray:
-        """The share of people who gave each answer, (n_items, n_values)."""
+        """The share of annotators who gave each answer, (n_items, n_values)."""
         return self.counts / self.counts.sum(axis=1, keepdims=True)
 
     def keep(self, folder: Path) -> None:
-        """Write it, or compare it with what is there: a folder holds outcomes of one kind."""
+        """Write them; refuse a folder that was begun with other data."""
         path = folder / FOLDER / f"{self.corpus}.npz"
-        content = {name: np.asarray(held) for name, held in vars(self).items() if name != "corpus"}
+        content = {
+            name: np.asarray(array) for name, array in vars(self).items() if name != "corpus"
+        }
         if path.exists():
             kept = vars(Items.load(folder, self.corpus))
-            known = not len(self.kappas) or len(kept["kappas"])  # a kit has no people's ratings
+            known = not len(self.kappas) or len(kept["kappas"])  # a kit has no ratings
             differing = [
                 name
-                for name, held in content.items()
-                if (name != "kappas" or (known and len(held)))
-                and not _same(held, np.asarray(kept[name]))
+                for name, array in content.items()
+                if (name != "kappas" or (known and len(array)))
+                and not _same(array, np.asarray(kept[name]))
             ]
             refuse_other_data(folder, self.corpus, differing, "the data")
             if known:
@@ -78,9 +80,9 @@ class Items:
         path = Path(folder) / FOLDER / f"{corpus}.npz"
         if not path.exists():
             raise DataError(f"{path}: missing; run the paper into this folder again")
-        with reading(path), np.load(path) as held:
-            values = tuple(str(value) for value in held["values"])
-            return cls(corpus, values, **{n: held[n] for n in _NUMBERS})
+        with reading(path), np.load(path) as arrays:
+            values = tuple(str(value) for value in arrays["values"])
+            return cls(corpus, values, **{n: arrays[n] for n in _NUMBERS})
 
 
 _NUMBERS = ("counts", "label", "groups", "folds", "biases", "kappas")

@@ -23,10 +23,10 @@ AT_ONCE = 30  # networks side by side on a GPU, at most
 
 @dataclass(frozen=True)
 class Model:
-    """A method with what it is to be told apart by.
+    """A row of the tables: a method with settings.
 
     Args:
-        called: in tables.
+        called: its name in tables.
         method: its name in `METHODS`.
         given: settings beside those that are tried.
         oracle: whether it sees more than one label of an item.
@@ -127,10 +127,10 @@ def built(
     """
     from dissensus.methods.framework.trained import TrainedMethod
 
-    found = MODELS[model]
-    cls = method_class(found.method)
+    model_settings = MODELS[model]
+    cls = method_class(model_settings.method)
     plain = cls(encoder=encoder, tune="all", temperature=True, training=CHOSEN)  # type: ignore[call-arg]
-    built = with_typed(changed(plain, dict(found.given) | known(plain, settings)), typed)
+    built = with_typed(changed(plain, dict(model_settings.given) | known(plain, settings)), typed)
     assert isinstance(built, TrainedMethod)
     return built
 

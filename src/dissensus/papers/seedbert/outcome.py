@@ -1,4 +1,4 @@
-"""What is kept of a model trained on all folds of one repetition: a small folder of numbers."""
+"""The saved outcome of a model on all folds of one repetition: a small folder of numbers."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Outcome:
 
     def save(self, folder: str | Path) -> None:
         """Write it into a folder of fits, as a folder of its own, whole or not at all."""
-        told = {name: value for name, value in vars(self).items() if name not in _ARRAYS}
+        content = {name: value for name, value in vars(self).items() if name not in _ARRAYS}
         with writing(Path(folder) / folder_name(self.key), "fit") as own:
             if self.mass.size:
                 np.savez_compressed(
@@ -58,7 +58,7 @@ class Outcome:
                     aside=self.aside.astype(np.int32),
                     aside_mass=log_odds(self.aside_mass),
                 )
-            write_json(own, "fit", plain(told))
+            write_json(own, "fit", plain(content))
 
     @classmethod
     def load(cls, folder: str | Path) -> Outcome:
@@ -66,9 +66,9 @@ class Outcome:
         with reading(Path(folder)):
             known = {name: content[name] for name in cls.__dataclass_fields__ if name in content}
             if (Path(folder) / ARRAYS).exists():
-                with np.load(Path(folder) / ARRAYS) as held:
-                    known |= {name: held[name] for name in ("votes", "aside")}
-                    known |= {name: masses(held[name]) for name in ("mass", "aside_mass")}
+                with np.load(Path(folder) / ARRAYS) as arrays:
+                    known |= {name: arrays[name] for name in ("votes", "aside")}
+                    known |= {name: masses(arrays[name]) for name in ("mass", "aside_mass")}
             return cls(**known)
 
 
@@ -88,7 +88,7 @@ def log_odds(mass: np.ndarray) -> np.ndarray:
 
 
 def masses(odds: np.ndarray) -> np.ndarray:
-    """The way back."""
+    """From log-odds to probabilities."""
     logs = np.concatenate([odds.astype(float), np.zeros((*odds.shape[:-1], 1))], axis=-1)
     powers = np.exp(logs - logs.max(axis=-1, keepdims=True))
     return np.asarray(powers / powers.sum(axis=-1, keepdims=True))

@@ -1,4 +1,4 @@
-"""Outcomes -> distributions -> how far each is from what people say, item by item."""
+"""Outcomes -> distributions -> their distance from the annotators' answers, item by item."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ DISTANCES = {"cross-entropy": soft.cross_entropy, "JSD": soft.jsd, "TVD": soft.t
 def vote_counts(outcome: Outcome, n_values: int, n_members: int | None = None) -> np.ndarray:
     """How many members give which answer, (n_items, n_values).
 
-    A single network counts as five members who all say the same: what votes owe to the half that
-    is added to them, and what to members who differ, can be told apart.
+    A single network counts as five members that all answer the same: what votes owe to the half
+    that is added to them, and what to members who differ, can be told apart.
     """
     members = outcome.votes[:n_members]
     if not len(members):
@@ -34,19 +34,19 @@ def temperatures(
     outcome: Outcome, items: Items, n_members: int | None = None, lowest: float = LOWEST
 ) -> list[float]:
     """Of each fold, by the labels of the items that were set aside there."""
-    scale, found = Nominal(items.values), []
+    scale, chosen = Nominal(items.values), []
     for fold in np.unique(outcome.aside[0]):
         inside = outcome.aside[0] == fold
         mean = outcome.aside_mass[:n_members, inside].mean(axis=0)
         label = items.label[outcome.aside[1][inside]]
-        found.append(best_temperature(scale, mean, label, lowest))
-    return found
+        chosen.append(best_temperature(scale, mean, label, lowest))
+    return chosen
 
 
 def distribution(
     outcome: Outcome, items: Items, read: str, n_members: int | None = None
 ) -> np.ndarray:
-    """What a model expects people to say, (n_items, n_values).
+    """The distribution of answers that a model predicts, (n_items, n_values).
 
     Args:
         n_members: only so many of the first members.
@@ -57,12 +57,12 @@ def distribution(
     mean = outcome.mass[:n_members].mean(axis=0)
     if read == MEAN:
         return np.asarray(mean)
-    made, scale = np.empty_like(mean), Nominal(items.values)
+    distributions, scale = np.empty_like(mean), Nominal(items.values)
     of_item = items.folds[outcome.repeat]
     lowest = 1.0 if read == CAUTIOUS else LOWEST
     for fold, temperature in enumerate(temperatures(outcome, items, n_members, lowest)):
-        made[of_item == fold] = tempered(scale, mean[of_item == fold], temperature)
-    return made
+        distributions[of_item == fold] = tempered(scale, mean[of_item == fold], temperature)
+    return distributions
 
 
 def answers(outcome: Outcome, n_values: int, n_members: int | None = None) -> np.ndarray:
@@ -78,12 +78,14 @@ def answers(outcome: Outcome, n_values: int, n_members: int | None = None) -> np
 def score_of_items(
     outcome: Outcome, items: Items, read: str, n_members: int | None = None
 ) -> dict[str, np.ndarray]:
-    """How far the distribution is from the people's at each item: distance -> (n_items,).
+    """How far the distribution is from the annotators' at each item: distance -> (n_items,).
 
     A cross-entropy of votes is that of votes with one half added to every value.
     """
-    made = distribution(outcome, items, read, n_members)
-    distances = {name: distance(items.people, made) for name, distance in DISTANCES.items()}
+    distributions = distribution(outcome, items, read, n_members)
+    distances = {
+        name: distance(items.people, distributions) for name, distance in DISTANCES.items()
+    }
     if read == VOTES:
         counts = vote_counts(outcome, len(items.values), n_members)
         distances["cross-entropy"] = soft.cross_entropy(items.people, smoothed_votes(counts))

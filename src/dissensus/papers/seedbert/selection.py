@@ -1,4 +1,4 @@
-"""What is chosen: settings by trials on training folds, a variant on the first corpus."""
+"""Choices: settings by trials on training folds, a variant on the first corpus."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from dissensus.papers.seedbert.models import MODELS, VARIANTS, trials
 from dissensus.papers.seedbert.outcome import Outcome
 from dissensus.papers.seedbert.scoring import READ_OUTS, score_of_items
 
-BY = "cross-entropy"  # what "nearest to what people say" is measured by
+BY = "cross-entropy"  # how "nearest to the annotators' answers" is measured
 
 
 def outcomes(folder: str | Path, condition: str | None = None) -> list[Outcome]:
-    """Everything that is done in a folder, or in one condition."""
+    """The outcomes of all fits in a folder, or of one condition."""
 
     def wanted(name: str) -> bool:
         return condition is None or name.rsplit("@", 1)[1] == folder_name(Key("", 0, condition))[3:]
@@ -47,7 +47,7 @@ def chosen(folder: str | Path, condition: str, model: str) -> dict[str, Any]:
 
 
 def best_variant(folder: str | Path) -> tuple[str, str]:
-    """The variant and read-out that are nearest to what people say, on the first corpus.
+    """The variant and read-out that are nearest to the annotators' answers, on the first corpus.
 
     By cross-entropy, the mean over items and all repetitions that every variant has.
     """
@@ -56,9 +56,9 @@ def best_variant(folder: str | Path) -> tuple[str, str]:
     shared = set.intersection(*({o.repeat for o in done if o.model == v} for v in VARIANTS))
     if not shared:
         raise DataError(f"{folder}: no repetition of {FIRST} has every variant yet")
-    found: dict[tuple[str, str], list[float]] = {}
+    scores: dict[tuple[str, str], list[float]] = {}
     for outcome in done:
         for read in READ_OUTS if outcome.repeat in shared else ():
             score = score_of_items(outcome, items, read)[BY].mean()
-            found.setdefault((outcome.model, read), []).append(float(score))
-    return min(found, key=lambda which: float(np.mean(found[which])))
+            scores.setdefault((outcome.model, read), []).append(float(score))
+    return min(scores, key=lambda which: float(np.mean(scores[which])))

@@ -1,4 +1,4 @@
-"""Report -> tables in plain text, the paper's figures beside ours."""
+"""Report -> tables as text, the paper's figures next to ours."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ RECOVERED = (
 
 
 def shown(report: Report, width: int | None = None) -> str:
-    """All tables of a report, with what they say in plain words.
+    """All tables of a report, and its claims.
 
     Args:
         width: of a terminal; nothing is broken if left out.
@@ -52,7 +52,7 @@ def shown(report: Report, width: int | None = None) -> str:
 
 def _about(report: Report) -> str:
     typed = ", ".join(f"{name}={value}" for name, value in report["settings"].items())
-    missing = sum(held[0] for of in report["missing"].values() for held in of.values())
+    missing = sum(counts[0] for of in report["missing"].values() for counts in of.values())
     unfinished = (
         f"{report['done']} of {report['done'] + missing} trainings are done; what is missing "
         "stands at the end, and no figure of it is shown."
@@ -61,11 +61,11 @@ def _about(report: Report) -> str:
     return front_page(report, TITLE, OTHER, unfinished if missing else "", after=after)
 
 
-def title(name: str, found: Report) -> str:
+def title(name: str, block: Report) -> str:
     """A condition, as the heading of its rows."""
     condition = CONDITIONS[name]
     apart = "" if condition.source.counted else ", not counted"
-    return f"{condition.corpus}, {KINDS[condition.kind]} ({found['n_items']:,} items{apart})"
+    return f"{condition.corpus}, {KINDS[condition.kind]} ({block['n_items']:,} items{apart})"
 
 
 # ---- Table 4 ----
@@ -73,14 +73,16 @@ def title(name: str, found: Report) -> str:
 
 def _table_4(report: Report) -> str | Block:
     rows: list[list[str]] = []
-    for name, found in report["conditions"].items():
+    for name, block in report["conditions"].items():
         if CONDITIONS[name].kind == "many":
             continue
-        rows.append([title(name, found)])
-        floor = found["floors"]["majority"]
+        rows.append([title(name, block)])
+        floor = block["floors"]["majority"]
         rows.append(["  always the most frequent label", "-", _mean(floor["accuracy"]), "-",
                      _mean(floor["f1"]), "", "", ""])  # fmt: skip
-        rows += [_row(model, held, found["against"]) for model, held in found["models"].items()]
+        rows += [
+            _row(model, of_model, block["against"]) for model, of_model in block["models"].items()
+        ]
     if not rows:
         return ""
     names = ["", "accuracy: paper", "accuracy: ours", "F1: paper", "F1: ours", "fits"]
@@ -94,9 +96,9 @@ def _table_4(report: Report) -> str | Block:
     return Block("Table 4: accuracy and F1", [names, *rows], notes)
 
 
-def _row(model: str, held: Report, against: Report) -> list[str]:
+def _row(model: str, of_model: Report, against: Report) -> list[str]:
     printed = TABLE.get(model)
-    fits = held["fits"]
+    fits = of_model["fits"]
     cells = [f"  {MODELS[model].called}"]
     for name in ("accuracy", "f1"):
         cells += [f"{100 * getattr(printed, name):.1f}" if printed else "-", _mean(fits[name])]
@@ -120,18 +122,18 @@ def _mean(fits: list[float]) -> str:
 
 def _recovered(report: Report) -> str | Block:
     rows: list[list[str]] = []
-    for name, found in report["conditions"].items():
-        rows.append([title(name, found)])
-        floors = found["floors"]
+    for name, block in report["conditions"].items():
+        rows.append([title(name, block)])
+        floors = block["floors"]
         entropy = f"{floors['people']['entropy']:.3f}"
         rows.append(["  annotators themselves", "", *_distances(floors["people"]), "1", entropy])
         rows.append(["  prior: shares of labels", "", *_distances(floors["prior"]), "-", ""])
         rows.append(["  prior: shares of annotators' answers, oracle", "",
                      *_distances(floors["prior of people"]), "-", ""])  # fmt: skip
-        for model, held in found["models"].items():
+        for model, of_model in block["models"].items():
             name = f"  {MODELS[model].called}"
             for read in READ_OUTS:
-                rows.append([name, READS[read], *_of_read(held["reads"][read])])
+                rows.append([name, READS[read], *_of_read(of_model["reads"][read])])
                 name = ""
     if not rows:
         return ""
@@ -139,15 +141,15 @@ def _recovered(report: Report) -> str | Block:
     return Block("How far the recovered distribution is", [names, *rows], RECOVERED)
 
 
-def _distances(held: Report) -> list[str]:
-    return [f"{number(held[name]):.4f}" for name in DISTANCES]
+def _distances(figures: Report) -> list[str]:
+    return [f"{number(figures[name]):.4f}" for name in DISTANCES]
 
 
-def _of_read(held: Mapping[str, Any]) -> list[str]:
-    figures = [f"{mean(held[name]):.4f}" for name in DISTANCES]
-    correlation = mean(held["entropy correlation"])
+def _of_read(of_read: Mapping[str, Any]) -> list[str]:
+    figures = [f"{mean(of_read[name]):.4f}" for name in DISTANCES]
+    correlation = mean(of_read["entropy correlation"])
     known = "-" if np.isnan(correlation) else f"{correlation:.3f}"
-    return [*figures, known, f"{mean(held['entropy']):.3f}"]
+    return [*figures, known, f"{mean(of_read['entropy']):.3f}"]
 
 
 def mean(values: list[Any]) -> float:
@@ -159,25 +161,25 @@ def mean(values: list[Any]) -> float:
 
 
 def _variants(report: Report) -> str | Block:
-    held = report["variant"]
-    if not held:
+    variant = report["variant"]
+    if not variant:
         return f"Which variant recovers best: not chosen yet, {FIRST} lacks some of the variants"
     rows = [[f"cross-entropy on {FIRST}", *READS.values()]]
     for model in VARIANTS:
-        of_read = held["scores"][model]
-        marks = ["*" * ((model, read) == (held["model"], held["read"])) for read in READ_OUTS]
+        of_read = variant["scores"][model]
+        marks = ["*" * ((model, read) == (variant["model"], variant["read"])) for read in READ_OUTS]
         cells = [f"{of_read[read]:.4f}{mark}" for read, mark in zip(READ_OUTS, marks, strict=True)]
         rows.append([f"  {MODELS[model].called}", *cells])
-    others = other_choices(held)
-    said = "; ".join(f"by {' and '.join(names)}: {which}" for which, names in others.items())
-    notes = f"Another distance would have chosen another one, {said}." if said else ""
+    others = other_choices(variant)
+    others_text = "; ".join(f"by {' and '.join(names)}: {which}" for which, names in others.items())
+    notes = f"Another distance would have chosen another one, {others_text}." if others_text else ""
     return Block("Which variant recovers best (*), chosen here", rows, notes)
 
 
 def _confirmed(report: Report) -> str | Block:
     """The chosen variant less one network with temperature, as it is, and counted five times."""
-    held = report["variant"]
-    if not held:
+    variant = report["variant"]
+    if not variant:
         return ""
 
     def rows_of(corpus: str, against: Report) -> Iterator[list[str]]:
@@ -187,8 +189,8 @@ def _confirmed(report: Report) -> str | Block:
             verdict = _nearer(tests[BY]) if read == TEMPERED and corpus != FIRST else ""
             yield [f"  less single, {READS[read]}", *cells, verdict]
 
-    heading = f"Is it nearer than one network elsewhere: {called(held)}"
-    rows = _by_corpus(held["against"], ", where it was chosen: no proof", rows_of)
+    heading = f"Is it nearer than one network elsewhere: {called(variant)}"
+    rows = _by_corpus(variant["against"], ", where it was chosen: no proof", rows_of)
     notes = (
         "Below 0: nearer to the annotators than one network. What counts is the cross-entropy "
         "against one network with temperature, corrected (Holm) over the other corpora; the rest "
@@ -224,56 +226,58 @@ def _less_one_network(corpus: str, of_model: Report) -> Iterator[list[str]]:
 
 
 def _again(report: Report) -> str | Block:
-    """The same ensembles less one network, on items that were not seen when it was asked."""
+    """The same ensembles less one network, on items that nobody had looked at before."""
     if not report["again"]:
         return ""
-    asked = [name for name, source in SOURCES.items() if source.again]
+    corpora = [name for name, source in SOURCES.items() if source.again]
     notes = (
         "Below 0: nearer to the annotators. Settings, what is compared and the correction (Holm "
         "over the cross-entropies less single) were fixed before training. Items that are not in "
         "the samples above; of ConvAbuse, which has no others, other folds and seeds."
     )
     heading = "Again: is an ensemble nearer than one network, all with temperature of at least 1?"
-    return Block(heading, _by_corpus(report["again"], "", _less_one_network, asked), notes)
+    return Block(heading, _by_corpus(report["again"], "", _less_one_network, corpora), notes)
 
 
 def _by_corpus(
-    held: Report,
+    of_corpus: Report,
     of_first: str,
     rows_of: Callable[[str, Report], Iterator[list[str]]],
-    asked: Sequence[str] = COUNTED,
+    corpora: Sequence[str] = COUNTED,
 ) -> list[list[str]]:
-    """Distances of every corpus, whatever is held of it.
+    """The rows of every corpus.
 
     Args:
-        of_first: what is said beside the first corpus.
-        asked: the corpora.
+        of_first: a note on the first corpus.
+        corpora: their names.
     """
     rows = [["", *DISTANCES, "nearer"]]
-    for corpus in asked:
-        if corpus not in held:
+    for corpus in corpora:
+        if corpus not in of_corpus:
             rows.append([f"{corpus}: not run yet"])
             continue
         rows.append([f"{corpus}{of_first * (corpus == FIRST)}"])
-        rows += rows_of(corpus, held[corpus])
+        rows += rows_of(corpus, of_corpus[corpus])
     return rows
 
 
 def _tempering(report: Report) -> str | Block:
     rows: list[list[str]] = []
     for corpus in (name for name in SOURCES if name in report["tempering"]):
-        found = report["tempering"][corpus]
-        few, many = found["rare"]
+        tempering = report["tempering"][corpus]
+        few, many = tempering["rare"]
         rows.append(
-            [f"{corpus}: {found['items']:.0f} items in a fit, {few} to {many} of a rarer label"]
+            [f"{corpus}: {tempering['items']:.0f} items in a fit, {few} to {many} of a rarer label"]
         )
-        for model in (name for name in MODELS if name in found["models"]):
-            held = found["models"][model]
+        for model in (name for name in MODELS if name in tempering["models"]):
+            of_model = tempering["models"][model]
             cells = [
-                f"{held['low']:.2f} to {held['high']:.2f}",
-                f"{held['below']} of {held['fits']}",
+                f"{of_model['low']:.2f} to {of_model['high']:.2f}",
+                f"{of_model['below']} of {of_model['fits']}",
             ]
-            cells += [_known(held[name]) for name in ("there", "elsewhere", "votes", "cautious")]
+            cells += [
+                _known(of_model[name]) for name in ("there", "elsewhere", "votes", "cautious")
+            ]
             rows.append([f"  {MODELS[model].called}", *cells])
     if not rows:
         return ""
@@ -304,13 +308,13 @@ def _nearer(test: Report) -> str:
 
 def _seeds_and_deep(report: Report) -> str | Block:
     rows: list[list[str]] = []
-    for name, found in report["conditions"].items():
-        tests = found["recovery"][DEEP]
+    for name, block in report["conditions"].items():
+        tests = block["recovery"][DEEP]
         if not tests:
             continue
-        both = [100 * number(found["models"][model]["apart"]) for model in (SEEDS, DEEP)]
+        both = [100 * number(block["models"][model]["apart"]) for model in (SEEDS, DEEP)]
         about = f"two members differ in {both[0]:.1f} % and {both[1]:.1f} % of items"
-        rows.append([f"{title(name, found)}: {about}"])
+        rows.append([f"{title(name, block)}: {about}"])
         for read in READ_OUTS:
             cells = [interval(tests[read][distance]) for distance in DISTANCES]
             rows.append([f"  {READS[read]}", *cells])
@@ -327,16 +331,16 @@ def _numbers(report: Report) -> str | Block:
     rows: list[list[str]] = []
     for corpus in (name for name in SOURCES if name in report["number"]):
         of_model = report["number"][corpus]
-        for model, held in ((name, of_model[name]) for name in MODELS if name in of_model):
-            rows.append([f"{corpus}, {MODELS[model].called} ({5 * held['repeats']} fits)"])
-            for n in sorted((key for key in held if key.isdigit()), key=int):
-                of_n = held[n]
+        for model, by_number in ((name, of_model[name]) for name in MODELS if name in of_model):
+            rows.append([f"{corpus}, {MODELS[model].called} ({5 * by_number['repeats']} fits)"])
+            for n in sorted((key for key in by_number if key.isdigit()), key=int):
+                of_n = by_number[n]
                 cells = [f"  {n}", f"{100 * of_n['accuracy']:.2f}", f"{100 * of_n['f1']:.2f}"]
                 cells += [f"{of_n['reads'][read][BY]:.4f}" for read in READ_OUTS]
                 rows.append([*cells, f"{of_n['reads'][VOTES]['JSD']:.4f}",
                              f"{of_n['reads'][TEMPERED]['JSD']:.4f}"])  # fmt: skip
-            if "more" in held:
-                tests = [interval(held["more"][read]) for read in READ_OUTS]
+            if "more" in by_number:
+                tests = [interval(by_number["more"][read]) for read in READ_OUTS]
                 rows.append(["  all less five", "", "", *tests, "", ""])
     if not rows:
         return ""
@@ -350,19 +354,19 @@ def _numbers(report: Report) -> str | Block:
 
 def _biases(report: Report) -> str | Block:
     rows: list[list[str]] = []
-    for name, found in report["conditions"].items():
-        of_members = {m: h["biases"] for m, h in found["models"].items() if h["biases"]}
+    for name, block in report["conditions"].items():
+        of_members = {m: h["biases"] for m, h in block["models"].items() if h["biases"]}
         if not of_members:
             continue
-        value = found["values"][-1]
-        rows.append([f"{title(name, found)}, how often {value!r} is answered"])
+        value = block["values"][-1]
+        rows.append([f"{title(name, block)}, how often {value!r} is answered"])
         people = report["people"].get(CONDITIONS[name].corpus)
         if people:
             ends = f"{100 * people['low']:.1f} to {100 * people['high']:.1f} %"
             rows.append([f"  {people['n']} annotators", ends, f"{100 * people['sd']:.2f}", ""])
-        for model, held in of_members.items():
-            ends = f"{100 * held['low']:.1f} to {100 * held['high']:.1f} %"
-            cells = [ends, f"{100 * held['sd']:.2f}", f"{100 * held['differ']:.0f} %"]
+        for model, biases in of_members.items():
+            ends = f"{100 * biases['low']:.1f} to {100 * biases['high']:.1f} %"
+            cells = [ends, f"{100 * biases['sd']:.2f}", f"{100 * biases['differ']:.0f} %"]
             rows.append([f"  {MODELS[model].called}", *cells])
     if not rows:
         return ""
@@ -378,13 +382,16 @@ def _biases(report: Report) -> str | Block:
 
 def _uniform(report: Report) -> str | Block:
     rows: list[list[str]] = []
-    for name, found in report["conditions"].items():
-        held = found["models"].get("single")
-        if held is None:
+    for name, block in report["conditions"].items():
+        single = block["models"].get("single")
+        if single is None:
             continue
-        of_mean = held["reads"][MEAN]
-        cells = [f"{mean(of_mean['entropy']):.3f}", f"{found['floors']['people']['entropy']:.3f}"]
-        rows.append([title(name, found), *cells, f"{mean(of_mean['moves']):.3f}"])
+        of_mean = single["reads"][MEAN]
+        cells = [
+            f"{mean(of_mean['entropy']):.3f}",
+            f"{block['floors']['people']['entropy']:.3f}",
+        ]
+        rows.append([title(name, block), *cells, f"{mean(of_mean['moves']):.3f}"])
     if not rows:
         return ""
     names = ["", "entropy", "of annotators", "moves with the item"]
@@ -397,9 +404,9 @@ def _uniform(report: Report) -> str | Block:
 
 def _kappas(report: Report) -> str | Block:
     rows = [["Cohen's kappa, mean over pairs", "paper", "snow2008 affect"]]
-    for name, asked in QUESTIONS.items():
+    for name, question in QUESTIONS.items():
         ours = report["kappas"].get(name)
-        rows.append([f"  {asked}", f"{KAPPA[name]:.3f}", "-" if ours is None else f"{ours:.3f}"])
+        rows.append([f"  {question}", f"{KAPPA[name]:.3f}", "-" if ours is None else f"{ours:.3f}"])
     if not report["kappas"]:
         return ""
     return Block("Table 1: agreement on three questions", rows, "Present: rated above 50 of 100.")
@@ -413,10 +420,14 @@ def _choosing(report: Report) -> str | Block:
     for corpus in (name for name in SOURCES if name in report["choosing"]):
         rows.append([corpus])
         for model in (name for name in TABLE_4 if name in report["choosing"][corpus]):
-            held = report["choosing"][corpus][model]
-            cells = [_trial(trial, at == held["best"]) for at, trial in enumerate(held["trials"])]
+            choice = report["choosing"][corpus][model]
+            cells = [
+                _trial(trial, at == choice["best"]) for at, trial in enumerate(choice["trials"])
+            ]
             n = len(cells)
-            lacking = "" if held["best"] is not None else f" ({n} of {held['wanted']}: not chosen)"
+            lacking = (
+                "" if choice["best"] is not None else f" ({n} of {choice['wanted']}: not chosen)"
+            )
             rows.append([f"  {MODELS[model].called}{lacking}", "  ".join(cells)])
     if not rows:
         return ""
@@ -429,9 +440,9 @@ def _choosing(report: Report) -> str | Block:
 
 
 def _trial(trial: Report, best: bool) -> str:
-    held = trial["settings"]
-    rate = f"{held['training.encoder_learning_rate']:g}"
-    other = held.get("complexity_weight", held["training.epochs"])
+    settings = trial["settings"]
+    rate = f"{settings['training.encoder_learning_rate']:g}"
+    other = settings.get("complexity_weight", settings["training.epochs"])
     return whole(f"{rate}/{other:g} {trial['score']:.4f}{'*' * best}")
 
 
@@ -439,9 +450,9 @@ def _missing(report: Report) -> str:
     lines = []
     for name in (name for name in CONDITIONS if name in report["missing"]):
         of_model = report["missing"][name]
-        said = [
+        missing_of = [
             f"{model} {lacking} of {wanted}" if lacking < wanted else model
             for model, (lacking, wanted) in ((m, of_model[m]) for m in MODELS if m in of_model)
         ]
-        lines.append(f"  {name}: {', '.join(said)}")
+        lines.append(f"  {name}: {', '.join(missing_of)}")
     return "\n".join(["Not trained yet", *lines]) if lines else ""

@@ -31,14 +31,16 @@ def judged(path: Path) -> dict[str, Any]:
     """The report on a folder of outcomes."""
     front = begun_with(path, KIND)
     done = outcomes(path)
-    found = {name: _in_every_model([o for o in done if o.condition == name]) for name in CONDITIONS}
-    names = [name for name, of_condition in found.items() if of_condition]
+    outcomes_of = {
+        name: _in_every_model([o for o in done if o.condition == name]) for name in CONDITIONS
+    }
+    names = [name for name, of_condition in outcomes_of.items() if of_condition]
     about = head(path, front, (outcome.machine for outcome in done if names))
     items = {name: Items.load(path, name) for name in names}
     conditions = {}
     with progress("testing", len(names)) as advance:
         for name in names:
-            conditions[name] = _judged(CONDITIONS[name], items[name], found[name])
+            conditions[name] = _judged(CONDITIONS[name], items[name], outcomes_of[name])
             advance(1)
     correct(
         tests["ours"]
@@ -48,44 +50,46 @@ def judged(path: Path) -> dict[str, Any]:
     )
     return about | {
         "seeds": sorted({seed for condition in conditions.values() for seed in condition["seeds"]}),
-        "left_out": len(done) - sum(map(len, found.values())),
+        "left_out": len(done) - sum(map(len, outcomes_of.values())),
         "conditions": conditions,
     }
 
 
-def _in_every_model(found: Sequence[Outcome]) -> list[Outcome]:
+def _in_every_model(outcomes: Sequence[Outcome]) -> list[Outcome]:
     """Outcomes of the seeds that every model is done with, so that all are scored on the same
     runs; a model that is not begun yet does not count."""
-    done = {model: {o.seed for o in found if o.model == model} for model in MODELS}
-    seeds = set.intersection(*(held for held in done.values() if held)) if found else set()
-    return [outcome for outcome in found if outcome.seed in seeds]
+    done = {model: {o.seed for o in outcomes if o.model == model} for model in MODELS}
+    seeds = set.intersection(*(own for own in done.values() if own)) if outcomes else set()
+    return [outcome for outcome in outcomes if outcome.seed in seeds]
 
 
 # ---- one condition ----
 
 
-def _judged(condition: Condition, items: Items, found: Sequence[Outcome]) -> dict[str, Any]:
-    """Every model that was trained, and each MTL model beside STL."""
-    seeds = sorted({outcome.seed for outcome in found})
-    said = {
-        model: np.stack([_pooled(o, items) for o in found if o.model == model])  # (n_runs, n_items)
+def _judged(condition: Condition, items: Items, outcomes: Sequence[Outcome]) -> dict[str, Any]:
+    """The scores of every model, and each MTL model compared with STL."""
+    seeds = sorted({outcome.seed for outcome in outcomes})
+    answers_of = {
+        model: np.stack(
+            [_pooled(o, items) for o in outcomes if o.model == model]
+        )  # (n_runs, n_items)
         for model in MODELS
-        if any(o.model == model for o in found)
+        if any(o.model == model for o in outcomes)
     }
     models = {
         model: {
             "pooled": {kind: _scores(items.label(kind), answers) for kind in condition.tested},
-            "fits": [_figures(condition, items, o) for o in found if o.model == model],
+            "fits": [_figures(condition, items, o) for o in outcomes if o.model == model],
             "settings": items.settings.get(model, {}),
             "words": _by_vector(items, answers),
         }
-        for model, answers in said.items()
+        for model, answers in answers_of.items()
     }
     against = {
-        model: _beside(condition, items, answers, said[BASELINE])
-        | {"gap": _gap_test(found, model, seeds)}
-        for model, answers in said.items()
-        if model != BASELINE and BASELINE in said
+        model: _compared(condition, items, answers, answers_of[BASELINE])
+        | {"gap": _gap_test(outcomes, model, seeds)}
+        for model, answers in answers_of.items()
+        if model != BASELINE and BASELINE in answers_of
     }
     known = float(items.known.mean()) if len(items.known) else float("nan")
     return {
@@ -98,10 +102,10 @@ def _judged(condition: Condition, items: Items, found: Sequence[Outcome]) -> dic
     }
 
 
-def _beside(
+def _compared(
     condition: Condition, items: Items, mine: np.ndarray, theirs: np.ndarray
 ) -> dict[str, Any]:
-    """An MTL model's answers beside those of STL."""
+    """An MTL model's answers compared with those of STL."""
     tests = {
         kind: _tests(condition, items, items.label(kind), mine, theirs) for kind in condition.tested
     }
@@ -123,7 +127,7 @@ def _by_vector(items: Items, answers: np.ndarray) -> dict[str, float]:
 
 
 def _pooled(outcome: Outcome, items: Items) -> np.ndarray:
-    """What it answered to every test item, one fold after the other."""
+    """The predicted answers of all test items, one fold after another."""
     by_fold = {trained.fold: trained.codes for trained in outcome.folds}
     sizes = {fold: len(by_fold.get(fold, ())) for fold in items.folds}
     if sizes != items.folds:
@@ -134,20 +138,20 @@ def _pooled(outcome: Outcome, items: Items) -> np.ndarray:
     return np.concatenate([by_fold[fold] for fold in items.folds])
 
 
-def _scores(wanted: np.ndarray, said: np.ndarray) -> dict[str, float]:
-    """Over the predictions of all runs, (n_runs, n_items), thrown together, as the paper scores."""
-    label, answers = np.tile(wanted, len(said)), said.ravel()
+def _scores(wanted: np.ndarray, predicted: np.ndarray) -> dict[str, float]:
+    """Over the predictions of all runs, (n_runs, n_items), pooled as in the paper."""
+    label, answers = np.tile(wanted, len(predicted)), predicted.ravel()
     f1 = macro_f1(label, answers)(np.ones((1, len(label))))[0, 0]
     return {"accuracy": round(float((label == answers).mean()), 6), "f1": round(float(f1), 6)}
 
 
 def _figures(condition: Condition, items: Items, outcome: Outcome) -> dict[str, Any]:
-    """A run by itself."""
-    said = _pooled(outcome, items)
+    """The scores of one run."""
+    predicted = _pooled(outcome, items)
     return {
         "seed": outcome.seed,
         "seconds": round(outcome.seconds, 1),
-        "scores": {kind: _scores(items.label(kind), said[None]) for kind in condition.tested},
+        "scores": {kind: _scores(items.label(kind), predicted[None]) for kind in condition.tested},
         "epochs": [trained.best_epoch for trained in outcome.folds],
         "gap": {when: round(_gap(outcome, when), 6) for when in ("chosen", "last")},
     }
@@ -190,12 +194,12 @@ def _cells(items: Items, mine: np.ndarray, theirs: np.ndarray) -> dict[str, Any]
     )
     known = ~np.isnan(items.measure)
     values = np.broadcast_to(items.measure, mine.shape)
-    found = {name: values[cell & known] for name, cell in zip(CELLS, inside, strict=True)}
-    mixed = found["only MTL right"], found["only STL right"]
+    measures = {name: values[cell & known] for name, cell in zip(CELLS, inside, strict=True)}
+    mixed = measures["only MTL right"], measures["only STL right"]
     p = float(mannwhitneyu(*mixed).pvalue) if all(map(len, mixed)) else float("nan")
     return {
-        "n": {name: len(held) for name, held in found.items()},
-        "mean": {name: _mean(held) for name, held in found.items()},
+        "n": {name: len(measured) for name, measured in measures.items()},
+        "mean": {name: _mean(measured) for name, measured in measures.items()},
         "mann_whitney": p,
     }
 
@@ -212,12 +216,12 @@ def _gap(outcome: Outcome, when: str) -> float:
     return float(np.mean([t.main[when][1] - t.main[when][0] for t in outcome.folds]))
 
 
-def _gap_test(found: Sequence[Outcome], model: str, seeds: Sequence[int]) -> dict[str, Any]:
+def _gap_test(outcomes: Sequence[Outcome], model: str, seeds: Sequence[int]) -> dict[str, Any]:
     """The gap of an MTL model less that of STL, over seeds."""
-    made = {}
+    tests = {}
     for when in ("chosen", "last"):
-        gaps = {(o.model, o.seed): _gap(o, when) for o in found}
+        gaps = {(o.model, o.seed): _gap(o, when) for o in outcomes}
         mine, theirs = (np.array([gaps[m, s] for s in seeds]) for m in (model, BASELINE))
         difference = over_seeds(mine, theirs)
-        made[when] = short(replace(difference, n_groups=0))
-    return made
+        tests[when] = short(replace(difference, n_groups=0))
+    return tests

@@ -1,4 +1,4 @@
-"""What the paper claims, and what became of it here, in plain words."""
+"""The claims of the paper, each with its verdict."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from dissensus.papers.soft_labels.printed import BASELINE, MODELS, NEAR, TABLES
 
 
 def claims(report: Report) -> str:
-    """What the paper claims, and what became of it here."""
+    """The claims of the paper, a line each."""
     every: tuple[Claim, ...] = (
         ("Its figures can be met", _met),
         ("MTL beats STL with gold labels (Table 1)", lambda r: _beats(r, 1)),
@@ -30,15 +30,19 @@ def claims(report: Report) -> str:
 
 
 def _of_table(report: Report, *tables: int) -> dict[str, Report]:
-    found = report["conditions"]
-    return {name: held for name, held in found.items() if CONDITIONS[name].table in tables}
+    conditions = report["conditions"]
+    return {
+        name: condition
+        for name, condition in conditions.items()
+        if CONDITIONS[name].table in tables
+    }
 
 
 def _met(report: Report) -> str:
     """How many printed accuracies we reach; of stems' silver labels the nearer protocol counts."""
     below, n = [], 0
-    for name, found in _of_table(report, 1, 2).items():
-        for model, of_model in found["models"].items():
+    for name, condition in _of_table(report, 1, 2).items():
+        for model, of_model in condition["models"].items():
             n += 1
             best = max(pooled["accuracy"] for pooled in of_model["pooled"].values())
             missing = TABLES[name][model].accuracy / 100 - best
@@ -52,16 +56,18 @@ def _met(report: Report) -> str:
 
 def _beats(report: Report, table: int) -> str:
     """In how many comparisons MTL is more accurate, and where that is beyond doubt."""
-    said: dict[str, list[str]] = {}
+    where_of: dict[str, list[str]] = {}
     higher = n = 0
-    for name, found in _of_table(report, table).items():
-        for model, against in found["against"].items():
+    for name, condition in _of_table(report, table).items():
+        for model, against in condition["against"].items():
             test = against["tests"]["gold"]["ours"]["accuracy"]
-            said.setdefault(holds(test), []).append(f"{_short(model)} in {name}")
+            where_of.setdefault(holds(test), []).append(f"{_short(model)} in {name}")
             higher, n = higher + (number(test["effect"]) > 0), n + 1
     if not n:
         return ""
-    parts = [f"{words}: {', '.join(where)}" for words, where in said.items() if words != UNKNOWN]
+    parts = [
+        f"{words}: {', '.join(where)}" for words, where in where_of.items() if words != UNKNOWN
+    ]
     return "; ".join([f"its accuracy is higher in {higher} of {n}", *parts])
 
 
@@ -72,10 +78,10 @@ def _short(model: str) -> str:
 def _best_loss(report: Report) -> str:
     """Which MTL model has the highest accuracy in each condition."""
     best = {}
-    for name, found in _of_table(report, 1, 2).items():
+    for name, condition in _of_table(report, 1, 2).items():
         scores = {
-            model: held["pooled"]["gold"]["accuracy"]
-            for model, held in found["models"].items()
+            model: of_model["pooled"]["gold"]["accuracy"]
+            for model, of_model in condition["models"].items()
             if model != BASELINE
         }
         if len(scores) == len(MODELS) - 1:
@@ -90,8 +96,8 @@ def _best_loss(report: Report) -> str:
 def _agreement(report: Report) -> str:
     """The direction of every comparison of the mixed cells, and how many are significant."""
     more, less, n = [], 0, 0
-    for name, found in _of_table(report, 1, 2).items():
-        for model, against in found["against"].items():
+    for name, condition in _of_table(report, 1, 2).items():
+        for model, against in condition["against"].items():
             cells = against["cells"]
             mine, theirs = (number(cells["mean"][c]) for c in ("only MTL right", "only STL right"))
             if np.isnan(mine) or np.isnan(theirs):
@@ -112,8 +118,8 @@ def _overfits_less(report: Report) -> str:
     """Whether the gap is smaller beyond doubt."""
     smaller = {"chosen": 0, "last": 0}
     larger, n = {"chosen": 0, "last": 0}, 0
-    for found in _of_table(report, 1, 2).values():
-        for against in found["against"].values():
+    for condition in _of_table(report, 1, 2).values():
+        for against in condition["against"].values():
             n += 1
             for when, gap in against["gap"].items():
                 smaller[when] += number(gap["high"]) < 0
@@ -131,15 +137,17 @@ def _overfits_less(report: Report) -> str:
 def _alike(report: Report) -> str:
     """How far two models are apart that only rounding tells apart, of single runs and of all."""
     apart = {}
-    for name, found in _of_table(report, 1, 2).items():
+    for name, condition in _of_table(report, 1, 2).items():
         both = [
-            found["models"][model]["fits"] for model in ("kl", "ce") if model in found["models"]
+            condition["models"][model]["fits"]
+            for model in ("kl", "ce")
+            if model in condition["models"]
         ]
         if len(both) == 2:
             runs = [[fit["scores"]["gold"]["accuracy"] for fit in fits] for fits in both]
             apart[name] = 100 * (np.array(runs[0]) - np.array(runs[1]))
-    same = [name for name, held in apart.items() if not held.any()]
-    other = {name: held for name, held in apart.items() if held.any()}
+    same = [name for name, differences in apart.items() if not differences.any()]
+    other = {name: differences for name, differences in apart.items() if differences.any()}
     parts = [f"so they do in every run of {', '.join(same)}"] if same else []
     if other:
         single = np.abs(np.concatenate(list(other.values())))
@@ -155,52 +163,53 @@ def _alike(report: Report) -> str:
 
 def _missing_vectors(report: Report) -> str:
     """What accuracy would be if words without a vector were tagged as well as those with one."""
-    said = []
-    for name, found in _of_table(report, 1, 2).items():
-        share = number(found["with_vector"])
+    parts = []
+    for name, condition in _of_table(report, 1, 2).items():
+        share = number(condition["with_vector"])
         if np.isnan(share):
             continue
         below = {
-            model: TABLES[name][model].accuracy - 100 * held["pooled"]["gold"]["accuracy"]
-            for model, held in found["models"].items()
+            model: TABLES[name][model].accuracy - 100 * of_model["pooled"]["gold"]["accuracy"]
+            for model, of_model in condition["models"].items()
         }
         lost = {
-            model: 100 * (number(held["words"]["with"]) - held["pooled"]["gold"]["accuracy"])
-            for model, held in found["models"].items()
+            model: 100
+            * (number(of_model["words"]["with"]) - of_model["pooled"]["gold"]["accuracy"])
+            for model, of_model in condition["models"].items()
         }
-        said.append(
+        parts.append(
             f"{name} {_range(lost.values())} points for {_range(below.values())} below the paper"
         )
-    if not said:
+    if not parts:
         return ""
     return (
         "were they tagged as well as words with one, accuracy would be higher by: "
-        f"{'; '.join(said)}. No proof: such words are harder by themselves"
+        f"{'; '.join(parts)}. No proof: such words are harder by themselves"
     )
 
 
 def _range(values: Iterable[float]) -> str:
-    least, most = min(held := list(values)), max(held)
+    least, most = min(listed := list(values)), max(listed)
     return f"{least:.1f} to {most:.1f}"
 
 
 def _flatters(report: Report) -> str:
-    return _beside(report, "pos-cv-tweets", "by tweet", "by token")
+    return _accuracies(report, "pos-cv-tweets", "by tweet", "by token")
 
 
 def _carried(report: Report) -> str:
-    return _beside(report, "pos-cv-fresh", "with a fresh Adam", "as printed")
+    return _accuracies(report, "pos-cv-fresh", "with a fresh Adam", "as printed")
 
 
-def _beside(report: Report, other: str, this: str, that: str) -> str:
-    """The accuracy of every model in a condition of ours, and in the one that it changes."""
-    found = report["conditions"]
-    if other not in found or "pos-cv" not in found:
+def _accuracies(report: Report, other: str, this: str, that: str) -> str:
+    """The accuracy of every model in a condition that we add, and in the one that it varies."""
+    conditions = report["conditions"]
+    if other not in conditions or "pos-cv" not in conditions:
         return ""
     pairs = []
     for model in MODELS:
-        both = [found[name]["models"].get(model) for name in (other, "pos-cv")]
+        both = [conditions[name]["models"].get(model) for name in (other, "pos-cv")]
         if all(both):
-            scores = [100 * held["pooled"]["gold"]["accuracy"] for held in both if held]
+            scores = [100 * of_model["pooled"]["gold"]["accuracy"] for of_model in both if of_model]
             pairs.append(f"{MODELS[model]} {scores[0]:.2f} against {scores[1]:.2f}")
     return f"{this} against {that}: {', '.join(pairs)}" if pairs else ""

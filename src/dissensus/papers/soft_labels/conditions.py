@@ -23,30 +23,30 @@ N_FOLDS = 5
 
 
 def read(data: Path) -> dict[str, Corpus]:
-    """The corpora of the paper that a folder holds, or the one that it is."""
+    """The corpora of the paper that a folder contains, or the one corpus that it is."""
     from dissensus import datasets
 
     there = [data / name for name in CORPORA if (data / name).is_dir()]
-    found = {}
+    corpora = {}
     for path in there or [data]:
         corpus = datasets.read(path)
         if corpus.name not in CORPORA:
             raise DataError(f"{path}: holds {corpus.name!r}, not {' or '.join(CORPORA)}")
-        found[corpus.name] = corpus
-    return found
+        corpora[corpus.name] = corpus
+    return corpora
 
 
 @dataclass(frozen=True)
 class Condition:
-    """A block of the paper's tables, or one of ours beside them.
+    """A block of the paper's tables, or one that we add (table 0).
 
     Args:
         label: what the main task learns: gold, or the majority of the crowd ("silver").
         chosen_by: the labels of the development part that an epoch is chosen by.
-        tested: the labels that predictions are held against, the primary ones first.
+        tested: the labels that predictions are compared with, the primary ones first.
         folds: "tokens" and "tweets" are five folds of the crowd's part, "official" the separate
             test set, "fold10" the ten ready-made folds of stems.
-        carried: whether Adam's moments go on from fold to fold, as in the released code.
+        carried: whether Adam keeps its moments from fold to fold, as in the released code.
         drop_ties: whether items on which the crowd ties are left out everywhere.
         table: of the paper; 0 is ours.
         draws: of the paper's test of significance.
@@ -101,27 +101,25 @@ PRINTED = tuple(name for name, condition in CONDITIONS.items() if condition.tabl
 
 
 def with_automatic(corpus: Corpus) -> Corpus:
-    """The corpus with its automatic tokens (@USER, URL) as unanimous NOUN, said by everybody.
+    """The corpus with its automatic tokens (@USER, URL) as NOUN, answered by every annotator.
 
     The paper's file counts them so: they are learned, and their soft label is all but one-hot.
     """
     if "auto_labelled" not in corpus.item_attributes:
         return corpus
-    asked = corpus["tag"]
+    tags = corpus["tag"]
     automatic = np.asarray(corpus.item_attributes["auto_labelled"]).astype(bool)
-    items = np.flatnonzero(automatic & (asked.per_item() == 0))
-    assert isinstance(asked.scale, Nominal)
-    noun = asked.scale.values.index("NOUN")
+    items = np.flatnonzero(automatic & (tags.per_item() == 0))
+    assert isinstance(tags.scale, Nominal)
+    noun = tags.scale.values.index("NOUN")
     n = corpus.n_annotators
     added = Annotations.from_arrays(
-        np.r_[asked.item, np.repeat(items, n)],
-        np.r_[
-            asked.annotator_codes("counting automatic tokens"), np.tile(np.arange(n), len(items))
-        ],
-        np.r_[asked.answer, np.full(len(items) * n, noun)].astype(asked.answer.dtype),
-        asked.scale,
-        items=asked.items,
-        annotators=asked.annotators,
+        np.r_[tags.item, np.repeat(items, n)],
+        np.r_[tags.annotator_codes("counting automatic tokens"), np.tile(np.arange(n), len(items))],
+        np.r_[tags.answer, np.full(len(items) * n, noun)].astype(tags.answer.dtype),
+        tags.scale,
+        items=tags.items,
+        annotators=tags.annotators,
     )
     return replace(corpus, questions={**corpus.questions, "tag": added})
 
@@ -131,9 +129,9 @@ def labels(corpus: Corpus, question: str, label: Label) -> np.ndarray:
     if label == "gold" and question not in corpus.gold:
         raise DataError(f"{corpus.name}: no gold label for {question!r}")
     given = corpus.gold[question] if label == "gold" else corpus[question].consensus("first")
-    found = np.full(corpus.n_items, -1)
-    found[given.item] = given.answer
-    return found
+    codes = np.full(corpus.n_items, -1)
+    codes[given.item] = given.answer
+    return codes
 
 
 def tied(corpus: Corpus, question: str) -> np.ndarray:
@@ -146,16 +144,16 @@ def tied(corpus: Corpus, question: str) -> np.ndarray:
 
 
 def folds(corpus: Corpus, condition: Condition) -> list[Fold]:
-    """What is learned from, chosen by and tested on, the same in every run."""
+    """Training, development and test items of each fold, the same in every run."""
     if condition.folds == "tokens":
         return _by_token(corpus, condition.question)
     if condition.folds == "tweets":
         return _by_tweet(corpus, condition.question)
-    made = official(corpus, "fold10" if condition.folds == "fold10" else "official")
+    whole_folds = official(corpus, "fold10" if condition.folds == "fold10" else "official")
     if not condition.drop_ties:
-        return made
+        return whole_folds
     kept = np.flatnonzero(~tied(corpus, condition.question))
-    return [_only(fold, kept) for fold in made]
+    return [_only(fold, kept) for fold in whole_folds]
 
 
 def _by_token(corpus: Corpus, question: str) -> list[Fold]:
@@ -167,13 +165,13 @@ def _by_token(corpus: Corpus, question: str) -> list[Fold]:
     if np.bincount(gold).max(initial=0) < N_FOLDS:  # which scikit-learn refuses
         raise DataError(f"{corpus.name}: no tag has {N_FOLDS} tokens, one for each fold")
     dealt = StratifiedKFold(N_FOLDS, shuffle=True, random_state=0).split(items, gold)
-    made = []
+    folds = []
     for number, (rest, test) in enumerate(dealt):
         drawn = np.random.default_rng([0, number]).permutation(rest)[: len(items) // N_FOLDS]
         inside = np.isin(rest, drawn)
-        train, held = items[rest[~inside]], items[rest[inside]]
-        made.append(Fold(f"fold {number + 1}", train, items[test], held))
-    return made
+        train, development = items[rest[~inside]], items[rest[inside]]
+        folds.append(Fold(f"fold {number + 1}", train, items[test], development))
+    return folds
 
 
 def _by_tweet(corpus: Corpus, question: str) -> list[Fold]:
@@ -181,15 +179,15 @@ def _by_tweet(corpus: Corpus, question: str) -> list[Fold]:
     items = _of_crowd(corpus)
     crowd = corpus.select(items=items)
     units = crowd.units("content")
-    made = []
+    folds = []
     for number, fold in enumerate(k_fold(crowd, N_FOLDS, 0, "content", question)):
         tweets = np.random.default_rng([0, number]).permutation(np.unique(units[fold.train]))
         size = np.cumsum(np.bincount(units[fold.train])[tweets])
-        held = tweets[: int(np.searchsorted(size, len(items) // N_FOLDS)) + 1]
-        inside = np.isin(units[fold.train], held)
+        drawn = tweets[: int(np.searchsorted(size, len(items) // N_FOLDS)) + 1]
+        inside = np.isin(units[fold.train], drawn)
         train, dev = items[fold.train[~inside]], items[fold.train[inside]]
-        made.append(Fold(fold.name, train, items[fold.test], dev))
-    return made
+        folds.append(Fold(fold.name, train, items[fold.test], dev))
+    return folds
 
 
 def _of_crowd(corpus: Corpus) -> np.ndarray:
@@ -199,7 +197,7 @@ def _of_crowd(corpus: Corpus) -> np.ndarray:
 
 def _only(fold: Fold, kept: np.ndarray) -> Fold:
     assert fold.validation is not None
-    train, test, held = (
+    train, test, development = (
         np.intersect1d(part, kept) for part in (fold.train, fold.test, fold.validation)
     )
-    return replace(fold, train=train, test=test, validation=held)
+    return replace(fold, train=train, test=test, validation=development)

@@ -31,11 +31,11 @@ from dissensus.training.validation import Validation, mean_loss
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """Everything that decides how trainings end, but for the corpora.
+    """Everything that the results of trainings depend on, except the corpora.
 
     Args:
         methods: condition -> model -> the method, without a seed.
-        stack: whether folds train side by side on a GPU, where they can.
+        stack: whether folds are stacked on a GPU, where they can be.
     """
 
     methods: Mapping[str, Mapping[str, TrainedMethod]]
@@ -67,7 +67,7 @@ class Task:
 
 @dataclass(eq=False)
 class Opened:
-    """The corpora, and what of one condition is laid out for all its trainings."""
+    """The corpora, and the examples of one condition, which all its trainings share."""
 
     corpora: dict[str, Corpus]
     condition: str = ""
@@ -76,22 +76,22 @@ class Opened:
     laid_out: ExamplesCache = field(default_factory=dict)
 
     def turn_to(self, condition: Condition) -> None:
-        """Lay out another condition; the former is forgotten."""
+        """Prepare the examples of another condition; those of the one before are dropped."""
         if self.condition == condition.name:
             return
         corpus = self.corpora[condition.corpus]
         self.condition, self.folds = condition.name, folds(corpus, condition)
         self.laid_out, self.parts = {}, []
         for fold in self.folds:
-            train, test, held = fold.parts(corpus)
-            assert held is not None
-            self.parts.append((train, test, held))
+            train, test, development = fold.parts(corpus)
+            assert development is not None
+            self.parts.append((train, test, development))
 
 
 def _trained(
     method: TrainedMethod, seed: int, condition: Condition, opened: Opened, stack: bool
 ) -> list[Trained]:
-    """Every fold: one after another where Adam goes on, else side by side where that is quick."""
+    """Train every fold: in order if Adam keeps its moments, else stacked where that is faster."""
     opened.turn_to(condition)
 
     def begun(number: int) -> _Training:
@@ -104,7 +104,7 @@ def _trained(
         for error in train_all([one.run for one in together]).values():
             raise error
         return [one.ended() for one in together]
-    found: list[Trained] = []
+    trainings: list[Trained] = []
     state: dict[str, Any] = {}
     for number in range(len(opened.folds)):
         one = begun(number) if number else first
@@ -112,8 +112,8 @@ def _trained(
             one.run.optimiser.load_state_dict(state)
         one.run.train()
         state = one.run.optimiser.state_dict() if condition.carried else {}
-        found.append(one.ended())
-    return found
+        trainings.append(one.ended())
+    return trainings
 
 
 @dataclass(eq=False)
@@ -134,18 +134,18 @@ class _Training:
     def begun(
         cls, method: TrainedMethod, seed: int, condition: Condition, opened: Opened, number: int
     ) -> _Training:
-        train, test, held = opened.parts[number]
-        made = seeded(method, seed)
-        assert isinstance(made, TrainedMethod)
-        made.begin_fit(train, condition.question, None)
-        run = made.trainer(train, None, opened.laid_out)
+        train, test, development = opened.parts[number]
+        own = seeded(method, seed)
+        assert isinstance(own, TrainedMethod)
+        own.begin_fit(train, condition.question, None)
+        run = own.trainer(train, None, opened.laid_out)
         tested, judged = (
-            made.shared_examples(part, made.encodings(part), opened.laid_out)
-            for part in (test, held)
+            own.shared_examples(part, own.encodings(part), opened.laid_out)
+            for part in (test, development)
         )
-        wanted = labels(held, condition.question, condition.chosen_by)
+        wanted = labels(development, condition.question, condition.chosen_by)
         fold = opened.folds[number]
-        one = cls(made, condition.question, fold, run, tested, judged, wanted)
+        one = cls(own, condition.question, fold, run, tested, judged, wanted)
         run.validation = Validation("macro-F1", one.figure, True)
         run.log.chosen_by = "macro-F1"
         return one
@@ -157,21 +157,21 @@ class _Training:
         """
         if self.run.training.patience or self.run.epoch == self.run.training.epochs:
             self.last = self._main_losses()
-        said, known = self._said(self.held), self.wanted >= 0
-        return float(macro_f1(self.wanted[known], said[known])(np.ones((1, known.sum())))[0, 0])
+        answers, known = self._answers(self.held), self.wanted >= 0
+        return float(macro_f1(self.wanted[known], answers[known])(np.ones((1, known.sum())))[0, 0])
 
-    def _said(self, examples: Examples) -> np.ndarray:
-        """What the main task answers to these items, codes."""
+    def _answers(self, examples: Examples) -> np.ndarray:
+        """The answers of the main task to these items, as codes."""
         network = self.run.network
         network.eval()
-        found = []
+        answers = []
         with torch.inference_mode():
             for cut in batch_indices(
                 examples, np.arange(examples.n_items), self.run.training, None
             ):
                 outputs = network(examples.batch(*cut)).items[self.question]
-                found.append(self.method.answers(self.question, outputs).value)
-        return np.concatenate(found)
+                answers.append(self.method.answers(self.question, outputs).value)
+        return np.concatenate(answers)
 
     def _main_losses(self) -> list[float]:
         """The main task's loss on the training and on the development part, without dropout."""
@@ -180,11 +180,11 @@ class _Training:
         return [mean_loss(self.run.network, main, part, self.run.training) for part in both]
 
     def ended(self) -> Trained:
-        """What came of it, with the weights of the chosen epoch."""
+        """The result, with the weights of the chosen epoch."""
         log = self.run.log
         return Trained(
             self.fold.name,
-            letters(self._said(self.test)),
+            letters(self._answers(self.test)),
             log.best_epoch,
             [round(figure, 6) for figure in log.validation],
             [round(loss, 6) for loss in log.train],

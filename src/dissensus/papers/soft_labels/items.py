@@ -1,5 +1,5 @@
-"""What judging a condition needs of its test items, kept beside the outcomes: no corpus is read
-again, and outcomes of other data are refused."""
+"""Facts about the test items of a condition, saved with the outcomes: a report reads no corpus, and
+outcomes of other data are refused."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class Items:
     # ---- a file each ----
 
     def keep(self, folder: Path) -> None:
-        """Write it, or compare it with what is there: a folder holds outcomes of one kind."""
+        """Write them; refuse a folder that was begun with other data or settings."""
         content = {
             "folds": self.folds,
             "gold": letters(self.gold),

@@ -43,7 +43,7 @@ def methods(
     Args:
         settings: other ones, name and value as typed.
     """
-    made = {}
+    by_model = {}
     for model, soft_loss in LOSSES.items():
         plain = SoftLabelMtl(
             encoder=_encoder(condition, glove, settings),
@@ -57,8 +57,8 @@ def methods(
         )
         other = changed(plain, _typed(settings))
         assert isinstance(other, SoftLabelMtl)
-        made[model] = other
-    return made
+        by_model[model] = other
+    return by_model
 
 
 def _encoder(
@@ -81,11 +81,11 @@ def _typed(settings: Sequence[tuple[str, str]]) -> dict[str, Any]:
     return {name: known[name] for name, _ in settings}
 
 
-def told(method: TrainedMethod) -> dict[str, Any]:
-    """A method's settings to be kept: whichever folder the word vectors lie in, and device."""
-    found = settings_of(method)
-    if isinstance(found["encoder"], str) and found["encoder"].startswith("tagger:"):
-        found["encoder"] = f"tagger:{Path(found['encoder'].partition(':')[2]).name}"
+def saved_settings(method: TrainedMethod) -> dict[str, Any]:
+    """The settings of a method to save: without the device, and the folder of word vectors."""
+    settings = settings_of(method)
+    if isinstance(settings["encoder"], str) and settings["encoder"].startswith("tagger:"):
+        settings["encoder"] = f"tagger:{Path(settings['encoder'].partition(':')[2]).name}"
     untold = {"training.device", "training.save_every", "training.compile"}
-    untold |= {name for name, value in LATER.items() if found[name] == value}
-    return {name: value for name, value in found.items() if name not in untold}
+    untold |= {name for name, value in LATER.items() if settings[name] == value}
+    return {name: value for name, value in settings.items() if name not in untold}

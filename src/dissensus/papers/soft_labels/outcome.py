@@ -1,4 +1,4 @@
-"""What is kept of a model trained with one seed on all folds of a condition: a small folder."""
+"""The saved outcome of a model with one seed on all folds of a condition: a small folder."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ def plan(
         stack: whether folds of stems are stacked on a GPU.
     """
     from dissensus.papers.soft_labels.fits import Opened, Task
-    from dissensus.papers.soft_labels.networks import methods, told
+    from dissensus.papers.soft_labels.networks import methods, saved_settings
 
     _check_vectors(glove)
     ready = {name: with_automatic(corpus) for name, corpus in corpora.items()}
@@ -47,7 +47,9 @@ def plan(
     ]
     items = []
     for condition in conditions:
-        known = {model: told(method) for model, method in task.methods[condition.name].items()}
+        known = {
+            model: saved_settings(method) for model, method in task.methods[condition.name].items()
+        }
         items.append(Items.of(ready[condition.corpus], condition, known, glove))
     return Plan(
         items, ready, task, Opened(ready), lambda place: InTurn(place.missing(keys), len(keys))

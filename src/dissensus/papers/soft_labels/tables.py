@@ -1,4 +1,4 @@
-"""Report -> the paper's tables in plain text, with ours beside."""
+"""Report -> the paper's tables as text, its figures next to ours."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ WORDS = (
 
 
 def shown(report: Report, width: int | None = None) -> str:
-    """All tables of a report, with what they say in plain words.
+    """All tables of a report, and its claims.
 
     Args:
         width: of a terminal; nothing is broken if left out.
@@ -69,18 +69,18 @@ def _about(report: Report) -> str:
 def _table(report: Report, table: int) -> str | Block:
     """A block for each condition: the paper's figures, ours, the difference, stars, verdicts."""
     rows: list[list[str]] = []
-    for name, found in report["conditions"].items():
+    for name, block in report["conditions"].items():
         condition = CONDITIONS[name]
         if condition.table != table:
             continue
         for kind in condition.tested:
-            rows.append([_title(condition, kind) + _fewer(report, found)])
+            rows.append([_title(condition, kind) + _fewer(report, block)])
             if kind == "gold" and name in EARLIER:
                 who, accuracy = EARLIER[name]
                 rows.append([f"  {who}", f"{accuracy:.2f}", *[""] * 7])
-            most = f"{100 * found['majority'][kind]:.2f}"
+            most = f"{100 * block['majority'][kind]:.2f}"
             rows.append(["  always the most frequent label", "", most, *[""] * 6])
-            rows += [_row(name, model, found, kind) for model in MODELS if model in found["models"]]
+            rows += [_row(name, model, block, kind) for model in MODELS if model in block["models"]]
     if not rows:
         return ""
     names = [f"{metric}: {what}" for metric in ("accuracy", "F1") for what in WHAT]
@@ -105,16 +105,16 @@ def _title(condition: Condition, kind: str) -> str:
     return f"{condition.title} ({condition.name}), tested on {against}"
 
 
-def _fewer(report: Report, found: Report) -> str:
+def _fewer(report: Report, block: Report) -> str:
     """How many runs a condition has, where others have more."""
-    n, most = len(found["seeds"]), len(report["seeds"])
+    n, most = len(block["seeds"]), len(report["seeds"])
     return f", {n} of {most} runs so far" if n < most else ""
 
 
-def _row(name: str, model: str, found: Report, kind: str) -> list[str]:
-    pooled = found["models"][model]["pooled"][kind]
-    fits = [fit["scores"][kind] for fit in found["models"][model]["fits"]]
-    against = found["against"].get(model, {}).get("tests", {}).get(kind)
+def _row(name: str, model: str, block: Report, kind: str) -> list[str]:
+    pooled = block["models"][model]["pooled"][kind]
+    fits = [fit["scores"][kind] for fit in block["models"][model]["fits"]]
+    against = block["against"].get(model, {}).get("tests", {}).get(kind)
     printed = TABLES.get(name, {}).get(model)
     cells = [f"  {MODELS[model]}"]
     for metric in ("accuracy", "f1"):
@@ -145,26 +145,26 @@ def _stars(against: Report, metric: str) -> str:
     return next((stars for level, stars in STARS if p <= level), "")
 
 
-def _over(found: Report) -> str:
+def _over(test: Report) -> str:
     """How much more accurate a model is than STL, and whether that holds."""
-    return f"{points(found, 'seed')}: {holds(found)}"
+    return f"{points(test, 'seed')}: {holds(test)}"
 
 
 # ---- Table 3 ----
 
 
 def _cells_table(report: Report) -> str | Block:
-    """Who is right where, and how sure the crowd is there."""
+    """Which models are right, and how much the crowd agrees there."""
     rows: list[list[str]] = []
-    for name, found in report["conditions"].items():
-        if not any(sum(a["cells"]["n"].values()) for a in found["against"].values()):
+    for name, block in report["conditions"].items():
+        if not any(sum(a["cells"]["n"].values()) for a in block["against"].values()):
             continue
         what = "entropy" if CONDITIONS[name].corpus == STEMS else "kurtosis"
         rows.append([f"{CONDITIONS[name].title} ({name}), {what}"])
         if name == KURTOSIS_CONDITION:
             printed = [f"{KURTOSIS[cell]:.3f}" for cell in CELLS]
             rows.append([f"  paper, {MODELS[KURTOSIS_MODEL]}", *printed, "p <= 0.05"])
-        for model, against in found["against"].items():
+        for model, against in block["against"].items():
             cells, p = against["cells"], number(against["cells"]["mann_whitney"])
             figures = [
                 f"{number(cells['mean'][cell]):.3f} ({cells['n'][cell]:,})"
@@ -191,16 +191,16 @@ def _cells_table(report: Report) -> str | Block:
 def _words_table(report: Report) -> str | Block:
     """How accurate models are on words with a vector, and on those without."""
     rows: list[list[str]] = []
-    for name, found in report["conditions"].items():
-        share = number(found["with_vector"])
+    for name, block in report["conditions"].items():
+        share = number(block["with_vector"])
         if np.isnan(share):
             continue
-        about = f"{100 * share:.1f} % of {found['n_items']:,} words have a vector"
+        about = f"{100 * share:.1f} % of {block['n_items']:,} words have a vector"
         rows.append([f"{CONDITIONS[name].title} ({name}): {about}"])
-        for model, held in found["models"].items():
-            each = (held["words"]["with"], held["words"]["without"])
+        for model, of_model in block["models"].items():
+            each = (of_model["words"]["with"], of_model["words"]["without"])
             ours = [f"{100 * number(figure):.2f}" for figure in each]
-            every = f"{100 * held['pooled']['gold']['accuracy']:.2f}"
+            every = f"{100 * of_model['pooled']['gold']['accuracy']:.2f}"
             paper = _paper(TABLES.get(name, {}).get(model), "accuracy").rstrip("*")
             rows.append([f"  {MODELS[model]}", *ours, every, paper])
     if not rows:
@@ -216,13 +216,13 @@ def _words_table(report: Report) -> str | Block:
 def _gap_table(report: Report) -> str | Block:
     """The main task's loss on the development part less that in training."""
     rows: list[list[str]] = []
-    for name, found in report["conditions"].items():
+    for name, block in report["conditions"].items():
         rows.append([f"{CONDITIONS[name].title} ({name})"])
-        for model, of_model in found["models"].items():
+        for model, of_model in block["models"].items():
             cells = [f"  {MODELS[model]}"]
             for when in ("chosen", "last"):
                 gaps = [fit["gap"][when] for fit in of_model["fits"]]
-                against = found["against"].get(model)
+                against = block["against"].get(model)
                 less = _difference_of_gaps(against["gap"][when]) if against else ""
                 cells += [f"{np.mean(gaps):.3f}", less]
             rows.append(cells)

@@ -1,1 +1,1 @@
-"""Questions of ours that stand beside SeedBERT's tables."""
+"""Studies of our own that belong to SeedBERT, but not to its tables."""

@@ -15,7 +15,7 @@ import numpy as np
 from dissensus.evaluation import Difference, corrected
 from dissensus.papers.seedbert.conditions import N_FOLDS
 from dissensus.papers.seedbert.corpora import FIRST
-from dissensus.papers.seedbert.figures import Figures, nearer, told
+from dissensus.papers.seedbert.figures import Figures, in_short, nearer
 from dissensus.papers.seedbert.models import DEEP, SEEDS, SINGLE, VARIANTS
 from dissensus.papers.seedbert.outcome import Outcome
 from dissensus.papers.seedbert.scoring import CAUTIOUS, DISTANCES, TEMPERED, VOTES, temperatures
@@ -32,7 +32,7 @@ def calibrated(of_corpus: Mapping[str, Figures]) -> dict[str, Any]:
     what settings do can be told from what members do. Cross-entropies less a single one are
     corrected (Holm) over all corpora but the first.
     """
-    counted = {c: found for c, found in of_corpus.items() if found.condition.source.counted}
+    counted = {c: figures for c, figures in of_corpus.items() if figures.condition.source.counted}
     return _less_one(counted, TEMPERED)
 
 
@@ -42,29 +42,31 @@ def again(of_corpus: Mapping[str, Figures]) -> dict[str, Any]:
 
 
 def _less_one(of_corpus: Mapping[str, Figures], read: str) -> dict[str, Any]:
-    made: dict[str, dict[str, dict[str, dict[str, Difference]]]] = {}
-    for corpus, found in of_corpus.items():
+    tests_of: dict[str, dict[str, dict[str, dict[str, Difference]]]] = {}
+    for corpus, figures in of_corpus.items():
         for model in ENSEMBLES:
-            if found.shared(model, SINGLE):
-                made.setdefault(corpus, {})[model] = _less_one_network(found, model, read)
-    counted = [less[SINGLE] for corpus in made if corpus != FIRST for less in made[corpus].values()]
+            if figures.shared(model, SINGLE):
+                tests_of.setdefault(corpus, {})[model] = _less_one_network(figures, model, read)
+    counted = [
+        less[SINGLE] for corpus in tests_of if corpus != FIRST for less in tests_of[corpus].values()
+    ]
     tests = corrected([less[BY] for less in counted])
     for less, test in zip(counted, tests, strict=True):
         less[BY] = test
     return {
         corpus: {
-            model: {other: told(tests) for other, tests in less.items()}
+            model: {other: in_short(tests) for other, tests in less.items()}
             for model, less in of_model.items()
         }
-        for corpus, of_model in made.items()
+        for corpus, of_model in tests_of.items()
     }
 
 
-def _less_one_network(found: Figures, model: str, read: str) -> dict[str, dict[str, Difference]]:
+def _less_one_network(figures: Figures, model: str, read: str) -> dict[str, dict[str, Difference]]:
     mine = model, read
     return {
-        SINGLE: nearer(found, mine, (SINGLE, read), *DISTANCES),
-        MEMBER: nearer(found, mine, mine, *DISTANCES, n_members=1),
+        SINGLE: nearer(figures, mine, (SINGLE, read), *DISTANCES),
+        MEMBER: nearer(figures, mine, mine, *DISTANCES, n_members=1),
     }
 
 
@@ -77,42 +79,42 @@ def tempering(of_corpus: Mapping[str, Figures]) -> dict[str, Any]:
     "items": set aside in a fit, in mean; "rare": the fewest and most of them in a fit whose label
     is not the corpus's most frequent one.
     """
-    made = {}
-    for corpus, found in of_corpus.items():
-        models = [model for model in (SINGLE, *VARIANTS) if model in found.done]
-        if models and found.condition.source.counted:
-            sizes, rare = _set_aside(found)
-            made[corpus] = {
+    by_corpus = {}
+    for corpus, figures in of_corpus.items():
+        models = [model for model in (SINGLE, *VARIANTS) if model in figures.done]
+        if models and figures.condition.source.counted:
+            sizes, rare = _set_aside(figures)
+            by_corpus[corpus] = {
                 "items": float(np.mean(sizes)),
                 "rare": [min(rare), max(rare)],
-                "models": {model: _tempered(found, model) for model in models},
+                "models": {model: _tempered(figures, model) for model in models},
             }
-    return made
+    return by_corpus
 
 
-def _set_aside(found: Figures) -> tuple[list[int], list[int]]:
+def _set_aside(figures: Figures) -> tuple[list[int], list[int]]:
     """How many items, and how many with a rare label, of every fit."""
-    label = found.items.label
+    label = figures.items.label
     often = np.bincount(label[label >= 0]).argmax()
     folds = [
         label[outcome.aside[1][outcome.aside[0] == fold]]
-        for of_model in found.done.values()
+        for of_model in figures.done.values()
         for outcome in of_model.values()
         for fold in np.unique(outcome.aside[0])
     ]
-    return [len(held) for held in folds], [int((held != often).sum()) for held in folds]
+    return [len(labels) for labels in folds], [int((labels != often).sum()) for labels in folds]
 
 
-def _tempered(found: Figures, model: str) -> dict[str, Any]:
+def _tempered(figures: Figures, model: str) -> dict[str, Any]:
     """Of all fits of a model: the ends of its temperatures, and cross-entropies where one is below
     1 (made surer by few labels) and where it is not; "votes": those of its votes there;
     "cautious": those of all fits if no temperature were below 1."""
     chosen, crossed, votes, cautious = [], [], [], []
-    for repeat, outcome in found.done[model].items():
-        chosen += temperatures(outcome, found.items)
-        crossed += _of_folds(found, outcome, TEMPERED, repeat)
-        votes += _of_folds(found, outcome, VOTES, repeat)
-        cautious += _of_folds(found, outcome, CAUTIOUS, repeat)
+    for repeat, outcome in figures.done[model].items():
+        chosen += temperatures(outcome, figures.items)
+        crossed += _of_folds(figures, outcome, TEMPERED, repeat)
+        votes += _of_folds(figures, outcome, VOTES, repeat)
+        cautious += _of_folds(figures, outcome, CAUTIOUS, repeat)
     below = np.array(chosen) < 1
     return {
         "low": min(chosen),
@@ -126,10 +128,10 @@ def _tempered(found: Figures, model: str) -> dict[str, Any]:
     }
 
 
-def _of_folds(found: Figures, outcome: Outcome, read: str, repeat: int) -> list[float]:
+def _of_folds(figures: Figures, outcome: Outcome, read: str, repeat: int) -> list[float]:
     """The mean cross-entropy of each fold."""
-    scores = found.scores(outcome.model, read, BY, [repeat])[0]
-    of_item = found.items.folds[repeat]
+    scores = figures.scores(outcome.model, read, BY, [repeat])[0]
+    of_item = figures.items.folds[repeat]
     return [float(scores[of_item == fold].mean()) for fold in range(N_FOLDS)]
 
 

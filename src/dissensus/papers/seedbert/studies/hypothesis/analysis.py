@@ -14,7 +14,7 @@ from dissensus.evaluation import corrected, over_both, over_items, statistic_ove
 from dissensus.evaluation.fit import plain
 from dissensus.evaluation.significance.difference import Difference
 from dissensus.evaluation.significance.resampling import correlation, nothing
-from dissensus.papers.seedbert.studies.hypothesis.ensembles import SEEN, Looks, told
+from dissensus.papers.seedbert.studies.hypothesis.ensembles import SEEN, Looks, description_of
 from dissensus.papers.seedbert.studies.hypothesis.figures import (
     APART,
     Figures,
@@ -33,27 +33,30 @@ def report(folder: Path, about: Mapping[str, Any]) -> dict[str, Any]:
     Args:
         about: command, date, commit and machine.
     """
-    found: dict[str, dict[str, Figures]] = {}
+    figures_of: dict[str, dict[str, Figures]] = {}
     for path in sorted(folder.glob("*.*.npz")):
         corpus, condition = path.name.split(".")[:2]
         looks = Looks.load(path)
-        found.setdefault(corpus, {})[condition] = Figures(looks)
+        figures_of.setdefault(corpus, {})[condition] = Figures(looks)
         if len(looks.size):
-            found[corpus][f"size-{condition}"] = Figures(replace(looks, rank=looks.size))
-    if not found:
+            figures_of[corpus][f"size-{condition}"] = Figures(replace(looks, rank=looks.size))
+    if not figures_of:
         raise DataError(f"{folder}: nothing is trained yet; there is no CORPUS.CONDITION.npz")
-    judged = {corpus: _of_corpus(held) for corpus, held in sorted(found.items(), reverse=True)}
+    judged = {
+        corpus: _of_corpus(of_condition)
+        for corpus, of_condition in sorted(figures_of.items(), reverse=True)
+    }
     _correct(judged)
     return {"paper": KIND, **about, "corpora": plain(judged)}
 
 
-def _of_corpus(found: Mapping[str, Figures]) -> dict[str, Any]:
-    any_one = next(iter(found.values()))
-    every = {name: found[name] for name in SEEN if name in found}
+def _of_corpus(figures_of: Mapping[str, Figures]) -> dict[str, Any]:
+    any_one = next(iter(figures_of.values()))
+    every = {name: figures_of[name] for name in SEEN if name in figures_of}
     return {
         "n_items": len(any_one.n_positions),
         "people": _of_people(any_one),
-        "conditions": {name: _of_condition(name, held) for name, held in every.items()},
+        "conditions": {name: _of_condition(name, figures) for name, figures in every.items()},
         "against": {
             f"{kind}{name}": _beside(every[f"{kind}seeds"], every[f"{kind}{name}"])
             for kind in KINDS
@@ -84,15 +87,15 @@ def _of_condition(name: str, figures: Figures) -> dict[str, Any]:
     elsewhere, _ = figures.between(figures.elsewhere())
     people, _ = figures.people()
     one, together = figures.one(), figures.together()
-    said = figures.looks.probability.argmax(axis=-1)  # (n_runs, n_members, n_items)
+    answers = figures.looks.probability.argmax(axis=-1)  # (n_runs, n_members, n_items)
     label = figures.looks.votes.argmax(axis=1)
     judged: dict[str, Any] = {
-        "condition": told(SEEN[name]),
-        "n_runs": len(said),
-        "n_members": said.shape[1],
+        "condition": description_of(SEEN[name]),
+        "n_runs": len(answers),
+        "n_members": answers.shape[1],
         "seconds": float(figures.looks.seconds),
-        "accuracy": float((said == label).mean()),
-        "answers_differ": float((said != said[:, :1]).any(axis=1).mean()),
+        "accuracy": float((answers == label).mean()),
+        "answers_differ": float((answers != answers[:, :1]).any(axis=1).mean()),
         "members": _scored(over_both(f1, chance), f1, chance),
         "between": _scored(over_both(between, by_chance), between, by_chance),
         "shuffled": over_both(between, elsewhere).to_dict(),
@@ -130,16 +133,16 @@ def _over(scores: np.ndarray, value: float) -> Difference:
 def _targets(figures: Figures) -> dict[str, np.ndarray]:
     """How far apart people are in each item: as they marked and answered, and by the law that a
     simulated crowd follows."""
-    found = {"looks": figures.people_look_apart(), "answers": figures.people_answer_apart()}
+    targets = {"looks": figures.people_look_apart(), "answers": figures.people_answer_apart()}
     if _simulated(figures):
-        found |= dict(zip(("true looks", "true answers"), figures.looks.truth, strict=True))
-    return found
+        targets |= dict(zip(("true looks", "true answers"), figures.looks.truth, strict=True))
+    return targets
 
 
 def _item_by_item(figures: Figures) -> dict[str, Any]:
     """Spearman's correlation over items of how far members are apart and how far people are:
     plain, freed of the item's length, and less that of one network's own doubt."""
-    found: dict[str, Any] = {}
+    correlations: dict[str, Any] = {}
     for target, people in _targets(figures).items():
         of_target: dict[str, Any] = {}
         for name, apart in APART.items():
@@ -149,8 +152,8 @@ def _item_by_item(figures: Figures) -> dict[str, Any]:
             }
         of_target["members over one"] = _more_correlated(people, figures, "answers", "one")
         of_target["all over one"] = _more_correlated(people, figures, "all", "one")
-        found[target] = of_target
-    return found
+        correlations[target] = of_target
+    return correlations
 
 
 def _correlated(people: np.ndarray, other: np.ndarray, given: np.ndarray | None) -> Difference:
@@ -161,24 +164,26 @@ def _correlated(people: np.ndarray, other: np.ndarray, given: np.ndarray | None)
 def _more_correlated(people: np.ndarray, figures: Figures, one: str, two: str) -> dict[str, Any]:
     both = [APART[name](figures) for name in (one, two)]
     missing = np.isnan(both).any(axis=(0, 1))
-    sides = [rank_correlation(np.where(missing, np.nan, people), held, None) for held in both]
+    sides = [
+        rank_correlation(np.where(missing, np.nan, people), ensemble, None) for ensemble in both
+    ]
     return statistic_over_both(*(correlation(*side) for side in sides)).to_dict()
 
 
 def _beside(seeds: Figures, other: Figures) -> dict[str, Any]:
     """Plain seeds less another ensemble: how alike members look, whether they find what people
     marked, and how well their differences tell people's."""
-    found = {
+    tests = {
         "alike": over_both(seeds.alike(), other.alike()).to_dict(),
         "auroc": over_both(seeds.together(), other.together()).to_dict(),
     }
     for target, name in (("looks", "looks"), ("answers", "answers"), ("answers", "all")):
         people = _targets(seeds)[target]
-        sides = [rank_correlation(people, APART[name](held), None) for held in (seeds, other)]
+        sides = [rank_correlation(people, APART[name](figures), None) for figures in (seeds, other)]
         if sides[0][0].shape == sides[1][0].shape:
             test = statistic_over_both(*(correlation(*side) for side in sides))
-            found[f"{name} for {target}"] = test.to_dict()
-    return found
+            tests[f"{name} for {target}"] = test.to_dict()
+    return tests
 
 
 def _correct(judged: Mapping[str, Any]) -> None:
@@ -189,9 +194,9 @@ def _correct(judged: Mapping[str, Any]) -> None:
         for condition in of_corpus["conditions"].values()
         for target in (("looks",) if condition["condition"]["by_size"] else ("looks", "answers"))
     ]
-    tests = [Difference(**held | {"notes": tuple(held["notes"])}) for held in rests]
-    for held, test in zip(rests, corrected(tests), strict=True):
-        held["adjusted"] = test.adjusted
+    tests = [Difference(**fields | {"notes": tuple(fields["notes"])}) for fields in rests]
+    for fields, test in zip(rests, corrected(tests), strict=True):
+        fields["adjusted"] = test.adjusted
 
 
 # ---- a simulated crowd ----

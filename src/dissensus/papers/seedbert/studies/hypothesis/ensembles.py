@@ -82,11 +82,11 @@ SEEN: dict[str, Condition] = CONDITIONS | {  # what is trained once, and seen in
 
 def named(names: str | None, default: Sequence[str]) -> list[Condition]:
     """Conditions by their names, with commas between."""
-    asked = list(default) if names is None else [name.strip() for name in names.split(",")]
-    strange = [name for name in asked if name not in CONDITIONS]
+    wanted = list(default) if names is None else [name.strip() for name in names.split(",")]
+    strange = [name for name in wanted if name not in CONDITIONS]
     if strange:
         raise DataError(f"no condition {listed(strange)}; there is {listed(CONDITIONS)}")
-    return [CONDITIONS[name] for name in asked]
+    return [CONDITIONS[name] for name in wanted]
 
 
 # ---- what is learned and tested ----
@@ -112,10 +112,10 @@ class Parts:
 
 def toxic_parts(corpus: Corpus, n_train: int = N_TRAIN, n_test: int = N_TEST) -> Parts:
     """Short posts of `toxic_spans`: tested are some that seven people answered, learned others."""
-    asked = corpus["toxic"]
+    annotations = corpus["toxic"]
     shown = corpus.contents["text"].values.take(pa.array(corpus.content["text"]))
     short = pc.utf8_length(shown).to_numpy() <= SHORT
-    n_people = np.bincount(asked.item, minlength=corpus.n_items)
+    n_people = np.bincount(annotations.item, minlength=corpus.n_items)
     order = np.random.default_rng(0).permutation(corpus.n_items)
     tested = order[(short & (n_people == N_PEOPLE))[order]][:n_test]
     new = ~np.isin(corpus.content["text"], corpus.content["text"][tested])
@@ -168,8 +168,8 @@ class Looks:
     @classmethod
     def load(cls, path: Path) -> Looks:
         """Read a file that `save` wrote."""
-        with np.load(path, allow_pickle=False) as held:
-            return cls(**{f.name: held[f.name] for f in fields(cls)})
+        with np.load(path, allow_pickle=False) as arrays:
+            return cls(**{f.name: arrays[f.name] for f in fields(cls)})
 
 
 def looks(
@@ -207,9 +207,9 @@ def looks(
 def _small_ranks(weight: np.ndarray) -> np.ndarray:
     """Ranks in whole numbers, of equal weights the first the lower; 0: no position."""
     order = np.argsort(weight, axis=-1, kind="stable")  # nan last
-    found = np.argsort(order, axis=-1) + 1
+    ranks = np.argsort(order, axis=-1) + 1
     small = np.uint8 if weight.shape[-1] < 256 else np.uint16
-    return np.where(np.isnan(weight), 0, found).astype(small)
+    return np.where(np.isnan(weight), 0, ranks).astype(small)
 
 
 def ensemble(
@@ -245,26 +245,26 @@ def _seen(
     (at,), weight = prediction.member_attention, prediction.member_attention[0].weight
     members = [member.predict(parts.test)[parts.question] for member in method.members_]
     if parts.towards is not None and condition.pool == "mean":
-        said = np.stack([found.consensus for found in members]) == parts.towards
-        weight = weight * np.repeat(np.where(said, 1, -1), np.diff(at.offsets), axis=1)
+        answers = np.stack([found.consensus for found in members]) == parts.towards
+        weight = weight * np.repeat(np.where(answers, 1, -1), np.diff(at.offsets), axis=1)
     return weight, np.stack([found.distribution for found in members]), at
 
 
 def _people(parts: Parts, at: MemberAttention) -> dict[str, np.ndarray]:
     """What people of the tested items marked and said, and what is known of a simulated crowd."""
-    test, asked = parts.test, parts.test[parts.question]
+    test, annotations = parts.test, parts.test[parts.question]
     assert test.rationales is not None
-    found = marks(test.rationales, at)
+    marked = marks(test.rationales, at)
     answers = np.full((test.n_items, test.n_annotators), -1, np.int16)
-    answers[asked.item, asked.annotator_codes("spans")] = asked.answer
+    answers[annotations.item, annotations.annotator_codes("spans")] = annotations.answer
     item = np.arange(test.n_items)[:, None]
-    told = {
-        "marked": found.marked,
-        "person": found.annotator.astype(np.int16),
-        "answer": np.where(found.there, answers[item, found.annotator], -1).astype(np.int16),
-        "votes": asked.counts().astype(np.int16),
+    answered = {
+        "marked": marked.marked,
+        "person": marked.annotator.astype(np.int16),
+        "answer": np.where(marked.there, answers[item, marked.annotator], -1).astype(np.int16),
+        "votes": annotations.counts().astype(np.int16),
     }
-    return told | _simulated(parts, at)
+    return answered | _simulated(parts, at)
 
 
 def _simulated(parts: Parts, at: MemberAttention) -> dict[str, np.ndarray]:
@@ -290,6 +290,6 @@ def _simulated(parts: Parts, at: MemberAttention) -> dict[str, np.ndarray]:
     }
 
 
-def told(condition: Condition) -> dict[str, Any]:
+def description_of(condition: Condition) -> dict[str, Any]:
     """A condition for JSON."""
     return asdict(condition) | {"seen_by": condition.seen_by}

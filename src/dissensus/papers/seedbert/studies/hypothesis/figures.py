@@ -61,16 +61,16 @@ class Figures:
         """Two people of an item; or one of them with what others marked, (like `marked`)."""
         own = self.looks.marked
         other = own if marked is None else marked
-        found = []
+        scores = []
         for one, two in combinations(range(own.shape[1]), 2):
-            sizes = [held[:, at].sum(axis=-1) for held, at in ((own, one), (other, two))]
+            sizes = [marks[:, at].sum(axis=-1) for marks, at in ((own, one), (other, two))]
             both = (sizes[0] > 0) & (sizes[1] > 0)
             scored = (
                 overlap_f1(own[:, one], other[:, two]),
                 chance_f1(sizes[0], sizes[1], self.n_positions),
             )
-            found.append([np.where(both, held, np.nan) for held in scored])
-        return _mean_of(found)
+            scores.append([np.where(both, marks, np.nan) for marks in scored])
+        return _mean_of(scores)
 
     def members(self) -> Scored:
         """Two members, each by as many positions as people marked on average."""
@@ -85,14 +85,14 @@ class Figures:
     def between(self, marked: np.ndarray | None = None) -> Scored:
         """A member and a person."""
         marked = self.looks.marked if marked is None else marked
-        found = []
+        scores = []
         for person in range(marked.shape[1]):
             sizes = marked[:, person].sum(axis=-1)
             sets = heaviest(self.rank, np.broadcast_to(sizes, self.rank.shape[:-1]))
             f1 = overlap_f1(sets, marked[:, person]).mean(axis=1)  # nan: nobody
             chance = np.where(sizes > 0, chance_f1(sizes, sizes, self.n_positions), np.nan)
-            found.append([f1, np.broadcast_to(chance, f1.shape)])
-        return _mean_of(found)
+            scores.append([f1, np.broadcast_to(chance, f1.shape)])
+        return _mean_of(scores)
 
     def elsewhere(self) -> np.ndarray:
         """What people marked in another item, at the same shares of its length."""
@@ -129,12 +129,12 @@ class Figures:
         own = self.looks.marked
         inside = np.arange(own.shape[-1]) < self.n_positions[:, None]
         weight = np.where(inside[:, None], own, np.nan)
-        found = []
+        scores = []
         for one, two in combinations(range(own.shape[1]), 2):
             there = own[:, one].any(axis=-1) & own[:, two].any(axis=-1)
             auroc = attention_auroc(weight[:, one], own[:, two])
-            found.append(np.where(there, auroc, np.nan))
-        return _mean(np.stack(found), axis=0)
+            scores.append(np.where(there, auroc, np.nan))
+        return _mean(np.stack(scores), axis=0)
 
     # ---- how far apart, item by item ----
 
@@ -147,12 +147,12 @@ class Figures:
         middle = self.rank - _mean(self.rank, axis=-1)[..., None]
         middle = np.nan_to_num(middle)
         norm = np.sqrt((middle**2).sum(axis=-1))
-        found = {}
+        by_pair = {}
         for one, two in combinations(range(middle.shape[1]), 2):
             product = (middle[:, one] * middle[:, two]).sum(axis=-1)
             below = norm[:, one] * norm[:, two]
-            found[one, two] = np.where(below > 0, product / np.where(below > 0, below, 1), np.nan)
-        return found
+            by_pair[one, two] = np.where(below > 0, product / np.where(below > 0, below, 1), np.nan)
+        return by_pair
 
     def looks_apart(self) -> np.ndarray:
         """Members: 1 less their rank correlation."""
@@ -195,9 +195,9 @@ class Figures:
     def members_by_answer(self) -> Scored:
         """Rank correlation of members that answer alike, and of those that do not; nan where an
         item does not have both."""
-        said = self.looks.probability.argmax(axis=-1)
+        answers = self.looks.probability.argmax(axis=-1)
         pairs = self._pairs_alike()
-        same = np.stack([said[:, one] == said[:, two] for one, two in pairs])
+        same = np.stack([answers[:, one] == answers[:, two] for one, two in pairs])
         return _split(np.stack(list(pairs.values())), same)
 
     def people_by_answer(self) -> Scored:
@@ -226,12 +226,12 @@ class Figures:
         """The aspect that each of the people looked at in each item, (n_people, n_items); -1 where
         they did not answer."""
         clause, aspect, person = self.looks.clause, self.looks.aspect, self.looks.person
-        found = np.full((person.max() + 1, len(person)), -1)
+        clauses = np.full((person.max() + 1, len(person)), -1)
         first = self.looks.marked.argmax(axis=-1)  # (n_items, most_people)
         part = np.take_along_axis(clause, first, axis=1)
         item, slot = np.nonzero(person >= 0)
-        found[person[item, slot], item] = aspect[item, part[item, slot]]
-        return found
+        clauses[person[item, slot], item] = aspect[item, part[item, slot]]
+        return clauses
 
 
 def preference(chosen: np.ndarray, aspect: np.ndarray, seed: int = 0) -> tuple[float, float]:
@@ -270,11 +270,11 @@ def rank_correlation(people: np.ndarray, other: np.ndarray, given: np.ndarray | 
         other: (n_runs, n_items).
         given: what both are freed of, (n_items,): what is left of ranks beside a straight line.
     """
-    held = ~np.isnan(people) & ~np.isnan(other).any(axis=0)
-    mine, theirs = ranks(people[held]), ranks(other[:, held])
+    defined = ~np.isnan(people) & ~np.isnan(other).any(axis=0)
+    mine, theirs = ranks(people[defined]), ranks(other[:, defined])
     if given is None:
         return mine, theirs
-    line = ranks(given[held].astype(float))
+    line = ranks(given[defined].astype(float))
     return _freed(mine, line), _freed(theirs, line)
 
 
@@ -296,9 +296,9 @@ def _split(scores: np.ndarray, same: np.ndarray) -> Scored:
     return np.where(both, alike, np.nan), np.where(both, apart, np.nan)
 
 
-def _mean_of(found: list[list[np.ndarray]]) -> Scored:
+def _mean_of(scored: list[list[np.ndarray]]) -> Scored:
     """The mean over pairs of scores, and of what chance gives."""
-    score, chance = (np.stack(held) for held in zip(*found, strict=True))
+    score, chance = (np.stack(parts) for parts in zip(*scored, strict=True))
     return _mean(score, axis=0), _mean(chance, axis=0)
 
 

@@ -51,9 +51,14 @@ def shown(report: Report, width: int | None = None) -> str:
     """
     about = [TITLE, f"{report['date']}, {report['machine']}, commit {report['commit']}"]
     parts: list[str | Block] = ["\n".join([*about, whole(report["command"])])]
-    for name, found in sorted(report["corpora"].items(), reverse=True):
-        parts += [_people(name, found), _looking(found), *_apart(found), _beside(found)]
-        parts.append("\n".join([f"What became of it: {name}", *verdicts(found)]))
+    for name, corpus_report in sorted(report["corpora"].items(), reverse=True):
+        parts += [
+            _people(name, corpus_report),
+            _looking(corpus_report),
+            *_apart(corpus_report),
+            _beside(corpus_report),
+        ]
+        parts.append("\n".join([f"What became of it: {name}", *verdicts(corpus_report)]))
     parts += [NOTES, APART_NOTES]
     return written(parts, width)
 
@@ -61,12 +66,12 @@ def shown(report: Report, width: int | None = None) -> str:
 # ---- tables ----
 
 
-def _people(name: str, found: Report) -> str:
-    people = found["people"]
+def _people(name: str, corpus_report: Report) -> str:
+    people = corpus_report["people"]
     agreed = people["agreement"]
     lines = [
         WHAT[name],
-        f"{found['n_items']} items tested; the most frequent label has "
+        f"{corpus_report['n_items']} items tested; the most frequent label has "
         f"{100 * people['largest']:.1f} %; two annotators answer differently in "
         f"{100 * people['answers_apart']:.1f} %",
         f"Two annotators: F1 {agreed['mean']:.3f}, chance {agreed['chance']:.3f} "
@@ -82,26 +87,30 @@ def _people(name: str, found: Report) -> str:
     return "\n".join(lines)
 
 
-def _looking(found: Report) -> Block:
+def _looking(corpus_report: Report) -> Block:
     rows = [
         ["members differ in", "accuracy", "differ", "rank corr.", "F1 within", "chance",
          "with annotators", "its chance", "over chance", "over shuffled", "AUROC one",
          "together less one"]
     ]  # fmt: skip
-    for name, held in _in_order(found):
-        within, between, auroc = held["members"], held["between"], held["auroc"]
+    for name, of_condition in _in_order(corpus_report):
+        within, between, auroc = (
+            of_condition["members"],
+            of_condition["between"],
+            of_condition["auroc"],
+        )
         rows.append(
             [
                 _title(name),
-                f"{held['accuracy']:.3f}",
-                f"{100 * held['answers_differ']:.0f} %",
-                f"{number(held['alike']['effect']):.3f}",
+                f"{of_condition['accuracy']:.3f}",
+                f"{100 * of_condition['answers_differ']:.0f} %",
+                f"{number(of_condition['alike']['effect']):.3f}",
                 f"{within['mean']:.3f}",
                 f"{within['chance']:.3f}",
                 f"{between['mean']:.3f}",
                 f"{between['chance']:.3f}",
                 interval(between["over"]),
-                interval(held["shuffled"]),
+                interval(of_condition["shuffled"]),
                 f"{0.5 + number(auroc['one']['effect']):.3f}",
                 interval(auroc["gain"]),
             ]
@@ -109,12 +118,12 @@ def _looking(found: Report) -> Block:
     return Block("Where members look", rows)
 
 
-def _apart(found: Report) -> list[Block]:
+def _apart(corpus_report: Report) -> list[Block]:
     names = ["members differ in", "looks: annotators look apart"]
     names += ["answers: annotators answer apart", "one: answers", "all: answers", "all less one"]
     rows = [names]
-    for name, held in _in_order(found):
-        apart = held["apart"]
+    for name, of_condition in _in_order(corpus_report):
+        apart = of_condition["apart"]
         of_answers = apart["answers"]
         rows.append(
             [
@@ -127,64 +136,67 @@ def _apart(found: Report) -> list[Block]:
             ]
         )
     tables = [Block("Are members apart where annotators are?", rows)]
-    if "true looks" not in next(iter(found["conditions"].values()))["apart"]:
+    if "true looks" not in next(iter(corpus_report["conditions"].values()))["apart"]:
         return tables
     rows = [["by the crowd's own law", "looks: look apart", "answers: answer apart",
              "one: answer apart", "members prefer aspects, chance"]]  # fmt: skip
-    for name, held in _in_order(found):
-        looks, answers = held["apart"]["true looks"], held["apart"]["true answers"]
+    for name, of_condition in _in_order(corpus_report):
+        looks, answers = of_condition["apart"]["true looks"], of_condition["apart"]["true answers"]
         rows.append(
             [
                 _title(name),
                 interval(looks["looks"]["given length"]),
                 interval(answers["answers"]["given length"]),
                 interval(answers["one"]["given length"]),
-                _preference(held["preference"]),
+                _preference(of_condition["preference"]),
             ]
         )
     return [*tables, Block("", rows)]
 
 
-def _beside(found: Report) -> str | Block:
+def _beside(corpus_report: Report) -> str | Block:
     """Plain seeds less other ensembles."""
     rows = [["last layer alone, less", "rank corr. of members", "AUROC together",
              "looks for looks", "answers for answers", "all for answers"]]  # fmt: skip
-    for name, held in ((name, found["against"].get(name)) for name in SEEN):
-        if held is None:
+    for name, against in ((name, corpus_report["against"].get(name)) for name in SEEN):
+        if against is None:
             continue
         figures = ("alike", "auroc", "looks for looks", "answers for answers", "all for answers")
-        rows.append([_title(name), *(interval(held[f]) if f in held else "" for f in figures)])
+        rows.append(
+            [_title(name), *(interval(against[f]) if f in against else "" for f in figures)]
+        )
     return Block("Is the seed of the last layer enough?", rows) if len(rows) > 1 else ""
 
 
 # ---- verdicts ----
 
 
-def verdicts(found: Report) -> list[str]:
+def verdicts(corpus_report: Report) -> list[str]:
     """The hypothesis in its parts, for each condition; then on the whole."""
     lines = []
-    for name, held in _in_order(found):
-        said = [
-            f"look where annotators do: {_both(held['between']['over'], held['shuffled'])}",
+    for name, of_condition in _in_order(corpus_report):
+        parts = [
+            "look where annotators do: "
+            f"{_both(of_condition['between']['over'], of_condition['shuffled'])}",
             "look apart where annotators do: "
-            f"{holds(held['apart']['looks']['looks']['given length'])}",
+            f"{holds(of_condition['apart']['looks']['looks']['given length'])}",
             "answer apart where annotators do: "
-            f"{holds(held['apart']['answers']['answers']['given length'])}",
-            f"those that answer differently look elsewhere: {_plainly(held['by_answer'])}",
-            f"members are more alike than annotators: {_plainly(held['closer'])}",
+            f"{holds(of_condition['apart']['answers']['answers']['given length'])}",
+            f"those that answer differently look elsewhere: {_plainly(of_condition['by_answer'])}",
+            f"members are more alike than annotators: {_plainly(of_condition['closer'])}",
         ]
-        lines.append(f"- {_title(name)}: {'; '.join(said)}")
-    return [*lines, f"- {_whole(found)}"]
+        lines.append(f"- {_title(name)}: {'; '.join(parts)}")
+    return [*lines, f"- {_whole(corpus_report)}"]
 
 
-def _whole(found: Report) -> str:
+def _whole(corpus_report: Report) -> str:
     """Does SeedBERT's own ensemble look and answer apart where annotators do?"""
-    held = found["conditions"].get("seeds")
-    if held is None:
+    seeds = corpus_report["conditions"].get("seeds")
+    if seeds is None:
         return "The ensemble of the paper was not trained."
     tests = {
-        "look": held["apart"]["looks"]["looks"]["given length"],
-        "answer": held["apart"]["answers"]["answers"]["given length"],
+        "look": seeds["apart"]["looks"]["looks"]["given length"],
+        "answer": seeds["apart"]["answers"]["answers"]["given length"],
     }
     shown = [how for how, test in tests.items() if holds(test).startswith("yes")]
     if len(shown) == 2:
@@ -226,9 +238,9 @@ def _both(*tests: Report) -> str:
 # ---- cells ----
 
 
-def _in_order(found: Report) -> Iterable[tuple[str, Report]]:
-    held = found["conditions"]
-    return [(name, held[name]) for name in SEEN if name in held]
+def _in_order(corpus_report: Report) -> Iterable[tuple[str, Report]]:
+    conditions = corpus_report["conditions"]
+    return [(name, conditions[name]) for name in SEEN if name in conditions]
 
 
 def _title(name: str) -> str:
@@ -249,5 +261,5 @@ def _tested(test: Report) -> str:
     return f"{interval(test)}, p {p_text(number(test['adjusted']))}"
 
 
-def _preference(held: Report) -> str:
-    return f"{held['spread']:.3f}, {held['chance']:.3f}"
+def _preference(preference: Report) -> str:
+    return f"{preference['spread']:.3f}, {preference['chance']:.3f}"
