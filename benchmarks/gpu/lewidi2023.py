@@ -18,7 +18,6 @@ import datetime
 import functools
 import itertools
 import json
-import multiprocessing
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -164,12 +163,14 @@ def tried(job: dict[str, Any]) -> dict[str, Any]:
 
 def run(jobs: list[dict[str, Any]], out: Path, processes: int) -> list[dict[str, Any]]:
     """All jobs, each kept as it ends; what was done before is not done again."""
+    from pieces import results_of
+
     out.parent.mkdir(parents=True, exist_ok=True)
     done = [json.loads(line) for line in out.read_text().splitlines()] if out.exists() else []
     keys = {_key(job) for job in done}
     left = [job for job in jobs if _key(job) not in keys]
-    with multiprocessing.get_context("spawn").Pool(processes) as pool, out.open("a") as file:
-        for number, found in enumerate(pool.imap_unordered(tried, left), 1):
+    with out.open("a") as file:
+        for number, found in enumerate(results_of(tried, left, processes), 1):
             done.append(found)
             file.write(json.dumps(found) + "\n")
             file.flush()
@@ -333,17 +334,19 @@ def in_time(job: dict[str, Any]) -> dict[str, Any] | None:
 class Third:
     """The jobs of the third grid, each outcome written as it ends."""
 
-    def __init__(self, pool: Any, out: Path, stage: str, n_items: int | None) -> None:
-        self.pool, self.stage, self.n_items = pool, stage, n_items
+    def __init__(self, processes: int, out: Path, stage: str, n_items: int | None) -> None:
+        self.processes, self.stage, self.n_items = processes, stage, n_items
         self.path = out / f"{stage}.jsonl"
         self.done = _lines(self.path) if self.path.exists() else []
 
     def run(self, jobs: list[dict[str, Any]], until: float) -> None:
+        from pieces import results_of
+
         known = {self._key(found) for found in self.done}
         common = {"stage": self.stage, "until": until, "n_items": self.n_items}
         left = [job | common for job in jobs if self._key(job) not in known]
         with self.path.open("a") as file:
-            for found in self.pool.imap_unordered(in_time, left):
+            for found in results_of(in_time, left, self.processes):
                 if found is None:
                     continue
                 self.done.append(found)
@@ -431,12 +434,11 @@ def judge_third(third: Third, begin: float, seconds: float, done: list[dict[str,
 def run_third(given: argparse.Namespace) -> None:
     begin = time.monotonic()
     given.out.mkdir(parents=True, exist_ok=True)
-    with multiprocessing.get_context("spawn").Pool(given.processes) as pool:
-        third = Third(pool, given.out, given.stage, given.items)
-        if given.stage == "choose3":
-            choose_third(third, begin, given.seconds, given.limit)
-        else:
-            judge_third(third, begin, given.seconds, _lines(given.out / "choose3.jsonl"))
+    third = Third(given.processes, given.out, given.stage, given.items)
+    if given.stage == "choose3":
+        choose_third(third, begin, given.seconds, given.limit)
+    else:
+        judge_third(third, begin, given.seconds, _lines(given.out / "choose3.jsonl"))
     print(f"{time.monotonic() - begin:.0f} s", flush=True)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -108,3 +109,34 @@ def carry_out(
             print(f"{name}: {written.seconds:.1f} s", flush=True)
         ended()
     return len(missing)
+
+
+@dataclass(frozen=True, eq=False)
+class Calls:
+    """Calls of one function, which worker processes make."""
+
+    function: Callable[[Any], Any]
+    arguments: Sequence[Any]
+
+    def opened(self, folder: Path) -> None:
+        """A call reads what it needs itself."""
+
+    def done(self, opened: None, job: Job) -> Iterator[tuple[Any, str]]:
+        return ((self.function(self.arguments[key.seed]), "") for key in job)
+
+    def died(self, key: Key, why: str) -> tuple[Any, str]:
+        return self.arguments[key.seed], why
+
+
+def results_of(
+    function: Callable[[Any], Any], arguments: Sequence[Any], processes: int
+) -> Iterator[Any]:
+    """The result of the function for each argument, in the order in which they end."""
+    jobs = ((Key("", number, ""),) for number in range(len(arguments)))
+    results = fits_in_processes(Calls(function, arguments), Path(), jobs, processes)
+    with closing(results):
+        for result, why in results:
+            if why:
+                print(f"{result} failed: {why}", flush=True)
+            else:
+                yield result
