@@ -100,6 +100,15 @@ def test_many_at_once_agree_with_scipy(n_dimensions: int, temperature: float | N
     np.testing.assert_allclose(many.density.sum(grid.axes), 1)
 
 
+@pytest.mark.parametrize("temperature", [None, 2.0, 8.0, 30.0, 100.0])
+def test_the_search_for_a_root_ends_in_time(temperature: float | None) -> None:
+    values = torch.from_numpy(np.concatenate([observations(150, 20), observations(150)[:, 5:25]]))
+    grid = Grid((64, 64))
+    short = diffusion_kde(values, grid, temperature=temperature, n_observations=200)
+    long = diffusion_kde(values, grid, temperature=temperature, n_observations=200, iterations=60)
+    torch.testing.assert_close(short.bandwidth, long.bandwidth, rtol=1e-6, atol=0)
+
+
 def test_a_given_bandwidth_is_a_gaussian_kernel() -> None:
     """Away from the limits, as scipy's estimator; observations are at centres of cells."""
     grid = Grid(128)

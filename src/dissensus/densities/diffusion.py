@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from dissensus.densities.arrays import numbers, table
+from dissensus.densities.cosine import decay
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -59,14 +60,15 @@ def diffusion_times(
     def phi(roughness: Tensor) -> Tensor:
         return _log_phi(roughness, n_dimensions, log_n)
 
-    difference = torch.finfo(power.dtype).eps ** 0.3  # best for a central difference, nearly
+    difference = 3 * math.sqrt(torch.finfo(power.dtype).eps)
     with torch.no_grad():
         start, has_root = _root(lambda t: phi(rough(t)), power, n_dimensions, limit, iterations)
-        upper, lower = rough(start + difference), rough(start - difference)
-        slope = 1 - (phi(upper) - phi(lower)) / (2 * difference)
-        slope = torch.where(has_root, slope, 1).clamp(min=0.02)
-        growth = (upper - lower) / (2 * difference)  # (..., 1 or 3)
+        later = rough(start + difference)
     roughness = rough(start)
+    with torch.no_grad():  # derivatives with respect to the logarithm of the time
+        growth = (later - roughness) / difference  # (..., 1 or 3)
+        slope = 1 - (phi(later) - phi(roughness)) / difference
+        slope = torch.where(has_root, slope, 1).clamp(min=0.02)
     step = torch.where(has_root, (phi(roughness) - start) / slope, 0)  # a Newton step: its gradient
     if n_dimensions == 1:  # is that of the root
         return Times((start + step).exp().unsqueeze(-1), has_root)
@@ -100,8 +102,7 @@ def _roughness(power: Tensor, log_time: Tensor, n_dimensions: int, log_n: float 
     """Logarithms of the roughness of second order, (..., 1); in two dimensions (..., 3), of
     derivatives (0, 2), (1, 1) and (2, 0). They are to be multiplied by UNIT**2."""
     order = DEEPEST[n_dimensions]
-    width = 1 if n_dimensions == 1 else order + 1
-    log_times = log_time.unsqueeze(-1).expand(*log_time.shape, width)
+    log_times = log_time.unsqueeze(-1)  # the same for all derivatives of the first order
     while True:
         rough = _derivatives(power, log_times, order, n_dimensions).clamp(min=SMALLEST)
         if order == 2:
@@ -114,13 +115,13 @@ def _roughness(power: Tensor, log_time: Tensor, n_dimensions: int, log_n: float 
 
 def _derivatives(power: Tensor, log_times: Tensor, order: int, n_dimensions: int) -> Tensor:
     """Squared norms of derivatives of one order, each at its own time: (..., n_derivatives)."""
-    times = log_times.exp().unsqueeze(-1)
+    times = -log_times.exp().unsqueeze(-1)
     n_last = power.shape[-1]
-    last = (-times * table(power, _squares, n_last)).exp()  # (..., n_derivatives, L)
+    last = decay(times * table(power, _squares, n_last))  # (..., n_derivatives, L)
     if n_dimensions == 1:
         return (last * table(power, _powers, n_last, order) * power.unsqueeze(-2)).sum(dim=-1)
     n_first = power.shape[-2]
-    first = last if n_first == n_last else (-times * table(power, _squares, n_first)).exp()
+    first = last if n_first == n_last else decay(times * table(power, _squares, n_first))
     rising = tuple(range(order + 1))
     along = (
         first * table(power, _powers, n_first, *rising[::-1])

@@ -58,6 +58,8 @@ def histogram(
     """
     values = floats(observations)
     check_observations(values, grid)
+    if grid.n_dimensions == 2 and is_tensor(values) and isinstance(temperature, (int, float)):
+        return _soft_histogram(values, grid, weights, float(temperature), spread)
     shares = [_cells(values, grid, axis, temperature, spread) for axis in range(grid.n_dimensions)]
     if weights is None:
         first = shares[0] / values.shape[-2]
@@ -75,15 +77,36 @@ def normalised_weights(weights: Any) -> Any:
     return weights / xp.where(total > 0, total, 1)
 
 
-def _cells(values: Any, grid: Grid, axis: int, temperature: Any, spread: Any) -> Any:
-    """The share of each observation in each cell of one dimension: (..., n_observations, n)."""
-    positions = values[..., axis]
+def _soft_histogram(
+    values: Tensor, grid: Grid, weights: Tensor | None, temperature: float, spread: Tensor | None
+) -> Tensor:
+    """As `histogram`, of tensors in two dimensions, in less time and memory."""
+    from dissensus.densities.soft_histogram import SoftHistogram
+
+    first, second = (_positions(values, grid, axis, spread) for axis in (0, 1))
+    if weights is None:
+        shares = table(values, _equal, values.shape[-2]).expand(values.shape[:-1])
+    else:
+        shares = normalised_weights(weights).expand(values.shape[:-1])
+    edges = tuple(table(values, _edges, grid, axis) for axis in (0, 1))
+    inputs = (first, second, shares, edges, temperature)
+    return SoftHistogram.apply(*inputs)  # type: ignore[no-untyped-call]
+
+
+def _positions(values: Any, grid: Grid, axis: int, spread: Any) -> Any:
+    """The positions that each observation stands for: (..., n_observations, n_positions)."""
+    positions = values[..., axis][..., None]
     if spread is None:
-        return _shares(positions, grid, axis, temperature)
+        return positions
     offsets = numbers(values, (2 * np.arange(N_POINTS) + 1) / N_POINTS - 1)
     low, high = grid.limits[axis]
-    points = positions[..., None] + spread[..., axis][..., None] * offsets
-    return _shares(points.clip(low, high), grid, axis, temperature).mean(-2)
+    return (positions + spread[..., axis][..., None] * offsets).clip(low, high)
+
+
+def _cells(values: Any, grid: Grid, axis: int, temperature: Any, spread: Any) -> Any:
+    """The share of each observation in each cell of one dimension: (..., n_observations, n)."""
+    positions = _positions(values, grid, axis, spread)
+    return _shares(positions, grid, axis, temperature).mean(-2)
 
 
 def _shares(positions: Any, grid: Grid, axis: int, temperature: Any) -> Any:
@@ -104,6 +127,10 @@ def _shares(positions: Any, grid: Grid, axis: int, temperature: Any) -> Any:
 
         above = expit(temperature * (positions[..., None] - grid.edges[axis]))
     return above[..., :-1] - above[..., 1:]
+
+
+def _equal(n: int) -> np.ndarray:
+    return np.full(n, 1 / n)
 
 
 def _edges(grid: Grid, axis: int) -> np.ndarray:

@@ -194,10 +194,11 @@ def _beginnings(n_annotators: int, n_orders: int) -> np.ndarray:
     """The beginnings of fixed orders: (n_orders * n, n), 1 for a member.
 
     Row (order, annotator) has all annotators up to this one. An order sorts annotators by numbers
-    that do not depend on how many there are.
+    that do not depend on how many there are; every second one is the reverse of the one before.
     """
     roots = np.sqrt(_primes(n_annotators))
-    keys = (np.arange(n_orders)[:, None] + 0.5) * roots % 1  # spread evenly for each annotator
+    keys = (np.arange((n_orders + 1) // 2)[:, None] + 0.5) * roots % 1  # even for each annotator
+    keys = np.stack([keys, 1 - keys], axis=1).reshape(-1, n_annotators)[:n_orders]
     return (keys[:, None, :] <= keys[:, :, None]).astype(float).reshape(-1, n_annotators)
 
 
