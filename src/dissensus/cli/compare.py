@@ -74,6 +74,14 @@ def compare(
         list[str] | None,
         typer.Option(help="Metric to compute, named as in docs/metrics.md; repeatable."),
     ] = None,
+    density: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Also score the joint density of the one or two questions, predicted in this way: "
+            "soft, plain or fixed, with settings such as soft:bins=8, @all for all annotators; "
+            "repeatable."
+        ),
+    ] = None,
     encoder: Annotated[
         str | None, typer.Option(help="Encoder of the contents, as in `dissensus train`.")
     ] = None,
@@ -143,6 +151,7 @@ def compare(
     console.say(chosen.description)
     options = {"--methods": ",".join(names), **_protocol_options(chosen)}
     options |= {"--seeds": seeds, "--trials": trials, "--question": question, "--metric": metric}
+    options |= {"--density": density}
     options |= {"--set": set_, "--by": by, "--encoder": encoder, "--skip-bad": skip_bad}
     try:
         results = evaluation.compare(
@@ -152,6 +161,7 @@ def compare(
             out=output,
             seeds=seeds,
             metrics=metric,
+            densities=density or (),
             trials=trials,
             choices=choices,
             by=by,
@@ -166,7 +176,7 @@ def compare(
         raise KeyboardInterrupt(
             f"{output} has the fits done so far; run the same command again to resume"
         ) from None
-    _print(results, question, metric, reference, style, plot)
+    _print(results, None, metric, reference, style, plot)
 
 
 def _protocol_options(protocol: EvaluationProtocol) -> dict[str, Any]:
@@ -224,9 +234,10 @@ def _print(
     plot: Path | None,
 ) -> None:
     from dissensus import evaluation
-    from dissensus.metrics import metric_name
+    from dissensus.metrics import divided_names
 
-    named = [metric_name(name) for name in metrics] if metrics else None
+    of_answers, of_densities = divided_names(metrics or None)
+    named = None if of_answers is None else [*of_answers, *of_densities]
     against = reference or evaluation.default_reference(results.about.methods)
     tables = evaluation.tables(results, questions or None, named, against)
     if style == "text":

@@ -47,14 +47,14 @@ def evaluate(
     perfect and of a constant prediction.
     """
     from dissensus import evaluation
-    from dissensus.metrics import METRICS, metric_name
+    from dissensus.metrics import DENSITY_METRICS, METRICS
     from dissensus.prediction import Predictions
 
     check_result(output)
     source.check_outputs(output)
     if metric and every:
         raise DataError("--all shows every metric; leave --metric out")
-    wanted = list(METRICS) if every else [metric_name(name) for name in metric or []] or None
+    wanted = [*METRICS, *DENSITY_METRICS] if every else metric or None
     folders = [predictions, *(against or [])]
     loaded = {str(folder): Predictions.load(folder) for folder in folders}
     corpus = source.read()

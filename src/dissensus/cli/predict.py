@@ -54,6 +54,13 @@ def predict(
         bool,
         typer.Option("--same-annotators", help="FILE is another corpus with the same annotators."),
     ] = False,
+    density: Annotated[
+        str | None,
+        typer.Option(
+            help="Also predict the joint density of the ratings on one or two questions: soft, "
+            "plain or fixed, with settings such as soft:bins=8."
+        ),
+    ] = None,
     skip_bad: SkipBad = False,
     table: Annotated[
         Path | None,
@@ -88,6 +95,7 @@ def predict(
         consensus=consensus,  # type: ignore[arg-type]
         unknown=unknown,  # type: ignore[arg-type]
         same_annotators=same_annotators,
+        density=density,
     )
     for message in fitted.notes_:
         console.say(message)

@@ -11,6 +11,7 @@ import numpy as np
 
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError, DissensusError, listed
+from dissensus.evaluation.density_readings import density_floors, density_readings
 from dissensus.evaluation.execution.folder import locked_folder
 from dissensus.evaluation.execution.identity import facts_of
 from dissensus.evaluation.execution.scheduler import fit_missing
@@ -23,6 +24,7 @@ from dissensus.methods import METHODS
 from dissensus.methods import method as method_class
 from dissensus.methods.framework.base import Method
 from dissensus.methods.framework.search_space import Choices
+from dissensus.metrics import DENSITY_METRICS, divided_names
 
 NOTES = 5  # notes on folds that are shown
 
@@ -36,6 +38,7 @@ def compare(
     seeds: int | Sequence[int] = 3,
     questions: Sequence[str] | None = None,
     metrics: Sequence[str] | None = None,
+    densities: Sequence[str] = (),
     trials: int = 0,
     inner_folds: int = 3,
     choices: Mapping[str, Choices] | None = None,
@@ -62,6 +65,9 @@ def compare(
         seeds: how many (0, 1, ...), or a list. A method without randomness uses only the first.
         questions: fitted together; all if left out.
         metrics: if left out, those that tables show, and DIC.
+        densities: also score the joint density of the one or two questions, predicted in these
+            ways: "soft", "plain:bins=8", or "soft@all" for all annotators instead of those of the
+            item; see `RatingKde`. Each has a table of its own.
         trials: number of settings to try for each fit of a method that has choices, including its
             own settings. Each is scored by the main metric on `inner_folds` folds of the training
             part, and the best is fitted to the whole training part. 0 tries none.
@@ -105,7 +111,7 @@ def compare(
         own = {name: method.choices for name, method in requested.items()}
         task = Task(
             tuple(corpus.questions),
-            metrics_for(corpus, tuple(corpus.questions), folds, metrics),
+            metrics_for(corpus, tuple(corpus.questions), folds, divided_names(metrics)[0]),
             learnable,
             tuple(folds),
             _seeds(seeds),
@@ -114,22 +120,28 @@ def compare(
             own | dict(choices or {}),
             by,
             place.unfinished,
+            density_readings(densities, corpus, tuple(corpus.questions)),
         )
         _check_trials(task)
         facts = facts_of(corpus, task, requested, protocol or {})
         command, commit = place.begin(facts, command or _call(corpus, requested), code_commit())
         fit_missing(place, corpus, task, processes, cluster, deadline)
+        of_densities = [reading.name(task.questions) for reading in task.densities]
         about = About(
             corpus.name,
-            task.questions,
-            with_gold(corpus, task.questions, task.metrics),
+            (*task.questions, *of_densities),
+            (
+                *with_gold(corpus, task.questions, task.metrics),
+                *(DENSITY_METRICS if task.densities else ()),
+            ),
             tuple(learnable),
             task.seeds,
             command,
             commit,
             dict(protocol or {}) | _search(task),
             left_out,
-            floors(corpus, task.questions, task.metrics, task.folds),
+            floors(corpus, task.questions, task.metrics, task.folds)
+            | density_floors(task.densities, _tested_items(corpus, folds), task.questions),
             (*notes, *_fold_notes(folds), *_commit_notes(commit)),
         )
         fits = place.load(task.keys())
@@ -232,6 +244,13 @@ def _groups(corpus: Corpus, folds: Sequence[Fold], by: str | None) -> dict[str, 
     grouped = tested[size[code.reshape(-1)] > 1]
     names = corpus.items.take(grouped)
     return dict(zip(names, (str(unit) for unit in units[grouped]), strict=True))
+
+
+def _tested_items(corpus: Corpus, folds: Sequence[Fold]) -> Corpus:
+    tested = np.zeros(corpus.n_items, dtype=bool)
+    for fold in folds:
+        tested[fold.test] = True
+    return corpus.select(items=tested)
 
 
 def _search(task: Task) -> dict[str, Any]:

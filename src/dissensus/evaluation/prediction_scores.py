@@ -13,24 +13,27 @@ import pyarrow as pa
 
 from dissensus.annotations import Annotations
 from dissensus.corpus import Corpus
+from dissensus.densities import rating_densities
 from dissensus.errors import DataError, listed
 from dissensus.evaluation.report.tables import FLOORS, Cell, Row, floor_notes, higher_is_better
 from dissensus.evaluation.significance.means import over_items
 from dissensus.evaluation.significance.resampling import drawing_once, nothing
 from dissensus.evaluation.significance.statistics import statistic_over_items
 from dissensus.metrics import (
+    DENSITY_METRICS,
     METRICS,
     Bounds,
     Dic,
     bounds,
     compared,
+    constant_density,
     dic_floor,
     dic_of,
-    metric_name,
+    divided_names,
     scores,
 )
 from dissensus.metrics.matching import common_pairs
-from dissensus.prediction import Prediction, Predictions
+from dissensus.prediction import JointDensity, Prediction, Predictions
 from dissensus.readers.tables.spellings import variants
 from dissensus.scales import Interval, Scale, as_numbers
 
@@ -170,29 +173,38 @@ def evaluate(
         predictions: of one method, or of several by name. Tables show the names of methods; if a
             method occurs twice, the names given here are added.
         questions: all predicted ones if left out.
-        metrics: names of `METRICS`; those that tables show if left out.
+        metrics: names of `METRICS` and `DENSITY_METRICS`; those that tables show, and all of
+            densities, if left out.
         intervals: also compute 95 % intervals over items, for metrics that are computed from items.
             Items of one group (`Corpus.units`) are resampled together, with this `seed`.
     """
     if isinstance(predictions, Predictions):
         predictions = {predictions.method: predictions}
-    wanted = None if metrics is None else [metric_name(name) for name in metrics]
+    wanted, of_densities = divided_names(metrics)
     notes, results = [], []
     for name, of_method in predictions.items():
         notes += _check(name, of_method, corpus, questions or ())
     with drawing_once():
         for method, of_method in zip(_methods(predictions), predictions.values(), strict=True):
             for question in questions or of_method:
-                if question not in corpus.questions:
+                if question not in corpus.questions or wanted == []:
                     continue
                 for result in _parts_of(method, question, of_method[question], corpus, wanted):
                     if intervals:
                         result = _with_intervals(result, of_method[question], corpus, seed)
                     results.append(result)
+            for density in of_method.densities.values():
+                if of_densities and set(density.questions) <= set(questions or of_method):
+                    results += _density_parts(method, density, corpus, of_densities, intervals)
+    if not results and wanted == []:
+        raise DataError(
+            f"no density is predicted, so that there is no {of_densities[0]}; predict it with "
+            "density='soft' or --density soft"
+        )
     if not results:
         first = next(iter(predictions), "nothing")
         raise DataError(f"{first}: no predicted item has an answer in {corpus.name}")
-    if wanted is not None:
+    if wanted:
         notes += _not_applied(wanted, results)
     return Evaluation(corpus.name, tuple(results), tuple(notes))
 
@@ -230,6 +242,44 @@ def _parts_of(
             part_scores,
             bounds(soft, answers.to(prediction.scale), prediction.items) if soft else {},
             _dic(prediction, answers) if {"DIC", "DIC, normalised"} & part_scores.keys() else None,
+        )
+
+
+def _density_parts(
+    method: str, density: JointDensity, corpus: Corpus, metrics: list[str], intervals: bool
+) -> Iterator[PartScores]:
+    """The scores of a joint density, against the densities of the ratings that were given."""
+    if not set(density.questions) <= set(corpus.questions):
+        return
+    bins = density.shape[0]
+    for part, inside in _parts(corpus):
+        predicted = density.items.find(corpus.items) >= 0
+        tested = corpus.select(items=inside & predicted)
+        observed = rating_densities(tested, density.questions, bins)
+        if not len(observed.items):
+            continue
+        constant, units = constant_density(observed), corpus.units()
+        part_scores, part_bounds, ends = {}, {}, {}
+        for name in metrics:
+            metric = DENSITY_METRICS[name]
+            items, each = metric.item_scores(density, observed)
+            part_scores[name] = metric(density, observed)
+            part_bounds[name] = Bounds(metric(observed, observed), metric(constant, observed))
+            if intervals:
+                groups = units[corpus.items.codes(items)]
+                test = over_items(each, np.zeros_like(each), groups=groups, resamples=RESAMPLES)
+                ends[name] = test.low, test.high
+        yield PartScores(
+            density.name,
+            part,
+            method,
+            len(observed.items),
+            0,
+            0,
+            part_scores,
+            part_bounds,
+            None,
+            ends,
         )
 
 
@@ -390,7 +440,7 @@ def _table(heading: str, methods: list[PartScores]) -> ScoreTable:
 
 
 def _order() -> list[str]:
-    return [*METRICS, *(f"{name} (gold)" for name in METRICS)]
+    return [*METRICS, *DENSITY_METRICS, *(f"{name} (gold)" for name in METRICS)]
 
 
 def _has_bound_columns(methods: list[PartScores]) -> bool:
@@ -412,7 +462,7 @@ def _rows(methods: list[PartScores], with_bounds: bool) -> Iterator[list[str]]:
         yield counts("answers by annotator", [result.answers for result in methods])
     if any(result.gold for result in methods):
         yield counts("gold labels compared", [result.gold for result in methods])
-    for name in METRICS:
+    for name in (*METRICS, *DENSITY_METRICS):
         yield from _metric_rows(name, methods, with_bounds)
     if any(result.dic for result in methods):
         yield from _dic_rows([result.dic for result in methods], empty)

@@ -7,6 +7,12 @@ A metric is a function and an entry of `METRICS`, in the order in which tables s
 from __future__ import annotations
 
 from dissensus.metrics.continuous import concordance
+from dissensus.metrics.densities import (
+    DENSITY_METRICS,
+    DensityMetric,
+    constant_density,
+    divided_names,
+)
 from dissensus.metrics.dic import Dic, dic_floor, dic_of
 from dissensus.metrics.matching import Compared, compared
 from dissensus.metrics.metric import Metric, worst_decile
@@ -35,10 +41,12 @@ from dissensus.metrics.uncertainty import excess_kurtosis, normalised_entropy
 from dissensus.metrics.votes import smoothed_votes
 
 __all__ = [
+    "DENSITY_METRICS",
     "GENG",
     "METRICS",
     "Bounds",
     "Compared",
+    "DensityMetric",
     "Dic",
     "Marks",
     "Metric",
@@ -48,8 +56,10 @@ __all__ = [
     "chance_f1",
     "compared",
     "concordance",
+    "constant_density",
     "dic_floor",
     "dic_of",
+    "divided_names",
     "excess_kurtosis",
     "heaviest",
     "item_scores",

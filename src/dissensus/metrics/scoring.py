@@ -161,11 +161,11 @@ def metric_name(name: str) -> str:
     """
     if name in METRICS:
         return name
-    plain = {_plain(known): known for known in METRICS}
-    if _plain(name) not in plain:
+    plain = {plain_name(known): known for known in METRICS}
+    if plain_name(name) not in plain:
         raise DataError(f"no metric {name!r}; there are {listed(METRICS, len(METRICS))}")
-    return plain[_plain(name)]
+    return plain[plain_name(name)]
 
 
-def _plain(name: str) -> str:
+def plain_name(name: str) -> str:
     return " ".join(name.lower().replace(",", " ").replace("-", " ").split())

@@ -32,6 +32,8 @@ def facts_of(
         "protocol": dict(protocol),
         "trials": task.trials,
     }
+    if task.densities:
+        facts["densities"] = [reading.text for reading in task.densities]
     for name, method in requested.items():
         facts |= {f"{name}'s {key}": value for key, value in settings_of(method).items()}
         if task.trials:

@@ -12,17 +12,20 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from dissensus.annotations import Annotations
 from dissensus.corpus import Corpus
+from dissensus.densities import rating_densities
 from dissensus.errors import CheckpointError, DissensusError, ModelError
+from dissensus.evaluation.density_readings import DensityReading
 from dissensus.evaluation.execution.trials import best, drawn, leading_metric
 from dissensus.evaluation.fit import Fit, Job, Key, Status, folder_name, item_table, plain
 from dissensus.evaluation.protocols import Fold, nested
 from dissensus.methods.framework.base import Method
 from dissensus.methods.framework.search_space import Choices
 from dissensus.methods.framework.settings import changed, draws, seeded, settings_of
-from dissensus.metrics import METRICS, item_scores, scores
+from dissensus.metrics import DENSITY_METRICS, METRICS, item_scores, scores
 from dissensus.names import Names
 from dissensus.prediction import Prediction, Predictions
 
@@ -44,6 +47,7 @@ class Task:
     choices: Mapping[str, Choices]  # of each method
     by: str | None  # how items are grouped, in inner folds too
     unfinished: Path  # folder for checkpoints and trials of unfinished fits
+    densities: tuple[DensityReading, ...] = ()  # how densities are predicted and scored
 
     def keys(self) -> list[Key]:
         """Every fit, fold by fold; a method without randomness has only the first seed."""
@@ -151,7 +155,8 @@ def _tested(fit: Fit, task: Task, method: Method, test: Corpus) -> Fit:
     training_notes = method.notes_
     predictions = method.predict(test)
     notes = tuple(dict.fromkeys([*training_notes, *method.notes_]))
-    return replace(_with_scores(fit, task, predictions, test), notes=notes)
+    fit = replace(_with_scores(fit, task, predictions, test), notes=notes)
+    return _with_densities(fit, task, method, test) if task.densities else fit
 
 
 def _marked(fit: Fit, error: Exception) -> Fit:
@@ -271,6 +276,20 @@ def _with_scores(fit: Fit, task: Task, predictions: Predictions, test: Corpus) -
         if gold is not None:
             items[question] |= _against_gold(prediction, gold, task.metrics)
     return replace(fit, scores=of_questions, items=item_table(items))
+
+
+def _with_densities(fit: Fit, task: Task, method: Method, test: Corpus) -> Fit:
+    """Add the scores of the densities, each under a name like that of a question."""
+    scores, items = dict(fit.scores), [fit.items]
+    for reading in task.densities:
+        observed = rating_densities(test, task.questions, reading.kde.bins)
+        predictions = method.predict(test, density=reading.kde, consensus=reading.consensus)
+        (density,) = predictions.densities.values()
+        name = reading.name(task.questions)
+        each = {m: metric.item_scores(density, observed) for m, metric in DENSITY_METRICS.items()}
+        scores[name] = {m: float(np.mean(values)) for m, (_, values) in each.items()}
+        items.append(item_table({name: each}))
+    return replace(fit, scores=scores, items=pa.concat_tables(items).combine_chunks())
 
 
 def _against_gold(

@@ -14,7 +14,7 @@ from dissensus.evaluation.results import Results
 from dissensus.evaluation.significance.difference import NAN, Difference, corrected
 from dissensus.evaluation.significance.method_difference import compared
 from dissensus.evaluation.significance.resampling import drawing_once
-from dissensus.metrics import METRICS
+from dissensus.metrics import DENSITY_METRICS, METRICS
 
 FLOORS = ("prior", "annotator-majority", "annotator-median")  # methods that ignore the content
 ALPHA = 0.05
@@ -174,6 +174,8 @@ def _scored(results: Results, question: str) -> tuple[str, ...]:
 
 def higher_is_better(metric: str) -> bool:
     """Whether higher scores are better; "accuracy (gold)" counts as accuracy."""
+    if metric in DENSITY_METRICS:
+        return DENSITY_METRICS[metric].higher_is_better
     return METRICS[metric.removesuffix(" (gold)")].higher_is_better
 
 

@@ -1,0 +1,101 @@
+"""Comparisons and evaluations of joint densities, from fits to tables."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import dissensus as ds
+from dissensus.corpus import Corpus
+from dissensus.densities import rating_densities
+from dissensus.errors import DataError
+from dissensus.evaluation import compare, k_fold, tables
+from dissensus.methods import AnnotatorHeads, GridDensity, Prior
+from dissensus.training import Training
+
+QUICK = Training(epochs=2, batch_size=16, device="cpu")
+READINGS = ["plain:bins=3,observations=40", "soft:bins=3,observations=40@all"]
+
+
+@pytest.fixture(scope="module")
+def corpus() -> Corpus:
+    return ds.simulate.ratings(n_items=30, n_annotators=5, labels_per_item=3, seed=2)
+
+
+def test_a_comparison_scores_densities(corpus: Corpus, tmp_path: Path) -> None:
+    methods = {
+        "prior": Prior(),
+        "heads": AnnotatorHeads(encoder="characters", training=QUICK),
+        "grid": GridDensity(encoder="characters", training=QUICK, bins=3),
+    }
+    folds = k_fold(corpus, 2)
+    results = compare(
+        corpus, methods, folds=folds, seeds=2, densities=READINGS, processes=1, out=tmp_path / "a"
+    )
+    names = [f"valence x activation ({reading})" for reading in READINGS]
+    assert list(results.about.questions) == ["valence", "activation", *names]
+    fit = results.of("heads")[0]
+    assert fit.status == "ok", fit.reason
+    rows = fit.rows(names[0], "density TVD")
+    assert rows.num_rows == 15
+    assert fit.score(names[0], "density TVD") == pytest.approx(np.mean(rows["score"].to_numpy()))
+    (table,) = tables(results, [names[0]], reference="prior")
+    by_name = {row.name: row.cells for row in table.rows}
+    assert table.metrics == ("density TVD", "density JSD", "density UAR")
+    against = by_name["heads"]["density TVD"].against
+    assert against is not None and "items" in against.test
+    constant = by_name["constant density"]["density TVD"].mean
+    observed = rating_densities(corpus, ["valence", "activation"], 3)
+    expected = np.abs(observed.cells - observed.cells.mean(axis=0)).sum(axis=1).mean() / 2
+    assert constant == pytest.approx(expected)
+    assert ds.evaluation.Results.load(tmp_path / "a").equals(results)
+
+
+def test_own_and_all_annotators_are_scored(corpus: Corpus, tmp_path: Path) -> None:
+    heads = {"heads": AnnotatorHeads(encoder="characters", training=QUICK, loss="ccc")}
+    results = compare(
+        corpus,
+        heads,
+        folds=k_fold(corpus, 2),
+        seeds=1,
+        densities=["plain:bins=3", "plain:bins=3@all"],
+        processes=1,
+        out=tmp_path / "a",
+    )
+    own, every = (
+        [fit.score(name, "density TVD") for fit in results.fits]
+        for name in results.about.questions[2:]
+    )
+    assert own != every and np.isfinite([own, every]).all()
+
+
+def test_an_evaluation_has_a_table_of_densities(corpus: Corpus) -> None:
+    train, test = corpus.split(0.4, seed=0)
+    heads = AnnotatorHeads(encoder="characters", training=QUICK).fit(train)
+    predictions = heads.predict(test, density="plain:bins=3")
+    evaluation = ds.evaluate(predictions, test, intervals=True)
+    result = evaluation.results[-1]
+    assert (result.question, result.items) == ("valence x activation", test.n_items)
+    assert list(result.scores) == ["density TVD", "density JSD", "density UAR"]
+    low, high = result.intervals["density TVD"]
+    assert low < result.scores["density TVD"] < high
+    assert result.bounds["density TVD"].perfect == 0 < result.bounds["density TVD"].constant
+    assert "density TVD" in str(evaluation)
+    only = ds.evaluate(predictions, test, metrics=["density-jsd"])
+    assert [list(result.scores) for result in only.results] == [["density JSD"]]
+
+
+def test_what_has_no_density_is_refused(corpus: Corpus, tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="of the own annotators, or @all, not @some"):
+        compare(corpus, ["prior"], densities=["soft@some"], out=tmp_path / "a")
+    words = ds.simulate.text(n_items=20)
+    with pytest.raises(DataError, match="a density needs ordinal or interval answers; 'emotion'"):
+        compare(words, ["prior"], densities=["soft"], out=tmp_path / "b")
+
+
+def test_a_density_metric_without_a_density_says_what_to_do(corpus: Corpus) -> None:
+    predictions = Prior().fit(corpus).predict(corpus)
+    with pytest.raises(DataError, match="no density is predicted, .* --density soft"):
+        ds.evaluate(predictions, corpus, metrics=["density TVD"])
