@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import sys
 from collections.abc import Sequence
-from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
@@ -15,9 +16,16 @@ from dissensus.densities.observations import draw_observations, n_uniforms
 from dissensus.densities.readouts import pool
 from dissensus.errors import DataError
 from dissensus.prediction import JointDensity
+from dissensus.progress import progress
 from dissensus.scales import Interval, Ordinal, Scale
 
 FEWEST = 2  # ratings of an item with a density
+AT_ONCE = 64  # densities, on a GPU
+MOST_REMEMBERED = 1 << 16
+
+Ratings = tuple[tuple[float, ...], ...]  # of one item, sorted
+Key = tuple[Ratings, int, int, int]  # ratings, bins, cells, observations
+_densities: dict[Key, np.ndarray] = {}  # so that folds and fits of a corpus share them
 
 
 def rating_densities(
@@ -59,7 +67,10 @@ def rating_densities(
     items, starts = np.unique(joint.item[order], return_index=True)
     ratings = np.split(positions[order], starts[1:])
     kept = [n for n, each in enumerate(ratings) if len(each) >= fewest]
-    mass = [_density(_sorted(ratings[n]), bins, cells, observations) for n in kept]
+    settings = bins, cells, observations
+    keys = [(_sorted(ratings[n]), *settings) for n in kept]
+    _remember([key for key in dict.fromkeys(keys) if key not in _densities])
+    mass = [_densities[key] for key in keys]
     shape = (bins,) * len(scales)
     return JointDensity(
         tuple(questions),
@@ -78,21 +89,54 @@ def unit_positions(question: str, scale: Scale, answers: np.ndarray) -> np.ndarr
     raise DataError(f"{question!r}: {scale.kind} answers have no density; ratings are needed")
 
 
-def _sorted(ratings: np.ndarray) -> tuple[tuple[float, ...], ...]:
+def _sorted(ratings: np.ndarray) -> Ratings:
     return tuple(sorted(map(tuple, ratings.tolist())))
 
 
-@lru_cache(maxsize=1 << 16)
-def _density(
-    ratings: tuple[tuple[float, ...], ...], bins: int, cells: int, observations: int
-) -> np.ndarray:
-    """The pooled density of one item's ratings, by value: folds of a corpus share them."""
-    values = np.array(ratings)
-    n_annotators, n_questions = values.shape
-    seed = int.from_bytes(hashlib.sha256(values.tobytes()).digest()[:8], "little")
-    uniforms = np.random.default_rng(seed).random(
-        (observations, n_uniforms(n_annotators, n_questions))
-    )
+def _remember(keys: Sequence[Key]) -> None:
+    """Estimate the densities of ratings; on a GPU many at the same time."""
+    if len(_densities) + len(keys) > MOST_REMEMBERED:
+        _densities.clear()
+    if not keys:
+        return
+    if _has_gpu():
+        by_size: dict[int, list[Key]] = {}
+        for key in keys:
+            by_size.setdefault(len(key[0]), []).append(key)
+        for same_size in by_size.values():
+            for first in range(0, len(same_size), AT_ONCE):
+                some = same_size[first : first + AT_ONCE]
+                _densities.update(zip(some, _estimated(some), strict=True))
+        return
+    with progress("densities of ratings", len(keys)) as advance:
+        for key in keys:
+            (_densities[key],) = _estimated([key])
+            advance(1)
+
+
+def _estimated(keys: Sequence[Key]) -> np.ndarray:
+    """The pooled densities of items with the same number of ratings."""
+    _, bins, cells, observations = keys[0]
+    ratings = np.array([key[0] for key in keys])  # (n_items, n_annotators, n_questions)
+    n_annotators, n_questions = ratings.shape[1:]
+    shape = observations, n_uniforms(n_annotators, n_questions)
+    uniforms: Any = np.stack([np.random.default_rng(_seed(each)).random(shape) for each in ratings])
     grid = Grid((cells,) * n_questions)
-    drawn = draw_observations(values, uniforms, grid)
-    return np.asarray(pool(diffusion_kde(drawn, grid).density, grid, bins))
+    values: Any = ratings
+    if _has_gpu():
+        import torch
+
+        values, uniforms = torch.from_numpy(ratings).cuda(), torch.from_numpy(uniforms).cuda()
+    density = diffusion_kde(draw_observations(values, uniforms, grid), grid).density
+    pooled = pool(density, grid, bins)
+    return np.asarray(pooled.cpu() if _has_gpu() else pooled)
+
+
+def _seed(ratings: np.ndarray) -> int:
+    return int.from_bytes(hashlib.sha256(ratings.tobytes()).digest()[:8], "little")
+
+
+def _has_gpu() -> bool:
+    """Whether torch is loaded and has a GPU; it is not loaded for this."""
+    torch = sys.modules.get("torch")
+    return torch is not None and bool(torch.cuda.is_available())
