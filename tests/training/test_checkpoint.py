@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
 import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +18,9 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
+from dissensus.encoders.framework.digest import data_digest
 from dissensus.errors import ModelError
-from dissensus.methods import AnnotatorHeads
+from dissensus.methods import AnnotatorHeads, load
 from dissensus.methods.framework.base import Method
 from dissensus.training import Training
 from dissensus.training.checkpoint import STATE, Checkpoint
@@ -128,6 +132,32 @@ def test_a_state_of_another_training_is_refused(
     other.content["x"][0] = 5  # the same answers to something else
     with pytest.raises(ModelError, match=message):
         _method().fit(other, checkpoint=tmp_path / "c")
+
+
+def test_models_and_states_from_before_a_setting_are_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither knew plateau_factor, smallest_gain and decay_biases."""
+    crowd, new = feature_crowd(), ("plateau_factor", "smallest_gain", "decay_biases")
+    fitted = _method().fit(crowd, checkpoint=tmp_path / "c")
+    saved, without = fitted._training_checkpoint(crowd, None), fitted.config()
+    for name in (*new, "save_every"):
+        del without["settings"]["training"][name]
+    digest = hashlib.sha256(json.dumps(without, sort_keys=True).encode())
+    for part in (data_digest(crowd), "none"):
+        digest.update(part.encode())
+    assert saved is not None and saved.of == digest.hexdigest()
+    other = replace(fitted, training=replace(fitted.training, plateau_factor=0.1))
+    other.fit(crowd, checkpoint=tmp_path / "d")
+    differs = other._training_checkpoint(crowd, None)
+    assert differs is not None and differs.of != saved.of
+
+    with monkeypatch.context() as patch:
+        patch.setattr(type(fitted), "config", lambda _: without)
+        fitted.save(tmp_path / "model")
+    read = load(tmp_path / "model")
+    assert isinstance(read, AnnotatorHeads)
+    assert read.training == replace(fitted.training, save_every=Training.save_every)
 
 
 def test_a_damaged_state_is_refused_in_one_line(tmp_path: Path) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import pytest
@@ -161,6 +161,99 @@ def test_on_a_plateau_the_rate_is_halved() -> None:
     log = fit(network, (ROW_LOSS,), _examples(), training, judge, learned=np.arange(24))
     assert log.rate == pytest.approx([1e-3] * 4 + [5e-4] * 3 + [2.5e-4])
     assert (log.best_epoch, log.chosen_by) == (5, "made up")
+
+
+def test_a_plateau_lowers_the_rate_by_its_factor_as_torch_does() -> None:
+    figures = [3.0, 2.0, 1.95, 1.93, 1.92, 1.91, 1.5, 1.45, 1.45, 1.45]
+    settings: dict[str, Any] = {"schedule": "plateau", "plateau": 3, "plateau_factor": 0.1}
+    training = Training(epochs=10, batch_size=24, warm_up=0, smallest_gain=0.08, **settings)
+    scores = iter(figures)
+    judge = Validation("made up", lambda: next(scores), False)
+    log = fit(_Line(), (ROW_LOSS,), _examples(), training, judge, learned=np.arange(24))
+    assert log.best_epoch == 8  # the best, although its gain is too small to count
+
+    optimiser = torch.optim.SGD([torch.nn.Parameter(torch.zeros(1))], lr=1e-3)
+    plain = torch.optim.lr_scheduler.ReduceLROnPlateau(
+        optimiser, factor=0.1, patience=2, threshold=0.08, threshold_mode="abs", eps=0
+    )
+    rates = []
+    for figure in figures:
+        rates.append(optimiser.param_groups[0]["lr"])
+        plain.step(figure)
+    assert log.rate == pytest.approx(rates)
+    assert rates[-1] == pytest.approx(1e-4)
+
+
+@pytest.mark.parametrize("higher", [False, True])
+@pytest.mark.parametrize(("gain", "n_epochs", "kept"), [(0.0, 8, 6), (0.15, 5, 5), (0.5, 3, 3)])
+def test_gains_that_are_too_small_do_not_delay_the_end(
+    higher: bool, gain: float, n_epochs: int, kept: int
+) -> None:
+    figures = iter([1.0, 0.9, 0.8, 0.7, 0.69, 0.68, float("nan"), 0.9, 0.9])
+    sign = -1 if higher else 1
+    training = Training(epochs=9, batch_size=24, patience=2, smallest_gain=gain)
+    judge = Validation("made up", lambda: sign * next(figures), higher)
+    log = fit(_Line(), (ROW_LOSS,), _examples(), training, judge, learned=np.arange(24))
+    assert (len(log.validation), log.best_epoch) == (n_epochs, kept)
+
+
+class _Layers(Network):
+    """A layer, a normalisation and a matrix that is a table of biases."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        torch.manual_seed(0)
+        self.layer = torch.nn.Linear(8, 4)
+        self.norm = torch.nn.LayerNorm(4)
+        self.last = torch.nn.Linear(4, 1)
+        self.bias = torch.nn.Parameter(torch.randn(2, 3))
+
+    def forward(self, batch: Batch) -> Outputs:
+        features = self.norm(self.layer(batch.pooled["x"]))
+        return Outputs(items={"q": self.last(features)[:, 0] + self.bias.sum()})
+
+
+@pytest.mark.parametrize("optimiser", ["adamw", "adam", "sgd"])
+@pytest.mark.parametrize("decay_biases", [True, False])
+def test_biases_without_decay_are_torchs_groups_of_parameters(
+    optimiser: str, decay_biases: bool
+) -> None:
+    examples = _examples()
+    training = Training(
+        epochs=5, batch_size=24, warm_up=0, schedule="constant", weight_decay=0.3, clip=100,
+        learning_rate=0.01, optimiser=optimiser, decay_biases=decay_biases,  # type: ignore[arg-type]
+    )  # fmt: skip
+    network, plain = _Layers(), _Layers()
+    loss = Loss("q", "batch", lambda outputs, batch: outputs.items["q"].square().mean())
+    fit(network, (loss,), examples, training, learned=np.arange(24))
+
+    biases = [plain.layer.bias, plain.norm.weight, plain.norm.bias, plain.last.bias, plain.bias]
+    groups = [
+        {"params": [plain.layer.weight, plain.last.weight]},
+        {"params": biases, "weight_decay": 0.3 if decay_biases else 0.0},
+    ]
+    kinds: dict[str, Any] = {
+        "adamw": torch.optim.AdamW, "adam": torch.optim.Adam, "sgd": torch.optim.SGD
+    }  # fmt: skip
+    momentum = {"momentum": 0.9} if optimiser == "sgd" else {}
+    steps = kinds[optimiser](groups, lr=0.01, weight_decay=0.3, **momentum)
+    vectors = examples.pooled["x"][examples.entry["x"]]
+    for _ in range(5):
+        steps.zero_grad()
+        features = plain.norm(plain.layer(vectors))
+        (plain.last(features)[:, 0] + plain.bias.sum()).square().mean().backward()
+        steps.step()
+    for one, other in zip(network.parameters(), plain.parameters(), strict=True):
+        torch.testing.assert_close(one, other)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("plateau_factor", 1.0), ("plateau_factor", 0.0), ("smallest_gain", -0.1)]
+)
+def test_settings_of_a_plateau_out_of_range_are_named(name: str, value: float) -> None:
+    settings: dict[str, Any] = {name: value}
+    with pytest.raises(ModelError, match=f"^training settings out of range: {name} = {value}$"):
+        Training(**settings)
 
 
 def test_a_figure_whose_highest_is_best() -> None:

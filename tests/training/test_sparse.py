@@ -110,7 +110,7 @@ def _difference(rule: Rule, kind: Any, settings: dict[str, Any]) -> float:
     """The largest between dense steps and steps of rows, of tables and of what is shared."""
     dense, network = _Net(), _Net()
     _dense(kind(dense.parameters(), lr=1.0, **settings), dense)
-    tables = Tables(network, network.tables(), rule)
+    tables = Tables(network, network.tables(), [rule] * 2)
     _by_rows(tables, kind([network.common], lr=1.0, **settings), network)
     behind = (network.slope - dense.slope).abs().max().item()
     assert behind > 1e-3  # before it has caught up
@@ -179,7 +179,7 @@ def test_moments_and_weights_of_nobody_are_left_in_order() -> None:
     """Annotators who never come decay with all others, and have no direction to drift along."""
     network = _Net()
     first = network.slope.detach().clone()
-    tables = Tables(network, network.tables(), AdamW(0.3))
+    tables = Tables(network, network.tables(), [AdamW(0.3)] * 2)
     _by_rows(tables, torch.optim.SGD([network.common], lr=1.0), network, range(20))
     seen = {int(a) for step in range(20) for a in _batch(step).annotators}
     never = [a for a in range(N_ANNOTATORS) if a not in seen]
@@ -195,12 +195,12 @@ def test_a_state_goes_on_to_the_bit(name: str) -> None:
     rule, kind, settings = RULES[name]
     whole, resumed = _Net(), _Net()
     tables, optimiser = (
-        Tables(whole, whole.tables(), rule),
+        Tables(whole, whole.tables(), [rule] * 2),
         kind([whole.common], lr=1.0, **settings),
     )
     _by_rows(tables, optimiser, whole, range(30))
     resumed.load_state_dict(whole.state_dict())
-    again = Tables(resumed, resumed.tables(), rule)
+    again = Tables(resumed, resumed.tables(), [rule] * 2)
     again.restore({name: held.clone() for name, held in tables.state().items()})
     other = kind([resumed.common], lr=1.0, **settings)
     other.load_state_dict(copy.deepcopy(optimiser.state_dict()))
@@ -214,7 +214,7 @@ def test_a_state_goes_on_to_the_bit(name: str) -> None:
 
 def test_an_error_leaves_the_whole_tables_in_the_network() -> None:
     network = _Net()
-    tables, batch = Tables(network, network.tables(), Momentum(0.0)), _batch(0)
+    tables, batch = Tables(network, network.tables(), [Momentum(0.0)] * 2), _batch(0)
     with pytest.raises(RuntimeError, match="on purpose"), tables.rows_of(batch):
         assert len(network.slope) == len(batch.annotators)
         assert len(network.state_dict()["slope"]) == N_ANNOTATORS
@@ -260,6 +260,8 @@ SETTINGS: list[dict[str, Any]] = [
     {"optimiser": "sgd", "learning_rate": 0.1, "weight_decay": 0.0},
     {"optimiser": "sgd", "learning_rate": 0.1, "weight_decay": 0.05, "schedule": "linear"},
     {"optimiser": "adamw", "learning_rate": 0.01, "weight_decay": 0.1},
+    {"optimiser": "sgd", "learning_rate": 0.1, "weight_decay": 0.3, "decay_biases": False},
+    {"optimiser": "adamw", "learning_rate": 0.01, "weight_decay": 0.9, "decay_biases": False},
     {"optimiser": "adam", "learning_rate": 0.01, "weight_decay": 0.0, "schedule": "constant"},
 ]
 
@@ -294,7 +296,7 @@ def test_stopped_anywhere_the_end_is_the_same_to_the_bit(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, optimiser: str, n: int
 ) -> None:
     train, held = _crowd().split(0.2, seed=0)
-    settings = {"optimiser": optimiser, "save_every": 0}
+    settings = {"optimiser": optimiser, "save_every": 0, "decay_biases": optimiser == "sgd"}
     whole = _method(**settings).fit(train, validation=held)
     done, seen = Trainer.train_batch, iter(range(1, 10_000))
 

@@ -32,7 +32,9 @@ from dissensus.methods.framework.trained import TrainedMethod
 from dissensus.training import Training
 from dissensus.training.loop import Trainer
 from dissensus.training.stacking import cuda_graph
+from dissensus.training.stacking import weights as stacked_weights
 from dissensus.training.stacking.groups import group_key, obstacle, stackable, train_all
+from dissensus.training.stacking.optimiser import AllAtOnce, ByRow
 from dissensus.training.stacking.stack import Stack
 from dissensus.training.validation import Validation
 from tests.crowds import feature_crowd
@@ -119,6 +121,41 @@ def test_seeds_side_by_side_are_seeds_one_by_one(name: str, optimiser: str) -> N
         ]
 
     assert_same(make)
+
+
+@pytest.mark.parametrize("kind", [ByRow, AllAtOnce])
+@pytest.mark.parametrize("optimiser", ["adamw", "adam", "sgd"])
+@pytest.mark.parametrize("name", ["single", "annotator-heads"])
+def test_biases_without_decay(
+    name: str, optimiser: str, kind: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Members decay each by their own; plateaus and gains too differ."""
+    crowd = feature_crowd("nominal", n_items=37)
+    monkeypatch.setattr(stacked_weights, "stacked_optimiser", kind)
+    settings: list[dict[str, Any]] = [
+        {"weight_decay": 0.3, "plateau_factor": 0.1},
+        {"weight_decay": 0.1, "smallest_gain": 0.02},
+        {"weight_decay": 0.0, "plateau_factor": 0.9, "smallest_gain": 0.5},
+    ]
+
+    def make(decay_biases: bool = False) -> list[Trainer]:
+        training = Training(
+            epochs=5, batch_size=8, learning_rate=0.02, schedule="plateau", plateau=1,
+            optimiser=optimiser, decay_biases=decay_biases,  # type: ignore[arg-type]
+        )  # fmt: skip
+        method = METHODS[name](encoder="features", hidden=(6,), dropout=0.4)
+        return [
+            run_of(replace(method, training=replace(training, seed=seed, **own)), crowd)
+            for seed, own in enumerate(settings)
+        ]
+
+    together = assert_same(make)
+    assert len({run.log.rate[-1] for run in together}) == 3
+    decayed = make(decay_biases=True)
+    assert group_key(decayed[0]) != group_key(together[0])
+    decayed[0].train()
+    one, other = weights_of([decayed[0], together[0]])
+    assert any(np.abs(one[key] - other[key]).max() > 1e-4 for key in one)
 
 
 @pytest.mark.parametrize("kind", ["ordinal", "interval", "multi-label"])
@@ -321,12 +358,16 @@ def test_compiled_steps_are_the_same(tmp_path: Path) -> None:
                 np.testing.assert_allclose(other[name], held, rtol=0, atol=1e-10, err_msg=name)
 
 
+@pytest.mark.parametrize("decay_biases", [True, False])
 @pytest.mark.parametrize("optimiser", ["adamw", "sgd"])
-def test_compiled_heads_are_the_same(optimiser: str) -> None:
+def test_compiled_heads_are_the_same(optimiser: str, decay_biases: bool) -> None:
     crowd = feature_crowd("nominal", n_items=37)
 
     def make(compile: bool) -> list[Trainer]:
-        training = Training(epochs=2, batch_size=8, optimiser=optimiser, compile=compile)  # type: ignore[arg-type]
+        training = Training(
+            epochs=2, batch_size=8, optimiser=optimiser, compile=compile,  # type: ignore[arg-type]
+            decay_biases=decay_biases, weight_decay=0.01 if decay_biases else 0.5,
+        )  # fmt: skip
         method = Single(encoder="features", dropout=0.4, training=training)
         return [run_of(replace(method, init_seed=seed), crowd) for seed in range(2)]
 

@@ -83,7 +83,8 @@ class Trainer(Resumable):
         by_rows = {id(table) for table in self.tables.tables}
         learning = [p for p in self.network.parameters() if p.requires_grad]
         self.parameters = [p for p in learning if id(p) not in by_rows]
-        self.groups = training.groups(self.parameters, self.network.pretrained())
+        undecayed = training.undecayed(self.network)
+        self.groups = training.groups(self.parameters, self.network.pretrained(), undecayed)
         self.max_rates = [group["lr"] for group in self.groups]
         self.order = np.random.default_rng(training.seed)
         self.order_before = self.order.bit_generator.state  # before this epoch
@@ -248,7 +249,19 @@ class Trainer(Resumable):
         patience = self.training.patience
         if not patience or not self.best:
             return False
-        return self.epoch - self.log.best_epoch >= patience
+        return self.epoch - self._last_gain() >= patience
+
+    def _last_gain(self) -> int:
+        """The last epoch whose score was better by more than `smallest_gain`."""
+        training = self.training
+        if not training.smallest_gain or self.validation is None:
+            return self.log.best_epoch
+        sign = -1 if self.validation.higher_is_better else 1
+        best, last = math.inf, 0
+        for epoch, score in enumerate(self.log.validation, 1):
+            if sign * score < best - training.smallest_gain:
+                best, last = sign * score, epoch
+        return last
 
     def finish(self) -> None:
         """Leave the weights of the best epoch in the network, or else the average, if any."""

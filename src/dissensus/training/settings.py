@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -44,9 +44,16 @@ class Training:
         averaged: the share of the steps, the last ones, whose weights are averaged at the end. It
             helped a fine-tuned MiniLM a little in cross-validation, and a frozen one not at all
             (docs/encoders.md).
-        schedule: "cosine" or "linear" down to 0, "constant", or "plateau": halved whenever
-            `plateau` epochs brought no better validation score (or training loss).
+        schedule: "cosine" or "linear" down to 0, "constant", or "plateau": multiplied by
+            `plateau_factor` whenever `plateau` epochs brought no better validation score (or
+            training loss).
+        smallest_gain: for `plateau` and `patience`, a validation score (or training loss) is better
+            if it improves by more than this. It is absolute, in units of the score, as with
+            `threshold_mode="abs"` of torch's ReduceLROnPlateau, whose default is relative: 1e-4 of
+            the score. The epoch that is kept is the best one, however small its gain.
         weight_decay: the optimiser's.
+        decay_biases: whether weight decay also applies to biases, to the weights of normalisation
+            layers and to all other parameters that are vectors.
         warm_up: the share of steps over which the rate rises.
         clip: the largest norm of a gradient; inf for none.
         choose_by: the score on the validation corpus: "loss", or the name of a metric.
@@ -74,7 +81,10 @@ class Training:
     averaged: float = 0.0
     schedule: Literal["cosine", "linear", "plateau", "constant"] = "cosine"
     plateau: int = 2
+    plateau_factor: float = 0.5
+    smallest_gain: float = 0.0
     weight_decay: float = 0.01
+    decay_biases: bool = True
     warm_up: float = 0.1
     clip: float = 1.0
     choose_by: str = "loss"
@@ -95,7 +105,8 @@ class Training:
         above = ("learning_rate", "encoder_learning_rate", "layer_decay")
         wrong += [name for name in above if not 0 < getattr(self, name) < math.inf]
         wrong += [] if self.clip > 0 else ["clip"]
-        least_0 = ("weight_decay", "warm_up", "seed", "averaged")
+        wrong += [] if 0 < self.plateau_factor < 1 else ["plateau_factor"]
+        least_0 = ("weight_decay", "warm_up", "seed", "averaged", "smallest_gain")
         wrong += [name for name in least_0 if not getattr(self, name) >= 0]
         wrong += ["averaged"] if self.averaged > 1 else []
         wrong += ["seed"] if self.seed >= LARGEST_SEED else []
@@ -132,31 +143,47 @@ class Training:
             raise ModelError("training.device is cuda, but there is no GPU that torch can use")
         return torch.device(self.device)
 
+    def undecayed(self, network: nn.Module) -> set[nn.Parameter]:
+        """The parameters of a network without weight decay; none if biases decay too."""
+        if self.decay_biases:
+            return set()
+        named = network.named_parameters()
+        return {p for name, p in named if p.dim() < 2 or "bias" in name.split(".")[-1]}
+
     def groups(
-        self, parameters: list[nn.Parameter], slow: Mapping[nn.Parameter, int]
+        self,
+        parameters: list[nn.Parameter],
+        slow: Mapping[nn.Parameter, int],
+        undecayed: Collection[nn.Parameter] = (),
     ) -> list[dict[str, Any]]:
-        """New and pretrained parameters, in groups of one highest learning rate.
+        """New and pretrained parameters, in groups of one highest learning rate and weight decay.
 
         Args:
             slow: the pretrained ones, and how many of the encoder's blocks come after each.
+            undecayed: those without weight decay.
         """
         new = [parameter for parameter in parameters if parameter not in slow]
-        groups: list[dict[str, Any]] = [{"params": new, "lr": self.learning_rate}]
-        by_rate: dict[float, list[nn.Parameter]] = {}
+        pretrained: dict[float, list[nn.Parameter]] = {}
         for parameter, behind in slow.items():
             rate = self.encoder_learning_rate * self.layer_decay**behind
-            by_rate.setdefault(rate, []).append(parameter)
-        return groups + [{"params": pretrained, "lr": rate} for rate, pretrained in by_rate.items()]
+            pretrained.setdefault(rate, []).append(parameter)
+        groups = []
+        for rate, group in [(self.learning_rate, new), *pretrained.items()]:
+            decayed = [parameter for parameter in group if parameter not in undecayed]
+            groups.append({"params": decayed, "lr": rate, "weight_decay": self.weight_decay})
+            if len(decayed) < len(group):
+                others = [parameter for parameter in group if parameter in undecayed]
+                groups.append({"params": others, "lr": rate, "weight_decay": 0.0})
+        return groups
 
     def optimise(self, groups: list[dict[str, Any]]) -> Any:
         """The optimiser of these groups of parameters."""
         import torch
 
-        common: dict[str, Any] = {"weight_decay": self.weight_decay, "fused": True}
         if self.optimiser == "sgd":
-            return torch.optim.SGD(groups, momentum=MOMENTUM, **common)
+            return torch.optim.SGD(groups, momentum=MOMENTUM, fused=True)
         kind = torch.optim.AdamW if self.optimiser == "adamw" else torch.optim.Adam
-        return kind(groups, **common)
+        return kind(groups, fused=True)
 
 
 @dataclass
@@ -165,7 +192,7 @@ class Schedule:
 
     training: Training
     n_steps: int
-    best: float = math.inf  # the lowest loss or score so far
+    best: float = math.inf  # the last loss or score that was better by more than `smallest_gain`
     waited: int = 0  # epochs since then
     lowered: float = 1.0
 
@@ -181,9 +208,9 @@ class Schedule:
 
     def epoch_done(self, figure: float) -> None:
         """Take note of the loss or score of an epoch; lower is better."""
-        if figure < self.best:
+        if figure < self.best - self.training.smallest_gain:
             self.best, self.waited = figure, 0
             return
         self.waited += 1
         if self.training.schedule == "plateau" and self.waited >= self.training.plateau:
-            self.lowered, self.waited = self.lowered / 2, 0
+            self.lowered, self.waited = self.lowered * self.training.plateau_factor, 0

@@ -45,6 +45,7 @@ ITEMS_AT_ONCE = 1024  # per batch of a prediction
 ROWS_AT_ONCE = 1 << 15
 TUNED_AT_ONCE = 64  # contents per batch of a fine-tuned encoder, on a CPU
 ON_GPU = 4  # times as many on a GPU
+LATER = ("plateau_factor", "smallest_gain", "decay_biases")  # settings of training
 ITEMS_TO_SEE = 1024  # to standardise the vectors of an encoder that is fine-tuned
 
 
@@ -218,7 +219,11 @@ class TrainedMethod(Method):
         if self._checkpoint is None:
             return None
         config = self.config()
-        config["settings"]["training"].pop("save_every")
+        training = config["settings"]["training"]
+        training.pop("save_every")
+        for name in LATER:  # older checkpoints do not know them
+            if training[name] == getattr(Training, name):
+                training.pop(name)
         digest = hashlib.sha256(json.dumps(config, sort_keys=True).encode())
         for part in (corpus, validation):
             digest.update(b"none" if part is None else data_digest(part).encode())

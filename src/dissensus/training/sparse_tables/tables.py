@@ -48,6 +48,7 @@ from dissensus.training.processes import BatchPart
 from dissensus.training.settings import BETAS, EPSILON, MOMENTUM, Training
 
 ROWS_AT_ONCE = 1 << 12  # rows that catch up together, to save memory
+SINCE = ("since", "since of biases")  # names in a checkpoint, of the missed steps of each rule
 LARGE = 1 << 18  # smallest size of tables that are stepped by rows; see bench_annotators.py
 
 
@@ -171,23 +172,25 @@ class Tables:
 
     Args:
         tables: parameters of the network, with one row per annotator.
+        rules: how each of them is stepped.
     """
 
     network: Network
     tables: list[nn.Parameter]
-    rule: Rule
+    rules: list[Rule]
     count: int = 0  # steps done
     now: int = 0  # steps since all rows were up to date
     _begin: int = 0  # see kernels.note_step
 
     def __post_init__(self) -> None:
         self.moments = [
-            [torch.zeros_like(table, requires_grad=False) for _ in range(self.rule.n_moments)]
-            for table in self.tables
+            [torch.zeros_like(table, requires_grad=False) for _ in range(rule.n_moments)]
+            for table, rule in zip(self.tables, self.rules, strict=True)
         ]
         n_rows = len(self.tables[0]) if self.tables else 0
         self.last = np.zeros(n_rows, np.int64)  # the last step of each row, counted as `now` is
-        self._since = self.rule.nothing(0)[None]  # (more than now, 7), see kernels.note_step
+        # of each rule, (more than now, 7), see kernels.note_step
+        self._since = {rule: rule.nothing(0)[None] for rule in self.rules}
         self._places = [_place(self.network, table) for table in self.tables]
         self._flat: list[_Table] = []
         self._codes = np.zeros(0, np.int64)  # of the last rows
@@ -197,11 +200,12 @@ class Tables:
         """The tables of a network that is trained like this, if they are large enough."""
         tables, decay = network.tables(), training.weight_decay
         large = sum(table.numel() for table in tables) >= LARGE and device.type == "cpu"
-        rule: Rule = Momentum(decay) if training.optimiser == "sgd" else AdamW(decay)
+        kind: type[Momentum | AdamW] = Momentum if training.optimiser == "sgd" else AdamW
         coupled = training.optimiser == "adam" and decay > 0  # has no closed form
         if not large or coupled or training.losses == "interleaved" or training.averaged:
-            return cls(network, [], rule)
-        return cls(network, tables, rule)
+            return cls(network, [], [])
+        undecayed = training.undecayed(network)
+        return cls(network, tables, [kind(0.0 if t in undecayed else decay) for t in tables])
 
     # ---- a step ----
 
@@ -235,14 +239,17 @@ class Tables:
 
         codes = self._codes
         self.count, self.now = self.count + 1, self.now + 1
-        for table, of_table in zip(self._flat, rows, strict=True):
+        for table, rule, of_table in zip(self._flat, self.rules, rows, strict=True):
             gradients = torch.zeros_like(of_table) if of_table.grad is None else of_table.grad
             gradient = gradients.detach().reshape(len(codes), -1).numpy()
-            self.rule.step(table, codes, gradient, rate, self.count)
-        if self.now >= len(self._since):
-            self._since = np.concatenate([self._since, np.empty_like(self._since)])
-        missed, nothing = self.rule.missed(rate, self.count), self.rule.nothing(self.count)
-        self._begin = note_step(self._since, self._begin, self.now, missed, nothing)
+            rule.step(table, codes, gradient, rate, self.count)
+        begin = self._begin
+        for rule, since in self._since.items():
+            if self.now >= len(since):
+                since = np.concatenate([since, np.empty_like(since)])
+            missed, nothing = rule.missed(rate, self.count), rule.nothing(self.count)
+            self._begin = note_step(since, begin, self.now, missed, nothing)
+            self._since[rule] = since
         self.last[codes] = self.now
 
     def _caught_up(self, codes: np.ndarray) -> list[nn.Parameter]:
@@ -253,11 +260,13 @@ class Tables:
             with_moments = zip(self.tables, self.moments, strict=True)
             self._flat = [_Table.of(table, moments) for table, moments in with_moments]
         dtype = self._flat[0].weights.dtype
-        missed = np.empty((len(codes), self._since.shape[1]), dtype)
-        write_missed(self._since, self._begin, self.last[codes], missed)
+        missed = {}
+        for rule, since in self._since.items():
+            missed[rule] = np.empty((len(codes), since.shape[1]), dtype)
+            write_missed(since, self._begin, self.last[codes], missed[rule])
         weights = [np.empty((len(codes), table.weights.shape[1]), dtype) for table in self._flat]
-        for table, rows in zip(self._flat, weights, strict=True):
-            self.rule.catch_up(table, codes, missed, rows)
+        for table, rule, rows in zip(self._flat, self.rules, weights, strict=True):
+            rule.catch_up(table, codes, missed[rule], rows)
         self.last[codes], self._codes = self.now, codes
         shapes = [(len(codes), *table.shape[1:]) for table in self.tables]
         both = zip(weights, shapes, strict=True)
@@ -269,7 +278,8 @@ class Tables:
             for first in range(0, len(self.last), ROWS_AT_ONCE):
                 self._caught_up(np.arange(first, min(first + ROWS_AT_ONCE, len(self.last))))
             self.last[:] = self.now = self._begin = 0
-            self._since[0] = self.rule.nothing(self.count)
+            for rule, since in self._since.items():
+                since[0] = rule.nothing(self.count)
         self._flat = []  # the network's weights may lie elsewhere from now on
 
     # ---- its state ----
@@ -279,8 +289,9 @@ class Tables:
         if not self.tables:
             return {}
         counts = torch.tensor([self.count, self.now, self._begin])
-        since = torch.from_numpy(self._since[: self.now + 1])
-        state = {"counts": counts, "since": since, "last": torch.from_numpy(self.last)}
+        state = {"counts": counts, "last": torch.from_numpy(self.last)}
+        for name, since in zip(SINCE, self._since.values(), strict=False):
+            state[name] = torch.from_numpy(since[: self.now + 1])
         for number, moments in enumerate(self.moments):
             state |= {f"{number}.{nth}": moment for nth, moment in enumerate(moments)}
         return state
@@ -289,7 +300,9 @@ class Tables:
         if not self.tables:
             return
         self.count, self.now, self._begin = state["counts"].tolist()
-        self._since, self.last = state["since"].numpy(), state["last"].numpy()
+        self.last = state["last"].numpy()
+        for name, rule in zip(SINCE, self._since, strict=False):
+            self._since[rule] = state[name].numpy()
         for number, moments in enumerate(self.moments):
             for nth, moment in enumerate(moments):
                 moment.copy_(state[f"{number}.{nth}"])

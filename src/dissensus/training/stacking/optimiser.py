@@ -15,6 +15,8 @@ from torch import Tensor
 from dissensus.training.settings import BETAS, CHOICES, EPSILON, MOMENTUM, Training
 from dissensus.training.stacking.compilation import Compiled
 
+Decays = Sequence[Sequence[float]]  # the weight decay of each member's groups of weights
+
 
 class StackedOptimiser(ABC):
     """Steps the weights of all members of a stack, in place."""
@@ -34,12 +36,15 @@ class InOneTable(StackedOptimiser):
 
     Args:
         trainings: of each member; they share the kind of optimiser.
-        ends: where each group of a member's weights ends, one with a rate of its own.
+        ends: where each group of a member's weights ends, one with a rate and a decay of its own.
     """
 
-    def __init__(self, weights: Tensor, trainings: Sequence[Training], ends: Sequence[int]) -> None:
+    def __init__(
+        self, weights: Tensor, trainings: Sequence[Training], decays: Decays, ends: Sequence[int]
+    ) -> None:
         self.weights = weights
         self.trainings = trainings
+        self.decays = decays
         self.edges = list(zip([0, *ends[:-1]], ends, strict=True))
         self.moments = [torch.zeros_like(weights) for _ in range(2)]
         self.clip = weights.new_tensor([training.clip for training in trainings])
@@ -55,18 +60,20 @@ def _shares(norm: Tensor, clip: Tensor) -> Tensor:
 
 
 def stacked_optimiser(
-    weights: Tensor, trainings: Sequence[Training], ends: Sequence[int]
+    weights: Tensor, trainings: Sequence[Training], decays: Decays, ends: Sequence[int]
 ) -> StackedOptimiser:
     """Torch's fused steps on a CPU; on a GPU an optimiser that can be captured in a graph."""
     kind = ByRow if weights.device.type == "cpu" else AllAtOnce
-    return kind(weights, trainings, ends)
+    return kind(weights, trainings, decays, ends)
 
 
 class ByRow(InOneTable):
     """Torch's own fused steps: weights are read and written once, which matters on a CPU."""
 
-    def __init__(self, weights: Tensor, trainings: Sequence[Training], ends: Sequence[int]) -> None:
-        super().__init__(weights, trainings, ends)
+    def __init__(
+        self, weights: Tensor, trainings: Sequence[Training], decays: Decays, ends: Sequence[int]
+    ) -> None:
+        super().__init__(weights, trainings, decays, ends)
         self.gradient = torch.empty_like(weights)
         self._parts = [part for part, (first, last) in enumerate(self.edges) if first < last]
         tables = (weights, self.gradient, *self.moments)
@@ -84,7 +91,7 @@ class ByRow(InOneTable):
             members_of: dict[tuple[float, float], list[int]] = {}  # by rate and decay
             for member, rate in enumerate(rates[part].tolist()):
                 if alive_members[member]:
-                    decay = self.trainings[member].weight_decay
+                    decay = self.decays[member][part]
                     members_of.setdefault((rate, decay), []).append(member)
             for (rate, decay), members in members_of.items():
                 self._step_rows(part, members, rate, decay)
@@ -126,9 +133,11 @@ class ByRow(InOneTable):
 class AllAtOnce(InOneTable):
     """The whole table in a few operations, without a synchronisation with the host."""
 
-    def __init__(self, weights: Tensor, trainings: Sequence[Training], ends: Sequence[int]) -> None:
-        super().__init__(weights, trainings, ends)
-        self.decay = weights.new_tensor([training.weight_decay for training in trainings])[:, None]
+    def __init__(
+        self, weights: Tensor, trainings: Sequence[Training], decays: Decays, ends: Sequence[int]
+    ) -> None:
+        super().__init__(weights, trainings, decays, ends)
+        self.decay = weights.new_tensor(decays).T[..., None]  # (n_groups, n_members, 1)
         self.count = torch.zeros(len(weights), device=weights.device, dtype=torch.float64)
 
     def step(self, gradients: Mapping[str, Tensor], alive: Tensor, rates: Tensor) -> None:
@@ -136,9 +145,9 @@ class AllAtOnce(InOneTable):
         gradient = gradient * self._shares(gradient)
         self.count += alive
         rates = rates.to(gradient.dtype)
-        how = Step(self.trainings[0].optimiser, self.decay, self.count[:, None])
-        for (first, last), rate in zip(self.edges, rates, strict=True):
+        for (first, last), rate, decay in zip(self.edges, rates, self.decay, strict=True):
             if first < last:
+                how = Step(self.trainings[0].optimiser, decay, self.count[:, None])
                 part = slice(first, last)
                 tensors = [self.weights[:, part], *(moment[:, part] for moment in self.moments)]
                 how.make(tensors, gradient[:, part], alive[:, None], rate[:, None])
@@ -184,7 +193,7 @@ class ByParameter(StackedOptimiser):
 
     Args:
         weights: by the names of the parameters in it: a matrix, or many vectors as one table.
-        group: the group of each of them, which has its own learning rate.
+        group: the group of each of them, which has its own learning rate and weight decay.
         halves: copies in bf16 of some parameters, by name, which are updated too.
     """
 
@@ -193,6 +202,7 @@ class ByParameter(StackedOptimiser):
         weights: Mapping[tuple[str, ...], Tensor],
         group: Sequence[int],
         trainings: Sequence[Training],
+        decays: Decays,
         halves: Mapping[str, Tensor],
     ) -> None:
         self.optimiser = trainings[0].optimiser
@@ -204,7 +214,7 @@ class ByParameter(StackedOptimiser):
         ]
         self.halves = [[halves[name] for name in names if name in halves] for names in weights]
         one = self.tensors[0][0]
-        self.decay = one.new_tensor([training.weight_decay for training in trainings])
+        self.decay = one.new_tensor(decays).T.contiguous()  # (n_groups, n_members)
         self.clip = one.new_tensor([training.clip for training in trainings])
         self.clipped = any(math.isfinite(training.clip) for training in trainings)
         self.count = torch.zeros(len(one), device=one.device, dtype=torch.float64)
@@ -212,16 +222,16 @@ class ByParameter(StackedOptimiser):
     def step(self, gradients: Mapping[str, Tensor], alive: Tensor, rates: Tensor) -> None:
         self.count += alive
         rates = rates.to(self.decay.dtype)
-        shares = torch.ones_like(self.decay)
+        shares = torch.ones_like(self.clip)
         if self.clipped:
             norms = [_norm(gradient, self.clip.dtype) for gradient in gradients.values()]
             shares = _shares(torch.stack(norms).norm(dim=0), self.clip)[:, 0]
-        common = (alive, shares, self.decay, self.count)
         every = zip(self.names, self.tensors, self.group, self.halves, strict=True)
         for names, tensors, group, half in every:
             parts = [gradients[name] for name in names]
             gradient = parts[0] if len(parts) == 1 else torch.cat(parts, dim=1)
-            CODE[self.optimiser](*tensors, gradient, rates[group], *common, *half)
+            of_members = (rates[group], alive, shares, self.decay[group], self.count)
+            CODE[self.optimiser](*tensors, gradient, *of_members, *half)
 
 
 def _norm(gradient: Tensor, dtype: torch.dtype) -> Tensor:

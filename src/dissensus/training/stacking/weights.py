@@ -36,10 +36,13 @@ class StackedWeights:
         named = sorted(named, key=lambda entry: group_of[entry[1]])
         self.names = [name for name, _ in named]
         settings = [trainer.training for trainer in trainers]
+        decays = [[group["weight_decay"] for group in trainer.groups] for trainer in trainers]
         self.halves: Tensors = {}  # copies in bf16 of some weights, for compiled code
         if settings[0].compile:
             self.ends = np.cumsum([len(group) for group in groups]).tolist()
-            self.optimiser: StackedOptimiser = self._by_parameter(networks, settings, transposed)
+            self.optimiser: StackedOptimiser = self._by_parameter(
+                networks, settings, decays, transposed
+            )
         else:  # one table, (n_members, n_weights), of which `learning` are views
             columns = [torch.stack(_each(networks, name)).flatten(1) for name in self.names]
             table = torch.cat(columns, dim=1)
@@ -47,13 +50,17 @@ class StackedWeights:
                 table, [(name, weights.shape) for name, weights in named]
             )
             self.ends = np.cumsum([sum(p.numel() for p in group) for group in groups]).tolist()
-            self.optimiser = stacked_optimiser(table, settings, self.ends)
+            self.optimiser = stacked_optimiser(table, settings, decays, self.ends)
         self._gather_fixed(networks)
         averaged = any(training.averaged for training in settings)
         self.means = {n: w.clone() for n, w in self.learning.items()} if averaged else None
 
     def _by_parameter(
-        self, networks: list[Network], settings: list[Training], transposed: set[str]
+        self,
+        networks: list[Network],
+        settings: list[Training],
+        decays: list[list[float]],
+        transposed: set[str],
     ) -> ByParameter:
         """Weights that compiled code steps: matrices, which lie in memory as their gradients will,
         and all vectors of a group in one table."""
@@ -75,7 +82,7 @@ class StackedWeights:
             group += [number] * (len(tables) - len(group))
         if settings[0].precision == "bf16":
             self.halves = {n: w.bfloat16() for n, w in self.learning.items() if n in transposed}
-        return ByParameter(tables, group, settings, self.halves)
+        return ByParameter(tables, group, settings, decays, self.halves)
 
     def _gather_fixed(self, networks: list[Network]) -> None:
         self.shared: Tensors = {}
