@@ -196,13 +196,13 @@ def _beginnings(n_annotators: int, n_orders: int) -> np.ndarray:
     Row (order, annotator) has all annotators up to this one. An order sorts annotators by numbers
     that do not depend on how many there are; every second one is the reverse of the one before.
     """
-    roots = np.sqrt(_primes(n_annotators))
+    roots = np.sqrt(first_primes(n_annotators))
     keys = (np.arange((n_orders + 1) // 2)[:, None] + 0.5) * roots % 1  # even for each annotator
     keys = np.stack([keys, 1 - keys], axis=1).reshape(-1, n_annotators)[:n_orders]
     return (keys[:, None, :] <= keys[:, :, None]).astype(float).reshape(-1, n_annotators)
 
 
-def _primes(n: int) -> np.ndarray:
+def first_primes(n: int) -> np.ndarray:
     """The first n prime numbers."""
     top = max(20, int(2 * n * math.log(n + 2)))
     sieve = np.ones(top, dtype=bool)

@@ -8,6 +8,7 @@ from typing import Any, Literal
 from dissensus.densities.grid import Grid
 from dissensus.densities.kde import diffusion_kde, fixed_kde
 from dissensus.densities.observations import draw_observations, weighted_observations
+from dissensus.densities.rating_noise import noisy, stretched
 from dissensus.densities.readouts import pool
 from dissensus.errors import DataError, listed
 
@@ -32,6 +33,12 @@ class RatingKde:
         observations: how many are drawn from the ratings of an item.
         sampling: "random", means of random subsets of annotators, with noise, as published; "even",
             all subsets, weighted by the probability of drawing each.
+        factor: the bandwidth of "soft" and "plain" is multiplied by it.
+        stretch: the distances of ratings from the mean of their item are multiplied by it.
+        noise: how much of its predicted spread is added to each predicted rating: 0 nothing, 1 all
+            of it. The density is the mean over ratings that are as different as ratings are.
+        shared: the correlation of the noise of two annotators of an item.
+        correlation: the correlation of the noise of two questions.
 
     Example:
         >>> import numpy as np
@@ -49,6 +56,11 @@ class RatingKde:
     bandwidth: float = 0.1
     observations: int = 200
     sampling: Literal["random", "even"] = "random"
+    factor: float = 1.0
+    stretch: float = 1.0
+    noise: float = 0.0
+    shared: float = 0.0
+    correlation: float = 0.0
 
     def __post_init__(self) -> None:
         for name, known in (("kind", KINDS), ("sampling", SAMPLING)):
@@ -57,23 +69,31 @@ class RatingKde:
                     f"{name} of a density must be one of {', '.join(known)}, "
                     f"not {getattr(self, name)!r}"
                 )
-        positive = ("temperature", "bandwidth", "observations")
+        positive = ("temperature", "bandwidth", "observations", "factor")
         wrong = [f"{n} = {getattr(self, n)}" for n in positive if not getattr(self, n) > 0]
+        for name, low, high in (("stretch", 0, 1e6), ("noise", 0, 1e6), ("shared", 0, 1),
+                                ("correlation", -1, 1)):  # fmt: skip
+            if not low <= getattr(self, name) <= high:
+                wrong.append(f"{name} = {getattr(self, name)}")
         wrong += [f"bins = {self.bins}"] if self.bins < 2 else []
         wrong += [f"cells = {self.cells}"] if self.cells < 0 else []
         if wrong:
             raise DataError(f"settings of a density out of range: {', '.join(wrong)}")
 
     @classmethod
-    def from_text(cls, text: str) -> RatingKde:
-        """Settings as users type them: "soft", or "soft:bins=8,temperature=16"."""
+    def from_text(cls, text: str, default: RatingKde | None = None) -> RatingKde:
+        """Settings as users type them: "soft", or "soft:bins=8,temperature=16".
+
+        Args:
+            default: has the settings that are not in the text.
+        """
         kind, _, rest = text.partition(":")
-        kde = cls(kind.strip())  # type: ignore[arg-type]  # checked
+        kde = replace(default or cls(), kind=kind.strip())  # type: ignore[arg-type]  # checked
         known = {field.name: getattr(kde, field.name) for field in fields(kde)}
         for part in filter(None, (part.strip() for part in rest.split(","))):
             name, _, value = (side.strip() for side in part.partition("="))
             if name not in known:
-                raise DataError(f"a density has no setting {name!r}; it has {listed(known)}")
+                raise DataError(f"a density has no setting {name!r}; it has {listed(known, 20)}")
             try:
                 kde = replace(kde, **{name: type(known[name])(value)})
             except ValueError as error:
@@ -86,7 +106,9 @@ class RatingKde:
         """The grid of the histogram."""
         return Grid((self.cells or CELLS[self.kind],) * n_questions)
 
-    def density(self, ratings: Any, present: Any = None, uniforms: Any = None) -> Any:
+    def density(
+        self, ratings: Any, present: Any = None, uniforms: Any = None, deviations: Any = None
+    ) -> Any:
         """The density of each item, (..., bins) or (..., bins, bins).
 
         Args:
@@ -94,8 +116,23 @@ class RatingKde:
                 a gradient.
             present: (..., n_annotators), False for padding.
             uniforms: random numbers of "random" sampling; see `draw_observations`.
+            deviations: the spread of each predicted rating, (..., n_annotators, n_questions,
+                n_knots); see `rating_noise.noisy`. Ratings that were given have none.
         """
-        grid = self.grid(ratings.shape[-1])
+        n_questions = ratings.shape[-1]
+        grid = self.grid(n_questions)
+        if self.stretch != 1:
+            ratings = stretched(ratings, self.stretch, present)
+        several = self.noise > 0 and deviations is not None
+        if several:
+            ratings = noisy(ratings, deviations, self.noise, self.shared, self.correlation)
+            present = None if present is None else present[..., None, :]
+            uniforms = None if uniforms is None else uniforms[..., None, :, :]
+        mass = pool(self._fine(ratings, present, uniforms, grid), grid, self.bins)
+        return mass.mean(-1 - n_questions) if several else mass
+
+    def _fine(self, ratings: Any, present: Any, uniforms: Any, grid: Grid) -> Any:
+        """The density on the grid of the histogram."""
         settings: dict[str, Any] = {}
         if self.kind == "soft":
             settings["temperature"] = self.temperature
@@ -105,8 +142,6 @@ class RatingKde:
         else:
             observations = draw_observations(ratings, uniforms, grid, present)
         if self.kind == "fixed":
-            mass = fixed_kde(observations, grid, self.bandwidth, **settings)
-        else:
-            n = self.observations
-            mass = diffusion_kde(observations, grid, n_observations=n, **settings).density
-        return pool(mass, grid, self.bins)
+            return fixed_kde(observations, grid, self.bandwidth, **settings)
+        settings |= {"n_observations": self.observations, "factor": self.factor}
+        return diffusion_kde(observations, grid, **settings).density

@@ -2,20 +2,30 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 
 from dissensus.corpus import Corpus
-from dissensus.densities import RatingKde
-from dissensus.errors import ModelError
+from dissensus.densities import RatingKde, rating_densities
+from dissensus.errors import DataError, ModelError
+from dissensus.methods.framework.calibration import check_held_out, held_out_items
+from dissensus.methods.framework.density_calibration import (
+    MOST_ITEMS,
+    Distance,
+    calibrate_density,
+    calibrated_settings,
+)
 from dissensus.methods.framework.density_loss import (
     annotator_density_loss,
     check_density,
     density_targets,
     most_answers,
 )
+from dissensus.methods.framework.individual import PairPredictor
+from dissensus.methods.framework.pairs import TrainingAnnotators, consensus_pairs, own_pairs
+from dissensus.methods.framework.predicted_densities import PredictedRatings
 from dissensus.methods.framework.rating_losses import RatingLoss, check_ratings, rating_losses
 from dissensus.methods.framework.trained import ExamplesCache, TrainedMethod
 from dissensus.training import Loss, Sizes
@@ -35,17 +45,36 @@ class AnnotatorMethod(TrainedMethod):
             whether both are summed or have a step each.
         kde: how predicted ratings become a density, in training and, with another objective than
             "answers", in predictions.
+        readout: how predicted ratings become the density of predictions, if not as `kde` says:
+            settings that differ from it, as a text such as "fixed:bandwidth=0.2". With it,
+            predictions have a density even if only "answers" are learned.
+        calibrate: settings of the density of predictions that are chosen on held-out items after
+            training, as a text: of "temperature", "bandwidth", "factor", "stretch", "noise",
+            "shared" and "correlation", e.g. "bandwidth,noise"; see `RatingKde`.
+        calibrate_by: how they are chosen: by the lowest "cross-entropy", "tvd" or "jsd" of the
+            predicted density to that of the ratings.
+        held_out: the share of items, by content, that is held out for it, unless there is a
+            validation corpus.
     """
 
     loss: RatingLoss = "likelihood"
     objective: Objective = "answers"
     kde: RatingKde = RatingKde()
+    readout: str = ""
+    calibrate: str = ""
+    calibrate_by: Distance = "cross-entropy"
+    held_out: float = 0.1
     individual: ClassVar[bool] = True
     needs_rows: ClassVar[bool] = True
     most_: int = field(init=False, repr=False, default=1)  # annotators of an item
+    calibrated_: RatingKde | None = field(init=False, repr=False, default=None)
 
     def check(self, corpus: Corpus, questions: Any = None) -> tuple[str, ...]:
-        known = {"loss": get_args(RatingLoss), "objective": get_args(Objective)}
+        known = {
+            "loss": get_args(RatingLoss),
+            "objective": get_args(Objective),
+            "calibrate_by": get_args(Distance),
+        }
         for setting, choices in known.items():
             if getattr(self, setting) not in choices:
                 raise ModelError(
@@ -65,6 +94,13 @@ class AnnotatorMethod(TrainedMethod):
                     f"{self.name}: a {self.kde.kind} density has no gradient; learn a soft one "
                     f"(kde.kind=soft), and predict with density={self.kde.kind!r}"
                 )
+        if self._chosen:
+            check_held_out(self.held_out)
+        if self.readout or self._chosen:
+            check_density(self.name, names)
+            for question in names:
+                check_ratings(self.name, "a density", question, corpus[question].scale)
+            RatingKde.from_text(self.readout or self.kde.kind, self.kde)
         return names
 
     def losses(self, sizes: Sizes) -> tuple[Loss, ...]:
@@ -81,18 +117,78 @@ class AnnotatorMethod(TrainedMethod):
     def trainer(
         self, corpus: Corpus, validation: Corpus | None, cache: ExamplesCache | None = None
     ) -> Trainer:
-        if self.objective == "answers":
-            return super().trainer(corpus, validation, cache)
-        corpora = [corpus] if validation is None else [corpus, validation]
-        limit = self.training.max_rows_per_item
-        self.most_ = most_answers(corpora, tuple(self.learned_.questions), limit)
+        self.calibrated_ = None
+        if self.objective != "answers":
+            corpora = [corpus] if validation is None else [corpus, validation]
+            limit = self.training.max_rows_per_item
+            self.most_ = most_answers(corpora, tuple(self.learned_.questions), limit)
         run = super().trainer(corpus, validation, cache)
         run.kind = repr((run.kind, self.most_))  # a stack shares one loss
+        if self._chosen and validation is None:
+            kept = np.setdiff1d(run.learned, self._held_out_items(corpus))
+            if not len(kept) or len(kept) == len(run.learned):
+                raise DataError(
+                    f"{corpus.name}: {len(run.learned)} items with answers cannot be split to "
+                    "calibrate a density; pass a validation corpus, or set calibrate=''"
+                )
+            run = replace(run, learned=kept)
         return run
+
+    def end_fit(self, runs: list[Trainer], corpus: Corpus, validation: Corpus | None) -> None:
+        super().end_fit(runs, corpus, validation)
+        if self._chosen:
+            source = corpus if validation is None else validation
+            items = None if validation is not None else self._held_out_items(corpus)
+            self._calibrate(source if items is None else source.select(items=items))
+
+    @property
+    def _chosen(self) -> tuple[str, ...]:
+        """The settings of the density that are chosen on held-out items."""
+        return calibrated_settings(self.calibrate)
+
+    def _held_out_items(self, corpus: Corpus) -> np.ndarray:
+        return held_out_items(corpus, self.held_out, self.training.seed)
+
+    def _calibrate(self, corpus: Corpus) -> None:
+        """Choose the density of predictions by the densities of the ratings of a corpus."""
+        kde = self.kde_
+        assert kde is not None
+        questions = tuple(self.learned_.questions)
+        target = rating_densities(corpus, questions, kde.bins)
+        items = corpus.items.codes(target.items)
+        some = np.sort(np.random.default_rng(0).permutation(len(items))[:MOST_ITEMS])
+        if not len(some):
+            self.notes_.append("density not calibrated: no held-out item has two ratings")
+            return
+        part = corpus.select(items=items[some])
+        training = TrainingAnnotators(self.learned_.annotators, self.learned_.any_answered)
+        own = own_pairs(part, questions)
+        voters, code = consensus_pairs(part.n_items, own, training, "drop")
+        predictor = PairPredictor(self.learned_, part, self.predict_pairs)
+        most = int(np.bincount(voters.item).max())
+        predicted = PredictedRatings.of_pairs(predictor, voters, code, range(part.n_items), most)
+        chosen = calibrate_density(
+            kde, self._chosen, predicted, target.mass[some], self.calibrate_by
+        )
+        self.calibrated_ = chosen.kde
+        self.notes_.append(chosen.note(self._chosen, self.calibrate_by, len(some)))
 
     @property
     def kde_(self) -> RatingKde | None:
-        return None if self.objective == "answers" else self.kde
+        if self.calibrated_ is not None:
+            return self.calibrated_
+        if self.readout:
+            return RatingKde.from_text(self.readout, self.kde)
+        return self.kde if self._chosen or self.objective != "answers" else None
+
+    def config(self) -> dict[str, Any]:
+        chosen = None if self.calibrated_ is None else asdict(self.calibrated_)
+        return super().config() | {"calibrated": chosen}
+
+    def restore(self, weights: dict[str, np.ndarray], config: dict[str, Any]) -> None:
+        chosen = config.get("calibrated")  # models of older versions have none
+        self.calibrated_ = None if chosen is None else RatingKde(**chosen)
+        super().restore(weights, config)
 
     @classmethod
     def _settings(cls, settings: dict[str, Any]) -> dict[str, Any]:

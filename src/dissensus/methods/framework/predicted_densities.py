@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 import numpy as np
 
 from dissensus.corpus import Corpus
 from dissensus.densities import Grid, RatingKde, n_uniforms, pool
+from dissensus.densities.rating_noise import KNOTS, N_POINTS, quantiles
 from dissensus.errors import DataError, listed
 from dissensus.methods.framework.answers import Answers
 from dissensus.methods.framework.individual import PairPredictor
@@ -16,6 +18,7 @@ from dissensus.prediction import JointDensity
 from dissensus.scales import Interval, Ordinal, Scale
 
 NUMBERS_AT_ONCE = 1 << 24  # of random draws and histograms
+PAIRS_AT_ONCE = 1 << 15
 
 
 def check_scales(scales: Mapping[str, Scale]) -> None:
@@ -32,12 +35,72 @@ def check_scales(scales: Mapping[str, Scale]) -> None:
             )
 
 
+@dataclass(frozen=True, eq=False)
+class PredictedRatings:
+    """What the annotators of some items are predicted to answer, on [-1, 1]."""
+
+    ratings: np.ndarray  # (n_items, most annotators, n_questions)
+    present: np.ndarray  # (n_items, most annotators), False for padding
+    deviations: np.ndarray  # (n_items, most annotators, n_questions, n_knots), of quantiles
+
+    @staticmethod
+    def of_pairs(
+        predictor: PairPredictor, pairs: Pairs, code: np.ndarray, items: range, most: int
+    ) -> PredictedRatings:
+        """Of all pairs, which are sorted by item and about these items.
+
+        Args:
+            code: the training code of each pair's annotator, -1 without an answer in training.
+            most: annotators of an item, at most.
+        """
+        scales, answers = predictor.learned.questions, predictor.answers(pairs, code)
+        item = pairs.item - items.start
+        nth = np.arange(len(pairs)) - np.searchsorted(item, item)  # among the pairs of its item
+        ratings = np.zeros((len(items), most, len(scales)))
+        deviations = np.zeros((*ratings.shape, len(KNOTS)))
+        present = np.zeros((len(items), most), dtype=bool)
+        present[item, nth] = True
+        for axis, (question, scale) in enumerate(scales.items()):
+            positions = _positions(scale, answers[question])
+            masses, levels = answers[question].distribution, isinstance(scale, Ordinal)
+            ratings[item, nth, axis] = positions
+            deviations[item, nth, axis] = quantiles(masses, levels=levels) - positions[:, None]
+        return PredictedRatings(ratings, present, deviations)
+
+    def density(self, kde: RatingKde) -> np.ndarray:
+        """The density of each item, with torch, for as many items at a time as fit in memory.
+
+        All items share their random numbers, so that a density does not depend on other items.
+        """
+        import torch
+
+        device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+        n_items, most, n_questions = self.ratings.shape
+        draws = None
+        if kde.sampling == "random":
+            draws = torch.from_numpy(_draws(kde.observations, most, n_questions)).to(device)
+        grid = kde.grid(n_questions)
+        each = kde.observations * (n_uniforms(most, n_questions) + sum(grid.shape))
+        each = max(grid.n_cells, each) * (N_POINTS if kde.noise else 1)
+        at_once, parts = max(1, NUMBERS_AT_ONCE // each), []
+        for first in range(0, n_items, at_once):
+            part = (self.ratings, self.present, self.deviations if kde.noise else None)
+            ratings, present, deviations = (
+                None if each is None else torch.from_numpy(each[first : first + at_once]).to(device)
+                for each in part
+            )
+            assert ratings is not None
+            uniforms = None if draws is None else draws.expand(len(ratings), *draws.shape)
+            with torch.inference_mode():
+                mass = kde.density(ratings, present, uniforms, deviations)
+            parts.append(np.asarray(mass.cpu().numpy()))
+        return np.concatenate(parts) if parts else np.zeros((0, *(kde.bins,) * n_questions))
+
+
 def density_of_annotators(
     predictor: PairPredictor, voters: Pairs, code: np.ndarray, kde: RatingKde
 ) -> JointDensity:
     """The density of what the voters of each item are predicted to answer.
-
-    All items share their random numbers, so that a density does not depend on other items.
 
     Args:
         voters: sorted by item; every item has some.
@@ -48,29 +111,13 @@ def density_of_annotators(
     n_items = predictor.corpus.n_items
     starts = np.searchsorted(voters.item, np.arange(n_items + 1))
     most = int(np.diff(starts).max(initial=1))
-    draws = None
-    if kde.sampling == "random":
-        generator = np.random.default_rng(0)
-        first = generator.random((kde.observations, 1 + len(scales)))
-        of_annotators = np.random.default_rng(1).random((most, kde.observations)).T
-        draws = np.concatenate([first, of_annotators], axis=1)
-    grid = kde.grid(len(scales))
-    each = max(grid.n_cells, kde.observations * (n_uniforms(most, len(scales)) + sum(grid.shape)))
-    at_once = max(1, NUMBERS_AT_ONCE // each)
-    parts = []
-    for first_item in range(0, n_items, at_once):
-        items = range(first_item, min(first_item + at_once, n_items))
-        rows = np.arange(starts[items[0]], starts[items[-1] + 1])
-        answers = predictor.answers(voters.take(rows), code[rows])
-        rated = np.stack([_positions(scale, answers[q]) for q, scale in scales.items()], axis=1)
-        item = voters.item[rows] - items[0]
-        nth = np.arange(len(rows)) - (starts[items[0] : items[-1] + 1] - starts[items[0]])[item]
-        ratings = np.zeros((len(items), most, len(scales)))
-        present = np.zeros((len(items), most), dtype=bool)
-        ratings[item, nth], present[item, nth] = rated, True
-        parts.append(_density(kde, ratings, present, draws))
-    shape = (kde.bins,) * len(scales)
-    mass = np.concatenate(parts) if parts else np.zeros((0, *shape))
+    at_once, parts = max(1, PAIRS_AT_ONCE // most), []
+    for first in range(0, n_items, at_once):
+        items = range(first, min(first + at_once, n_items))
+        rows = slice(starts[first], starts[items.stop])
+        predicted = PredictedRatings.of_pairs(predictor, voters.take(rows), code[rows], items, most)
+        parts.append(predicted.density(kde))
+    mass = np.concatenate(parts) if parts else np.zeros((0, *(kde.bins,) * len(scales)))
     return JointDensity(tuple(scales), tuple(scales.values()), predictor.corpus.items, mass)
 
 
@@ -86,23 +133,12 @@ def density_of_items(
     return JointDensity(tuple(scales), tuple(scales.values()), corpus.items, mass)
 
 
-def _density(
-    kde: RatingKde, ratings: np.ndarray, present: np.ndarray, draws: np.ndarray | None
-) -> np.ndarray:
-    """Of all items at the same time, with torch."""
-    import torch
-
-    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-
-    def tensor(values: np.ndarray) -> torch.Tensor:
-        return torch.from_numpy(values).to(device)
-
-    uniforms = None
-    if draws is not None:
-        uniforms = tensor(draws).expand(len(ratings), *draws.shape)
-    with torch.inference_mode():
-        mass = kde.density(tensor(ratings), tensor(present), uniforms)
-    return np.asarray(mass.cpu().numpy())
+def _draws(n: int, most: int, n_questions: int) -> np.ndarray:
+    """The random numbers of all items, in the order of `draw_observations`; those of an annotator
+    do not depend on how many there are."""
+    first = np.random.default_rng(0).random((n, 1 + n_questions))
+    of_annotators = np.random.default_rng(1).random((most, n)).T
+    return np.concatenate([first, of_annotators], axis=1)
 
 
 def _positions(scale: Scale, answers: Answers) -> np.ndarray:
