@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
 UNIT = 64 * math.pi**2  # squared frequencies are divided by it: float32 then holds their powers
 SMALLEST = 1e-30  # of a roughness: below it, a density is flat
-LONGEST = 10.0  # of a time within the chain: after it, a density is flat
 LARGEST = 1.0  # of a time that is returned: the bandwidth is the range of the grid
 DEEPEST = {1: 7, 2: 5}  # order of the chain's first derivatives, by number of dimensions
 
@@ -88,8 +87,8 @@ def _doubled(*n_frequencies: int) -> np.ndarray:
     return factors
 
 
-def _squares(n_frequencies: int) -> np.ndarray:
-    return (math.pi * np.arange(n_frequencies)) ** 2
+def _negative_squares(n_frequencies: int) -> np.ndarray:
+    return -((math.pi * np.arange(n_frequencies)) ** 2)
 
 
 def _powers(n_frequencies: int, *orders: int) -> np.ndarray:
@@ -98,52 +97,57 @@ def _powers(n_frequencies: int, *orders: int) -> np.ndarray:
     return squares ** np.array(orders)[:, None]
 
 
-def _roughness(power: Tensor, log_time: Tensor, n_dimensions: int, log_n: float | Tensor) -> Tensor:
+def _roughness(power: Tensor, log_time: Tensor, n_dimensions: int, log_n: Any) -> Tensor:
     """Logarithms of the roughness of second order, (..., 1); in two dimensions (..., 3), of
     derivatives (0, 2), (1, 1) and (2, 0). They are to be multiplied by UNIT**2."""
     order = DEEPEST[n_dimensions]
-    log_times = log_time.unsqueeze(-1)  # the same for all derivatives of the first order
+    times = log_time.exp()[..., None]  # the same for all derivatives of the first order
     while True:
-        rough = _derivatives(power, log_times, order, n_dimensions).clamp(min=SMALLEST)
+        rough = _derivatives(power, times, order, n_dimensions)
         if order == 2:
-            return rough.log()
+            return rough.clamp(min=SMALLEST).log()
         order -= 1
         if n_dimensions == 2:
             rough = rough[..., 1:] + rough[..., :-1]  # (..., order + 1)
-        log_times = _log_times(rough, order, n_dimensions, log_n)
+        times = _times(rough.clamp(min=SMALLEST), order, n_dimensions, log_n)
 
 
-def _derivatives(power: Tensor, log_times: Tensor, order: int, n_dimensions: int) -> Tensor:
+def _derivatives(power: Tensor, times: Tensor, order: int, n_dimensions: int) -> Tensor:
     """Squared norms of derivatives of one order, each at its own time: (..., n_derivatives)."""
-    times = -log_times.exp().unsqueeze(-1)
+    times = times[..., None]
     n_last = power.shape[-1]
-    last = decay(times * table(power, _squares, n_last))  # (..., n_derivatives, L)
+    last = decay(times * table(power, _negative_squares, n_last))  # (..., n_derivatives, L)
     if n_dimensions == 1:
-        return (last * table(power, _powers, n_last, order) * power.unsqueeze(-2)).sum(dim=-1)
+        return (last * table(power, _powers, n_last, order) * power[..., None, :]).sum(dim=-1)
     n_first = power.shape[-2]
-    first = last if n_first == n_last else decay(times * table(power, _squares, n_first))
+    first = last
+    if n_first != n_last:
+        first = decay(times * table(power, _negative_squares, n_first))
     rising = tuple(range(order + 1))
-    along = (
-        first * table(power, _powers, n_first, *rising[::-1])
-    ) @ power  # (..., n_derivatives, L)
+    falling = table(power, _powers, n_first, *rising[::-1])
+    along = (first * falling) @ power  # (..., n_derivatives, L)
     return (along * last * table(power, _powers, n_last, *rising)).sum(dim=-1)
 
 
-def _log_times(rough: Tensor, order: int, n_dimensions: int, log_n: float | Tensor) -> Tensor:
+def _times(rough: Tensor, order: int, n_dimensions: int, log_n: Any) -> Tensor:
     """The best times for derivatives of an order, given the roughness of the order above."""
+    if isinstance(log_n, float):
+        constants = table(rough, _constants, order, n_dimensions, log_n)
+    else:
+        constants = table(rough, _constants, order, n_dimensions, 0.0) - log_n[..., None]
+    exponent = 2 / (3 + 2 * order) if n_dimensions == 1 else 1 / (2 + order)
+    return ((constants - rough.log()) * exponent).exp()
+
+
+def _constants(order: int, n_dimensions: int, log_n: float) -> np.ndarray:
+    """Logarithms of what roughness is divided into to give a power of the best time."""
     if n_dimensions == 1:
         share = (1 + 0.5 ** (order + 0.5)) / 3
-        constants = [math.log(2 * share * _odd(order) / math.sqrt(2 * math.pi))]
-        exponent = 2 / (3 + 2 * order)
+        factors = [2 * share * _odd(order) / math.sqrt(2 * math.pi)]
     else:
         share = (1 + 0.5 ** (order + 1)) / 3
-        odds = [_odd(i) * _odd(order - i) for i in range(order + 1)]
-        constants = [math.log(share * odd / math.pi) for odd in odds]
-        exponent = 1 / (2 + order)
-    scaled = [constant - (order + 1) * math.log(UNIT) for constant in constants]
-    shift = log_n if isinstance(log_n, float) else log_n.unsqueeze(-1)
-    log_times = (numbers(rough, scaled) - shift - rough.log()) * exponent
-    return log_times.clamp(max=math.log(LONGEST))
+        factors = [share * _odd(i) * _odd(order - i) / math.pi for i in range(order + 1)]
+    return np.log(factors) - (order + 1) * math.log(UNIT) - log_n
 
 
 def _odd(order: int) -> int:
@@ -151,7 +155,7 @@ def _odd(order: int) -> int:
     return math.prod(range(1, 2 * order, 2))
 
 
-def _log_phi(log_rough: Tensor, n_dimensions: int, log_n: float | Tensor) -> Tensor:
+def _log_phi(log_rough: Tensor, n_dimensions: int, log_n: Any) -> Tensor:
     """The logarithm of phi(t); in two dimensions of gamma / (1 - gamma), as published."""
     import torch
 

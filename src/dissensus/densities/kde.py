@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 LIMIT = 0.1  # of the diffusion time; that is a bandwidth of 0.32 of the range
-ITERATIONS = 8
+GENTLE = 20.0  # temperature over the whole range at which 4 iterations suffice; else 8
 
 
 class Estimate(NamedTuple):
@@ -42,7 +42,7 @@ def diffusion_kde(
     n_observations: float | Tensor | None = None,
     factor: float | Tensor = 1.0,
     limit: float = LIMIT,
-    iterations: int = ITERATIONS,
+    iterations: int | None = None,
     smallest: float | None = None,
     frequencies: int | None = None,
 ) -> Estimate:
@@ -65,8 +65,8 @@ def diffusion_kde(
         n_observations: the number that the bandwidth follows from; that of rows if left out.
         factor: the bandwidth is multiplied by it.
         limit: largest diffusion time; a bandwidth is the square root of it times the range.
-        iterations: steps of the search for the root (torch). 3 suffice for a soft histogram with a
-            temperature of 8, and 8 for a hard one.
+        iterations: steps of the search for the root (torch). If left out, as many as end within
+            1e-6 of it: 4 if `temperature` times the range is at most 20, otherwise 8.
         smallest: replaces negative values of the density; the machine epsilon if left out.
         frequencies: number of cosines that are kept in each dimension (torch); all if left out.
 
@@ -84,6 +84,10 @@ def diffusion_kde(
     n = values.shape[-2] if n_observations is None else n_observations
     if is_tensor(values):
         kept = coefficients(shares, _kept(grid, frequencies))
+        if iterations is None:
+            gentle = isinstance(temperature, (int, float))
+            gentle = gentle and temperature * grid.range.max() <= GENTLE
+            iterations = 4 if gentle else 8
         times, has_root = diffusion_times(kept, grid.n_dimensions, n, limit, iterations)
         bandwidth = times.sqrt() * factor
         density = _smoothed(kept, bandwidth, grid)

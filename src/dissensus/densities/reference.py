@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 
-from dissensus.densities.diffusion import LARGEST, LONGEST, SMALLEST
+from dissensus.densities.diffusion import LARGEST, SMALLEST
 
 
 def reference_times(shares: np.ndarray, n: float, limit: float) -> tuple[np.ndarray, bool]:
@@ -37,7 +37,7 @@ def _error_1d(time: float, power: np.ndarray, n: float) -> float:
         rough = max(float(squares**order * np.exp(-squares * later) @ power), SMALLEST)
         share = (1 + 0.5 ** (order - 0.5)) / 3
         odd = math.prod(range(1, 2 * order - 2, 2)) / math.sqrt(2 * np.pi)
-        later = min((2 * share * odd / n / rough) ** (2 / (1 + 2 * order)), LONGEST)
+        later = (2 * share * odd / n / rough) ** (2 / (1 + 2 * order))
     return float((2 * n * math.sqrt(np.pi) * rough) ** -0.4 - time)
 
 
@@ -59,7 +59,7 @@ def _roughness_2d(time: float, power: np.ndarray, n: float) -> tuple[float, floa
         odds = np.array([math.prod(range(1, 2 * i, 2)) for i in range(order)])
         share = (1 + 0.5**order) / 3
         each = share * odds * odds[::-1] / (np.pi * n * (rough[1:] + rough[:-1]))
-        times = np.minimum(each ** (1 / (1 + order)), LONGEST)
+        times = each ** (1 / (1 + order))
     return float(rough[0]), float(rough[1]), float(rough[2])
 
 
