@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar
+import math
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
 
 import numpy as np
+import torch
 from torch import Tensor, nn
 
 from dissensus.corpus import Corpus
+from dissensus.errors import ModelError
 from dissensus.methods.framework.annotator_method import AnnotatorMethod
+from dissensus.methods.framework.rating_losses import rating_losses
 from dissensus.methods.framework.search_space import TRUNK_CHOICES, Choices
 from dissensus.networks import heads
 from dissensus.networks.heads import Trunk, hidden_layers
 from dissensus.networks.likelihoods import Grouped, likelihood
-from dissensus.training import Batch, Network, Outputs, Sizes, Training
+from dissensus.training import Batch, Loss, Network, Outputs, Sizes, Training
 
 SMOOTHING = 5.0  # answers of the average annotator, added to each annotator's for the first bias
+COMMON = ", of all annotators"  # is added to the name of an output of the common head alone
 
 
 class _HeadsNet(Network):
@@ -31,6 +36,10 @@ class _HeadsNet(Network):
             method.hidden_dropout,
         )
         self.questions = tuple(sizes.scales)
+        self.pretrains = method.pretrain > 0
+        if method.rank:
+            embedding = torch.randn(sizes.n_annotators, method.rank) / math.sqrt(method.rank)
+            self.embedding = nn.Parameter(embedding)
         own, further = method.question_hidden, method.hidden_dropout
         width = [self.trunk.width, *own][-1]
         for number, (question, scale) in enumerate(sizes.scales.items()):
@@ -40,6 +49,7 @@ class _HeadsNet(Network):
                 likelihood(scale),
                 sizes.start.get(question),
                 method.common,
+                method.rank,
             )
             if own:
                 dropout = method.dropout if further is None else further
@@ -53,19 +63,22 @@ class _HeadsNet(Network):
 
     def tables(self) -> list[nn.Parameter]:
         all_heads = [part for part in self.children() if isinstance(part, heads.AnnotatorHeads)]
-        return [table for part in all_heads for table in (part.weight, part.bias)]
+        embeddings = [self.embedding] if hasattr(self, "embedding") else []
+        return [*(table for part in all_heads for table in part.tables()), *embeddings]
 
     def forward(self, batch: Batch) -> Outputs:
         features = self.trunk(batch.pooled)  # (n_items, width)
         annotator = batch.annotators[batch.rows.annotator]  # (n_rows,) codes
-        return Outputs(
-            rows={
-                question: self.get_submodule(f"heads_{number}")(
-                    self._own(number, features), batch.rows.item, annotator
-                )
-                for number, question in enumerate(self.questions)
-            }
-        )
+        embedding = self.embedding[annotator] if hasattr(self, "embedding") else None
+        rows = {}
+        for number, question in enumerate(self.questions):
+            own, item = self._own(number, features), batch.rows.item
+            of_question = self.get_submodule(f"heads_{number}")
+            assert isinstance(of_question, heads.AnnotatorHeads)
+            rows[question] = of_question(own, item, annotator, embedding)
+            if self.pretrains and self.training and of_question.common is not None:
+                rows[f"{question}{COMMON}"] = of_question.common(own)[item]
+        return Outputs(rows=rows)
 
     def _own(self, number: int, features: Tensor) -> Tensor:
         """The features of items after the layers of a question, if it has its own."""
@@ -83,6 +96,11 @@ class AnnotatorHeads(AnnotatorMethod):
 
     Args:
         common: whether a head that all annotators share is added to each annotator's own.
+        rank: 0, or how many basis heads there are: each annotator's own head is a sum of them,
+            weighted by an embedding of the annotator that all questions share. With many annotators
+            of few answers, they share strength.
+        pretrain: the share of the epochs in which all annotators have the same head, the common
+            one; after it, each annotator's head begins as a copy of it.
         hidden: widths of the shared hidden layers.
         question_hidden: widths of further hidden layers that each question has of its own.
         dropout: of the vectors and the hidden layers.
@@ -95,6 +113,8 @@ class AnnotatorHeads(AnnotatorMethod):
     """
 
     common: bool = True
+    rank: int = 0
+    pretrain: float = 0.0
     hidden: tuple[int, ...] = (64,)
     question_hidden: tuple[int, ...] = ()
     dropout: float = 0.5
@@ -104,8 +124,25 @@ class AnnotatorHeads(AnnotatorMethod):
     name: ClassVar[str] = "annotator-heads"
     choices: ClassVar[Choices] = TRUNK_CHOICES
 
+    def check(self, corpus: Corpus, questions: Any = None) -> tuple[str, ...]:
+        if self.rank < 0 or not 0 <= self.pretrain < 1:
+            raise ModelError(
+                f"rank must be at least 0, and pretrain at least 0 and below 1; found {self.rank} "
+                f"and {self.pretrain:g}"
+            )
+        if (self.rank or self.pretrain) and not self.common:
+            raise ModelError("rank and pretrain need a head that annotators share: common=True")
+        return super().check(corpus, questions)
+
     def network(self, sizes: Sizes) -> Network:
         return _HeadsNet(sizes, self)
+
+    def losses(self, sizes: Sizes) -> tuple[Loss, ...]:
+        losses = super().losses(sizes)
+        if not self.pretrain:
+            return losses
+        first = (_of_common_head(loss, self.pretrain) for loss in rating_losses(sizes, self.loss))
+        return (*first, *(replace(loss, during=(self.pretrain, 1.0)) for loss in losses))
 
     def start(self, corpus: Corpus, question: str) -> np.ndarray:
         """The biases to start from: one row for all annotators together, then one for each."""
@@ -115,3 +152,14 @@ class AnnotatorHeads(AnnotatorMethod):
         family = likelihood(annotations.scale)
         by_annotator = Grouped(answer, weight, annotator, corpus.n_annotators, SMOOTHING)
         return np.concatenate([family.start(answer, weight)[None], family.starts(by_annotator)])
+
+
+def _of_common_head(loss: Loss, until: float) -> Loss:
+    """A loss of the answers, as the common head alone predicts them."""
+
+    def function(outputs: Outputs, batch: Batch) -> Tensor:
+        named = {name.removesuffix(COMMON): raw for name, raw in outputs.rows.items()
+                 if name.endswith(COMMON)}  # fmt: skip
+        return loss.function(Outputs(rows=named), batch)
+
+    return replace(loss, name=f"{loss.name}{COMMON}", function=function, during=(0.0, until))

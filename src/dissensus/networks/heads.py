@@ -97,6 +97,9 @@ class AnnotatorHeads(nn.Module):
     With `common`, a head that all annotators share is added to each, so that an annotator with few
     answers stays close to the others; without it, each head is independent.
 
+    With a `rank`, the weights of an annotator's own head are a sum of `rank` basis heads, weighted
+    by the annotator's embedding. They are 0 at first; biases are each annotator's own.
+
     Args:
         start: biases to start from, first those of all annotators together, then of each.
     """
@@ -108,23 +111,42 @@ class AnnotatorHeads(nn.Module):
         likelihood: Likelihood,
         start: np.ndarray | None,
         common: bool,
+        rank: int = 0,
     ) -> None:
         super().__init__()
         self.n_constants = likelihood.n_constants
         n_outputs = likelihood.n_outputs
         first = None if start is None else start[0]
         self.common = Head(width, likelihood, first) if common else None
-        self.weight = nn.Parameter(torch.zeros(n_annotators, n_outputs, width))
-        if not common:
+        self.rank = rank
+        if rank:
+            self.basis = nn.Parameter(torch.zeros(rank, n_outputs, width))
+        else:
+            self.weight = nn.Parameter(torch.zeros(n_annotators, n_outputs, width))
+        if not common and not rank:
             nn.init.normal_(self.weight, std=0.02)
         bias = torch.zeros(n_annotators, n_outputs + self.n_constants)
         if start is not None:
             bias += torch.as_tensor(start[1:] - start[:1] * common, dtype=torch.float32)
         self.bias = nn.Parameter(bias)
 
-    def forward(self, features: Tensor, item: Tensor, annotator: Tensor) -> Tensor:
-        """Raw outputs of the pairs (item, annotator), (n_pairs, n_outputs + n_constants)."""
-        own = torch.einsum("pow,pw->po", self.weight[annotator], features[item])
+    def tables(self) -> list[nn.Parameter]:
+        """Parameters with a row for each annotator."""
+        return [self.bias] if self.rank else [self.weight, self.bias]
+
+    def forward(
+        self, features: Tensor, item: Tensor, annotator: Tensor, embedding: Tensor | None = None
+    ) -> Tensor:
+        """Raw outputs of the pairs (item, annotator), (n_pairs, n_outputs + n_constants).
+
+        Args:
+            embedding: of each pair's annotator, (n_pairs, rank), if there is a rank.
+        """
+        if self.rank:
+            of_items = torch.einsum("row,iw->iro", self.basis, features)  # (n_items, rank, outputs)
+            own = torch.einsum("pro,pr->po", of_items[item], embedding)
+        else:
+            own = torch.einsum("pow,pw->po", self.weight[annotator], features[item])
         raw = F.pad(own, (0, self.n_constants)) if self.n_constants else own
         raw = raw + self.bias[annotator]
         return raw if self.common is None else raw + self.common(features)[item]
