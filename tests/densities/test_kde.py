@@ -300,3 +300,21 @@ def test_observations_of_another_shape_are_refused() -> None:
     assert str(caught.value) == (
         "observations on a grid of 1 dimensions have the shape (..., n_observations, 1), not (5, 2)"
     )
+
+
+def test_large_batches_are_divided_into_chunks() -> None:
+    """Values and gradients of more items than are computed together on a CPU."""
+    values = torch.from_numpy(observations(37, 20)).requires_grad_()
+    weights = torch.from_numpy(np.random.default_rng(0).random((37, 20))).requires_grad_()
+    grid = Grid((12, 10))
+
+    def of(values: Tensor, weights: Tensor) -> Tensor:
+        return diffusion_kde(values, grid, weights, temperature=8.0).density
+
+    upstream = torch.from_numpy(np.random.default_rng(1).normal(size=(37, 12, 10)))
+    together = torch.autograd.grad((of(values, weights) * upstream).sum(), [values, weights])
+    for item in (0, 15, 16, 36):
+        alone = of(values[item], weights[item])
+        gradients = torch.autograd.grad((alone * upstream[item]).sum(), [values, weights])
+        for every, one in zip(together, gradients, strict=True):
+            torch.testing.assert_close(every[item], one[item])

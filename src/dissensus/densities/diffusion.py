@@ -50,7 +50,11 @@ def diffusion_times(
     """
     import torch
 
-    power = coefficients**2 * table(coefficients, _doubled, *coefficients.shape[-n_dimensions:])
+    power = (
+        coefficients
+        * coefficients
+        * table(coefficients, _doubled, *coefficients.shape[-n_dimensions:])
+    )
     log_n = n.log() if isinstance(n, torch.Tensor) else math.log(n)
 
     def rough(log_time: Tensor) -> Tensor:

@@ -67,7 +67,8 @@ def diffusion_kde(
         limit: largest diffusion time; a bandwidth is the square root of it times the range.
         iterations: steps of the search for the root (torch). If left out, as many as end within
             1e-6 of it: 4 if `temperature` times the range is at most 20, otherwise 8.
-        smallest: replaces negative values of the density; the machine epsilon if left out.
+        smallest: value of the density below which it does not fall; the machine epsilon if left
+            out.
         frequencies: number of cosines that are kept in each dimension (torch); all if left out.
 
     Example:
@@ -172,9 +173,6 @@ def _reference_smoothed(shares: np.ndarray, bandwidth: Any, grid: Grid) -> Any:
 
 def _valid(density: Any, grid: Grid, smallest: float | None) -> Any:
     """Without negative masses, which rounding causes, and with the sum 1; even if all are 0."""
-    xp = namespace(density)
-    least = xp.finfo(density.dtype).eps if smallest is None else smallest
-    density = xp.where(density < 0, least * grid.cell_size, density)
-    total = density.sum(grid.axes, keepdims=True)
-    empty = total <= 0  # no observation has a weight
-    return xp.where(empty, 1 / grid.n_cells, density / xp.where(empty, 1, total))
+    least = namespace(density).finfo(density.dtype).eps if smallest is None else smallest
+    density = density.clip(least * grid.cell_size, None)
+    return density / density.sum(grid.axes, keepdims=True)

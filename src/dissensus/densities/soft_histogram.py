@@ -14,7 +14,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-CHUNK = 8  # items that are computed together on a CPU
+CHUNK = 16  # items that are computed together on a CPU
 
 
 class SoftHistogram(torch.autograd.Function):
@@ -48,7 +48,8 @@ class SoftHistogram(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, gradient: Tensor) -> Any:
-        inputs = (*ctx.saved_tensors, gradient, ctx.edges, ctx.temperature)
+        of_weights = ctx.needs_input_grad[2]
+        inputs = (*ctx.saved_tensors, gradient, ctx.edges, ctx.temperature, of_weights)
         return *_Gradient.apply(*inputs), None, None  # type: ignore[no-untyped-call]
 
     @staticmethod
@@ -58,7 +59,7 @@ class SoftHistogram(torch.autograd.Function):
 
 
 class _Gradient(torch.autograd.Function):
-    """The gradients of positions and weights."""
+    """The gradients of positions and, if wanted, of weights."""
 
     @staticmethod
     def forward(
@@ -68,10 +69,11 @@ class _Gradient(torch.autograd.Function):
         gradient: Tensor,
         edges: tuple[Tensor, ...],
         temperature: float,
+        of_weights: bool,
     ) -> tuple[Tensor, Tensor, Tensor]:
         pair, weight, _ = _flat(first, second, weights)
         upstream = gradient.reshape(-1, *gradient.shape[-2:])
-        results = [torch.empty_like(each) for each in (*pair, weight)]
+        results = [torch.zeros_like(each) for each in (*pair, weight)]
         for rows in _chunks(weight):
             above = [
                 _above(each[rows], edge, temperature)
@@ -80,7 +82,8 @@ class _Gradient(torch.autograd.Function):
             left, right = _shares(above[0]), _shares(above[1])
             to_left = torch.bmm(right, upstream[rows].mT)  # (items, O, n)
             to_right = torch.bmm(left, upstream[rows])
-            results[2][rows] = left.mul_(to_left).sum(dim=-1)
+            if of_weights:
+                results[2][rows] = left.mul_(to_left).sum(dim=-1)
             scale = (weight[rows] * (temperature / first.shape[-1])).unsqueeze(-1)
             for result, each, to in zip(results, above, (to_left, to_right), strict=False):
                 each.addcmul_(each, each, value=-1)  # the derivative of the logistic function
