@@ -234,8 +234,11 @@ def test_a_worker_that_is_killed_changes_nothing(crowd: Corpus, tmp_path: Path) 
 def test_a_worker_that_is_killed_from_outside_changes_nothing(
     crowd: Corpus, tmp_path: Path
 ) -> None:
-    training = Training(epochs=30, device="cpu", losses="interleaved")  # one by one
-    methods: dict[str, Method] = {"single": Single(training=training), "blended": Blended()}
+    training = Training(epochs=30, device="cpu")
+    methods: dict[str, Method] = {  # each has a job of its own
+        f"single {n}": Single(training=training, dropout=n / 10) for n in range(6)
+    }
+    methods["blended"] = Blended()
     with processes(tmp_path) as (address, workers):
 
         def kill() -> None:

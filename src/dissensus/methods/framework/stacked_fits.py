@@ -111,6 +111,6 @@ def worth_stacking(method: Method) -> bool:
     not: five MiniLMs (batch size 8, one thread) trained 0.96 times as fast stacked as one by one,
     although ten BERTs with vectors 8 wide trained 4 times as fast.
     """
-    if not isinstance(method, TrainedMethod) or method.training.losses != "summed":
+    if not isinstance(method, TrainedMethod):
         return False
     return method.tune == "nothing" or method.training.on_gpu

@@ -32,8 +32,6 @@ def stackable(trainer: Trainer) -> bool:
 
 def obstacle(trainer: Trainer) -> str:
     """Why a training cannot be a member of a stack; empty if it can."""
-    if trainer.training.losses != "summed":
-        return "its losses are interleaved, with a step each"
     if not all(loss.due(0) and loss.due(1) for loss in trainer.losses):
         return "its losses are minimised one after another"
     whole = [loss.name for loss in trainer.losses if loss.weight is None]

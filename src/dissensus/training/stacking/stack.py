@@ -57,8 +57,11 @@ class Stack:
         )
         self.device = self.examples.device
         of_stack = CompiledGradients if self.training.compile else Gradients
-        self.gradients = of_stack(self.network, first.losses, self.training, self.same_batches)
-        self.weights = StackedWeights(self.trainers, self.gradients.transposed)
+        self.gradients = [  # of each update of a step: one with all losses, or one with each
+            of_stack(self.network, losses, self.training, self.same_batches)
+            for losses in first.losses_of_steps(0)
+        ]
+        self.weights = StackedWeights(self.trainers, self.gradients[0].transposed)
         if self.graph is None:
             one_shape = self.training.compile or not self.examples.inputs
             self.graph = self.device.type == "cuda" and one_shape
@@ -69,16 +72,20 @@ class Stack:
     def train_step(
         self, indices: StackedIndices, plan: Plan, step: int | Tensor, longest: dict[str, int]
     ) -> Tensor:
-        """Update the weights of every member that is alive; returns their losses, else 0."""
-        batch = self.examples.batch(indices, step, at_step(plan["noise"], step), longest)
-        if self.same_batches:
-            batch = _pytree.tree_map(lambda tensor: tensor[0], batch)
-        weights = self.weights
-        alive = at_step(plan["alive"], step)
-        fixed = (weights.own, weights.shared)
-        gradients, losses = self.gradients(weights.learning | weights.halves, fixed, batch)
-        weights.step(gradients, alive, at_step(plan["rates"], step), at_step(plan["means"], step))
-        return torch.where(alive, losses, 0).double()
+        """Update the weights of every member that is alive, once with the losses of each update;
+        returns their losses, else 0."""
+        weights, total = self.weights, torch.zeros((), device=self.device, dtype=torch.float64)
+        for number, of_losses in enumerate(self.gradients):
+            at = step * len(self.gradients) + number
+            batch = self.examples.batch(indices, step, at_step(plan["noise"], at), longest)
+            if self.same_batches:
+                batch = _pytree.tree_map(lambda tensor: tensor[0], batch)
+            alive = at_step(plan["alive"], at)
+            fixed = (weights.own, weights.shared)
+            gradients, losses = of_losses(weights.learning | weights.halves, fixed, batch)
+            weights.step(gradients, alive, at_step(plan["rates"], at), at_step(plan["means"], at))
+            total = total + torch.where(alive, losses, 0).double()
+        return total
 
     def _captured_step(self, indices: StackedIndices, plan: Plan, step: Tensor) -> Tensor:
         return self.train_step(indices, plan, step, self.examples.longest)
@@ -97,12 +104,16 @@ class Stack:
         self.network.train()
         sums = self._train_steps(epochs).tolist()
         for trainer, epoch in zip(self.trainers, epochs, strict=True):
-            trainer.step += 0 if epoch is None else len(epoch)
+            trainer.step += self._n_updates(epoch)
         scored = [m for m, going in enumerate(unfinished) if going and self.trainers[m].validation]
         self.weights.scatter(scored)
         for member, epoch in enumerate(epochs):
             if epoch is not None:
-                self._end_epoch(member, len(epoch), sums[member])
+                self._end_epoch(member, self._n_updates(epoch), sums[member])
+
+    def _n_updates(self, epoch: EpochPlan | None) -> int:
+        """How often the weights of a member are updated in an epoch."""
+        return 0 if epoch is None else len(epoch) * len(self.gradients)
 
     def _unfinished(self, member: int) -> bool:
         return member not in self.errors and not self.trainers[member].finished
@@ -111,7 +122,7 @@ class Stack:
         """Run the steps of an epoch; returns the sum of each member's losses."""
         going = [epoch for epoch in epochs if epoch is not None]
         indices = self.examples.indices(going[:1] if self.same_batches else epochs)
-        plan = self._plan(epochs, len(indices.items))
+        plan = self._plan(epochs, len(indices.items) * len(self.gradients))
         if self.graph:
             return self.captured.run(self._captured_step, indices, plan)
         sums = torch.zeros(len(self.trainers), device=self.device, dtype=torch.float64)
@@ -123,13 +134,13 @@ class Stack:
         return sums
 
     def _plan(self, epochs: list[EpochPlan | None], n_steps: int) -> Plan:
-        """What differs between members, for each step: (n_steps, n_members) each."""
+        """What differs between members, for each update: (n_steps, n_members) each."""
         n_groups, n_members = len(self.weights.ends), len(self.trainers)
         alive = np.zeros((n_steps, n_members), bool)
         rates = np.zeros((n_steps, n_groups, n_members))
         means = np.zeros((n_steps, n_members))
         for member, (trainer, epoch) in enumerate(zip(self.trainers, epochs, strict=True)):
-            n = 0 if epoch is None else len(epoch)
+            n = self._n_updates(epoch)
             alive[:n, member] = True
             shares = np.array([trainer.schedule.rate(trainer.step + step) for step in range(n)])
             rates[:n, :, member] = shares[:, None] * trainer.max_rates
