@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dissensus import Predictions
+from dissensus import Annotations, Corpus, Names, Predictions
 from dissensus.methods import METHODS, method
 from tests.cli.conftest import Run
 from tests.crowds import SMALL, feature_crowd
@@ -109,6 +109,25 @@ def test_names_and_strangers(run: Run, crowd: Path, tmp_path: Path) -> None:
         "Error: not in the training corpus: annotator 'zoe'; pass unknown='mean' or unknown='drop' "
         "(--unknown mean)",
     )
+
+
+def test_newcomers_are_predicted_as_the_nearest(run: Run, crowd: Path, tmp_path: Path) -> None:
+    model, early, answers = tmp_path / "model", tmp_path / "early", tmp_path / "predictions"
+    run("train", crowd, "-o", model, "--encoder", "features", "--method", "annotator-heads", *FEW)
+    seen = feature_crowd().select(annotators=["p1"])
+    own = seen["q"]
+    zoe = Annotations.from_arrays(
+        own.item, np.zeros(own.n_rows, int), own.answer, own.scale,
+        items=own.items, annotators=Names(["zoe"]),
+    )  # fmt: skip
+    contents = {"x": (seen.contents["x"], seen.content["x"])}
+    Corpus.build("early", seen.items, {"q": zoe}, contents=contents).save(early)
+    asked = ("predict", model, crowd, "-o", answers, "--annotators", "zoe", "--split", "all")
+    alone = run(*asked, "--unknown", "nearest")
+    assert alone.code == 0 and "'zoe'; predicted as the mean of the annotators" in alone.err
+    enrolled = run(*asked, "--unknown", "nearest", "--enrolment", early)
+    assert enrolled.code == 0
+    assert "from annotator 'zoe'; predicted as the annotator who agrees best with" in enrolled.err
 
 
 def test_a_long_table_goes_the_whole_way(run: Run, tmp_path: Path) -> None:

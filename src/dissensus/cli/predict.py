@@ -47,9 +47,18 @@ def predict(
     unknown: Annotated[
         str,
         typer.Option(
-            help="What to do with annotators that were not in training: error, mean or drop."
+            help="What to do with annotators that were not in training: error, drop, mean (of all "
+            "annotators), or nearest (as the annotator who agrees best with their answers to other "
+            "items)."
         ),
     ] = "error",
+    enrolment: Annotated[
+        Path | None,
+        typer.Option(
+            help="Table or corpus folder with the contents and answers that --unknown nearest "
+            "compares (default: FILE)."
+        ),
+    ] = None,
     same_annotators: Annotated[
         bool,
         typer.Option("--same-annotators", help="FILE is another corpus with the same annotators."),
@@ -77,6 +86,7 @@ def predict(
     """
     from dissensus.methods import load
     from dissensus.names import split_names
+    from dissensus.readers import read
 
     source.check_outputs(table)
     check_table(table)
@@ -94,6 +104,7 @@ def predict(
         annotators=chosen,
         consensus=consensus,  # type: ignore[arg-type]
         unknown=unknown,  # type: ignore[arg-type]
+        enrolment=None if enrolment is None else read(enrolment),
         same_annotators=same_annotators,
         density=density,
     )

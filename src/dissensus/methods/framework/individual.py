@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -17,11 +19,28 @@ from dissensus.scales import Interval
 PredictPairs = Callable[[Corpus, np.ndarray, np.ndarray], dict[str, Answers]]
 
 
+class StandIns(ABC):
+    """Which annotators are predicted in place of those without an answer in training."""
+
+    described: ClassVar[str]  # who they are, for a note
+    missing: ClassVar[str] = ""  # why there is none
+
+    @abstractmethod
+    def codes(self, question: str, code: np.ndarray, item: np.ndarray) -> np.ndarray:
+        """What to predict instead for each pair, as an annotator of `predict_pairs`; -1: the mean.
+
+        Args:
+            code: the code of each pair's annotator, as `TrainingAnnotators.codes` gives it.
+            item: codes, (n_pairs,).
+        """
+
+
 @dataclass(frozen=True, eq=False)
 class PairPredictor:
     """Predicts the pairs of one corpus.
 
-    Annotators without an answer to a question in training get the mean of the others.
+    Annotators without an answer to a question in training get the mean of the others, or what is
+    predicted for a stand-in.
 
     Args:
         predict_pairs: answers of pairs (items and training codes of annotators), by question.
@@ -30,29 +49,54 @@ class PairPredictor:
     learned: Learned
     corpus: Corpus
     predict_pairs: PredictPairs
+    stand_ins: StandIns | None = None
 
     def answers(self, pairs: Pairs, code: np.ndarray) -> dict[str, Answers]:
         """The answers of pairs.
 
         Args:
-            code: the training code of each pair's annotator, -1 without an answer in training.
+            code: the training code of each pair's annotator, below 0 without an answer in training.
         """
-        unlearned = {q: ~known[code] for q, known in self._answered().items()}
+        instead = {q: self._instead(q, pairs.item, code) for q in self.learned.questions}
         known = np.flatnonzero(code >= 0)
-        own = self._own_answers(pairs.take(known), code[known])
-        rows = np.flatnonzero(np.any(list(unlearned.values()), axis=0))
-        if not len(rows):
+        own = self.own_answers(pairs.take(known), code[known])
+        if len(known) == len(code) and all(
+            np.array_equal(codes, code) for codes in instead.values()
+        ):
             return own
-        every = np.flatnonzero(self.learned.any_answered)
-        others = crossed(np.unique(pairs.item[rows]), every, self.learned.annotators)
-        means = self.mean(others, others.annotator, only_learned=True)
+        averaged = {q: np.flatnonzero(codes < 0) for q, codes in instead.items()}
+        means = self._means_of_all(pairs.item[np.concatenate(list(averaged.values()))])
         at = np.cumsum(code >= 0) - 1  # where each pair is in `own`
         answers = {}
-        for question, mean in means.items():
-            parts = [mean.take(pairs.item), *([own[question]] if len(known) else [])]
-            place = np.where(unlearned[question], np.arange(len(pairs)), len(pairs) + at)
-            answers[question] = Answers.joined(parts).take(place)
+        for question, codes in instead.items():
+            same = np.flatnonzero((codes == code) & (codes >= 0))
+            others = np.flatnonzero((codes != code) & (codes >= 0))
+            parts = {"mean": (averaged[question], pairs.item), "own": (same, at)}
+            found = {"mean": means, "own": own}
+            pieces = [
+                (rows, found[name][question].take(place[rows]))
+                for name, (rows, place) in parts.items()
+                if len(rows)
+            ]
+            if len(others):
+                stand_ins = self.own_answers(pairs.take(others), codes[others])
+                pieces.append((others, stand_ins[question]))
+            order = np.argsort(np.concatenate([rows for rows, _ in pieces]))
+            answers[question] = Answers.joined([piece for _, piece in pieces]).take(order)
         return answers
+
+    def _means_of_all(self, items: np.ndarray) -> dict[str, Answers]:
+        """The means of all annotators with an answer in training, of these items."""
+        every = np.flatnonzero(self.learned.any_answered)
+        others = crossed(np.unique(items), every, self.learned.annotators)
+        return self.mean(others, others.annotator, only_learned=True) if len(items) else {}
+
+    def _instead(self, question: str, item: np.ndarray, code: np.ndarray) -> np.ndarray:
+        """The code of what is predicted for each pair, -1 for the mean."""
+        unlearned = ~np.r_[self.learned.answered[question], False][np.maximum(code, -1)]
+        if self.stand_ins is None or not unlearned.any():
+            return np.where(unlearned, -1, code)
+        return np.where(unlearned, self.stand_ins.codes(question, code, item), code)
 
     def mean(
         self, voters: Pairs, code: np.ndarray, only_learned: bool = False
@@ -68,7 +112,7 @@ class PairPredictor:
         mass = {q: np.zeros((n_items, scale.n_columns)) for q, scale in scales.items()}
         total = {q: np.zeros(n_items) for q in scales}  # of values, for interval scales
         n_votes = {q: np.zeros(n_items) for q in scales}
-        answers = self._own_answers if only_learned else self.answers
+        answers = self.own_answers if only_learned else self.answers
         for rows in voters.slices():
             pairs, codes = voters.take(rows), code[rows]
             starts = np.flatnonzero(np.diff(pairs.item, prepend=-1))
@@ -92,25 +136,28 @@ class PairPredictor:
 
     def notes(self, pairs: Pairs, code: np.ndarray) -> list[str]:
         """Which of the predicted annotators gave no answer in training, a line per question."""
-        codes = np.full(len(pairs.names), -1)
-        codes[pairs.annotator] = code
         notes = []
-        for question, answered in self._answered().items():
-            missing = [a for a in np.unique(pairs.annotator) if not answered[codes[a]]]
-            if missing:
-                which = f" to {question!r}" if len(self.learned.questions) > 1 else ""
-                names = listed([pairs.names[a] for a in missing], 5)
-                notes.append(
-                    f"no answer{which} in training from annotator {names}; predicted as the mean "
-                    "of the annotators who gave one"
-                )
+        for question in self.learned.questions:
+            which = f" to {question!r}" if len(self.learned.questions) > 1 else ""
+            instead = self._instead(question, pairs.item, code)
+            unlearned = "no answer" + which + " in training"
+            of_all = "the mean of the annotators who gave one"
+            if self.stand_ins is None:
+                kinds = [(instead < 0, unlearned, of_all)]
+            else:
+                replaced = (instead >= 0) & (instead != code)
+                kinds = [
+                    (replaced, unlearned, self.stand_ins.described),
+                    (instead < 0, f"{self.stand_ins.missing}{which}", of_all),
+                ]
+            for rows, reason, what in kinds:
+                if rows.any():
+                    annotators = np.unique(pairs.annotator[rows])
+                    names = listed([pairs.names[a] for a in annotators], 5)
+                    notes.append(f"{reason} from annotator {names}; predicted as {what}")
         return notes
 
-    def _answered(self) -> dict[str, np.ndarray]:
-        """As `Learned.answered`, with one more entry for the code -1."""
-        return {question: np.r_[known, False] for question, known in self.learned.answered.items()}
-
-    def _own_answers(self, pairs: Pairs, code: np.ndarray) -> dict[str, Answers]:
+    def own_answers(self, pairs: Pairs, code: np.ndarray) -> dict[str, Answers]:
         """Answers of pairs as the method predicts them, some pairs at a time."""
         parts = [
             self.predict_pairs(self.corpus, pairs.item[rows], code[rows]) for rows in pairs.slices()

@@ -22,7 +22,7 @@ class Learned:
     annotators: Names  # all of the training corpus, with or without answers
     roles: dict[str, str]  # role -> kind of content
     part: dict[str, Any]  # the part of the corpus that was learned, as given to `fit`
-    answered: dict[str, np.ndarray]  # question -> which annotators answered it, (n_annotators,)
+    n_answers: dict[str, np.ndarray]  # question -> answers of each annotator, (n_annotators,)
 
     @staticmethod
     def of_corpus(corpus: Corpus, questions: Sequence[str], part: Mapping[str, Any]) -> Learned:
@@ -32,8 +32,13 @@ class Learned:
             corpus.annotators,
             {role: contents.kind for role, contents in corpus.contents.items()},
             dict(part),
-            {question: _answered(corpus, question) for question in questions},
+            {question: _n_answers(corpus, question) for question in questions},
         )
+
+    @property
+    def answered(self) -> dict[str, np.ndarray]:
+        """Which annotators answered each question, (n_annotators,)."""
+        return {question: n > 0 for question, n in self.n_answers.items()}
 
     @property
     def any_answered(self) -> np.ndarray:
@@ -55,6 +60,7 @@ class Learned:
             "annotators": list(self.annotators),
             "roles": self.roles,
             "part": self.part,
+            "n_answers": {question: n.tolist() for question, n in self.n_answers.items()},
         }
         missing = self.without_answers()
         return config | ({"without_answers": missing} if missing else {})
@@ -64,6 +70,7 @@ class Learned:
         annotators = Names(config["annotators"]) if config["annotators"] else Names.range(0)
         missing = config.get("without_answers", {})  # models of older versions have no such entry
         codes = np.arange(len(annotators))
+        n_answers = config.get("n_answers", {})
         return Learned(
             config["corpus"],
             {q: scale_from_dict(scale) for q, scale in config["questions"].items()},
@@ -71,13 +78,19 @@ class Learned:
             config["roles"],
             config["part"],
             {
-                question: ~np.isin(codes, annotators.find(Names(missing.get(question, []))))
+                question: np.array(n_answers[question], np.int64)
+                if question in n_answers
+                else (~np.isin(codes, annotators.find(Names(missing.get(question, []))))).astype(
+                    int
+                )
                 for question in config["questions"]
             },
         )
 
 
-def _answered(corpus: Corpus, question: str) -> np.ndarray:
-    """Which annotators answered a question, (n_annotators,); all if its answers are anonymous."""
-    annotator, codes = corpus[question].annotator, np.arange(corpus.n_annotators)
-    return np.isin(codes, codes if annotator is None else annotator)
+def _n_answers(corpus: Corpus, question: str) -> np.ndarray:
+    """The answers of each annotator, (n_annotators,); 1 each if they are anonymous."""
+    annotator = corpus[question].annotator
+    if annotator is None:
+        return np.ones(corpus.n_annotators, np.int64)
+    return np.bincount(annotator, minlength=corpus.n_annotators)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from typing import Any, Literal
+from dataclasses import dataclass, field
+from typing import Any, Literal, get_args
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from dissensus.corpus import Corpus
 from dissensus.errors import DataError, listed
 from dissensus.names import Names
 
-Unknown = Literal["error", "mean", "drop"]
+Unknown = Literal["error", "mean", "drop", "nearest"]
 Selection = Any  # "own", "all", a list of names, or (item, annotator) pairs of names
 
 PAIRS_AT_ONCE = 1 << 18  # so that all items x all annotators never have to fit in memory
@@ -47,12 +47,14 @@ class TrainingAnnotators:
         answered: which of them gave an answer in training, (n_annotators,).
         foreign: whether a corpus to predict has other annotators, even if names are the same.
         hint: what an error about unknown annotators adds.
+        newcomers: the annotators of the enrolment corpus, whose answers are known.
     """
 
     names: Names
     answered: np.ndarray
     foreign: bool = False
     hint: str = ""
+    newcomers: Names = field(default_factory=lambda: Names.range(0))
 
     @property
     def known(self) -> np.ndarray:
@@ -62,12 +64,15 @@ class TrainingAnnotators:
     def codes(self, pairs: Pairs, unknown: Unknown) -> tuple[Pairs, np.ndarray]:
         """The pairs to predict, and the training code of each annotator, -1 without an answer.
 
+        With "nearest", -2 - n is the n-th of the newcomers.
+
         Args:
             unknown: what to do with annotators without an answer in training. "error" refuses
                 only those that the training corpus does not list.
         """
-        if unknown not in ("error", "mean", "drop"):
-            raise DataError(f"unknown must be 'error', 'mean' or 'drop', not {unknown!r}")
+        if unknown not in get_args(Unknown):
+            choices = ", ".join(get_args(Unknown))
+            raise DataError(f"unknown must be one of {choices}, not {unknown!r}")
         codes = np.full(len(pairs.names), -1) if self.foreign else self.names.find(pairs.names)
         if unknown == "error" and (codes[pairs.annotator] < 0).any():
             names = [pairs.names[i] for i in np.unique(pairs.annotator) if codes[i] < 0]
@@ -76,7 +81,11 @@ class TrainingAnnotators:
                 "unknown='mean' or unknown='drop' (--unknown mean)"
             )
         answered = np.r_[self.answered, False]  # the last one for code -1
-        code = np.where(answered[codes], codes, -1)[pairs.annotator]
+        codes = np.where(answered[codes], codes, -1)
+        if unknown == "nearest":
+            number = self.newcomers.find(pairs.names)
+            codes = np.where((codes < 0) & (number >= 0), -2 - number, codes)
+        code = codes[pairs.annotator]
         if unknown == "drop":
             return pairs.take(code >= 0), code[code >= 0]
         return pairs, code
@@ -131,13 +140,13 @@ def consensus_pairs(
     Args:
         own: each item with its own annotators. Items that are not among them, or all items if
             None, take all annotators with an answer in training.
-        unknown: "mean" keeps own annotators without an answer in training (code -1); otherwise
-            they are left out.
+        unknown: "mean" and "nearest" keep own annotators without an answer in training (code
+            below 0); otherwise they are left out.
     """
     if own is None or not len(own):
         pairs = crossed(np.arange(n_items), training.known, training.names)
         return pairs, pairs.annotator
-    own, code = training.codes(own, "mean" if unknown == "mean" else "drop")
+    own, code = training.codes(own, unknown if unknown in ("mean", "nearest") else "drop")
     rest = np.setdiff1d(np.arange(n_items), own.item)
     others = crossed(rest, training.known, training.names)
     item, code = np.r_[own.item, others.item], np.r_[code, others.annotator]

@@ -219,6 +219,7 @@ class TrainedMethod(Method):
         if self._checkpoint is None:
             return None
         config = self.config()
+        del config["n_answers"]  # older checkpoints do not know it; the data have a digest
         training = config["settings"]["training"]
         training.pop("save_every")
         for name in LATER:  # older checkpoints do not know them
