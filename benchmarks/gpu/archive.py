@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import os
+import io
 import tarfile
 import tempfile
 import threading
@@ -10,14 +10,18 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+KINDS = ("*.json", "*.npz", "*.parquet")
 EVERY = 30  # seconds between two archives
+PART = 15 << 20  # bytes of a file; the rest of an archive is in NAME.1, NAME.2 and so on
 
 
 def unpack(archive: Path) -> Path:
     """A new folder with the outcomes of an archive, however it is compressed."""
     folder = Path(tempfile.mkdtemp())
     (folder / "fits").mkdir()
-    with tarfile.open(archive) as tar:
+    parts = [archive, *sorted(archive.parent.glob(f"{archive.name}.[0-9]"))]
+    whole = io.BytesIO(b"".join(part.read_bytes() for part in parts))
+    with tarfile.open(fileobj=whole) as tar:
         tar.extractall(folder, filter="data")
     return folder
 
@@ -50,13 +54,22 @@ def archived(folder: Path, archive: Path, every: float = EVERY) -> Iterator[None
 def write_archive(folder: Path, archive: Path) -> None:
     """What is whole in the folder: names that begin with a dot are being written."""
     archive.parent.mkdir(parents=True, exist_ok=True)
-    new = archive.with_suffix(".new")
+    new = archive.with_name(f".{archive.name}.new")
     with tarfile.open(new, "w:gz") as tar:
-        for path in sorted((*folder.rglob("*.json"), *folder.rglob("*.npz"))):
+        for path in sorted(path for kind in KINDS for path in folder.rglob(kind)):
             inside = path.relative_to(folder)
             if not any(part.startswith(".") for part in inside.parts):
                 tar.add(path, str(inside), filter=_nobodys)
-    os.replace(new, archive)
+    _divided(new, archive)
+
+
+def _divided(new: Path, archive: Path) -> None:
+    """Files of at most `PART` bytes; what comes back from a GPU machine is limited."""
+    whole = new.read_bytes()
+    new.unlink()
+    for number, first in enumerate(range(0, len(whole), PART)):
+        part = archive.with_name(f"{archive.name}.{number}") if number else archive
+        part.write_bytes(whole[first : first + PART])
 
 
 def _nobodys(entry: tarfile.TarInfo) -> tarfile.TarInfo:

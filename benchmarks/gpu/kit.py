@@ -15,8 +15,10 @@ import os
 import shutil
 import sys
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import numpy as np
 from safetensors.numpy import load_file, save_file
@@ -70,6 +72,22 @@ def _write_vocabulary(source: Path, folder: Path, kept: np.ndarray) -> None:
     for name in ("tokenizer_config.json", "special_tokens_map.json"):
         if (source / name).is_file():
             shutil.copy(source / name, folder / name)
+
+
+def pooled(corpus: Any) -> Any:
+    """The corpus with the mean vector of each content instead of the content, from the cache of
+    features where it is there."""
+    import pyarrow as pa
+
+    from dissensus.contents import Contents
+    from dissensus.encoders import encodings, mean_vectors
+
+    contents = {}
+    for role, encoding in encodings(corpus, "auto").items():
+        vectors = mean_vectors(encoding.encoder, encoding.contents).vectors
+        rows = pa.FixedSizeListArray.from_arrays(pa.array(vectors.reshape(-1)), vectors.shape[1])
+        contents[role] = Contents("features", rows.cast(pa.list_(pa.float32())))
+    return replace(corpus, contents=contents)
 
 
 def run_module(name: str) -> ModuleType:

@@ -49,6 +49,7 @@ PAPERS: dict[str, Entry] = {
         "dissensus.papers.seedbert",
         (Option("hypothesis", "Show a saved study of the paper's hypothesis.", shows=True),),
     ),
+    "individual": Entry("dissensus.papers.individual"),
 }
 
 

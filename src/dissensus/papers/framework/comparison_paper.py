@@ -69,16 +69,18 @@ class ComparisonPaper:
         time_limit: float | None = None,
         settings: Typed = (),
         command: str = "",
+        commit: str = "",
     ) -> None:
         began = time.monotonic()
         most = max(len(condition.seeds) for condition in self.blocks)
         check_numbers(most if runs is None else runs, most, processes)
         methods = {condition.name: self._methods(condition, settings) for condition in conditions}
         with locked_folder(out) as place:
-            place.begin({"paper": self.name}, command, code_commit())
+            place.begin({"paper": self.name}, command, commit or code_commit())
             for at, condition in enumerate(conditions):
                 corpus = self.sources[condition.corpus].prepared(corpora[condition.corpus])
                 folder = comparison_report.folder_of(place.folder, condition.name)
+                comparison_report.keep_figures(place.folder, condition, corpus)
                 left = None if time_limit is None else time_limit - (time.monotonic() - began)
                 try:
                     compare(
@@ -89,6 +91,7 @@ class ComparisonPaper:
                         seeds=seeds_in(folder, condition.seeds[:runs]),
                         questions=condition.questions,
                         metrics=condition.metrics,
+                        densities=condition.densities,
                         trials=condition.trials,
                         by=condition.by,
                         processes=processes,

@@ -2,22 +2,51 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from dissensus.corpus import Corpus
 from dissensus.evaluation import Difference, Results, compared, keys_in, tables
-from dissensus.evaluation.report.tables import Row, higher_is_better
+from dissensus.evaluation.fit import Fit, plain
+from dissensus.evaluation.report.tables import ComparisonTable, Row, higher_is_better
 from dissensus.papers.framework.conditions import ComparisonCondition
 from dissensus.papers.framework.differences import correct, short
-from dissensus.papers.framework.reports import begun_with, head
+from dissensus.papers.framework.outcomes import write_whole
+from dissensus.papers.framework.reports import begun_with, head, to_json
 from dissensus.papers.framework.verdicts import BetterThan, Claim
 from dissensus.progress import progress
+
+FIRST, SECOND = "first", "second"  # the sides of a claim
 
 
 def folder_of(folder: Path, condition: str) -> Path:
     """Where the comparison of a condition is saved."""
     return folder / "conditions" / condition
+
+
+def keep_figures(folder: Path, condition: ComparisonCondition, corpus: Corpus) -> None:
+    """Save the figures of a condition that follow from its corpus alone."""
+    if condition.figures is not None:
+        text = to_json(plain(condition.figures(corpus)))
+        path = _figures_file(folder, condition.name)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(path, lambda new: new.write_text(text, encoding="utf-8"))
+
+
+def _figures_file(folder: Path, condition: str) -> Path:
+    return folder / "figures" / f"{condition}.json"
+
+
+def _kept_figures(folder: Path, condition: str) -> dict[str, Any]:
+    """By question, name and metric; nothing if none were saved."""
+    path = _figures_file(folder, condition)
+    return dict(json.loads(path.read_text(encoding="utf-8"))) if path.exists() else {}
 
 
 def judged(
@@ -48,7 +77,9 @@ def judged(
     with progress("testing", len(results)) as advance:
         for condition in conditions:
             if condition.name in results:
-                reported[condition.name] = _condition(condition, results[condition.name])
+                reported[condition.name] = _condition(
+                    condition, results[condition.name], _kept_figures(folder, condition.name)
+                )
                 advance(1)
     counted = [condition.name for condition in conditions if not condition.not_counted]
     for counts in (True, False):
@@ -72,7 +103,9 @@ def judged(
     }
 
 
-def _condition(condition: ComparisonCondition, results: Results) -> dict[str, Any]:
+def _condition(
+    condition: ComparisonCondition, results: Results, figures: dict[str, Any]
+) -> dict[str, Any]:
     about = results.about
     made = tables(results, reference=condition.reference)
     of_question = {table.question: table for table in made}
@@ -97,10 +130,26 @@ def _condition(condition: ComparisonCondition, results: Results) -> dict[str, An
             question: {
                 row.name: _figures(row) for row in table.rows if row.name not in about.methods
             }
+            | {
+                name: {metric: {"mean": mean, "spread": None} for metric, mean in by_metric.items()}
+                for name, by_metric in figures.get(question, {}).items()
+            }
             for question, table in of_question.items()
         },
-        "notes": list(dict.fromkeys(note for table in made for note in table.notes)),
+        "notes": _notes(made),
     }
+
+
+def _notes(made: Sequence[ComparisonTable]) -> list[str]:
+    """Notes on all tables of a condition; those on some tables name the question."""
+    notes: dict[str, list[str]] = {}
+    for table in made:
+        for note in table.notes:
+            notes.setdefault(note, []).append(table.question)
+    return [
+        note if len(questions) == len(made) else f"{', '.join(questions)}: {note}"
+        for note, questions in notes.items()
+    ]
 
 
 def _figures(row: Row) -> dict[str, Any]:
@@ -135,14 +184,35 @@ def _claims(
         tests: dict[str, Difference] = {}
         for name in claim.conditions or counted:
             comparison = results.get(name)
-            if comparison is not None and {claim.first, claim.second} <= set(
-                comparison.about.methods
-            ):
+            if comparison is not None and {claim.first, claim.second} <= {
+                *comparison.about.methods
+            }:
                 question = claim.question or comparison.about.questions[0]
-                tests[name] = compared(
-                    comparison, question, claim.metric, claim.first, claim.second
-                )
+                tests[name] = _tested(comparison, question, claim)
         sign = 1 if higher_is_better(claim.metric) else -1
         reported.append({"claim": claim.claim, "sign": sign, "tests": tests})
     correct(entry["tests"] for entry in reported)
     return reported
+
+
+def _tested(results: Results, question: str, claim: BetterThan) -> Difference:
+    """The difference that a claim is about, between two models or two readings of densities."""
+    if claim.second_question is None:
+        return compared(results, question, claim.metric, claim.first, claim.second)
+    fits = (
+        _as_method(fit, FIRST if at == 0 else SECOND, name, question)
+        for at, (model, name) in enumerate(
+            [(claim.first, question), (claim.second, claim.second_question)]
+        )
+        for fit in results.of(model)
+    )
+    both = replace(results, fits=tuple(fits))
+    return compared(both, question, claim.metric, FIRST, SECOND)
+
+
+def _as_method(fit: Fit, method: str, source: str, question: str) -> Fit:
+    """A fit under another name, with the scores of one question under the name of another."""
+    rows = fit.items.filter(pc.equal(fit.items["question"], source))
+    renamed = rows.set_column(0, "question", pa.repeat(question, rows.num_rows))
+    scores = {question: fit.scores.get(source, {})}
+    return replace(fit, method=method, scores=scores, items=renamed.combine_chunks())

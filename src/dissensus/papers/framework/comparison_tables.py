@@ -46,6 +46,7 @@ def shown(
             _table(reported, conditions[name], question, models, digits)
             for question in reported["questions"]
         ]
+        parts.append("\n".join(reported["notes"]))
     verdicts = [_verdict(claim, digits) for claim in claims]
     parts += [READ, claims_text(report, verdicts, "not tested yet"), _unfinished(report)]
     return written(parts, width)
@@ -61,7 +62,8 @@ def _table(
     """The models of a condition, and below them figures that no model has to be fitted for."""
     metrics = reported["metrics"][question]
     reference = models[reported["reference"]].title
-    printed = [m for m in metrics if any(m in figures for figures in condition.printed.values())]
+    in_paper = {**condition.printed, **condition.printed_in.get(question, {})}
+    printed = [m for m in metrics if any(m in figures for figures in in_paper.values())]
     names = [""]
     for metric in metrics:
         names += [f"{metric}: paper"] * (metric in printed) + [metric, f"less {reference}"]
@@ -69,7 +71,7 @@ def _table(
     for model, of_model in reported["models"].items():
         cells = [models[model].title]
         for metric in metrics:
-            paper = condition.printed.get(model, {}).get(metric)
+            paper = in_paper.get(model, {}).get(metric)
             cells += ["-" if paper is None else f"{paper:.{digits}f}"] * (metric in printed)
             cells.append(_figure(of_model.get(question, {}).get(metric), digits))
             test = reported["against"].get(model, {}).get(question, {}).get(metric)
@@ -86,7 +88,7 @@ def _table(
         f"{condition.title} ({condition.name}): {question}, {reported['n_items']:,} items, "
         f"{reported['n_folds']} folds, seeds {seeds}{apart}"
     )
-    return Block(heading, rows, "\n".join(reported["notes"]))
+    return Block(heading, rows)
 
 
 def _figure(cell: Any, digits: int) -> str:

@@ -24,6 +24,7 @@ class OnCorpus(Protocol):
 C = TypeVar("C", bound=OnCorpus)
 Folds = Sequence[Fold] | EvaluationProtocol
 Printed = Mapping[str, Mapping[str, float]]  # model -> metric -> figure of the paper
+Figures = Mapping[str, Mapping[str, Mapping[str, float]]]  # question -> name -> metric -> figure
 
 
 @dataclass(frozen=True)
@@ -34,9 +35,13 @@ class ComparisonCondition:
         models: names of the paper's models.
         settings: of all models that have them, e.g. the encoder of this corpus.
         folds: of the corpus; `evaluation.choose_protocol` if None.
-        questions, metrics, by, trials: as in `evaluation.compare`.
+        questions, metrics, densities, by, trials: as in `evaluation.compare`. A density has a
+            table like that of a question.
         reference: the model that others are compared with.
-        printed: figures of the paper that stand next to ours.
+        printed: figures of the paper that stand next to ours, in all tables.
+        printed_in: the same for single tables, by question or by density reading.
+        figures: from the corpus to figures that no model has to be fitted for, such as how far
+            annotators agree; rows below the models.
         not_counted: why claims do not count this condition; it counts if empty.
     """
 
@@ -52,7 +57,10 @@ class ComparisonCondition:
     questions: tuple[str, ...] | None = None
     by: str | None = None
     trials: int = 0
+    densities: tuple[str, ...] = ()
     printed: Printed = field(default_factory=dict)
+    printed_in: Mapping[str, Printed] = field(default_factory=dict)
+    figures: Callable[[Corpus], Figures] | None = None
     not_counted: str = ""
 
 

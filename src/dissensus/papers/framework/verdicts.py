@@ -24,7 +24,8 @@ class BetterThan:
         claim: in the paper's words.
         conditions: names of those that it is tested in; if empty, all that count and have both
             models.
-        question: the first of each condition if None.
+        question: the first of each condition if None; also the name of a density reading.
+        second_question: of the second model, if it differs: two readings of densities are compared.
     """
 
     claim: str
@@ -33,6 +34,7 @@ class BetterThan:
     metric: str
     conditions: tuple[str, ...] = ()
     question: str | None = None
+    second_question: str | None = None
 
 
 def holds(test: Report, sign: int = 1) -> str:

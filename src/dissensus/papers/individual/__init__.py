@@ -1,0 +1,34 @@
+"""Individual annotators (Tavernor et al. 2024) on public ratings, next to our figures.
+
+The paper's own corpora are licensed. `speechocean762` takes their place: five experts rate the
+accuracy and fluency of speech, as annotators there rate activation and valence.
+"""
+
+from __future__ import annotations
+
+from dissensus.papers.framework.comparison_paper import ComparisonPaper
+from dissensus.papers.framework.reports import to_json
+from dissensus.papers.individual.claims import CLAIMS
+from dissensus.papers.individual.conditions import CONDITIONS
+from dissensus.papers.individual.corpora import SOURCES
+from dissensus.papers.individual.models import MODELS
+
+PAPER = ComparisonPaper(
+    name="individual",
+    title=(
+        "Tavernor, El-Tawil & Mower Provost (2024), The Whole Is Bigger Than the Sum of Its Parts: "
+        "Modeling Individual Annotators to Capture Emotional Variability"
+    ),
+    sources=SOURCES,
+    models=MODELS,
+    blocks=CONDITIONS,
+    claims=CLAIMS,
+    notes=(
+        "The paper's figures are of activation and valence in MSP-Improv, a licensed corpus; ours "
+        "are of accuracy and fluency. All five experts rated every item of speechocean762, so the "
+        "annotators of an item are all annotators there."
+    ),
+)
+named, report, run, shown = PAPER.named, PAPER.report, PAPER.run, PAPER.shown
+
+__all__ = ["CONDITIONS", "MODELS", "PAPER", "SOURCES", "named", "report", "run", "shown", "to_json"]

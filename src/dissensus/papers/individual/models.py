@@ -1,0 +1,67 @@
+"""The models: the paper's as published, and ours.
+
+MT has a head for each annotator, OH reads the annotator as a one-hot vector. Each learns the
+answers, the density of an item's ratings, or both, with a step for each loss.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dissensus.papers.framework.models import Model
+
+PUBLISHED: dict[str, Any] = {  # network and optimisation, as in the released code
+    "dropout": 0.2,
+    "hidden_dropout": 0.0,
+    "standardise": False,
+    "training.epochs": 500,
+    "training.batch_size": 32,
+    "training.optimiser": "sgd",
+    "training.learning_rate": 1e-3,
+    "training.weight_decay": 0.0,
+    "training.schedule": "plateau",
+    "training.plateau": 5,
+    "training.plateau_factor": 0.1,
+    "training.patience": 10,
+    "training.warm_up": 0.0,
+    "training.clip": float("inf"),
+    "training.losses": "interleaved",
+}
+INDIVIDUAL = PUBLISHED | {"hidden": (256,), "question_hidden": (256, 256), "loss": "ccc"}
+GRID = PUBLISHED | {"hidden": (256, 256, 256)}
+OBJECTIVES = {"answers": "answers", "density": "density", "both": "answers and density"}
+
+GRID_BASELINE, MT, OH = "grid", "mt", "oh"
+CONSENSUS, HEADS = "consensus", "heads"
+
+_OF_PAPER = {
+    GRID_BASELINE: Model("2-D distribution (baseline)", "grid-density", GRID),
+    f"{GRID_BASELINE}-8": Model("2-D distribution, 8 x 8", "grid-density", GRID | {"bins": 8}),
+} | {
+    f"{name}-{objective}": Model(
+        f"{name.upper()}, {words}", method, INDIVIDUAL | own | {"objective": objective}
+    )
+    for name, method, own in (
+        (MT, "annotator-heads", {"common": False}),
+        (OH, "annotator-onehot", {}),
+    )
+    for objective, words in OBJECTIVES.items()
+}
+_OURS = {
+    CONSENSUS: Model("Consensus alone", "single", {"hidden": (64,), "training.epochs": 20}),
+    HEADS: Model("Annotator heads", "annotator-heads"),
+    f"{HEADS}-both": Model(
+        "Annotator heads, answers and density", "annotator-heads", {"objective": "both"}
+    ),
+    "onehot": Model("One-hot annotator", "annotator-onehot"),
+    "grid-ours": Model("2-D distribution, AdamW, 8 x 8", "grid-density", {"bins": 8}),
+}
+_VARIANTS: dict[str, Model] = {  # of densities: a calibrated or learned temperature and bandwidth
+}
+_FLOORS = {
+    "prior": Model("Mean rating", "prior"),
+    "annotator-mean": Model("Mean rating of each annotator", "annotator-majority"),
+    "annotator-median": Model("Median rating of each annotator", "annotator-median"),
+}
+MODELS: dict[str, Model] = _OF_PAPER | _OURS | _VARIANTS | _FLOORS
+OF_PAPER, OURS, VARIANTS, FLOORS = map(tuple, (_OF_PAPER, _OURS, _VARIANTS, _FLOORS))
