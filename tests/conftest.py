@@ -8,6 +8,11 @@ from collections.abc import Generator
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+# a slow machine is no reason to fail
+settings.register_profile("dissensus", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("dissensus")
 
 
 @pytest.fixture(scope="session")

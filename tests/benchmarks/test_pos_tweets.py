@@ -308,7 +308,7 @@ def test_pieces_wait_for_one_another_and_are_not_done_twice(
         module.Piece(first, _write, ("a",)),
         module.Piece(third, _fail, ()),
     ]
-    assert module.carry_out(made, 1, 60) == 1
+    assert module.carry_out(made, 1, 600) == 1
     assert (first.read_text(), second.read_text(), third.exists()) == ("a", "b", False)
     assert "third failed: no luck" in capsys.readouterr().out
     first.write_text("kept")
