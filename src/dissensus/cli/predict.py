@@ -48,8 +48,9 @@ def predict(
         str,
         typer.Option(
             help="What to do with annotators that were not in training: error, drop, mean (of all "
-            "annotators), or nearest (as the annotator who agrees best with their answers to other "
-            "items)."
+            "annotators), nearest (as the annotator who agrees best with their answers to other "
+            "items), or aggregate (as one who learned the consensus; train with "
+            "--set aggregate=true)."
         ),
     ] = "error",
     enrolment: Annotated[

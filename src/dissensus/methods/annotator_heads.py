@@ -151,7 +151,14 @@ class AnnotatorHeads(AnnotatorMethod):
         answer, weight = annotations.answer, annotations.weight
         family = likelihood(annotations.scale)
         by_annotator = Grouped(answer, weight, annotator, corpus.n_annotators, SMOOTHING)
-        return np.concatenate([family.start(answer, weight)[None], family.starts(by_annotator)])
+        starts = [family.start(answer, weight)[None], family.starts(by_annotator)]
+        if self.aggregate:
+            labels = annotations.consensus()
+            of_one = np.zeros(labels.n_rows, np.int64)
+            starts.append(
+                family.starts(Grouped(labels.answer, labels.weight, of_one, 1, SMOOTHING))
+            )
+        return np.concatenate(starts)
 
 
 def _of_common_head(loss: Loss, until: float) -> Loss:

@@ -277,9 +277,9 @@ def test_a_thousand_newcomers_among_a_thousand_annotators() -> None:
     item = np.concatenate([generator.permutation(200)[:20] for _ in range(n)])
     model = Recited(table).fit(corpus(item, annotator, table[item, annotator], "train"))
     noisy = np.clip(table[item, annotator] + generator.normal(0, 0.5, len(item)), 0, 10)
-    started = time.monotonic()
+    started = time.process_time()
     found = model.predict(corpus(item, annotator, noisy, "test"), unknown="nearest")["q"]
-    assert time.monotonic() - started < 60
+    assert time.process_time() - started < 60
     assert found.by_annotator is not None
     nearest = (
         found.by_annotator.value == table[found.by_annotator.item, found.by_annotator.annotator]

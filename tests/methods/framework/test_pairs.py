@@ -151,7 +151,7 @@ def test_wrong_words_are_refused(heads: AnnotatorHeads) -> None:
     with pytest.raises(DataError, match="consensus must be 'own' or 'all', not 'mine'"):
         heads.predict(crowd, consensus="mine")  # type: ignore[arg-type]
     with pytest.raises(
-        DataError, match="unknown must be one of error, mean, drop, nearest, not 'skip'"
+        DataError, match="unknown must be one of error, mean, drop, nearest, aggregate, not 'skip'"
     ):
         heads.predict(crowd, unknown="skip")  # type: ignore[arg-type]
     with pytest.raises(DataError, match="annotators must be 'own', 'all', a list of names or of"):

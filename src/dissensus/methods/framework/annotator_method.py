@@ -10,6 +10,7 @@ import numpy as np
 from dissensus.corpus import Corpus
 from dissensus.densities import RatingKde, rating_densities
 from dissensus.errors import DataError, ModelError
+from dissensus.methods.framework.aggregate import with_aggregate
 from dissensus.methods.framework.calibration import check_held_out, held_out_items
 from dissensus.methods.framework.density_calibration import (
     MOST_ITEMS,
@@ -29,6 +30,7 @@ from dissensus.methods.framework.predicted_densities import PredictedRatings
 from dissensus.methods.framework.rating_losses import RatingLoss, check_ratings, rating_losses
 from dissensus.methods.framework.trained import ExamplesCache, TrainedMethod
 from dissensus.training import Loss, Sizes
+from dissensus.training.examples import Table
 from dissensus.training.loop import Trainer
 
 Objective = Literal["answers", "density", "both"]
@@ -55,6 +57,9 @@ class AnnotatorMethod(TrainedMethod):
             predicted density to that of the ratings.
         held_out: the share of items, by content, that is held out for it, unless there is a
             validation corpus.
+        aggregate: whether one more annotator is learned, whose answer to each item is the consensus
+            of its annotators (the mean of interval ratings). It predicts unknown annotators
+            (`predict(unknown="aggregate")`); it is not listed, and has no part in a consensus.
     """
 
     loss: RatingLoss = "likelihood"
@@ -64,6 +69,7 @@ class AnnotatorMethod(TrainedMethod):
     calibrate: str = ""
     calibrate_by: Distance = "cross-entropy"
     held_out: float = 0.1
+    aggregate: bool = False
     individual: ClassVar[bool] = True
     needs_rows: ClassVar[bool] = True
     most_: int = field(init=False, repr=False, default=1)  # annotators of an item
@@ -80,6 +86,10 @@ class AnnotatorMethod(TrainedMethod):
                 raise ModelError(
                     f"{setting} must be one of {', '.join(choices)}, not {getattr(self, setting)!r}"
                 )
+        if self.aggregate and self.objective == "density":
+            raise ModelError(
+                "an aggregate annotator learns from answers; set objective to answers or both"
+            )
         names = super().check(corpus, questions)
         for question in names:
             scale = corpus[question].scale
@@ -107,7 +117,20 @@ class AnnotatorMethod(TrainedMethod):
         answers = rating_losses(sizes, self.loss) if self.objective != "density" else ()
         if self.objective == "answers":
             return answers
-        return (*answers, annotator_density_loss(sizes, self.kde, self.most_))
+        left_out = sizes.n_annotators - 1 if self.aggregate else None
+        return (*answers, annotator_density_loss(sizes, self.kde, self.most_, left_out))
+
+    @property
+    def n_annotators(self) -> int:
+        return super().n_annotators + int(self.aggregate)
+
+    @property
+    def aggregate_code(self) -> int | None:
+        return len(self.learned_.annotators) if self.aggregate else None
+
+    def rows(self, corpus: Corpus) -> Table:
+        rows = super().rows(corpus)
+        return with_aggregate(rows, corpus, self.n_annotators - 1) if self.aggregate else rows
 
     def targets(self, corpus: Corpus) -> dict[str, np.ndarray]:
         if self.objective == "answers":

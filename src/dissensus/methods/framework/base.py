@@ -18,6 +18,7 @@ from dissensus.corpus import Corpus
 from dissensus.densities import RatingKde
 from dissensus.errors import DataError, ModelError, listed
 from dissensus.folders import writing
+from dissensus.methods.framework.aggregate import AggregateAnnotator
 from dissensus.methods.framework.answers import Answers
 from dissensus.methods.framework.individual import PairPredictor, training_notes
 from dissensus.methods.framework.learned import Learned
@@ -225,11 +226,12 @@ class Method(ABC):
                 (of all, if it has none), or always of "all". Annotators without an answer in
                 training are left out, unless `unknown` is "mean" or "nearest".
             unknown: what to do with annotators who are not in the training corpus: "error";
-                "mean" of all with an answer in training; "drop"; or "nearest": as the annotator
-                whose predicted answers agree best with their own (by concordance of ratings, or by
-                the share of equal answers). Annotators who are in the training corpus but gave no
-                answer are dropped by "drop"; with "error" they get the mean. `notes_` names all of
-                them. Ignored if the method is not `individual`.
+                "mean" of all with an answer in training; "drop"; "nearest": as the annotator whose
+                predicted answers agree best with their own (by concordance of ratings, or by the
+                share of equal answers); or "aggregate": as an annotator who learned the consensus,
+                if the method was fitted with `aggregate=True`. Annotators who are in the training
+                corpus but gave no answer are dropped by "drop"; with "error" they get the mean.
+                `notes_` names all of them. Ignored if the method is not `individual`.
             enrolment: contents and answers of newcomers that "nearest" compares; the source if left
                 out. Answers to an item are never used to predict that item. Newcomers with fewer
                 than two answers to other items, or equal ratings only, get the mean.
@@ -269,7 +271,10 @@ class Method(ABC):
             own = None if consensus == "all" else own_pairs(corpus, questions)
             voters = consensus_pairs(corpus.n_items, own, training, unknown)
             predictor = PairPredictor(self.learned_, corpus, self.predict_pairs)
-            if unknown == "nearest":
+            if unknown == "aggregate":
+                aggregate = AggregateAnnotator(self._aggregate())
+                predictor = dataclasses.replace(predictor, stand_ins=aggregate)
+            elif unknown == "nearest":
                 enrolled = dataclasses.replace(predictor, corpus=enrolment or corpus)
                 both, foreign = np.r_[code, voters[1]], training.foreign and enrolment is None
                 stand_ins = nearest_annotators(enrolled, both, corpus, foreign)
@@ -283,6 +288,19 @@ class Method(ABC):
             densities = [self.predict_density(corpus, by_item, kde.bins)] if kde else []
         predictions = self._predictions(corpus, by_item, pairs, by_pair, densities)
         return self._with_attention(predictions, corpus) if attention else predictions
+
+    @property
+    def aggregate_code(self) -> int | None:
+        """The code in `predict_pairs` of an annotator who learned the consensus, if any."""
+        return None
+
+    def _aggregate(self) -> int:
+        if self.aggregate_code is None:
+            raise ModelError(
+                f"this {self.name} has no aggregate annotator; train annotator-heads or "
+                "annotator-onehot with aggregate=True (--set aggregate=true)"
+            )
+        return self.aggregate_code
 
     @property
     def kde_(self) -> RatingKde | None:

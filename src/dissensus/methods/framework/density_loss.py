@@ -47,16 +47,21 @@ def direct_density_loss() -> Loss:
     return Loss(TARGET, "item", loss, weight=lambda batch: item_weight(TARGET, batch))
 
 
-def annotator_density_loss(sizes: Sizes, kde: RatingKde, most: int) -> Loss:
+def annotator_density_loss(
+    sizes: Sizes, kde: RatingKde, most: int, left_out: int | None = None
+) -> Loss:
     """The cross-entropy of the density of what the item's annotators are predicted to answer.
 
     Args:
         most: annotators of an item, at most; the answers of others do not count.
+        left_out: the code of an annotator whose answers do not count.
     """
     scales = sizes.scales
 
     def loss(outputs: Outputs, batch: Batch) -> Tensor:
         rated = torch.stack([weight > 0 for weight in batch.rows.weight.values()]).all(dim=0)
+        if left_out is not None:
+            rated = rated & (batch.annotators[batch.rows.annotator] != left_out)
         predicted = [positions(scale, outputs.rows[question]) for question, scale in scales.items()]
         ratings, present = by_item(
             torch.stack(predicted, dim=1), rated, batch.rows.item, len(batch.items), most

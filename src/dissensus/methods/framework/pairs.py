@@ -12,7 +12,7 @@ from dissensus.corpus import Corpus
 from dissensus.errors import DataError, listed
 from dissensus.names import Names
 
-Unknown = Literal["error", "mean", "drop", "nearest"]
+Unknown = Literal["error", "mean", "drop", "nearest", "aggregate"]
 Selection = Any  # "own", "all", a list of names, or (item, annotator) pairs of names
 
 PAIRS_AT_ONCE = 1 << 18  # so that all items x all annotators never have to fit in memory

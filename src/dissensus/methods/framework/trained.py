@@ -86,6 +86,11 @@ class TrainedMethod(Method):
         """How many networks a fit trains."""
         return 1
 
+    @property
+    def n_annotators(self) -> int:
+        """How many annotators the network has."""
+        return len(self.learned_.annotators)
+
     # ---- what a method overrides ----
 
     @abstractmethod
@@ -99,6 +104,12 @@ class TrainedMethod(Method):
     def targets(self, corpus: Corpus) -> dict[str, np.ndarray]:
         """Arrays that losses over items compare with, (n_items, ...) each; none if left out."""
         return {}
+
+    def rows(self, corpus: Corpus) -> Table:
+        """The rows that losses use: the answers of annotators, if the method `needs_rows`."""
+        if not self.needs_rows:
+            return Table.of_pairs(np.zeros(0, np.int64), np.zeros(0, np.int64))
+        return Table.of_corpus(corpus, tuple(self.learned_.questions))
 
     def learns(self, corpus: Corpus) -> np.ndarray:
         """The items (codes) to learn from: those with an answer."""
@@ -154,7 +165,7 @@ class TrainedMethod(Method):
         examples = self.shared_examples(corpus, by_role, cache)
         self.sizes_ = Sizes(
             questions,
-            len(self.learned_.annotators),
+            self.n_annotators,
             widths_of(examples, {role: encoding.encoder for role, encoding in by_role.items()}),
             {question: self.start(corpus, question) for question in questions},
         )
@@ -222,6 +233,8 @@ class TrainedMethod(Method):
         del config["n_answers"]  # older checkpoints do not know it; the data have a digest
         training = config["settings"]["training"]
         training.pop("save_every")
+        if not config["settings"].get("aggregate"):
+            config["settings"].pop("aggregate", None)
         for name in LATER:  # older checkpoints do not know them
             if training[name] == getattr(Training, name):
                 training.pop(name)
@@ -244,7 +257,7 @@ class TrainedMethod(Method):
             id(corpus),
             repr(
                 (type(self), self.encoder, self.tune, self.pools, self.learned_.questions)
-                + (self.training.device,)
+                + (self.training.device, self.n_annotators)
             ),
         )
         if key not in cache:
@@ -258,11 +271,7 @@ class TrainedMethod(Method):
         return dataclasses.replace(examples, targets=moved)
 
     def _examples(self, corpus: Corpus, by_role: dict[str, Encoding]) -> Examples:
-        if self.needs_rows:
-            table = Table.of_corpus(corpus, tuple(self.learned_.questions))
-        else:
-            table = Table.of_pairs(np.zeros(0, np.int64), np.zeros(0, np.int64))
-        targets = self.targets(corpus)
+        table, targets = self.rows(corpus), self.targets(corpus)
         with current_processes().first_alone():
             return self._build_examples(corpus, by_role, table, targets)
 
@@ -441,8 +450,7 @@ class TrainedMethod(Method):
         return {name: value.cpu().numpy() for name, value in self.network_.state_dict().items()}
 
     def restore(self, weights: dict[str, np.ndarray], config: dict[str, Any]) -> None:
-        n_annotators = len(self.learned_.annotators)
-        self.sizes_ = Sizes(self.learned_.questions, n_annotators, config["widths"])
+        self.sizes_ = Sizes(self.learned_.questions, self.n_annotators, config["widths"])
         self._identities = config["encoders"]
         self.network_ = self.build_network().eval()
         self.network_.load_state_dict({name: torch.from_numpy(v) for name, v in weights.items()})
