@@ -12,13 +12,14 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from dissensus import Annotations, Corpus, Interval, Nominal, Ordinal
+from dissensus import Annotations, Corpus, Interval, Nominal, Ordinal, simulate
 from dissensus.errors import DataError, ModelError, Unfinished
 from dissensus.evaluation import Results, compare, default_methods, k_fold, table, tables, to_text
 from dissensus.evaluation.execution.folder import locked_folder
 from dissensus.evaluation.execution.processes import fits_in_processes
 from dissensus.evaluation.execution.trials import best, drawn
 from dissensus.evaluation.fit import Key
+from dissensus.methods import AnnotatorMajority
 from dissensus.methods import method as method_class
 from dissensus.methods.framework.base import Method
 from dissensus.methods.prior import Prior
@@ -447,3 +448,18 @@ def test_two_processes_find_what_one_finds(crowd: Corpus, tmp_path: Path) -> Non
     for n, out in ((1, tmp_path / "one"), (2, tmp_path / "two")):
         run(crowd, out, methods, processes=n, trials=2, inner_folds=2)
     assert found(tmp_path / "one") == found(tmp_path / "two")
+
+
+def test_a_comparison_that_was_begun_before_a_setting_existed_resumes(tmp_path: Path) -> None:
+    corpus = simulate.text(n_items=30)
+    arguments: dict[str, Any] = {"folds": k_fold(corpus, 2), "processes": 1, "out": tmp_path / "a"}
+    compare(corpus, ["annotator-majority"], **arguments)
+    path = tmp_path / "a" / "comparison.json"
+    front = json.loads(path.read_text())
+    del front["facts"]["annotator-majority's smoothing"]
+    path.write_text(json.dumps(front))
+    compare(corpus, ["annotator-majority"], **arguments)
+    other = {"annotator-majority": AnnotatorMajority(smoothing=3.0)}
+    path.write_text(json.dumps(front))
+    with pytest.raises(DataError, match="contains another comparison: annotator-majority's smooth"):
+        compare(corpus, other, **arguments)

@@ -99,3 +99,21 @@ def test_a_density_metric_without_a_density_says_what_to_do(corpus: Corpus) -> N
     predictions = Prior().fit(corpus).predict(corpus)
     with pytest.raises(DataError, match="no density is predicted, .* --density soft"):
         ds.evaluate(predictions, corpus, metrics=["density TVD"])
+
+
+def test_a_reading_of_the_method_is_its_own(corpus: Corpus, tmp_path: Path) -> None:
+    plain = "plain:bins=3,observations=40"
+    settings = {"encoder": "characters", "training": QUICK, "readout": plain}
+    heads = {"heads": AnnotatorHeads(**settings)}  # type: ignore[arg-type]
+    results = compare(
+        corpus,
+        heads,
+        folds=k_fold(corpus, 2),
+        seeds=1,
+        densities=["method:bins=3", plain],
+        processes=1,
+        out=tmp_path / "a",
+    )
+    own, given = results.about.questions[2:]
+    for fit in results.fits:
+        assert fit.score(own, "density TVD") == fit.score(given, "density TVD")

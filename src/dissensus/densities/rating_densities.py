@@ -69,6 +69,8 @@ def rating_densities(
     kept = [n for n, each in enumerate(ratings) if len(each) >= fewest]
     settings = bins, cells, observations
     keys = [(_sorted(ratings[n]), *settings) for n in kept]
+    if len(_densities) + len(keys) > MOST_REMEMBERED:
+        _densities.clear()
     _remember([key for key in dict.fromkeys(keys) if key not in _densities])
     mass = [_densities[key] for key in keys]
     shape = (bins,) * len(scales)
@@ -95,8 +97,6 @@ def _sorted(ratings: np.ndarray) -> Ratings:
 
 def _remember(keys: Sequence[Key]) -> None:
     """Estimate the densities of ratings; on a GPU many at the same time."""
-    if len(_densities) + len(keys) > MOST_REMEMBERED:
-        _densities.clear()
     if not keys:
         return
     if _has_gpu():

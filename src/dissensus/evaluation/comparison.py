@@ -13,7 +13,7 @@ from dissensus.corpus import Corpus
 from dissensus.errors import DataError, DissensusError, listed
 from dissensus.evaluation.density_readings import density_floors, density_readings
 from dissensus.evaluation.execution.folder import locked_folder
-from dissensus.evaluation.execution.identity import facts_of
+from dissensus.evaluation.execution.identity import default_settings, facts_of
 from dissensus.evaluation.execution.scheduler import fit_missing
 from dissensus.evaluation.execution.task import Task
 from dissensus.evaluation.execution.trials import drawn
@@ -66,8 +66,9 @@ def compare(
         questions: fitted together; all if left out.
         metrics: if left out, those that tables show, and DIC.
         densities: also score the joint density of the one or two questions, predicted in these
-            ways: "soft", "plain:bins=8", or "soft@all" for all annotators instead of those of the
-            item; see `RatingKde`. Each has a table of its own.
+            ways: "soft", "plain:bins=8", "method" for the settings that each method has of its own
+            (calibrated ones), or "soft@all" for all annotators instead of those of the item; see
+            `RatingKde`. Each has a table of its own.
         trials: number of settings to try for each fit of a method that has choices, including its
             own settings. Each is scored by the main metric on `inner_folds` folds of the training
             part, and the best is fitted to the whole training part. 0 tries none.
@@ -124,7 +125,9 @@ def compare(
         )
         _check_trials(task)
         facts = facts_of(corpus, task, requested, protocol or {})
-        command, commit = place.begin(facts, command or _call(corpus, requested), code_commit())
+        command, commit = place.begin(
+            facts, command or _call(corpus, requested), code_commit(), default_settings(requested)
+        )
         fit_missing(place, corpus, task, processes, cluster, deadline)
         of_densities = [reading.name(task.questions) for reading in task.densities]
         about = About(

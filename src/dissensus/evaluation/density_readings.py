@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from dissensus.corpus import Corpus
 from dissensus.densities import RatingKde, rating_densities
 from dissensus.errors import DataError
+from dissensus.methods.framework.base import Method
 from dissensus.methods.framework.predicted_densities import check_scales
 from dissensus.metrics import DENSITY_METRICS, constant_density
+from dissensus.prediction import JointDensity
 
 
 @dataclass(frozen=True)
@@ -26,15 +28,29 @@ class DensityReading:
     text: str
     kde: RatingKde
     consensus: Literal["own", "all"] = "own"
+    of_method: bool = False  # a method's own settings, such as calibrated ones, come first
 
     @classmethod
     def from_text(cls, text: str) -> DensityReading:
-        """Settings of `RatingKde` as a text, followed by "@all" for the annotators of training
-        instead of those of the item."""
+        """Settings of `RatingKde` as a text, or "method" for those that each method has of its own
+        (soft if it has none); followed by "@all" for the annotators of training instead of those
+        of the item."""
         settings, _, whose = text.partition("@")
         if whose not in ("", "own", "all"):
             raise DataError(f"{text!r}: a density is of the own annotators, or @all, not @{whose}")
-        return cls(text, RatingKde.from_text(settings), "all" if whose == "all" else "own")
+        kind, colon, rest = settings.partition(":")
+        own = kind == "method"
+        kde = RatingKde.from_text(f"soft{colon}{rest}" if own else settings)
+        return cls(text, kde, "all" if whose == "all" else "own", own)
+
+    def predict(self, method: Method, test: Corpus) -> JointDensity:
+        """The density that a fitted method predicts."""
+        kde = self.kde
+        if self.of_method and method.kde_ is not None:
+            kde = replace(method.kde_, bins=self.kde.bins)
+        predictions = method.predict(test, density=kde, consensus=self.consensus)
+        (density,) = predictions.densities.values()
+        return density
 
     def name(self, questions: Sequence[str]) -> str:
         """What results call it, in the place of a question."""

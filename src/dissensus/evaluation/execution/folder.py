@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -54,12 +54,20 @@ class FitFolder:
 
     # ---- what is compared ----
 
-    def begin(self, facts: Mapping[str, Any], command: str, commit: str) -> tuple[str, str]:
-        """The command and commits that it was started with; another comparison is refused."""
+    def begin(
+        self, facts: Mapping[str, Any], command: str, commit: str, defaults: Collection[str] = ()
+    ) -> tuple[str, str]:
+        """The command and commits that it was started with; another comparison is refused.
+
+        Args:
+            defaults: facts that may be missing in a folder of an older version.
+        """
         known: dict[str, Any] = {"facts": plain(facts), "command": command, "commits": [commit]}
         if (self.folder / f"{FRONT}.json").exists():
             kept = read_json(self.folder, FRONT)
-            self._check_same(kept["facts"], known["facts"])
+            new = {name for name in defaults if name not in kept["facts"]}
+            here = {name: fact for name, fact in known["facts"].items() if name not in new}
+            self._check_same(kept["facts"], here)
             if commit in kept["commits"]:
                 return kept["command"], ", ".join(kept["commits"])
             known |= {"command": kept["command"], "commits": [*kept["commits"], commit]}

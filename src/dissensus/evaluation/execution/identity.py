@@ -44,6 +44,17 @@ def facts_of(
     return facts | {"data": data_digest(corpus), "folds": folds_digest(task.folds)}
 
 
+def default_settings(requested: Mapping[str, Any]) -> set[str]:
+    """The names, as in `facts_of`, of settings that have their default values. A comparison that
+    was begun before such a setting existed is the same comparison."""
+    names = set()
+    for name, method in requested.items():
+        known = settings_of(type(method)())
+        own = settings_of(method).items()
+        names |= {f"{name}'s {key}" for key, value in own if value == known[key]}
+    return names
+
+
 def folds_digest(folds: Sequence[Fold]) -> str:
     """A hash of the training, test and validation items."""
     digest = hashlib.sha256()

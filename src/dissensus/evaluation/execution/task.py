@@ -283,8 +283,7 @@ def _with_densities(fit: Fit, task: Task, method: Method, test: Corpus) -> Fit:
     scores, items = dict(fit.scores), [fit.items]
     for reading in task.densities:
         observed = rating_densities(test, task.questions, reading.kde.bins)
-        predictions = method.predict(test, density=reading.kde, consensus=reading.consensus)
-        (density,) = predictions.densities.values()
+        density = reading.predict(method, test)
         name = reading.name(task.questions)
         each = {m: metric.item_scores(density, observed) for m, metric in DENSITY_METRICS.items()}
         scores[name] = {m: float(np.mean(values)) for m, (_, values) in each.items()}

@@ -56,7 +56,25 @@ _OURS = {
     "onehot": Model("One-hot annotator", "annotator-onehot"),
     "grid-ours": Model("2-D distribution, AdamW, 8 x 8", "grid-density", {"bins": 8}),
 }
-_VARIANTS: dict[str, Model] = {  # of densities: a calibrated or learned temperature and bandwidth
+_MT = INDIVIDUAL | {"common": False}
+_CALIBRATED = {  # on the validation part, by the divergence that is reported
+    "temperature": ("soft:sampling=even", "temperature"),
+    "bandwidth": ("fixed:sampling=even,cells=64", "bandwidth,stretch"),
+    "noise": ("plain:sampling=even,cells=64,noise=0.3", "factor,noise,shared,correlation"),
+}
+_VARIANTS = {
+    f"{name}-{what}": Model(
+        f"{words}, calibrated {what}",
+        "annotator-heads",
+        base | {"readout": readout, "calibrate": settings, "calibrate_by": "jsd"},
+    )
+    for name, words, base in (
+        (MT, "MT, answers", _MT),
+        (HEADS, "Annotator heads", {"loss": "ccc", "training.epochs": 20}),
+    )
+    for what, (readout, settings) in _CALIBRATED.items()
+} | {
+    "heads-rank": Model("Annotator heads of rank 2", "annotator-heads", {"rank": 2}),
 }
 _FLOORS = {
     "prior": Model("Mean rating", "prior"),
