@@ -64,8 +64,10 @@ def test_the_whole_way(run: Run, crowd: Path, tmp_path: Path, name: str) -> None
         f"{answers}: {name} for q on 15 items",
     ]
     evaluated = run("evaluate", answers, crowd, "--json")
-    (result,) = json.loads(evaluated.out)["results"]
+    result, *of_densities = json.loads(evaluated.out)["results"]
     assert (result["method"], result["items"], result["answers"]) == (name, 15, 60)
+    named = ["q (density)"] if name == "grid-density" else []
+    assert [each["question"] for each in of_densities] == named
 
 
 def test_a_table_with_names(run: Run, crowd: Path, tmp_path: Path) -> None:

@@ -77,7 +77,7 @@ def test_an_evaluation_has_a_table_of_densities(corpus: Corpus) -> None:
     predictions = heads.predict(test, density="plain:bins=3")
     evaluation = ds.evaluate(predictions, test, intervals=True)
     result = evaluation.results[-1]
-    assert (result.question, result.items) == ("valence x activation", test.n_items)
+    assert (result.question, result.items) == ("valence x activation (density)", test.n_items)
     assert list(result.scores) == ["density TVD", "density JSD", "density UAR"]
     low, high = result.intervals["density TVD"]
     assert low < result.scores["density TVD"] < high

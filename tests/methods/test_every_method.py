@@ -18,6 +18,8 @@ import dissensus as ds
 from dissensus import Corpus
 from dissensus.contents import Contents, Kind
 from dissensus.encoders import ENCODERS, TextEncoder
+from dissensus.encoders.framework.whisper_packages import base_file
+from dissensus.errors import InstallError
 from dissensus.methods import METHODS, method
 from dissensus.methods.framework.base import Method
 from dissensus.metrics import scores
@@ -62,6 +64,13 @@ class Modality:
     tune: str | int = "nothing"
 
 
+def _has_whisper_base() -> bool:
+    try:
+        return base_file().exists()
+    except InstallError:
+        return False
+
+
 def _modalities() -> dict[str, Modality]:
     """By name; "tiny" is a folder with a small random BERT."""
     found = {
@@ -73,6 +82,8 @@ def _modalities() -> dict[str, Modality]:
     media: dict[Kind, Callable[[int], Any]] = {"image": picture, "audio": _clip, "video": _film}
     for kind, made in media.items():
         for name in filter(None, ENCODERS[kind]):
+            if name == "whisper-base" and not _has_whisper_base():  # an extra of 130 MB
+                continue
             if name == "last-block:":  # frozen it is the whole network, see its own tests
                 name += "efficientnet-lite0"
                 found[f"{kind} {name}, tuned"] = Modality(kind, made, name, "all")

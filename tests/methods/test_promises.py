@@ -61,9 +61,10 @@ def test_a_question_that_was_not_asked(name: str) -> None:
 
 @pytest.mark.parametrize("name", [n for n in METHODS if not make(n).shows_attention])
 def test_attention_is_refused_where_there_is_none(name: str) -> None:
-    fitted = make(name).fit(feature_crowd())
+    crowd = feature_crowd(method(name).scales[0])
+    fitted = make(name).fit(crowd)
     with pytest.raises(ModelError, match=f"^{re.escape(name)} has no attention to show$"):
-        fitted.predict(feature_crowd(), attention=True)
+        fitted.predict(crowd, attention=True)
 
 
 # ---- the floors ----

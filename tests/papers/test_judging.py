@@ -202,7 +202,7 @@ def test_printed_figures_are_those_of_the_paper() -> None:  # its text, tables 1
 def test_an_unknown_paper() -> None:
     with pytest.raises(DataError) as caught:
         paper("bert")
-    assert str(caught.value) == "no paper 'bert'; there are 'soft-labels', 'seedbert'"
+    assert str(caught.value) == "no paper 'bert'; there are 'soft-labels', 'seedbert', 'individual'"
 
 
 def test_only_runs_that_every_model_has_are_counted(folder: Path, tmp_path: Path) -> None:

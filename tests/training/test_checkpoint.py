@@ -140,7 +140,7 @@ def test_models_and_states_from_before_a_setting_are_read(
     """Neither knew plateau_factor, smallest_gain and decay_biases, nor the number of answers."""
     crowd, new = feature_crowd(), ("plateau_factor", "smallest_gain", "decay_biases")
     fitted = _method().fit(crowd, checkpoint=tmp_path / "c")
-    saved, without = fitted._training_checkpoint(crowd, None), fitted.config()
+    saved, without = fitted.training_checkpoint(crowd, None), fitted.config()
     for name in (*new, "save_every"):
         del without["settings"]["training"][name]
     del without["n_answers"], without["settings"]["aggregate"]
@@ -150,7 +150,7 @@ def test_models_and_states_from_before_a_setting_are_read(
     assert saved is not None and saved.of == digest.hexdigest()
     other = replace(fitted, training=replace(fitted.training, plateau_factor=0.1))
     other.fit(crowd, checkpoint=tmp_path / "d")
-    differs = other._training_checkpoint(crowd, None)
+    differs = other.training_checkpoint(crowd, None)
     assert differs is not None and differs.of != saved.of
 
     with monkeypatch.context() as patch:

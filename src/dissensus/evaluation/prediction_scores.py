@@ -270,7 +270,7 @@ def _density_parts(
                 test = over_items(each, np.zeros_like(each), groups=groups, resamples=RESAMPLES)
                 ends[name] = test.low, test.high
         yield PartScores(
-            density.name,
+            f"{density.name} (density)",
             part,
             method,
             len(observed.items),

@@ -39,6 +39,10 @@ class _GridNet(Network):
             method.hidden_dropout,
         )
         self.head = nn.Linear(self.trunk.width, method.bins ** len(sizes.scales))
+        if method.base_rates and sizes.start:
+            first = torch.as_tensor(next(iter(sizes.start.values())), dtype=torch.float32)
+            nn.init.normal_(self.head.weight, std=0.02)
+            self.head.bias.data.copy_(first)
 
     def prepare(self, pooled: dict[str, Tensor]) -> None:
         if self.standardises:
@@ -65,6 +69,8 @@ class GridDensity(TrainedMethod):
 
     Args:
         bins: cells for each question; one question or two are learned.
+        base_rates: whether the biases of the output layer start at the mean density of the
+            training items, or are drawn.
         hidden: widths of the hidden layers.
         dropout: of the vectors and the hidden layers.
         hidden_dropout: of the hidden layers, if it differs.
@@ -76,6 +82,7 @@ class GridDensity(TrainedMethod):
     """
 
     bins: int = 4
+    base_rates: bool = True
     hidden: tuple[int, ...] = (64,)
     dropout: float = 0.5
     hidden_dropout: float | None = None
@@ -101,6 +108,14 @@ class GridDensity(TrainedMethod):
 
     def targets(self, corpus: Corpus) -> dict[str, np.ndarray]:
         return density_targets(corpus, tuple(self.learned_.questions), self.bins)
+
+    def start(self, corpus: Corpus, question: str) -> np.ndarray:
+        """The logarithms of the mean density, (n_cells,), of all questions together."""
+        targets = self.targets(corpus)
+        weight = targets[f"{TARGET}.weight"]
+        mass = targets[TARGET].reshape(len(weight), -1)
+        mean = weight @ mass / max(weight.sum(), 1.0)
+        return np.log(mean + 1e-3)
 
     def learns(self, corpus: Corpus) -> np.ndarray:
         weight = self.targets(corpus)[f"{TARGET}.weight"]

@@ -186,7 +186,7 @@ class SeedEnsemble(TrainedMethod):
         processes = current_processes()
         processes.check(self.training.where())
         runs = self.trainers(corpus, validation)
-        checkpoint = self._training_checkpoint(corpus, validation)
+        checkpoint = self.training_checkpoint(corpus, validation)
         if processes.n > 1 or not worth_stacking(self):
             _one_by_one(runs, checkpoint)
         elif errors := train_all(runs):

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from dissensus.corpus import Corpus
 from dissensus.methods.framework.individual import StandIns
-from dissensus.networks.likelihoods import likelihood
-from dissensus.training.examples import Table
+
+if TYPE_CHECKING:
+    from dissensus.training.examples import Table
 
 
 @dataclass(eq=False)
@@ -30,6 +31,9 @@ class AggregateAnnotator(StandIns):
 
 def with_aggregate(table: Table, corpus: Corpus, code: int) -> Table:
     """The rows of a corpus, and one more for each item: its consensus as the answer of `code`."""
+    from dissensus.networks.likelihoods import likelihood
+    from dissensus.training.examples import Table
+
     consensus = {question: corpus[question].consensus() for question in table.answer}
     items = np.unique(np.concatenate([labels.item for labels in consensus.values()]))
     order = np.argsort(np.r_[table.item, items], kind="stable")

@@ -129,7 +129,7 @@ class TrainedMethod(Method):
     def learn_from(self, corpus: Corpus, validation: Corpus | None) -> None:
         current_processes().check(self.training.where())
         runs = self.trainers(corpus, validation)
-        runs[0].train(self._training_checkpoint(corpus, validation))
+        runs[0].train(self.training_checkpoint(corpus, validation))
         self.end_fit(runs, corpus, validation)
 
     def trainers(
@@ -225,7 +225,7 @@ class TrainedMethod(Method):
         by_question = [scores(predictions[q], corpus[q], metrics=[metric]) for q in predictions]
         return [score for by_metric in by_question for score in by_metric.values()]
 
-    def _training_checkpoint(self, corpus: Corpus, validation: Corpus | None) -> Checkpoint | None:
+    def training_checkpoint(self, corpus: Corpus, validation: Corpus | None) -> Checkpoint | None:
         """The checkpoint, with a digest that tells this training from any other."""
         if self._checkpoint is None:
             return None

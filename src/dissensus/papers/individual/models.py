@@ -28,7 +28,7 @@ PUBLISHED: dict[str, Any] = {  # network and optimisation, as in the released co
     "training.losses": "interleaved",
 }
 INDIVIDUAL = PUBLISHED | {"hidden": (256,), "question_hidden": (256, 256), "loss": "ccc"}
-GRID = PUBLISHED | {"hidden": (256, 256, 256)}
+GRID = PUBLISHED | {"hidden": (256, 256, 256), "base_rates": False}
 OBJECTIVES = {"answers": "answers", "density": "density", "both": "answers and density"}
 
 GRID_BASELINE, MT, OH = "grid", "mt", "oh"
@@ -54,7 +54,9 @@ _OURS = {
         "Annotator heads, answers and density", "annotator-heads", {"objective": "both"}
     ),
     "onehot": Model("One-hot annotator", "annotator-onehot"),
-    "grid-ours": Model("2-D distribution, AdamW, 8 x 8", "grid-density", {"bins": 8}),
+    "grid-ours": Model(
+        "2-D distribution, AdamW, 8 x 8", "grid-density", {"bins": 8, "base_rates": False}
+    ),
 }
 _MT = INDIVIDUAL | {"common": False}
 _CALIBRATED = {  # on the validation part, by the divergence that is reported

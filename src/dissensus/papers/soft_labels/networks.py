@@ -32,6 +32,9 @@ TRAINING = Training(
 LATER: dict[str, Any] = {  # settings that kept outcomes lack, and what they had
     "training.dropout_seed": None,
     "training.averaged": 0.0,
+    "training.plateau_factor": 0.5,
+    "training.smallest_gain": 0.0,
+    "training.decay_biases": True,
 }
 
 
