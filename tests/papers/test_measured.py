@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dissensus.papers import seedbert
+from dissensus.papers import individual, seedbert
 from dissensus.papers.framework.verdicts import holds
 from dissensus.papers.soft_labels import CONDITIONS, PRINTED, report, shown
 from dissensus.papers.soft_labels.printed import MODELS, TABLES
@@ -387,3 +387,64 @@ def test_what_the_page_says_of_where_members_look() -> None:
     for held, right, largest in ((toxic, 0.547, 0.535), (crowd, 0.660, 0.178)):
         assert held["conditions"]["seeds"]["accuracy"] == pytest.approx(right, abs=5e-4)
         assert held["people"]["largest"] == pytest.approx(largest, abs=6e-4)
+
+
+# ---- individual annotators ----
+
+
+def test_what_is_said_about_individual_annotators_is_what_is_kept() -> None:
+    conditions = individual.report(RESULTS / "individual.json")["conditions"]
+    text = PAGE.read_text(encoding="utf-8").partition("## individual")[2].partition("\n## ")[0]
+    said = " ".join(text.split())
+
+    def mean(condition: str, model: str, question: str, metric: str) -> str:
+        figure = conditions[condition]["models"][model][question][metric]["mean"]
+        return f"{figure:.3f}".lstrip("0")
+
+    def means(condition: str, model: str, metric: str) -> list[str]:
+        questions = ("accuracy", "fluency", "prosodic")
+        return [mean(condition, model, question, metric) for question in questions]
+
+    for question in ("accuracy", "fluency"):
+        both = [mean("speech", model, question, "CCC") for model in ("mt-answers", "grid")]
+        assert f"{both[0]} to {both[1]} ({question})" in said
+    heads, alone = (means("aspects", model, "CCC") for model in ("heads", "consensus"))
+    assert ", ".join(f"{a} to {b}" for a, b in zip(heads, alone, strict=True)) in said
+    mt = means("aspects", "mt-answers", "annotator CCC, mean")
+    assert f"MT reaches {mt[0]}, {mt[1]} and {mt[2]}" in said
+    floors = conditions["aspects"]["floors"]
+    experts = [
+        f"{floors[q]['annotators, by the mean of the others']['CCC']['mean']:.3f}".lstrip("0")
+        for q in ("accuracy", "fluency", "prosodic")
+    ]
+    assert f"at {experts[0]}, {experts[1]} and {experts[2]}" in said
+
+    joint = "accuracy x fluency"
+    soft = [mean("speech", m, f"{joint} (soft)", "density TVD") for m in ("mt-answers", "mt-both")]
+    grid = mean("speech", "grid", f"{joint} (soft)", "density TVD")
+    assert f"TVD is {soft[0]} for MT and {soft[1]} with the density learned too, {grid}" in said
+    plain, fixed = (
+        mean("speech", "mt-answers", f"{joint} ({text})", "density TVD")
+        for text in ("plain", "fixed")
+    )
+    assert f"have {plain} with the plain estimate and {fixed} with a fixed bandwidth" in said
+    own = f"{joint} (method)"
+    of_variants = {
+        name: [mean("variants", f"{name}-{what}", own, "density TVD")
+               for what in ("temperature", "bandwidth", "noise")]
+        for name in ("mt", "heads")
+    }  # fmt: skip
+    lists = {name: f"{a}, {b} and {c}" for name, (a, b, c) in of_variants.items()}
+    assert f"to {lists['mt']} for MT and to {lists['heads']} for heads" in said
+    jsd = [mean("variants", m, own, "density JSD") for m in ("mt-both", "heads-noise", "grid-8")]
+    assert f"(JSD {jsd[0]} to {jsd[1]})" in said and f"JSD {jsd[2]}" in said
+    for name in of_variants:
+        for what in ("temperature", "bandwidth", "noise"):
+            against = conditions["variants"]["against"][f"{name}-{what}"][own]
+            assert all(against[m]["adjusted"] < 0.01 for m in ("density TVD", "density JSD"))
+    n_fits = [
+        next(iter(next(iter(model.values())).values()))["n_fits"]
+        for condition in conditions.values()
+        for model in condition["models"].values()
+    ]
+    assert f"{sum(n_fits)} fits" in said
