@@ -6,6 +6,7 @@ import dataclasses
 
 import numpy as np
 import pytest
+import torch
 
 from dissensus import load, simulate
 from dissensus.corpus import Corpus
@@ -13,7 +14,7 @@ from dissensus.densities import RatingKde, rating_densities
 from dissensus.densities.distances import tvd
 from dissensus.densities.grid import Grid
 from dissensus.errors import DataError, ModelError
-from dissensus.methods import AnnotatorHeads, Job, fit_many
+from dissensus.methods import AnnotatorHeads, AnnotatorOneHot, Job, fit_many
 from dissensus.methods.framework.density_calibration import calibrate_density
 from dissensus.methods.framework.predicted_densities import PredictedRatings
 from dissensus.training import Training
@@ -122,6 +123,44 @@ def test_with_noise_an_item_has_the_same_density_alone_and_with_others(corpus: C
     assert np.abs(without.mass - every.mass).max() > 0.05
 
 
+@pytest.mark.parametrize("method", [AnnotatorHeads, AnnotatorOneHot])
+def test_a_temperature_is_learned_in_a_stack_and_saved(
+    corpus: Corpus, method: type, tmp_path: str
+) -> None:
+    """From a temperature that is too low, it rises; the same in a stack as alone."""
+    settings = {
+        "encoder": "characters",
+        "training": Training(epochs=2, batch_size=16, device="cpu", learning_rate=3e-3),
+        "objective": "both",
+        "learn_temperature": True,
+        "kde": RatingKde(temperature=4, cells=16, sampling="even"),
+    }
+    parts = [corpus.split(test_share=share, seed=0)[0] for share in (0.2, 0.4)]
+    alone = [method(**settings).fit(part) for part in parts]
+    stacked = [method(**settings) for _ in parts]
+    fit_many([Job(each, part) for each, part in zip(stacked, parts, strict=True)], stack=True)
+    for one, other in zip(alone, stacked, strict=True):
+        assert one.kde_.temperature > 4.01
+        assert other.kde_.temperature == pytest.approx(one.kde_.temperature, rel=1e-4)
+        assert not any("one after another" in note for note in other.notes_), other.notes_
+    assert "temperature of the density: " in alone[0].notes_[-1]
+    alone[0].save(f"{tmp_path}/model")
+    assert load(f"{tmp_path}/model").kde_ == alone[0].kde_
+
+
+def test_the_gradient_of_a_temperature_is_that_of_finite_differences() -> None:
+    generator = torch.Generator().manual_seed(0)
+    ratings = torch.rand(2, 3, 2, generator=generator, dtype=torch.float64) - 0.5
+    temperature = torch.tensor(9.0, dtype=torch.float64, requires_grad=True)
+    kde = RatingKde(cells=32, sampling="even")
+
+    def mass(value: torch.Tensor) -> torch.Tensor:
+        density: torch.Tensor = kde.density(ratings, temperature=value)
+        return density
+
+    assert torch.autograd.gradcheck(mass, temperature, eps=1e-5, atol=1e-5)
+
+
 def test_what_cannot_be_calibrated_is_refused(corpus: Corpus) -> None:
     nominal = simulate.text(n_items=20, n_annotators=4, labels_per_item=3)
     with pytest.raises(ModelError, match="a density needs ordinal or interval answers"):
@@ -130,6 +169,8 @@ def test_what_cannot_be_calibrated_is_refused(corpus: Corpus) -> None:
         heads(calibrate="bandwidth,bins").fit(corpus)
     with pytest.raises(ModelError, match="calibrate_by must be one of cross-entropy, tvd, jsd"):
         heads(calibrate_by="mse").fit(corpus)
+    with pytest.raises(ModelError, match="a temperature is learned with a density; set objective"):
+        heads(learn_temperature=True).fit(corpus)
     with pytest.raises(DataError, match="a density has no setting 'band'"):
         heads(readout="fixed:band=1").fit(corpus)
     with pytest.raises(DataError, match="1 items with answers cannot be split to calibrate"):

@@ -107,7 +107,12 @@ class RatingKde:
         return Grid((self.cells or CELLS[self.kind],) * n_questions)
 
     def density(
-        self, ratings: Any, present: Any = None, uniforms: Any = None, deviations: Any = None
+        self,
+        ratings: Any,
+        present: Any = None,
+        uniforms: Any = None,
+        deviations: Any = None,
+        temperature: Any = None,
     ) -> Any:
         """The density of each item, (..., bins) or (..., bins, bins).
 
@@ -118,6 +123,7 @@ class RatingKde:
             uniforms: random numbers of "random" sampling; see `draw_observations`.
             deviations: the spread of each predicted rating, (..., n_annotators, n_questions,
                 n_knots); see `rating_noise.noisy`. Ratings that were given have none.
+            temperature: instead of that of the settings; a tensor has a gradient.
         """
         n_questions = ratings.shape[-1]
         grid = self.grid(n_questions)
@@ -128,14 +134,15 @@ class RatingKde:
             ratings = noisy(ratings, deviations, self.noise, self.shared, self.correlation)
             present = None if present is None else present[..., None, :]
             uniforms = None if uniforms is None else uniforms[..., None, :, :]
-        mass = pool(self._fine(ratings, present, uniforms, grid), grid, self.bins)
+        heat = self.temperature if temperature is None else temperature
+        mass = pool(self._fine(ratings, present, uniforms, grid, heat), grid, self.bins)
         return mass.mean(-1 - n_questions) if several else mass
 
-    def _fine(self, ratings: Any, present: Any, uniforms: Any, grid: Grid) -> Any:
+    def _fine(self, ratings: Any, present: Any, uniforms: Any, grid: Grid, temperature: Any) -> Any:
         """The density on the grid of the histogram."""
         settings: dict[str, Any] = {}
         if self.kind == "soft":
-            settings["temperature"] = self.temperature
+            settings["temperature"] = temperature
         if self.sampling == "even":
             observations, weights, spread = weighted_observations(ratings, grid, present)
             settings |= {"weights": weights, "spread": spread}

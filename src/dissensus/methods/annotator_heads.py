@@ -13,6 +13,7 @@ from torch import Tensor, nn
 from dissensus.corpus import Corpus
 from dissensus.errors import ModelError
 from dissensus.methods.framework.annotator_method import AnnotatorMethod
+from dissensus.methods.framework.density_loss import TEMPERATURE, LearnedTemperature
 from dissensus.methods.framework.rating_losses import rating_losses
 from dissensus.methods.framework.search_space import TRUNK_CHOICES, Choices
 from dissensus.networks import heads
@@ -28,6 +29,7 @@ class _HeadsNet(Network):
     def __init__(self, sizes: Sizes, method: AnnotatorHeads) -> None:
         super().__init__()
         self.standardises = method.standardise
+        self.temperature = LearnedTemperature() if method.learn_temperature else None
         self.trunk = Trunk(
             list(sizes.widths),
             sum(sizes.widths.values()),
@@ -78,7 +80,9 @@ class _HeadsNet(Network):
             rows[question] = of_question(own, item, annotator, embedding)
             if self.pretrains and self.training and of_question.common is not None:
                 rows[f"{question}{COMMON}"] = of_question.common(own)[item]
-        return Outputs(rows=rows)
+        if self.temperature is None:
+            return Outputs(rows=rows)
+        return Outputs(rows=rows, items={TEMPERATURE: self.temperature(len(batch.items))})
 
     def _own(self, number: int, features: Tensor) -> Tensor:
         """The features of items after the layers of a question, if it has its own."""

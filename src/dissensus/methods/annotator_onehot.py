@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from dissensus.corpus import Corpus
 from dissensus.errors import ModelError
 from dissensus.methods.framework.annotator_method import AnnotatorMethod
+from dissensus.methods.framework.density_loss import TEMPERATURE, LearnedTemperature
 from dissensus.methods.framework.search_space import TRUNK_CHOICES, Choices
 from dissensus.networks.heads import Head, Trunk, hidden_layers
 from dissensus.networks.likelihoods import likelihood
@@ -25,6 +26,7 @@ class _OneHotNet(Network):
     def __init__(self, sizes: Sizes, method: AnnotatorOneHot) -> None:
         super().__init__()
         self.standardises = method.standardise
+        self.temperature = LearnedTemperature() if method.learn_temperature else None
         further = method.dropout if method.hidden_dropout is None else method.hidden_dropout
         width, (first, *rest) = sum(sizes.widths.values()), method.hidden
         self.vectors = Trunk(list(sizes.widths), width, (), method.dropout)
@@ -56,7 +58,9 @@ class _OneHotNet(Network):
                 question: self.get_submodule(f"question_{number}")(features)
                 for number, question in enumerate(self.questions)
             }
-        return Outputs(rows=rows)
+        if self.temperature is None:
+            return Outputs(rows=rows)
+        return Outputs(rows=rows, items={TEMPERATURE: self.temperature(len(batch.items))})
 
 
 @dataclass(eq=False)

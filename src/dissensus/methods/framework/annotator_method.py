@@ -22,6 +22,7 @@ from dissensus.methods.framework.density_loss import (
     annotator_density_loss,
     check_density,
     density_targets,
+    learned_factor,
     most_answers,
 )
 from dissensus.methods.framework.individual import PairPredictor
@@ -47,6 +48,8 @@ class AnnotatorMethod(TrainedMethod):
             whether both are summed or have a step each.
         kde: how predicted ratings become a density, in training and, with another objective than
             "answers", in predictions.
+        learn_temperature: whether the temperature of `kde` is learned with the density, from that
+            of the settings.
         readout: how predicted ratings become the density of predictions, if not as `kde` says:
             settings that differ from it, as a text such as "fixed:bandwidth=0.2". With it,
             predictions have a density even if only "answers" are learned.
@@ -65,6 +68,7 @@ class AnnotatorMethod(TrainedMethod):
     loss: RatingLoss = "likelihood"
     objective: Objective = "answers"
     kde: RatingKde = RatingKde()
+    learn_temperature: bool = False
     readout: str = ""
     calibrate: str = ""
     calibrate_by: Distance = "cross-entropy"
@@ -104,6 +108,10 @@ class AnnotatorMethod(TrainedMethod):
                     f"{self.name}: a {self.kde.kind} density has no gradient; learn a soft one "
                     f"(kde.kind=soft), and predict with density={self.kde.kind!r}"
                 )
+        elif self.learn_temperature:
+            raise ModelError(
+                "learn_temperature: a temperature is learned with a density; set objective=both"
+            )
         if self._chosen:
             check_held_out(self.held_out)
         if self.readout or self._chosen:
@@ -159,6 +167,9 @@ class AnnotatorMethod(TrainedMethod):
 
     def end_fit(self, runs: list[Trainer], corpus: Corpus, validation: Corpus | None) -> None:
         super().end_fit(runs, corpus, validation)
+        if self.learn_temperature:
+            learned = self.kde.temperature * learned_factor(self.network_)
+            self.notes_.append(f"temperature of the density: {learned:.3g}")
         if self._chosen:
             source = corpus if validation is None else validation
             items = None if validation is not None else self._held_out_items(corpus)
@@ -200,9 +211,13 @@ class AnnotatorMethod(TrainedMethod):
     def kde_(self) -> RatingKde | None:
         if self.calibrated_ is not None:
             return self.calibrated_
+        kde = self.kde
+        if self.learn_temperature and hasattr(self, "network_"):
+            learned = self.kde.temperature * learned_factor(self.network_)
+            kde = replace(kde, temperature=learned)
         if self.readout:
-            return RatingKde.from_text(self.readout, self.kde)
-        return self.kde if self._chosen or self.objective != "answers" else None
+            return RatingKde.from_text(self.readout, kde)
+        return kde if self._chosen or self.objective != "answers" else None
 
     def config(self) -> dict[str, Any]:
         chosen = None if self.calibrated_ is None else asdict(self.calibrated_)

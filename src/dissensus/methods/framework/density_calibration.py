@@ -104,6 +104,6 @@ def _moved(kde: RatingKde, name: str, step: float) -> RatingKde:
     if name in ADDED:
         value += step / 2
     else:
-        value = 0.5 if value == 0 else value * 2**step  # without noise, half of it is tried
+        value = abs(step) / 2 if value == 0 else value * 2**step  # noise begins at 0
     changed: dict[str, Any] = {name: round(min(max(value, low), high), 6)}
     return replace(kde, **changed)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from dissensus.corpus import Corpus
 from dissensus.densities import RatingKde, n_uniforms, rating_densities
@@ -16,6 +16,26 @@ from dissensus.training import Batch, Loss, Outputs, Sizes
 
 SMALLEST = 1e-8  # mass that is added to each cell before its logarithm is taken
 TARGET = "density"  # the name of the target; `density.weight` is 1 where an item has one
+TEMPERATURE = "temperature"  # an output of items: the logarithm of the factor of the temperature
+TEMPERATURE_RATE = 10.0  # how much faster than other weights that logarithm learns
+
+
+class LearnedTemperature(nn.Module):
+    """The factor of the temperature of a density, which is learned with the network: 1 at first."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.change = nn.Parameter(torch.zeros(()))
+
+    def forward(self, n_items: int) -> Tensor:
+        """Its logarithm, the same for all items."""
+        return (TEMPERATURE_RATE * self.change).expand(n_items)
+
+
+def learned_factor(network: nn.Module) -> float:
+    """The learned factor of the temperature; 1 if it is not learned."""
+    parts = [part for part in network.modules() if isinstance(part, LearnedTemperature)]
+    return float(parts[0](1).detach().exp()) if parts else 1.0
 
 
 def check_density(method: str, questions: tuple[str, ...]) -> None:
@@ -71,7 +91,9 @@ def annotator_density_loss(
             shape = (len(batch.items), kde.observations, n_uniforms(most, len(scales)))
             with drawing(batch.noise), standing(batch.places.get("items")):
                 draws = uniforms(shape, 0, ratings)
-        mass = kde.density(ratings, present, draws)
+        learned = outputs.items.get(TEMPERATURE)
+        temperature = None if learned is None else kde.temperature * learned.mean().exp()
+        mass = kde.density(ratings, present, draws, temperature=temperature)
         target = batch.targets[TARGET].to(mass.dtype)
         return -(target * (mass + SMALLEST).log()).flatten(1).sum(dim=1)
 
