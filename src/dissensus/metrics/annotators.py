@@ -81,20 +81,45 @@ def macro_f1_by_annotator(prediction: Prediction, annotations: Annotations) -> n
     The mean over the values that the annotator gave or was predicted to give; nan for those
     without a compared answer.
     """
+    hits, observed, predicted = _tables(prediction, annotations, "macro-F1 by annotator")
+    return _mean_f1(hits, observed, predicted, observed + predicted > 0)
+
+
+def weighted_f1_by_annotator(prediction: Prediction, annotations: Annotations) -> np.ndarray:
+    """The support-weighted F1 of each annotator's answers, (n_annotators,).
+
+    Values are weighted by how often the annotator gave them; nan for those without a compared
+    answer.
+    """
+    hits, observed, predicted = _tables(prediction, annotations, "weighted F1 by annotator")
+    return _mean_f1(hits, observed, predicted, observed)
+
+
+def _tables(
+    prediction: Prediction, annotations: Annotations, metric: str
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """How often each value was predicted rightly, observed and predicted, (n_annotators, width)."""
     rows, observed, predicted = _codes(prediction, annotations)
-    annotator = annotations.annotator_codes("macro-F1 by annotator")[rows]
+    annotator = annotations.annotator_codes(metric)[rows]
     width = int(max(observed.max(initial=0), predicted.max(initial=0))) + 1
 
-    def table(codes: np.ndarray, of: np.ndarray) -> np.ndarray:  # (n_annotators, width)
+    def table(codes: np.ndarray, of: np.ndarray) -> np.ndarray:
         cells = annotations.n_annotators * width
         return np.bincount(of * width + codes, minlength=cells).reshape(-1, width)
 
     right = observed == predicted
     hits = table(observed[right], annotator[right])
-    occurring = table(observed, annotator) + table(predicted, annotator)
-    each = (2 * hits / np.maximum(occurring, 1)).sum(axis=1)
-    values = (occurring > 0).sum(axis=1).astype(float)
-    return np.divide(each, values, out=np.full_like(values, np.nan), where=values > 0)
+    return hits, table(observed, annotator), table(predicted, annotator)
+
+
+def _mean_f1(
+    hits: np.ndarray, observed: np.ndarray, predicted: np.ndarray, weights: np.ndarray
+) -> np.ndarray:
+    """The weighted mean over values of F1; nan where all weights are 0."""
+    each = 2 * hits / np.maximum(observed + predicted, 1)
+    total = weights.sum(axis=1).astype(float)
+    means = np.full_like(total, np.nan)
+    return np.divide((weights * each).sum(axis=1), total, out=means, where=total > 0)
 
 
 def ccc_by_annotator(prediction: Prediction, annotations: Annotations) -> np.ndarray:

@@ -48,6 +48,11 @@ def normalised_dic(
     return dic_of(prediction, annotations, at_least).normalised
 
 
+def dic_of_all_pairs(prediction: Prediction, annotations: Annotations) -> float:
+    """`dic` of every two annotators that have a common item, as Zhang et al. (2025) define it."""
+    return dic_of(prediction, annotations, at_least=1).value
+
+
 def dic_of(prediction: Prediction, annotations: Annotations, at_least: int = FEWEST) -> Dic:
     """DIC with the number of pairs of annotators.
 

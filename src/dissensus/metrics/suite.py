@@ -11,7 +11,7 @@ from dissensus.annotations import Annotations
 from dissensus.metrics import annotators, hard, soft, statistics, uncertainty, votes
 from dissensus.metrics.calibration import expected_calibration_error
 from dissensus.metrics.continuous import ccc
-from dissensus.metrics.dic import dic, normalised_dic
+from dissensus.metrics.dic import dic, dic_of_all_pairs, normalised_dic
 from dissensus.metrics.metric import (
     AnswerScores,
     ByScale,
@@ -284,6 +284,12 @@ _FURTHER = [
         LABELS,
         "F1 of an annotator's answers, mean over values",
     ),
+    *_of_annotators(
+        {"annotator weighted F1": plain_mean},
+        annotators.weighted_f1_by_annotator,
+        LABELS,
+        "F1 of an annotator's answers, values weighted by how often the annotator gave them",
+    ),
     *_of_answers(
         "annotator cross-entropy",
         annotators.surprise,
@@ -320,6 +326,14 @@ _FURTHER = [
         "annotators",
         False,
         "the same over the root of the number of entries compared",
+    ),
+    Metric(
+        "DIC, all pairs",
+        Whole(dic_of_all_pairs),
+        LABELS,
+        "annotators",
+        False,
+        "DIC with every two annotators that have a common item, as in Zhang et al. (2025)",
     ),
 ]
 
