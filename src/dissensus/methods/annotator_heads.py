@@ -15,11 +15,10 @@ from dissensus.errors import ModelError
 from dissensus.methods.framework.annotator_method import AnnotatorMethod
 from dissensus.methods.framework.density_loss import TEMPERATURE, LearnedTemperature
 from dissensus.methods.framework.rating_losses import rating_losses
-from dissensus.methods.framework.search_space import TRUNK_CHOICES, Choices
 from dissensus.networks import heads
-from dissensus.networks.heads import Trunk, hidden_layers
+from dissensus.networks.heads import hidden_layers
 from dissensus.networks.likelihoods import Grouped, likelihood
-from dissensus.training import Batch, Loss, Network, Outputs, Sizes, Training
+from dissensus.training import Batch, Loss, Network, Outputs, Sizes
 
 SMOOTHING = 5.0  # answers of the average annotator, added to each annotator's for the first bias
 COMMON = ", of all annotators"  # is added to the name of an output of the common head alone
@@ -28,21 +27,14 @@ COMMON = ", of all annotators"  # is added to the name of an output of the commo
 class _HeadsNet(Network):
     def __init__(self, sizes: Sizes, method: AnnotatorHeads) -> None:
         super().__init__()
-        self.standardises = method.standardise
         self.temperature = LearnedTemperature() if method.learn_temperature else None
-        self.trunk = Trunk(
-            list(sizes.widths),
-            sum(sizes.widths.values()),
-            method.hidden,
-            method.dropout,
-            method.hidden_dropout,
-        )
+        self.trunk = method.trunk(sizes)
         self.questions = tuple(sizes.scales)
         self.pretrains = method.pretrain > 0
         if method.rank:
             embedding = torch.randn(sizes.n_annotators, method.rank) / math.sqrt(method.rank)
             self.embedding = nn.Parameter(embedding)
-        own, further = method.question_hidden, method.hidden_dropout
+        own = method.question_hidden
         width = [self.trunk.width, *own][-1]
         for number, (question, scale) in enumerate(sizes.scales.items()):
             question_heads = heads.AnnotatorHeads(
@@ -54,14 +46,12 @@ class _HeadsNet(Network):
                 method.rank,
             )
             if own:
-                dropout = method.dropout if further is None else further
-                layers = hidden_layers(self.trunk.width, own, dropout)
+                layers = hidden_layers(self.trunk.width, own, method.further_dropout)
                 self.add_module(f"layers_{number}", layers)
             self.add_module(f"heads_{number}", question_heads)
 
     def prepare(self, pooled: dict[str, Tensor]) -> None:
-        if self.standardises:
-            self.trunk.standardise(pooled)
+        self.trunk.standardise(pooled)
 
     def tables(self) -> list[nn.Parameter]:
         all_heads = [part for part in self.children() if isinstance(part, heads.AnnotatorHeads)]
@@ -105,12 +95,6 @@ class AnnotatorHeads(AnnotatorMethod):
             of few answers, they share strength.
         pretrain: the share of the epochs in which all annotators have the same head, the common
             one; after it, each annotator's head begins as a copy of it.
-        hidden: widths of the shared hidden layers.
-        question_hidden: widths of further hidden layers that each question has of its own.
-        dropout: of the vectors and the hidden layers.
-        hidden_dropout: of the hidden layers, if it differs.
-        standardise: whether vectors are standardised by the mean and the standard deviation of the
-            training items.
 
     Reference: Davani, Diaz & Prabhakaran (2022), doi 10.1162/tacl_a_00449; Tavernor, El-Tawil &
     Mower Provost (2024), arXiv 2408.11956.
@@ -119,14 +103,7 @@ class AnnotatorHeads(AnnotatorMethod):
     common: bool = True
     rank: int = 0
     pretrain: float = 0.0
-    hidden: tuple[int, ...] = (64,)
-    question_hidden: tuple[int, ...] = ()
-    dropout: float = 0.5
-    hidden_dropout: float | None = None
-    standardise: bool = True
-    training: Training = Training(epochs=20)
     name: ClassVar[str] = "annotator-heads"
-    choices: ClassVar[Choices] = TRUNK_CHOICES
 
     def check(self, corpus: Corpus, questions: Any = None) -> tuple[str, ...]:
         if self.rank < 0 or not 0 <= self.pretrain < 1:

@@ -13,11 +13,10 @@ from dissensus.corpus import Corpus
 from dissensus.errors import ModelError
 from dissensus.methods.framework.annotator_method import AnnotatorMethod
 from dissensus.methods.framework.density_loss import TEMPERATURE, LearnedTemperature
-from dissensus.methods.framework.search_space import TRUNK_CHOICES, Choices
-from dissensus.networks.heads import Head, Trunk, hidden_layers
+from dissensus.networks.heads import Head, hidden_layers
 from dissensus.networks.likelihoods import likelihood
 from dissensus.networks.noise import standing
-from dissensus.training import Batch, Network, Outputs, Sizes, Training
+from dissensus.training import Batch, Network, Outputs, Sizes
 
 
 class _OneHotNet(Network):
@@ -25,26 +24,23 @@ class _OneHotNet(Network):
 
     def __init__(self, sizes: Sizes, method: AnnotatorOneHot) -> None:
         super().__init__()
-        self.standardises = method.standardise
         self.temperature = LearnedTemperature() if method.learn_temperature else None
-        further = method.dropout if method.hidden_dropout is None else method.hidden_dropout
-        width, (first, *rest) = sum(sizes.widths.values()), method.hidden
-        self.vectors = Trunk(list(sizes.widths), width, (), method.dropout)
+        self.vectors = method.trunk(sizes, hidden=())
+        width, (first, *rest) = self.vectors.width, method.hidden
         self.first = nn.Linear(width, first)
         limit = 1 / math.sqrt(width + sizes.n_annotators)  # as torch draws such a layer
         table = torch.empty(sizes.n_annotators, first).uniform_(-limit, limit)
         self.annotators = nn.Parameter(table)
-        self.layers = hidden_layers(first, rest, further)
+        self.layers = hidden_layers(first, rest, method.further_dropout)
         self.questions = tuple(sizes.scales)
         before, last = method.hidden[-1], [*method.hidden, *method.question_hidden][-1]
         for number, (question, scale) in enumerate(sizes.scales.items()):
-            own = hidden_layers(before, method.question_hidden, further)
+            own = hidden_layers(before, method.question_hidden, method.further_dropout)
             head = Head(last, likelihood(scale), sizes.start.get(question))
             self.add_module(f"question_{number}", nn.Sequential(*own, head))
 
     def prepare(self, pooled: dict[str, Tensor]) -> None:
-        if self.standardises:
-            self.vectors.standardise(pooled)
+        self.vectors.standardise(pooled)
 
     def tables(self) -> list[nn.Parameter]:
         return [self.annotators]
@@ -73,23 +69,11 @@ class AnnotatorOneHot(AnnotatorMethod):
 
     Args:
         hidden: widths of the hidden layers, at least one; the first reads the annotator.
-        question_hidden: widths of further hidden layers that each question has of its own.
-        dropout: of the vectors and the hidden layers.
-        hidden_dropout: of the hidden layers, if it differs.
-        standardise: whether vectors are standardised by the mean and the standard deviation of the
-            training items.
 
     Reference: Tavernor, El-Tawil & Mower Provost (2024), arXiv 2408.11956.
     """
 
-    hidden: tuple[int, ...] = (64,)
-    question_hidden: tuple[int, ...] = ()
-    dropout: float = 0.5
-    hidden_dropout: float | None = None
-    standardise: bool = True
-    training: Training = Training(epochs=20)
     name: ClassVar[str] = "annotator-onehot"
-    choices: ClassVar[Choices] = TRUNK_CHOICES
 
     def check(self, corpus: Corpus, questions: Any = None) -> tuple[str, ...]:
         if not self.hidden:

@@ -19,25 +19,16 @@ from dissensus.methods.framework.density_loss import (
     density_targets,
     direct_density_loss,
 )
-from dissensus.methods.framework.search_space import TRUNK_CHOICES, Choices
-from dissensus.methods.framework.trained import TrainedMethod
-from dissensus.networks.heads import Trunk
+from dissensus.methods.framework.trunk_method import TrunkMethod
 from dissensus.prediction import JointDensity
 from dissensus.scales import Interval
-from dissensus.training import Batch, Loss, Network, Outputs, Sizes, Training
+from dissensus.training import Batch, Loss, Network, Outputs, Sizes
 
 
 class _GridNet(Network):
     def __init__(self, sizes: Sizes, method: GridDensity) -> None:
         super().__init__()
-        self.standardises = method.standardise
-        self.trunk = Trunk(
-            list(sizes.widths),
-            sum(sizes.widths.values()),
-            method.hidden,
-            method.dropout,
-            method.hidden_dropout,
-        )
+        self.trunk = method.trunk(sizes)
         self.head = nn.Linear(self.trunk.width, method.bins ** len(sizes.scales))
         if method.base_rates and sizes.start:
             first = torch.as_tensor(next(iter(sizes.start.values())), dtype=torch.float32)
@@ -45,8 +36,7 @@ class _GridNet(Network):
             self.head.bias.data.copy_(first)
 
     def prepare(self, pooled: dict[str, Tensor]) -> None:
-        if self.standardises:
-            self.trunk.standardise(pooled)
+        self.trunk.standardise(pooled)
 
     def forward(self, batch: Batch) -> Outputs:
         return Outputs(items={TARGET: self.head(self.trunk(batch.pooled))})
@@ -60,7 +50,7 @@ class _MarginalAnswers(Answers):
 
 
 @dataclass(eq=False)
-class GridDensity(TrainedMethod):
+class GridDensity(TrunkMethod):
     """Learns the density of the ratings of an item directly, as a softmax over the cells of a grid.
 
     The baseline of Tavernor et al. (2024). It does not know annotators; all of them are predicted
@@ -71,11 +61,6 @@ class GridDensity(TrainedMethod):
         bins: cells for each question; one question or two are learned.
         base_rates: whether the biases of the output layer start at the mean density of the
             training items, or are drawn.
-        hidden: widths of the hidden layers.
-        dropout: of the vectors and the hidden layers.
-        hidden_dropout: of the hidden layers, if it differs.
-        standardise: whether vectors are standardised by the mean and the standard deviation of the
-            training items.
 
     Reference: Zhang, Essl & Mower Provost (2017), doi 10.1145/3136755.3136792; Tavernor, El-Tawil &
     Mower Provost (2024), arXiv 2408.11956.
@@ -83,15 +68,9 @@ class GridDensity(TrainedMethod):
 
     bins: int = 4
     base_rates: bool = True
-    hidden: tuple[int, ...] = (64,)
-    dropout: float = 0.5
-    hidden_dropout: float | None = None
-    standardise: bool = True
-    training: Training = Training(epochs=20)
     name: ClassVar[str] = "grid-density"
     scales: ClassVar[tuple[str, ...]] = ("ordinal", "interval")
     slow: ClassVar[bool] = True  # the densities of the ratings take time
-    choices: ClassVar[Choices] = TRUNK_CHOICES
 
     def check(self, corpus: Corpus, questions: Any = None) -> tuple[str, ...]:
         if self.bins < 2:

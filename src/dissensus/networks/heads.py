@@ -19,6 +19,7 @@ class Trunk(nn.Module):
 
     Args:
         hidden_dropout: of the hidden layers; that of the vectors if left out.
+        standardises: whether `standardise` has an effect.
     """
 
     mean: Tensor
@@ -31,6 +32,7 @@ class Trunk(nn.Module):
         hidden: Sequence[int],
         dropout: float,
         hidden_dropout: float | None = None,
+        standardises: bool = True,
     ) -> None:
         super().__init__()
         if not 0 <= dropout < 1 or any(size < 1 for size in hidden):
@@ -38,7 +40,7 @@ class Trunk(nn.Module):
                 f"dropout must be at least 0 and below 1, and hidden layers at least 1 wide; found "
                 f"{dropout} and {tuple(hidden)}"
             )
-        self.roles = tuple(roles)
+        self.roles, self.standardises = tuple(roles), standardises
         self.register_buffer("mean", torch.zeros(width))
         self.register_buffer("spread", torch.ones(width))
         further = dropout if hidden_dropout is None else hidden_dropout
@@ -47,6 +49,8 @@ class Trunk(nn.Module):
 
     def standardise(self, pooled: dict[str, Tensor]) -> None:
         """Standardise vectors from now on, by the mean and the standard deviation of these."""
+        if not self.standardises:
+            return
         joined = self._joined(pooled)
         spread = joined.std(dim=0, correction=0)
         self.mean.copy_(joined.mean(dim=0))

@@ -29,7 +29,8 @@ from dissensus.methods.framework.individual import PairPredictor
 from dissensus.methods.framework.pairs import TrainingAnnotators, consensus_pairs, own_pairs
 from dissensus.methods.framework.predicted_densities import PredictedRatings
 from dissensus.methods.framework.rating_losses import RatingLoss, check_ratings, rating_losses
-from dissensus.methods.framework.trained import ExamplesCache, TrainedMethod
+from dissensus.methods.framework.trained import ExamplesCache
+from dissensus.methods.framework.trunk_method import TrunkMethod
 from dissensus.training import Loss, Sizes
 from dissensus.training.examples import Table
 from dissensus.training.loop import Trainer
@@ -38,10 +39,11 @@ Objective = Literal["answers", "density", "both"]
 
 
 @dataclass(eq=False)
-class AnnotatorMethod(TrainedMethod):
+class AnnotatorMethod(TrunkMethod):
     """A method whose network predicts rows: each annotator's answer to each item.
 
     Args:
+        question_hidden: widths of further hidden layers that each question has of its own.
         loss: of the answers: their "likelihood"; of ratings also "ccc", 1 - concordance, or "mse".
         objective: what is learned: the "answers", the "density" of the ratings of each item (the
             differentiable density of Tavernor et al. 2024), or "both". `training.losses` says
@@ -65,6 +67,7 @@ class AnnotatorMethod(TrainedMethod):
             (`predict(unknown="aggregate")`); it is not listed, and has no part in a consensus.
     """
 
+    question_hidden: tuple[int, ...] = ()
     loss: RatingLoss = "likelihood"
     objective: Objective = "answers"
     kde: RatingKde = RatingKde()
