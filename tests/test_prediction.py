@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from dissensus.errors import DataError
+from dissensus.folders import write_table
 from dissensus.names import Names
 from dissensus.prediction import (
     Attention,
@@ -45,11 +47,15 @@ def prediction(scale: Scale, *, full: bool = True, seed: int = 0) -> Prediction:
         scale.consensus(by_pair),
         by_pair,
     )
-    attention = Attention(
-        "text",
-        random.random(7).astype(np.float32),
-        random.random((7, 2, 2)),
-        np.array([0, 2, 2, 5, 7]),
+    attention = tuple(
+        Attention(
+            role,
+            random.random(9).astype(np.float32),
+            np.array([0, 2, 4, 6, 9]),
+            random.random((7, n_axes, 2)),
+            np.array([0, 2, 2, 5, 5, 7]),
+        )
+        for role, n_axes in (("text", 1), ("image", 2))
     )
     members = np.stack([scale.consensus(np.roll(shares, n, axis=0)) for n in range(3)])
     disputed = random.random(5)
@@ -69,9 +75,9 @@ def assert_same(one: Any, other: Any) -> None:
         mine, theirs = getattr(one, field.name), getattr(other, field.name)
         if isinstance(mine, np.ndarray):
             np.testing.assert_array_equal(mine, theirs, err_msg=field.name, strict=True)
-        elif isinstance(mine, ByAnnotator | Attention):
+        elif isinstance(mine, ByAnnotator):
             assert_same(mine, theirs)
-        elif field.name == "member_attention":
+        elif field.name in ("attention", "member_attention"):
             for seen, read in zip(mine, theirs, strict=True):
                 assert_same(seen, read)
         else:
@@ -101,7 +107,7 @@ def test_write_then_read_is_the_identity(scale: Scale, full: bool, tmp_path: Pat
     assert (again.method, again.corpus, list(again)) == ("single", "mine", ["q"])
     assert_same(made, again["q"])
     assert [field.name for field in fields(made) if getattr(again["q"], field.name) is None] == (
-        [] if full else ["by_annotator", "attention", "members", "disagreement"]
+        [] if full else ["by_annotator", "members", "disagreement"]
     )
 
 
@@ -223,8 +229,8 @@ def test_many_annotators_with_long_names_keep_their_codes(tmp_path: Path) -> Non
 def test_no_items_pairs_or_positions_are_saved_too(tmp_path: Path) -> None:
     scale = SCALE_OF["nominal"]
     pairs = ByAnnotator(np.zeros(0, int), np.zeros(0, int), Names(["a"]), np.zeros(0, int))
-    attention = Attention("text", np.zeros(0), np.zeros((0, 1, 2)), np.zeros(1, int))
-    made = Prediction(scale, Names([]), np.zeros((0, 3)), np.zeros(0, int), pairs, attention)
+    attention = Attention.empty("text", pairs.item, np.zeros((0, 1, 2)), np.zeros(1, int))
+    made = Prediction(scale, Names([]), np.zeros((0, 3)), np.zeros(0, int), pairs, (attention,))
     Predictions({"q": made}, "m", "c").save(tmp_path / "answers")
     assert_same(made, Predictions.load(tmp_path / "answers")["q"])
 
@@ -255,9 +261,9 @@ def test_every_truncated_or_missing_file_is_refused(tmp_path: Path) -> None:
 def test_an_unknown_format_number_is_refused(tmp_path: Path) -> None:
     saved(tmp_path / "answers")
     path = tmp_path / "answers/predictions.json"
-    path.write_text(path.read_text().replace('"format": 1', '"format": 7'))
+    path.write_text(path.read_text().replace('"format": 3', '"format": 7'))
     assert message(Predictions.load, tmp_path / "answers") == (
-        f"{path}: format number 7, this version reads 1 to 2; "
+        f"{path}: format number 7, this version reads 1 to 3; "
         "read it with the version of dissensus that wrote it"
     )
 
@@ -288,6 +294,67 @@ def test_a_corpus_folder_is_not_taken_for_predictions(tmp_path: Path) -> None:
     answers = Predictions({}, "m", "c")
     assert message(answers.save, tmp_path) == (
         f"{tmp_path}: already exists and is not a dissensus predictions folder; choose another path"
+    )
+
+
+# ---- attention ----
+
+
+def test_only_a_folder_with_attention_has_its_format_number(tmp_path: Path) -> None:
+    made = prediction(SCALE_OF["nominal"])
+    for name, one in (("with", made), ("without", replace(made, attention=()))):
+        Predictions({"q": one}, "m", "c").save(tmp_path / name)
+    fronts = [
+        json.loads((tmp_path / name / "predictions.json").read_text())
+        for name in ("with", "without")
+    ]
+    assert [front["format"] for front in fronts] == [3, 1]
+    assert [front["questions"][0]["attention"] for front in fronts] == [["text", "image"], None]
+
+
+def test_a_folder_with_places_for_each_pair_is_read(tmp_path: Path) -> None:
+    made = prediction(SCALE_OF["nominal"])
+    text = made.attention[0]
+    assert made.by_annotator is not None
+    Predictions({"q": replace(made, attention=())}, "m", "c").save(tmp_path)
+    front = json.loads((tmp_path / "predictions.json").read_text())
+    front["questions"][0]["attention"] = "text"
+    (tmp_path / "predictions.json").write_text(json.dumps(front))
+    places = np.concatenate([text.places_of(item) for item in made.by_annotator.item])
+    flat = pa.FixedSizeListArray.from_arrays(pa.array(places.reshape(-1)), 2)
+    columns = {"weight": text.weight, "place": flat}
+    write_table(tmp_path / "question-0.attention.parquet", columns)
+    write_table(tmp_path / "question-0.attention-offsets.parquet", {"offset": text.offsets})
+    (again,) = Predictions.load(tmp_path)["q"].attention
+    assert_same(text, again)
+
+
+def test_attention_that_does_not_fit_the_pairs_is_refused() -> None:
+    made = prediction(SCALE_OF["nominal"])
+    text = made.attention[0]
+    assert message(lambda: replace(made, by_annotator=None)) == (
+        "attention is of annotators, but none were predicted"
+    )
+    fewer = replace(text, offsets=text.offsets[:-1])
+    assert message(lambda: replace(made, attention=(fewer,))) == (
+        "the attention in 'text' is of 3 pairs and 5 items, the prediction of 4 pairs and 5 items"
+    )
+    for wrong in (
+        replace(text, weight=text.weight[:-1]),
+        replace(text, offsets=np.array([0, 2, 4, 5, 9])),
+        replace(text, places=text.places[:-1]),
+    ):
+        assert message(lambda one=wrong: replace(made, attention=(one,))) == (
+            "the attention in 'text' must have one weight for each pair and position of its item"
+        )
+
+
+def test_attention_that_is_too_large_is_refused() -> None:
+    items = np.zeros(1 << 20, dtype=np.int64)
+    places, offsets = np.zeros((600, 1, 2)), np.array([0, 600])
+    assert message(lambda: Attention.empty("text", items, places, offsets)) == (
+        "the attention in 'text' would have 629,145,600 weights, at most 536,870,912 are possible; "
+        "predict fewer items or fewer annotators"
     )
 
 

@@ -18,7 +18,7 @@ from dissensus.errors import DataError, DissensusError
 
 WORDS = {"config": "model"}  # what a folder is called, if not after its JSON file
 FORMAT = 1  # of a folder; a kind has a higher one where an old version would misread it
-NEWEST = {"predictions": 2}  # the highest format number that is read, if not FORMAT
+NEWEST = {"predictions": 3}  # the highest format number that is read, if not FORMAT
 
 
 @contextmanager

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dissensus.prediction.attention import Attention, MemberAttention
 from dissensus.prediction.joint_density import JointDensity
-from dissensus.prediction.prediction import Attention, ByAnnotator, MemberAttention, Prediction
+from dissensus.prediction.prediction import ByAnnotator, Prediction
 from dissensus.prediction.predictions import Predictions
 
 __all__ = [

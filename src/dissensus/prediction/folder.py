@@ -12,7 +12,8 @@ import pyarrow as pa
 
 from dissensus.folders import read_table, write_table
 from dissensus.names import Names
-from dissensus.prediction.prediction import Attention, ByAnnotator, MemberAttention, Prediction
+from dissensus.prediction.attention import Attention, MemberAttention
+from dissensus.prediction.prediction import ByAnnotator, Prediction
 from dissensus.scales import scale_from_dict
 
 
@@ -42,10 +43,8 @@ def write_prediction(
     tables.write("items", _item_columns(prediction))
     if prediction.by_annotator is not None:
         _write_pairs(tables, prediction.by_annotator)
-    attention = prediction.attention
-    if attention is not None:
-        tables.write("attention", {"weight": attention.weight, "place": _axes(attention.places)})
-        tables.write("attention-offsets", {"offset": attention.offsets})
+    for place, attention in enumerate(prediction.attention):
+        _write_attention(tables, place, attention)
     if prediction.members is not None:
         tables.write("members", {"answer": _matrix(prediction.members.T)})
     for place, member_attention in enumerate(prediction.member_attention):
@@ -59,7 +58,7 @@ def write_prediction(
         "name": question,
         "scale": prediction.scale.to_dict(),
         "pairs": prediction.by_annotator is not None,
-        "attention": None if attention is None else attention.role,
+        "attention": [attention.role for attention in prediction.attention] or None,
         "members": prediction.members is not None,
         "member attention": [
             member_attention.role for member_attention in prediction.member_attention
@@ -71,14 +70,15 @@ def read_prediction(folder: Path, number: int, front: dict[str, Any]) -> Predict
     """Read what `write_prediction` wrote; `front` is its entry in the JSON file."""
     tables = _Tables(folder, number)
     items = tables.read("items")
-    role, member_roles = front["attention"], front.get("member attention", [])
+    pairs = _read_pairs(tables) if front["pairs"] else None
+    member_roles = front.get("member attention", [])
     return Prediction(
         scale_from_dict(front["scale"]),
         Names(items["item"]),
         _array(items["distribution"]),
         items["consensus"].to_numpy(),
-        _read_pairs(tables) if front["pairs"] else None,
-        None if role is None else _read_attention(tables, role),
+        pairs,
+        _read_attentions(tables, front["attention"], pairs, len(items["item"])),
         _array(tables.read("members")["answer"]).T if front["members"] else None,
         items["disagreement"].to_numpy() if "disagreement" in items else None,
         tuple(_read_member_attention(tables, *pair) for pair in enumerate(member_roles)),
@@ -121,10 +121,43 @@ def _read_pairs(tables: _Tables) -> ByAnnotator:
     )
 
 
-def _read_attention(tables: _Tables, role: str) -> Attention:
+def _write_attention(tables: _Tables, place: int, attention: Attention) -> None:
+    tables.write(f"attention-{place}", {"weight": attention.weight})
+    tables.write(f"attention-offsets-{place}", {"offset": attention.offsets})
+    tables.write(f"attention-places-{place}", {"place": _axes(attention.places)})
+    tables.write(f"attention-place-offsets-{place}", {"offset": attention.place_offsets})
+
+
+def _read_attentions(
+    tables: _Tables, roles: list[str] | str | None, pairs: ByAnnotator | None, n_items: int
+) -> tuple[Attention, ...]:
+    if isinstance(roles, str) and pairs is not None:
+        return (_read_old_attention(tables, roles, pairs.item, n_items),)
+    return tuple(_read_attention(tables, *pair) for pair in enumerate(roles or ()))
+
+
+def _read_attention(tables: _Tables, place: int, role: str) -> Attention:
+    return Attention(
+        role,
+        tables.read(f"attention-{place}")["weight"].to_numpy(),
+        tables.read(f"attention-offsets-{place}")["offset"].to_numpy(),
+        _places(tables.read(f"attention-places-{place}")["place"]),
+        tables.read(f"attention-place-offsets-{place}")["offset"].to_numpy(),
+    )
+
+
+def _read_old_attention(tables: _Tables, role: str, item: np.ndarray, n_items: int) -> Attention:
+    """Folders of the formats 1 and 2 have the places of each pair, not of each item."""
     columns = tables.read("attention")
     offsets = tables.read("attention-offsets")["offset"].to_numpy()
-    return Attention(role, columns["weight"].to_numpy(), _places(columns["place"]), offsets)
+    items, first = np.unique(item, return_index=True)  # a pair of each item
+    lengths = np.zeros(n_items, dtype=np.int64)
+    lengths[items] = np.diff(offsets)[first]
+    spans = [np.arange(offsets[pair], offsets[pair + 1]) for pair in first]
+    kept = np.concatenate([np.zeros(0, dtype=np.int64), *spans])
+    places = _places(columns["place"])[kept]
+    place_offsets = np.append(0, lengths.cumsum())
+    return Attention(role, columns["weight"].to_numpy(), offsets, places, place_offsets)
 
 
 def _read_member_attention(tables: _Tables, place: int, role: str) -> MemberAttention:

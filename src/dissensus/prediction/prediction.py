@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from dissensus.errors import DataError, counted
 from dissensus.names import Names
+from dissensus.prediction.attention import Attention, MemberAttention
 from dissensus.scales import Scale
 
 
@@ -34,31 +35,6 @@ class ByAnnotator:
 
 
 @dataclass(frozen=True, eq=False)
-class Attention:
-    """The attention of a method for each predicted pair: a weight per position of the content."""
-
-    role: str
-    weight: np.ndarray  # (n_positions,) of all pairs, one after another
-    places: np.ndarray  # (n_positions, n_axes, 2) from-to of each position in its content
-    offsets: np.ndarray  # (n_pairs + 1,) where each pair's positions begin
-
-
-@dataclass(frozen=True, eq=False)
-class MemberAttention:
-    """The attention of each member of an ensemble for each item.
-
-    Members that pool by attention have weights that are not negative and sum to 1. For others, a
-    positive weight says how much the position supports the member's answer, a negative one how
-    much it opposes it.
-    """
-
-    role: str
-    weight: np.ndarray  # (n_members, n_positions) of all items, one after another
-    places: np.ndarray  # (n_positions, n_axes, 2) from-to of each position in its content
-    offsets: np.ndarray  # (n_items + 1,) where each item's positions begin
-
-
-@dataclass(frozen=True, eq=False)
 class Prediction:
     """The answers to one question.
 
@@ -72,7 +48,7 @@ class Prediction:
     distribution: np.ndarray  # (n_items, n_columns)
     consensus: np.ndarray  # (n_items,)
     by_annotator: ByAnnotator | None = None
-    attention: Attention | None = None
+    attention: tuple[Attention, ...] = ()  # of pairs, on request, one for each role
     members: np.ndarray | None = None  # (n_members, n_items) answers of an ensemble's members
     disagreement: np.ndarray | None = None  # (n_items,) 0 to 1, if a method learns it
     member_attention: tuple[MemberAttention, ...] = ()  # on request, one for each role
@@ -89,6 +65,12 @@ class Prediction:
             raise DataError(
                 f"{expected[0]} items but {len(self.disagreement)} entries in disagreement"
             )
+
+        if self.attention and self.by_annotator is None:
+            raise DataError("attention is of annotators, but none were predicted")
+        for attention in self.attention:
+            assert self.by_annotator is not None
+            attention.check(self.by_annotator.item, expected[0])
 
     def to_table(self, by: Literal["item", "annotator"] = "item") -> Any:
         """An Arrow table with names, for pandas (`.to_pandas()`), polars or a file.

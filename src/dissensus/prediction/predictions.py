@@ -8,12 +8,14 @@ from pathlib import Path
 import numpy as np
 
 from dissensus.errors import DataError, listed
-from dissensus.folders import read_json, reading, write_json, writing
+from dissensus.folders import FORMAT, read_json, reading, write_json, writing
 from dissensus.prediction.folder import read_prediction, write_prediction
 from dissensus.prediction.joint_density import JointDensity, read_density, write_density
 from dissensus.prediction.prediction import Prediction
 
-WITH_DENSITIES = 2  # the format number of a folder that older versions would read without them
+# format numbers of folders with what older versions would not read
+WITH_DENSITIES = 2
+WITH_ATTENTION = 3
 
 
 class Predictions(Mapping[str, Prediction]):
@@ -76,12 +78,14 @@ class Predictions(Mapping[str, Prediction]):
             for number, (question, prediction) in enumerate(self.items()):
                 fronts.append(write_prediction(folder, number, question, prediction))
             front = {"method": self.method, "corpus": self.corpus, "questions": fronts}
-            if not self.densities:
-                write_json(folder, "predictions", front)
-                return
-            entries = [write_density(folder, *pair) for pair in enumerate(self.densities.values())]
-            front["densities"] = entries
-            write_json(folder, "predictions", front, WITH_DENSITIES)
+            number = FORMAT
+            if self.densities:
+                densities = enumerate(self.densities.values())
+                front["densities"] = [write_density(folder, *pair) for pair in densities]
+                number = WITH_DENSITIES
+            if any(prediction.attention for prediction in self.values()):
+                number = WITH_ATTENTION
+            write_json(folder, "predictions", front, number)
 
     @classmethod
     def load(cls, path: str | Path) -> Predictions:
