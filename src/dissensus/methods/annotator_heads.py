@@ -14,10 +14,11 @@ from dissensus.corpus import Corpus
 from dissensus.errors import ModelError
 from dissensus.methods.framework.annotator_method import AnnotatorMethod
 from dissensus.methods.framework.density_loss import TEMPERATURE, LearnedTemperature
-from dissensus.methods.framework.rating_losses import rating_losses
+from dissensus.methods.framework.rating_losses import check_ratings, moments_loss, rating_losses
 from dissensus.networks import heads
 from dissensus.networks.heads import hidden_layers
-from dissensus.networks.likelihoods import Grouped, likelihood
+from dissensus.networks.likelihoods import Grouped, Likelihood, likelihood
+from dissensus.scales import Interval, Scale
 from dissensus.training import Batch, Loss, Network, Outputs, Sizes
 
 SMOOTHING = 5.0  # answers of the average annotator, added to each annotator's for the first bias
@@ -40,7 +41,7 @@ class _HeadsNet(Network):
             question_heads = heads.AnnotatorHeads(
                 sizes.n_annotators,
                 width,
-                likelihood(scale),
+                method.family(scale),
                 sizes.start.get(question),
                 method.common,
                 method.rank,
@@ -95,6 +96,13 @@ class AnnotatorHeads(AnnotatorMethod):
             of few answers, they share strength.
         pretrain: the share of the epochs in which all annotators have the same head, the common
             one; after it, each annotator's head begins as a copy of it.
+        components: how many normal densities an annotator's rating on an interval scale is a
+            mixture of. With 2, an annotator may rate an item high or low, but not in between.
+        item_spread: whether the spread of an annotator's ratings on an interval scale depends on
+            the item too.
+        moments: the weight of a further loss: the KL divergence of a normal distribution with the
+            mean and the variance of an item's predicted ratings from that of its given ratings;
+            0.1, for example.
 
     Reference: Davani, Diaz & Prabhakaran (2022), doi 10.1162/tacl_a_00449; Tavernor, El-Tawil &
     Mower Provost (2024), arXiv 2408.11956.
@@ -103,6 +111,9 @@ class AnnotatorHeads(AnnotatorMethod):
     common: bool = True
     rank: int = 0
     pretrain: float = 0.0
+    components: int = 1
+    item_spread: bool = False
+    moments: float = 0.0
     name: ClassVar[str] = "annotator-heads"
 
     def check(self, corpus: Corpus, questions: Any = None) -> tuple[str, ...]:
@@ -113,13 +124,36 @@ class AnnotatorHeads(AnnotatorMethod):
             )
         if (self.rank or self.pretrain) and not self.common:
             raise ModelError("rank and pretrain need a head that annotators share: common=True")
-        return super().check(corpus, questions)
+        if self.components < 1 or self.moments < 0:
+            raise ModelError(
+                f"components must be at least 1, and moments at least 0; found {self.components} "
+                f"and {self.moments:g}"
+            )
+        if self.components > 1 and self.loss != "likelihood":
+            raise ModelError("a mixture is learned by its likelihood: set loss=likelihood")
+        names = super().check(corpus, questions)
+        for question in names:
+            scale = corpus[question].scale
+            if self.moments:
+                check_ratings(self.name, "moments", question, scale)
+            if (self.components > 1 or self.item_spread) and not isinstance(scale, Interval):
+                raise ModelError(
+                    f"components and item_spread need interval answers, but {question!r} is "
+                    f"{scale.kind}; leave them out, or declare the scale when reading"
+                )
+        return names
+
+    def family(self, scale: Scale) -> Likelihood:
+        """The likelihood of the answers of an annotator."""
+        return likelihood(scale, self.components, self.item_spread)
 
     def network(self, sizes: Sizes) -> Network:
         return _HeadsNet(sizes, self)
 
     def losses(self, sizes: Sizes) -> tuple[Loss, ...]:
         losses = super().losses(sizes)
+        if self.moments:
+            losses = (*losses, moments_loss(sizes, self.moments, self._left_out(sizes)))
         if not self.pretrain:
             return losses
         first = (_of_common_head(loss, self.pretrain) for loss in rating_losses(sizes, self.loss))
@@ -130,7 +164,7 @@ class AnnotatorHeads(AnnotatorMethod):
         annotations = corpus[question]
         annotator = annotations.annotator_codes(self.name)
         answer, weight = annotations.answer, annotations.weight
-        family = likelihood(annotations.scale)
+        family = self.family(annotations.scale)
         by_annotator = Grouped(answer, weight, annotator, corpus.n_annotators, SMOOTHING)
         starts = [family.start(answer, weight)[None], family.starts(by_annotator)]
         if self.aggregate:

@@ -128,8 +128,12 @@ class AnnotatorMethod(TrunkMethod):
         answers = rating_losses(sizes, self.loss) if self.objective != "density" else ()
         if self.objective == "answers":
             return answers
-        left_out = sizes.n_annotators - 1 if self.aggregate else None
-        return (*answers, annotator_density_loss(sizes, self.kde, self.most_, left_out))
+        density = annotator_density_loss(sizes, self.kde, self.most_, self._left_out(sizes))
+        return (*answers, density)
+
+    def _left_out(self, sizes: Sizes) -> int | None:
+        """The code of the annotator that has no part in what annotators answer together."""
+        return sizes.n_annotators - 1 if self.aggregate else None
 
     @property
     def n_annotators(self) -> int:

@@ -20,8 +20,8 @@ from torch import Tensor, nn
 
 from dissensus.encoders import Inputs
 from dissensus.methods.framework.shared_net import PoolingNet
-from dissensus.networks.likelihoods import likelihood
-from dissensus.scales import Interval, Scale
+from dissensus.networks.likelihoods import NormalLikelihood, likelihood
+from dissensus.scales import Scale
 from dissensus.training import Batch, Network
 from dissensus.training.fine_tuning import FineTunedNetwork
 
@@ -94,8 +94,8 @@ def _gradient_times_input(
 def _predicted(scale: Scale, raw: Tensor) -> Tensor:
     """The log-probability of the predicted answer, (n,); on an interval scale, its position."""
     family = likelihood(scale)
-    if isinstance(scale, Interval):
-        return raw[:, 0]
+    if isinstance(family, NormalLikelihood):
+        return family.mean(raw)
     logs = family.log_masses(raw)  # (n, n_values); multi-label: (n, n_values, 2)
     if logs.dim() == 3:
         return logs.max(dim=-1).values.sum(dim=-1)

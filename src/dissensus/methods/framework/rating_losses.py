@@ -14,7 +14,9 @@ from dissensus.scales import Interval, Ordinal, Scale
 from dissensus.training import Batch, Loss, Outputs, Sizes
 
 RatingLoss = Literal["likelihood", "ccc", "mse"]
+MOMENTS = "moments"
 SMALLEST = 1e-8  # added to a concordance's denominator, which is 0 where all ratings are equal
+SMALLEST_VARIANCE = 0.01  # of the ratings of an item, on [-1, 1]; equal ratings have none
 
 
 def rating_losses(sizes: Sizes, kind: RatingLoss) -> tuple[Loss, ...]:
@@ -41,6 +43,47 @@ def rating_losses(sizes: Sizes, kind: RatingLoss) -> tuple[Loss, ...]:
     return (Loss(kind, "batch", loss, weight=_answers),)
 
 
+def moments_loss(sizes: Sizes, weight: float, left_out: int | None = None) -> Loss:
+    """How far the mean and the variance of an item's predicted ratings are from those of its
+    ratings, summed over the questions: the KL divergence of two normal distributions.
+
+    The predicted variance is the mean of the variances of the annotators, and the variance of their
+    means. Items with fewer than two ratings of each question do not count.
+
+    Args:
+        weight: the loss is multiplied by it.
+        left_out: the code of an annotator whose answers do not count.
+    """
+
+    def members(batch: Batch, question: str) -> Tensor:
+        """Which rows count for an item, (n_items, n_rows)."""
+        rows = batch.rows
+        counts = rows.weight[question] > 0
+        if left_out is not None:
+            counts = counts & (batch.annotators[rows.annotator] != left_out)
+        places = torch.arange(len(batch.items), device=rows.item.device)
+        return ((rows.item == places[:, None]) & counts).float()
+
+    def loss(outputs: Outputs, batch: Batch) -> Tensor:
+        total = torch.zeros(len(batch.items), device=batch.items.device)
+        for question, scale in sizes.scales.items():
+            raw = outputs.rows[question]
+            own = members(batch, question).to(raw.dtype)
+            share = own / own.sum(dim=1, keepdim=True).clamp(min=1)
+            answers = answer_positions(scale, batch.rows.answer[question]).to(raw.dtype)
+            given, given_variance = _moments(share, answers)
+            predicted, between = _moments(share, positions(scale, raw))
+            variance = share @ variances(scale, raw) + between
+            total = total + _normal_kl(predicted, variance, given, given_variance)
+        return weight * total
+
+    def counts(batch: Batch) -> Tensor:
+        several = [members(batch, question).sum(dim=1) >= 2 for question in sizes.scales]
+        return torch.stack(several).all(dim=0) * batch.share
+
+    return Loss(MOMENTS, "item", loss, weight=counts)
+
+
 def check_ratings(method: str, setting: str, question: str, scale: Scale) -> None:
     """Refuse answers that have no position between two ends."""
     if not isinstance(scale, Interval | Ordinal):
@@ -53,9 +96,20 @@ def check_ratings(method: str, setting: str, question: str, scale: Scale) -> Non
 def positions(scale: Scale, raw: Tensor) -> Tensor:
     """The predicted position on [-1, 1] of each row, (n_rows,): the mean, or the expected level."""
     if isinstance(scale, Interval):
-        return raw[:, 0]
-    levels = torch.linspace(-1, 1, scale.n_columns, dtype=raw.dtype, device=raw.device)
-    return likelihood(scale).distribution(raw) @ levels
+        return NormalLikelihood(scale).mean(raw)
+    return likelihood(scale).distribution(raw) @ _levels(scale, raw)
+
+
+def variances(scale: Scale, raw: Tensor) -> Tensor:
+    """The predicted variance of each row, (n_rows,), of positions on [-1, 1]."""
+    if isinstance(scale, Interval):
+        return NormalLikelihood(scale).variance(raw)
+    off = _levels(scale, raw) - positions(scale, raw)[:, None]
+    return (likelihood(scale).distribution(raw) * off**2).sum(dim=1)
+
+
+def _levels(scale: Scale, raw: Tensor) -> Tensor:
+    return torch.linspace(-1, 1, scale.n_columns, dtype=raw.dtype, device=raw.device)
 
 
 def answer_positions(scale: Scale, answer: Tensor) -> Tensor:
@@ -98,6 +152,19 @@ def _spread_only(scale: Scale, raw: Tensor, answer: Tensor, weight: Tensor) -> T
     unlikely = NormalLikelihood(scale).loss(fixed, answer)
     mean = (weight * unlikely).sum() / weight.sum().clamp(min=SMALLEST)
     return mean - mean.detach()
+
+
+def _moments(share: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
+    """Mean and variance of the values of rows for each item; `share` is (n_items, n_rows)."""
+    mean = share @ values
+    return mean, (share * (values - mean[:, None]) ** 2).sum(dim=1)
+
+
+def _normal_kl(mean: Tensor, variance: Tensor, of_mean: Tensor, of_variance: Tensor) -> Tensor:
+    """The KL divergence of a normal distribution from another one."""
+    other = of_variance.clamp(min=SMALLEST_VARIANCE)
+    ratio = variance.clamp(min=SMALLEST_VARIANCE) / other
+    return 0.5 * (ratio + (mean - of_mean) ** 2 / other - 1 - ratio.log())
 
 
 def _answers(batch: Batch) -> Tensor:
