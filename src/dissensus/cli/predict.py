@@ -71,6 +71,13 @@ def predict(
             "plain or fixed, with settings such as soft:bins=8."
         ),
     ] = None,
+    attention: Annotated[
+        bool,
+        typer.Option(
+            "--attention",
+            help="Also save the attention of each annotator or member, if the method has it.",
+        ),
+    ] = False,
     skip_bad: SkipBad = False,
     table: Annotated[
         Path | None,
@@ -107,6 +114,7 @@ def predict(
         unknown=unknown,  # type: ignore[arg-type]
         enrolment=None if enrolment is None else read(enrolment),
         same_annotators=same_annotators,
+        attention=attention,
         density=density,
     )
     for message in fitted.notes_:

@@ -6,6 +6,21 @@ A metric is a function and an entry of `METRICS`, in the order in which tables s
 
 from __future__ import annotations
 
+from dissensus.metrics.attention import (
+    Alignment,
+    MapSimilarity,
+    PairMarks,
+    PartHits,
+    annotator_similarity,
+    aopc,
+    attention_by_part,
+    map_blocks,
+    map_similarity,
+    pair_marks,
+    paired_similarity,
+    part_hits,
+    similarity_alignment,
+)
 from dissensus.metrics.continuous import concordance
 from dissensus.metrics.densities import (
     DENSITY_METRICS,
@@ -41,6 +56,19 @@ from dissensus.metrics.uncertainty import excess_kurtosis, normalised_entropy
 from dissensus.metrics.votes import smoothed_votes
 
 __all__ = [
+    "Alignment",
+    "MapSimilarity",
+    "PairMarks",
+    "PartHits",
+    "annotator_similarity",
+    "aopc",
+    "attention_by_part",
+    "map_blocks",
+    "map_similarity",
+    "pair_marks",
+    "paired_similarity",
+    "part_hits",
+    "similarity_alignment",
     "DENSITY_METRICS",
     "GENG",
     "METRICS",

@@ -62,7 +62,7 @@ def marks(spans: Rationales, looked: MemberAttention) -> Marks:
         >>> marks(spans, looked).marked.astype(int).tolist()
         [[[1, 0, 0], [0, 1, 1]]]
     """
-    own = (spans.annotator >= 0) & _in_role(spans, looked.role)
+    own = (spans.annotator >= 0) & in_role(spans, looked.role)
     item, annotator = spans.item[own].astype(np.int64), spans.annotator[own].astype(np.int64)
     ends = laid_out(np.moveaxis(looked.places, 0, -1), looked)  # (n_axes, 2, n_items, longest)
     met = np.ones((len(item), ends.shape[-1]), dtype=bool)
@@ -174,7 +174,7 @@ def auroc_of_ranks(rank: np.ndarray, marked: np.ndarray) -> np.ndarray:
     return _divided(above, n_marked * n_other)
 
 
-def _in_role(spans: Rationales, role: str) -> np.ndarray:
+def in_role(spans: Rationales, role: str) -> np.ndarray:
     """Whether each span is in a role, which one encoder of several may read ("text&spelling")."""
     there = pc.is_in(spans.role, value_set=pa.array([role, role.split("&")[0]]))
     return np.asarray(there.to_numpy(zero_copy_only=False), dtype=bool)
