@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from dissensus import simulate
+from dissensus import datasets, simulate
 from dissensus.corpus import Corpus
 from dissensus.evaluation import k_fold
 from dissensus.methods.framework.settings import settings_of
@@ -17,7 +17,8 @@ from dissensus.papers.framework.conditions import ComparisonCondition
 from dissensus.papers.framework.corpora import Source
 from dissensus.papers.framework.models import Model
 from dissensus.papers.framework.verdicts import BetterThan
-from dissensus.papers.individual.conditions import agreement_of_annotators, speaker_folds
+from dissensus.papers.individual.figures import agreement_of_annotators
+from dissensus.papers.individual.folds import speaker_folds
 
 QUESTIONS = ("valence", "activation")
 SOFT, PLAIN = (f"valence x activation ({kind})" for kind in ("soft", "plain"))
@@ -105,17 +106,18 @@ def test_claims_name_models_and_tables_that_exist() -> None:
     conditions = individual.PAPER.conditions
     for claim in individual.PAPER.claims:
         assert isinstance(claim, BetterThan)
-        (condition,) = (conditions[name] for name in claim.conditions)
-        assert {claim.first, claim.second} <= set(condition.models)
-        asked = " x ".join(condition.questions or ())
-        tables = {*(condition.questions or ()), *(f"{asked} ({t})" for t in condition.densities)}
-        assert {claim.question, claim.second_question or claim.question} <= tables
+        for condition in (conditions[name] for name in claim.conditions):
+            assert {claim.first, claim.second} <= set(condition.models)
+            names = condition.questions or ()
+            readings = [f"({text})" for text in condition.densities]
+            tables = {None, *names, *readings, *(f"{' x '.join(names)} {r}" for r in readings)}
+            assert {claim.question, claim.second_question or claim.question} <= tables
     texts = [claim.claim for claim in individual.PAPER.claims if isinstance(claim, BetterThan)]
     assert len(set(texts)) == len(texts)
 
 
 def test_no_speaker_is_in_two_parts_of_a_fold(data_folder: Path) -> None:
-    (corpus,) = individual.PAPER.read(data_folder).values()
+    corpus = datasets.read(data_folder / "speechocean762", corpus="sentences")
     speakers = corpus.units("speaker")
     folds = speaker_folds(corpus)
     for fold in folds:

@@ -15,6 +15,7 @@ from dissensus.evaluation import code_commit, compare
 from dissensus.evaluation.execution.folder import FRONT, locked_folder
 from dissensus.folders import read_json
 from dissensus.papers.framework import comparison_report, comparison_tables
+from dissensus.papers.framework.comparison_tables import Summary
 from dissensus.papers.framework.conditions import ComparisonCondition, named_conditions
 from dissensus.papers.framework.corpora import Source, read_sources
 from dissensus.papers.framework.models import Model, Typed
@@ -34,6 +35,7 @@ class ComparisonPaper:
         blocks: all conditions, in the order of tables.
         claims: a comparison of two models (`BetterThan`), or a text and a function from the report
             to a verdict.
+        summaries: tables that are written from the whole report, below those of conditions.
         notes: what a reader has to know, such as where it departs from the paper.
         digits: of figures.
     """
@@ -44,6 +46,7 @@ class ComparisonPaper:
     models: Mapping[str, Model]
     blocks: Sequence[ComparisonCondition]
     claims: Sequence[BetterThan | Claim] = ()
+    summaries: Sequence[Summary] = ()
     notes: str = ""
     digits: int = 3
     studies: Mapping[str, Study] = field(default_factory=dict)
@@ -129,6 +132,7 @@ class ComparisonPaper:
             self.models,
             self.conditions,
             self.claims,
+            summaries=self.summaries,
             digits=self.digits,
             width=width,
         )

@@ -187,27 +187,36 @@ def _claims(
             if comparison is not None and {claim.first, claim.second} <= {
                 *comparison.about.methods
             }:
-                question = claim.question or comparison.about.questions[0]
-                tests[name] = _tested(comparison, question, claim)
+                tests[name] = _tested(comparison, claim)
         sign = 1 if higher_is_better(claim.metric) else -1
         reported.append({"claim": claim.claim, "sign": sign, "tests": tests})
     correct(entry["tests"] for entry in reported)
     return reported
 
 
-def _tested(results: Results, question: str, claim: BetterThan) -> Difference:
+def _tested(results: Results, claim: BetterThan) -> Difference:
     """The difference that a claim is about, between two models or two readings of densities."""
+    question = _table_of(results, claim.question)
     if claim.second_question is None:
         return compared(results, question, claim.metric, claim.first, claim.second)
+    second = _table_of(results, claim.second_question)
     fits = (
         _as_method(fit, FIRST if at == 0 else SECOND, name, question)
-        for at, (model, name) in enumerate(
-            [(claim.first, question), (claim.second, claim.second_question)]
-        )
+        for at, (model, name) in enumerate([(claim.first, question), (claim.second, second)])
         for fit in results.of(model)
     )
     both = replace(results, fits=tuple(fits))
     return compared(both, question, claim.metric, FIRST, SECOND)
+
+
+def _table_of(results: Results, question: str | None) -> str:
+    """The question or density reading that a claim means, in these results."""
+    names = results.about.questions
+    if question is None:
+        return names[0]
+    if question.startswith("("):
+        return next(name for name in names if name.endswith(f" {question}"))
+    return question
 
 
 def _as_method(fit: Fit, method: str, source: str, question: str) -> Fit:

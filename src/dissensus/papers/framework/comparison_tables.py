@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from dissensus.evaluation.fit import number
@@ -21,6 +21,7 @@ from dissensus.papers.framework.verdicts import (
     interval,
 )
 
+Summary = Callable[[Report], Block | None]  # a table written from the whole report
 READ = (
     'Scores are means +- standard deviations over fits. "less" is the difference from that model, '
     "with a 95 % interval for other seeds and other items. p is corrected (Holm) over all tables; "
@@ -36,6 +37,7 @@ def shown(
     conditions: Mapping[str, ComparisonCondition],
     claims: Iterable[BetterThan | Claim],
     *,
+    summaries: Iterable[Summary] = (),
     digits: int,
     width: int | None,
 ) -> str:
@@ -47,6 +49,7 @@ def shown(
             for question in reported["questions"]
         ]
         parts.append("\n".join(reported["notes"]))
+    parts += [block for summary in summaries if (block := summary(report)) is not None]
     verdicts = [_verdict(claim, digits) for claim in claims]
     parts += [READ, claims_text(report, verdicts, "not tested yet"), _unfinished(report)]
     return written(parts, width)
@@ -114,8 +117,9 @@ def _verdict(claim: BetterThan | Claim, digits: int) -> Claim:
         return claim
 
     def verdict(report: Report) -> str:
-        entry = next(entry for entry in report["claims"] if entry["claim"] == claim.claim)
         where: dict[str, list[str]] = {}
+        entries = (entry for entry in report["claims"] if entry["claim"] == claim.claim)
+        entry: Report = next(entries, {"tests": {}})  # an older report may not have the claim
         for name, test in entry["tests"].items():
             words = f"{name} ({claim.metric} {_tested(test, digits)})"
             where.setdefault(holds(test, entry["sign"]), []).append(words)

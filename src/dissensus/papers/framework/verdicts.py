@@ -24,7 +24,8 @@ class BetterThan:
         claim: in the paper's words.
         conditions: names of those that it is tested in; if empty, all that count and have both
             models.
-        question: the first of each condition if None; also the name of a density reading.
+        question: the first of each condition if None; also the name of a density reading, which may
+            begin with its bracket ("(soft)") if the questions differ between conditions.
         second_question: of the second model, if it differs: two readings of densities are compared.
     """
 

@@ -1,7 +1,8 @@
 """Individual annotators (Tavernor et al. 2024) on public ratings, next to our figures.
 
 The paper's own corpora are licensed. `speechocean762` takes their place: five experts rate the
-accuracy and fluency of speech, as annotators there rate activation and valence.
+accuracy and fluency of speech, as annotators there rate activation and valence. Other corpora have
+one question and many annotators, or densities alone.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from dissensus.papers.individual.claims import CLAIMS
 from dissensus.papers.individual.conditions import CONDITIONS
 from dissensus.papers.individual.corpora import SOURCES
 from dissensus.papers.individual.models import MODELS
+from dissensus.papers.individual.power import power
 
 PAPER = ComparisonPaper(
     name="individual",
@@ -23,10 +25,12 @@ PAPER = ComparisonPaper(
     models=MODELS,
     blocks=CONDITIONS,
     claims=CLAIMS,
+    summaries=(power,),
     notes=(
         "The paper's figures are of activation and valence in MSP-Improv, a licensed corpus; ours "
         "are of accuracy and fluency. All five experts rated every item of speechocean762, so the "
-        "annotators of an item are all annotators there."
+        "annotators of an item are all annotators there. A density is one of means of random "
+        "subsets of annotators, as published: the more annotators, the narrower it is."
     ),
 )
 named, report, run, shown = PAPER.named, PAPER.report, PAPER.run, PAPER.shown

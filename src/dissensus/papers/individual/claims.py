@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from dissensus.papers.framework.verdicts import BetterThan
-from dissensus.papers.individual.conditions import TWO, reading
+from dissensus.papers.individual.conditions import TWO
+from dissensus.papers.individual.figures import reading
 from dissensus.papers.individual.models import CONSENSUS, GRID_BASELINE, HEADS, MT, OH
+from dissensus.papers.individual.one_question import FINEST, ONE_QUESTION
 
 TVD, JSD = "density TVD", "density JSD"
 SPEECH, ASPECTS = ("speech",), ("aspects",)
 SOFT, PLAIN, FIXED = (reading(TWO, text) for text in ("soft", "plain", "fixed"))
+ONE = tuple(condition.name for condition in ONE_QUESTION)
+MOVED = ("children", "tasks")
 FINER = reading(TWO, "soft:bins=8")
 
 
@@ -45,6 +49,72 @@ def _of_readings() -> list[BetterThan]:
     ]  # fmt: skip
 
 
+def _of_one_question() -> list[BetterThan]:
+    """The same for one question, and the annotators of the item against all annotators."""
+    both, answers, soft = f"{MT}-both", f"{MT}-answers", "(soft)"
+    return [
+        BetterThan(
+            "One question: individual annotators predict the consensus better than the baseline",
+            answers, GRID_BASELINE, "CCC", ONE,
+        ),
+        *(
+            BetterThan(
+                f"One question: {words} gives a better density than the baseline ({metric})",
+                model, GRID_BASELINE, metric, ONE, soft,
+            )
+            for model, words in (
+                (answers, "predicting annotators, with the soft density post hoc,"),
+                (both, "learning annotators and their density"),
+            )
+            for metric in (TVD, JSD)
+        ),
+        *(
+            BetterThan(
+                f"One question: the soft density is better than {words}, for the same predictions",
+                answers, answers, TVD, ONE, soft, other,
+            )
+            for other, words in (("(plain)", "the plain one"), ("(fixed)", "the fixed one"))
+        ),
+        BetterThan(
+            "One question: heads are better than a one-hot annotator (density)",
+            both, f"{OH}-both", TVD, ONE, soft,
+        ),
+        BetterThan(
+            "One question, 16 cells: learning annotators and their density is better than the "
+            "baseline",
+            both, f"{GRID_BASELINE}-{FINEST}", TVD, ONE, f"(soft:bins={FINEST})",
+        ),
+        *(
+            BetterThan(
+                f"The annotators of an item give a better density than all annotators ({words})",
+                model, model, TVD, ONE, f"({kind})", f"({kind}@all)",
+            )
+            for model, kind, words in (
+                (both, "soft", "soft"),
+                (answers, "plain", "plain"),
+            )
+        ),
+    ]  # fmt: skip
+
+
+def _of_transfer() -> list[BetterThan]:
+    return [
+        BetterThan(
+            "Without retraining: individual annotators predict the consensus better than the "
+            "baseline",
+            f"{MT}-answers", GRID_BASELINE, "CCC", MOVED,
+        ),
+        *(
+            BetterThan(
+                f"Without retraining: learning annotators and their density gives a better density "
+                f"than the baseline ({metric})",
+                f"{MT}-both", GRID_BASELINE, metric, MOVED, "(soft)",
+            )
+            for metric in (TVD, JSD)
+        ),
+    ]  # fmt: skip
+
+
 CLAIMS: tuple[BetterThan, ...] = (
     *_against_baseline(),
     *_of_readings(),
@@ -71,4 +141,6 @@ CLAIMS: tuple[BetterThan, ...] = (
         "Ours: annotator heads give a better density than the baseline, 8 x 8",
         HEADS, "grid-ours", TVD, SPEECH, FINER,
     ),
+    *_of_one_question(),
+    *_of_transfer(),
 )  # fmt: skip

@@ -35,8 +35,10 @@ GRID_BASELINE, MT, OH = "grid", "mt", "oh"
 CONSENSUS, HEADS = "consensus", "heads"
 
 _OF_PAPER = {
-    GRID_BASELINE: Model("2-D distribution (baseline)", "grid-density", GRID),
-    f"{GRID_BASELINE}-8": Model("2-D distribution, 8 x 8", "grid-density", GRID | {"bins": 8}),
+    GRID_BASELINE: Model("Distribution over cells (baseline)", "grid-density", GRID),
+    f"{GRID_BASELINE}-8": Model(
+        "Distribution, 8 cells a question", "grid-density", GRID | {"bins": 8}
+    ),
 } | {
     f"{name}-{objective}": Model(
         f"{name.upper()}, {words}", method, INDIVIDUAL | own | {"objective": objective}
@@ -55,7 +57,9 @@ _OURS = {
     ),
     "onehot": Model("One-hot annotator", "annotator-onehot"),
     "grid-ours": Model(
-        "2-D distribution, AdamW, 8 x 8", "grid-density", {"bins": 8, "base_rates": False}
+        "Distribution, 8 cells a question, AdamW",
+        "grid-density",
+        {"bins": 8, "base_rates": False},
     ),
 }
 _MT = INDIVIDUAL | {"common": False}
@@ -83,5 +87,8 @@ _FLOORS = {
     "annotator-mean": Model("Mean rating of each annotator", "annotator-majority"),
     "annotator-median": Model("Median rating of each annotator", "annotator-median"),
 }
-MODELS: dict[str, Model] = _OF_PAPER | _OURS | _VARIANTS | _FLOORS
+_ONE_QUESTION = {
+    f"{GRID_BASELINE}-16": Model("Distribution, 16 cells", "grid-density", GRID | {"bins": 16})
+}
+MODELS: dict[str, Model] = _OF_PAPER | _OURS | _VARIANTS | _ONE_QUESTION | _FLOORS
 OF_PAPER, OURS, VARIANTS, FLOORS = map(tuple, (_OF_PAPER, _OURS, _VARIANTS, _FLOORS))

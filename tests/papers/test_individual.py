@@ -1,0 +1,179 @@
+"""The conditions of `individual`: corpora, folds, figures and what they can decide."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from dissensus import Annotations, Corpus, Interval, Names, datasets, simulate
+from dissensus.papers import individual
+from dissensus.papers.individual.corpora import (
+    PERSPECTIVE,
+    PIECE,
+    describe_notes,
+    described_pieces,
+    perspectives,
+    some_annotators,
+)
+from dissensus.papers.individual.figures import HALVES, OTHERS, figures_of_crowd, halves
+from dissensus.papers.individual.folds import adults_to_children, item_folds, perspective, tasks
+from dissensus.papers.individual.power import GAIN, power, smallest_difference
+
+
+@pytest.fixture(scope="module")
+def crowd() -> Corpus:
+    return simulate.ratings(n_items=30, n_annotators=12, labels_per_item=6, seed=1)
+
+
+@pytest.fixture(scope="module")
+def sentences() -> Corpus:
+    """Six sentences, of two readers and two writers each, in an official split."""
+    item = np.repeat(np.arange(6), 2)
+    questions = {
+        f"{side} {question}": Annotations.from_arrays(
+            item,
+            None,
+            1.0 + (item + at + np.arange(12)) % 4,
+            Interval(1, 5),
+            items=Names([f"s{k}" for k in range(6)]),
+            response=np.arange(12) * 2 + at,
+        )
+        for at, side in enumerate(("reader", "writer"))
+        for question in ("V", "A", "D")
+    }
+    parts = {"official": ["train", "train", "dev", "test", "test", None]}
+    return Corpus.build("emobank", [f"s{k}" for k in range(6)], questions, splits=parts)
+
+
+# ---- corpora ----
+
+
+def test_a_sample_of_annotators_is_always_the_same(crowd: Corpus) -> None:
+    sample = some_annotators(crowd, 5)
+    assert sample.n_annotators == 5 and list(sample.annotators) == list(
+        some_annotators(crowd, 5).annotators
+    )
+    assert some_annotators(sample, 5) is sample
+
+
+def test_a_sentence_is_an_item_of_each_perspective(sentences: Corpus) -> None:
+    both = perspectives(sentences)
+    assert both.n_items == 12 and list(both.questions) == ["V", "A"]
+    whose = both.item_attributes[PERSPECTIVE].to_pylist()
+    answers, of_writers = both["V"], sentences["writer V"]
+    inside = np.array([whose[item] == "writer" for item in answers.item])
+    assert answers.answer[inside].tolist() == of_writers.answer.tolist()
+    assert (answers.item[inside] - 6).tolist() == of_writers.item.tolist()
+    assert len(both.joint("V", "A").item) == 24 and perspectives(both) is both
+
+
+def test_notes_in_another_key_have_the_same_pitch_classes() -> None:
+    generator = np.random.default_rng(0)
+    notes = np.stack(
+        [
+            generator.random(40),
+            generator.random(40) + 0.1,
+            generator.integers(50, 70, 40),
+            np.full(40, 80.0),
+            np.zeros(40),
+        ],
+        axis=1,
+    )
+    higher = notes + np.array([0, 0, 5, 0, 0])
+    first, second = describe_notes(notes, 60.0), describe_notes(higher, 60.0)
+    differs = np.flatnonzero(~np.isclose(first, second))
+    assert differs.tolist() == [2] and np.isfinite(first).all()
+
+
+# ---- folds ----
+
+
+def test_transfer_is_trained_on_one_part_and_tested_on_the_other(sentences: Corpus) -> None:
+    both = perspectives(sentences)
+    (fold,) = perspective("reader", "writer")(both)
+    assert fold.train.tolist() == [0, 1] and fold.test.tolist() == [9, 10]
+    assert fold.validation is not None and fold.validation.tolist() == [2]
+
+
+def test_folds_of_items_have_a_validation_part(crowd: Corpus) -> None:
+    folds = item_folds("valence")(crowd)
+    assert len(folds) == 5 and sum(len(fold.test) for fold in folds) == crowd.n_items
+    for fold in folds:
+        assert fold.validation is not None
+        parts = np.concatenate([fold.train, fold.validation, fold.test])
+        assert sorted(parts) == list(range(crowd.n_items))
+
+
+def test_no_speaker_and_no_task_is_on_both_sides(data_folder: Path) -> None:
+    speech = datasets.read(data_folder / "speechocean762", corpus="sentences")
+    (fold,) = adults_to_children(speech)
+    age = speech.item_attributes["age"].to_numpy()
+    assert age[fold.train].min() >= 18 > age[fold.test].max()
+    assert fold.validation is not None and age[fold.validation].min() >= 18
+    speakers = speech.units("speaker")
+    assert not set(speakers[fold.train]) & set(speakers[fold.validation])
+    pairs = datasets.read(data_folder / "nli_variation")
+    (fold,) = tasks(("snli", "mnli"), ("dnc", "joci"))(pairs)
+    task = np.array(pairs.item_attributes["task"].to_pylist())
+    assert set(task[fold.train]) == {"snli", "mnli"} and set(task[fold.test]) == {"dnc", "joci"}
+
+
+def test_pieces_are_described(data_folder: Path) -> None:
+    pieces = described_pieces(datasets.read(data_folder / "vgmidi"))
+    assert pieces.n_items == 200 and described_pieces(pieces) is pieces
+    vectors = np.array(pieces.contents[PIECE].values.to_pylist())
+    assert np.isfinite(vectors).all() and np.abs(vectors).max() < 20
+
+
+# ---- figures ----
+
+
+def test_equal_halves_have_equal_densities() -> None:
+    rows = [(f"t{k}", f"a{n}", float(k)) for k in range(5) for n in range(6)]
+    answers = Annotations.from_rows(rows, Interval(0, 10))
+    corpus = Corpus.build("alike", answers.items, {"q": answers})
+    assert halves(corpus, ("q",), 4)["density TVD"] == pytest.approx(0, abs=1e-12)
+
+
+def test_figures_of_a_crowd_stand_in_the_tables_of_its_readings(crowd: Corpus) -> None:
+    figures = figures_of_crowd(("valence",), ("soft", "plain:bins=8", "soft@all"))(crowd)
+    assert OTHERS in figures["valence"]
+    four, eight = (figures[f"valence ({text})"][HALVES] for text in ("soft", "plain:bins=8"))
+    assert figures["valence (soft@all)"][HALVES] == four
+    assert 0 < four["density TVD"] < eight["density TVD"] < 1
+
+
+# ---- what conditions decide ----
+
+
+def test_the_smallest_difference_is_found_in_four_of_five_tests() -> None:
+    generator, error = np.random.default_rng(0), 0.02
+    smallest = smallest_difference({"low": -1.96 * error, "high": 1.96 * error})
+    effects = smallest + error * generator.normal(size=20000)
+    assert (np.abs(effects) > 1.96 * error).mean() == pytest.approx(0.8, abs=0.01)
+
+
+def test_a_condition_says_whether_it_finds_the_difference_of_the_paper() -> None:
+    def reported(width: float) -> dict[str, object]:
+        test = {"low": 0.0, "high": width}
+        mean = {"density TVD": {"mean": 0.3}}
+        return {
+            "questions": ["q", "q (soft)"],
+            "n_items": 100,
+            "models": {"grid": {"q (soft)": mean}},
+            "floors": {"q (soft)": {"constant density": mean}},
+            "against": {"mt-both": {"q (soft)": {"density TVD": test}}},
+        }
+
+    block = power({"conditions": {"wide": reported(0.1), "narrow": reported(GAIN)}})
+    assert block is not None
+    assert [row[-1] for row in block.rows[1:]] == ["no", "yes"]
+    assert power({"conditions": {}}) is None
+
+
+def test_the_paper_has_conditions_of_all_kinds() -> None:
+    names = list(individual.PAPER.conditions)
+    assert {"inference", "jokes", "faces-att", "children", "tasks", "writers", "music"} <= {*names}
+    assert len(names) == len(set(names)) == len(individual.CONDITIONS)
