@@ -32,7 +32,7 @@ LOOKING = ("seeds", "order", "deep", "pool-seeds", "frozen-seeds", "size-seeds")
 
 
 def soft_labels(found: dict[str, Any]) -> str:
-    """Accuracies beside the paper's, words with and without a vector, and its claims."""
+    """Accuracies next to the paper's, words with and without a vector, and its claims."""
     made = f"`{found['command']}`, {found['date'][:10]}, {', '.join(found['machines'])}."
     said = claims(found).partition("\n")[2]
     return "\n".join([*_accuracies(found), "", made, "", *_words(found), "", said, ""])
@@ -143,14 +143,14 @@ def _apart(found: Difference) -> str:
 
 
 def of_seedbert(found: dict[str, Any]) -> str:
-    """Table 4 beside the paper's, the recovered distributions, what was asked of them after the
+    """Table 4 next to the paper's, the recovered distributions, the comparisons made after the
     fact, and its claims."""
     made = f"`{found['command']}`, {found['date'][:10]}, {', '.join(found['machines'])}."
     said = seedbert_claims(found).partition("\n")[2]
     tables = [*_table_4(found), "", *_recovered(found), ""]
-    tables += _less_one(found["calibrated"], "after the fact, with temperature")
+    tables += _less_one(found["calibrated"], "post hoc, with temperature")
     if found["again"]:
-        tables += ["", *_less_one(found["again"], "again, with temperature of at least 1")]
+        tables += ["", *_less_one(found["again"], "repeated, with a temperature of at least 1")]
     missing = ", ".join(name for name in seedbert.CONDITIONS if name in found["missing"])
     left = [f"Not whole yet: {missing}.", ""] if missing else []
     return "\n".join([*tables, "", made, "", *left, said, ""])
@@ -258,7 +258,7 @@ def _looks(found: dict[str, Any]) -> str:
     lines = [
         "| | members differ in | accuracy | F1 of two members "
         "| of member and annotator, over shuffled | look apart where annotators do "
-        "| answer apart where annotators do | one network's doubt does |",
+        "| answer apart where annotators do | one network's uncertainty does |",
         "|---|---|--:|--:|---|---|---|---|",
     ]
     for corpus, held in sorted(found["corpora"].items(), reverse=True):

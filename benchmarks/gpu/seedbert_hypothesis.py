@@ -1,4 +1,4 @@
-"""Do members of a seed ensemble look at different parts where people do? Trained on a GPU.
+"""Do members of a seed ensemble look at different parts where annotators do? Trained on a GPU.
 
     make gpu-kit RUN=seedbert_hypothesis
     python benchmarks/gpu/seedbert_hypothesis.py run OUT --seconds 130
@@ -8,7 +8,7 @@
 Five ensembles of five members for each corpus and condition, those of one condition side by side;
 conditions run in several processes, the most important first. Each is kept as it ends, in OUT's
 archive of its corpus; what is not begun in time is left out, and a later run into the same OUT
-goes on with it.
+resumes with it.
 """
 
 from __future__ import annotations
@@ -54,17 +54,17 @@ def pack(folder: Path, data: Path) -> None:
 
 def parts_of(corpus: str) -> Any:
     from dissensus import Corpus
-    from dissensus.papers.seedbert.studies.hypothesis.ensembles import Parts, text_parts
+    from dissensus.papers.seedbert.studies.hypothesis.ensembles import StudyParts, text_parts
 
     if corpus == "text":
         return text_parts()
     train, test = (Corpus.load(KIT / corpus / part) for part in ("train", "test"))
-    return Parts(train, test, "toxic", towards=1)
+    return StudyParts(train, test, "toxic", towards=1)
 
 
 def train(corpus: str, condition: str, few: bool, device: str, path: Path) -> None:
     """Train the ensembles of one corpus and condition, and write where they look."""
-    from dissensus.papers.seedbert.studies.hypothesis.ensembles import CONDITIONS, looks
+    from dissensus.papers.seedbert.studies.hypothesis.ensembles import CONDITIONS, train_and_observe
 
     parts, given = parts_of(corpus), dict[str, Any]()
     training: dict[str, Any] = {"batch_size": 64, "device": device}
@@ -74,10 +74,10 @@ def train(corpus: str, condition: str, few: bool, device: str, path: Path) -> No
         parts = parts.first(FEW["n_train"], FEW["n_test"])
         given = {"seeds": FEW["seeds"], "n_members": FEW["n_members"]}
         training["epochs"] = FEW["epochs"]
-    found = looks(
+    attention = train_and_observe(
         CONDITIONS[condition], parts, encoder=str(KIT / "minilm"), training=training, **given
     )
-    found.save(path)
+    attention.save(path)
 
 
 def run(out: Path, given: argparse.Namespace) -> None:

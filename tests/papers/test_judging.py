@@ -172,7 +172,8 @@ def test_what_is_shown(found: dict[str, Any]) -> None:
     assert of_inverse.endswith(": holds") and "  yes  +" in of_inverse
     assert lines and "paper, MTL + Cross-Entropy        6.614" in text
     assert (
-        "- MTL beats STL with gold labels (Table 1): its accuracy is higher in 2 of 3; holds: "
+        "- MTL is better than STL with gold labels (Table 1): "
+        "its accuracy is higher in 2 of 3; holds: "
     ) in text
     assert "- The soft-label task mitigates overfitting: at the chosen epoch" in text
     assert "GloVe" not in text  # no tagger was trained
@@ -221,7 +222,7 @@ def test_only_runs_that_every_model_has_are_counted(folder: Path, tmp_path: Path
     assert held["against"]["kl"]["tests"]["gold"]["ours"]["accuracy"]["n_runs"] == 3
     text = shown(found)
     assert "POS tag, 5-fold CV (pos-cv), 3 of 5 runs so far" in text
-    assert "6 more trainings are done, but not with every model; they are not counted." in text
+    assert "6 more fits are done, but not with every model; they are not counted." in text
 
 
 def test_words_with_and_without_a_vector(folder: Path, tmp_path: Path) -> None:
@@ -248,7 +249,7 @@ def test_words_with_and_without_a_vector(folder: Path, tmp_path: Path) -> None:
     }
     text = shown(report(some))
     assert f"{100 * items.known.mean():.1f} % of 250 words have a vector" in text
-    assert "- Ours: do words without a vector explain what is missing: were they tagged" in text
+    assert "do words without a vector explain the gap to the paper: if they were tagged" in text
 
 
 def _texts(corpus: Corpus) -> list[str]:

@@ -73,29 +73,29 @@ def test_fits_are_scored_fold_by_fold(folder: Path, found: dict[str, Any]) -> No
 
 
 def test_distances_by_hand(folder: Path, found: dict[str, Any]) -> None:
-    people = Items.load(folder, FIRST).people
+    shares = Items.load(folder, FIRST).shares
     reads = found["conditions"][FIRST]["models"]["bag"]["reads"]
     for number, outcome in enumerate(held(folder, "bag")):
         mean = outcome.mass.mean(axis=0)
-        middle = (people + mean) / 2
-        jsd = (rel_entr(people, middle) + rel_entr(mean, middle)).sum(axis=1).mean() / 2
+        middle = (shares + mean) / 2
+        jsd = (rel_entr(shares, middle) + rel_entr(mean, middle)).sum(axis=1).mean() / 2
         assert reads["mean"]["JSD"][number] == pytest.approx(jsd, abs=1e-6)
-        tvd = np.abs(people - mean).sum(axis=1).mean() / 2
+        tvd = np.abs(shares - mean).sum(axis=1).mean() / 2
         assert reads["mean"]["TVD"][number] == pytest.approx(tvd, abs=1e-6)
         yes = outcome.votes.sum(axis=0)
         smoothed = np.stack([5 - yes, yes], axis=1) / 6 + 1 / 12
-        crossed = -(people * np.log(smoothed)).sum(axis=1).mean()
+        crossed = -(shares * np.log(smoothed)).sum(axis=1).mean()
         assert reads["votes"]["cross-entropy"][number] == pytest.approx(crossed, abs=1e-6)
-        entropies = [-(p * np.log(p.clip(1e-300))).sum(axis=1) for p in (people, mean)]
+        entropies = [-(p * np.log(p.clip(1e-300))).sum(axis=1) for p in (shares, mean)]
         correlation = np.corrcoef(*entropies)[0, 1]
         assert reads["mean"]["entropy correlation"][number] == pytest.approx(correlation, abs=1e-5)
 
 
 def test_one_network_counts_as_five_that_agree(folder: Path, found: dict[str, Any]) -> None:
-    people = Items.load(folder, FIRST).people
+    shares = Items.load(folder, FIRST).shares
     yes = held(folder, "single")[0].mass[0].argmax(axis=1)
     smoothed = np.stack([1 - yes, yes], axis=1) * 5 / 6 + 1 / 12
-    crossed = -(people * np.log(smoothed)).sum(axis=1).mean()
+    crossed = -(shares * np.log(smoothed)).sum(axis=1).mean()
     reads = found["conditions"][FIRST]["models"]["single"]["reads"]["votes"]
     assert reads["cross-entropy"][0] == pytest.approx(crossed, abs=1e-6)
     assert reads["entropy correlation"] == [None] * 5  # it never doubts
@@ -110,9 +110,9 @@ def test_floors(folder: Path, found: dict[str, Any]) -> None:
     for dealt in items.folds:
         for k, fold in enumerate(dealt):
             share = (items.label[dealt != fold] == 1).mean()
-            expected.append(-(items.people[k] @ np.log([1 - share, share])))
+            expected.append(-(items.shares[k] @ np.log([1 - share, share])))
     assert floors["prior"]["cross-entropy"] == pytest.approx(np.mean(expected))
-    entropy = -(items.people * np.log(items.people.clip(1e-300))).sum(axis=1).mean()
+    entropy = -(items.shares * np.log(items.shares.clip(1e-300))).sum(axis=1).mean()
     assert floors["people"]["cross-entropy"] == pytest.approx(entropy)
     assert floors["people"]["JSD"] == floors["people"]["TVD"] == 0
 
@@ -146,7 +146,7 @@ def test_seeds_beside_a_deep_ensemble(folder: Path, found: dict[str, Any]) -> No
     items = Items.load(folder, FIRST)
     tests = found["conditions"][FIRST]["recovery"][DEEP]["mean"]["TVD"]
     sides = [
-        np.stack([np.abs(o.mass.mean(axis=0) - items.people)[:, 0] for o in held(folder, model)])
+        np.stack([np.abs(o.mass.mean(axis=0) - items.shares)[:, 0] for o in held(folder, model)])
         for model in (SEEDS, DEEP)
     ]
     expected = over_both(*sides, groups=items.groups)
@@ -185,7 +185,7 @@ def test_ensembles_less_one_network_all_with_temperature(
     items = Items.load(folder, "MD-Agreement")
     theirs = "single" if other == "single" else DEEP
     sides = [
-        np.stack([np.abs(by_hand(o, items, n)[0] - items.people[:, 1]) for o in outcomes])
+        np.stack([np.abs(by_hand(o, items, n)[0] - items.shares[:, 1]) for o in outcomes])
         for n, outcomes in (
             (5, held(folder, DEEP, "MD-Agreement")),
             (n_members, held(folder, theirs, "MD-Agreement")),
@@ -218,9 +218,9 @@ def test_by_how_many_labels_temperatures_are_chosen(folder: Path, found: dict[st
     for outcome in held(folder, "dropout"):
         yes, of_folds = by_hand(outcome, items)
         chosen += of_folds
-        each = -(items.people * np.log(np.stack([1 - yes, yes], axis=1))).sum(axis=1)
+        each = -(items.shares * np.log(np.stack([1 - yes, yes], axis=1))).sum(axis=1)
         said = (outcome.votes.sum(axis=0) + 0.5) / 6
-        of_votes = -(items.people * np.log(np.stack([1 - said, said], axis=1))).sum(axis=1)
+        of_votes = -(items.shares * np.log(np.stack([1 - said, said], axis=1))).sum(axis=1)
         for fold in range(5):
             inside = items.folds[outcome.repeat] == fold
             crossed.append(each[inside].mean())
@@ -245,17 +245,20 @@ def test_what_other_distances_would_have_chosen(found: dict[str, Any]) -> None:
     same = {"model": found["variant"]["model"], "read": found["variant"]["read"]}
     other["variant"]["by"] = {"cross-entropy": same, "JSD": same, "TVD": same}
     assert "Another distance" not in shown(other)
-    assert f"what the choice on {FIRST} hung on: cross-entropy and JSD and TVD" in shown(other)
+    assert f"what the choice on {FIRST} depended on: cross-entropy and JSD and TVD" in shown(other)
     bag = {"model": "bag", "read": "votes"}
     other["variant"]["by"] |= {"JSD": bag, "TVD": bag}
     text = shown(other)
     assert (
-        "Another distance would have chosen another one, by JSD and TVD: bagging, votes.\n" in text
+        "Other distances would have chosen another variant (by JSD and TVD: bagging, votes).\n"
+        in text
     )
-    assert "hung on: JSD and TVD would have chosen bagging, votes; a temperature is chosen" in text
+    assert (
+        "depended on: JSD and TVD would have chosen bagging, votes; a temperature is chosen" in text
+    )
 
 
-def test_what_is_found_after_the_fact_is_never_called_a_proof(found: dict[str, Any]) -> None:
+def test_post_hoc_results_are_never_called_a_confirmation(found: dict[str, Any]) -> None:
     other = copy.deepcopy(found)
     for model, effect, p in ((SEEDS, -0.03, 0.2), (DEEP, -0.05, 0.001)):
         test = other["calibrated"]["MD-Agreement"][model]["single"]["cross-entropy"]
@@ -264,10 +267,10 @@ def test_what_is_found_after_the_fact_is_never_called_a_proof(found: dict[str, A
     assert (
         "if all have temperature: SeedBERT (seed-ensemble): significantly on 0 of 1, "
         "MD-Agreement (-0.0300, not shown); deep ensemble (everything): significantly on 1 of 1, "
-        "MD-Agreement (-0.0500); not run yet: ConvAbuse, cifar10h. Not the variant that was "
-        "chosen: no proof\n"
+        "MD-Agreement (-0.0500); not run yet: ConvAbuse, cifar10h. Not the chosen "
+        "variant, so not a confirmation\n"
     ) in text
-    part = text.partition("After the fact: ")[2].partition("\n\n")[0]
+    part = text.partition("Post hoc: ")[2].partition("\n\n")[0]
     assert "HS-Brexit, where the variant was chosen: not counted\n" in part
     assert part.count("p = ") + part.count("p < ") == 2 and "ConvAbuse: not run yet" in part
     test = other["calibrated"]["MD-Agreement"][DEEP]["single"]["cross-entropy"]
@@ -293,7 +296,7 @@ def test_again_on_other_items(tmp_path: Path) -> None:
     sides = []
     for model in (DEEP, SINGLE):
         each = [distribution(o, items, CAUTIOUS) for o in held(out, model, names[1])]
-        sides.append(np.stack([np.abs(mass - items.people)[:, 0] for mass in each]))
+        sides.append(np.stack([np.abs(mass - items.shares)[:, 0] for mass in each]))
     expected = over_both(*sides, groups=items.groups)
     assert tests[3]["TVD"]["effect"] == pytest.approx(expected.effect, abs=1e-6)
     other = copy.deepcopy(found)
@@ -305,9 +308,9 @@ def test_again_on_other_items(tmp_path: Path) -> None:
         "deep ensemble (everything): significantly on 2 of 3, ConvAbuse-again (-0.0200), "
         "MD-Agreement-again (-0.0200, not shown), cifar10h-again (-0.0200)"
     ) in text
-    assert "; the bar of 2 is met by deep ensemble (everything)\n" in text
+    assert "; deep ensemble (everything) meets the criterion (2 corpora)\n" in text
     other["again"][names[0]][DEEP]["single"]["cross-entropy"]["adjusted"] = 0.3
-    assert "; the bar of 2 is not met by deep ensemble (everything)\n" in shown(other)
+    assert "; deep ensemble (everything) does not meet the criterion (2 corpora)\n" in shown(other)
     del other["again"][names[2]]
     assert "; not run yet: cifar10h-again\n" in shown(other)
 
@@ -349,9 +352,9 @@ def test_other_items_are_not_in_the_sample() -> None:
 def test_the_number_of_members(folder: Path, found: dict[str, Any]) -> None:
     of_many = found["number"][FIRST]["seeds-20"]
     assert [n for n in of_many if n.isdigit()] == ["1", "10", "20", "3", "5"]
-    people = Items.load(folder, FIRST).people
+    shares = Items.load(folder, FIRST).shares
     tvd = [
-        np.abs(o.mass[:3].mean(axis=0) - people)[:, 0].mean()
+        np.abs(o.mass[:3].mean(axis=0) - shares)[:, 0].mean()
         for o in held(folder, "seeds-20", f"{FIRST}-many")
     ]
     assert of_many["3"]["reads"]["mean"]["TVD"] == pytest.approx(np.mean(tvd))
@@ -369,8 +372,8 @@ def test_biases_of_members_and_of_people(folder: Path, found: dict[str, Any]) ->
     pairs = [np.mean(yes[a] != yes[b]) for a, b in ((0, 1), (0, 2), (1, 2))]
     assert apart(yes) == pytest.approx(np.mean(pairs))
     rates = corpus(FIRST)["hate"].counts()[:, 1].sum() / (6 * 120)
-    people = found["people"][FIRST]
-    assert people["n"] == 6 and people["low"] < rates < people["high"]
+    annotators = found["people"][FIRST]
+    assert annotators["n"] == 6 and annotators["low"] < rates < annotators["high"]
     assert found["conditions"][FIRST]["models"]["single"]["biases"] == {}
 
 
@@ -399,10 +402,10 @@ def test_any_part_can_be_shown(wanted: dict[str, tuple[str, ...]], tmp_path: Pat
     write(tmp_path / "out", wanted, repeats=1)
     found = report(tmp_path / "out")
     text = shown(found)
-    assert "What became of its claims" in text and "Not trained yet" in text
+    assert "\nClaims\n" in text and "Not fitted yet" in text
     assert "nan" not in text.replace("tolerance", "")
     if FIRST not in wanted or len(wanted[FIRST]) < len(ON_FIRST):
-        assert "best: not chosen yet, HS-Brexit lacks some of the variants" in text
+        assert "closest variant: not chosen yet, HS-Brexit lacks some of the variants" in text
 
 
 def test_every_condition_is_repeated() -> None:
@@ -429,8 +432,8 @@ def test_what_is_whole_lacks_nothing(tmp_path: Path) -> None:
     np.testing.assert_allclose([t["adjusted"] for t in tests], holm([t["p"] for t in tests]))
     assert "snow2008-affect" not in found["calibrated"] | found["tempering"]  # not counted
     text = shown(found)
-    assert "Not trained yet" not in text and "trainings are done" not in text
-    assert "; the bar of 2 is " in text
+    assert "Not fitted yet" not in text and "fits are done" not in text
+    assert "; the criterion (2 corpora) is " in text
     assert found["conditions"]["snow2008-affect"]["against"] == {}  # printed, not counted
 
 

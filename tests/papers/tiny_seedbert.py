@@ -16,27 +16,32 @@ from dissensus.papers.seedbert.items import Items
 from dissensus.papers.seedbert.models import MODELS, trials
 from dissensus.papers.seedbert.outcome import Outcome
 
-N_ITEMS, N_PEOPLE = 120, 6
+N_ITEMS, N_ANNOTATORS = 120, 6
 
 
 def corpus(name: str, n_items: int = N_ITEMS) -> Corpus:
-    """Six people answer yes or no to texts; some say yes more often than others."""
+    """Six annotators answer yes or no to texts; some say yes more often than others."""
     generator = np.random.default_rng(len(name))
     hard = generator.beta(0.6, 1.2, n_items)
-    keen = np.linspace(-0.2, 0.2, N_PEOPLE)
-    yes = generator.random((n_items, N_PEOPLE)) < (hard[:, None] + keen).clip(0.02, 0.98)
+    keen = np.linspace(-0.2, 0.2, N_ANNOTATORS)
+    yes = generator.random((n_items, N_ANNOTATORS)) < (hard[:, None] + keen).clip(0.02, 0.98)
     items = Names([f"i{k}" for k in range(n_items)])
-    people = Names([f"a{k}" for k in range(N_PEOPLE)])
+    annotators = Names([f"a{k}" for k in range(N_ANNOTATORS)])
     item, who = (side.ravel() for side in np.indices(yes.shape))
     asked = Annotations.from_arrays(
-        item, who, yes.ravel().astype(np.int32), Nominal(("0", "1")), items=items, annotators=people
+        item,
+        who,
+        yes.ravel().astype(np.int32),
+        Nominal(("0", "1")),
+        items=items,
+        annotators=annotators,
     )
     texts = [f"{'good' if h > 0.5 else 'so'} ! {k}" for k, h in enumerate(hard)]
     return Corpus.build(
         name,
         items,
         {SOURCES[name].question: asked},
-        annotators=people,
+        annotators=annotators,
         contents={"text": Contents.distinct("text", texts)},
     )
 
@@ -48,7 +53,7 @@ def outcome(
     seed = [len(condition), sorted(MODELS).index(model), repeat]
     generator = np.random.default_rng(seed)
     n_members, n = MODELS[model].n_networks, len(items.label)
-    share = items.people[:, 1] + generator.normal(0, noise, n)
+    share = items.shares[:, 1] + generator.normal(0, noise, n)
     own = generator.normal(0, members, (n_members, n)) if n_members > 1 else np.zeros((1, n))
     yes = (share + own).clip(0.01, 0.99)
     mass = np.stack([1 - yes, yes], axis=2)

@@ -13,6 +13,7 @@ from dissensus.papers.framework.conditions import ComparisonCondition
 from dissensus.papers.framework.layout import Block, front_page, written
 from dissensus.papers.framework.models import Model
 from dissensus.papers.framework.verdicts import (
+    BEYOND,
     BetterThan,
     Claim,
     Report,
@@ -24,8 +25,9 @@ from dissensus.papers.framework.verdicts import (
 Summary = Callable[[Report], Block | None]  # a table written from the whole report
 READ = (
     'Scores are means +- standard deviations over fits. "less" is the difference from that model, '
-    "with a 95 % interval for other seeds and other items. p is corrected (Holm) over all tables; "
-    'one that is not counted, over itself. "holds": p is at most 0.05, and the model is better.'
+    "with a 95 % interval over seeds and items. p is corrected (Holm) over all "
+    'tables that count, in others over the table. "holds": p is at most 0.05, and the model is '
+    "better."
 )
 
 
@@ -41,7 +43,7 @@ def shown(
     digits: int,
     width: int | None,
 ) -> str:
-    """All tables of a report, and what became of the claims."""
+    """All tables of a report, and the claims with their verdicts."""
     parts: list[str | Block] = [front_page(report, title, notes)]
     for name, reported in report["conditions"].items():
         parts += [
@@ -118,7 +120,7 @@ def _verdict(claim: BetterThan | Claim, digits: int) -> Claim:
 
     def verdict(report: Report) -> str:
         where: dict[str, list[str]] = {}
-        entries = (entry for entry in report["claims"] if entry["claim"] == claim.claim)
+        entries = (e for e in report["claims"] if renamed(e["claim"]) == claim.claim)
         entry: Report = next(entries, {"tests": {}})  # an older report may not have the claim
         for name, test in entry["tests"].items():
             words = f"{name} ({claim.metric} {_tested(test, digits)})"
@@ -126,6 +128,11 @@ def _verdict(claim: BetterThan | Claim, digits: int) -> Claim:
         return "; ".join(f"{words}: {', '.join(names)}" for words, names in where.items())
 
     return claim.claim, verdict
+
+
+def renamed(claim: str) -> str:
+    """A claim as it reads now; reports saved before have "Ours: "."""
+    return claim.replace("Ours: ", BEYOND)
 
 
 def _unfinished(report: Report) -> str:

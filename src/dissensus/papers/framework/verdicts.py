@@ -12,8 +12,11 @@ from dissensus.evaluation.fit import number
 from dissensus.evaluation.significance.difference import p_text
 
 Report = dict[str, Any]
-Claim = tuple[str, Callable[[Report], str]]  # the claim, and what became of it
+Claim = tuple[
+    str, Callable[[Report], str]
+]  # the claim, and a function from the report to a verdict
 LEVEL, UNKNOWN = 0.05, "not shown"
+BEYOND = "Beyond the paper: "  # begins a claim that the paper does not make
 
 
 @dataclass(frozen=True)
@@ -21,7 +24,7 @@ class BetterThan:
     """The claim that one model has a better score than another; it is tested in every condition.
 
     Args:
-        claim: in the paper's words.
+        claim: as the paper states it.
         conditions: names of those that it is tested in; if empty, all that count and have both
             models.
         question: the first of each condition if None; also the name of a density reading, which may
@@ -75,11 +78,11 @@ def spread(scores: Sequence[float], digits: int = 2) -> str:
 
 
 def claims_text(report: Report, claims: Iterable[Claim], unknown: str = "") -> str:
-    """What became of the claims, a line each.
+    """Each claim with its verdict, a line each.
 
     Args:
-        unknown: said of a claim on which nothing is known yet; it is left out if this is empty.
+        unknown: the verdict on a claim that was not tested yet; if empty, the claim is left out.
     """
     verdicts = [(claim, verdict(report) or unknown) for claim, verdict in claims]
     lines = [f"- {claim}: {text}" for claim, text in verdicts if text]
-    return "\n".join(["What became of its claims", *lines]) if lines else ""
+    return "\n".join(["Claims", *lines]) if lines else ""

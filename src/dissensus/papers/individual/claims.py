@@ -1,8 +1,8 @@
-"""The claims of the paper, and what becomes of them."""
+"""The claims of the paper, and some beyond it."""
 
 from __future__ import annotations
 
-from dissensus.papers.framework.verdicts import BetterThan
+from dissensus.papers.framework.verdicts import BEYOND, BetterThan
 from dissensus.papers.individual.conditions import TWO
 from dissensus.papers.individual.figures import reading
 from dissensus.papers.individual.models import CONSENSUS, GRID_BASELINE, HEADS, MT, OH
@@ -124,21 +124,21 @@ CLAIMS: tuple[BetterThan, ...] = (
     ),
     *(
         BetterThan(
-            f"Ours: annotator heads predict the consensus better than a model of it ({question})",
+            f"{BEYOND}annotator heads predict the consensus better than a model of it ({question})",
             HEADS, CONSENSUS, "CCC", ASPECTS, question,
         )
         for question in (*TWO, "prosodic")
     ),
     *(
         BetterThan(
-            f"Ours: annotator heads predict each annotator better than a model of the consensus "
+            f"{BEYOND}annotator heads predict each annotator better than a model of the consensus "
             f"({question})",
             HEADS, CONSENSUS, "annotator CCC, mean", ASPECTS, question,
         )
         for question in (*TWO, "prosodic")
     ),
     BetterThan(
-        "Ours: annotator heads give a better density than the baseline, 8 x 8",
+        f"{BEYOND}annotator heads give a better density than the baseline, 8 x 8",
         HEADS, "grid-ours", TVD, SPEECH, FINER,
     ),
     *_of_one_question(),

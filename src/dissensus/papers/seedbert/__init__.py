@@ -1,6 +1,6 @@
 """SeedBERT (Sampath, Lin & Morency 2022): its Table 4 on public corpora, next to our figures.
 
-Where members look is a study of its own, `hypothesis`: its saved report is printed.
+Where members look is a separate study, `studies/hypothesis`, whose saved report is printed.
 """
 
 from __future__ import annotations
@@ -10,7 +10,12 @@ from dissensus.papers.framework.paper import Study
 from dissensus.papers.framework.reports import to_json
 from dissensus.papers.seedbert.agenda import plan
 from dissensus.papers.seedbert.analysis import KIND, judged
-from dissensus.papers.seedbert.conditions import CONDITIONS, N_REPEATS, Condition, with_choosing
+from dissensus.papers.seedbert.conditions import (
+    CONDITIONS,
+    N_REPEATS,
+    SeedBertCondition,
+    with_choosing,
+)
 from dissensus.papers.seedbert.corpora import SOURCES, read
 from dissensus.papers.seedbert.models import MODELS
 from dissensus.papers.seedbert.selection import outcomes
@@ -38,7 +43,7 @@ __all__ = [
     "CONDITIONS",
     "PAPER",
     "SOURCES",
-    "Condition",
+    "SeedBertCondition",
     "hypothesis",
     "hypothesis_shown",
     "named",

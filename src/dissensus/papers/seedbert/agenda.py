@@ -12,7 +12,7 @@ from dissensus.evaluation.execution.folder import FitFolder
 from dissensus.evaluation.fit import Job, Key
 from dissensus.papers.framework.fitted_paper import Plan
 from dissensus.papers.seedbert import corpora as of_paper
-from dissensus.papers.seedbert.conditions import N_FOLDS, Condition
+from dissensus.papers.seedbert.conditions import N_FOLDS, SeedBertCondition
 from dissensus.papers.seedbert.corpora import FIRST
 from dissensus.papers.seedbert.items import Items
 from dissensus.papers.seedbert.models import AT_ONCE, MODELS
@@ -37,7 +37,7 @@ ORDER = (  # what is trained first, where time is short
 
 def plan(
     corpora: Mapping[str, Corpus],
-    conditions: Sequence[Condition],
+    conditions: Sequence[SeedBertCondition],
     out: Path,
     runs: int,
     settings: Sequence[tuple[str, str]],
@@ -95,7 +95,7 @@ class Agenda:
     """
 
     place: FitFolder
-    conditions: Sequence[Condition]
+    conditions: Sequence[SeedBertCondition]
     runs: int
     together: bool = False
     _out: set[Key] = field(default_factory=set)  # begun, and not ended
@@ -141,7 +141,7 @@ class Agenda:
             else:
                 return  # what the rest waits for has failed, or there was no time for it
 
-    def _stage(self, condition: Condition) -> _Stage:
+    def _stage(self, condition: SeedBertCondition) -> _Stage:
         keys = [k for k in condition.keys(self.runs) if k in self._left[condition.name]]
         waits_for = condition.choosing if condition.waits else None
         return _Stage(
@@ -158,7 +158,7 @@ class Agenda:
         try:
             variant, _ = best_variant(self.place.folder)
         except DataError:
-            return []  # the first corpus was not asked for, and is not there
+            return []  # the first corpus is not part of this run
         stages = []
         for condition in self._confirm:
             more = set(condition.keys(self.runs, variant)) - set(condition.keys(self.runs))
@@ -169,7 +169,7 @@ class Agenda:
             stages.append(_Stage(self._grouped(condition, missing), ready))
         return stages
 
-    def _grouped(self, condition: Condition, keys: Sequence[Key]) -> list[Job]:
+    def _grouped(self, condition: SeedBertCondition, keys: Sequence[Key]) -> list[Job]:
         """Keys of a model make up one job, as many as are trained side by side."""
         if not self.together:
             return [(key,) for key in keys]

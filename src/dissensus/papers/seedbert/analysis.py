@@ -17,7 +17,13 @@ from dissensus.papers.framework.differences import accuracy_and_f1, correct, ove
 from dissensus.papers.framework.reports import begun_with, head
 from dissensus.papers.seedbert.conditions import CONDITIONS, N_REPEATS
 from dissensus.papers.seedbert.corpora import FIRST, SOURCES
-from dissensus.papers.seedbert.figures import Figures, biases_of_annotators, in_short, nearer
+from dissensus.papers.seedbert.figures import (
+    ANNOTATORS,
+    Figures,
+    biases_of_annotators,
+    in_short,
+    nearer,
+)
 from dissensus.papers.seedbert.items import Items
 from dissensus.papers.seedbert.models import (
     DEEP,
@@ -63,7 +69,7 @@ def judged(path: Path) -> dict[str, Any]:
         "again": again(_of_kind(figures_of, "again")),
         "tempering": tempering(_chosen(figures_of)),
         "number": _of_number(figures_of),
-        "people": {
+        ANNOTATORS: {
             corpus: biases_of_annotators(f.items) for corpus, f in _chosen(figures_of).items()
         },
         "kappas": _kappas(path),
@@ -99,7 +105,7 @@ def _variant(path: Path) -> tuple[str, str] | None:
 
 
 def _missing(done: Sequence[Outcome], variant: str | None) -> dict[str, Any]:
-    """Condition -> model -> how many trainings are not done, of how many."""
+    """SeedBertCondition -> model -> how many trainings are not done, of how many."""
     there = {outcome.key for outcome in done}
     missing: dict[str, Any] = {}
     for name, condition in CONDITIONS.items():
@@ -263,7 +269,7 @@ def _kappas(path: Path) -> dict[str, float]:
         try:
             kappas = Items.load(path, source.name).kappas
         except DataError:
-            continue  # this corpus was not asked for
+            continue  # this corpus was not run
         if len(kappas):
             return dict(zip(("any", "most", "all"), map(float, kappas), strict=True))
     return {}

@@ -1,4 +1,4 @@
-"""What the paper claims, and what became of it here, in plain words."""
+"""The claims of the paper, each with a verdict."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import numpy as np
 
 from dissensus.evaluation.fit import number
 from dissensus.papers.framework.verdicts import (
+    BEYOND,
     LEVEL,
     UNKNOWN,
     Claim,
@@ -16,38 +17,42 @@ from dissensus.papers.framework.verdicts import (
 )
 from dissensus.papers.seedbert.conditions import CONDITIONS
 from dissensus.papers.seedbert.corpora import FIRST, SOURCES
+from dissensus.papers.seedbert.figures import ANNOTATORS
 from dissensus.papers.seedbert.models import DEEP, MODELS, SEEDS, SINGLE, TABLE_4
 from dissensus.papers.seedbert.scoring import DISTANCES, MEAN, READ_OUTS, TEMPERED, VOTES
 from dissensus.papers.seedbert.selection import BY
 from dissensus.papers.seedbert.studies.temperature import ENSEMBLES
 
-WANTED = 2  # corpora on which the variant is to be nearer
+WANTED = 2  # corpora on which the variant has to be closer
 UNCORRECTED = " (by intervals of 95 %, not corrected)"
 UNIFORM = 0.9  # a mean entropy above this share of the highest
 READS = {VOTES: "votes", MEAN: "mean probability", TEMPERED: "mean, with temperature"}
 
 
 def claims(report: Report) -> str:
-    """What the paper claims, and what became of it here."""
+    """The claims of the paper and our additional questions, a line each."""
     every: tuple[Claim, ...] = (
         ("SeedBERT outperforms BERT and BNN (Table 4)", lambda r: _outperforms(r, False)),
         ("It outperforms models that learn from all annotators", lambda r: _outperforms(r, True)),
         (
-            "Its votes are nearer to the annotators than one network's distribution (Figure 3)",
+            "Its votes are closer to the annotators than one network's distribution (Figure 3)",
             _recovers,
         ),
         ("A single network predicts near-uniform distributions whatever the input", _near_uniform),
         ("Members are biased towards certain answers, as annotators are", _biased),
         ("Annotators agree less on what is most present (Table 1)", _agree_less),
-        ("Ours: seeds of the last layer alone against a deep ensemble of equal size", _deep),
-        ("Ours: the best variant is nearer than one network with temperature", _confirmed),
-        ("Ours: what of that comes from smoothing votes, not from members", _smoothing),
-        (f"Ours, after the fact: what the choice on {FIRST} hung on", _hung_on),
+        (f"{BEYOND}seeds of the last layer compared with a deep ensemble of the same size", _deep),
+        (f"{BEYOND}the best variant is closer than one network with temperature", _confirmed),
+        (f"{BEYOND}how much of that comes from smoothing votes, not from members", _smoothing),
+        (f"{BEYOND}post hoc, what the choice on {FIRST} depended on", _hung_on),
         (
-            "Ours, after the fact: ensembles are nearer than one network if all have temperature",
+            f"{BEYOND}post hoc, ensembles are closer than one network if all have temperature",
             _calibrated,
         ),
-        ("Ours, again on other items: ensembles are nearer, all with temperature", _again),
+        (
+            f"{BEYOND}repeated on other items, ensembles are closer, all with temperature",
+            _again,
+        ),
     )
     return claims_text(report, every, unknown="not run yet")
 
@@ -61,7 +66,7 @@ def _counted(report: Report, *kinds: str) -> dict[str, Report]:
 
 
 def _outperforms(report: Report, oracle: bool) -> str:
-    """In how many comparisons it is ahead, and where that is beyond doubt."""
+    """In how many comparisons it is ahead, and where that is significant."""
     where_of: dict[str, list[str]] = {}
     ahead = n = 0
     for name, condition in _counted(report, "chosen", "paper").items():
@@ -73,7 +78,7 @@ def _outperforms(report: Report, oracle: bool) -> str:
     if not n:
         return ""
     sure = [f"{words}: {', '.join(where)}" for words, where in where_of.items() if words != UNKNOWN]
-    return "; ".join([f"ahead in {ahead} of {n} comparisons", *(sure or ["none beyond doubt"])])
+    return "; ".join([f"better in {ahead} of {n} comparisons", *(sure or ["none is significant"])])
 
 
 def _recovers(report: Report) -> str:
@@ -86,9 +91,9 @@ def _recovers(report: Report) -> str:
 
 
 def _side(test: Report) -> str:
-    """Nearer or farther, if the interval leaves out 0."""
+    """Closer or farther, if the interval excludes 0."""
     low, high = number(test["low"]), number(test["high"])
-    side = "nearer" if high < 0 else "farther" if low > 0 else UNKNOWN
+    side = "closer" if high < 0 else "farther" if low > 0 else UNKNOWN
     return f"{side} ({number(test['effect']):+.3f})"
 
 
@@ -99,10 +104,10 @@ def _near_uniform(report: Report) -> str:
         if single is None:
             continue
         entropy = float(np.mean(single["reads"][MEAN]["entropy"]))
-        people = number(condition["floors"]["people"]["entropy"])
-        words = "so" if entropy > UNIFORM else "not so"
+        annotators = number(condition["floors"][ANNOTATORS]["entropy"])
+        words = "true" if entropy > UNIFORM else "not true"
         parts.append(
-            f"{words} in {name}: entropy {entropy:.2f} of the highest, annotators' {people:.2f}"
+            f"{words} in {name}: entropy {entropy:.2f} of the maximum, annotators' {annotators:.2f}"
         )
     return "; ".join(parts)
 
@@ -113,13 +118,15 @@ def _biased(report: Report) -> str:
         biases = condition["models"].get(SEEDS, {}).get("biases")
         if not biases:
             continue
-        people = report["people"].get(CONDITIONS[name].corpus)
-        beside = (
-            f", annotators' by {100 * people['sd']:.1f}" if people else ", no ids of annotators"
+        annotators = report[ANNOTATORS].get(CONDITIONS[name].corpus)
+        compared = (
+            f", annotators' by {100 * annotators['sd']:.1f}"
+            if annotators
+            else ", no ids of annotators"
         )
         parts.append(
             f"{name}: members' rates of an answer differ by {100 * biases['sd']:.1f} points (sd)"
-            f"{beside}; beyond chance in {100 * biases['differ']:.0f} % of fits"
+            f"{compared}; more than by chance in {100 * biases['differ']:.0f} % of fits"
         )
     return "; ".join(parts)
 
@@ -130,7 +137,7 @@ def _agree_less(report: Report) -> str:
         return ""
     lower = kappas["most"] < min(kappas["any"], kappas["all"])
     figures = ", ".join(f"{name} {kappas[name]:.2f}" for name in ("any", "most", "all"))
-    return f"{'so' if lower else 'not so'} on snow2008 ({figures})"
+    return f"{'true' if lower else 'not true'} on snow2008 ({figures})"
 
 
 def _deep(report: Report) -> str:
@@ -144,7 +151,7 @@ def _deep(report: Report) -> str:
 
 
 def _confirmed(report: Report) -> str:
-    """On how many of the other corpora the chosen variant is nearer, by the corrected test."""
+    """On how many of the other corpora the chosen variant is closer, by the corrected test."""
     variant = report["variant"]
     if not variant:
         return f"not chosen yet, {FIRST} lacks some of the variants"
@@ -152,11 +159,13 @@ def _confirmed(report: Report) -> str:
     there = [name for name in others if name in variant["against"]]
     which = f"{MODELS[variant['model']].called}, {variant['read']}"
     if not there:
-        return f"chosen on {FIRST}: {which}; not put to the test yet on {', '.join(others)}"
+        return f"chosen on {FIRST}: {which}; not tested yet on {', '.join(others)}"
     nearer = [name for name in there if _is_nearer(variant["against"][name][TEMPERED][BY])]
     lacking = [name for name in others if name not in there]
     met = (
-        "" if lacking else f"; the bar of {WANTED} is {'' if len(nearer) >= WANTED else 'not '}met"
+        ""
+        if lacking
+        else f"; the criterion ({WANTED} corpora) is {'' if len(nearer) >= WANTED else 'not '}met"
     )
     tail = f"; not run yet: {', '.join(lacking)}" if lacking else met
     named = f" ({', '.join(nearer)})" if nearer else ""
@@ -174,22 +183,22 @@ def _is_nearer(test: Report) -> bool:
 
 
 def _smoothing(report: Report) -> str:
-    """The chosen variant against one network's answer, counted and smoothed as votes are."""
+    """The chosen variant against one network's answer, counted and smoothed like votes."""
     variant = report["variant"]
     if not variant or variant["read"] != VOTES:
-        return "the variant that was chosen is not read as votes" if variant else ""
+        return "the chosen variant is not read as votes" if variant else ""
     parts = []
     for corpus in (name for name in SOURCES if name in variant["against"]):
         against = variant["against"][corpus]
         left, whole = (against[read][BY] for read in (VOTES, TEMPERED))
         parts.append(
             f"{corpus}: {number(whole['effect']):+.3f} against one network with temperature, "
-            f"{_side(left)} against its answer counted five times"
+            f"{_side(left)} against its answer counted as five votes"
         )
     return "; ".join(parts)
 
 
-# ---- after the fact ----
+# ---- post hoc ----
 
 
 def called(which: Report) -> str:
@@ -198,7 +207,7 @@ def called(which: Report) -> str:
 
 
 def other_choices(variant: Report) -> dict[str, list[str]]:
-    """What other distances would have chosen, where that is another one: variant -> distances."""
+    """Variants that other distances would have chosen: variant -> distances."""
     names_of: dict[str, list[str]] = {}
     for distance in DISTANCES:
         if called(variant["by"][distance]) != called(variant):
@@ -207,7 +216,7 @@ def other_choices(variant: Report) -> dict[str, list[str]]:
 
 
 def _hung_on(report: Report) -> str:
-    """Other distances' choices, and fits whose temperature few labels have made too low."""
+    """Other distances' choices, and fits whose temperature is too low because of few labels."""
     variant = report["variant"]
     if not variant:
         return ""
@@ -217,14 +226,15 @@ def _hung_on(report: Report) -> str:
     tempering = report["tempering"][FIRST]
     few, many = tempering["rare"]
     parts.append(
-        f"a temperature is chosen by {tempering['items']:.0f} items of a fit, {few} to {many} of "
-        "them of the rarer label"
+        f"a temperature is chosen by {tempering['items']:.0f} items of a fit, of which {few} to "
+        f"{many} have the rarer label"
     )
     models = {which["model"] for which in (variant, *variant["by"].values())}
     for model in (name for name in MODELS if name in models):
         of_model = tempering["models"][model]
         sentence = (
-            f"{MODELS[model].called}: below 1 in {of_model['below']} of {of_model['fits']} fits"
+            f"{MODELS[model].called}: temperature below 1 in {of_model['below']} of "
+            f"{of_model['fits']} fits"
         )
         if 0 < of_model["below"] < of_model["fits"]:
             sentence += (
@@ -237,20 +247,20 @@ def _hung_on(report: Report) -> str:
 
 
 def _calibrated(report: Report) -> str:
-    """On how many of the other corpora each ensemble is nearer, by the corrected test."""
+    """On how many of the other corpora each ensemble is closer, by the corrected test."""
     sentence = _on_how_many(report["calibrated"], _others())
-    return f"{sentence}. Not the variant that was chosen: no proof" if sentence else ""
+    return f"{sentence}. Not the chosen variant, so not a confirmation" if sentence else ""
 
 
 def _again(report: Report) -> str:
-    """The same on other items, and whether the bar is met there."""
+    """The same on other items, and whether the criterion is met there."""
     corpora = [name for name, source in SOURCES.items() if source.again]
     sentence = _on_how_many(report["again"], corpora)
     if not sentence or any(name not in report["again"] for name in corpora):
         return sentence
     tests = [report["again"][name][DEEP][SINGLE][BY] for name in corpora]
-    met = "" if sum(map(_is_nearer, tests)) >= WANTED else "not "
-    return f"{sentence}; the bar of {WANTED} is {met}met by {MODELS[DEEP].called}"
+    met = "meets" if sum(map(_is_nearer, tests)) >= WANTED else "does not meet"
+    return f"{sentence}; {MODELS[DEEP].called} {met} the criterion ({WANTED} corpora)"
 
 
 def _on_how_many(of_corpus: Report, corpora: list[str]) -> str:
@@ -271,7 +281,7 @@ def _on_how_many(of_corpus: Report, corpora: list[str]) -> str:
 
 
 def _effect(name: str, test: Report) -> str:
-    """How much nearer on a corpus, and what the corrected test says if it is not that."""
+    """How much closer on a corpus, and the result of the corrected test if it is not closer."""
     sure = number(test["adjusted"]) <= LEVEL
     words = "" if _is_nearer(test) else ", farther" if sure else f", {UNKNOWN}"
     return f"{name} ({number(test['effect']):+.4f}{words})"

@@ -19,7 +19,7 @@ N_FOLDS, N_REPEATS = 5, 5
 
 
 @dataclass(frozen=True)
-class Condition:
+class SeedBertCondition:
     """Models on a corpus.
 
     Args:
@@ -65,32 +65,32 @@ class Condition:
         return self.kind == "chosen" and self.corpus != FIRST
 
 
-def _of(name: str) -> tuple[Condition, ...]:
+def _of(name: str) -> tuple[SeedBertCondition, ...]:
     """All conditions of a corpus."""
     if SOURCES[name].again:
-        return (Condition(name, name, "again", (SINGLE, SEEDS, DEEP)),)
-    plain = Condition(name, name, "chosen", (SINGLE, SEEDS, DEEP, *TABLE_4))
+        return (SeedBertCondition(name, name, "again", (SINGLE, SEEDS, DEEP)),)
+    plain = SeedBertCondition(name, name, "chosen", (SINGLE, SEEDS, DEEP, *TABLE_4))
     plain = replace(plain, models=tuple(dict.fromkeys(plain.models)))
     if name == FIRST:
         plain = replace(plain, models=(SINGLE, *VARIANTS, *TABLE_4[1:-1]))
     folds = 2 if name in ("ConvAbuse", "MD-Agreement") else N_FOLDS
     conditions = [
-        Condition(f"{name}-choose", name, "choose", TABLE_4, folds),
+        SeedBertCondition(f"{name}-choose", name, "choose", TABLE_4, folds),
         plain,
-        Condition(f"{name}-paper", name, "paper", TABLE_4),
+        SeedBertCondition(f"{name}-paper", name, "paper", TABLE_4),
     ]
     many = {FIRST: (f"{SEEDS}-{MANY}", f"{DEEP}-{MANY}"), "ConvAbuse": (f"{SEEDS}-{MANY}",)}
     if name in many:
-        conditions.append(Condition(f"{name}-many", name, "many", many[name], repeats=2))
+        conditions.append(SeedBertCondition(f"{name}-many", name, "many", many[name], repeats=2))
     return tuple(conditions)
 
 
-CONDITIONS: dict[str, Condition] = {
+CONDITIONS: dict[str, SeedBertCondition] = {
     condition.name: condition for name in SOURCES for condition in _of(name)
 }
 
 
-def with_choosing(named: Iterable[Condition]) -> list[Condition]:
+def with_choosing(named: Iterable[SeedBertCondition]) -> list[SeedBertCondition]:
     """These conditions, and those in which their settings are chosen."""
     wanted = set(named)
     wanted |= {CONDITIONS[c.choosing] for c in wanted if c.waits}
@@ -106,7 +106,7 @@ def folds(corpus: Corpus, source: Source) -> list[list[Fold]]:
     return [[fold for fold in dealt if fold.run == run] for run in range(N_REPEATS)]
 
 
-def to_choose(corpus: Corpus, condition: Condition) -> list[Fold]:
+def to_choose(corpus: Corpus, condition: SeedBertCondition) -> list[Fold]:
     """Of each of the first folds' training parts a fifth to judge settings on, the rest to learn
     from."""
     source = condition.source

@@ -19,7 +19,7 @@ N_SAMPLED = 2000  # items of the larger corpora, a fixed sample
 TURNS = "prev_agent+prev_user+agent+user"
 TEXT = "minilm:max_length=64"
 NONE = "none"
-SHARED = 60  # votes that a rater has, so that two to six emotions share them evenly
+SHARED = 60  # votes of an annotator, so that two to six emotions share them evenly
 THRESHOLD = 50  # of 100, above which an emotion counts as present
 
 
@@ -140,21 +140,20 @@ def is_rated(corpus: Corpus) -> bool:
 
 
 def kappas(corpus: Corpus) -> dict[str, float]:
-    """Cohen's kappa, the mean over pairs of raters, of the three questions of the paper's Table 1.
+    """Cohen's kappa of the three questions of the paper's Table 1, mean over pairs of annotators.
 
     An emotion is present where it is rated above 50 of 100. Of several that are most present, the
     first counts.
     """
-    ratings, item, who = _ratings(corpus)
+    ratings, item, annotator = _ratings(corpus)
     present = ratings > THRESHOLD
     most = ratings.argmax(axis=1)
     most = np.where(ratings.any(axis=1), most, len(EMOTIONS))
 
     def kappa(answer: np.ndarray, n_values: int) -> float:
         scale = Nominal(tuple(str(value) for value in range(n_values)))
-        people = corpus.annotators
         answers = Annotations.from_arrays(
-            item, who, answer, scale, items=corpus.items, annotators=people
+            item, annotator, answer, scale, items=corpus.items, annotators=corpus.annotators
         )
         return mean_kappa(answers)
 
@@ -167,7 +166,7 @@ def kappas(corpus: Corpus) -> dict[str, float]:
 
 
 def _ratings(corpus: Corpus) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Of each response the six ratings, (n_responses, 6), its item and its rater."""
+    """Of each response the six ratings, (n_responses, 6), its item and its annotator."""
     joint = corpus.joint(*EMOTIONS)
     ratings = np.stack([np.asarray(joint.answers[name], float) for name in EMOTIONS], axis=1)
     assert joint.annotator is not None
@@ -175,7 +174,7 @@ def _ratings(corpus: Corpus) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def _most_present(ratings: np.ndarray) -> np.ndarray:
-    """How a rater's vote is shared between emotions, and none behind them: (n_responses, 7)."""
+    """The share of an annotator's vote for each emotion, and last for none: (n_responses, 7)."""
     highest = ratings.max(axis=1, keepdims=True)
     chosen = (ratings == highest) & (highest > 0)
     votes = np.column_stack([chosen, highest[:, 0] <= 0]).astype(float)

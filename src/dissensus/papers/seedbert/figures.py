@@ -13,7 +13,7 @@ from dissensus.evaluation import Difference
 from dissensus.evaluation.significance.resampling import macro_f1
 from dissensus.metrics.uncertainty import EVEN, normalised_entropy
 from dissensus.papers.framework.differences import over, short
-from dissensus.papers.seedbert.conditions import N_FOLDS, Condition
+from dissensus.papers.seedbert.conditions import N_FOLDS, SeedBertCondition
 from dissensus.papers.seedbert.items import Items
 from dissensus.papers.seedbert.outcome import Outcome
 from dissensus.papers.seedbert.scoring import (
@@ -26,6 +26,7 @@ from dissensus.papers.seedbert.scoring import (
 )
 
 LEVEL = 0.05
+ANNOTATORS, ANNOTATOR_PRIOR = "people", "prior of people"  # keys in saved reports
 _Scores = dict[tuple[str, int, str, int | None], dict[str, np.ndarray]]
 
 
@@ -33,13 +34,13 @@ _Scores = dict[tuple[str, int, str, int | None], dict[str, np.ndarray]]
 class Figures:
     """What the models of a condition came to, as far as they are done."""
 
-    condition: Condition
+    condition: SeedBertCondition
     items: Items
     done: dict[str, dict[int, Outcome]]  # model -> repetition -> outcome
     _scores: _Scores = field(default_factory=dict)
 
     @classmethod
-    def of(cls, condition: Condition, items: Items, outcomes: Iterable[Outcome]) -> Figures:
+    def of(cls, condition: SeedBertCondition, items: Items, outcomes: Iterable[Outcome]) -> Figures:
         done: dict[str, dict[int, Outcome]] = {}
         for outcome in sorted(outcomes, key=lambda o: o.repeat):
             done.setdefault(outcome.model, {})[outcome.repeat] = outcome
@@ -105,9 +106,9 @@ class Figures:
             for name in DISTANCES
         }
         each = [distribution(self.done[model][r], self.items, read) for r in repeats]
-        people = normalised_entropy(self.items.people)
+        annotators = normalised_entropy(self.items.shares)
         sure = [normalised_entropy(mass) for mass in each]
-        figures["entropy correlation"] = _rounded(_pearson(people, one) for one in sure)
+        figures["entropy correlation"] = _rounded(_pearson(annotators, one) for one in sure)
         figures["entropy"] = _rounded(one.mean() for one in sure)
         figures["moves"] = _rounded(np.abs(m - m.mean(axis=0)).sum(axis=1).mean() / 2 for m in each)
         return figures
@@ -140,21 +141,21 @@ class Figures:
         return {
             "majority": _joined(of_fits(predicted, items, repeat) for repeat in repeats),
             "prior": self._prior(votes),
-            "prior of people": self._prior(items.people),
-            "people": {name: float(distance(items.people, items.people).mean())
+            ANNOTATOR_PRIOR: self._prior(items.shares),
+            ANNOTATORS: {name: float(distance(items.shares, items.shares).mean())
                        for name, distance in DISTANCES.items()}
-            | {"entropy": float(normalised_entropy(items.people).mean())},
+            | {"entropy": float(normalised_entropy(items.shares).mean())},
         }  # fmt: skip
 
     def _prior(self, shares: np.ndarray) -> dict[str, float]:
         """How far the mean of training items is from the annotators of test items."""
         distances: dict[str, list[float]] = {name: [] for name in DISTANCES}
         for of_item in self.items.folds:
-            prior = np.empty_like(self.items.people)
+            prior = np.empty_like(self.items.shares)
             for fold in range(N_FOLDS):
                 prior[of_item == fold] = shares[of_item != fold].mean(axis=0)
             for name, distance in DISTANCES.items():
-                distances[name].append(float(distance(self.items.people, prior).mean()))
+                distances[name].append(float(distance(self.items.shares, prior).mean()))
         return {name: float(np.mean(of_repeats)) for name, of_repeats in distances.items()}
 
 

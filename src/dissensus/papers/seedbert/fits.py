@@ -22,7 +22,13 @@ from dissensus.methods.framework.stacked_fits import fit_many, worth_stacking
 from dissensus.methods.framework.trained import TrainedMethod
 from dissensus.papers.framework.machine import machine, quick
 from dissensus.papers.framework.runs import reason
-from dissensus.papers.seedbert.conditions import CONDITIONS, Condition, folds, seed_of, to_choose
+from dissensus.papers.seedbert.conditions import (
+    CONDITIONS,
+    SeedBertCondition,
+    folds,
+    seed_of,
+    to_choose,
+)
 from dissensus.papers.seedbert.models import AS_PAPER, AT_ONCE, MODELS, built, trials, tuned_as
 from dissensus.papers.seedbert.outcome import Outcome
 from dissensus.papers.seedbert.selection import chosen
@@ -98,7 +104,7 @@ class Task:
         encoder = self.encoders.get(condition.corpus, condition.source.readers())
         return built(key.method, encoder, settings, self.typed)
 
-    def _settings(self, condition: Condition, key: Key) -> dict[str, Any]:
+    def _settings(self, condition: SeedBertCondition, key: Key) -> dict[str, Any]:
         if condition.kind == "choose":
             return trials(key.method)[key.seed]
         if condition.kind == "paper":
@@ -180,14 +186,14 @@ class Opened:
     _folds: dict[str, Any] = field(default_factory=dict)
     _parts: dict[tuple[str, str], tuple[Corpus, Corpus]] = field(default_factory=dict)
 
-    def folds(self, condition: Condition) -> list[list[Fold]]:
+    def folds(self, condition: SeedBertCondition) -> list[list[Fold]]:
         name = condition.corpus
         if name not in self._folds:
             self._folds[name] = folds(self.corpora[name], condition.source)
         by_repeat: list[list[Fold]] = self._folds[name]
         return by_repeat
 
-    def to_choose(self, condition: Condition) -> list[Fold]:
+    def to_choose(self, condition: SeedBertCondition) -> list[Fold]:
         if condition.name not in self._folds:
             self._folds[condition.name] = to_choose(self.corpora[condition.corpus], condition)
         inner_folds: list[Fold] = self._folds[condition.name]

@@ -51,8 +51,8 @@ class Items:
         )
 
     @property
-    def people(self) -> np.ndarray:
-        """The share of annotators who gave each answer, (n_items, n_values)."""
+    def shares(self) -> np.ndarray:
+        """The share of annotators that gave each answer, (n_items, n_values)."""
         return self.counts / self.counts.sum(axis=1, keepdims=True)
 
     def keep(self, folder: Path) -> None:

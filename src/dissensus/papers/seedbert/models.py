@@ -28,7 +28,7 @@ class Model:
     Args:
         called: its name in tables.
         method: its name in `METHODS`.
-        given: settings beside those that are tried.
+        given: settings other than those that are tried.
         oracle: whether it sees more than one label of an item.
         tuned_as: the model whose chosen settings it has; itself if left out.
     """

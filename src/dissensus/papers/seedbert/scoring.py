@@ -22,7 +22,7 @@ def vote_counts(outcome: Outcome, n_values: int, n_members: int | None = None) -
     """How many members give which answer, (n_items, n_values).
 
     A single network counts as five members that all answer the same: what votes owe to the half
-    that is added to them, and what to members who differ, can be told apart.
+    that is added to them can be separated from the effect of members that differ.
     """
     members = outcome.votes[:n_members]
     if not len(members):
@@ -84,9 +84,9 @@ def score_of_items(
     """
     distributions = distribution(outcome, items, read, n_members)
     distances = {
-        name: distance(items.people, distributions) for name, distance in DISTANCES.items()
+        name: distance(items.shares, distributions) for name, distance in DISTANCES.items()
     }
     if read == VOTES:
         counts = vote_counts(outcome, len(items.values), n_members)
-        distances["cross-entropy"] = soft.cross_entropy(items.people, smoothed_votes(counts))
+        distances["cross-entropy"] = soft.cross_entropy(items.shares, smoothed_votes(counts))
     return distances

@@ -14,6 +14,7 @@ from dissensus.papers.framework.verdicts import Report, holds, interval, points,
 from dissensus.papers.seedbert.claims import READS, called, claims, other_choices
 from dissensus.papers.seedbert.conditions import CONDITIONS
 from dissensus.papers.seedbert.corpora import FIRST, SOURCES
+from dissensus.papers.seedbert.figures import ANNOTATOR_PRIOR, ANNOTATORS
 from dissensus.papers.seedbert.models import DEEP, MODELS, SEEDS, SINGLE, TABLE_4, VARIANTS
 from dissensus.papers.seedbert.printed import KAPPA, QUESTIONS, TABLE, TITLE
 from dissensus.papers.seedbert.scoring import DISTANCES, MEAN, READ_OUTS, TEMPERED, VOTES
@@ -23,16 +24,17 @@ from dissensus.papers.seedbert.studies.temperature import ENSEMBLES, MEMBER
 KINDS = {"chosen": "settings chosen", "paper": "the paper's rate and epochs", "many": "20 members"}
 COUNTED = tuple(name for name, source in SOURCES.items() if source.counted)
 OTHER = (
-    "The paper's corpus (500 clips, six emotions) is not public: its figures are shown beside "
-    "those of other corpora, and only the order of methods can be compared. The encoder is MiniLM, "
+    "The paper's corpus (500 clips, six emotions) is not public. Our figures are from other "
+    "corpora, so only the order of methods can be compared. The encoder is MiniLM, "
     "not BERT."
 )
 RECOVERED = (
     "Distances from the annotators' answers, mean over items and repetitions: cross-entropy and "
-    "JSD in nats, TVD; votes with one half added to each value in the cross-entropy. Votes of a "
+    "JSD in nats, TVD. For the cross-entropy of votes, one half is added to each value. Votes of a "
     "single network: its answer counts five times. corr.: Pearson's correlation of entropies over "
-    "items; entropy: mean, as a share of the highest. Every temperature is chosen by the labels of "
-    "items set aside, the same way for all. oracle: learns from all answers, not from one label."
+    "items; entropy: mean, as a share of the maximum. Every temperature is chosen on the labels of "
+    "held-out items, in the same way for all models. oracle: learns from all answers, not from one "
+    "label per item."
 )
 
 
@@ -54,8 +56,8 @@ def _about(report: Report) -> str:
     typed = ", ".join(f"{name}={value}" for name, value in report["settings"].items())
     missing = sum(counts[0] for of in report["missing"].values() for counts in of.values())
     unfinished = (
-        f"{report['done']} of {report['done'] + missing} trainings are done; what is missing "
-        "stands at the end, and no figure of it is shown."
+        f"{report['done']} of {report['done'] + missing} fits are done; those that are missing "
+        "are listed at the end and are not in the tables."
     )
     after = f" ({typed})" if typed else ""
     return front_page(report, TITLE, OTHER, unfinished if missing else "", after=after)
@@ -88,10 +90,10 @@ def _table_4(report: Report) -> str | Block:
     names = ["", "accuracy: paper", "accuracy: ours", "F1: paper", "F1: ours", "fits"]
     names += ["SeedBERT's accuracy over it", "SeedBERT's F1 over it"]
     notes = (
-        "In percent, mean +- standard deviation over fits (folds, dealt out up to five times); "
-        "F1 is macro-F1. SeedBERT over it: points, with a 95 % interval for other fits on other "
-        'items; p is corrected (Holm) over all of this table; "holds": it is at most 0.05. '
-        'Where "one repetition" stands, intervals and p are for other items only.'
+        "In percent, mean +- standard deviation over fits (folds, up to five repetitions); F1 is "
+        "macro-F1. SeedBERT over it: the difference in points, with a 95 % interval over fits and "
+        'items; p is corrected (Holm) over this table; "holds": p is at most 0.05. '
+        'With "one repetition", intervals and p are over items only.'
     )
     return Block("Table 4: accuracy and F1", [names, *rows], notes)
 
@@ -125,11 +127,11 @@ def _recovered(report: Report) -> str | Block:
     for name, block in report["conditions"].items():
         rows.append([title(name, block)])
         floors = block["floors"]
-        entropy = f"{floors['people']['entropy']:.3f}"
-        rows.append(["  annotators themselves", "", *_distances(floors["people"]), "1", entropy])
+        entropy = f"{floors[ANNOTATORS]['entropy']:.3f}"
+        rows.append(["  annotators themselves", "", *_distances(floors[ANNOTATORS]), "1", entropy])
         rows.append(["  prior: shares of labels", "", *_distances(floors["prior"]), "-", ""])
         rows.append(["  prior: shares of annotators' answers, oracle", "",
-                     *_distances(floors["prior of people"]), "-", ""])  # fmt: skip
+                     *_distances(floors[ANNOTATOR_PRIOR]), "-", ""])  # fmt: skip
         for model, of_model in block["models"].items():
             name = f"  {MODELS[model].called}"
             for read in READ_OUTS:
@@ -138,7 +140,11 @@ def _recovered(report: Report) -> str | Block:
     if not rows:
         return ""
     names = ["", "read as", "cross-entropy", "JSD", "TVD", "corr.", "entropy"]
-    return Block("How far the recovered distribution is", [names, *rows], RECOVERED)
+    return Block(
+        "Distance of the recovered distribution from the annotators' answers",
+        [names, *rows],
+        RECOVERED,
+    )
 
 
 def _distances(figures: Report) -> list[str]:
@@ -163,7 +169,7 @@ def mean(values: list[Any]) -> float:
 def _variants(report: Report) -> str | Block:
     variant = report["variant"]
     if not variant:
-        return f"Which variant recovers best: not chosen yet, {FIRST} lacks some of the variants"
+        return f"The closest variant: not chosen yet, {FIRST} lacks some of the variants"
     rows = [[f"cross-entropy on {FIRST}", *READS.values()]]
     for model in VARIANTS:
         of_read = variant["scores"][model]
@@ -172,8 +178,10 @@ def _variants(report: Report) -> str | Block:
         rows.append([f"  {MODELS[model].called}", *cells])
     others = other_choices(variant)
     others_text = "; ".join(f"by {' and '.join(names)}: {which}" for which, names in others.items())
-    notes = f"Another distance would have chosen another one, {others_text}." if others_text else ""
-    return Block("Which variant recovers best (*), chosen here", rows, notes)
+    notes = (
+        f"Other distances would have chosen another variant ({others_text})." if others_text else ""
+    )
+    return Block("The variant closest to the annotators (*), chosen here", rows, notes)
 
 
 def _confirmed(report: Report) -> str | Block:
@@ -189,29 +197,29 @@ def _confirmed(report: Report) -> str | Block:
             verdict = _nearer(tests[BY]) if read == TEMPERED and corpus != FIRST else ""
             yield [f"  less single, {READS[read]}", *cells, verdict]
 
-    heading = f"Is it nearer than one network elsewhere: {called(variant)}"
-    rows = _by_corpus(variant["against"], ", where it was chosen: no proof", rows_of)
+    heading = f"Is it closer than one network on other corpora: {called(variant)}"
+    rows = _by_corpus(variant["against"], ", where it was chosen: not a confirmation", rows_of)
     notes = (
-        "Below 0: nearer to the annotators than one network. What counts is the cross-entropy "
-        "against one network with temperature, corrected (Holm) over the other corpora; the rest "
-        "is not corrected."
+        "Below 0: closer to the annotators than one network. The test that counts is the "
+        "cross-entropy against one network with temperature, corrected (Holm) over the other "
+        "corpora; the others are not corrected."
     )
     return Block(heading, rows, notes)
 
 
 def _calibrated(report: Report) -> str | Block:
-    """Ensembles less one network, all with temperature: not what was chosen, and so no proof."""
+    """Ensembles less one network, all with temperature: not the chosen variant."""
     if not report["calibrated"]:
         return ""
     first = ", where the variant was chosen: not counted"
     notes = (
-        "Below 0: nearer to the annotators. This was asked after the figures of the chosen variant "
-        "were known: that choice stands, and what is found here is tested again below. "
-        f"Cross-entropies less single are corrected (Holm) over this table without {FIRST}, the "
-        "rest is not corrected. A single network has settings of its own; an ensemble's first "
-        "member has the ensemble's."
+        "Below 0: closer to the annotators. This comparison was added after the figures of the "
+        "chosen variant were known; it is repeated on other items below. Cross-entropies less "
+        f"single are corrected (Holm) over this table without {FIRST}, the others are not "
+        "corrected. A single network has its own settings; an ensemble's first member has those "
+        "of the ensemble."
     )
-    heading = "After the fact: is an ensemble nearer than one network, all with temperature?"
+    heading = "Post hoc: is an ensemble closer than one network, all with temperature?"
     return Block(heading, _by_corpus(report["calibrated"], first, _less_one_network), notes)
 
 
@@ -226,16 +234,18 @@ def _less_one_network(corpus: str, of_model: Report) -> Iterator[list[str]]:
 
 
 def _again(report: Report) -> str | Block:
-    """The same ensembles less one network, on items that nobody had looked at before."""
+    """The same ensembles less one network, on items that were not used before."""
     if not report["again"]:
         return ""
     corpora = [name for name, source in SOURCES.items() if source.again]
     notes = (
-        "Below 0: nearer to the annotators. Settings, what is compared and the correction (Holm "
-        "over the cross-entropies less single) were fixed before training. Items that are not in "
-        "the samples above; of ConvAbuse, which has no others, other folds and seeds."
+        "Below 0: closer to the annotators. Settings, comparisons and the correction (Holm over "
+        "the cross-entropies less single) were fixed before training. Items are not in the samples "
+        "above; ConvAbuse has no others, so other folds and seeds are used."
     )
-    heading = "Again: is an ensemble nearer than one network, all with temperature of at least 1?"
+    heading = (
+        "Repeated: is an ensemble closer than one network, all with a temperature of at least 1?"
+    )
     return Block(heading, _by_corpus(report["again"], "", _less_one_network, corpora), notes)
 
 
@@ -251,7 +261,7 @@ def _by_corpus(
         of_first: a note on the first corpus.
         corpora: their names.
     """
-    rows = [["", *DISTANCES, "nearer"]]
+    rows = [["", *DISTANCES, "closer"]]
     for corpus in corpora:
         if corpus not in of_corpus:
             rows.append([f"{corpus}: not run yet"])
@@ -266,9 +276,8 @@ def _tempering(report: Report) -> str | Block:
     for corpus in (name for name in SOURCES if name in report["tempering"]):
         tempering = report["tempering"][corpus]
         few, many = tempering["rare"]
-        rows.append(
-            [f"{corpus}: {tempering['items']:.0f} items in a fit, {few} to {many} of a rarer label"]
-        )
+        rare = f"{few} to {many} with a rarer label"
+        rows.append([f"{corpus}: {tempering['items']:.0f} items in a fit, {rare}"])
         for model in (name for name in MODELS if name in tempering["models"]):
             of_model = tempering["models"][model]
             cells = [
@@ -291,11 +300,11 @@ def _tempering(report: Report) -> str | Block:
         "all, none below 1",
     ]
     notes = (
-        "Below 1: a network is made surer of itself. Items were set aside from training folds; a "
-        "rarer label is any but the corpus's most frequent one. Its votes: in the other fits. None "
-        "below 1: as methods choose it since this was seen."
+        "A temperature below 1 makes a network more confident. Items are held out from training "
+        "folds; a rarer label is any except the corpus's most frequent one. Its votes: in the "
+        "other fits. None below 1: as methods choose a temperature now."
     )
-    return Block("By how few labels temperatures are chosen", [names, *rows], notes)
+    return Block("Temperatures, and the number of labels they are chosen by", [names, *rows], notes)
 
 
 def _known(value: Any) -> str:
@@ -320,7 +329,7 @@ def _seeds_and_deep(report: Report) -> str | Block:
             rows.append([f"  {READS[read]}", *cells])
     if not rows:
         return ""
-    heading = "Plain seeds less a deep ensemble of five (below 0: seeds are nearer; not corrected)"
+    heading = "Plain seeds less a deep ensemble of five (below 0: seeds are closer; not corrected)"
     return Block(heading, [["", *DISTANCES], *rows])
 
 
@@ -360,10 +369,12 @@ def _biases(report: Report) -> str | Block:
             continue
         value = block["values"][-1]
         rows.append([f"{title(name, block)}, how often {value!r} is answered"])
-        people = report["people"].get(CONDITIONS[name].corpus)
-        if people:
-            ends = f"{100 * people['low']:.1f} to {100 * people['high']:.1f} %"
-            rows.append([f"  {people['n']} annotators", ends, f"{100 * people['sd']:.2f}", ""])
+        annotators = report[ANNOTATORS].get(CONDITIONS[name].corpus)
+        if annotators:
+            ends = f"{100 * annotators['low']:.1f} to {100 * annotators['high']:.1f} %"
+            rows.append(
+                [f"  {annotators['n']} annotators", ends, f"{100 * annotators['sd']:.2f}", ""]
+            )
         for model, biases in of_members.items():
             ends = f"{100 * biases['low']:.1f} to {100 * biases['high']:.1f} %"
             cells = [ends, f"{100 * biases['sd']:.2f}", f"{100 * biases['differ']:.0f} %"]
@@ -372,9 +383,9 @@ def _biases(report: Report) -> str | Block:
         return ""
     names = ["", "lowest to highest", "sd, points", "fits in which members differ"]
     notes = (
-        "Of members: within a fit, on its test items, mean over fits. sd: of how often each answer "
-        "is given, mean over answers. Members differ: beyond chance by Cochran's test, of which 5 "
-        "% of fits would be without any bias. Annotators with at least 50 answers; where they saw "
+        "Members: within a fit, on its test items, mean over fits. sd: of how often each value is "
+        "answered, mean over values. Members differ: significantly by Cochran's test (5 % of fits "
+        "if there were no bias). Annotators: those with at least 50 answers; if they answered "
         "different items, that adds to their spread."
     )
     return Block("Biases of members and of annotators", [names, *rows], notes)
@@ -389,15 +400,15 @@ def _uniform(report: Report) -> str | Block:
         of_mean = single["reads"][MEAN]
         cells = [
             f"{mean(of_mean['entropy']):.3f}",
-            f"{block['floors']['people']['entropy']:.3f}",
+            f"{block['floors'][ANNOTATORS]['entropy']:.3f}",
         ]
         rows.append([title(name, block), *cells, f"{mean(of_mean['moves']):.3f}"])
     if not rows:
         return ""
-    names = ["", "entropy", "of annotators", "moves with the item"]
+    names = ["", "entropy", "of annotators", "varies with the item"]
     notes = (
-        "Entropy as a share of the highest: 1 is uniform. moves: how far predictions are from "
-        "their own mean (TVD); 0 is the same whatever the item."
+        "Entropy as a share of the maximum: 1 is uniform. varies: distance of predictions from "
+        "their mean over items (TVD); 0 means the same prediction for every item."
     )
     return Block("Is a single network near-uniform?", [names, *rows], notes)
 
@@ -432,11 +443,11 @@ def _choosing(report: Report) -> str | Block:
     if not rows:
         return ""
     notes = (
-        "The encoder's rate, epochs (BNN: weight of its cost), and the cross-entropy of held-out "
-        "labels within training folds; * was chosen. Variants of an ensemble have SeedBERT's "
+        "Learning rate of the encoder, epochs (BNN: complexity weight), and the cross-entropy of "
+        "held-out labels within training folds; * marks the choice. Variants have SeedBERT's "
         "settings."
     )
-    return Block("Settings tried, as many for every method", rows, notes)
+    return Block("Settings that were tried, the same number for every method", rows, notes)
 
 
 def _trial(trial: Report, best: bool) -> str:
@@ -455,4 +466,4 @@ def _missing(report: Report) -> str:
             for model, (lacking, wanted) in ((m, of_model[m]) for m in MODELS if m in of_model)
         ]
         lines.append(f"  {name}: {', '.join(missing_of)}")
-    return "\n".join(["Not trained yet", *lines]) if lines else ""
+    return "\n".join(["Not fitted yet", *lines]) if lines else ""

@@ -10,7 +10,7 @@ from dissensus.papers.soft_labels.conditions import (
     CORPORA,
     PRINTED,
     SEEDS,
-    Condition,
+    SoftLabelsCondition,
     read,
 )
 from dissensus.papers.soft_labels.printed import MODELS
@@ -28,7 +28,7 @@ __all__ = [
     "PAPER",
     "PRINTED",
     "SEEDS",
-    "Condition",
+    "SoftLabelsCondition",
     "named",
     "outcomes",
     "read",

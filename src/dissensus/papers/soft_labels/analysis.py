@@ -17,7 +17,7 @@ from dissensus.evaluation import over_seeds, published
 from dissensus.evaluation.significance.resampling import macro_f1
 from dissensus.papers.framework.differences import accuracy_and_f1, correct, short
 from dissensus.papers.framework.reports import begun_with, head
-from dissensus.papers.soft_labels.conditions import CONDITIONS, Condition
+from dissensus.papers.soft_labels.conditions import CONDITIONS, SoftLabelsCondition
 from dissensus.papers.soft_labels.items import Items
 from dissensus.papers.soft_labels.outcome import Outcome
 from dissensus.papers.soft_labels.printed import BASELINE, CELLS, MODELS
@@ -66,7 +66,9 @@ def _in_every_model(outcomes: Sequence[Outcome]) -> list[Outcome]:
 # ---- one condition ----
 
 
-def _judged(condition: Condition, items: Items, outcomes: Sequence[Outcome]) -> dict[str, Any]:
+def _judged(
+    condition: SoftLabelsCondition, items: Items, outcomes: Sequence[Outcome]
+) -> dict[str, Any]:
     """The scores of every model, and each MTL model compared with STL."""
     seeds = sorted({outcome.seed for outcome in outcomes})
     answers_of = {
@@ -103,7 +105,7 @@ def _judged(condition: Condition, items: Items, outcomes: Sequence[Outcome]) -> 
 
 
 def _compared(
-    condition: Condition, items: Items, mine: np.ndarray, theirs: np.ndarray
+    condition: SoftLabelsCondition, items: Items, mine: np.ndarray, theirs: np.ndarray
 ) -> dict[str, Any]:
     """An MTL model's answers compared with those of STL."""
     tests = {
@@ -145,7 +147,7 @@ def _scores(wanted: np.ndarray, predicted: np.ndarray) -> dict[str, float]:
     return {"accuracy": round(float((label == answers).mean()), 6), "f1": round(float(f1), 6)}
 
 
-def _figures(condition: Condition, items: Items, outcome: Outcome) -> dict[str, Any]:
+def _figures(condition: SoftLabelsCondition, items: Items, outcome: Outcome) -> dict[str, Any]:
     """The scores of one run."""
     predicted = _pooled(outcome, items)
     return {
@@ -161,7 +163,11 @@ def _figures(condition: Condition, items: Items, outcome: Outcome) -> dict[str, 
 
 
 def _tests(
-    condition: Condition, items: Items, wanted: np.ndarray, mine: np.ndarray, theirs: np.ndarray
+    condition: SoftLabelsCondition,
+    items: Items,
+    wanted: np.ndarray,
+    mine: np.ndarray,
+    theirs: np.ndarray,
 ) -> dict[str, Any]:
     """The paper's test and ours, of accuracy and of macro-F1."""
     right, right_theirs = (mine == wanted).astype(float), (theirs == wanted).astype(float)
@@ -181,8 +187,8 @@ def _tests(
 
 
 def _cells(items: Items, mine: np.ndarray, theirs: np.ndarray) -> dict[str, Any]:
-    """Who is right where, the mean measure of the soft label there, and whether it differs where
-    only one is."""
+    """Which model is right, the mean measure of the soft label there, and whether it differs
+    where only one is right."""
     from scipy.stats import mannwhitneyu
 
     right, right_theirs = mine == items.gold, theirs == items.gold

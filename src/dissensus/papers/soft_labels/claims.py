@@ -7,7 +7,15 @@ from collections.abc import Iterable
 import numpy as np
 
 from dissensus.evaluation.fit import number
-from dissensus.papers.framework.verdicts import LEVEL, UNKNOWN, Claim, Report, claims_text, holds
+from dissensus.papers.framework.verdicts import (
+    BEYOND,
+    LEVEL,
+    UNKNOWN,
+    Claim,
+    Report,
+    claims_text,
+    holds,
+)
 from dissensus.papers.soft_labels.conditions import CONDITIONS, STEMS
 from dissensus.papers.soft_labels.printed import BASELINE, MODELS, NEAR, TABLES
 
@@ -15,16 +23,19 @@ from dissensus.papers.soft_labels.printed import BASELINE, MODELS, NEAR, TABLES
 def claims(report: Report) -> str:
     """The claims of the paper, a line each."""
     every: tuple[Claim, ...] = (
-        ("Its figures can be met", _met),
-        ("MTL beats STL with gold labels (Table 1)", lambda r: _beats(r, 1)),
-        ("MTL beats STL with the crowd's labels alone (Table 2)", lambda r: _beats(r, 2)),
+        ("The accuracies of the paper can be reproduced", _met),
+        ("MTL is better than STL with gold labels (Table 1)", lambda r: _beats(r, 1)),
+        ("MTL is better than STL with the crowd's labels alone (Table 2)", lambda r: _beats(r, 2)),
         ("Inverse KL is the best of the losses", _best_loss),
-        ("Where only MTL is right the crowd agrees more than where only STL is", _agreement),
+        ("The crowd agrees more where only MTL is right than where only STL is right", _agreement),
         ("The soft-label task mitigates overfitting", _overfits_less),
-        ("Ours: KL and cross-entropy have the same gradient, so they should end alike", _alike),
-        ("Ours: do words without a vector explain what is missing", _missing_vectors),
-        ("Ours: does cross-validation that cuts through tweets flatter", _flatters),
-        ("Ours: does Adam's state from the fold before matter", _carried),
+        (
+            f"{BEYOND}KL and cross-entropy have the same gradient, so should give the same model",
+            _alike,
+        ),
+        (f"{BEYOND}do words without a vector explain the gap to the paper", _missing_vectors),
+        (f"{BEYOND}is cross-validation that splits tweets too optimistic", _flatters),
+        (f"{BEYOND}does Adam's state from the previous fold matter", _carried),
     )
     return claims_text(report, every)
 
@@ -39,7 +50,7 @@ def _of_table(report: Report, *tables: int) -> dict[str, Report]:
 
 
 def _met(report: Report) -> str:
-    """How many printed accuracies we reach; of stems' silver labels the nearer protocol counts."""
+    """How many printed accuracies we reach; for stems' silver labels the closer protocol counts."""
     below, n = [], 0
     for name, condition in _of_table(report, 1, 2).items():
         for model, of_model in condition["models"].items():
@@ -50,12 +61,12 @@ def _met(report: Report) -> str:
                 below.append(f"{MODELS[model]} in {name} by {100 * missing:.1f}")
     if not n:
         return ""
-    tail = f"; below: {', '.join(below)}" if below else ""
-    return f"{n - len(below)} of {n} accuracies are within 1.5 points or above{tail}"
+    tail = f"; further below: {', '.join(below)}" if below else ""
+    return f"{n - len(below)} of {n} accuracies are at most 1.5 points below the paper{tail}"
 
 
 def _beats(report: Report, table: int) -> str:
-    """In how many comparisons MTL is more accurate, and where that is beyond doubt."""
+    """In how many comparisons MTL is more accurate, and where that is significant."""
     where_of: dict[str, list[str]] = {}
     higher = n = 0
     for name, condition in _of_table(report, table).items():
@@ -90,7 +101,7 @@ def _best_loss(report: Report) -> str:
         return ""
     n = sum(model == "inverse-kl" for model in best.values())
     others = [f"{_short(model)} in {name}" for name, model in best.items()]
-    return f"it is first in {n} of {len(best)} ({', '.join(others)})"
+    return f"it is best in {n} of {len(best)} (best loss: {', '.join(others)})"
 
 
 def _agreement(report: Report) -> str:
@@ -111,11 +122,11 @@ def _agreement(report: Report) -> str:
     if not n:
         return ""
     named = f" ({', '.join(more)}; * p <= 0.05)" if more else ""
-    return f"so in {len(more)} of {n}{named}; significantly the other way in {less}"
+    return f"true in {len(more)} of {n}{named}; significantly the reverse in {less}"
 
 
 def _overfits_less(report: Report) -> str:
-    """Whether the gap is smaller beyond doubt."""
+    """Whether the gap is significantly smaller."""
     smaller = {"chosen": 0, "last": 0}
     larger, n = {"chosen": 0, "last": 0}, 0
     for condition in _of_table(report, 1, 2).values():
@@ -127,15 +138,15 @@ def _overfits_less(report: Report) -> str:
     if not n:
         return ""
     parts = [
-        f"at the {when} epoch the gap of losses is smaller in {smaller[when]} of {n} comparisons, "
-        f"larger in {larger[when]}"
+        f"at the {when} epoch the gap of losses is significantly smaller in {smaller[when]} of {n} "
+        f"comparisons, larger in {larger[when]}"
         for when in ("chosen", "last")
     ]
     return "; ".join(parts)
 
 
 def _alike(report: Report) -> str:
-    """How far two models are apart that only rounding tells apart, of single runs and of all."""
+    """How far two models are apart that differ only by rounding, per run and over all runs."""
     apart = {}
     for name, condition in _of_table(report, 1, 2).items():
         both = [
@@ -148,15 +159,15 @@ def _alike(report: Report) -> str:
             apart[name] = 100 * (np.array(runs[0]) - np.array(runs[1]))
     same = [name for name, differences in apart.items() if not differences.any()]
     other = {name: differences for name, differences in apart.items() if differences.any()}
-    parts = [f"so they do in every run of {', '.join(same)}"] if same else []
+    parts = [f"they do in every run of {', '.join(same)}"] if same else []
     if other:
         single = np.abs(np.concatenate(list(other.values())))
         most = max(other, key=lambda name: abs(other[name].mean()))
         parts.append(
-            f"in {', '.join(other)}, where only the order of sums tells them apart (on a GPU it is "
-            f"never the same), one seed's accuracies are {single.mean():.2f} points apart on "
-            f"average and {single.max():.2f} at most, means over runs up to "
-            f"{abs(other[most].mean()):.2f}, in {most}: there a lead of this size says nothing"
+            f"in {', '.join(other)}, they differ only by rounding (the order of sums varies on a "
+            f"GPU); accuracies of one seed are {single.mean():.2f} points apart on average and "
+            f"{single.max():.2f} at most, means over runs up to {abs(other[most].mean()):.2f} "
+            f"({most}), so a difference of this size means nothing"
         )
     return "; ".join(parts)
 
@@ -178,13 +189,13 @@ def _missing_vectors(report: Report) -> str:
             for model, of_model in condition["models"].items()
         }
         parts.append(
-            f"{name} {_range(lost.values())} points for {_range(below.values())} below the paper"
+            f"{name} {_range(lost.values())} points (ours is {_range(below.values())} lower)"
         )
     if not parts:
         return ""
     return (
-        "were they tagged as well as words with one, accuracy would be higher by: "
-        f"{'; '.join(parts)}. No proof: such words are harder by themselves"
+        "if they were tagged as well as other words, accuracy would be higher by: "
+        f"{'; '.join(parts)}. This is no proof: such words are harder in themselves"
     )
 
 
@@ -198,7 +209,7 @@ def _flatters(report: Report) -> str:
 
 
 def _carried(report: Report) -> str:
-    return _accuracies(report, "pos-cv-fresh", "with a fresh Adam", "as printed")
+    return _accuracies(report, "pos-cv-fresh", "with a new Adam for every fold", "as published")
 
 
 def _accuracies(report: Report, other: str, this: str, that: str) -> str:
@@ -211,5 +222,5 @@ def _accuracies(report: Report, other: str, this: str, that: str) -> str:
         both = [conditions[name]["models"].get(model) for name in (other, "pos-cv")]
         if all(both):
             scores = [100 * of_model["pooled"]["gold"]["accuracy"] for of_model in both if of_model]
-            pairs.append(f"{MODELS[model]} {scores[0]:.2f} against {scores[1]:.2f}")
-    return f"{this} against {that}: {', '.join(pairs)}" if pairs else ""
+            pairs.append(f"{MODELS[model]} {scores[0]:.2f} vs. {scores[1]:.2f}")
+    return f"{this} vs. {that}: {', '.join(pairs)}" if pairs else ""

@@ -37,7 +37,7 @@ def read(data: Path) -> dict[str, Corpus]:
 
 
 @dataclass(frozen=True)
-class Condition:
+class SoftLabelsCondition:
     """A block of the paper's tables, or one that we add (table 0).
 
     Args:
@@ -69,11 +69,15 @@ class Condition:
         return QUESTION[self.corpus]
 
 
-_CV = Condition("pos-cv", "POS tag, 5-fold CV", TAGS, "gold", "gold", "tokens", carried=True)
-_TEST = Condition("pos-test", "POS tag, separate test set", TAGS, "gold", "gold", "official")
-_STEMS = Condition("stemming", "Stemming", STEMS, "gold", "gold", "fold10", draws=10_000)
+_CV = SoftLabelsCondition(
+    "pos-cv", "POS tag, 5-fold CV", TAGS, "gold", "gold", "tokens", carried=True
+)
+_TEST = SoftLabelsCondition(
+    "pos-test", "POS tag, separate test set", TAGS, "gold", "gold", "official"
+)
+_STEMS = SoftLabelsCondition("stemming", "Stemming", STEMS, "gold", "gold", "fold10", draws=10_000)
 
-CONDITIONS: dict[str, Condition] = {
+CONDITIONS: dict[str, SoftLabelsCondition] = {
     condition.name: condition
     for condition in (
         replace(_CV, table=1),
@@ -143,7 +147,7 @@ def tied(corpus: Corpus, question: str) -> np.ndarray:
 # ---- folds ----
 
 
-def folds(corpus: Corpus, condition: Condition) -> list[Fold]:
+def folds(corpus: Corpus, condition: SoftLabelsCondition) -> list[Fold]:
     """Training, development and test items of each fold, the same in every run."""
     if condition.folds == "tokens":
         return _by_token(corpus, condition.question)

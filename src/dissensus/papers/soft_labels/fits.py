@@ -20,7 +20,7 @@ from dissensus.methods.framework.settings import seeded
 from dissensus.methods.framework.trained import ExamplesCache, TrainedMethod
 from dissensus.papers.framework.machine import machine, quick
 from dissensus.papers.framework.runs import reason
-from dissensus.papers.soft_labels.conditions import CONDITIONS, Condition, folds, labels
+from dissensus.papers.soft_labels.conditions import CONDITIONS, SoftLabelsCondition, folds, labels
 from dissensus.papers.soft_labels.outcome import Outcome, Trained, letters
 from dissensus.training import Examples
 from dissensus.training.batches import batch_indices
@@ -75,7 +75,7 @@ class Opened:
     parts: list[tuple[Corpus, Corpus, Corpus]] = field(default_factory=list)  # train, test, dev
     laid_out: ExamplesCache = field(default_factory=dict)
 
-    def turn_to(self, condition: Condition) -> None:
+    def turn_to(self, condition: SoftLabelsCondition) -> None:
         """Prepare the examples of another condition; those of the one before are dropped."""
         if self.condition == condition.name:
             return
@@ -89,7 +89,7 @@ class Opened:
 
 
 def _trained(
-    method: TrainedMethod, seed: int, condition: Condition, opened: Opened, stack: bool
+    method: TrainedMethod, seed: int, condition: SoftLabelsCondition, opened: Opened, stack: bool
 ) -> list[Trained]:
     """Train every fold: in order if Adam keeps its moments, else stacked where that is faster."""
     opened.turn_to(condition)
@@ -132,7 +132,12 @@ class _Training:
 
     @classmethod
     def begun(
-        cls, method: TrainedMethod, seed: int, condition: Condition, opened: Opened, number: int
+        cls,
+        method: TrainedMethod,
+        seed: int,
+        condition: SoftLabelsCondition,
+        opened: Opened,
+        number: int,
     ) -> _Training:
         train, test, development = opened.parts[number]
         own = seeded(method, seed)

@@ -18,7 +18,7 @@ from dissensus.evaluation.fit import number, plain
 from dissensus.folders import reading
 from dissensus.metrics.uncertainty import entropy, excess_kurtosis
 from dissensus.papers.framework.outcomes import refuse_other_data, write_whole
-from dissensus.papers.soft_labels.conditions import STEMS, Condition, folds, labels
+from dissensus.papers.soft_labels.conditions import STEMS, SoftLabelsCondition, folds, labels
 from dissensus.papers.soft_labels.outcome import codes, letters
 
 FOLDER = "conditions"
@@ -41,7 +41,7 @@ class Items:
     def of(
         cls,
         corpus: Corpus,
-        condition: Condition,
+        condition: SoftLabelsCondition,
         settings: Mapping[str, Any],
         glove: str | Path | None = None,
     ) -> Items:

@@ -12,7 +12,7 @@ from dissensus.methods import SoftLabelMtl
 from dissensus.methods.framework.settings import changed, configured, settings_of
 from dissensus.methods.framework.trained import TrainedMethod
 from dissensus.methods.soft_label_mtl import SoftLoss
-from dissensus.papers.soft_labels.conditions import STEMS, Condition
+from dissensus.papers.soft_labels.conditions import STEMS, SoftLabelsCondition
 from dissensus.training import Training
 
 LOSSES: dict[str, SoftLoss] = {"stl": "none", "kl": "kl", "inverse-kl": "inverse-kl", "ce": "ce"}
@@ -39,7 +39,9 @@ LATER: dict[str, Any] = {  # settings that kept outcomes lack, and what they had
 
 
 def methods(
-    condition: Condition, glove: str | Path | None, settings: Sequence[tuple[str, str]] = ()
+    condition: SoftLabelsCondition,
+    glove: str | Path | None,
+    settings: Sequence[tuple[str, str]] = (),
 ) -> dict[str, SoftLabelMtl]:
     """STL and the three MTL models of a condition, without a seed.
 
@@ -65,7 +67,7 @@ def methods(
 
 
 def _encoder(
-    condition: Condition, glove: str | Path | None, settings: Sequence[tuple[str, str]]
+    condition: SoftLabelsCondition, glove: str | Path | None, settings: Sequence[tuple[str, str]]
 ) -> str | dict[str, str]:
     if condition.corpus == STEMS:
         return {"word": "character-cnn", "stem": "character-cnn:copy=2"}  # a network for each

@@ -66,7 +66,7 @@ TABLES: dict[str, dict[str, Printed]] = {  # condition -> model
         "ce": Printed(74.41, 57.06, "**"),
     },
 }
-EARLIER = {  # accuracy of earlier work that the paper prints beside its own
+EARLIER = {  # accuracy of earlier work that the paper prints next to its own
     "pos-cv": ("Jamison and Gurevych", 78.9),
     "pos-test": ("Plank et al.", 83.6),
     "stemming": ("Jamison and Gurevych", 76.6),

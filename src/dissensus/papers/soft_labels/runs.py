@@ -10,7 +10,12 @@ from dissensus.evaluation.fit import Key
 from dissensus.papers.framework.fitted_paper import Plan
 from dissensus.papers.framework.outcomes import load_outcomes
 from dissensus.papers.framework.runs import InTurn
-from dissensus.papers.soft_labels.conditions import CONDITIONS, SEEDS, Condition, with_automatic
+from dissensus.papers.soft_labels.conditions import (
+    CONDITIONS,
+    SEEDS,
+    SoftLabelsCondition,
+    with_automatic,
+)
 from dissensus.papers.soft_labels.items import Items
 from dissensus.papers.soft_labels.outcome import Outcome
 from dissensus.papers.soft_labels.printed import MODELS
@@ -18,7 +23,7 @@ from dissensus.papers.soft_labels.printed import MODELS
 
 def plan(
     corpora: Mapping[str, Corpus],
-    conditions: Sequence[Condition],
+    conditions: Sequence[SoftLabelsCondition],
     out: Path,
     runs: int,
     settings: Sequence[tuple[str, str]],

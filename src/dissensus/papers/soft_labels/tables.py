@@ -9,7 +9,7 @@ from dissensus.evaluation.significance.difference import p_text
 from dissensus.papers.framework.layout import Block, front_page, written
 from dissensus.papers.framework.verdicts import Report, holds, interval, points, spread
 from dissensus.papers.soft_labels.claims import claims
-from dissensus.papers.soft_labels.conditions import CONDITIONS, STEMS, Condition
+from dissensus.papers.soft_labels.conditions import CONDITIONS, STEMS, SoftLabelsCondition
 from dissensus.papers.soft_labels.printed import (
     CELLS,
     EARLIER,
@@ -26,13 +26,13 @@ from dissensus.papers.soft_labels.printed import (
 HEADINGS = {
     1: "Table 1: gold labels and soft labels",
     2: "Table 2: silver labels (the crowd's majority) and soft labels",
-    0: "Beside the paper: the same with one thing changed",
+    0: "Beyond the paper: the same with one change",
 }
 WHAT = ("paper", "ours", "diff")
 STARS = ((0.01, "**"), (0.05, "*"))
 WORDS = (
-    "Word vectors are GloVe with 100 numbers, not 300, and characters learn from chance: the "
-    "paper's own tables of both are not to be had."
+    "Word vectors are GloVe with 100 numbers, not 300, and character vectors start at random: "
+    "the paper's files of both are not public."
 )
 
 
@@ -52,7 +52,7 @@ def shown(report: Report, width: int | None = None) -> str:
 
 def _about(report: Report) -> str:
     n, left_out = len(report["seeds"]), report["left_out"]
-    more = f"{left_out} more trainings are done, but not with every model; they are not counted."
+    more = f"{left_out} more fits are done, but not with every model; they are not counted."
     encoders = [
         str(model["settings"].get("encoder"))
         for condition in report["conditions"].values()
@@ -76,8 +76,8 @@ def _table(report: Report, table: int) -> str | Block:
         for kind in condition.tested:
             rows.append([_title(condition, kind) + _fewer(report, block)])
             if kind == "gold" and name in EARLIER:
-                who, accuracy = EARLIER[name]
-                rows.append([f"  {who}", f"{accuracy:.2f}", *[""] * 7])
+                earlier, accuracy = EARLIER[name]
+                rows.append([f"  {earlier}", f"{accuracy:.2f}", *[""] * 7])
             most = f"{100 * block['majority'][kind]:.2f}"
             rows.append(["  always the most frequent label", "", most, *[""] * 6])
             rows += [_row(name, model, block, kind) for model in MODELS if model in block["models"]]
@@ -89,16 +89,16 @@ def _table(report: Report, table: int) -> str | Block:
         "Accuracy and macro-F1 in percent over the predictions of all folds and runs; +- is the "
         'standard deviation over runs; diff is ours less the paper\'s, in points. "within 1.5": '
         "our accuracy is at most 1.5 points below the paper's, or above it.\n"
-        "Stars, over STL, are the paper's own test: * p <= 0.05, ** p <= 0.01. It takes ten "
-        "answers to one item for independent.\n"
-        "MTL over STL is our test: points of accuracy that MTL gains, with a 95 % interval for "
-        "other seeds and other items. p is corrected (Holm), because some of so many comparisons "
-        'would come out by luck; "holds": it is at most 0.05.'
+        "Stars: better than STL by the paper's own test, * p <= 0.05, ** p <= 0.01. It treats the "
+        "ten answers to an item as independent.\n"
+        "MTL over STL is our test: points of accuracy that MTL gains, with a 95 % interval over "
+        "seeds and items. p is corrected for multiple comparisons (Holm); "
+        '"holds": p is at most 0.05.'
     )
     return Block(HEADINGS[table], [names, *rows], notes)
 
 
-def _title(condition: Condition, kind: str) -> str:
+def _title(condition: SoftLabelsCondition, kind: str) -> str:
     if len(condition.tested) == 1:
         return f"{condition.title} ({condition.name})"
     against = "gold, as the paper says" if kind == "gold" else "the majority, as in its code"
@@ -138,7 +138,7 @@ def _paper(printed: Printed | None, metric: str) -> str:
 
 
 def _stars(against: Report, metric: str) -> str:
-    """By the paper's test, which asks only whether MTL is better."""
+    """By the paper's test, which is one-sided: is MTL better?"""
     p = number(against["published"][metric])
     if not number(against["ours"][metric]["effect"]) > 0:
         return ""
@@ -177,12 +177,12 @@ def _cells_table(report: Report) -> str | Block:
         return ""
     names = ["", *CELLS, "only MTL, only STL"]
     notes = (
-        "Mean excess kurtosis of the soft label: high where the crowd agrees. Of two answers it is "
-        "always -2, so for stems the entropy in nats, low where the crowd agrees.\n"
-        "In brackets the predictions of all runs; p by Mann and Whitney's test, which takes them "
-        "for independent, as the paper does."
+        "Mean excess kurtosis of the soft label: high where the crowd agrees. With two values it "
+        "is always -2, so stems have the entropy in nats: low where the crowd agrees.\n"
+        "In brackets: number of predictions over all runs. p: Mann-Whitney test, which treats them "
+        "as independent, as the paper does."
     )
-    return Block("Table 3: what the crowd said where models are right", [names, *rows], notes)
+    return Block("Table 3: agreement of the crowd where models are right", [names, *rows], notes)
 
 
 # ---- words ----

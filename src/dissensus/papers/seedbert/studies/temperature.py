@@ -1,8 +1,8 @@
-"""Asked after the fact: is an ensemble nearer than one network where both have a temperature, and
-what did the choice on the first corpus hang on.
+"""Post hoc: is an ensemble closer than one network if both have a temperature, and what did the
+choice on the first corpus depend on?
 
-The variant that was chosen stays the one that is put to the test (`analysis`): what is found here
-is put to the test again, on items that were not seen then.
+The chosen variant remains the one that is tested (`analysis`). What this study finds is tested
+again, on items that were not used here.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ MEMBER = "member"  # the first one of an ensemble
 def calibrated(of_corpus: Mapping[str, Figures]) -> dict[str, Any]:
     """Corpus -> ensemble -> its distances less those of one network, all with a temperature.
 
-    Less a single one, which has settings of its own, and less the ensemble's first member, so that
-    what settings do can be told from what members do. Cross-entropies less a single one are
-    corrected (Holm) over all corpora but the first.
+    Less a single one, which has its own settings, and less the ensemble's first member, so that
+    the effect of settings can be separated from that of members. Cross-entropies less a single one
+    are corrected (Holm) over all corpora but the first.
     """
     counted = {c: figures for c, figures in of_corpus.items() if figures.condition.source.counted}
     return _less_one(counted, TEMPERED)
@@ -74,10 +74,10 @@ def _less_one_network(figures: Figures, model: str, read: str) -> dict[str, dict
 
 
 def tempering(of_corpus: Mapping[str, Figures]) -> dict[str, Any]:
-    """Corpus -> by how many labels a temperature is chosen, and what became of it in each fit.
+    """Corpus -> by how many labels a temperature is chosen, and its effect in each fit.
 
-    "items": set aside in a fit, in mean; "rare": the fewest and most of them in a fit whose label
-    is not the corpus's most frequent one.
+    "items": held out in a fit, mean over fits; "rare": the fewest and most of them in a fit
+    whose label is not the corpus's most frequent one.
     """
     by_corpus = {}
     for corpus, figures in of_corpus.items():
@@ -107,7 +107,7 @@ def _set_aside(figures: Figures) -> tuple[list[int], list[int]]:
 
 def _tempered(figures: Figures, model: str) -> dict[str, Any]:
     """Of all fits of a model: the ends of its temperatures, and cross-entropies where one is below
-    1 (made surer by few labels) and where it is not; "votes": those of its votes there;
+    1 (more confident because of few labels) and where it is not; "votes": those of its votes there;
     "cautious": those of all fits if no temperature were below 1."""
     chosen, crossed, votes, cautious = [], [], [], []
     for repeat, outcome in figures.done[model].items():

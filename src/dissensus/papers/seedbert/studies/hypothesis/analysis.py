@@ -1,4 +1,4 @@
-"""Whether members look and answer apart where people do: `looks -> report`, with intervals."""
+"""Whether members look and answer apart where annotators do: `ObservedAttention -> report`."""
 
 from __future__ import annotations
 
@@ -14,17 +14,22 @@ from dissensus.evaluation import corrected, over_both, over_items, statistic_ove
 from dissensus.evaluation.fit import plain
 from dissensus.evaluation.significance.difference import Difference
 from dissensus.evaluation.significance.resampling import correlation, nothing
-from dissensus.papers.seedbert.studies.hypothesis.ensembles import SEEN, Looks, description_of
+from dissensus.papers.seedbert.studies.hypothesis.ensembles import (
+    SEEN,
+    ObservedAttention,
+    description_of,
+)
 from dissensus.papers.seedbert.studies.hypothesis.figures import (
     APART,
-    Figures,
+    AttentionFigures,
     preference,
     rank_correlation,
 )
 
-AGAINST = ("order", "deep")  # what plain seeds stand beside
+AGAINST = ("order", "deep")  # what plain seeds are compared with
 KINDS = ("", "size-", "pool-", "frozen-")  # of networks, and of seeing where they look
 KIND = "seedbert-hypothesis"
+ANNOTATORS = "people"  # the key of their figures in saved reports
 
 
 def report(folder: Path, about: Mapping[str, Any]) -> dict[str, Any]:
@@ -33,15 +38,17 @@ def report(folder: Path, about: Mapping[str, Any]) -> dict[str, Any]:
     Args:
         about: command, date, commit and machine.
     """
-    figures_of: dict[str, dict[str, Figures]] = {}
+    figures_of: dict[str, dict[str, AttentionFigures]] = {}
     for path in sorted(folder.glob("*.*.npz")):
         corpus, condition = path.name.split(".")[:2]
-        looks = Looks.load(path)
-        figures_of.setdefault(corpus, {})[condition] = Figures(looks)
-        if len(looks.size):
-            figures_of[corpus][f"size-{condition}"] = Figures(replace(looks, rank=looks.size))
+        attention = ObservedAttention.load(path)
+        figures_of.setdefault(corpus, {})[condition] = AttentionFigures(attention)
+        if len(attention.size):
+            figures_of[corpus][f"size-{condition}"] = AttentionFigures(
+                replace(attention, rank=attention.size)
+            )
     if not figures_of:
-        raise DataError(f"{folder}: nothing is trained yet; there is no CORPUS.CONDITION.npz")
+        raise DataError(f"{folder}: nothing is trained yet: no CORPUS.CONDITION.npz")
     judged = {
         corpus: _of_corpus(of_condition)
         for corpus, of_condition in sorted(figures_of.items(), reverse=True)
@@ -50,15 +57,15 @@ def report(folder: Path, about: Mapping[str, Any]) -> dict[str, Any]:
     return {"paper": KIND, **about, "corpora": plain(judged)}
 
 
-def _of_corpus(figures_of: Mapping[str, Figures]) -> dict[str, Any]:
+def _of_corpus(figures_of: Mapping[str, AttentionFigures]) -> dict[str, Any]:
     any_one = next(iter(figures_of.values()))
     every = {name: figures_of[name] for name in SEEN if name in figures_of}
     return {
         "n_items": len(any_one.n_positions),
-        "people": _of_people(any_one),
+        ANNOTATORS: _of_annotators(any_one),
         "conditions": {name: _of_condition(name, figures) for name, figures in every.items()},
         "against": {
-            f"{kind}{name}": _beside(every[f"{kind}seeds"], every[f"{kind}{name}"])
+            f"{kind}{name}": _compared(every[f"{kind}seeds"], every[f"{kind}{name}"])
             for kind in KINDS
             for name in AGAINST
             if f"{kind}seeds" in every and f"{kind}{name}" in every
@@ -66,40 +73,40 @@ def _of_corpus(figures_of: Mapping[str, Figures]) -> dict[str, Any]:
     }
 
 
-def _of_people(figures: Figures) -> dict[str, Any]:
-    f1, chance = figures.people()
-    elsewhere, _ = figures.people(figures.elsewhere())
-    votes = figures.looks.votes
+def _of_annotators(figures: AttentionFigures) -> dict[str, Any]:
+    f1, chance = figures.annotators()
+    elsewhere, _ = figures.annotators(figures.elsewhere())
+    votes = figures.attention.votes
     return {
         "agreement": _scored(over_items(f1, chance), f1, chance),
         "shuffled": over_items(f1, elsewhere).to_dict(),
-        "auroc": float(np.nanmean(figures.person())),
-        "answers_apart": float(np.nanmean(figures.people_answer_apart())),
+        "auroc": float(np.nanmean(figures.another_annotator())),
+        "answers_apart": float(np.nanmean(figures.annotators_answer_apart())),
         "largest": float((votes.argmax(axis=1) == votes.sum(axis=0).argmax()).mean()),
-        "by_answer": over_items(*figures.people_by_answer()).to_dict(),
+        "by_answer": over_items(*figures.annotators_by_answer()).to_dict(),
     } | ({"preference": _preferences(figures)[0]} if _simulated(figures) else {})
 
 
-def _of_condition(name: str, figures: Figures) -> dict[str, Any]:
+def _of_condition(name: str, figures: AttentionFigures) -> dict[str, Any]:
     """Everything of one condition; a Difference becomes a dict."""
     f1, chance = figures.members()
     between, by_chance = figures.between()
     elsewhere, _ = figures.between(figures.elsewhere())
-    people, _ = figures.people()
+    of_annotators, _ = figures.annotators()
     one, together = figures.one(), figures.together()
-    answers = figures.looks.probability.argmax(axis=-1)  # (n_runs, n_members, n_items)
-    label = figures.looks.votes.argmax(axis=1)
+    answers = figures.attention.probability.argmax(axis=-1)  # (n_runs, n_members, n_items)
+    label = figures.attention.votes.argmax(axis=1)
     judged: dict[str, Any] = {
         "condition": description_of(SEEN[name]),
         "n_runs": len(answers),
         "n_members": answers.shape[1],
-        "seconds": float(figures.looks.seconds),
+        "seconds": float(figures.attention.seconds),
         "accuracy": float((answers == label).mean()),
         "answers_differ": float((answers != answers[:, :1]).any(axis=1).mean()),
         "members": _scored(over_both(f1, chance), f1, chance),
         "between": _scored(over_both(between, by_chance), between, by_chance),
         "shuffled": over_both(between, elsewhere).to_dict(),
-        "closer": over_both(f1, np.broadcast_to(people, f1.shape)).to_dict(),
+        "closer": over_both(f1, np.broadcast_to(of_annotators, f1.shape)).to_dict(),
         "alike": _over(figures.alike(), 0).to_dict(),
         "auroc": {
             "one": _over(one, 0.5).to_dict(),
@@ -130,56 +137,65 @@ def _over(scores: np.ndarray, value: float) -> Difference:
 # ---- item by item ----
 
 
-def _targets(figures: Figures) -> dict[str, np.ndarray]:
-    """How far apart people are in each item: as they marked and answered, and by the law that a
-    simulated crowd follows."""
-    targets = {"looks": figures.people_look_apart(), "answers": figures.people_answer_apart()}
+def _targets(figures: AttentionFigures) -> dict[str, np.ndarray]:
+    """How far apart annotators are in each item: as they marked and answered, and by the true
+    probabilities of a simulated crowd."""
+    targets = {
+        "looks": figures.annotators_look_apart(),
+        "answers": figures.annotators_answer_apart(),
+    }
     if _simulated(figures):
-        targets |= dict(zip(("true looks", "true answers"), figures.looks.truth, strict=True))
+        targets |= dict(zip(("true looks", "true answers"), figures.attention.truth, strict=True))
     return targets
 
 
-def _item_by_item(figures: Figures) -> dict[str, Any]:
-    """Spearman's correlation over items of how far members are apart and how far people are:
-    plain, freed of the item's length, and less that of one network's own doubt."""
+def _item_by_item(figures: AttentionFigures) -> dict[str, Any]:
+    """Spearman's correlation over items of how far members are apart and how far annotators
+    are: plain, corrected for the item's length, and less that of one network's uncertainty."""
     correlations: dict[str, Any] = {}
-    for target, people in _targets(figures).items():
+    for target, observed in _targets(figures).items():
         of_target: dict[str, Any] = {}
         for name, apart in APART.items():
             of_target[name] = {
-                "plain": _correlated(people, apart(figures), None).to_dict(),
-                "given length": _correlated(people, apart(figures), figures.n_positions).to_dict(),
+                "plain": _correlated(observed, apart(figures), None).to_dict(),
+                "given length": _correlated(
+                    observed, apart(figures), figures.n_positions
+                ).to_dict(),
             }
-        of_target["members over one"] = _more_correlated(people, figures, "answers", "one")
-        of_target["all over one"] = _more_correlated(people, figures, "all", "one")
+        of_target["members over one"] = _more_correlated(observed, figures, "answers", "one")
+        of_target["all over one"] = _more_correlated(observed, figures, "all", "one")
         correlations[target] = of_target
     return correlations
 
 
-def _correlated(people: np.ndarray, other: np.ndarray, given: np.ndarray | None) -> Difference:
-    mine, theirs = rank_correlation(people, other, given)
+def _correlated(observed: np.ndarray, other: np.ndarray, given: np.ndarray | None) -> Difference:
+    mine, theirs = rank_correlation(observed, other, given)
     return statistic_over_both(correlation(mine, theirs), nothing(len(mine), len(theirs)))
 
 
-def _more_correlated(people: np.ndarray, figures: Figures, one: str, two: str) -> dict[str, Any]:
+def _more_correlated(
+    observed: np.ndarray, figures: AttentionFigures, one: str, two: str
+) -> dict[str, Any]:
     both = [APART[name](figures) for name in (one, two)]
     missing = np.isnan(both).any(axis=(0, 1))
     sides = [
-        rank_correlation(np.where(missing, np.nan, people), ensemble, None) for ensemble in both
+        rank_correlation(np.where(missing, np.nan, observed), ensemble, None) for ensemble in both
     ]
     return statistic_over_both(*(correlation(*side) for side in sides)).to_dict()
 
 
-def _beside(seeds: Figures, other: Figures) -> dict[str, Any]:
-    """Plain seeds less another ensemble: how alike members look, whether they find what people
-    marked, and how well their differences tell people's."""
+def _compared(seeds: AttentionFigures, other: AttentionFigures) -> dict[str, Any]:
+    """Plain seeds less another ensemble: how similarly members look, whether they find what
+    annotators marked, and how well their differences predict those of annotators."""
     tests = {
         "alike": over_both(seeds.alike(), other.alike()).to_dict(),
         "auroc": over_both(seeds.together(), other.together()).to_dict(),
     }
     for target, name in (("looks", "looks"), ("answers", "answers"), ("answers", "all")):
-        people = _targets(seeds)[target]
-        sides = [rank_correlation(people, APART[name](figures), None) for figures in (seeds, other)]
+        observed = _targets(seeds)[target]
+        sides = [
+            rank_correlation(observed, APART[name](figures), None) for figures in (seeds, other)
+        ]
         if sides[0][0].shape == sides[1][0].shape:
             test = statistic_over_both(*(correlation(*side) for side in sides))
             tests[f"{name} for {target}"] = test.to_dict()
@@ -202,17 +218,17 @@ def _correct(judged: Mapping[str, Any]) -> None:
 # ---- a simulated crowd ----
 
 
-def _simulated(figures: Figures) -> bool:
-    return not np.isnan(figures.looks.truth).any()
+def _simulated(figures: AttentionFigures) -> bool:
+    return not np.isnan(figures.attention.truth).any()
 
 
-def _preferences(figures: Figures) -> tuple[dict[str, float], dict[str, float]]:
-    """How far people differ in the aspects they look at, and members do; beside chance."""
-    aspect = figures.looks.aspect
-    people = preference(figures.clause_of_people(), aspect)
+def _preferences(figures: AttentionFigures) -> tuple[dict[str, float], dict[str, float]]:
+    """How much annotators differ in the aspects they look at, and members; each with chance."""
+    aspect = figures.attention.aspect
+    annotators = preference(figures.clause_of_annotators(), aspect)
     members = [preference(chosen, aspect) for chosen in figures.clause_of_members()]
     spread, chance = np.mean(members, axis=0)
     return (
-        {"spread": people[0], "chance": people[1]},
+        {"spread": annotators[0], "chance": annotators[1]},
         {"spread": float(spread), "chance": float(chance)},
     )

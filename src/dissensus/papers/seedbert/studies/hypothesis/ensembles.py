@@ -1,9 +1,9 @@
-"""Do members of a seed ensemble look at different parts where people do? What is trained for it.
+"""Do members of a seed ensemble look at different parts where annotators do? The fits of it.
 
-The paper supposes that people differ because they attend to different parts, and that networks
-with other first weights do as they do. Both can be held against people who marked what led them
+The paper supposes that annotators differ because they attend to different parts, and that networks
+with other initial weights do the same. Both are compared with annotators that marked what led them
 to their answer: posts of `toxic_spans` with seven annotators, and a simulated crowd of which it is
-known who looks at what. Ensembles learn one label per item; no span is ever learned from.
+known which annotator looks at what. Ensembles learn one label per item, and no spans.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 TOXIC, TEXT = "toxic_spans", "text"
 SHORT = 200  # characters: posts up to here are read whole, and quickly
-N_PEOPLE = 7  # annotators of a post that is tested
+N_ANNOTATORS = 7  # annotators of a post that is tested
 N_TEST, N_TRAIN = 600, 3000  # posts
 N_TEST_TEXTS, N_TRAIN_TEXTS = 400, 1500
 N_MEMBERS = 5
@@ -37,7 +37,7 @@ SEEDS = tuple(range(5))
 
 
 @dataclass(frozen=True)
-class Condition:
+class EnsembleCondition:
     """What differs between members, and how it is seen where they look."""
 
     name: str
@@ -58,29 +58,34 @@ class Condition:
 
 _FROZEN: dict[str, Any] = {"tune": "nothing", "pool": "attention", "epochs": 20}
 _POOL: dict[str, Any] = {"pool": "attention"}
-CONDITIONS: dict[str, Condition] = {
-    found.name: found
-    for found in (
-        Condition("seeds", "last layer (SeedBERT)", "last-layer"),
-        Condition("order", "order and dropout", "order+dropout"),
-        Condition("deep", "everything (deep ensemble)", "everything"),
-        Condition("pool-seeds", "last layer and query", "last-layer", **_POOL),
-        Condition("pool-order", "order and dropout", "order+dropout", **_POOL),
-        Condition("pool-deep", "everything", "everything", **_POOL),
-        Condition("paper-rate", "last layer, rates of 5e-6", "last-layer", rates=(5e-6, 5e-6)),
-        Condition("frozen-seeds", "last layer and query", "last-layer", **_FROZEN),
-        Condition("frozen-order", "order and dropout", "order+dropout", **_FROZEN),
-        Condition("frozen-deep", "everything", "everything", **_FROZEN),
+CONDITIONS: dict[str, EnsembleCondition] = {
+    condition.name: condition
+    for condition in (
+        EnsembleCondition("seeds", "last layer (SeedBERT)", "last-layer"),
+        EnsembleCondition("order", "order and dropout", "order+dropout"),
+        EnsembleCondition("deep", "everything (deep ensemble)", "everything"),
+        EnsembleCondition("pool-seeds", "last layer and query", "last-layer", **_POOL),
+        EnsembleCondition("pool-order", "order and dropout", "order+dropout", **_POOL),
+        EnsembleCondition("pool-deep", "everything", "everything", **_POOL),
+        EnsembleCondition(
+            "paper-rate", "last layer, rates of 5e-6", "last-layer", rates=(5e-6, 5e-6)
+        ),
+        EnsembleCondition("frozen-seeds", "last layer and query", "last-layer", **_FROZEN),
+        EnsembleCondition("frozen-order", "order and dropout", "order+dropout", **_FROZEN),
+        EnsembleCondition("frozen-deep", "everything", "everything", **_FROZEN),
     )
 }
-SEEN: dict[str, Condition] = CONDITIONS | {  # what is trained once, and seen in one more way
-    f"size-{name}": replace(found, name=f"size-{name}", by_size=True)
-    for name, found in CONDITIONS.items()
-    if found.pool == "mean"
-}
+SEEN: dict[str, EnsembleCondition] = (
+    CONDITIONS
+    | {  # what is trained once, and seen in one more way
+        f"size-{name}": replace(condition, name=f"size-{name}", by_size=True)
+        for name, condition in CONDITIONS.items()
+        if condition.pool == "mean"
+    }
+)
 
 
-def named(names: str | None, default: Sequence[str]) -> list[Condition]:
+def named(names: str | None, default: Sequence[str]) -> list[EnsembleCondition]:
     """Conditions by their names, with commas between."""
     wanted = list(default) if names is None else [name.strip() for name in names.split(",")]
     strange = [name for name in wanted if name not in CONDITIONS]
@@ -93,95 +98,104 @@ def named(names: str | None, default: Sequence[str]) -> list[Condition]:
 
 
 @dataclass(frozen=True, eq=False)
-class Parts:
-    """A corpus in two, its question, and the answer that spans speak for (None: each person's)."""
+class StudyParts:
+    """Two parts of a corpus, its question, and the answer that spans support (None: each one's)."""
 
     train: Corpus
     test: Corpus
     question: str
     towards: int | None = None
 
-    def first(self, n_train: int, n_test: int) -> Parts:
+    def first(self, n_train: int, n_test: int) -> StudyParts:
         """Fewer items of both, for trying things out."""
         train, test = (
             corpus.select(items=np.arange(min(n, corpus.n_items)))
             for corpus, n in ((self.train, n_train), (self.test, n_test))
         )
-        return Parts(train, test, self.question, self.towards)
+        return StudyParts(train, test, self.question, self.towards)
 
 
-def toxic_parts(corpus: Corpus, n_train: int = N_TRAIN, n_test: int = N_TEST) -> Parts:
-    """Short posts of `toxic_spans`: tested are some that seven people answered, learned others."""
+def toxic_parts(corpus: Corpus, n_train: int = N_TRAIN, n_test: int = N_TEST) -> StudyParts:
+    """Short posts of `toxic_spans`: test items have seven annotators."""
     annotations = corpus["toxic"]
     shown = corpus.contents["text"].values.take(pa.array(corpus.content["text"]))
     short = pc.utf8_length(shown).to_numpy() <= SHORT
-    n_people = np.bincount(annotations.item, minlength=corpus.n_items)
+    n_annotators = np.bincount(annotations.item, minlength=corpus.n_items)
     order = np.random.default_rng(0).permutation(corpus.n_items)
-    tested = order[(short & (n_people == N_PEOPLE))[order]][:n_test]
+    tested = order[(short & (n_annotators == N_ANNOTATORS))[order]][:n_test]
     new = ~np.isin(corpus.content["text"], corpus.content["text"][tested])
-    several = order[(short & new & (n_people == N_PEOPLE))[order]]
-    others = order[(short & new & (n_people != N_PEOPLE))[order]]
+    several = order[(short & new & (n_annotators == N_ANNOTATORS))[order]]
+    others = order[(short & new & (n_annotators != N_ANNOTATORS))[order]]
     learned = np.r_[several, others][:n_train]
     train, test = (corpus.select(items=np.sort(items)) for items in (learned, tested))
-    return Parts(train, test, "toxic", towards=1)
+    return StudyParts(train, test, "toxic", towards=1)
 
 
-def text_parts(n_train: int = N_TRAIN_TEXTS, n_test: int = N_TEST_TEXTS) -> Parts:
-    """The simulated crowd: ten people who prefer different clauses; five answer each text."""
+def text_parts(n_train: int = N_TRAIN_TEXTS, n_test: int = N_TEST_TEXTS) -> StudyParts:
+    """The simulated crowd: ten annotators prefer different clauses; five answer each text."""
     corpus = text(n_items=n_train + n_test)
     tested = np.arange(corpus.n_items) >= n_train
     new = ~np.isin(corpus.content["text"], corpus.content["text"][tested])
-    return Parts(
+    return StudyParts(
         corpus.select(items=np.flatnonzero(~tested & new)),
         corpus.select(items=np.flatnonzero(tested)),
         "emotion",
     )
 
 
-# ---- where people and members looked ----
+# ---- where annotators and members looked ----
 
 
 @dataclass(frozen=True, eq=False)
-class Looks:
-    """Where people and the members of several ensembles looked in the tested items, and what they
-    said. Positions are filled up to the longest item, people to the most of an item."""
+class ObservedAttention:
+    """Where annotators and the members of several ensembles looked in the test items, and their
+    answers. Positions are padded to the longest item, annotators to the most of an item."""
 
     rank: np.ndarray  # (n_runs, n_members, n_items, longest) of each position by weight; 0: none
     size: np.ndarray  # the same by the weight's size, where it has a sign; else no runs
     probability: np.ndarray  # (n_runs, n_members, n_items, n_values)
-    marked: np.ndarray  # (n_items, most_people, longest) of bool
-    answer: np.ndarray  # (n_items, most_people) of those who marked; -1: filled up
-    votes: np.ndarray  # (n_items, n_values) of all who answered
+    marked: np.ndarray  # (n_items, most_annotators, longest) of bool
+    answer: np.ndarray  # (n_items, most_annotators) of annotators with marks; -1: padding
+    votes: np.ndarray  # (n_items, n_values) of all annotators
     clause: np.ndarray  # (n_items, longest) the part of a simulated text; -1: none
     aspect: np.ndarray  # (n_items, most_parts) of each part; -1: none
-    person: np.ndarray  # (n_items, most_people) who marked; -1: filled up
-    truth: np.ndarray  # (2, n_items) how far people look and answer apart by the crowd's own law
+    annotator: np.ndarray  # (n_items, most_annotators) codes of those with marks; -1: padding
+    truth: (
+        np.ndarray
+    )  # (2, n_items) how far annotators look and answer apart by the true probabilities
     seconds: np.ndarray  # () of training
 
     def save(self, path: Path) -> None:
         """Write a file, whole or not at all."""
         new = path.with_name(f".{path.name}")
         with new.open("wb") as file:
-            np.savez_compressed(file, **{f.name: getattr(self, f.name) for f in fields(self)})
+            np.savez_compressed(
+                file, **{_stored(f.name): getattr(self, f.name) for f in fields(self)}
+            )
         new.replace(path)
 
     @classmethod
-    def load(cls, path: Path) -> Looks:
+    def load(cls, path: Path) -> ObservedAttention:
         """Read a file that `save` wrote."""
         with np.load(path, allow_pickle=False) as arrays:
-            return cls(**{f.name: arrays[f.name] for f in fields(cls)})
+            return cls(**{f.name: arrays[_stored(f.name)] for f in fields(cls)})
 
 
-def looks(
-    condition: Condition,
-    parts: Parts,
+def _stored(name: str) -> str:
+    """The name of an array in files."""
+    return "person" if name == "annotator" else name
+
+
+def train_and_observe(
+    condition: EnsembleCondition,
+    parts: StudyParts,
     *,
     encoder: str = "minilm",
     seeds: Sequence[int] = SEEDS,
     n_members: int = N_MEMBERS,
     training: Mapping[str, Any] | None = None,
-) -> Looks:
-    """Train one ensemble for each seed, all side by side, and see where their members look.
+) -> ObservedAttention:
+    """Train one ensemble for each seed, stacked, and record where their members look.
 
     Args:
         training: other settings of training, such as precision or epochs.
@@ -195,11 +209,11 @@ def looks(
     seconds = time.perf_counter() - begin
     seen = [_seen(method, condition, parts) for method in methods]
     weight = np.stack([laid_out(weight, at) for weight, _, at in seen])
-    return Looks(
+    return ObservedAttention(
         _small_ranks(weight),
         _small_ranks(np.abs(weight[: len(seen) if condition.pool == "mean" else 0])),
         np.stack([probability for _, probability, _ in seen]).astype(np.float32),
-        **_people(parts, seen[0][2]),
+        **_annotators(parts, seen[0][2]),
         seconds=np.array(seconds),
     )
 
@@ -213,7 +227,11 @@ def _small_ranks(weight: np.ndarray) -> np.ndarray:
 
 
 def ensemble(
-    condition: Condition, encoder: str, seed: int, n_members: int, training: Mapping[str, Any]
+    condition: EnsembleCondition,
+    encoder: str,
+    seed: int,
+    n_members: int,
+    training: Mapping[str, Any],
 ) -> SeedEnsemble:
     """The method of a condition, not fitted yet; member k of seed s is drawn from 100 s + k."""
     from dissensus.methods import SeedEnsemble
@@ -234,24 +252,24 @@ def ensemble(
 
 
 def _seen(
-    method: SeedEnsemble, condition: Condition, parts: Parts
+    method: SeedEnsemble, condition: EnsembleCondition, parts: StudyParts
 ) -> tuple[np.ndarray, np.ndarray, MemberAttention]:
     """The members' weights of positions, their probabilities, and where positions lie.
 
     What speaks for an answer speaks against the other of two; weights are turned towards the one
-    that people's spans are about.
+    that annotators' spans are about.
     """
     prediction = method.predict(parts.test, attention=True)[parts.question]
     (at,), weight = prediction.member_attention, prediction.member_attention[0].weight
     members = [member.predict(parts.test)[parts.question] for member in method.members_]
     if parts.towards is not None and condition.pool == "mean":
-        answers = np.stack([found.consensus for found in members]) == parts.towards
+        answers = np.stack([prediction.consensus for prediction in members]) == parts.towards
         weight = weight * np.repeat(np.where(answers, 1, -1), np.diff(at.offsets), axis=1)
-    return weight, np.stack([found.distribution for found in members]), at
+    return weight, np.stack([prediction.distribution for prediction in members]), at
 
 
-def _people(parts: Parts, at: MemberAttention) -> dict[str, np.ndarray]:
-    """What people of the tested items marked and said, and what is known of a simulated crowd."""
+def _annotators(parts: StudyParts, at: MemberAttention) -> dict[str, np.ndarray]:
+    """What annotators of the test items marked and answered, and the truth of a simulated crowd."""
     test, annotations = parts.test, parts.test[parts.question]
     assert test.rationales is not None
     marked = marks(test.rationales, at)
@@ -260,16 +278,16 @@ def _people(parts: Parts, at: MemberAttention) -> dict[str, np.ndarray]:
     item = np.arange(test.n_items)[:, None]
     answered = {
         "marked": marked.marked,
-        "person": marked.annotator.astype(np.int16),
+        "annotator": marked.annotator.astype(np.int16),
         "answer": np.where(marked.there, answers[item, marked.annotator], -1).astype(np.int16),
         "votes": annotations.counts().astype(np.int16),
     }
     return answered | _simulated(parts, at)
 
 
-def _simulated(parts: Parts, at: MemberAttention) -> dict[str, np.ndarray]:
-    """The parts that positions lie in, and how far apart two people look and answer, by the law
-    that a simulated crowd follows: the chance that both are in different places."""
+def _simulated(parts: StudyParts, at: MemberAttention) -> dict[str, np.ndarray]:
+    """The parts that positions lie in, and how far apart two annotators look and answer by the
+    true probabilities of a simulated crowd: the chance that both are in different places."""
     n_items, longest = laid_out(at.weight[:1], at).shape[1:]
     if "parts.start" not in parts.test.item_attributes:
         nothing = np.full((n_items, 1), -1, np.int8)
@@ -290,6 +308,6 @@ def _simulated(parts: Parts, at: MemberAttention) -> dict[str, np.ndarray]:
     }
 
 
-def description_of(condition: Condition) -> dict[str, Any]:
+def description_of(condition: EnsembleCondition) -> dict[str, Any]:
     """A condition for JSON."""
     return asdict(condition) | {"seen_by": condition.seen_by}

@@ -1,4 +1,7 @@
-"""How alike people and members look, item by item: `Looks -> figures`, nan where undefined."""
+"""How similarly annotators and members look, per item: `ObservedAttention -> figures`.
+
+Figures are nan where undefined.
+"""
 
 from __future__ import annotations
 
@@ -17,34 +20,34 @@ from dissensus.metrics.rationales import (
     overlap_f1,
     ranks,
 )
-from dissensus.papers.seedbert.studies.hypothesis.ensembles import Looks
+from dissensus.papers.seedbert.studies.hypothesis.ensembles import ObservedAttention
 
 Scored = tuple[np.ndarray, np.ndarray]  # a score, and the same by chance
 
 
 @dataclass(frozen=True, eq=False)
-class Figures:
-    """What one condition's looks say of each item; (n_items,) of people, (n_runs, n_items) else.
+class AttentionFigures:
+    """Figures of one condition, per item: (n_items,) of annotators, (n_runs, n_items) of members.
 
-    A person's set is what they marked; a member's is as many of its heaviest positions.
+    An annotator's set is what they marked; a member's is as many of its heaviest positions.
     """
 
-    looks: Looks
+    attention: ObservedAttention
 
     @cached_property
     def rank(self) -> np.ndarray:
         """Of each position among those of its item, nan: none."""
-        rank = self.looks.rank.astype(float)
+        rank = self.attention.rank.astype(float)
         return np.where(rank > 0, rank, np.nan)
 
     @cached_property
     def n_positions(self) -> np.ndarray:
-        return (self.looks.rank[0, 0] > 0).sum(axis=-1)
+        return (self.attention.rank[0, 0] > 0).sum(axis=-1)
 
     @cached_property
     def n_marked(self) -> np.ndarray:
-        """(n_items, most_people); nan where there is nobody."""
-        n = self.looks.marked.sum(axis=-1).astype(float)
+        """(n_items, most_annotators); nan where no annotator marked anything."""
+        n = self.attention.marked.sum(axis=-1).astype(float)
         return np.where(n > 0, n, np.nan)
 
     @cached_property
@@ -57,9 +60,9 @@ class Figures:
 
     # ---- sets of the same size: F1, and by chance ----
 
-    def people(self, marked: np.ndarray | None = None) -> Scored:
-        """Two people of an item; or one of them with what others marked, (like `marked`)."""
-        own = self.looks.marked
+    def annotators(self, marked: np.ndarray | None = None) -> Scored:
+        """Two annotators of an item; or one of them and the `marked` positions of others."""
+        own = self.attention.marked
         other = own if marked is None else marked
         scores = []
         for one, two in combinations(range(own.shape[1]), 2):
@@ -73,7 +76,7 @@ class Figures:
         return _mean_of(scores)
 
     def members(self) -> Scored:
-        """Two members, each by as many positions as people marked on average."""
+        """Two members, each by as many positions as annotators marked on average."""
         wanted = np.round(_mean(self.n_marked, axis=-1))
         n = np.where(np.isnan(wanted), 0, np.maximum(wanted, 1))
         sets = heaviest(self.rank, np.broadcast_to(n, self.rank.shape[:-1]))
@@ -83,34 +86,34 @@ class Figures:
         return f1, np.broadcast_to(chance, f1.shape)
 
     def between(self, marked: np.ndarray | None = None) -> Scored:
-        """A member and a person."""
-        marked = self.looks.marked if marked is None else marked
+        """A member and an annotator."""
+        marked = self.attention.marked if marked is None else marked
         scores = []
-        for person in range(marked.shape[1]):
-            sizes = marked[:, person].sum(axis=-1)
+        for annotator in range(marked.shape[1]):
+            sizes = marked[:, annotator].sum(axis=-1)
             sets = heaviest(self.rank, np.broadcast_to(sizes, self.rank.shape[:-1]))
-            f1 = overlap_f1(sets, marked[:, person]).mean(axis=1)  # nan: nobody
+            f1 = overlap_f1(sets, marked[:, annotator]).mean(axis=1)  # nan: nothing marked
             chance = np.where(sizes > 0, chance_f1(sizes, sizes, self.n_positions), np.nan)
             scores.append([f1, np.broadcast_to(chance, f1.shape)])
         return _mean_of(scores)
 
     def elsewhere(self) -> np.ndarray:
-        """What people marked in another item, at the same shares of its length."""
+        """What annotators marked in another item, at the same shares of its length."""
         here, there = self.n_positions, self.n_positions[self.partner]
-        longest = self.looks.marked.shape[-1]
+        longest = self.attention.marked.shape[-1]
         share = (np.arange(longest) + 0.5) / np.maximum(here, 1)[:, None]
         at = np.minimum((share * there[:, None]).astype(int), longest - 1)
-        moved = np.take_along_axis(self.looks.marked[self.partner], at[:, None], axis=-1)
+        moved = np.take_along_axis(self.attention.marked[self.partner], at[:, None], axis=-1)
         inside = np.arange(longest) < here[:, None]
         return moved & inside[:, None]
 
     # ---- weights as they are ----
 
     def auroc(self, rank: np.ndarray) -> np.ndarray:
-        """How well weights, (..., n_items, longest), find what each person marked, mean over
-        people."""
-        people = self.looks.marked.swapaxes(0, 1)  # (most_people, n_items, longest)
-        return _mean(np.stack([auroc_of_ranks(rank, marked) for marked in people]), axis=0)
+        """How well weights, (..., n_items, longest), find what each annotator marked, mean
+        over annotators."""
+        by_annotator = self.attention.marked.swapaxes(0, 1)  # (most_annotators, n_items, longest)
+        return _mean(np.stack([auroc_of_ranks(rank, marked) for marked in by_annotator]), axis=0)
 
     def one(self) -> np.ndarray:
         """AUROC of the first member: a network by itself, as `single` trains it."""
@@ -124,9 +127,9 @@ class Figures:
         """AUROC of all members' mean rank."""
         return self.auroc(ranks(self.rank.mean(axis=1)))
 
-    def person(self) -> np.ndarray:
-        """AUROC of a person's marks for another's: what can be asked for."""
-        own = self.looks.marked
+    def another_annotator(self) -> np.ndarray:
+        """AUROC of one annotator's marks for another's: what a member can be expected to reach."""
+        own = self.attention.marked
         inside = np.arange(own.shape[-1]) < self.n_positions[:, None]
         weight = np.where(inside[:, None], own, np.nan)
         scores = []
@@ -160,49 +163,49 @@ class Figures:
 
     def answers_apart(self) -> np.ndarray:
         """Members: how far their probabilities lie from their mean, squared."""
-        return self.looks.probability.var(axis=1).sum(axis=-1)
+        return self.attention.probability.var(axis=1).sum(axis=-1)
 
     def one_unsure(self) -> np.ndarray:
         """One network by itself: the chance that two draws of its distribution differ."""
-        return 1 - (self.looks.probability[:, 0] ** 2).sum(axis=-1)
+        return 1 - (self.attention.probability[:, 0] ** 2).sum(axis=-1)
 
     def all_unsure(self) -> np.ndarray:
         """The same of the members' mean probability."""
-        return 1 - (self.looks.probability.mean(axis=1) ** 2).sum(axis=-1)
+        return 1 - (self.attention.probability.mean(axis=1) ** 2).sum(axis=-1)
 
-    def people_look_apart(self) -> np.ndarray:
-        """1 less two people's F1, as far as it is above chance (0: alike, 1: as by chance)."""
-        f1, chance = self.people()
+    def annotators_look_apart(self) -> np.ndarray:
+        """1 less two annotators' F1, relative to chance (0: the same, 1: as by chance)."""
+        f1, chance = self.annotators()
         return (1 - f1) / np.where(chance < 1, 1 - chance, np.nan)
 
-    def people_answer_apart(self) -> np.ndarray:
-        """The chance that two of those who answered differ."""
-        n = self.looks.votes.sum(axis=-1).astype(float)
-        same = (self.looks.votes * (self.looks.votes - 1.0)).sum(axis=-1)
+    def annotators_answer_apart(self) -> np.ndarray:
+        """The chance that two of the annotators gave different answers."""
+        n = self.attention.votes.sum(axis=-1).astype(float)
+        same = (self.attention.votes * (self.attention.votes - 1.0)).sum(axis=-1)
         return np.where(n > 1, 1 - same / np.where(n > 1, n * (n - 1), 1), np.nan)
 
     # ---- is it what makes them answer differently? ----
 
     def contested(self) -> np.ndarray:
-        """AUROC of how far members' ranks spread: positions that some people marked, against those
-        that everybody did."""
-        n_people = (self.n_marked > 0).sum(axis=-1)
-        times = self.looks.marked.sum(axis=1)  # (n_items, longest)
-        several = (n_people > 1)[:, None] & (times > 0)
+        """AUROC of how far members' ranks spread: positions that some annotators marked, against
+        those that all marked."""
+        n_annotators = (self.n_marked > 0).sum(axis=-1)
+        times = self.attention.marked.sum(axis=1)  # (n_items, longest)
+        several = (n_annotators > 1)[:, None] & (times > 0)
         spread = np.where(several, self.rank.std(axis=1), np.nan)  # (n_runs, n_items, longest)
-        return auroc_of_ranks(ranks(spread), several & (times < n_people[:, None]))
+        return auroc_of_ranks(ranks(spread), several & (times < n_annotators[:, None]))
 
     def members_by_answer(self) -> Scored:
         """Rank correlation of members that answer alike, and of those that do not; nan where an
         item does not have both."""
-        answers = self.looks.probability.argmax(axis=-1)
+        answers = self.attention.probability.argmax(axis=-1)
         pairs = self._pairs_alike()
         same = np.stack([answers[:, one] == answers[:, two] for one, two in pairs])
         return _split(np.stack(list(pairs.values())), same)
 
-    def people_by_answer(self) -> Scored:
-        """F1 of people who answer alike, and of those who do not."""
-        marked, answer = self.looks.marked, self.looks.answer
+    def annotators_by_answer(self) -> Scored:
+        """F1 of annotators with the same answer, and of those with different ones."""
+        marked, answer = self.attention.marked, self.attention.answer
         f1, same = [], []
         for one, two in combinations(range(marked.shape[1]), 2):
             both = (answer[:, one] >= 0) & (answer[:, two] >= 0)
@@ -210,11 +213,11 @@ class Figures:
             same.append(answer[:, one] == answer[:, two])
         return _split(np.stack(f1), np.stack(same))
 
-    # ---- has a member preferences, as people have? ----
+    # ---- preferences of annotators and members ----
 
     def clause_of_members(self) -> np.ndarray:
         """The aspect of the clause with the highest mean rank, (n_runs, n_members, n_items)."""
-        clause, aspect = self.looks.clause, self.looks.aspect
+        clause, aspect = self.attention.clause, self.attention.aspect
         weight = []
         for part in range(aspect.shape[1]):
             inside = np.where(clause == part, 1.0, np.nan)
@@ -222,27 +225,28 @@ class Figures:
         chosen = np.stack(weight).argmax(axis=0)
         return aspect[np.arange(len(aspect)), chosen]
 
-    def clause_of_people(self) -> np.ndarray:
-        """The aspect that each of the people looked at in each item, (n_people, n_items); -1 where
-        they did not answer."""
-        clause, aspect, person = self.looks.clause, self.looks.aspect, self.looks.person
-        clauses = np.full((person.max() + 1, len(person)), -1)
-        first = self.looks.marked.argmax(axis=-1)  # (n_items, most_people)
+    def clause_of_annotators(self) -> np.ndarray:
+        """The aspect that each annotator looked at in each item, (n_annotators, n_items); -1
+        where they did not answer."""
+        clause, aspect = self.attention.clause, self.attention.aspect
+        annotator = self.attention.annotator
+        clauses = np.full((annotator.max() + 1, len(annotator)), -1)
+        first = self.attention.marked.argmax(axis=-1)  # (n_items, most_annotators)
         part = np.take_along_axis(clause, first, axis=1)
-        item, slot = np.nonzero(person >= 0)
-        clauses[person[item, slot], item] = aspect[item, part[item, slot]]
+        item, slot = np.nonzero(annotator >= 0)
+        clauses[annotator[item, slot], item] = aspect[item, part[item, slot]]
         return clauses
 
 
 def preference(chosen: np.ndarray, aspect: np.ndarray, seed: int = 0) -> tuple[float, float]:
-    """How far apart those who look are in the aspects they prefer, and the same by chance.
+    """How much annotators (or members) differ in the aspects that they prefer, and by chance.
 
-    The standard deviation, over who looks, of the share in which an aspect is chosen where it can
-    be; mean over aspects. By chance: what was chosen in an item is dealt out anew among those who
-    looked at it.
+    The standard deviation, over annotators, of the share of items in which an aspect is chosen,
+    of those that have it; mean over aspects. By chance: the choices of an item are shuffled
+    between its annotators.
 
     Args:
-        chosen: aspects, (n_who, n_items); -1 where one did not look.
+        chosen: aspects, (n_annotators, n_items); -1 where there is no choice.
         aspect: those of the item's parts, (n_items, most_parts).
     """
     generator = np.random.default_rng(seed)
@@ -262,16 +266,16 @@ def _preferred(chosen: np.ndarray, aspect: np.ndarray) -> float:
     return float(np.mean(spread))
 
 
-def rank_correlation(people: np.ndarray, other: np.ndarray, given: np.ndarray | None) -> Scored:
-    """Ranks over items whose plain correlation is Spearman's, of people and of every run.
+def rank_correlation(observed: np.ndarray, other: np.ndarray, given: np.ndarray | None) -> Scored:
+    """Ranks over items whose plain correlation is Spearman's, of annotators and of every run.
 
     Args:
-        people: (n_items,); items with nan are left out.
+        observed: of annotators, (n_items,); items with nan are left out.
         other: (n_runs, n_items).
-        given: what both are freed of, (n_items,): what is left of ranks beside a straight line.
+        given: a variable that both are corrected for, (n_items,), by linear regression of ranks.
     """
-    defined = ~np.isnan(people) & ~np.isnan(other).any(axis=0)
-    mine, theirs = ranks(people[defined]), ranks(other[:, defined])
+    defined = ~np.isnan(observed) & ~np.isnan(other).any(axis=0)
+    mine, theirs = ranks(observed[defined]), ranks(other[:, defined])
     if given is None:
         return mine, theirs
     line = ranks(given[defined].astype(float))
@@ -281,7 +285,7 @@ def rank_correlation(people: np.ndarray, other: np.ndarray, given: np.ndarray | 
 def _freed(rank: np.ndarray, line: np.ndarray) -> np.ndarray:
     line = line - line.mean()
     centred = rank - rank.mean(axis=-1, keepdims=True)
-    if not line.any():  # all items are as long
+    if not line.any():  # all items have the same length
         return centred
     slope = centred @ line / (line @ line)
     return np.asarray(centred - np.multiply.outer(slope, line))
@@ -310,9 +314,9 @@ def _mean(values: np.ndarray, axis: int) -> np.ndarray:
     return np.divide(total, n, out=np.full(total.shape, np.nan), where=n > 0)
 
 
-APART: dict[str, Callable[[Figures], np.ndarray]] = {
-    "looks": Figures.looks_apart,
-    "answers": Figures.answers_apart,
-    "one": Figures.one_unsure,
-    "all": Figures.all_unsure,
+APART: dict[str, Callable[[AttentionFigures], np.ndarray]] = {
+    "looks": AttentionFigures.looks_apart,
+    "answers": AttentionFigures.answers_apart,
+    "one": AttentionFigures.one_unsure,
+    "all": AttentionFigures.all_unsure,
 }

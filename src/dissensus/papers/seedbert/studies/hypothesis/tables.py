@@ -1,4 +1,4 @@
-"""Report -> tables in plain text, and what became of the hypothesis in plain words."""
+"""Report -> tables as text, and a verdict on the hypothesis for each corpus."""
 
 from __future__ import annotations
 
@@ -11,35 +11,37 @@ from dissensus.evaluation.fit import number
 from dissensus.evaluation.significance.difference import p_text
 from dissensus.papers.framework.layout import Block, whole, written
 from dissensus.papers.framework.reports import kept_report
-from dissensus.papers.seedbert.studies.hypothesis.analysis import KIND
+from dissensus.papers.seedbert.studies.hypothesis.analysis import ANNOTATORS, KIND
 from dissensus.papers.seedbert.studies.hypothesis.ensembles import SEEN
 
 Report = dict[str, Any]
 LEVEL = 0.05
 TITLE = "Do members of a seed ensemble look at different parts where annotators do?"
 WHAT = {
-    "toxic_spans": "toxic_spans: is this post toxic; what made 7 annotators say so, highlighted",
+    "toxic_spans": "toxic_spans: is this post toxic? 7 annotators marked what made it toxic",
     "text": "text: a simulated crowd; each annotator looks at the clauses that they prefer",
 }
 NOTES = (
-    "F1 of sets of positions: what an annotator marked, and as many of a member's heaviest ones. "
-    'chance: spans of the same length anywhere in the item. "shuffled": what annotators marked in '
-    "another item, at the same shares of its length. AUROC: how often a position that an annotator "
-    "marked is heavier than one that they did not. Intervals of 95 % are for other seeds and "
-    "other items."
+    "F1 compares sets of positions: those that an annotator marked, and as many positions with a "
+    "member's largest weights. chance: spans of the same length anywhere in the item. shuffled: "
+    "what annotators marked in another item, at the same relative positions. AUROC: how often a "
+    "position that an annotator marked has a larger weight than one that they did not mark. "
+    "Intervals (95 %) are over seeds and items."
 )
 APART_NOTES = (
-    "Spearman's correlation over items, freed of the item's length; p is corrected (Holm) over all "
+    "Spearman's correlation over items, corrected for item length; p is corrected (Holm) over all "
     "correlations of the first two columns. looks: 1 less the rank correlation of members' "
-    "weights; answers: variance of members' probabilities; one: how unsure the first member is by "
-    "itself; all: how unsure the members' mean is."
+    "weights; answers: variance of members' probabilities; one: uncertainty of the first member "
+    "alone; all: uncertainty of the members' mean."
 )
 
 
 def kept(path: str | Path) -> Report:
     """The report of a file that `benchmarks/gpu/seedbert_hypothesis.py keep` wrote."""
     if not Path(path).is_file():
-        raise DataError(f"{path}: no such file; it is what seedbert_hypothesis.py keep writes")
+        raise DataError(
+            f"{path}: no such file; benchmarks/gpu/seedbert_hypothesis.py keep writes it"
+        )
     return kept_report(Path(path), KIND, "corpora")
 
 
@@ -53,12 +55,12 @@ def shown(report: Report, width: int | None = None) -> str:
     parts: list[str | Block] = ["\n".join([*about, whole(report["command"])])]
     for name, corpus_report in sorted(report["corpora"].items(), reverse=True):
         parts += [
-            _people(name, corpus_report),
+            _annotators(name, corpus_report),
             _looking(corpus_report),
             *_apart(corpus_report),
-            _beside(corpus_report),
+            _compared(corpus_report),
         ]
-        parts.append("\n".join([f"What became of it: {name}", *verdicts(corpus_report)]))
+        parts.append("\n".join([f"Verdicts: {name}", *verdicts(corpus_report)]))
     parts += [NOTES, APART_NOTES]
     return written(parts, width)
 
@@ -66,24 +68,28 @@ def shown(report: Report, width: int | None = None) -> str:
 # ---- tables ----
 
 
-def _people(name: str, corpus_report: Report) -> str:
-    people = corpus_report["people"]
-    agreed = people["agreement"]
+def _annotators(name: str, corpus_report: Report) -> str:
+    annotators = corpus_report[ANNOTATORS]
+    agreed = annotators["agreement"]
     lines = [
         WHAT[name],
         f"{corpus_report['n_items']} items tested; the most frequent label has "
-        f"{100 * people['largest']:.1f} %; two annotators answer differently in "
-        f"{100 * people['answers_apart']:.1f} %",
+        f"{100 * annotators['largest']:.1f} %; two annotators answer differently in "
+        f"{100 * annotators['answers_apart']:.1f} %",
         f"Two annotators: F1 {agreed['mean']:.3f}, chance {agreed['chance']:.3f} "
-        f"({interval(agreed['over'])}), shuffled {interval(people['shuffled'])}; "
-        f"AUROC {people['auroc']:.3f}",
+        f"({interval(agreed['over'])}), shuffled {interval(annotators['shuffled'])}; "
+        f"AUROC {annotators['auroc']:.3f}",
     ]
-    if number(people["by_answer"]["effect"]) == number(people["by_answer"]["effect"]):
+    if number(annotators["by_answer"]["effect"]) == number(annotators["by_answer"]["effect"]):
         lines.append(
-            f"Two who answer alike less two who do not, F1: {interval(people['by_answer'])}"
+            "F1 of two with the same answer less two with different ones: "
+            f"{interval(annotators['by_answer'])}"
         )
-    if "preference" in people:
-        lines.append(f"They differ in what they look at: {_preference(people['preference'])}")
+    if "preference" in annotators:
+        lines.append(
+            "Difference in the aspects they prefer, and by chance: "
+            f"{_preference(annotators['preference'])}"
+        )
     return "\n".join(lines)
 
 
@@ -138,7 +144,7 @@ def _apart(corpus_report: Report) -> list[Block]:
     tables = [Block("Are members apart where annotators are?", rows)]
     if "true looks" not in next(iter(corpus_report["conditions"].values()))["apart"]:
         return tables
-    rows = [["by the crowd's own law", "looks: look apart", "answers: answer apart",
+    rows = [["by the true probabilities", "looks: look apart", "answers: answer apart",
              "one: answer apart", "members prefer aspects, chance"]]  # fmt: skip
     for name, of_condition in _in_order(corpus_report):
         looks, answers = of_condition["apart"]["true looks"], of_condition["apart"]["true answers"]
@@ -154,7 +160,7 @@ def _apart(corpus_report: Report) -> list[Block]:
     return [*tables, Block("", rows)]
 
 
-def _beside(corpus_report: Report) -> str | Block:
+def _compared(corpus_report: Report) -> str | Block:
     """Plain seeds less other ensembles."""
     rows = [["last layer alone, less", "rank corr. of members", "AUROC together",
              "looks for looks", "answers for answers", "all for answers"]]  # fmt: skip
@@ -182,8 +188,9 @@ def verdicts(corpus_report: Report) -> list[str]:
             f"{holds(of_condition['apart']['looks']['looks']['given length'])}",
             "answer apart where annotators do: "
             f"{holds(of_condition['apart']['answers']['answers']['given length'])}",
-            f"those that answer differently look elsewhere: {_plainly(of_condition['by_answer'])}",
-            f"members are more alike than annotators: {_plainly(of_condition['closer'])}",
+            "members with different answers look at different parts: "
+            f"{_plainly(of_condition['by_answer'])}",
+            f"members are more similar than annotators: {_plainly(of_condition['closer'])}",
         ]
         lines.append(f"- {_title(name)}: {'; '.join(parts)}")
     return [*lines, f"- {_whole(corpus_report)}"]
@@ -205,13 +212,13 @@ def _whole(corpus_report: Report) -> str:
         return f"The hypothesis holds in part: members {shown[0]} apart where annotators do."
     at_most = max(number(test["high"]) for test in tests.values())
     return (
-        "The hypothesis is not shown here: where members with other last layers are apart does not "
-        f"tell where annotators are (a correlation of {at_most:.2f} at most)."
+        "The hypothesis is not shown here: members with different last layers are not apart where "
+        f"annotators are (a correlation of {at_most:.2f} at most)."
     )
 
 
 def holds(test: Report) -> str:
-    """Whether an effect is above 0 beyond doubt, with its interval."""
+    """Whether an effect is significantly above 0, with its interval."""
     effect, p = number(test["effect"]), number(test["adjusted"])
     if effect != effect:
         return "undefined"
