@@ -5,10 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from dissensus import Annotations, Corpus
+from dissensus.contents import Contents
+from dissensus.names import Names
 from dissensus.testing import SCALES
 from dissensus.testing import example_corpus as feature_crowd
 
-__all__ = ["SCALES", "SMALL", "anonymous", "feature_crowd", "thinned"]
+__all__ = ["SCALES", "SMALL", "anonymous", "confused_crowd", "feature_crowd", "thinned"]
 
 SMALL: dict[str, dict[str, object]] = {  # settings that make slow methods fast
     "bayesian": {"hidden": (16, 8), "passes": 5},
@@ -37,3 +39,28 @@ def thinned(corpus: Corpus, share: float = 0.5, seed: int = 0) -> Corpus:
     kept = np.random.default_rng(seed).random(corpus["q"].n_rows) < share
     contents = {role: (held, corpus.content[role]) for role, held in corpus.contents.items()}
     return Corpus.build(corpus.name, corpus.items, {"q": corpus["q"].take(kept)}, contents=contents)
+
+
+def confused_crowd(n_items: int = 500, seed: int = 0) -> tuple[Corpus, np.ndarray]:
+    """Items of three classes, as gold labels, with five answers each; and the confusion matrices of
+    18 annotators: 9 are right in 80 %, 6 guess, and 3 call the second class the first."""
+    generator = np.random.default_rng(seed)
+    centres = np.random.default_rng(99).normal(size=(3, 8)) * 1.2
+    gold = generator.integers(0, 3, n_items)
+    features = (centres[gold] + generator.normal(size=(n_items, 8))).astype(np.float32)
+    good = np.full((3, 3), 0.1) + 0.7 * np.eye(3)
+    guessing = np.full((3, 3), 1 / 3)
+    confusion = np.stack([good] * 9 + [guessing] * 6 + [good[[0, 0, 2]]] * 3)
+    item = np.repeat(np.arange(n_items), 5)
+    annotator = np.concatenate([generator.choice(18, 5, replace=False) for _ in range(n_items)])
+    below = confusion[annotator, gold[item]].cumsum(axis=1)
+    answer = (generator.random(len(item))[:, None] > below[:, :2]).sum(axis=1)
+    scale, items = SCALES["nominal"], Names.range(n_items)
+    annotators = Names([f"p{k}" for k in range(18)])
+    rows = Annotations.from_arrays(
+        item, annotator, answer, scale, items=items, annotators=annotators
+    )
+    labels = Annotations.from_arrays(np.arange(n_items), None, gold, scale, items=items)
+    contents = {"x": Contents.distinct("features", features)}
+    corpus = Corpus.build("confused", items, {"q": rows}, contents=contents, gold={"q": labels})
+    return corpus, confusion

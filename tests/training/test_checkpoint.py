@@ -53,7 +53,13 @@ def stop_after(n: int, monkeypatch: pytest.MonkeyPatch, of: str = "train_batch")
 @pytest.mark.parametrize("n", [1, 2, 6, 9, 24])
 @pytest.mark.parametrize(
     "settings",
-    [{"optimiser": "adamw"}, {"optimiser": "adam"}, {"optimiser": "sgd"}, {"averaged": 0.8}],
+    [
+        {"optimiser": "adamw"},
+        {"optimiser": "adam"},
+        {"optimiser": "radam"},
+        {"optimiser": "sgd"},
+        {"averaged": 0.8},
+    ],
     ids=lambda settings: str(*settings.values()),
 )
 def test_stopped_anywhere_the_end_is_the_same_to_the_bit(

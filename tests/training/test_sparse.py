@@ -369,6 +369,7 @@ def test_by_size_and_where_there_is_a_closed_form(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(tables, "LARGE", N_ANNOTATORS * 8)
     assert found() == 2 and found(optimiser="sgd") == 2
     assert found(optimiser="adam") == 0 and found(optimiser="adam", weight_decay=0) == 2
+    assert found(optimiser="radam", weight_decay=0) == 0
     assert found(losses="interleaved") == 0
     assert not Tables.of(network, Training(), torch.device("cuda")).tables
     monkeypatch.setattr(tables, "LARGE", N_ANNOTATORS * 8 + 1)

@@ -99,7 +99,7 @@ METHODS: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize("optimiser", ["adamw", "adam", "sgd"])
+@pytest.mark.parametrize("optimiser", ["adamw", "adam", "radam", "sgd"])
 @pytest.mark.parametrize("name", METHODS)
 def test_seeds_side_by_side_are_seeds_one_by_one(name: str, optimiser: str) -> None:
     """Four epochs of five batches, 20 steps; dropout and all."""
@@ -124,7 +124,7 @@ def test_seeds_side_by_side_are_seeds_one_by_one(name: str, optimiser: str) -> N
 
 
 @pytest.mark.parametrize("kind", [ByRow, AllAtOnce])
-@pytest.mark.parametrize("optimiser", ["adamw", "adam", "sgd"])
+@pytest.mark.parametrize("optimiser", ["adamw", "adam", "radam", "sgd"])
 @pytest.mark.parametrize("name", ["single", "annotator-heads"])
 def test_biases_without_decay(
     name: str, optimiser: str, kind: Any, monkeypatch: pytest.MonkeyPatch

@@ -13,17 +13,21 @@ from typing import TYPE_CHECKING, Any
 from dissensus.errors import ModelError, listed
 
 if TYPE_CHECKING:
+    from dissensus.methods.annotator_confusions import AnnotatorConfusions
     from dissensus.methods.annotator_heads import AnnotatorHeads
     from dissensus.methods.annotator_majority import AnnotatorMajority
     from dissensus.methods.annotator_median import AnnotatorMedian
     from dissensus.methods.annotator_onehot import AnnotatorOneHot
     from dissensus.methods.bayesian import Bayesian
+    from dissensus.methods.crowd_layer import CrowdLayer
     from dissensus.methods.framework.answers import Answers
     from dissensus.methods.framework.base import Method
     from dissensus.methods.framework.stacked_fits import Job, fit_many, try_many
     from dissensus.methods.framework.trained import TrainedMethod
     from dissensus.methods.grid_density import GridDensity
+    from dissensus.methods.joint_em import JointEm
     from dissensus.methods.label_and_uncertainty import LabelAndUncertainty
+    from dissensus.methods.madl import Madl
     from dissensus.methods.prior import Prior
     from dissensus.methods.repeated_label import RepeatedLabel
     from dissensus.methods.seed_ensemble import SeedEnsemble
@@ -42,6 +46,10 @@ __all__ = [
     "GridDensity",
     "Job",
     "LabelAndUncertainty",
+    "AnnotatorConfusions",
+    "CrowdLayer",
+    "JointEm",
+    "Madl",
     "Method",
     "Prior",
     "RepeatedLabel",
@@ -69,6 +77,10 @@ METHODS: dict[str, tuple[str, str]] = {
     "label-and-uncertainty": ("label_and_uncertainty", "LabelAndUncertainty"),
     "annotator-heads": ("annotator_heads", "AnnotatorHeads"),
     "annotator-onehot": ("annotator_onehot", "AnnotatorOneHot"),
+    "crowd-layer": ("crowd_layer", "CrowdLayer"),
+    "annotator-confusions": ("annotator_confusions", "AnnotatorConfusions"),
+    "joint-em": ("joint_em", "JointEm"),
+    "madl": ("madl", "Madl"),
     "grid-density": ("grid_density", "GridDensity"),
 }
 

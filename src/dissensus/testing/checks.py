@@ -15,6 +15,7 @@ from dissensus.contents import Contents
 from dissensus.corpus import Corpus
 from dissensus.errors import DissensusError, ModelError
 from dissensus.methods import load
+from dissensus.methods.framework.answers import Answers
 from dissensus.methods.framework.base import Method
 from dissensus.methods.framework.settings import changed, draws, seeded, settings_of
 from dissensus.prediction import ByAnnotator, Prediction, Predictions
@@ -235,10 +236,15 @@ def _check_annotators_without_answers(method: Method) -> None:
     train = answers.take(answers.annotator_codes(method.name) != 3)
     contents = {role: (of_role, corpus.content[role]) for role, of_role in corpus.contents.items()}
     few = Corpus.build(corpus.name, corpus.items, {"q": train}, contents=contents)
-    prediction = changed(method, {}).fit(few).predict(few, annotators="all", consensus="all")["q"]
+    fitted = changed(method, {}).fit(few)
+    prediction = fitted.predict(few, annotators="all", consensus="all")["q"]
     pairs = _pairs({"q": prediction})
     assert len(pairs) == 3 * corpus.n_items, "'all' includes an annotator without an answer"
-    mean = pairs.distribution.reshape(corpus.n_items, 3, -1).mean(axis=1)
+    if fitted.predicts_truth:
+        return
+    by_item = pairs.distribution.reshape(corpus.n_items, 3, -1)
+    weights = fitted.vote_weights("q", Answers(pairs.distribution, pairs.value)).reshape(-1, 3)
+    mean = np.einsum("ia,iac->ic", weights / weights.sum(axis=1, keepdims=True), by_item)
     message = "the consensus of all is not the mean of the annotators with an answer in training"
     _assert_close(prediction.distribution, mean, message)
 

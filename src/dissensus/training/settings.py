@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 LARGEST_SEED = 2**63  # torch accepts smaller ones only
 BETAS, EPSILON, MOMENTUM = (0.9, 0.999), 1e-8, 0.9  # of the optimisers, torch's defaults
 CHOICES = {
-    "optimiser": ("adamw", "adam", "sgd"),
+    "optimiser": ("adamw", "adam", "radam", "sgd"),
     "schedule": ("cosine", "linear", "plateau", "constant"),
     "precision": ("fp32", "bf16"),
     "batch_by": ("item", "content"),
@@ -36,7 +36,7 @@ class Training:
         batch_by: "item": batches of any items; "content": items with the same content are in one
             batch, as far as they fit, so that a long content is encoded once.
         shuffle: whether the order of items changes from epoch to epoch, or is that of the corpus.
-        optimiser: "adamw", "adam" or "sgd" (momentum .9).
+        optimiser: "adamw", "adam", "radam" or "sgd" (momentum .9).
         learning_rate: the highest; after `warm_up` it follows the schedule.
         encoder_learning_rate: the highest for an encoder that is fine-tuned.
         layer_decay: the learning rate of a block of the encoder as a share of that of the next
@@ -74,7 +74,7 @@ class Training:
     batch_size: int = 32
     batch_by: Literal["item", "content"] = "item"
     shuffle: bool = True
-    optimiser: Literal["adamw", "adam", "sgd"] = "adamw"
+    optimiser: Literal["adamw", "adam", "radam", "sgd"] = "adamw"
     learning_rate: float = 1e-3
     encoder_learning_rate: float = 5e-5
     layer_decay: float = 1.0
@@ -182,6 +182,8 @@ class Training:
 
         if self.optimiser == "sgd":
             return torch.optim.SGD(groups, momentum=MOMENTUM, fused=True)
+        if self.optimiser == "radam":
+            return torch.optim.RAdam(groups, foreach=True)
         kind = torch.optim.AdamW if self.optimiser == "adamw" else torch.optim.Adam
         return kind(groups, fused=True)
 

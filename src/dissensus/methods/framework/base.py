@@ -53,12 +53,14 @@ class Method(ABC):
     `notes_` lists what the user should know about the last fit or prediction, a line each.
 
     A method that is `individual` predicts pairs of item and annotator, and an item's distribution
-    is the mean of its annotators'. Any other method predicts items, the same for all annotators.
+    is the mean of its annotators', unless the method `predicts_truth`. Any other method predicts
+    items, the same for all annotators.
     """
 
     name: ClassVar[str]
     individual: ClassVar[bool] = False
     scales: ClassVar[tuple[str, ...]] = tuple(SCALES)  # kinds of answers that it learns
+    instead: ClassVar[str] = ""  # a similar method that learns all kinds
     slow: ClassVar[bool] = False  # whether `dissensus compare` leaves it out unless it is named
     choices: ClassVar[Choices] = {}  # values to try, by setting ("training.epochs")
     learned_: Learned = dataclasses.field(init=False, repr=False)
@@ -72,7 +74,7 @@ class Method(ABC):
         """Learn the questions of `learned_` from the corpus."""
 
     def predict_items(self, corpus: Corpus) -> dict[str, Answers]:
-        """The answers to all items, by question; if not `individual`."""
+        """The answers to all items, by question; if not `individual`, or if it `predicts_truth`."""
         raise NotImplementedError
 
     def predict_pairs(
@@ -85,6 +87,16 @@ class Method(ABC):
             annotator: codes into `learned_.annotators`, (n_pairs,).
         """
         raise NotImplementedError
+
+    @property
+    def predicts_truth(self) -> bool:
+        """Whether a method that is `individual` also has a model of the truth, which predicts
+        items; otherwise their distribution is the mean of the annotators'."""
+        return False
+
+    def vote_weights(self, question: str, answers: Answers) -> np.ndarray:
+        """The weight of each annotator's answer in the mean of an item, (n_pairs,)."""
+        return np.ones(len(answers.value))
 
     @abstractmethod
     def weights(self) -> dict[str, np.ndarray]:
@@ -100,9 +112,10 @@ class Method(ABC):
             raise DataError(f"{corpus.name}: no answers to {question!r}; nothing to learn from")
         kind = corpus[question].scale.kind
         if kind not in self.scales:
+            similar = f"use {self.instead}, " if self.instead else ""
             raise ModelError(
                 f"{self.name} learns {' and '.join(self.scales)} answers, but {question!r} is "
-                f"{kind}; choose other questions, or declare the scale when reading"
+                f"{kind}; {similar}choose other questions, or declare the scale when reading"
             )
         if self.individual:
             corpus[question].annotator_codes(self.name)
@@ -224,7 +237,8 @@ class Method(ABC):
                 pairs. In a source without answers, such as raw contents, "own" means "all".
             consensus: whose answers make up an item's distribution: those of its "own" annotators
                 (of all, if it has none), or always of "all". Annotators without an answer in
-                training are left out, unless `unknown` is "mean" or "nearest".
+                training are left out, unless `unknown` is "mean" or "nearest". Ignored by methods
+                with a model of the truth, which predicts it.
             unknown: what to do with annotators who are not in the training corpus: "error";
                 "mean" of all with an answer in training; "drop"; "nearest": as the annotator whose
                 predicted answers agree best with their own (by concordance of ratings, or by the
@@ -270,7 +284,9 @@ class Method(ABC):
             pairs, code = training.codes(pairs, unknown)
             own = None if consensus == "all" else own_pairs(corpus, questions)
             voters = consensus_pairs(corpus.n_items, own, training, unknown)
-            predictor = PairPredictor(self.learned_, corpus, self.predict_pairs)
+            predictor = PairPredictor(
+                self.learned_, corpus, self.predict_pairs, weights=self.vote_weights
+            )
             if unknown == "aggregate":
                 aggregate = AggregateAnnotator(self._aggregate())
                 predictor = dataclasses.replace(predictor, stand_ins=aggregate)
@@ -279,7 +295,8 @@ class Method(ABC):
                 both, foreign = np.r_[code, voters[1]], training.foreign and enrolment is None
                 stand_ins = nearest_annotators(enrolled, both, corpus, foreign)
                 predictor = dataclasses.replace(predictor, stand_ins=stand_ins)
-            by_item, by_pair = predictor.mean(*voters), predictor.answers(pairs, code)
+            by_pair = predictor.answers(pairs, code)
+            by_item = self.predict_items(corpus) if self.predicts_truth else predictor.mean(*voters)
             self.notes_ += predictor.notes(pairs, code)
             densities = [density_of_annotators(predictor, *voters, kde)] if kde else []
         else:

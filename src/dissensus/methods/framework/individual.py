@@ -17,6 +17,7 @@ from dissensus.methods.framework.pairs import Pairs, crossed
 from dissensus.scales import Interval
 
 PredictPairs = Callable[[Corpus, np.ndarray, np.ndarray], dict[str, Answers]]
+VoteWeights = Callable[[str, Answers], np.ndarray]
 
 
 class StandIns(ABC):
@@ -44,12 +45,14 @@ class PairPredictor:
 
     Args:
         predict_pairs: answers of pairs (items and training codes of annotators), by question.
+        weights: the weight of each of these answers in the mean of an item; 1 if left out.
     """
 
     learned: Learned
     corpus: Corpus
     predict_pairs: PredictPairs
     stand_ins: StandIns | None = None
+    weights: VoteWeights | None = None
 
     def answers(self, pairs: Pairs, code: np.ndarray) -> dict[str, Answers]:
         """The answers of pairs.
@@ -119,8 +122,10 @@ class PairPredictor:
             items = pairs.item[starts]
             for question, predicted in answers(pairs, codes).items():
                 vote = np.ones(len(pairs))
+                if self.weights is not None:
+                    vote = self.weights(question, predicted)
                 if only_learned:
-                    vote = self.learned.answered[question][codes].astype(float)
+                    vote = vote * self.learned.answered[question][codes].astype(float)
                 masses, values = vote[:, None] * predicted.distribution, vote * predicted.value
                 mass[question][items] += np.add.reduceat(masses, starts, axis=0)
                 total[question][items] += np.add.reduceat(values, starts)

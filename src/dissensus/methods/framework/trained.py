@@ -381,8 +381,9 @@ class TrainedMethod(Method):
         with torch.inference_mode():
             size = min(max(1, ROWS_AT_ONCE // per_item), self._most_items(examples))
             for batch, _ in batches(examples, np.unique(item), size):
-                for question, raw in self.network_(batch).rows.items():
-                    outputs[question].append(raw)
+                by_name = self.network_(batch).rows
+                for question, parts in outputs.items():
+                    parts.append(by_name[question])
         back = np.argsort(order, kind="stable")
         return {q: self.answers(q, torch.cat(parts)).take(back) for q, parts in outputs.items()}
 

@@ -201,8 +201,9 @@ class Tables:
         tables, decay = network.tables(), training.weight_decay
         large = sum(table.numel() for table in tables) >= LARGE and device.type == "cpu"
         kind: type[Momentum | AdamW] = Momentum if training.optimiser == "sgd" else AdamW
-        coupled = training.optimiser == "adam" and decay > 0  # has no closed form
-        if not large or coupled or training.losses == "interleaved" or training.averaged:
+        coupled = training.optimiser == "adam" and decay > 0
+        whole = coupled or training.optimiser == "radam"  # missed steps have no closed form
+        if not large or whole or training.losses == "interleaved" or training.averaged:
             return cls(network, [], [])
         undecayed = training.undecayed(network)
         return cls(network, tables, [kind(0.0 if t in undecayed else decay) for t in tables])

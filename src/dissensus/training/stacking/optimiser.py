@@ -11,6 +11,7 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch.optim.radam import radam
 
 from dissensus.training.settings import BETAS, CHOICES, EPSILON, MOMENTUM, Training
 from dissensus.training.stacking.compilation import Compiled
@@ -113,6 +114,20 @@ class ByRow(InOneTable):
                 **common,
             )
             return
+        if self.trainings[0].optimiser == "radam":
+            radam(
+                weights,
+                gradients,
+                first,
+                second,
+                counts,
+                foreach=True,
+                beta1=BETAS[0],
+                beta2=BETAS[1],
+                eps=EPSILON,
+                **common,
+            )
+            return
         kinds = {"adamw": torch._fused_adamw_, "adam": torch._fused_adam_}
         torch._foreach_add_(counts, 1)
         kinds[self.trainings[0].optimiser](
@@ -184,8 +199,21 @@ class Step:
         second = second * BETAS[1] + (1 - BETAS[1]) * gradient * gradient
         count = self.count.to(gradient.dtype).clamp(min=1)
         missing, missing_square = (1 - beta**count for beta in BETAS)
+        if self.optimiser == "radam":
+            direction = first / missing * self._rectified(second, missing_square)
+            return [weights - rate * direction, first, second]
         spread = second.sqrt() / missing_square.sqrt() + EPSILON
         return [weights - rate / missing * first / spread, first, second]
+
+    def _rectified(self, second: Tensor, missing_square: Tensor) -> Tensor:
+        """What RAdam multiplies a step by: 1 in the first steps, whose variance is unknown."""
+        longest = 2 / (1 - BETAS[1]) - 1
+        count = self.count.clamp(min=1)  # in double precision: small differences count
+        share = BETAS[1] ** count
+        length = longest - 2 * count * share / (1 - share)
+        known = (length - 4) * (length - 2) * longest / ((longest - 4) * (longest - 2) * length)
+        factor = known.clamp(min=0).sqrt().to(second.dtype) * missing_square.sqrt()
+        return torch.where(length > 5, factor / (second.sqrt() + EPSILON), 1.0)
 
 
 class ByParameter(StackedOptimiser):

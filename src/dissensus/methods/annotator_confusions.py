@@ -1,0 +1,103 @@
+"""A confusion matrix for each annotator, learned by gradient together with the class model."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import torch
+from torch import Tensor, nn
+
+from dissensus.corpus import Corpus
+from dissensus.errors import ModelError
+from dissensus.methods.framework.search_space import TRUNK_CHOICES, Choices
+from dissensus.methods.framework.truth_method import TruthMethod, TruthNet
+from dissensus.networks.confusions import diagonal_logits, seen_through
+from dissensus.training import Batch, Loss, Network, Outputs, Sizes, Training
+
+PENALTY = ", penalty of the confusions"  # is added to the name of an output that the loss reads
+
+
+class _ConfusionsNet(TruthNet):
+    def __init__(self, sizes: Sizes, method: AnnotatorConfusions) -> None:
+        super().__init__(sizes, method)
+        self.precision = 1 / method.spread**2
+        self.trace = method.trace
+        for number, (question, scale) in enumerate(sizes.scales.items()):
+            shared = diagonal_logits(scale.n_columns, method.accuracy)
+            own = torch.zeros(sizes.n_annotators, *shared.shape)
+            self.register_parameter(f"shared_{number}", nn.Parameter(shared))
+            self.register_parameter(f"own_{number}", nn.Parameter(own))
+            n_answers = torch.as_tensor(method.learned_.n_answers[question])
+            self.register_buffer(f"n_answers_{number}", n_answers.clamp(min=1))
+
+    def rows_of(
+        self, features: Tensor, truth: dict[str, Tensor], batch: Batch
+    ) -> dict[str, Tensor]:
+        annotator = batch.annotators[batch.rows.annotator]  # (n_rows,) codes
+        rows = {}
+        for number, (question, logits) in enumerate(truth.items()):
+            own = getattr(self, f"own_{number}")[annotator]  # (n_rows, n_values, n_values)
+            confusion = (getattr(self, f"shared_{number}") + own).log_softmax(dim=-1)
+            rows[question] = seen_through(logits.log_softmax(dim=-1)[batch.rows.item], confusion)
+            if self.training:
+                trace = confusion.diagonal(dim1=-2, dim2=-1).exp().mean(dim=-1)
+                n_answers = getattr(self, f"n_answers_{number}")[annotator]
+                squares = own.square().sum(dim=(-2, -1)) / n_answers
+                penalty = 0.5 * self.precision * squares + self.trace * trace
+                rows[f"{question}{PENALTY}"] = penalty
+        return rows
+
+
+@dataclass(eq=False)
+class AnnotatorConfusions(TruthMethod):
+    """Learns the true class of items and a confusion matrix for each annotator, by gradient.
+
+    p(answer | item, annotator) is the sum over classes c of p(c | item) P(answer | annotator, c).
+    The logits of an annotator's matrix are those of a shared matrix plus a deviation, which has a
+    normal prior: the fewer answers an annotator gave, the closer is the matrix to the shared one.
+    An item's distribution is that of the classes. Prefer `Madl` if annotators err on some items
+    more than on others, `AnnotatorHeads` if annotators differ in opinion and there is no truth.
+
+    Args:
+        accuracy: how likely an annotator is right in the first confusion matrix.
+        spread: the standard deviation of the prior of deviations.
+        trace: the weight of the mean trace of the confusion matrices in the loss. Above 0, of all
+            matrices that explain the answers those are learned that are furthest from the identity.
+
+    Reference: Tanno, Saeedi, Sankaranarayanan, Alexander & Silberman (2019), Learning from Noisy
+    Labels by Regularized Estimation of Annotator Confusion, CVPR, arXiv 1902.03680; there, matrices
+    are independent and the trace has the weight .01.
+    """
+
+    accuracy: float = 0.8
+    spread: float = 1.0
+    trace: float = 0.01
+    training: Training = Training(epochs=20, learning_rate=1e-2)
+    name: ClassVar[str] = "annotator-confusions"
+    choices: ClassVar[Choices] = {**TRUNK_CHOICES, "spread": (0.3, 1.0, 3.0)}
+
+    def check(self, corpus: Corpus, questions: Any = None) -> tuple[str, ...]:
+        if not 0 < self.accuracy < 1 or not self.spread > 0 or not self.trace >= 0:
+            raise ModelError(
+                "accuracy must be above 0 and below 1, spread above 0 and trace at least 0; found "
+                f"{self.accuracy:g}, {self.spread:g} and {self.trace:g}"
+            )
+        return super().check(corpus, questions)
+
+    def network(self, sizes: Sizes) -> Network:
+        return _ConfusionsNet(sizes, self)
+
+    def losses(self, sizes: Sizes) -> tuple[Loss, ...]:
+        return tuple(_penalised(loss) for loss in super().losses(sizes))
+
+
+def _penalised(loss: Loss) -> Loss:
+    """In training, the loss of each row plus its share of the penalty of the confusions."""
+
+    def function(outputs: Outputs, batch: Batch) -> Tensor:
+        losses = loss.function(outputs, batch)
+        penalty = outputs.rows.get(f"{loss.name}{PENALTY}")  # none on a validation corpus
+        return losses if penalty is None else losses + penalty
+
+    return Loss(loss.name, "row", function, loss.weight)

@@ -1,0 +1,89 @@
+"""Crowd layer: each annotator's answers are a linear function of the class probabilities."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, get_args
+
+import torch
+from torch import Tensor, nn
+
+from dissensus.corpus import Corpus
+from dissensus.errors import ModelError
+from dissensus.methods.framework.search_space import TRUNK_CHOICES, Choices
+from dissensus.methods.framework.truth_method import TruthMethod, TruthNet
+from dissensus.training import Batch, Network, Sizes, Training
+
+Layer = Literal["matrix", "weights", "biases", "weights+biases"]
+
+
+class _CrowdNet(TruthNet):
+    def __init__(self, sizes: Sizes, method: CrowdLayer) -> None:
+        super().__init__(sizes, method)
+        n, layer = sizes.n_annotators, method.layer
+        for number, scale in enumerate(sizes.scales.values()):
+            width = scale.n_columns
+            if layer == "matrix":
+                self._add(f"matrix_{number}", torch.eye(width).repeat(n, 1, 1))
+            if "weights" in layer:
+                self._add(f"weights_{number}", torch.ones(n, width))
+            if "biases" in layer:
+                self._add(f"biases_{number}", torch.zeros(n, width))
+
+    def _add(self, name: str, table: Tensor) -> None:
+        self.register_parameter(name, nn.Parameter(table))
+
+    def tables(self) -> list[nn.Parameter]:
+        kinds = ("matrix_", "weights_", "biases_")
+        return [table for name, table in self.named_parameters() if name.startswith(kinds)]
+
+    def rows_of(
+        self, features: Tensor, truth: dict[str, Tensor], batch: Batch
+    ) -> dict[str, Tensor]:
+        annotator = batch.annotators[batch.rows.annotator]  # (n_rows,) codes
+        rows = {}
+        for number, (question, logits) in enumerate(truth.items()):
+            seen = logits.softmax(dim=-1)[batch.rows.item]  # (n_rows, n_values)
+            own = {
+                kind: table[annotator]
+                for kind in ("matrix", "weights", "biases")
+                if (table := getattr(self, f"{kind}_{number}", None)) is not None
+            }
+            if "matrix" in own:
+                seen = torch.einsum("rz,rzc->rc", seen, own["matrix"])
+            seen = seen * own.get("weights", 1)
+            rows[question] = seen + own.get("biases", 0)
+        return rows
+
+
+@dataclass(eq=False)
+class CrowdLayer(TruthMethod):
+    """Learns the true class of items through a layer for each annotator on top of it.
+
+    The layer multiplies the probabilities of the classes by a matrix of the annotator, the identity
+    at first; the result is the logits of the annotator's answer. An item's distribution is that of
+    the classes. The matrix is no confusion matrix: nothing keeps its rows positive, and with many
+    epochs classes may change their meaning. Prefer `AnnotatorConfusions` or `JointEm` if annotators
+    gave few answers, `Madl` if they err on some items more than on others.
+
+    Args:
+        layer: what each annotator has: a "matrix", "weights" of the classes, "biases", or
+            "weights+biases"; MW, VW, VB and VW+B in the paper.
+
+    Reference: Rodrigues & Pereira (2018), Deep Learning from Crowds, AAAI, arXiv 1709.01779.
+    """
+
+    layer: Layer = "matrix"
+    training: Training = Training(epochs=20, learning_rate=1e-2)
+    name: ClassVar[str] = "crowd-layer"
+    choices: ClassVar[Choices] = {**TRUNK_CHOICES, "layer": get_args(Layer)}
+
+    def check(self, corpus: Corpus, questions: Any = None) -> tuple[str, ...]:
+        if self.layer not in get_args(Layer):
+            raise ModelError(
+                f"layer must be one of {', '.join(get_args(Layer))}, not {self.layer!r}"
+            )
+        return super().check(corpus, questions)
+
+    def network(self, sizes: Sizes) -> Network:
+        return _CrowdNet(sizes, self)

@@ -1,0 +1,93 @@
+"""TruthMethod: a model of the true value of each item, and of how annotators see it."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, get_args
+
+from torch import Tensor
+
+from dissensus.corpus import Corpus
+from dissensus.errors import ModelError
+from dissensus.methods.framework.losses import answer_losses
+from dissensus.methods.framework.trained import TrainedMethod
+from dissensus.networks.heads import Head, Trunk
+from dissensus.networks.likelihoods import likelihood
+from dissensus.training import Batch, Loss, Network, Outputs, Sizes
+
+ReadOut = Literal["truth", "annotators"]
+
+
+class TruthNet(Network):
+    """Hidden layers that the questions share, and for each question a head with logits of the true
+    value. A subclass says how the annotator of a row sees it."""
+
+    def __init__(self, sizes: Sizes, method: TruthMethod) -> None:
+        super().__init__()
+        self.standardises = method.standardise
+        width = sum(sizes.widths.values())
+        self.trunk = Trunk(list(sizes.widths), width, method.hidden, method.dropout)
+        self.questions = tuple(sizes.scales)
+        for number, (question, scale) in enumerate(sizes.scales.items()):
+            head = Head(self.trunk.width, likelihood(scale), sizes.start.get(question))
+            self.add_module(f"truth_{number}", head)
+
+    def prepare(self, pooled: dict[str, Tensor]) -> None:
+        if self.standardises:
+            self.trunk.standardise(pooled)
+
+    def forward(self, batch: Batch) -> Outputs:
+        features = self.trunk(batch.pooled)  # (n_items, width)
+        truth = {
+            question: self.get_submodule(f"truth_{number}")(features)
+            for number, question in enumerate(self.questions)
+        }
+        return Outputs(rows=self.rows_of(features, truth, batch), items=truth)
+
+    @abstractmethod
+    def rows_of(
+        self, features: Tensor, truth: dict[str, Tensor], batch: Batch
+    ) -> dict[str, Tensor]:
+        """Logits of each row's answer by question, (n_rows, n_values), and what losses need.
+
+        Args:
+            features: of items, (n_items, width).
+            truth: logits of the true value of items by question, (n_items, n_values).
+        """
+
+
+@dataclass(eq=False)
+class TruthMethod(TrainedMethod):
+    """A method with a model of the truth, from which the answers of annotators follow.
+
+    Args:
+        hidden: widths of the hidden layers of the model of the truth.
+        dropout: of the vectors and the hidden layers.
+        standardise: whether vectors are standardised by the mean and the standard deviation of the
+            training items.
+        read: what an item's distribution is: that of the "truth", or the mean of its "annotators".
+            It may be changed after the fit.
+    """
+
+    hidden: tuple[int, ...] = (64,)
+    dropout: float = 0.5
+    standardise: bool = True
+    read: ReadOut = "truth"
+    individual: ClassVar[bool] = True
+    needs_rows: ClassVar[bool] = True
+    slow: ClassVar[bool] = True  # and many corpora have no truth
+    scales: ClassVar[tuple[str, ...]] = ("nominal", "ordinal")
+    instead: ClassVar[str] = "annotator-heads"
+
+    def check(self, corpus: Corpus, questions: Any = None) -> tuple[str, ...]:
+        if self.read not in get_args(ReadOut):
+            raise ModelError(f"read must be 'truth' or 'annotators', not {self.read!r}")
+        return super().check(corpus, questions)
+
+    @property
+    def predicts_truth(self) -> bool:
+        return self.read == "truth"
+
+    def losses(self, sizes: Sizes) -> tuple[Loss, ...]:
+        return answer_losses(sizes)

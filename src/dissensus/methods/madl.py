@@ -1,0 +1,164 @@
+"""MaDL: a class model, and confusion matrices that depend on the annotator and on the item."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import torch
+from torch import Tensor, nn
+
+from dissensus.corpus import Corpus
+from dissensus.errors import ModelError
+from dissensus.methods.framework.search_space import TRAINING_CHOICES, Choices
+from dissensus.methods.framework.truth_method import TruthMethod, TruthNet
+from dissensus.networks.confusions import diagonal_logits, seen_through
+from dissensus.training import Batch, Loss, Network, Outputs, Sizes, Training
+
+WEIGHT = "weight of the annotator"  # outputs that only the loss reads
+PRIOR = "log prior of the bandwidth"
+LANDMARKS = 512  # annotators whose embeddings the density of all is estimated from, at most
+SMALLEST = 1e-3  # bandwidth
+
+
+class _MadlNet(TruthNet):
+    def __init__(self, sizes: Sizes, method: Madl) -> None:
+        super().__init__(sizes, method)
+        size = method.embedding
+        self.weighs = method.weighted
+        self.shape, self.rate = method.bandwidth_shape, method.bandwidth_rate
+        self.annotators = nn.Parameter(torch.randn(sizes.n_annotators, size))
+        self.item = nn.Linear(self.trunk.width, size)
+        self.product = nn.Parameter(nn.init.xavier_uniform_(torch.empty(size, size, size)))
+        self.layers = nn.Sequential(
+            nn.Linear(3 * size, method.confusion_hidden),
+            nn.LayerNorm(method.confusion_hidden),
+            nn.ReLU(),
+            nn.Linear(method.confusion_hidden, size),
+            nn.LayerNorm(size),
+        )
+        for number, scale in enumerate(sizes.scales.values()):
+            output = nn.Linear(size, scale.n_columns**2)
+            with torch.no_grad():
+                output.bias.copy_(diagonal_logits(scale.n_columns, method.accuracy).flatten())
+            self.add_module(f"confusion_{number}", output)
+        self.bandwidth = nn.Parameter(torch.tensor((self.shape - 1) / self.rate))  # the mode
+
+    def rows_of(
+        self, features: Tensor, truth: dict[str, Tensor], batch: Batch
+    ) -> dict[str, Tensor]:
+        annotator = batch.annotators[batch.rows.annotator]  # (n_rows,) codes
+        own = self.annotators[annotator]
+        item = self.item(features)[batch.rows.item]
+        both = own + item
+        square = (both.unsqueeze(-1) * both.unsqueeze(-2)).flatten(-2)  # (n_rows, size * size)
+        product = square @ self.product.flatten(1).T
+        embedding = (self.layers(torch.cat([own, item, product], dim=-1)) + own).relu()
+        rows = {}
+        for number, (question, logits) in enumerate(truth.items()):
+            n_values = logits.shape[-1]
+            confusion = self.get_submodule(f"confusion_{number}")(embedding)
+            confusion = confusion.unflatten(-1, (n_values, n_values)).log_softmax(dim=-1)
+            rows[question] = seen_through(logits.log_softmax(dim=-1)[batch.rows.item], confusion)
+        if self.training and self.weighs:
+            rows[WEIGHT] = self.weights()[annotator]
+            rows[PRIOR] = self.log_prior().expand(len(annotator))
+        return rows
+
+    def weights(self) -> Tensor:
+        """The weight of each annotator, (n_annotators,): 1 on average, and the smaller the more
+        annotators have a similar embedding."""
+        embeddings = self.annotators.detach()
+        every = -(-len(embeddings) // LANDMARKS)  # all of them are landmarks if they are few
+        distance = (embeddings[:, None] - embeddings[None, ::every]).square().sum(dim=-1)
+        density = (-self.bandwidth.clamp(min=SMALLEST) * distance).exp().sum(dim=1)
+        rarity = 1 / density.clamp(min=1e-6)
+        return rarity / rarity.mean()
+
+    def log_prior(self) -> Tensor:
+        """The logarithm of the Gamma density of the bandwidth."""
+        bandwidth = self.bandwidth.clamp(min=SMALLEST)
+        constant = self.shape * math.log(self.rate) - math.lgamma(self.shape)
+        return (self.shape - 1) * bandwidth.log() - self.rate * bandwidth + constant
+
+
+@dataclass(eq=False)
+class Madl(TruthMethod):
+    """Learns the true class of items, and how each annotator confuses classes on each item (MaDL).
+
+    p(answer | item, annotator) is the sum over classes c of p(c | item) P(answer | item,
+    annotator, c). The confusion matrix P comes from an embedding of the annotator, one of the item
+    and their product. Annotators with similar embeddings are likely to copy each other's errors;
+    each of them weighs less, by the density of embeddings. An item's distribution is that of the
+    class model. Prefer `AnnotatorConfusions` if confusions do not depend on the item,
+    `AnnotatorHeads` if annotators differ in opinion and there is no truth.
+
+    Args:
+        embedding: the size of the embeddings of annotators and items.
+        confusion_hidden: the width of the hidden layer of the confusion matrices.
+        accuracy: how likely an annotator is right in the first confusion matrix.
+        weighted: whether annotators are weighted by the density of embeddings.
+        bandwidth_shape: of the Gamma prior of the density's bandwidth.
+        bandwidth_rate: of the same.
+
+    The layers are those of the published code, with layer normalisation where it has batch
+    normalisation, whose state cannot be stacked. The density is estimated from at most 512 of the
+    annotators.
+
+    Reference: Herde, Huseljic & Sick (2023), Multi-annotator Deep Learning, TMLR, arXiv 2304.02539.
+    """
+
+    embedding: int = 16
+    confusion_hidden: int = 128
+    accuracy: float = 0.8
+    weighted: bool = True
+    bandwidth_shape: float = 1.25
+    bandwidth_rate: float = 0.25
+    training: Training = Training(
+        epochs=50, batch_size=64, optimiser="radam", learning_rate=1e-2, weight_decay=0.0, warm_up=0
+    )
+    name: ClassVar[str] = "madl"
+    choices: ClassVar[Choices] = {
+        **TRAINING_CHOICES,
+        "training.epochs": (10, 20, 50),
+        "training.weight_decay": (0.0, 1e-4, 1e-3),
+        "hidden": ((32,), (64,), (256,)),
+        "weighted": (True, False),
+    }
+
+    def check(self, corpus: Corpus, questions: Any = None) -> tuple[str, ...]:
+        if not 0 < self.accuracy < 1 or self.embedding < 1 or self.confusion_hidden < 1:
+            raise ModelError(
+                "accuracy must be above 0 and below 1, embedding and confusion_hidden at least 1; "
+                f"found {self.accuracy:g}, {self.embedding} and {self.confusion_hidden}"
+            )
+        if not (self.bandwidth_shape > 1 and self.bandwidth_rate > 0):
+            raise ModelError(
+                "bandwidth_shape must be above 1 and bandwidth_rate above 0, found "
+                f"{self.bandwidth_shape:g} and {self.bandwidth_rate:g}"
+            )
+        return super().check(corpus, questions)
+
+    def network(self, sizes: Sizes) -> Network:
+        return _MadlNet(sizes, self)
+
+    def losses(self, sizes: Sizes) -> tuple[Loss, ...]:
+        losses = super().losses(sizes)
+        if not self.weighted:
+            return losses
+        return tuple(_weighted(loss, len(losses)) for loss in losses)
+
+
+def _weighted(loss: Loss, n_losses: int) -> Loss:
+    """In training, the loss of each row times its annotator's weight, minus a share of the
+    logarithm of the prior."""
+
+    def function(outputs: Outputs, batch: Batch) -> Tensor:
+        rows = outputs.rows
+        losses = loss.function(outputs, batch)
+        if WEIGHT not in rows:  # on a validation corpus
+            return losses
+        return losses * rows[WEIGHT] - rows[PRIOR] / n_losses
+
+    return Loss(loss.name, "row", function, loss.weight)

@@ -1,0 +1,261 @@
+"""Methods with a model of the truth: their formulas in numpy, and what they find in a crowd."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from scipy import stats
+from scipy.special import log_softmax, logsumexp, softmax
+
+from dissensus import Corpus
+from dissensus.errors import ModelError
+from dissensus.methods import AnnotatorConfusions, JointEm, Madl, method
+from dissensus.methods.framework.truth_method import TruthMethod
+from dissensus.testing import quick
+from dissensus.training import Outputs, Training
+from tests.crowds import confused_crowd, feature_crowd
+
+NAMES = ("crowd-layer", "annotator-confusions", "joint-em", "madl")
+TOLERANCE: dict[str, Any] = {"rtol": 1e-4, "atol": 1e-6}
+
+
+def _fitted(name: str, corpus: Corpus, **settings: Any) -> TruthMethod:
+    fitted = quick(method(name)().set_params(**settings)).fit(corpus)
+    assert isinstance(fitted, TruthMethod)
+    return fitted
+
+
+def _features(corpus: Corpus) -> np.ndarray:
+    return np.stack([corpus.contents["x"][code] for code in corpus.content["x"]])
+
+
+def _log_truth(weights: dict[str, np.ndarray], features: np.ndarray) -> tuple[Any, Any]:
+    """The hidden layer of the items, and the logarithm of the distribution of their classes."""
+    standard = (features - weights["trunk.mean"]) / weights["trunk.spread"]
+    hidden = np.maximum(standard @ weights["trunk.layers.1.weight"].T
+                        + weights["trunk.layers.1.bias"], 0)  # fmt: skip
+    logits = hidden @ weights["truth_0.weight"].T + weights["truth_0.bias"]
+    return hidden, log_softmax(logits, axis=-1)
+
+
+def _seen(log_truth: np.ndarray, log_confusion: np.ndarray) -> np.ndarray:
+    """p(answer) of each annotator, (n_items, n_annotators, n_values), by a sum over classes."""
+    if log_confusion.ndim == 3:
+        log_confusion = np.broadcast_to(log_confusion, (len(log_truth), *log_confusion.shape))
+    return np.exp(logsumexp(log_truth[:, None, :, None] + log_confusion, axis=2))
+
+
+# ---- the formulas ----
+
+
+def _crowd_layer(weights: dict[str, np.ndarray], features: np.ndarray) -> np.ndarray:
+    _, log_truth = _log_truth(weights, features)
+    logits = [np.exp(log_truth) @ matrix for matrix in weights["matrix_0"]]
+    return softmax(np.stack(logits, axis=1), axis=-1)
+
+
+def _annotator_confusions(weights: dict[str, np.ndarray], features: np.ndarray) -> np.ndarray:
+    _, log_truth = _log_truth(weights, features)
+    return _seen(log_truth, log_softmax(weights["shared_0"] + weights["own_0"], axis=-1))
+
+
+def _joint_em(weights: dict[str, np.ndarray], features: np.ndarray) -> np.ndarray:
+    _, log_truth = _log_truth(weights, features)
+    return _seen(log_truth, log_softmax(weights["confusion_0"], axis=-1))
+
+
+def _madl(weights: dict[str, np.ndarray], features: np.ndarray) -> np.ndarray:
+    hidden, log_truth = _log_truth(weights, features)
+    items = hidden @ weights["item.weight"].T + weights["item.bias"]
+
+    def normalised(values: np.ndarray, layer: str) -> np.ndarray:
+        spread = np.sqrt(values.var() + 1e-5)
+        scaled = (values - values.mean()) / spread
+        return np.asarray(scaled * weights[f"{layer}.weight"] + weights[f"{layer}.bias"])
+
+    confusion = np.zeros((len(items), len(weights["annotators"]), 9))
+    for i, of_item in enumerate(items):
+        for a, own in enumerate(weights["annotators"]):
+            both = own + of_item
+            product = np.array([both @ matrix @ both for matrix in weights["product"]])
+            joined = np.concatenate([own, of_item, product])
+            inner = joined @ weights["layers.0.weight"].T + weights["layers.0.bias"]
+            inner = np.maximum(normalised(inner, "layers.1"), 0)
+            inner = inner @ weights["layers.3.weight"].T + weights["layers.3.bias"]
+            embedding = np.maximum(normalised(inner, "layers.4") + own, 0)
+            confusion[i, a] = (
+                weights["confusion_0.weight"] @ embedding + weights["confusion_0.bias"]
+            )
+    log_confusion = log_softmax(confusion.reshape(*confusion.shape[:2], 3, 3), axis=-1)
+    return _seen(log_truth, log_confusion)
+
+
+FORMULAS = {
+    "crowd-layer": _crowd_layer,
+    "annotator-confusions": _annotator_confusions,
+    "joint-em": _joint_em,
+    "madl": _madl,
+}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_answers_are_those_of_the_formula(name: str) -> None:
+    corpus = feature_crowd(n_items=30)
+    fitted = _fitted(name, corpus)
+    prediction = fitted.predict(corpus, annotators="all")["q"]
+    weights, features = fitted.weights(), _features(corpus)
+    expected = FORMULAS[name](weights, features)  # (n_items, n_annotators, n_values)
+    assert prediction.by_annotator is not None
+    found = prediction.by_annotator.distribution
+    assert found is not None
+    np.testing.assert_allclose(found.reshape(expected.shape), expected, **TOLERANCE)
+    truth = np.exp(_log_truth(weights, features)[1])
+    np.testing.assert_allclose(prediction.distribution, truth, **TOLERANCE)
+    fitted.read = "annotators"
+    mean = fitted.predict(corpus, consensus="all")["q"].distribution
+    np.testing.assert_allclose(mean, expected.mean(axis=1), **TOLERANCE)
+
+
+# ---- what they find ----
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_truth_and_the_confusions_are_found(name: str) -> None:
+    """Six of 18 annotators guess and three exchange classes: a vote is right in 78 %."""
+    train, confusion = confused_crowd()
+    test, _ = confused_crowd(seed=1)
+    gold = test.gold["q"].answer
+    fitted = method(name)().set_params(encoder="features")
+    fitted.fit(train)
+    prediction = fitted.predict(test, annotators="all", same_annotators=True)["q"]
+    assert np.mean(prediction.consensus == gold) > 0.88
+    pairs = prediction.by_annotator
+    assert pairs is not None and pairs.distribution is not None
+    by_annotator = pairs.distribution.reshape(test.n_items, 18, 3)
+    found = np.stack([by_annotator[gold == value].mean(axis=0) for value in range(3)], axis=1)
+    assert np.abs(found - confusion).mean() < 0.13  # .22 if nothing is learned
+    right = np.trace(found, axis1=1, axis2=2) / 3
+    assert right[:9].min() > right[9:15].max()  # those who guess are recognised
+    assert found[15:, 1, 0].min() > found[15:, 1, 1].max()  # the second class is called the first
+
+
+def test_madl_weighs_annotators_with_one_embedding_as_one() -> None:
+    network: Any = _fitted("madl", feature_crowd(n_annotators=5)).network_
+    with torch.no_grad():
+        network.bandwidth.fill_(1.5)
+        network.annotators[:] = 100 * torch.eye(16)[:5]
+        network.annotators[2] = network.annotators[1]
+    weights = network.weights().detach().numpy()
+    np.testing.assert_allclose(weights, np.array([1, 0.5, 0.5, 1, 1]) / 0.8, rtol=1e-6)
+    expected = stats.gamma.logpdf(1.5, a=1.25, scale=1 / 0.25)
+    assert network.log_prior().item() == pytest.approx(expected, rel=1e-6)
+
+
+def test_madl_starts_with_the_accuracy_that_is_set() -> None:
+    training = Training(epochs=1, learning_rate=1e-9, device="cpu")
+    fitted = Madl(encoder="features", accuracy=0.9, training=training).fit(feature_crowd())
+    confusion = softmax(fitted.weights()["confusion_0.bias"].reshape(3, 3), axis=1)
+    np.testing.assert_allclose(confusion, 0.05 + 0.85 * np.eye(3), atol=1e-6)
+
+
+def test_few_answers_keep_a_confusion_close_to_the_shared_one() -> None:
+    corpus, _ = confused_crowd(200)
+    rows = corpus["q"]
+    kept = np.ones(rows.n_rows, bool)
+    kept[np.flatnonzero(rows.annotator_codes("test") == 9)[3:]] = False  # three answers are left
+    contents = {"x": (corpus.contents["x"], corpus.content["x"])}
+    few = Corpus.build("few", corpus.items, {"q": rows.take(kept)}, contents=contents)
+    own = AnnotatorConfusions(encoder="features").fit(few).weights()["own_0"]
+    norms = np.sqrt((own**2).sum(axis=(1, 2)))
+    assert norms[9] < norms[10:15].min()  # of those who guess too
+
+
+def test_joint_em_minimises_the_likelihood_of_all_answers_to_an_item() -> None:
+    """Its gradient is that of EM: of the expected log-likelihood under the posterior classes."""
+    generator = np.random.default_rng(0)
+    logits = torch.tensor(generator.normal(size=(4, 3)), requires_grad=True)
+    raw = torch.tensor(generator.normal(size=(7, 3, 3)), requires_grad=True)
+    item, answer = np.array([0, 0, 1, 2, 2, 2, 2]), generator.integers(0, 3, 7)
+    weight = np.array([1.0, 1, 1, 1, 1, 1, 0])  # the last one is padding, as is the last item
+    batch: Any = SimpleNamespace(
+        share=torch.ones(4),
+        rows=SimpleNamespace(
+            item=torch.tensor(item),
+            answer={"q": torch.tensor(answer)},
+            weight={"q": torch.tensor(weight)},
+        ),
+    )
+    outputs = Outputs({"q, confusion": raw.log_softmax(dim=-1)}, {"q": logits})
+    (loss,) = JointEm().losses(SimpleNamespace(scales={"q": None}))  # type: ignore[arg-type]
+    value, total = loss.weighted(outputs, batch)
+    value.backward()  # type: ignore[no-untyped-call]
+
+    log_truth = log_softmax(logits.detach().numpy(), axis=1)
+    log_confusion = log_softmax(raw.detach().numpy(), axis=2)
+    likelihood, posterior = 0.0, np.zeros((4, 3))
+    for i in range(3):
+        joint = log_truth[i] + sum(
+            (log_confusion[r, :, answer[r]] for r in range(6) if item[r] == i), np.zeros(3)
+        )
+        likelihood += logsumexp(joint)
+        posterior[i] = softmax(joint)
+    assert total.item() == 3 and value.item() == pytest.approx(-likelihood)
+    expected = np.exp(log_truth) - posterior  # of -sum posterior * log truth, by the logits
+    expected[3] = 0
+    assert logits.grad is not None and raw.grad is not None
+    np.testing.assert_allclose(logits.grad.numpy(), expected, atol=1e-12)
+    rows = posterior[item][:, :, None] * (np.exp(log_confusion) - np.eye(3)[answer][:, None])
+    np.testing.assert_allclose(raw.grad.numpy(), rows * weight[:, None, None], atol=1e-12)
+
+
+# ---- what is refused ----
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_ratings_are_refused_and_another_method_is_offered(name: str) -> None:
+    with pytest.raises(ModelError) as error:
+        _fitted(name, feature_crowd("interval"))
+    assert str(error.value) == (
+        f"{name} learns nominal and ordinal answers, but 'q' is interval; use annotator-heads, "
+        "choose other questions, or declare the scale when reading"
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "settings", "message"),
+    [
+        ("madl", {"read": "votes"}, "read must be 'truth' or 'annotators', not 'votes'"),
+        ("madl", {"accuracy": 1.0},
+         "accuracy must be above 0 and below 1, embedding and confusion_hidden at least 1; found "
+         "1, 16 and 128"),
+        ("madl", {"bandwidth_shape": 1.0},
+         "bandwidth_shape must be above 1 and bandwidth_rate above 0, found 1 and 0.25"),
+        ("crowd-layer", {"layer": "none"},
+         "layer must be one of matrix, weights, biases, weights+biases, not 'none'"),
+        ("annotator-confusions", {"spread": 0.0},
+         "accuracy must be above 0 and below 1, spread above 0 and trace at least 0; found 0.8, 0 "
+         "and 0.01"),
+        ("joint-em", {"smoothing": 0.0}, "smoothing must be above 0, not 0"),
+    ],
+)  # fmt: skip
+def test_settings_out_of_range(name: str, settings: dict[str, Any], message: str) -> None:
+    with pytest.raises(ModelError) as error:
+        _fitted(name, feature_crowd(), **settings)
+    assert str(error.value) == message
+
+
+@pytest.mark.parametrize("layer", ["weights", "biases", "weights+biases"])
+def test_layers_with_a_vector_for_each_annotator(layer: str) -> None:
+    corpus = feature_crowd()
+    fitted = _fitted("crowd-layer", corpus, layer=layer)
+    weights = fitted.weights()
+    truth = np.exp(_log_truth(weights, _features(corpus))[1])[:, None]
+    expected = truth * weights.get("weights_0", 1) + weights.get("biases_0", 0)
+    pairs = fitted.predict(corpus, annotators="all")["q"].by_annotator
+    assert pairs is not None and pairs.distribution is not None
+    found = pairs.distribution.reshape(expected.shape)
+    np.testing.assert_allclose(found, softmax(expected, axis=-1), **TOLERANCE)
