@@ -11,8 +11,8 @@ from torch import Tensor
 from dissensus.corpus import Corpus
 from dissensus.errors import ModelError
 from dissensus.methods.framework.losses import answer_losses
-from dissensus.methods.framework.trained import TrainedMethod
-from dissensus.networks.heads import Head, Trunk
+from dissensus.methods.framework.trunk_method import TrunkMethod
+from dissensus.networks.heads import Head
 from dissensus.networks.likelihoods import likelihood
 from dissensus.training import Batch, Loss, Network, Outputs, Sizes
 
@@ -25,17 +25,14 @@ class TruthNet(Network):
 
     def __init__(self, sizes: Sizes, method: TruthMethod) -> None:
         super().__init__()
-        self.standardises = method.standardise
-        width = sum(sizes.widths.values())
-        self.trunk = Trunk(list(sizes.widths), width, method.hidden, method.dropout)
+        self.trunk = method.trunk(sizes)
         self.questions = tuple(sizes.scales)
         for number, (question, scale) in enumerate(sizes.scales.items()):
             head = Head(self.trunk.width, likelihood(scale), sizes.start.get(question))
             self.add_module(f"truth_{number}", head)
 
     def prepare(self, pooled: dict[str, Tensor]) -> None:
-        if self.standardises:
-            self.trunk.standardise(pooled)
+        self.trunk.standardise(pooled)
 
     def forward(self, batch: Batch) -> Outputs:
         features = self.trunk(batch.pooled)  # (n_items, width)
@@ -58,21 +55,14 @@ class TruthNet(Network):
 
 
 @dataclass(eq=False)
-class TruthMethod(TrainedMethod):
+class TruthMethod(TrunkMethod):
     """A method with a model of the truth, from which the answers of annotators follow.
 
     Args:
-        hidden: widths of the hidden layers of the model of the truth.
-        dropout: of the vectors and the hidden layers.
-        standardise: whether vectors are standardised by the mean and the standard deviation of the
-            training items.
         read: what an item's distribution is: that of the "truth", or the mean of its "annotators".
             It may be changed after the fit.
     """
 
-    hidden: tuple[int, ...] = (64,)
-    dropout: float = 0.5
-    standardise: bool = True
     read: ReadOut = "truth"
     individual: ClassVar[bool] = True
     needs_rows: ClassVar[bool] = True
