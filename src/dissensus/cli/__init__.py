@@ -17,6 +17,7 @@ import typer
 from dissensus import __version__
 from dissensus.cli.aggregate import aggregate
 from dissensus.cli.agreement import agreement
+from dissensus.cli.attention import attention
 from dissensus.cli.cache import cache
 from dissensus.cli.compare import compare
 from dissensus.cli.console import fail
@@ -39,6 +40,7 @@ COMMANDS: dict[str, Callable[..., Any]] = {
     "train": train,
     "predict": predict,
     "evaluate": evaluate,
+    "attention": attention,
     "compare": compare,
     "papers": papers,
     "cache": cache,

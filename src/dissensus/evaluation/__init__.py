@@ -8,6 +8,11 @@ gives them again.
 
 from __future__ import annotations
 
+from dissensus.evaluation.attention.scores import (
+    AttentionEvaluation,
+    AttentionScore,
+    evaluate_attention,
+)
 from dissensus.evaluation.comparison import compare, default_methods
 from dissensus.evaluation.fit import Fit, fits_in, folder_name, item_table, keys_in
 from dissensus.evaluation.prediction_scores import Evaluation, PartScores, ScoreTable, evaluate
@@ -36,6 +41,8 @@ from dissensus.metrics import item_scores
 __all__ = [
     "FORMATS",
     "About",
+    "AttentionEvaluation",
+    "AttentionScore",
     "ComparisonTable",
     "Difference",
     "Evaluation",
@@ -53,6 +60,7 @@ __all__ = [
     "default_methods",
     "default_reference",
     "evaluate",
+    "evaluate_attention",
     "fits_in",
     "folder_name",
     "here",

@@ -1,0 +1,1 @@
+"""How good is the attention of annotators: `(Predictions, Corpus) -> AttentionEvaluation`."""

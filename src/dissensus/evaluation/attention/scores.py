@@ -1,0 +1,391 @@
+"""The scores of the attention of annotators on a corpus, for each question and role."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from dissensus.agreement import common_items, correlation_matrix, kappa_matrix
+from dissensus.corpus import Corpus
+from dissensus.errors import DataError, listed
+from dissensus.evaluation.attention.deletion import FRACTIONS, deletion_confidence
+from dissensus.metrics import (
+    annotator_similarity,
+    aopc,
+    attention_auroc,
+    attention_by_part,
+    chance_f1,
+    heaviest,
+    map_blocks,
+    map_similarity,
+    overlap_f1,
+    pair_marks,
+    paired_similarity,
+    part_hits,
+    similarity_alignment,
+)
+from dissensus.prediction import Attention, Prediction, Predictions
+from dissensus.scales import Interval, MultiLabel
+from dissensus.simulate import truth
+
+if TYPE_CHECKING:
+    from dissensus.methods import Method
+
+FEWEST_ITEMS = 10  # common items of two annotators whose similarity counts
+MOST_ANNOTATORS = 200  # that are compared with one another: those with most predictions
+FREQUENT = 40  # marked items of an annotator who is also scored apart
+PERMUTATIONS = 999
+NAN = float("nan")
+
+
+@dataclass(frozen=True)
+class AttentionScore:
+    """A score of the attention in one role, and what it is to be compared with."""
+
+    question: str
+    role: str
+    score: str  # its name
+    value: float
+    baseline: float  # nan without one
+    against: str  # what the baseline is
+    n: int  # compared
+    unit: str  # what is counted: pairs, or annotators
+    p: float = NAN  # one-sided, of a permutation test
+
+
+@dataclass(frozen=True)
+class AttentionEvaluation:
+    """The scores of the attention of predictions on a corpus."""
+
+    corpus: str
+    method: str
+    scores: tuple[AttentionScore, ...]
+    notes: tuple[str, ...] = ()
+
+    def value(self, score: str, role: str | None = None, question: str | None = None) -> float:
+        """The value of a score; of the first question and role if they are left out."""
+        for one in self.scores:
+            if one.score == score and role in (None, one.role) and question in (None, one.question):
+                return one.value
+        raise DataError(f"no score {score!r}; there is {listed([s.score for s in self.scores])}")
+
+    def to_table(self) -> Any:
+        """An Arrow table with a row for each score; undefined is null."""
+        rows = [_without_nan(asdict(score)) for score in self.scores]
+        texts = [(name, pa.string()) for name in ("question", "role", "score")]
+        numbers = [("value", pa.float64()), ("baseline", pa.float64()), ("against", pa.string())]
+        rest = [("n", pa.int64()), ("unit", pa.string()), ("p", pa.float64())]
+        return pa.Table.from_pylist(rows, pa.schema([*texts, *numbers, *rest]))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as JSON; undefined is null."""
+        scores = [_without_nan(asdict(score)) for score in self.scores]
+        notes = list(self.notes)
+        return {"corpus": self.corpus, "method": self.method, "scores": scores, "notes": notes}
+
+
+def _without_nan(row: dict[str, Any]) -> dict[str, Any]:
+    return {
+        name: None if isinstance(value, float) and math.isnan(value) else value
+        for name, value in row.items()
+    }
+
+
+def evaluate_attention(
+    predictions: Predictions,
+    corpus: Corpus,
+    *,
+    others: Iterable[Predictions] = (),
+    method: Method | None = None,
+    questions: Sequence[str] | None = None,
+    n_deleted: int = 200,
+    seed: int = 0,
+) -> AttentionEvaluation:
+    """Score the attention of annotators on the items of a corpus.
+
+    What is computed depends on what is known. On a simulated corpus: whether the part with most
+    attention is the one that the annotator most probably looks at. If annotators marked spans:
+    whether marked positions have more attention. If annotators are known: whether those with
+    similar attention give similar answers. `docs/metrics.md` explains the scores.
+
+    Args:
+        predictions: made with `predict(..., attention=True)`.
+        others: the same of other fits, with other seeds, for stability.
+        method: the fitted method, for faithfulness: it predicts again with what is attended to
+            deleted.
+        questions: all with attention if left out.
+        n_deleted: pairs, chosen at random, whose contents are deleted step by step.
+    """
+    with_maps = [q for q in questions or predictions if predictions[q].attention]
+    if not with_maps:
+        raise DataError(
+            f"{predictions.method}: there is no attention of annotators to score; predict with "
+            "attention=True (--attention) and a method that has it"
+        )
+    scores: list[AttentionScore] = []
+    notes: list[str] = []
+    for question in with_maps:
+        corpus.check_questions([question])
+        prediction = predictions[question]
+        inside = corpus.select(items=corpus.items.codes(prediction.items, "item"))
+        for attention in prediction.attention:
+            role = _Role(question, attention, prediction, inside, corpus)
+            scores += role.parts()
+            scores += role.rationales(seed)
+            scores += role.alignment(seed)
+            scores += role.stability(list(others), seed)
+            if method is not None:
+                deleted, note = role.faithfulness(method, n_deleted, seed)
+                scores += deleted
+                notes += note
+    return AttentionEvaluation(corpus.name, predictions.method, tuple(scores), tuple(notes))
+
+
+@dataclass(frozen=True)
+class _Role:
+    """The attention in one role, for one question."""
+
+    question: str
+    attention: Attention
+    prediction: Prediction
+    corpus: Corpus  # of the predicted items, in the same order
+    whole: Corpus
+
+    @property
+    def item(self) -> np.ndarray:
+        assert self.prediction.by_annotator is not None
+        return self.prediction.by_annotator.item
+
+    @property
+    def annotator(self) -> np.ndarray:
+        """Codes of the corpus; -1 for annotators that it does not have."""
+        pairs = self.prediction.by_annotator
+        assert pairs is not None
+        return self.corpus.annotators.find(pairs.annotators)[pairs.annotator]
+
+    def score(
+        self,
+        name: str,
+        value: float | np.ndarray,
+        baseline: float | np.ndarray = NAN,
+        against: str = "",
+        n: int | None = None,
+        unit: str = "pairs",
+        p: float = NAN,
+    ) -> AttentionScore:
+        n = int(np.isfinite(value).sum()) if n is None else n
+        return AttentionScore(
+            self.question, self.role, name, _mean(value), _mean(baseline), against, n, unit, p
+        )
+
+    @property
+    def role(self) -> str:
+        return self.attention.role
+
+    # ---- parts of simulated items ----
+
+    def parts(self) -> list[AttentionScore]:
+        """Against where simulated annotators look; empty if that is not known."""
+        try:
+            known = truth(self.corpus, self.question)
+        except DataError:
+            return []
+        annotator = self.annotator
+        if (annotator < 0).any() or len(self.corpus.contents) > 1:
+            return []
+        item = self.item
+        focus = known.focus(item, annotator)
+        by_part = attention_by_part(self.attention, item, known.start, known.stop)
+        hits = part_hits(by_part, focus)
+        scored = ~np.isnan(hits.hit)
+        blind = part_hits(
+            np.where(known.parts.there, known.blind_focus(), np.nan)[item][scored], focus[scored]
+        )
+        own = np.where(np.isnan(by_part), -1, focus).argmax(axis=1)[:, None]
+        even = replace(self.attention, weight=np.ones_like(self.attention.weight))
+        evenly = attention_by_part(even, item, known.start, known.stop)
+        on_own = np.take_along_axis(by_part, own, axis=1)[:, 0]
+        on_own_evenly = np.take_along_axis(evenly, own, axis=1)[scored, 0]
+        name = "own part has most attention"
+        return [
+            self.score(name, hits.hit, hits.chance[scored], "a part at random"),
+            self.score(
+                f"{name}, without knowing the annotator",
+                blind.hit,
+                hits.chance[scored],
+                "a part at random",
+            ),
+            self.score("attention on own part", on_own[scored], on_own_evenly, "even attention"),
+        ]
+
+    # ---- spans that annotators marked ----
+
+    def rationales(self, seed: int) -> list[AttentionScore]:
+        """Against the spans that each annotator marked; empty if there are none."""
+        spans, annotator = self.corpus.rationales, self.annotator
+        if spans is None:
+            return []
+        known = np.array([q == self.question for q in spans.question.to_pylist()], dtype=bool)
+        marks = pair_marks(spans.take(known), self.attention, self.item, annotator)
+        if not len(marks.pairs):
+            return []
+        other = _another(self.item, annotator, seed)
+        auroc, f1, chance = self._against(marks.pairs, marks.marked, None)
+        of_other, _, _ = self._against(marks.pairs, marks.marked, other)
+        both = np.isfinite(auroc) & np.isfinite(of_other)
+        name, at_random = "AUROC of marked positions", "chance"
+        another = "the map of another annotator of the item"
+        scores = [
+            self.score(name, auroc, 0.5, at_random),
+            self.score(f"{name}, items with several", auroc[both], of_other[both], another),
+            self.score("F1 of the heaviest positions", f1, chance, "as many at random"),
+        ]
+        count = np.bincount(annotator[marks.pairs], minlength=self.corpus.n_annotators)
+        frequent = count[annotator[marks.pairs]] >= FREQUENT
+        if frequent.any() and not frequent.all():
+            often = f"{name}, annotators with {FREQUENT} or more"
+            scores.append(self.score(often, auroc[frequent], 0.5, at_random))
+        return scores
+
+    def _against(
+        self, pairs: np.ndarray, marked: np.ndarray, shown: np.ndarray | None
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """AUROC, F1 and its chance of marked pairs; `shown`: the pair whose map is used, or -1."""
+        auroc, f1, chance = np.full((3, len(pairs)), np.nan)
+        used = pairs if shown is None else shown[pairs]
+        rows = np.flatnonzero(used >= 0)
+        done = 0
+        for block, weight in map_blocks(self.attention, self.item, used[rows]):
+            here = rows[done : done + len(block)]
+            done += len(block)
+            at = self.attention.offsets[pairs[here]][:, None] + np.arange(weight.shape[1])
+            there = ~np.isnan(weight)
+            own = there & marked.take(at, mode="clip")
+            n_marked = own.sum(axis=1)
+            defined = there.any(axis=1) & (n_marked > 0)
+            auroc[here] = np.where(defined, attention_auroc(weight, own), np.nan)
+            overlap = overlap_f1(heaviest(weight, n_marked), own)
+            f1[here] = np.where(defined, overlap, np.nan)
+            expected = chance_f1(n_marked, n_marked, there.sum(axis=1))
+            chance[here] = np.where(defined, expected, np.nan)
+        return auroc, f1, chance
+
+    # ---- annotators ----
+
+    def alignment(self, seed: int) -> list[AttentionScore]:
+        """Are annotators with similar attention also similar in their answers?"""
+        answers, annotator = self.whole[self.question], self.annotator
+        if answers.annotator is None or isinstance(answers.scale, MultiLabel):
+            return []
+        n_pairs = np.bincount(annotator[annotator >= 0], minlength=self.corpus.n_annotators)
+        kept = np.argsort(-n_pairs, kind="stable")[:MOST_ANNOTATORS]
+        kept = np.sort(kept[n_pairs[kept] >= FEWEST_ITEMS])
+        code = np.full(self.corpus.n_annotators + 1, -1)  # the last for annotators unknown here
+        code[kept] = np.arange(len(kept))
+        used = np.flatnonzero(code[annotator] >= 0)
+        if len(kept) < 4:
+            return []
+        chosen = _of_pairs(self.attention, used)
+        alike = annotator_similarity(chosen, self.item[used], code[annotator[used]], len(kept))
+        rows = answers.select_annotators(kept, self.corpus.annotators.take(kept))
+        matrix = correlation_matrix if isinstance(answers.scale, Interval) else kappa_matrix
+        enough = (common_items(rows) >= FEWEST_ITEMS) & (alike.n_items >= FEWEST_ITEMS)
+        labels = np.where(enough, matrix(rows), np.nan)
+        found = similarity_alignment(alike.cosine, labels, PERMUTATIONS, seed)
+        kind = "correlation" if isinstance(answers.scale, Interval) else "kappa"
+        name = f"similarity of attention and of labels ({kind})"
+        unrelated: dict[str, Any] = {"against": "unrelated annotators", "unit": "annotators"}
+        unrelated["n"] = found.annotators
+        correlation, disparity = found.correlation, found.disparity
+        return [
+            self.score(
+                f"{name}, correlation", correlation, 0.0, p=found.correlation_p, **unrelated
+            ),
+            self.score(f"{name}, disparity", disparity, 1.0, p=found.disparity_p, **unrelated),
+        ]
+
+    # ---- seeds ----
+
+    def stability(self, others: list[Predictions], seed: int) -> list[AttentionScore]:
+        """How alike the maps of the same pair are in fits with other seeds."""
+        cosines, correlations = [], []
+        for other in others:
+            of_other = other[self.question]
+            maps = [a for a in of_other.attention if a.role == self.role]
+            if not maps or of_other.by_annotator is None:
+                continue
+            alike = map_similarity(self.prediction, of_other, self.role)
+            cosines.append(alike.cosine)
+            correlations.append(alike.correlation)
+        if not cosines:
+            return []
+        another = self._of_another(seed)
+        against = "another annotator of the item, same fit"
+        cosine, correlation = np.concatenate(cosines), np.concatenate(correlations)
+        return [
+            self.score("stability over seeds, cosine", cosine, another[0], against),
+            self.score("stability over seeds, correlation", correlation, another[1], against),
+        ]
+
+    def _of_another(self, seed: int) -> np.ndarray:
+        """Cosine and correlation of each pair's map and another annotator's of the item, (2, n)."""
+        other = _another(self.item, self.annotator, seed)
+        pairs = np.flatnonzero(other >= 0)
+        maps, item = self.attention, self.item
+        return np.stack(paired_similarity(maps, item, pairs, maps, item, other[pairs]))
+
+    # ---- deletion ----
+
+    def faithfulness(
+        self, method: Method, n: int, seed: int
+    ) -> tuple[list[AttentionScore], list[str]]:
+        """How much confidence falls if what is attended to is deleted, against random deletion."""
+        generator = np.random.default_rng(seed)
+        maps = map(self.attention.of_pair, range(self.attention.n_pairs))
+        known = [len(weight) > 1 and bool(np.isfinite(weight).all()) for weight in maps]
+        pairs = np.sort(generator.permutation(np.flatnonzero(known))[:n])
+        if not len(pairs):
+            return [], [f"{self.role}: no pair has several positions, so nothing can be deleted"]
+        falls = []
+        for by in ("attention", "random"):
+            whole, deleted = deletion_confidence(
+                method, self.corpus, self.question, self.prediction, self.attention, pairs, by, seed
+            )
+            falls.append(aopc(whole, deleted))
+        steps = ", ".join(f"{share:.0%}" for share in FRACTIONS)
+        name = "fall of confidence where attended is deleted (AOPC)"
+        note = f"{self.role}: deleted {steps} of the positions of {len(pairs)} pairs"
+        return [self.score(name, falls[0], falls[1], "as much deleted at random")], [note]
+
+
+def _another(item: np.ndarray, annotator: np.ndarray, seed: int) -> np.ndarray:
+    """For each pair, a pair of the same item with another annotator, at random; -1 without one."""
+    generator = np.random.default_rng(seed)
+    order = np.lexsort((generator.random(len(item)), item))
+    first = np.searchsorted(item[order], item[order], side="left")
+    last = np.searchsorted(item[order], item[order], side="right")
+    following = np.where(np.arange(len(order)) + 1 < last, np.arange(len(order)) + 1, first)
+    other = np.full(len(item), -1)
+    other[order] = order[following]
+    return np.where(annotator[other] != annotator, other, -1)
+
+
+def _of_pairs(attention: Attention, pairs: np.ndarray) -> Attention:
+    """The attention of some of the pairs."""
+    if len(pairs) == attention.n_pairs:
+        return attention
+    lengths = np.diff(attention.offsets)[pairs]
+    offsets = np.append(0, lengths.cumsum())
+    at = np.repeat(attention.offsets[pairs] - offsets[:-1], lengths) + np.arange(offsets[-1])
+    return replace(attention, weight=attention.weight[at], offsets=offsets)
+
+
+def _mean(values: float | np.ndarray) -> float:
+    numbers = np.asarray(values, dtype=float)
+    numbers = numbers[np.isfinite(numbers)]
+    return float(numbers.mean()) if numbers.size else NAN
