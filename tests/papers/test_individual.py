@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from dissensus import Annotations, Corpus, Interval, Names, datasets, simulate
+from dissensus.errors import Unfinished
 from dissensus.papers import individual
+from dissensus.papers.framework.corpora import Source
 from dissensus.papers.individual.corpora import (
     PERSPECTIVE,
     PIECE,
@@ -19,6 +23,7 @@ from dissensus.papers.individual.corpora import (
 )
 from dissensus.papers.individual.figures import HALVES, OTHERS, figures_of_crowd, halves
 from dissensus.papers.individual.folds import adults_to_children, item_folds, perspective, tasks
+from dissensus.papers.individual.newcomers import WAYS, measured
 from dissensus.papers.individual.power import GAIN, power, smallest_difference
 
 
@@ -143,6 +148,29 @@ def test_figures_of_a_crowd_stand_in_the_tables_of_its_readings(crowd: Corpus) -
     four, eight = (figures[f"valence ({text})"][HALVES] for text in ("soft", "plain:bins=8"))
     assert figures["valence (soft@all)"][HALVES] == four
     assert 0 < four["density TVD"] < eight["density TVD"] < 1
+
+
+# ---- newcomers ----
+
+
+def test_newcomers_are_measured_and_shown(crowd: Corpus, tmp_path: Path) -> None:
+    quick = [("training.epochs", "2")]
+    condition = individual.PAPER.measurements["newcomers-jokes"]
+    condition = replace(condition, measured=partial(measured, "valence"))
+    paper = replace(individual.PAPER, sources={"jester5k": Source("jester5k")}, blocks=(condition,))
+    corpora = {"jester5k": crowd}
+    paper.run(corpora, [condition], tmp_path / "out", runs=2, settings=quick)
+    report = paper.report(tmp_path / "out")
+    first, second = report["measurements"]["newcomers-jokes"]
+    assert first["seed"] == 0 and first["n_newcomers"] == second["n_newcomers"] == 6
+    assert set(first["scores"]["mt"]) == set(WAYS) and first != second
+    assert "the nearest by all answers" in paper.shown(report)
+    before = (tmp_path / "out" / "measurements" / "newcomers-jokes" / "0.json").stat().st_mtime_ns
+    paper.run(corpora, [condition], tmp_path / "out", runs=2, settings=quick)
+    after = (tmp_path / "out" / "measurements" / "newcomers-jokes" / "0.json").stat().st_mtime_ns
+    assert before == after
+    with pytest.raises(Unfinished, match="newcomers-jokes: Time limit reached: 2 of 3 seeds done"):
+        paper.run(corpora, [condition], tmp_path / "out", runs=3, time_limit=-1)
 
 
 # ---- what conditions decide ----

@@ -18,12 +18,15 @@ from dissensus.papers.framework import comparison_report, comparison_tables
 from dissensus.papers.framework.comparison_tables import Summary
 from dissensus.papers.framework.conditions import ComparisonCondition, named_conditions
 from dissensus.papers.framework.corpora import Source, read_sources
+from dissensus.papers.framework.measurements import MeasuredCondition, measure
 from dissensus.papers.framework.models import Model, Typed
 from dissensus.papers.framework.outcomes import write_whole
 from dissensus.papers.framework.paper import Report, Study
 from dissensus.papers.framework.reports import report_on
 from dissensus.papers.framework.runs import check_numbers
 from dissensus.papers.framework.verdicts import BetterThan, Claim
+
+AnyCondition = ComparisonCondition | MeasuredCondition
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +35,7 @@ class ComparisonPaper:
 
     Args:
         title: authors, year and name.
-        blocks: all conditions, in the order of tables.
+        blocks: all conditions, in the order of tables; measurements stand below comparisons.
         claims: a comparison of two models (`BetterThan`), or a text and a function from the report
             to a verdict.
         summaries: tables that are written from the whole report, below those of conditions.
@@ -44,7 +47,7 @@ class ComparisonPaper:
     title: str
     sources: Mapping[str, Source]
     models: Mapping[str, Model]
-    blocks: Sequence[ComparisonCondition]
+    blocks: Sequence[AnyCondition]
     claims: Sequence[BetterThan | Claim] = ()
     summaries: Sequence[Summary] = ()
     notes: str = ""
@@ -52,19 +55,27 @@ class ComparisonPaper:
     studies: Mapping[str, Study] = field(default_factory=dict)
 
     @property
-    def conditions(self) -> dict[str, ComparisonCondition]:
+    def conditions(self) -> dict[str, AnyCondition]:
         return {condition.name: condition for condition in self.blocks}
+
+    @property
+    def comparisons(self) -> dict[str, ComparisonCondition]:
+        return {c.name: c for c in self.blocks if isinstance(c, ComparisonCondition)}
+
+    @property
+    def measurements(self) -> dict[str, MeasuredCondition]:
+        return {c.name: c for c in self.blocks if isinstance(c, MeasuredCondition)}
 
     def read(self, data: Path) -> dict[str, Corpus]:
         return read_sources(data, self.sources)
 
-    def named(self, text: str | None, corpora: Sequence[str]) -> list[ComparisonCondition]:
+    def named(self, text: str | None, corpora: Sequence[str]) -> list[AnyCondition]:
         return named_conditions(self.conditions, text, self.conditions, corpora)
 
     def run(
         self,
         corpora: Mapping[str, Corpus],
-        conditions: Sequence[ComparisonCondition],
+        conditions: Sequence[AnyCondition],
         out: str | Path,
         *,
         runs: int | None = None,
@@ -77,15 +88,23 @@ class ComparisonPaper:
         began = time.monotonic()
         most = max(len(condition.seeds) for condition in self.blocks)
         check_numbers(most if runs is None else runs, most, processes)
-        methods = {condition.name: self._methods(condition, settings) for condition in conditions}
+        methods = {
+            condition.name: self._methods(condition, settings)
+            for condition in conditions
+            if isinstance(condition, ComparisonCondition)
+        }
         with locked_folder(out) as place:
             place.begin({"paper": self.name}, command, commit or code_commit())
             for at, condition in enumerate(conditions):
                 corpus = self.sources[condition.corpus].prepared(corpora[condition.corpus])
-                folder = comparison_report.folder_of(place.folder, condition.name)
-                comparison_report.keep_figures(place.folder, condition, corpus)
                 left = None if time_limit is None else time_limit - (time.monotonic() - began)
                 try:
+                    if isinstance(condition, MeasuredCondition):
+                        seeds = condition.seeds[:runs]
+                        measure(place.folder, condition, corpus, seeds, settings, left)
+                        continue
+                    folder = comparison_report.folder_of(place.folder, condition.name)
+                    comparison_report.keep_figures(place.folder, condition, corpus)
                     compare(
                         corpus,
                         methods[condition.name],
@@ -120,9 +139,11 @@ class ComparisonPaper:
 
     def report(self, path: str | Path) -> Report:
         def judged(folder: Path) -> Report:
-            return comparison_report.judged(folder, self.name, self.blocks, self.claims)
+            return comparison_report.judged(
+                folder, self.name, [*self.comparisons.values()], self.claims, self.measurements
+            )
 
-        return report_on(path, self.name, self.conditions, self.models, judged)
+        return report_on(path, self.name, self.comparisons, self.models, judged)
 
     def shown(self, report: Report, width: int | None = None) -> str:
         return comparison_tables.shown(
@@ -130,8 +151,9 @@ class ComparisonPaper:
             self.title,
             self.notes,
             self.models,
-            self.conditions,
+            self.comparisons,
             self.claims,
+            measurements=self.measurements,
             summaries=self.summaries,
             digits=self.digits,
             width=width,

@@ -17,6 +17,7 @@ from dissensus.evaluation.fit import Fit, plain
 from dissensus.evaluation.report.tables import ComparisonTable, Row, higher_is_better
 from dissensus.papers.framework.conditions import ComparisonCondition
 from dissensus.papers.framework.differences import correct, short
+from dissensus.papers.framework.measurements import measurements
 from dissensus.papers.framework.outcomes import write_whole
 from dissensus.papers.framework.reports import begun_with, head, to_json
 from dissensus.papers.framework.verdicts import BetterThan, Claim
@@ -54,6 +55,7 @@ def judged(
     paper: str,
     conditions: Sequence[ComparisonCondition],
     claims: Iterable[BetterThan | Claim],
+    measured: Iterable[str] = (),
 ) -> dict[str, Any]:
     """The report on a folder. A condition is in it when all of its fits are done.
 
@@ -68,11 +70,10 @@ def judged(
             results[condition.name] = Results.load(own)
         elif own.exists():
             unfinished[condition.name] = len(keys_in(own / "fits"))
-    about = head(
-        folder,
-        front,
-        (str(reported_condition.when["machine"]) for reported_condition in results.values()),
-    )
+    by_seed = {name: measurements(folder, name) for name in measured}
+    machines = [str(comparison.when["machine"]) for comparison in results.values()]
+    machines += [str(entry["machine"]) for seeds in by_seed.values() for entry in seeds.values()]
+    about = head(folder, front, machines)
     reported = {}
     with progress("testing", len(results)) as advance:
         for condition in conditions:
@@ -99,6 +100,11 @@ def judged(
     return about | {
         "unfinished": unfinished,
         "conditions": reported,
+        "measurements": {
+            name: [{"seed": seed, **entry["measured"]} for seed, entry in seeds.items()]
+            for name, seeds in by_seed.items()
+            if seeds
+        },
         "claims": _claims(claims, results, counted),
     }
 

@@ -11,6 +11,7 @@ from dissensus.evaluation.report.tables import higher_is_better
 from dissensus.evaluation.significance.difference import p_text
 from dissensus.papers.framework.conditions import ComparisonCondition
 from dissensus.papers.framework.layout import Block, front_page, written
+from dissensus.papers.framework.measurements import MeasuredCondition
 from dissensus.papers.framework.models import Model
 from dissensus.papers.framework.verdicts import (
     BEYOND,
@@ -39,7 +40,8 @@ def shown(
     conditions: Mapping[str, ComparisonCondition],
     claims: Iterable[BetterThan | Claim],
     *,
-    summaries: Iterable[Summary] = (),
+    measurements: Mapping[str, MeasuredCondition],
+    summaries: Iterable[Summary],
     digits: int,
     width: int | None,
 ) -> str:
@@ -51,6 +53,9 @@ def shown(
             for question in reported["questions"]
         ]
         parts.append("\n".join(reported["notes"]))
+    for name, condition in measurements.items():
+        measured = report.get("measurements", {}).get(name)  # older reports have none
+        parts += condition.tables(measured) if measured else []
     parts += [block for summary in summaries if (block := summary(report)) is not None]
     verdicts = [_verdict(claim, digits) for claim in claims]
     parts += [READ, claims_text(report, verdicts, "not tested yet"), _unfinished(report)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dissensus.papers.framework.conditions import ComparisonCondition
+from dissensus.papers.framework.measurements import MeasuredCondition
 from dissensus.papers.individual.figures import CCC, READINGS, agreement_of_annotators, reading
 from dissensus.papers.individual.folds import SEEDS, speaker_folds
 from dissensus.papers.individual.models import (
@@ -16,6 +17,7 @@ from dissensus.papers.individual.models import (
     OURS,
     VARIANTS,
 )
+from dissensus.papers.individual.newcomers import NEWCOMERS
 from dissensus.papers.individual.one_question import ONE_QUESTION
 from dissensus.papers.individual.printed import CONCORDANCES, DISTANCES
 from dissensus.papers.individual.transfer import DENSITIES_ONLY, TRANSFER
@@ -23,7 +25,7 @@ from dissensus.papers.individual.transfer import DENSITIES_ONLY, TRANSFER
 FINER = tuple(f"{kind}:bins=8" for kind in READINGS)
 ASPECTS = ("accuracy", "fluency", "prosodic")
 TWO = ASPECTS[:2]
-CONDITIONS: tuple[ComparisonCondition, ...] = (
+CONDITIONS: tuple[ComparisonCondition | MeasuredCondition, ...] = (
     ComparisonCondition(
         "speech",
         "Accuracy and fluency of speech",
@@ -72,4 +74,5 @@ CONDITIONS: tuple[ComparisonCondition, ...] = (
     *ONE_QUESTION,
     *TRANSFER,
     *DENSITIES_ONLY,
+    *NEWCOMERS,
 )
