@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -13,6 +14,7 @@ from dissensus import Annotations, Corpus, Interval, Names, datasets, simulate
 from dissensus.errors import Unfinished
 from dissensus.papers import individual
 from dissensus.papers.framework.corpora import Source
+from dissensus.papers.individual import more_ratings, raters
 from dissensus.papers.individual.corpora import (
     PERSPECTIVE,
     PIECE,
@@ -25,6 +27,7 @@ from dissensus.papers.individual.figures import HALVES, OTHERS, figures_of_crowd
 from dissensus.papers.individual.folds import adults_to_children, item_folds, perspective, tasks
 from dissensus.papers.individual.newcomers import WAYS, measured
 from dissensus.papers.individual.power import GAIN, power, smallest_difference
+from dissensus.papers.individual.raters import some_ratings
 
 
 @pytest.fixture(scope="module")
@@ -171,6 +174,46 @@ def test_newcomers_are_measured_and_shown(crowd: Corpus, tmp_path: Path) -> None
     assert before == after
     with pytest.raises(Unfinished, match="newcomers-jokes: Time limit reached: 2 of 3 seeds done"):
         paper.run(corpora, [condition], tmp_path / "out", runs=3, time_limit=-1)
+
+
+# ---- ratings per item ----
+
+
+def test_more_ratings_contain_the_fewer(crowd: Corpus) -> None:
+    two, four = (some_ratings(crowd, "valence", n, 0)["valence"] for n in (2, 4))
+    rows_of = [
+        set(zip(each.item.tolist(), each.annotator_codes("x").tolist(), strict=True))
+        for each in (two, four)
+    ]
+    assert rows_of[0] < rows_of[1]
+    assert np.bincount(two.item).tolist() == [2] * crowd.n_items
+
+
+def test_shares_of_all_ratings_are_reached(crowd: Corpus) -> None:
+    quick = [("training.epochs", "2")]
+    result = raters.measured("valence", crowd, 0, quick)
+    by_number = result["given"]
+    assert by_number[50]["shares"] == by_number[50]["mean"] == 0
+    assert by_number[2]["shares"] > by_number[5]["shares"] > 0
+    (block,) = raters.tables("Ratings", "raters")([json.loads(json.dumps(result))])
+    assert [row[0] for row in block.rows[:3]] == ["", "Given", raters.GIVEN["density"]]
+
+
+def test_more_ratings_of_the_items_with_the_highest_spread_help_most() -> None:
+    generator = np.random.default_rng(0)
+    widths = np.repeat([0.02, 0.4], 20)
+    ratings = [0.5 + width * generator.uniform(-1, 1, 30) for width in widths]
+    signals = {"good": widths, "bad": -widths}
+    for by_signal in more_ratings.simulated_errors(ratings, signals, 0).values():
+        good, random, bad = (by_signal[name].mean() for name in ("good", "random", "bad"))
+        assert good < random < bad and by_signal["first"].mean() < random
+
+
+def test_all_rankings_are_measured_and_shown(crowd: Corpus) -> None:
+    result = more_ratings.measured("valence", crowd, 0, [("training.epochs", "2")])
+    assert set(result["errors"]["0.25"]) == set(more_ratings.SIGNALS)
+    (block,) = more_ratings.tables("More", "more")([result])
+    assert [row[0] for row in block.rows[1:]] == list(more_ratings.SIGNALS.values())
 
 
 # ---- what conditions decide ----

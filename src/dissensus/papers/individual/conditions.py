@@ -17,9 +17,11 @@ from dissensus.papers.individual.models import (
     OURS,
     VARIANTS,
 )
+from dissensus.papers.individual.more_ratings import MORE_RATINGS
 from dissensus.papers.individual.newcomers import NEWCOMERS
 from dissensus.papers.individual.one_question import ONE_QUESTION
 from dissensus.papers.individual.printed import CONCORDANCES, DISTANCES
+from dissensus.papers.individual.raters import RATERS
 from dissensus.papers.individual.transfer import DENSITIES_ONLY, TRANSFER
 
 FINER = tuple(f"{kind}:bins=8" for kind in READINGS)
@@ -75,4 +77,6 @@ CONDITIONS: tuple[ComparisonCondition | MeasuredCondition, ...] = (
     *TRANSFER,
     *DENSITIES_ONLY,
     *NEWCOMERS,
+    *RATERS,
+    *MORE_RATINGS,
 )
