@@ -15,12 +15,26 @@ from xml.etree import ElementTree
 import numpy as np
 import pyarrow as pa
 import pytest
+from PIL import Image
+from typer.testing import CliRunner
 
 from dissensus.annotations import Annotations
+from dissensus.cli import app
 from dissensus.contents import Contents
 from dissensus.corpus import Corpus, Focus, Rationales
-from dissensus.drawing import MOST_NAMED, PALETTE, WIDTH, draw, draw_items, write_svg
+from dissensus.drawing import (
+    MOST_NAMED,
+    PALETTE,
+    WIDTH,
+    HeatMap,
+    Shown,
+    draw,
+    draw_items,
+    write_svg,
+)
+from dissensus.drawing.attention import blended
 from dissensus.errors import DataError
+from dissensus.prediction import Attention, ByAnnotator, Prediction, Predictions
 from dissensus.scales import Interval, MultiLabel
 from dissensus.simulate import PRESETS, image, ratings, sequence, text, truth
 
@@ -439,3 +453,122 @@ def test_several_items_stand_below_one_another() -> None:
     assert words(both) == [*words(draw(corpus, "t2")), *words(draw(corpus, "t1"))]
     heights = [float(parsed(draw(corpus, item)).attrib["height"]) for item in ("t1", "t2")]
     assert float(parsed(both).attrib["height"]) > max(heights) + 40
+
+
+# ---- predictions and attention ----
+
+
+def looked(corpus: Corpus, role: str, places: np.ndarray, weight: Any, n: int = 2) -> Predictions:
+    """Predictions of n annotators for the first item; `weight`: (n, n_positions)."""
+    question = next(iter(corpus.questions))
+    scale = corpus[question].scale
+    item, annotator = np.zeros(n, dtype=int), np.arange(n)
+    offsets = np.append(0, np.full(corpus.n_items, len(places)))
+    maps = Attention.empty(role, item, places, offsets)
+    maps.weight[:] = np.ravel(weight)
+    mass = np.tile(np.arange(1.0, scale.n_columns + 1), (corpus.n_items, 1))
+    mass /= mass.sum(axis=1, keepdims=True)
+    value = scale.consensus(mass[item])
+    pairs = ByAnnotator(item, annotator, corpus.annotators, value, mass[item])
+    whole = Prediction(scale, corpus.items, mass, scale.consensus(mass), pairs, (maps,))
+    return Predictions({question: whole}, "queries", corpus.name)
+
+
+def test_words_are_the_darker_the_more_attention_they_have() -> None:
+    corpus = small([("t1", "ann", "no"), ("t1", "bob", "yes")])
+    places = np.array([[[0, 0]], [[0, 2]], [[3, 7]]])
+    drawing = draw(corpus, 0, shown=looked(corpus, "text", places, [[0.5, 0.4, 0.1], [0, 0, 1]]))
+    texts = words(drawing)
+    assert "ann: no, predicted yes (0.67)" in texts and "bob: yes, predicted yes (0.67)" in texts
+    assert "attention to text, queries" in texts and "0.67" in texts and "0.50" in texts
+    fills = [box.attrib["fill"] for box in parsed(drawing).iter(f"{SVG}rect")]
+    ann, bob = PALETTE[:2]
+    assert fills.count(blended(ann, 0.75)) == 1 == fills.count(blended(bob, 0.75))
+    assert fills.count(blended(ann, 0.75 * 0.25)) == 1  # .1 where the most is .4; not the mark
+
+
+def test_annotators_keep_the_colour_of_the_legend_and_are_chosen_by_name() -> None:
+    corpus = small([("t1", "ann", "no"), ("t2", "eve", "yes"), ("t1", "bob", "yes")])
+    answers = looked(corpus, "text", np.array([[[0, 2]], [[3, 7]]]), [[1, 0]] * 3, n=3)
+    headings = [text for text in words(draw(corpus, 0, shown=answers)) if "predicted " in text]
+    names = [heading.split(":")[0] for heading in headings]
+    assert names == ["ann", "bob", "eve"]  # who answered comes first
+    drawing = draw(corpus, 0, shown=Shown(answers, ["bob"]))
+    assert [text for text in words(drawing) if "predicted " in text] == [
+        "bob: yes, predicted yes (0.67)"
+    ]
+    assert blended(PALETTE[1], 0.75) in drawing
+    with pytest.raises(DataError) as caught:
+        draw(corpus, 0, shown=Shown(answers, ["zoe"]))
+    assert str(caught.value) == (
+        "no attention of annotator 'zoe' to item 't1' is predicted; predict it with --annotators"
+    )
+
+
+def test_an_item_that_is_not_predicted_is_refused() -> None:
+    corpus = small([("t1", "ann", "no"), ("t2", "bob", "yes")])
+    answers = looked(corpus.select(items=["t1"]), "text", np.array([[[0, 2]]]), [[1]] * 2)
+    with pytest.raises(DataError, match="^item 't2' is not predicted; draw another one$"):
+        draw(corpus, "t2", shown=answers)
+
+
+def test_heat_maps_cover_pictures_and_are_hottest_where_attention_is() -> None:
+    edges = np.array([0, 16, 32, 48])
+    cells = [
+        [[edges[r], edges[r + 1]], [edges[c], edges[c + 1]]] for r in range(3) for c in range(3)
+    ]
+    weight = np.full(9, 0.02)
+    weight[5] = 0.84  # the middle row, at the right
+    for heat in (HeatMap(), HeatMap(blur=0, smooth=False), HeatMap(blur=0)):
+        values = heat.values(weight, np.array(cells), 48, 48)
+        assert values.shape == (112, 112) and values.min() == 0 and values.max() == 1
+        assert values[56, 100] > 0.9 and values[10, 10] < 0.05
+        pixels = heat.pixels(weight, np.array(cells), 48, 48)
+        assert pixels[56, 100, 0] > pixels[56, 100, 2] and pixels[10, 10, 3] < 40
+    ragged = HeatMap(blur=0).values(weight[:8], np.array(cells)[:8], 48, 96)
+    assert ragged.shape == (56, 112) and ragged[28, 50] == 1
+    assert not HeatMap().values(np.full(9, 1 / 9), np.array(cells), 48, 48).any()
+    corpus = image(n_items=2, n_annotators=6)
+    drawing = draw(corpus, 0, shown=looked(corpus, "image", np.array(cells), [weight, weight]))
+    pictures = [found.attrib["href"] for found in parsed(drawing).iter(f"{SVG}image")]
+    assert len(pictures) == 5  # the picture, and twice the picture under a map
+    over = base64.b64decode(pictures[-1].split(",")[1])
+    assert np.array(Image.open(io.BytesIO(over))).shape == (112, 112, 4)
+    with pytest.raises(DataError, match="^blur must be between 0 and 1 and power above 0, found"):
+        HeatMap(blur=-1)
+
+
+def test_curves_of_attention_over_frames() -> None:
+    corpus = sequence(n_items=2, n_annotators=6)
+    n_frames = len(corpus.contents["clip"][corpus.content["clip"][0]])
+    places = np.stack([np.arange(n_frames), np.arange(1, n_frames + 1)], axis=1)[:, None]
+    weight = np.full((2, n_frames), 0.5 / (n_frames - 1))
+    weight[:, 3] = 0.5
+    drawing = draw(corpus, 0, shown=looked(corpus, "clip", places, weight))
+    curves = list(parsed(drawing).iter(f"{SVG}path"))
+    assert len(curves) == 2 and curves[0].attrib["stroke"] != curves[1].attrib["stroke"]
+    heights = [float(y) for y in re.findall(r"[\d.]+ ([\d.]+)", curves[0].attrib["d"])]
+    assert max(heights) - min(heights) == 40  # the most attention has the whole height
+    assert f"{n_frames} frames" in words(drawing)
+
+
+def test_predicted_ratings_are_drawn_behind_those_that_were_given() -> None:
+    corpus = ratings(n_items=2, n_annotators=6)
+    places = np.array([[[0, 2]], [[3, 7]]])
+    drawing = draw(corpus, 0, "valence", looked(corpus, "text", places, [[1, 0], [0, 1]]))
+    fills = [box.attrib["fill"] for box in parsed(drawing).iter(f"{SVG}rect")]
+    n_bins = corpus["valence"].scale.n_columns
+    assert fills.count("#9ecae1") == n_bins + 1 == fills.count("#444444")
+
+
+def test_the_command_draws_what_is_named(tmp_path: Path) -> None:
+    corpus = small([("t1", "ann", "no"), ("t1", "bob", "yes")])
+    corpus.save(tmp_path / "corpus")
+    looked(corpus, "text", np.array([[[0, 2]], [[3, 7]]]), [[1, 0]] * 2).save(tmp_path / "answers")
+    arguments = ["draw", str(tmp_path / "corpus"), "--show", "t1", "--annotators", "bob",
+                 "--predictions", str(tmp_path / "answers"), "-o"]  # fmt: skip
+    CliRunner().invoke(app, [*arguments, str(tmp_path / "t.svg")], catch_exceptions=False)
+    shown = words((tmp_path / "t.svg").read_text())
+    assert "bob: yes, predicted yes (0.67)" in shown and "answers" in shown
+    with pytest.raises(DataError, match=r"t\.png: write an \.svg file$"):
+        CliRunner().invoke(app, [*arguments, str(tmp_path / "t.png")], catch_exceptions=False)

@@ -23,6 +23,7 @@ from dissensus.cli.compare import compare
 from dissensus.cli.console import fail
 from dissensus.cli.convert import convert
 from dissensus.cli.describe import describe
+from dissensus.cli.draw import draw
 from dissensus.cli.evaluate import evaluate
 from dissensus.cli.papers import papers
 from dissensus.cli.predict import predict
@@ -41,6 +42,7 @@ COMMANDS: dict[str, Callable[..., Any]] = {
     "predict": predict,
     "evaluate": evaluate,
     "attention": attention,
+    "draw": draw,
     "compare": compare,
     "papers": papers,
     "cache": cache,

@@ -1,15 +1,19 @@
-"""An item, its annotators' focus and their answers, or a density, as SVG."""
+"""An item, its annotators' focus and their answers, predictions with attention, or a density, as
+SVG."""
 
 from __future__ import annotations
 
 from dissensus.drawing.annotators import PALETTE
 from dissensus.drawing.densities import contour, draw_density
-from dissensus.drawing.items import draw, draw_items, write_svg
+from dissensus.drawing.heat import HeatMap
+from dissensus.drawing.items import Shown, draw, draw_items, write_svg
 from dissensus.drawing.shapes import MOST_NAMED, WIDTH
 
 __all__ = [
+    "HeatMap",
     "MOST_NAMED",
     "PALETTE",
+    "Shown",
     "WIDTH",
     "contour",
     "draw",

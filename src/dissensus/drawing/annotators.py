@@ -31,6 +31,11 @@ class Annotator:
     points: tuple[tuple[float, ...], ...] = ()  # ratings, one number for each question
 
 
+def look(number: int) -> tuple[str, str]:
+    """The colour and the dashes of the annotator with this number."""
+    return PALETTE[number % len(PALETTE)], DASHES[number // len(PALETTE) % len(DASHES)]
+
+
 def spans_of(corpus: Corpus, item: int, questions: Sequence[str]) -> Rationales:
     """The rationales of an item for these questions, each span once."""
     spans = corpus.rationales
@@ -71,8 +76,7 @@ def annotators_of(
     for key, name in sorted(answers, key=lambda pair: (pair[0] < 0, pair[0] == -1, abs(pair[0]))):
         colour, dash = GREY, ""
         if key >= 0:
-            colour = PALETTE[n_named % len(PALETTE)]
-            dash = DASHES[n_named // len(PALETTE) % len(DASHES)]
+            colour, dash = look(n_named)
             n_named += 1
         answer = " / ".join(answers[(key, name)])
         annotators.append(
@@ -103,14 +107,14 @@ def _answers(
             rated = isinstance(here.scale, Interval)
             point = (float(answer),) if rated else ()
             name = f"{count} annotators" if count > 1 else _name(corpus, code)
-            yield code, name, _text(answer), point
+            yield code, name, answer_text(answer), point
 
 
 def _name(corpus: Corpus, code: int) -> str:
     return str(corpus.annotators[code]) if code >= 0 else "unknown annotator"
 
 
-def _text(answer: Any) -> str:
+def answer_text(answer: Any) -> str:
     if isinstance(answer, tuple):
         return ", ".join(answer) or "nothing"
     return f"{answer:g}" if isinstance(answer, float) else str(answer)

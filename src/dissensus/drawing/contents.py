@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import base64
-import struct
-import zlib
 from typing import Any
 
 import numpy as np
 
 from dissensus.corpus import Rationales
 from dissensus.drawing.annotators import Annotator, stroke
+from dissensus.drawing.png import data_address, picture_size, png
 from dissensus.drawing.shapes import (
     ACROSS,
     PIXELATED,
@@ -62,7 +60,7 @@ def _text_panel(
     n_across = int(ACROSS / LETTER)
     shapes: list[str] = []
     top = 0.0
-    for begin, end in _lines(text, n_across):
+    for begin, end in text_lines(text, n_across):
         line = text[begin:end]
         at = np.append(0.0, np.cumsum([columns_of(letter) for letter in line])) * LETTER
         end = begin + len(line.rstrip())
@@ -100,7 +98,7 @@ def _ends(spans: Rationales, code: int) -> list[np.ndarray]:
     return list(places[np.isfinite(places).all(axis=1)].astype(int))
 
 
-def _lines(text: str, n_across: int) -> list[tuple[int, int]]:
+def text_lines(text: str, n_across: int) -> list[tuple[int, int]]:
     """Where lines begin and end so that all fit; only words that are too long are divided."""
     lines = []
     begin = 0
@@ -127,16 +125,15 @@ def _picture_panel(
     file: bytes, spans: Rationales, annotators: list[Annotator], focus: np.ndarray
 ) -> Panel:
     """The picture with a frame for each box; frames of equal boxes are nested."""
-    kind, width, height = _picture_size(file)
+    kind, width, height = picture_size(file)
     if not kind:
         return Panel(24, (letters(0, 14, "<a picture in a format that cannot be drawn>"),))
     scale = PICTURE / max(width, height)
     margin = 4 + 4 * len(annotators) if len(annotators) < 8 else 36
-    data = base64.b64encode(file).decode("ascii")
     smooth = f" {PIXELATED}" if scale > 2 else ""
     shapes = [
         f'<image x="{margin}" y="{margin}" width="{rounded(width * scale)}" '
-        f'height="{rounded(height * scale)}"{smooth} href="data:image/{kind};base64,{data}"/>'
+        f'height="{rounded(height * scale)}"{smooth} href="{data_address(kind, file)}"/>'
     ]
     n_frames: dict[tuple[float, ...], int] = {}
     unknown = Annotator("", "", "#000000", "4 4", -1)
@@ -161,22 +158,6 @@ def _picture_panel(
     return Panel(height * scale + 2 * margin + 8, tuple(shapes))
 
 
-def _picture_size(file: bytes) -> tuple[str, int, int]:
-    """The format, width and height of a picture; an empty format if it cannot be drawn."""
-    if file[:8] == b"\x89PNG\r\n\x1a\n" and len(file) >= 24:
-        return ("png", *struct.unpack(">II", file[16:24]))
-    if file[:4] == b"GIF8" and len(file) >= 10:
-        return ("gif", *struct.unpack("<HH", file[6:10]))
-    at = 2
-    while file[:2] == b"\xff\xd8" and at + 9 < len(file):  # segments of a JPEG, up to its frame
-        marker, length = file[at + 1], struct.unpack(">H", file[at + 2 : at + 4])[0]
-        if 0xC0 <= marker <= 0xCF and marker not in (0xC4, 0xC8, 0xCC):
-            height, width = struct.unpack(">HH", file[at + 5 : at + 9])
-            return "jpeg", width, height
-        at += 2 + length
-    return "", 0, 0
-
-
 # ---- sequences ----
 
 
@@ -189,12 +170,12 @@ def _features_panel(values: np.ndarray, spans: Rationales, annotators: list[Anno
         return Panel(24, (letters(0, 14, "<no features>"),))
     low, high = np.nanmin(values), np.nanmax(values)
     dark = np.nan_to_num((values - low) / (high - low if high > low else 1.0))
-    data = base64.b64encode(_grey_png(255 - np.rint(225 * dark).T.astype(np.uint8))).decode("ascii")
+    data = data_address("png", png(255 - np.rint(225 * dark).T.astype(np.uint8)))
     height = min(10 * n_features, 160)
     strip = (
         f'<image x="0" y="22" width="{ACROSS}" height="{height}" '
         f'preserveAspectRatio="none" {PIXELATED} '
-        f'href="data:image/png;base64,{data}"/>'
+        f'href="{data}"/>'
     )
     outline = rect(0, 22, ACROSS, height, stroke="#999999", width=1)
     title = f"{n_features} features, from {low:.3g} (white) to {high:.3g} (dark)"
@@ -236,17 +217,3 @@ def _times(spans: Rationales, code: int) -> np.ndarray:
     rows = spans.annotator == code
     places = np.stack([spans.start[rows, 0], spans.stop[rows, 0]], axis=1).astype(float)
     return places[np.isfinite(places).all(axis=1)]
-
-
-def _grey_png(pixels: np.ndarray) -> bytes:
-    """Whole numbers from 0 to 255, (rows, columns), as a PNG file."""
-    rows, columns = pixels.shape
-    lines = np.pad(pixels, ((0, 0), (1, 0))).tobytes()  # a filter byte before each line
-
-    def chunk(kind: bytes, content: bytes) -> bytes:
-        body = kind + content
-        return struct.pack(">I", len(content)) + body + struct.pack(">I", zlib.crc32(body))
-
-    header = struct.pack(">IIBBBBB", columns, rows, 8, 0, 0, 0, 0)
-    chunks = (b"IHDR", header), (b"IDAT", zlib.compress(lines)), (b"IEND", b"")
-    return b"\x89PNG\r\n\x1a\n" + b"".join(chunk(*parts) for parts in chunks)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +11,9 @@ import pyarrow.compute as pc
 
 from dissensus.corpus import Corpus
 from dissensus.drawing.annotators import Annotator, annotators_of, spans_of, stroke
+from dissensus.drawing.attention import attention_panels, distribution_panel, maps_of
 from dissensus.drawing.contents import content_panel
+from dissensus.drawing.heat import HeatMap
 from dissensus.drawing.ratings import ratings_panel
 from dissensus.drawing.shapes import (
     ACROSS,
@@ -26,10 +29,32 @@ from dissensus.drawing.shapes import (
     short,
 )
 from dissensus.errors import DataError
+from dissensus.prediction import Predictions
 from dissensus.scales import Interval
 
 
-def draw(corpus: Corpus, item: str | int, question: str | None = None) -> str:
+@dataclass(frozen=True)
+class Shown:
+    """What a drawing shows of predictions.
+
+    Args:
+        predictions: the predicted distribution of the item is drawn next to its answers, and the
+            attention of annotators if there is any.
+        annotators: names of those whose attention is drawn; the first twelve if left out.
+        heat: how attention to a picture is drawn.
+    """
+
+    predictions: Predictions
+    annotators: Sequence[str] | None = None
+    heat: HeatMap = HeatMap()
+
+
+def draw(
+    corpus: Corpus,
+    item: str | int,
+    question: str | None = None,
+    shown: Predictions | Shown | None = None,
+) -> str:
     """An item with its annotators' focus and answers, as the text of an SVG file.
 
     Words are underlined and objects framed in one colour for each annotator, frames of a sequence
@@ -42,6 +67,9 @@ def draw(corpus: Corpus, item: str | int, question: str | None = None) -> str:
         item: its name, or its code as a whole number.
         question: if left out, the first, together with the second if both are ratings of one
             response.
+        shown: predictions that are drawn below the answers, with the attention of annotators: words
+            with the more colour, the more attention they have; heat maps of pictures; curves over
+            time.
 
     Example:
         >>> from dissensus.simulate import text
@@ -49,15 +77,24 @@ def draw(corpus: Corpus, item: str | int, question: str | None = None) -> str:
         >>> drawing[:4], "annotator-04" in drawing
         ('<svg', True)
     """
-    return draw_items(corpus, [item], question)
+    return draw_items(corpus, [item], question, shown)
 
 
-def draw_items(corpus: Corpus, items: Iterable[str | int], question: str | None = None) -> str:
+def draw_items(
+    corpus: Corpus,
+    items: Iterable[str | int],
+    question: str | None = None,
+    shown: Predictions | Shown | None = None,
+) -> str:
     """Several items in one SVG, one below the other; otherwise as `draw`."""
     panels: list[Panel] = []
+    shown = Shown(shown) if isinstance(shown, Predictions) else shown
     for item in items:
         panels += [_space(EDGE)] if panels else []
-        panels += _panels(corpus, _code(corpus, item), question)
+        code = _code(corpus, item)
+        panels += _panels(corpus, code, question)
+        if shown is not None:
+            panels += _predicted_panels(corpus, code, question, shown)
     height: float = EDGE
     shapes: list[str] = []
     for panel in panels:
@@ -114,6 +151,35 @@ def _panels(corpus: Corpus, item: int, question: str | None) -> list[Panel]:
     if any(annotator.points for annotator in annotators):
         panels.append(ratings_panel(corpus, questions, annotators))
     return [*panels, _legend(annotators)]
+
+
+def _predicted_panels(corpus: Corpus, item: int, question: str | None, shown: Shown) -> list[Panel]:
+    """The predicted distribution next to the answers, and the attention in each role."""
+    known = [name for name in shown.predictions if name in corpus.questions]
+    if question is None and not known:
+        raise DataError(f"{corpus.name}: has none of the predicted questions")
+    question = known[0] if question is None else question
+    prediction = shown.predictions[question]
+    at = int(prediction.items.find([corpus.items[item]])[0])
+    if at < 0:
+        raise DataError(f"item {corpus.items[item]!r} is not predicted; draw another one")
+    scale = prediction.scale
+    votes = corpus.select(items=np.array([item]))[question].to(scale).distribution()[0]
+    rated = isinstance(scale, Interval)
+    names = (f"{scale.low:g}", f"{scale.high:g}") if rated else scale.values  # type: ignore[attr-defined]
+    panels = [_space(10), distribution_panel(votes, prediction.distribution[at], names, rated)]
+    legend = annotators_of(corpus, item, [question], spans_of(corpus, item, [question]))
+    for attention in prediction.attention:
+        role = attention.role
+        if role not in corpus.contents or corpus.content[role][item] < 0:
+            continue
+        chosen = legend, shown.annotators
+        maps = maps_of(corpus, item, question, prediction, attention, *chosen)
+        title = f"attention to {role}, {shown.predictions.method}"
+        panels.append(Panel(22, (letters(0, 14, short(title, 80), weight="bold", size=12),)))
+        code = int(corpus.content[role][item])
+        panels += attention_panels(corpus.contents[role], code, maps, shown.heat)
+    return panels
 
 
 def _drawn_questions(corpus: Corpus, question: str | None) -> tuple[str, ...]:

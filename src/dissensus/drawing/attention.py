@@ -1,0 +1,313 @@
+"""The attention of several annotators to one item: words, heat maps, curves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from dissensus.contents import Contents
+from dissensus.corpus import Corpus
+from dissensus.drawing.annotators import Annotator, answer_text, look
+from dissensus.drawing.contents import LETTER, text_lines
+from dissensus.drawing.heat import HeatMap
+from dissensus.drawing.png import data_address, picture_size, png
+from dissensus.drawing.shapes import (
+    ACROSS,
+    GREY,
+    PIXELATED,
+    Panel,
+    columns_of,
+    letters,
+    plain_line,
+    printable,
+    rect,
+    rounded,
+    short,
+)
+from dissensus.errors import DataError
+from dissensus.prediction import Attention, Prediction
+from dissensus.scales import Interval, MultiLabel
+
+MOST_MAPS = 12  # annotators that are drawn if none are named
+GAP = 16  # between maps that stand side by side
+DARKEST = 0.75  # the share of the annotator's colour behind the word with most attention
+CURVE = 40  # the height of a curve
+GIVEN, PREDICTED, PREDICTED_EDGE = "#444444", "#9ecae1", "#3182bd"  # bars of shares
+
+
+@dataclass(frozen=True, eq=False)
+class Map:
+    """The attention of an annotator to the positions that have a place."""
+
+    name: str
+    given: str  # the answer, empty without one
+    predicted: str
+    colour: str
+    dash: str
+    weight: np.ndarray  # (n_positions,), sums to 1
+    places: np.ndarray  # (n_positions, n_axes, 2)
+
+    @property
+    def heading(self) -> str:
+        given = f"{self.given}, " if self.given else ""
+        return f"{self.name}: {given}predicted {self.predicted}"
+
+
+def maps_of(
+    corpus: Corpus,
+    item: int,
+    question: str,
+    prediction: Prediction,
+    attention: Attention,
+    legend: Sequence[Annotator],
+    annotators: Sequence[str] | None = None,
+) -> list[Map]:
+    """The maps of an item that are drawn: of these annotators, or the first twelve.
+
+    Args:
+        item: the code in the corpus.
+        prediction: its items and annotators are matched by name.
+        legend: the annotators who answered; they come first and keep their colours.
+    """
+    pairs = prediction.by_annotator
+    assert pairs is not None
+    code = int(prediction.items.codes([corpus.items[item]], "item")[0])
+    named = {str(pairs.annotators[int(pairs.annotator[row])]): int(row)
+             for row in np.flatnonzero(pairs.item == code)}  # fmt: skip
+    looks = {one.name: (one.colour, one.dash) for one in legend if one.code >= 0}
+    for name in annotators or ():
+        if name not in named:
+            raise DataError(
+                f"no attention of annotator {name!r} to item {corpus.items[item]!r} is predicted; "
+                "predict it with --annotators"
+            )
+    own = [name for name in looks if name in named]
+    shown = [*own, *(name for name in named if name not in looks)][:MOST_MAPS]
+    places = attention.places_of(code)
+    seen = (places[..., 1] > places[..., 0]).all(axis=1)
+    maps = []
+    for name in shown if annotators is None else annotators:
+        looks.setdefault(name, look(len(looks)))
+        weight = attention.of_pair(named[name])[seen].astype(float)
+        if weight.sum() > 0:
+            given = _given(corpus, item, question, name)
+            predicted = _predicted(prediction, named[name])
+            total = weight / weight.sum()
+            maps.append(Map(name, given, predicted, *looks[name], total, places[seen]))
+    return maps
+
+
+def _given(corpus: Corpus, item: int, question: str, name: str) -> str:
+    answers = corpus[question]
+    code = int(corpus.annotators.find([name])[0])
+    if answers.annotator is None or code < 0:
+        return ""
+    own = answers.take((answers.item == item) & (answers.annotator == code))
+    return " / ".join(answer_text(answer) for answer in own.answers())
+
+
+def _predicted(prediction: Prediction, row: int) -> str:
+    pairs, scale = prediction.by_annotator, prediction.scale
+    assert pairs is not None
+    (answer,) = scale.decode(pairs.value[[row]])
+    shown = f"{answer:.2f}" if isinstance(scale, Interval) else answer_text(answer)
+    if pairs.distribution is None or isinstance(scale, Interval | MultiLabel):
+        return shown
+    return f"{shown} ({pairs.distribution[row, int(pairs.value[row])]:.2f})"
+
+
+# ---- panels ----
+
+
+def attention_panels(
+    contents: Contents, code: int, maps: Sequence[Map], heat: HeatMap
+) -> list[Panel]:
+    """The maps of one content; those of several annotators stand side by side."""
+    if not maps:
+        return [Panel(24, (letters(0, 14, "no attention to show", fill=GREY),))]
+    if contents.kind == "text":
+        n_columns = 2 if len(maps) > 1 else 1
+        return _rows(maps, n_columns, lambda one, width: _words(contents[code], one, width))
+    if contents.kind == "image":
+        file = contents.bytes_of(code)
+        if not picture_size(file)[0]:
+            return [Panel(24, (letters(0, 14, "<a picture in a format that cannot be drawn>"),))]
+        n_columns = min(4, max(2, len(maps)))
+        return _rows(maps, n_columns, lambda one, width: _picture(file, one, width, heat))
+    return [_curves(contents, code, maps)]
+
+
+def _rows(maps: Sequence[Map], n_columns: int, drawn: Any) -> list[Panel]:
+    """Maps in rows of several columns."""
+    width = (ACROSS - GAP * (n_columns - 1)) / n_columns
+    panels = []
+    for first in range(0, len(maps), n_columns):
+        cells = [drawn(one, width) for one in maps[first : first + n_columns]]
+        shapes: list[str] = []
+        for place, cell in enumerate(cells):
+            shapes.append(f'<g transform="translate({rounded(place * (width + GAP))} 0)">')
+            shapes += [*cell.shapes, "</g>"]
+        panels.append(Panel(max(cell.height for cell in cells) + 10, tuple(shapes)))
+    return panels
+
+
+def _heading(one: Map, width: float, size: int = 12) -> list[str]:
+    """A line in the annotator's colour, and name and answers below it, in as many lines as fit."""
+    n_across = max(8, int(width / (0.6 * size)))
+    lines = [one.heading[begin:end].rstrip() for begin, end in text_lines(one.heading, n_across)]
+    shapes = [plain_line(0, 2, width, 2, one.colour, 4, one.dash)]
+    for number, line in enumerate(lines[:3]):
+        shapes.append(letters(0, 18 + 15 * number, line, size=size, length=0.6 * size * len(line)))
+    return shapes
+
+
+def _heading_height(one: Map, width: float, size: int = 12) -> float:
+    n_across = max(8, int(width / (0.6 * size)))
+    return 14 + 15.0 * min(3, len(text_lines(one.heading, n_across)))
+
+
+def _words(text: str, one: Map, width: float) -> Panel:
+    """The text with words the darker the more attention they have."""
+    text = printable(text)
+    shapes, top = _heading(one, width), _heading_height(one, width)
+    darkness = DARKEST * one.weight / one.weight.max()
+    ends = one.places[:, 0].astype(int)
+    for begin, end in text_lines(text, int(width / LETTER)):
+        line = text[begin:end].rstrip()
+        at = np.append(0.0, np.cumsum([columns_of(letter) for letter in line])) * LETTER
+        for (first, last), share in zip(ends, darkness, strict=True):
+            low, high = np.clip([first, last], begin, begin + len(line)) - begin
+            if low < high and share >= 0.01:
+                fill = blended(one.colour, float(share))
+                shapes.append(rect(at[low], top, at[high] - at[low], 20, fill=fill))
+        if line.strip():
+            shapes.append(letters(0, top + 14, line, length=at[-1]))
+        top += 24
+    return Panel(top, tuple(shapes))
+
+
+def _picture(file: bytes, one: Map, width: float, heat: HeatMap) -> Panel:
+    """The picture under a heat map."""
+    kind, columns, rows = picture_size(file)
+    shown, top = width * rows / columns, _heading_height(one, width, 11)
+    over = png(heat.pixels(one.weight, one.places, rows, columns))
+    place = f'x="0" y="{rounded(top)}" width="{rounded(width)}" height="{rounded(shown)}"'
+    plain = f" {PIXELATED}" if width > 2 * columns else ""
+    shapes = [
+        *_heading(one, width, 11),
+        f'<image {place}{plain} href="{data_address(kind, file)}"/>',
+        f'<image {place} preserveAspectRatio="none" href="{data_address("png", over)}"/>',
+    ]
+    return Panel(top + shown, tuple(shapes))
+
+
+def _curves(contents: Contents, code: int, maps: Sequence[Map]) -> Panel:
+    """A curve of attention over time for each annotator, all with the same height."""
+    shapes: list[str] = []
+    unit = "frames" if contents.kind == "features" else "seconds"
+    length = float(max(one.places[:, 0, 1].max() for one in maps))
+    curves = [over_time(one.weight, one.places[:, 0]) for one in maps]
+    highest = max(height.max() for _, height in curves)
+    y = 0.0
+    for one, (ends, height) in zip(maps, curves, strict=True):
+        shapes.append(letters(0, y + 12, short(one.heading, 90), size=12))
+        base = y + 20 + CURVE
+        points = [f"0 {rounded(base)}"]
+        for (begin, end), value in zip(ends, height, strict=True):
+            top = rounded(base - CURVE * value / highest)
+            left, right = (rounded(ACROSS * share / length) for share in (begin, end))
+            points += [f"{left} {top}", f"{right} {top}"]
+        points.append(f"{rounded(ACROSS * ends[-1, 1] / length)} {rounded(base)}")
+        shapes.append(
+            f'<path d="M {" L ".join(points)} Z" fill="{blended(one.colour, 0.35)}" '
+            f'stroke="{one.colour}" stroke-width="1"/>'
+        )
+        y = base + 8
+    shapes.append(plain_line(0, y, ACROSS, y))
+    for share, anchor in ((0.0, "start"), (0.5, "middle"), (1.0, "end")):
+        label = f"{length * share:.4g}" + (f" {unit}" if share == 1 else "")
+        shapes.append(plain_line(ACROSS * share, y, ACROSS * share, y + 5))
+        shapes.append(letters(ACROSS * share, y + 18, label, size=12, fill=GREY, anchor=anchor))
+    return Panel(y + 30, tuple(shapes))
+
+
+def over_time(weight: np.ndarray, ends: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Attention for each unit of time: stretches in order, (n, 2), and the height of each, (n,).
+
+    Positions of the same stretch (the cells of a frame) are added.
+
+    Example:
+        >>> ends = np.array([[0, 1], [1, 3], [0, 1]])
+        >>> over_time(np.array([0.2, 0.6, 0.2]), ends)[1].tolist()
+        [0.4, 0.3]
+    """
+    stretches, code = np.unique(ends, axis=0, return_inverse=True)
+    total = np.bincount(code.reshape(-1), weight, minlength=len(stretches))
+    return stretches, total / (stretches[:, 1] - stretches[:, 0])
+
+
+# ---- votes and prediction ----
+
+
+def distribution_panel(
+    votes: np.ndarray, predicted: np.ndarray, names: Iterable[str], wide: bool
+) -> Panel:
+    """Two bars for each value: the share of the annotators, and the predicted one.
+
+    Args:
+        votes: (n_columns,), nan without answers; predicted likewise.
+        wide: whether values are the bins of a rating, drawn next to each other.
+    """
+    legend = [
+        rect(0, 3, 12, 10, fill=GIVEN),
+        letters(18, 12, "answers", size=12),
+        rect(90, 3, 12, 10, fill=PREDICTED, stroke=PREDICTED_EDGE),
+        letters(108, 12, "predicted", size=12),
+    ]
+    votes, top = np.nan_to_num(votes), 24.0
+    if wide:
+        return _histograms(votes, predicted, list(names), legend)
+    shapes = list(legend)
+    for name, share, mass in zip(names, votes, predicted, strict=True):
+        across = [max(0.0, float(value)) * (ACROSS - 240) for value in (share, mass)]
+        shapes += [
+            letters(0, top + 14, short(name, 22), size=12),
+            rect(170, top + 2, across[0], 8, fill=GIVEN),
+            letters(176 + across[0], top + 9, f"{share:.2f}", size=9, fill=GREY),
+            rect(170, top + 11, across[1], 8, fill=PREDICTED, stroke=PREDICTED_EDGE),
+            letters(176 + across[1], top + 18, f"{mass:.2f}", size=9, fill=GREY),
+        ]
+        top += 24
+    return Panel(top + 8, tuple(shapes))
+
+
+def _histograms(
+    votes: np.ndarray, predicted: np.ndarray, ends: list[str], legend: list[str]
+) -> Panel:
+    height, width = 60.0, ACROSS / len(votes)
+    base = 24 + height
+    highest = max(float(votes.max()), float(predicted.max()), 1e-9)
+    shapes = list(legend)
+    for place, shares in enumerate(zip(votes, predicted, strict=True)):
+        given, mass = (height * float(share) / highest for share in shares)
+        left = place * width
+        shapes.append(rect(left, base - mass, width, mass, fill=PREDICTED))
+        shapes.append(rect(left + width / 4, base - given, width / 2, given, fill=GIVEN))
+    shapes.append(plain_line(0, base, ACROSS, base))
+    shapes.append(letters(0, base + 16, ends[0], size=12, fill=GREY))
+    shapes.append(letters(ACROSS, base + 16, ends[-1], size=12, fill=GREY, anchor="end"))
+    return Panel(base + 28, tuple(shapes))
+
+
+def blended(colour: str, share: float) -> str:
+    """A share of a colour on white.
+
+    Example:
+        >>> blended("#000000", 0.5)
+        '#808080'
+    """
+    parts = [int(colour[at : at + 2], 16) for at in (1, 3, 5)]
+    return "#" + "".join(f"{round(255 - share * (255 - part)):02x}" for part in parts)
