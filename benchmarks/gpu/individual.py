@@ -19,7 +19,6 @@ archives that it finds; archives are not part of the repository.
 from __future__ import annotations
 
 import argparse
-import json
 import shutil
 import subprocess
 import sys
@@ -27,18 +26,12 @@ import tempfile
 import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import nullcontext
 from pathlib import Path
-from typing import Any, NamedTuple
 
-import paper_runs
 from archive import unpack
-from sharing import shared_gpu
+from paper_runs import Script
 
-KIT = Path("gpu-kit/individual")
-RESULTS = Path(__file__).parents[1] / "results" / "individual.json"
-ARCHIVE, COMMIT = "individual.tar.gz", "commit.txt"
-COMMAND = "python benchmarks/gpu/individual.py run OUT"
+SCRIPT = Script("individual", __doc__)
 LEAST_SECONDS = 20  # to begin a condition
 
 
@@ -46,22 +39,18 @@ def pack(folder: Path, data: Path) -> None:
     """The corpora with one vector for each content, so that no encoder is needed there."""
     from kit import pooled
 
-    from dissensus.evaluation import code_commit
-    from dissensus.papers import individual
-
+    individual = SCRIPT.paper
     for name, corpus in individual.PAPER.read(data).items():
         prepared = individual.SOURCES[name].prepared(corpus)
         pooled(prepared).save(folder / "corpora" / name)
-    (folder / COMMIT).write_text(code_commit(), encoding="utf-8")
+    SCRIPT.pack_commit(folder)
 
 
 def run_at_once(given: argparse.Namespace) -> None:
     """Each condition in a process of its own, so many at the same time."""
-    from dissensus.papers import individual
-
     began = time.monotonic()
-    corpora = [path.name for path in (KIT / "corpora").iterdir()]
-    names = [condition.name for condition in individual.named(given.conditions, corpora)]
+    corpora = [path.name for path in (SCRIPT.kit / "corpora").iterdir()]
+    names = [condition.name for condition in SCRIPT.paper.named(given.conditions, corpora)]
     options = [f"--processes={given.processes}", "--device=here"]
     options += [f"--runs={given.runs}"] * (given.runs is not None)
     options += [f"--items={given.items}"] * (given.items is not None)
@@ -84,99 +73,28 @@ def run_at_once(given: argparse.Namespace) -> None:
 
 
 def run(given: argparse.Namespace) -> None:
-    from dissensus import Corpus
-    from dissensus.papers import individual
-
-    began = time.monotonic()
-    folders = {path.name: path for path in sorted((KIT / "corpora").iterdir())}
-    conditions = individual.named(given.conditions, tuple(folders))
-    needed = {condition.corpus for condition in conditions}
-    corpora = {name: Corpus.load(path) for name, path in folders.items() if name in needed}
-    if given.items:
-        corpora = {name: _some(corpus, given.items) for name, corpus in corpora.items()}
-    print(f"{time.monotonic() - began:.0f} s to read", flush=True)
-    paper_runs.run(
-        _Paper,  # type: ignore[arg-type]
-        given.out,
-        KIT / given.out.name if (KIT / given.out.name / ARCHIVE).exists() else KIT,
-        ARCHIVE,
-        corpora=corpora,
-        conditions=conditions,
-        runs=given.runs,
-        processes=given.processes,
-        time_limit=given.seconds - (time.monotonic() - began),
-        settings=[tuple(text.split("=", 1)) for text in given.set],
-        command=COMMAND,
-        commit=(KIT / COMMIT).read_text(encoding="utf-8").strip(),
-    )
-
-
-class _Outcome(NamedTuple):
-    condition: str
-    model: str
-    seconds: float
-
-
-class _Paper:
-    """The paper, and what `paper_runs` counts."""
-
-    @staticmethod
-    def run(**given: Any) -> None:
-        from dissensus.papers import individual
-
-        individual.run(**given)
-
-    @staticmethod
-    def outcomes(done: Path) -> list[_Outcome]:
-        files = sorted(done.glob("conditions/*/fits/[!.]*/fit.json"))
-        fits = [(path.parents[2].name, json.loads(path.read_text())) for path in files]
-        bad = [fit for _, fit in fits if fit["status"] != "ok"]
-        for fit in bad[:5]:
-            print(f"{fit['method']}, seed {fit['seed']}, {fit['fold']}: {fit['reason']}")
-        return [_Outcome(name, fit["method"], fit["seconds"]) for name, fit in fits]
-
-
-def _some(corpus: Any, n: int) -> Any:
-    import numpy as np
-
-    chosen = np.unique(np.linspace(0, corpus.n_items - 1, n).astype(int))
-    return corpus.select(items=chosen)
+    if given.at_once:
+        return run_at_once(given)
+    names = [path.name for path in (SCRIPT.kit / "corpora").iterdir()]
+    conditions = SCRIPT.paper.named(given.conditions, names)
+    corpora = SCRIPT.corpora({condition.corpus for condition in conditions}, given.items)
+    own = SCRIPT.kit / given.out.name
+    kit = own if (own / SCRIPT.archive).exists() else None
+    SCRIPT.run(given, kit, corpora=corpora, conditions=conditions)
 
 
 def keep(folders: Sequence[Path]) -> None:
     """The report of all archives; of a condition that is in several, the last counts."""
-    from dissensus.papers import individual
-
     together = Path(tempfile.mkdtemp())
-    for archive in (path for folder in folders for path in sorted(folder.rglob(ARCHIVE))):
+    for archive in (path for folder in folders for path in sorted(folder.rglob(SCRIPT.archive))):
         shutil.copytree(unpack(archive), together, dirs_exist_ok=True)
-    paper_runs.keep_folder(individual, together, RESULTS)
-
-
-def show() -> None:
-    from dissensus.papers import individual
-
-    print(individual.shown(individual.report(RESULTS)), end="")
+    SCRIPT.keep(together)
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("stage", choices=("run", "keep", "show"))
-    parser.add_argument("out", type=Path, nargs="*", default=[Path("individual")])
-    parser.add_argument("--conditions")
-    parser.add_argument("--runs", type=int)
-    parser.add_argument("--seconds", type=float, default=480)
-    parser.add_argument("--processes", type=int, default=4)
+    parser = SCRIPT.options(seconds=480, processes=4, runs=None)
     parser.add_argument("--at-once", type=int, default=0, help="conditions at the same time")
-    parser.add_argument("--device", default="cuda", help="cuda, or here: as torch finds it")
-    parser.add_argument("--set", action="append", default=[], help="a setting, for trying out")
-    parser.add_argument("--items", type=int, help="only so many of each corpus, for trying out")
-    given = parser.parse_args()
-    if given.stage != "run":
-        return keep(given.out) if given.stage == "keep" else show()
-    (given.out,) = given.out
-    with shared_gpu() if given.device == "cuda" else nullcontext():
-        (run_at_once if given.at_once else run)(given)
+    SCRIPT.main(parser, run, keep)
 
 
 if __name__ == "__main__":

@@ -61,14 +61,14 @@ def pack_minilm(folder: Path, texts: Iterable[str], source: Path | None = None) 
 
 def _write_vocabulary(source: Path, folder: Path, kept: np.ndarray) -> None:
     number = {int(old): new for new, old in enumerate(kept)}
-    told = json.loads((source / "tokenizer.json").read_text())
-    vocabulary = told["model"]["vocab"]
-    told["model"]["vocab"] = {w: number[i] for w, i in vocabulary.items() if i in number}
-    for token in told["added_tokens"]:
+    tokenizer = json.loads((source / "tokenizer.json").read_text())
+    vocabulary = tokenizer["model"]["vocab"]
+    tokenizer["model"]["vocab"] = {w: number[i] for w, i in vocabulary.items() if i in number}
+    for token in tokenizer["added_tokens"]:
         token["id"] = number[token["id"]]
-    for token in told["post_processor"].get("special_tokens", {}).values():
+    for token in tokenizer["post_processor"].get("special_tokens", {}).values():
         token["ids"] = [number[i] for i in token["ids"]]
-    (folder / "tokenizer.json").write_text(json.dumps(told))
+    (folder / "tokenizer.json").write_text(json.dumps(tokenizer))
     for name in ("tokenizer_config.json", "special_tokens_map.json"):
         if (source / name).is_file():
             shutil.copy(source / name, folder / name)
@@ -107,11 +107,14 @@ def run_module(name: str) -> ModuleType:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("run")
-    name = parser.parse_args().run
+    parser.add_argument("--corpora", help="of seedbert: only these, with commas between")
+    given = parser.parse_args()
+    name = given.run
     if not os.environ.get("DISSENSUS_DATA"):
-        sys.exit("DISSENSUS_DATA does not say where the corpora are")
+        sys.exit("DISSENSUS_DATA is not set: the folder that contains the corpora")
     shutil.rmtree(KIT, ignore_errors=True)
-    run_module(name).pack(KIT / name, Path(os.environ["DISSENSUS_DATA"]))
+    some = [given.corpora.split(",")] if given.corpora else []
+    run_module(name).pack(KIT / name, Path(os.environ["DISSENSUS_DATA"]), *some)
     size = sum(path.stat().st_size for path in KIT.rglob("*") if path.is_file())
     print(f"{KIT / name}: {size / (1 << 20):.1f} MiB")
     if size > LIMIT:

@@ -1,4 +1,4 @@
-"""LeWiDi 2023: a fine-tuned MiniLM beside a frozen one, both learning the soft label.
+"""LeWiDi 2023: a fine-tuned MiniLM compared with a frozen one, both learning the soft label.
 
     make gpu-kit RUN=lewidi2023
     python benchmarks/gpu/lewidi2023.py choose OUT      settings, by cross-validation on train
@@ -8,7 +8,7 @@
     python benchmarks/gpu/lewidi2023.py keep OUT        into benchmarks/results
     python benchmarks/gpu/lewidi2023.py show            the table, from the kept results
 
-All but the last two write what they found into OUT, every setting that was tried among it.
+All but the last two write their results into OUT, with every setting that was tried.
 """
 
 from __future__ import annotations
@@ -112,12 +112,18 @@ def configured(name: str, settings: dict[str, Any], seed: int) -> Any:
     )
 
 
-def parts(name: str, fold: int | None) -> tuple[Any, Any]:
-    """What is learned and what is judged: a fold of the training part, or the development part."""
+def parts(name: str, fold: int | None, n_items: int | None = None) -> tuple[Any, Any]:
+    """What is learned and what is judged: a fold of the training part, or the development part.
+
+    Args:
+        n_items: only so many of the training part, for trying out.
+    """
     import dissensus as ds
 
     corpus = ds.read(KIT / name)
     train = corpus.part("train")
+    if n_items is not None:
+        train = train.select(items=np.arange(train.n_items) < n_items)
     if fold is None:
         return train, corpus.part("dev")
     part = fold_of_items(train)
@@ -130,10 +136,9 @@ def fold_of_items(train: Any) -> np.ndarray:
     return folds
 
 
-def by_item(said: Any, asked: Any) -> np.ndarray:
+def by_item(prediction: Any, answers: Any) -> np.ndarray:
     """The cross-entropy of each item, nan without answers."""
-    people = asked.distribution()
-    return -(people * np.log(said.distribution.clip(1e-12))).sum(axis=1)
+    return -(answers.distribution() * np.log(prediction.distribution.clip(1e-12))).sum(axis=1)
 
 
 def fitted(job: dict[str, Any]) -> dict[str, Any]:
@@ -143,15 +148,15 @@ def fitted(job: dict[str, Any]) -> dict[str, Any]:
     torch.set_num_threads(1)
     torch.backends.cuda.matmul.allow_tf32 = True
     begin = time.perf_counter()
-    train, held = parts(job["corpus"], job["fold"])
+    train, test = parts(job["corpus"], job["fold"], job.get("n_items"))
     question = QUESTIONS[job["corpus"]]
     method = configured(job["corpus"], job["settings"], job["seed"])
-    said = method.fit(train, question).predict(held)[question]
-    items = by_item(said, held[question])
-    found = {"cross_entropy": float(np.nanmean(items)), "log": method.log_.train}
+    prediction = method.fit(train, question).predict(test)[question]
+    items = by_item(prediction, test[question])
+    scores = {"cross_entropy": float(np.nanmean(items)), "log": method.log_.train}
     if job["fold"] is None:
-        found["items"] = [round(float(score), 6) for score in items]
-    return job | found | {"seconds": round(time.perf_counter() - begin, 2)}
+        scores["items"] = [round(float(score), 6) for score in items]
+    return job | scores | {"seconds": round(time.perf_counter() - begin, 2)}
 
 
 def tried(job: dict[str, Any]) -> dict[str, Any]:
@@ -170,9 +175,9 @@ def run(jobs: list[dict[str, Any]], out: Path, processes: int) -> list[dict[str,
     keys = {_key(job) for job in done}
     left = [job for job in jobs if _key(job) not in keys]
     with out.open("a") as file:
-        for number, found in enumerate(results_of(tried, left, processes), 1):
-            done.append(found)
-            file.write(json.dumps(found) + "\n")
+        for number, result in enumerate(results_of(tried, left, processes), 1):
+            done.append(result)
+            file.write(json.dumps(result) + "\n")
             file.flush()
             if number % 10 == 0:
                 print(f"{number}/{len(left)}", flush=True)
@@ -608,21 +613,23 @@ def main() -> None:
     parser.add_argument("out", type=Path, nargs="?", default=Path("lewidi2023"))
     parser.add_argument("--processes", type=int, default=8)
     parser.add_argument("--corpora", default=",".join(NAMES))
-    parser.add_argument("--limit", type=int, help="only so many jobs, or settings of a kind")
+    parser.add_argument("--limit", type=int, help="only so many settings of a kind")
     parser.add_argument("--seconds", type=float, default=150, help="of choose3 and judge3")
-    parser.add_argument("--items", type=int, help="to learn from, to try choose3 and judge3")
+    parser.add_argument("--items", type=int, help="only so many to learn from, for trying out")
     given = parser.parse_args()
     if given.stage in ("keep", "show"):
         return keep(given.out) if given.stage == "keep" else show()
     if given.stage in ("choose3", "judge3"):
         return run_third(given)
     names = given.corpora.split(",")
+    some = {} if given.items is None else {"n_items": given.items}
     jobs = [
-        {"corpus": name, "settings": settings, "seed": 0, "fold": fold}
+        {"corpus": name, "settings": settings, "seed": 0, "fold": fold} | some
         for name in names
-        for settings in grid(name)
+        for kind in (_tuned, lambda row: not _tuned(row))
+        for settings in [s for s in grid(name) if kind({"settings": s})][: given.limit]
         for fold in range(FOLDS)
-    ][: given.limit]
+    ]
     begin = time.perf_counter()
     done = run(jobs, given.out / "choose.jsonl", given.processes)
     print(f"{len(done)} fits, {time.perf_counter() - begin:.0f} s", flush=True)

@@ -1,15 +1,138 @@
-"""What the runs of papers on a GPU machine share: resume, archive, count, keep the report."""
+"""What the scripts that run papers on a GPU machine share: options, resuming, archives, reports."""
 
 from __future__ import annotations
 
+import argparse
+import importlib
+import json
 import time
+from collections.abc import Callable, Collection
+from contextlib import nullcontext
+from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
 from archive import archived, resumed, unpack
+from sharing import shared_gpu
 
 from dissensus.errors import Unfinished
+
+BEGAN = time.monotonic()
+COMMIT = "commit.txt"  # in a kit: no clone is on the machine
+
+
+@dataclass(frozen=True)
+class Script:
+    """A script of this folder with the stages `run OUT`, `keep ARCHIVE` and `show`.
+
+    Args:
+        name: of the script, its kit, its archive, its report, and the module of the paper.
+        text: the docstring of the script.
+    """
+
+    name: str
+    text: str
+
+    @property
+    def kit(self) -> Path:
+        return Path("gpu-kit") / self.name
+
+    @property
+    def archive(self) -> str:
+        return f"{self.name}.tar.gz"
+
+    @property
+    def results(self) -> Path:
+        return Path(__file__).parents[1] / "results" / f"{self.name}.json"
+
+    @property
+    def paper(self) -> ModuleType:
+        return importlib.import_module(f"dissensus.papers.{self.name}")
+
+    def options(self, seconds: float, processes: int, runs: int | None) -> argparse.ArgumentParser:
+        """The options that all scripts have, with these defaults."""
+        parser = argparse.ArgumentParser(
+            description=self.text, formatter_class=argparse.RawDescriptionHelpFormatter
+        )
+        parser.add_argument("stage", choices=("run", "keep", "show"))
+        parser.add_argument("out", type=Path, nargs="*", default=[Path(self.name)])
+        parser.add_argument("--conditions", help="with commas between; all if left out")
+        parser.add_argument("--runs", type=int, default=runs)
+        parser.add_argument("--seconds", type=float, default=seconds)
+        parser.add_argument("--processes", type=int, default=processes)
+        parser.add_argument("--device", default="cuda", help="cuda, or here: as torch finds it")
+        parser.add_argument("--set", action="append", default=[], help="a setting, for trying out")
+        parser.add_argument("--items", type=int, help="only so many of each corpus, for trying out")
+        return parser
+
+    def main(
+        self,
+        parser: argparse.ArgumentParser,
+        run: Callable[[argparse.Namespace], None],
+        keep: Callable[[list[Path]], None] | None = None,
+    ) -> None:
+        """Do what was typed.
+
+        Args:
+            keep: from archives to the report; that of the one archive if left out.
+        """
+        given = parser.parse_args()
+        if given.stage == "show":
+            print(self.paper.shown(self.paper.report(self.results)), end="")
+        elif given.stage == "keep":
+            keep(given.out) if keep else self.keep(unpack(*given.out))
+        else:
+            (given.out,) = given.out
+            with shared_gpu() if given.device == "cuda" else nullcontext():
+                run(given)
+
+    def keep(self, done: Path) -> None:
+        """Write the report on a folder of outcomes into benchmarks/results."""
+        keep_folder(self.paper, done, self.results)
+
+    def pack_commit(self, folder: Path) -> None:
+        from dissensus.evaluation import code_commit
+
+        (folder / COMMIT).write_text(code_commit(), encoding="utf-8")
+
+    def corpora(self, needed: Collection[str] | None = None, items: int | None = None) -> Any:
+        """The corpora of the kit by name.
+
+        Args:
+            needed: their names; all if left out.
+            items: only so many of each, spread over the corpus.
+        """
+        from dissensus import Corpus
+
+        paths = sorted((self.kit / "corpora").iterdir())
+        corpora = {p.name: Corpus.load(p) for p in paths if needed is None or p.name in needed}
+        if items:
+            corpora = {name: _some(corpus, items) for name, corpus in corpora.items()}
+        print(f"{time.monotonic() - BEGAN:.0f} s to read", flush=True)
+        return corpora
+
+    def run(self, given: argparse.Namespace, kit: Path | None = None, **more: Any) -> None:
+        """Train what is missing, as the options say.
+
+        Args:
+            kit: where the archive of the kit is, if elsewhere.
+            more: arguments of the paper's `run` that do not follow from the options.
+        """
+        usual = {
+            "runs": given.runs,
+            "processes": given.processes,
+            "time_limit": given.seconds - (time.monotonic() - BEGAN),
+            "settings": typed_settings(given),
+            "command": f"python benchmarks/gpu/{self.name}.py run OUT",
+            "commit": (self.kit / COMMIT).read_text(encoding="utf-8").strip(),
+        }
+        run(self.paper, given.out, kit or self.kit, self.archive, **usual | more)
+
+
+def typed_settings(given: argparse.Namespace) -> list[tuple[str, str]]:
+    """What was typed as --set NAME=VALUE."""
+    return [(name, value) for name, _, value in (text.partition("=") for text in given.set)]
 
 
 def run(paper: ModuleType, out: Path, kit: Path, archive: str, **given: Any) -> None:
@@ -19,7 +142,6 @@ def run(paper: ModuleType, out: Path, kit: Path, archive: str, **given: Any) -> 
         archive: its name; earlier outcomes are in the archive of OUT, or else in that of the kit.
         given: arguments of the paper's `run` other than the folder.
     """
-    began = time.monotonic()
     done = resumed(out / archive, kit / archive)
     with archived(done, out / archive):
         try:
@@ -28,16 +150,7 @@ def run(paper: ModuleType, out: Path, kit: Path, archive: str, **given: Any) -> 
             print(unfinished, flush=True)
         finally:
             count(paper, done)
-    print(f"{time.monotonic() - began:.0f} s")
-
-
-def count(paper: ModuleType, done: Path) -> None:
-    """Print how many outcomes of each condition and model there are, and how long they took."""
-    seconds: dict[tuple[str, str], list[float]] = {}
-    for outcome in paper.outcomes(done) if done.exists() else ():
-        seconds.setdefault((outcome.condition, outcome.model), []).append(outcome.seconds)
-    for (condition, model), took in seconds.items():
-        print(f"{condition:24} {model:22} {len(took):3}   {sum(took) / len(took):7.1f} s each")
+    print(f"{time.monotonic() - BEGAN:.0f} s")
 
 
 def keep(paper: ModuleType, archive: Path, results: Path) -> None:
@@ -46,5 +159,39 @@ def keep(paper: ModuleType, archive: Path, results: Path) -> None:
 
 
 def keep_folder(paper: ModuleType, done: Path, results: Path) -> None:
+    """Write the report on a folder of outcomes."""
     results.write_text(paper.to_json(paper.report(done)), encoding="utf-8")
     print(paper.shown(paper.report(results)), end="")
+
+
+def _some(corpus: Any, n: int) -> Any:
+    import numpy as np
+
+    return corpus.select(items=np.unique(np.linspace(0, corpus.n_items - 1, n).astype(int)))
+
+
+# ---- counts ----
+
+
+class _Done(NamedTuple):
+    condition: str
+    model: str
+    seconds: float
+
+
+def count(paper: ModuleType, done: Path) -> None:
+    """Print how many outcomes of each condition and model there are, and how long they took."""
+    seconds: dict[tuple[str, str], list[float]] = {}
+    for outcome in getattr(paper, "outcomes", _comparison_fits)(done) if done.exists() else ():
+        seconds.setdefault((outcome.condition, outcome.model), []).append(outcome.seconds)
+    for (condition, model), took in seconds.items():
+        print(f"{condition:24} {model:22} {len(took):3}   {sum(took) / len(took):7.1f} s each")
+
+
+def _comparison_fits(done: Path) -> list[_Done]:
+    """The fits of a paper whose conditions are comparisons; the first that failed are printed."""
+    files = sorted(done.glob("conditions/*/fits/[!.]*/fit.json"))
+    fits = [(path.parents[2].name, json.loads(path.read_text())) for path in files]
+    for fit in [fit for _, fit in fits if fit["status"] != "ok"][:5]:
+        print(f"{fit['method']}, seed {fit['seed']}, {fit['fold']}: {fit['reason']}")
+    return [_Done(name, fit["method"], fit["seconds"]) for name, fit in fits]

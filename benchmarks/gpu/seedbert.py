@@ -26,135 +26,105 @@ from __future__ import annotations
 import argparse
 import os
 import tempfile
-import time
-from contextlib import nullcontext
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import paper_runs
 from archive import unpack
-from sharing import shared_gpu
+from paper_runs import Script, typed_settings
 
-KIT = Path("gpu-kit/seedbert")
-RESULTS = Path(__file__).parents[1] / "results" / "seedbert.json"
-ARCHIVE, COMMIT, BLOCK = "seedbert.tar.gz", "commit.txt", "block.safetensors"
-COMMAND = "python benchmarks/gpu/seedbert.py run OUT"
+SCRIPT = Script("seedbert", __doc__)
+BLOCK = "block.safetensors"
 
 
-def pack(folder: Path, data: Path) -> None:
-    """The corpora of which something is missing, as they are learned from, MiniLM for their words,
-    and the last block of EfficientNet-Lite0."""
+def pack(folder: Path, data: Path, names: Sequence[str] = ()) -> None:
+    """Corpora as they are learned from, MiniLM for their words, and the last block of
+    EfficientNet-Lite0.
+
+    Args:
+        names: of the corpora; if empty, those of which something is missing.
+    """
     from kit import pack_minilm
     from safetensors.torch import save_file
 
     from dissensus.encoders.studies.last_block import LastBlockEncoder
-    from dissensus.evaluation import code_commit
     from dissensus.papers.seedbert.corpora import read, ready
 
     texts: list[str] = []
     every = read(data)
-    for name in wanted():
+    for name in names or wanted():
         corpus = ready(every[name])
         _small(corpus).save(folder / "corpora" / name)
-        for held in corpus.contents.values():
-            texts += held.values.to_pylist() if held.kind == "text" else []
+        for contents in corpus.contents.values():
+            texts += contents.values.to_pylist() if contents.kind == "text" else []
     pack_minilm(folder / "minilm", texts)
     save_file(LastBlockEncoder().network.state_dict(), folder / BLOCK)
-    (folder / COMMIT).write_text(code_commit(), encoding="utf-8")
+    SCRIPT.pack_commit(folder)
 
 
 def wanted() -> list[str]:
     """The corpora that the kept report lacks something of; all if it lacks nothing."""
-    from dissensus.papers import seedbert
-
-    missing = seedbert.report(RESULTS)["missing"] if RESULTS.exists() else {}
+    seedbert = SCRIPT.paper
+    missing = seedbert.report(SCRIPT.results)["missing"] if SCRIPT.results.exists() else {}
     lacking = {seedbert.CONDITIONS[name].corpus for name in missing}
     return [name for name in seedbert.SOURCES if name in lacking or not lacking]
 
 
 def _small(corpus: Any) -> Any:
-    """Features in half precision, as they were made."""
+    """Features in half precision, as they were computed."""
     import pyarrow as pa
 
     from dissensus.contents import Contents
 
-    held = dict(corpus.contents)
-    for role, contents in held.items():
+    by_role = dict(corpus.contents)
+    for role, contents in by_role.items():
         if contents.kind == "features":
             half = pa.list_(pa.list_(pa.float16()))
-            held[role] = Contents("features", contents.values.cast(half))
-    return replace(corpus, contents=held)
+            by_role[role] = Contents("features", contents.values.cast(half))
+    return replace(corpus, contents=by_role)
 
 
 def run(given: argparse.Namespace) -> None:
-    from dissensus import Corpus
-    from dissensus.papers import seedbert
-
-    began = time.monotonic()
-    corpora = {path.name: Corpus.load(path) for path in sorted((KIT / "corpora").iterdir())}
-    if given.items:
-        corpora = {n: corpus.select(items=_first(corpus, given.items)) for n, corpus in
-                   corpora.items()}  # fmt: skip
-    encoders = readers(corpora)
-    settings = [tuple(text.split("=", 1)) for text in given.set]
-    if given.device == "cuda":
-        settings.append(("training.precision", "bf16"))
-    print(f"{time.monotonic() - began:.0f} s to read", flush=True)
-    paper_runs.run(
-        seedbert,
-        given.out,
-        KIT,
-        ARCHIVE,
+    corpora = SCRIPT.corpora(items=given.items)
+    on_gpu = given.device == "cuda"
+    SCRIPT.run(
+        given,
         corpora=corpora,
-        conditions=seedbert.named(given.conditions, tuple(corpora)),
-        runs=given.runs,
-        processes=given.processes,
-        time_limit=given.seconds - (time.monotonic() - began),
-        settings=settings,
-        encoders=encoders,
-        together=given.device == "cuda",
-        command=COMMAND,
-        commit=(KIT / COMMIT).read_text(encoding="utf-8").strip(),
+        conditions=SCRIPT.paper.named(given.conditions, tuple(corpora)),
+        settings=[*typed_settings(given), *[("training.precision", "bf16")] * on_gpu],
+        encoders=encoders(corpora),
+        together=on_gpu,
     )
 
 
-def _first(corpus: Any, n: int) -> Any:
-    import numpy as np
-
-    return np.arange(corpus.n_items) < n
-
-
-def readers(corpora: Any) -> dict[str, Any]:
-    """What reads each corpus here: a MiniLM that knows no words but its own, which saves steps of
-    weights that never change, and the last block from its file."""
+def encoders(corpora: Any) -> dict[str, Any]:
+    """The encoder of each corpus here: a MiniLM that has only the words of the corpus, which saves
+    steps of weights that never change, and the last block from its file."""
     from kit import pack_minilm
 
     folder = Path(tempfile.mkdtemp())
-    found: dict[str, Any] = {}
+    by_corpus: dict[str, Any] = {}
     for name, corpus in corpora.items():
-        kinds = {held.kind for held in corpus.contents.values()}
-        if kinds != {"text"}:
-            found[name] = f"last-block:{KIT / BLOCK}"
+        if {contents.kind for contents in corpus.contents.values()} != {"text"}:
+            by_corpus[name] = f"last-block:{SCRIPT.kit / BLOCK}"
             continue
-        texts = [text for held in corpus.contents.values() for text in held.values.to_pylist()]
-        pack_minilm(folder / name, texts, KIT / "minilm")
-        found[name] = {"+".join(corpus.contents): f"{folder / name}:max_length=64"}
-    return found
+        texts = [text for each in corpus.contents.values() for text in each.values.to_pylist()]
+        pack_minilm(folder / name, texts, SCRIPT.kit / "minilm")
+        by_corpus[name] = {"+".join(corpus.contents): f"{folder / name}:max_length=64"}
+    return by_corpus
 
 
-def keep(archive: Path) -> None:
+def keep(archives: Sequence[Path]) -> None:
     """Write the report of an archive into benchmarks/results."""
-    from dissensus.papers import seedbert
-
-    done = unpack(archive)
+    done = unpack(*archives)
     if os.environ.get("DISSENSUS_DATA"):
         _add_kappas(done, Path(os.environ["DISSENSUS_DATA"]))
-    paper_runs.keep_folder(seedbert, done, RESULTS)
+    SCRIPT.keep(done)
 
 
 def _add_kappas(done: Path, data: Path) -> None:
-    """How much people agree on emotions: a kit holds no ratings of theirs."""
+    """How much annotators agree on emotions: a kit has no ratings."""
     from dissensus import datasets
     from dissensus.papers.seedbert.corpora import SOURCES, kappas, ready
     from dissensus.papers.seedbert.items import Items
@@ -164,29 +134,5 @@ def _add_kappas(done: Path, data: Path) -> None:
     Items.of(ready(rated), kappas(rated)).keep(done)
 
 
-def show() -> None:
-    from dissensus.papers import seedbert
-
-    print(seedbert.shown(seedbert.report(RESULTS)), end="")
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("stage", choices=("run", "keep", "show"))
-    parser.add_argument("out", type=Path, nargs="?", default=Path("seedbert"))
-    parser.add_argument("--conditions")
-    parser.add_argument("--runs", type=int, default=5)
-    parser.add_argument("--seconds", type=float, default=440)
-    parser.add_argument("--processes", type=int, default=4)
-    parser.add_argument("--device", default="cuda")
-    parser.add_argument("--set", action="append", default=[], help="a setting, for trying out")
-    parser.add_argument("--items", type=int, help="only so many of each corpus, for trying out")
-    given = parser.parse_args()
-    if given.stage != "run":
-        return keep(given.out) if given.stage == "keep" else show()
-    with shared_gpu() if given.device == "cuda" else nullcontext():
-        run(given)
-
-
 if __name__ == "__main__":
-    main()
+    SCRIPT.main(SCRIPT.options(seconds=440, processes=4, runs=5), run, keep)

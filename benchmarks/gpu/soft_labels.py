@@ -19,67 +19,41 @@ import shutil
 import sys
 from pathlib import Path
 
-import paper_runs
+from paper_runs import Script, typed_settings
 
-KIT = Path("gpu-kit/soft_labels")
+SCRIPT = Script("soft_labels", __doc__)
 GLOVE = Path("glove/pos_tweets.txt")
-RESULTS = Path(__file__).parents[1] / "results" / "soft_labels.json"
-ARCHIVE, COMMIT = "soft_labels.tar.gz", "commit.txt"
 
 
 def pack(folder: Path, data: Path) -> None:
-    """Both corpora, the word vectors, and the commit: no clone is on the machine."""
+    """Both corpora, the word vectors, and the commit."""
     from dissensus import datasets
-    from dissensus.evaluation import code_commit
 
     if not GLOVE.exists():
         sys.exit(f"{GLOVE} is missing: make glove")
-    for name in ("pos_tweets", "stemming"):
-        datasets.read(data / name).save(folder / name)
+    for name in SCRIPT.paper.CORPORA:
+        datasets.read(data / name).save(folder / "corpora" / name)
     shutil.copy(GLOVE, folder / GLOVE.name)
-    (folder / COMMIT).write_text(code_commit(), encoding="utf-8")
+    SCRIPT.pack_commit(folder)
 
 
 def run(given: argparse.Namespace) -> None:
-    from dissensus import Corpus
-    from dissensus.papers import soft_labels
-
-    corpora = {name: Corpus.load(KIT / name) for name in soft_labels.CORPORA}
-    paper_runs.run(
-        soft_labels,
-        given.out,
-        KIT,
-        ARCHIVE,
+    corpora = SCRIPT.corpora(items=given.items)
+    device = "auto" if given.device == "here" else given.device
+    SCRIPT.run(
+        given,
         corpora=corpora,
-        conditions=soft_labels.named(given.conditions, tuple(corpora)),
-        glove=KIT / GLOVE.name,
-        runs=given.runs,
-        processes=given.processes,
-        time_limit=given.seconds,
+        conditions=SCRIPT.paper.named(given.conditions, tuple(corpora)),
+        glove=SCRIPT.kit / GLOVE.name,
         stack=not given.alone,
-        settings=[("training.device", given.device)],
-        command="python benchmarks/gpu/soft_labels.py run OUT",
-        commit=(KIT / COMMIT).read_text(encoding="utf-8"),
+        settings=[("training.device", device), *typed_settings(given)],
     )
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("stage", choices=("run", "keep"))
-    parser.add_argument("out", type=Path)
-    parser.add_argument("--conditions")
-    parser.add_argument("--runs", type=int, default=10)
-    parser.add_argument("--seconds", type=float, default=540)
-    parser.add_argument("--processes", type=int, default=14)
-    parser.add_argument("--device", default="auto")
+    parser = SCRIPT.options(seconds=540, processes=14, runs=10)
     parser.add_argument("--alone", action="store_true", help="no networks side by side")
-    given = parser.parse_args()
-    if given.stage == "run":
-        run(given)
-    else:
-        from dissensus.papers import soft_labels
-
-        paper_runs.keep(soft_labels, given.out, RESULTS)
+    SCRIPT.main(parser, run)
 
 
 if __name__ == "__main__":
