@@ -18,8 +18,10 @@ if TYPE_CHECKING:
     from dissensus.methods.annotator_majority import AnnotatorMajority
     from dissensus.methods.annotator_median import AnnotatorMedian
     from dissensus.methods.annotator_onehot import AnnotatorOneHot
+    from dissensus.methods.base_heads import BaseHeads
     from dissensus.methods.bayesian import Bayesian
     from dissensus.methods.crowd_layer import CrowdLayer
+    from dissensus.methods.d_lema import DLema
     from dissensus.methods.framework.answers import Answers
     from dissensus.methods.framework.base import Method
     from dissensus.methods.framework.stacked_fits import Job, fit_many, try_many
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     from dissensus.methods.joint_em import JointEm
     from dissensus.methods.label_and_uncertainty import LabelAndUncertainty
     from dissensus.methods.madl import Madl
+    from dissensus.methods.padl import Padl
     from dissensus.methods.prior import Prior
     from dissensus.methods.repeated_label import RepeatedLabel
     from dissensus.methods.seed_ensemble import SeedEnsemble
@@ -49,6 +52,9 @@ __all__ = [
     "AnnotatorConfusions",
     "CrowdLayer",
     "JointEm",
+    "BaseHeads",
+    "DLema",
+    "Padl",
     "Madl",
     "Method",
     "Prior",
@@ -77,6 +83,9 @@ METHODS: dict[str, tuple[str, str]] = {
     "label-and-uncertainty": ("label_and_uncertainty", "LabelAndUncertainty"),
     "annotator-heads": ("annotator_heads", "AnnotatorHeads"),
     "annotator-onehot": ("annotator_onehot", "AnnotatorOneHot"),
+    "base-heads": ("base_heads", "BaseHeads"),
+    "d-lema": ("d_lema", "DLema"),
+    "padl": ("padl", "Padl"),
     "crowd-layer": ("crowd_layer", "CrowdLayer"),
     "annotator-confusions": ("annotator_confusions", "AnnotatorConfusions"),
     "joint-em": ("joint_em", "JointEm"),
