@@ -3,7 +3,7 @@
     make gpu-kit RUN=individual                              the corpora, as pooled features
     python benchmarks/gpu/individual.py run OUT --seconds 480
     python benchmarks/gpu/individual.py run OUT --at-once 6 --conditions jokes,tasks
-    cp -r OUT/* gpu-kit/individual/                          to resume on another machine
+    cp OUT/individual.tar.gz* gpu-kit/individual/            to resume on another machine
     python benchmarks/gpu/individual.py keep OUT OTHER       archives in folders, into
                                                              benchmarks/results
     python benchmarks/gpu/individual.py show
@@ -11,9 +11,9 @@
 
 The same fits as `dissensus papers individual`. OUT/individual.tar.gz holds all outcomes and is
 written twice a minute, so a run that is killed loses little. A run resumes from that archive, or
-from one in the kit. With `--at-once`, each condition has a process and an archive of its own, in a
-folder of its name; they begin in the order in which they are given. `keep` writes the report of all
-archives that it finds; archives are not part of the repository.
+from one in the kit. With `--at-once`, each condition has a process of its own; they begin in the
+order in which they are given, and the archive is written when one ends. `keep` writes the report of
+all archives in these folders; archives are not part of the repository.
 """
 
 from __future__ import annotations
@@ -23,12 +23,13 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from archive import unpack
+from archive import resumed, unpack, write_archive
 from paper_runs import Script
 
 SCRIPT = Script("individual", __doc__)
@@ -47,29 +48,46 @@ def pack(folder: Path, data: Path) -> None:
 
 
 def run_at_once(given: argparse.Namespace) -> None:
-    """Each condition in a process of its own, so many at the same time."""
-    began = time.monotonic()
+    """Each condition in a process of its own, so many at the same time; one archive of all."""
+    began, parts = time.monotonic(), Path(tempfile.mkdtemp())
+    together = resumed(given.out / SCRIPT.archive, SCRIPT.kit / SCRIPT.archive)
+    together.mkdir(parents=True, exist_ok=True)
     corpora = [path.name for path in (SCRIPT.kit / "corpora").iterdir()]
     names = [condition.name for condition in SCRIPT.paper.named(given.conditions, corpora)]
     options = [f"--processes={given.processes}", "--device=here"]
     options += [f"--runs={given.runs}"] * (given.runs is not None)
     options += [f"--items={given.items}"] * (given.items is not None)
     options += [f"--set={text}" for text in given.set]
+    one_at_a_time = threading.Lock()
 
     def one(name: str) -> None:
         left = given.seconds - (time.monotonic() - began)
         if left < LEAST_SECONDS:
             print(f"{name}: no time left", flush=True)
             return
-        words = [sys.executable, __file__, "run", str(given.out / name), f"--conditions={name}"]
+        words = [sys.executable, __file__, "run", str(parts / name), f"--conditions={name}"]
         ended = subprocess.run(
             [*words, f"--seconds={left:.0f}", *options], capture_output=True, text=True, check=False
         )
+        with one_at_a_time:
+            _add(parts / name / SCRIPT.archive, name, together)
+            write_archive(together, given.out / SCRIPT.archive)
         lines = (ended.stdout + ended.stderr[-2000:] * (ended.returncode != 0)).rstrip()
         print(f"== {name}, {time.monotonic() - began:.0f} s\n{lines}", flush=True)
 
     with ThreadPoolExecutor(given.at_once) as pool:
         list(pool.map(one, names))
+
+
+def _add(archive: Path, condition: str, together: Path) -> None:
+    """Add the outcomes of one condition to a folder."""
+    if not archive.exists():
+        return
+    folder = unpack(archive)
+    shutil.copy(folder / "comparison.json", together)
+    for path in (f"conditions/{condition}", f"measurements/{condition}", "figures"):
+        if (folder / path).is_dir():
+            shutil.copytree(folder / path, together / path, dirs_exist_ok=True)
 
 
 def run(given: argparse.Namespace) -> None:
@@ -78,9 +96,7 @@ def run(given: argparse.Namespace) -> None:
     names = [path.name for path in (SCRIPT.kit / "corpora").iterdir()]
     conditions = SCRIPT.paper.named(given.conditions, names)
     corpora = SCRIPT.corpora({condition.corpus for condition in conditions}, given.items)
-    own = SCRIPT.kit / given.out.name
-    kit = own if (own / SCRIPT.archive).exists() else None
-    SCRIPT.run(given, kit, corpora=corpora, conditions=conditions)
+    SCRIPT.run(given, corpora=corpora, conditions=conditions)
 
 
 def keep(folders: Sequence[Path]) -> None:
