@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from tests.datasets.crowd_folders import CROWD_FOLDERS
+from tests.datasets.media_folders import MEDIA_FOLDERS
 from tests.datasets.speech_folders import SPEECH_FOLDERS
 from tests.datasets.writing import write as write
 
@@ -325,4 +326,5 @@ FOLDERS: dict[str, Callable[[Path], None]] = {
     **CROWD_FOLDERS,
     "vgmidi": vgmidi,
     **SPEECH_FOLDERS,
+    **MEDIA_FOLDERS,
 }

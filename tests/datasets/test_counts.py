@@ -14,16 +14,19 @@ from tests.datasets.speech_folders import SPEECH_FOLDERS
 
 pytestmark = pytest.mark.data
 
-OTHER = ("toxic_spans", "nli_variation", *SPEECH_FOLDERS)  # counted in two ways, or not at hand
+ABSENT = ("street", "amer", *SPEECH_FOLDERS)  # not at hand
+OTHER = ("toxic_spans", "nli_variation", *ABSENT)  # counted in two ways, or not at hand
 WHOLE = [n for n in DATASETS if dataset(n).DEFAULT is not None and n not in OTHER]
 NAMED = [  # corpora that are chosen by name, with what the card's table calls their questions
     ("pos_tweets", "plank2014", {"tag": "tag, two experts (plank2014)"}),
     ("speechocean762", "sentences-all", {}),
     ("speechocean762", "words", {}),
     ("emobank", "emobank-all", {}),
+    ("tvsum", "tvsum-shots", {"importance": "importance, shots"}),
 ]
 TITLES = {  # what the card's table calls the questions of a default corpus, where it differs
     "pos_tweets": {"tag": "tag, crowd"},
+    "tvsum": {"importance": "importance, key frames"},
     "eye_fixations_12coders": {"fixation": "fixation, per sample"},
 }
 

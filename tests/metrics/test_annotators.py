@@ -233,3 +233,26 @@ def test_cross_entropy_of_sets_is_the_mean_over_values() -> None:
         on = (given.astype(int)[:, None] >> np.arange(3)) & 1
         expected = -np.log(np.where(on, mass, 1 - mass)).mean()
         assert found[name] == pytest.approx(expected)
+
+
+def test_missing_labels_count_as_right_where_that_was_printed() -> None:
+    """As the released code does: cells without a label are (-1, -1), which are equal."""
+    random = np.random.default_rng(0)
+    n_items, n_annotators = 40, 5
+    labels = random.integers(0, 3, (n_items, n_annotators))
+    labels[random.random(labels.shape) < 0.6] = -1
+    guesses = random.integers(0, 3, labels.shape)
+    item, annotator = np.nonzero(labels >= 0)
+    scale = SCALES["nominal"]
+    annotations = Annotations.from_arrays(item, annotator, labels[item, annotator], scale,
+                                          items=Names.range(n_items))  # fmt: skip
+    every = np.indices(labels.shape).reshape(2, -1)
+    pairs = ByAnnotator(every[0], every[1], annotations.annotators, guesses.ravel())
+    mass = np.full((n_items, scale.n_columns), 1 / scale.n_columns)
+    made = Prediction(scale, annotations.items, mass, np.zeros(n_items, dtype=int), pairs)
+    labelled = (labels >= 0).any(axis=1)
+    printed = np.where(labels < 0, -1, guesses)[labelled] == labels[labelled]
+    metric = METRICS["annotator accuracy, missing as right"]
+    np.testing.assert_allclose(metric.annotator_scores(made, annotations), printed.mean(axis=0))
+    assert metric(made, annotations) == pytest.approx(printed.mean())
+    assert metric(made, annotations) > annotator_accuracy(made, annotations) + 0.3

@@ -43,6 +43,9 @@ DATASETS: dict[str, str] = {
     "msp_podcast": "dissensus.datasets.msp_podcast",
     "iemocap": "dissensus.datasets.iemocap",
     "muse": "dissensus.datasets.muse",
+    "tvsum": "dissensus.datasets.tvsum",
+    "street": "dissensus.datasets.street",
+    "amer": "dissensus.datasets.amer",
 }
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from dissensus.annotations import Annotations
 from dissensus.errors import DataError
 from dissensus.metrics.continuous import concordance, concordance_by_group
-from dissensus.metrics.matching import codes_on, common_pairs, two_sided
+from dissensus.metrics.matching import codes_on, common_items, common_pairs, two_sided
 from dissensus.metrics.metric import AnswerScores
 from dissensus.metrics.soft import SMALLEST
 from dissensus.prediction import ByAnnotator, Prediction
@@ -93,6 +93,25 @@ def weighted_f1_by_annotator(prediction: Prediction, annotations: Annotations) -
     """
     hits, observed, predicted = _tables(prediction, annotations, "weighted F1 by annotator")
     return _mean_f1(hits, observed, predicted, observed)
+
+
+def accuracy_missing_as_right(prediction: Prediction, annotations: Annotations) -> np.ndarray:
+    """The accuracy of each annotator over all predicted items, (n_annotators,), in which an item
+    that the annotator did not label counts as right.
+
+    This is how the accuracies on AMER were printed: with a fifth of the labels present, .934 is a
+    true accuracy of .67. Use it only to compare with those; `annotator accuracy` counts labels
+    alone. Items are those that were predicted and that any annotator labelled. nan for annotators
+    without a compared answer.
+
+    Reference: Zhang et al. (2025), arXiv:2503.15237, Table 3, and the code that was released.
+    """
+    rows, observed, predicted = _codes(prediction, annotations)
+    annotator = annotations.annotator_codes("accuracy by annotator")[rows]
+    labels = np.bincount(annotator, minlength=annotations.n_annotators)
+    wrong = np.bincount(annotator[observed != predicted], minlength=annotations.n_annotators)
+    n_items = len(common_items(prediction.items, annotations)[0])
+    return np.where(labels > 0, 1 - wrong / max(n_items, 1), np.nan)
 
 
 def _tables(

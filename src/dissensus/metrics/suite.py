@@ -290,6 +290,13 @@ _FURTHER = [
         LABELS,
         "F1 of an annotator's answers, values weighted by how often the annotator gave them",
     ),
+    *_of_annotators(
+        {"annotator accuracy, missing as right": plain_mean},
+        annotators.accuracy_missing_as_right,
+        LABELS,
+        "share of items on which an annotator's answer was predicted or is missing, as printed for "
+        "AMER by Zhang et al. (2025)",
+    ),
     *_of_answers(
         "annotator cross-entropy",
         annotators.surprise,
