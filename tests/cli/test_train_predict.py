@@ -108,8 +108,9 @@ def test_names_and_strangers(run: Run, crowd: Path, tmp_path: Path) -> None:
     ended = run("predict", model, crowd, "-o", answers, "--annotators", "p1,zoe")
     assert (ended.code, ended.err.splitlines()[-1]) == (
         1,
-        "Error: not in the training corpus: annotator 'zoe'; pass unknown='mean' or unknown='drop' "
-        "(--unknown mean)",
+        "Error: not in the training corpus: annotator 'zoe'; pass unknown='mean' or 'drop' "
+        "(--unknown mean), 'nearest' if they answered other items, or 'aggregate' if the model was "
+        "fitted with aggregate=True",
     )
 
 

@@ -33,8 +33,9 @@ def _with_a_stranger() -> Corpus:
 
 def test_a_stranger_is_an_error_unless_told(heads: AnnotatorHeads) -> None:
     message = (
-        r"^not in the training corpus: annotator 'zoe'; pass unknown='mean' or unknown='drop' "
-        r"\(--unknown mean\)$"
+        r"^not in the training corpus: annotator 'zoe'; pass unknown='mean' or 'drop' "
+        r"\(--unknown mean\), 'nearest' if they answered other items, or 'aggregate' if the "
+        r"model was fitted with aggregate=True$"
     )
     with pytest.raises(DataError, match=message):
         heads.predict(_with_a_stranger())
@@ -71,8 +72,9 @@ def test_another_corpus_has_other_people_unless_told(heads: AnnotatorHeads) -> N
     message = (
         r"^not in the training corpus: annotator 'p0', 'p1', 'p2', 'p3' \(the model was trained "
         r"on 'made-up', this is 'elsewhere'; if the annotators are the same, pass "
-        r"same_annotators=True or --same-annotators\); pass unknown='mean' or unknown='drop' "
-        r"\(--unknown mean\)$"
+        r"same_annotators=True or --same-annotators\); pass unknown='mean' or 'drop' "
+        r"\(--unknown mean\), 'nearest' if they answered other items, or 'aggregate' if the "
+        r"model was fitted with aggregate=True$"
     )
     with pytest.raises(DataError, match=message):
         heads.predict(other)

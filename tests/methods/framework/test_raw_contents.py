@@ -128,8 +128,9 @@ def test_strangers_by_name(asked: Asked) -> None:
     with pytest.raises(DataError) as caught:
         asked.model.predict(asked.corpus, annotators=["ann", "zoe"])
     assert str(caught.value) == (
-        "not in the training corpus: annotator 'zoe'; pass unknown='mean' or unknown='drop' "
-        "(--unknown mean)"
+        "not in the training corpus: annotator 'zoe'; pass unknown='mean' or 'drop' "
+        "(--unknown mean), 'nearest' if they answered other items, or 'aggregate' if the model was "
+        "fitted with aggregate=True"
     )
     whole = asked.model.predict(asked.corpus, consensus="all")
     mean = asked.model.predict(asked.corpus, annotators=["zoe"], unknown="mean")
@@ -145,7 +146,8 @@ def test_another_corpus_has_other_people_unless_told(asked: Asked) -> None:
     assert str(caught.value) == (
         "not in the training corpus: annotator 'ann', 'bob' (the model was trained on 'mine', this "
         "is 'theirs'; if the annotators are the same, pass same_annotators=True or "
-        "--same-annotators); pass unknown='mean' or unknown='drop' (--unknown mean)"
+        "--same-annotators); pass unknown='mean' or 'drop' (--unknown mean), 'nearest' if they "
+        "answered other items, or 'aggregate' if the model was fitted with aggregate=True"
     )
     everyone = asked.model.predict(asked.shown[:2])
     strangers = asked.model.predict(other, unknown="mean")

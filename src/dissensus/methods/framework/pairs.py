@@ -78,7 +78,8 @@ class TrainingAnnotators:
             names = [pairs.names[i] for i in np.unique(pairs.annotator) if codes[i] < 0]
             raise DataError(
                 f"not in the training corpus: annotator {listed(names, 5)}{self.hint}; pass "
-                "unknown='mean' or unknown='drop' (--unknown mean)"
+                "unknown='mean' or 'drop' (--unknown mean), 'nearest' if they answered other "
+                "items, or 'aggregate' if the model was fitted with aggregate=True"
             )
         answered = np.r_[self.answered, False]  # the last one for code -1
         codes = np.where(answered[codes], codes, -1)
