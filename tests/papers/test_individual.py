@@ -11,10 +11,11 @@ import numpy as np
 import pytest
 
 from dissensus import Annotations, Corpus, Interval, Names, datasets, simulate
-from dissensus.errors import Unfinished
+from dissensus.errors import DataError, Unfinished
 from dissensus.papers import individual
-from dissensus.papers.framework.corpora import Source
+from dissensus.papers.framework.corpora import Source, read_sources
 from dissensus.papers.individual import more_ratings, raters
+from dissensus.papers.individual.confirmation import CHOSEN, CONFIRMATION, CONSTRUCTION
 from dissensus.papers.individual.corpora import (
     PERSPECTIVE,
     PIECE,
@@ -24,7 +25,13 @@ from dissensus.papers.individual.corpora import (
     some_annotators,
 )
 from dissensus.papers.individual.figures import HALVES, OTHERS, figures_of_crowd, halves
-from dissensus.papers.individual.folds import adults_to_children, item_folds, perspective, tasks
+from dissensus.papers.individual.folds import (
+    SEEDS,
+    adults_to_children,
+    item_folds,
+    perspective,
+    tasks,
+)
 from dissensus.papers.individual.newcomers import WAYS, measured
 from dissensus.papers.individual.power import GAIN, power, smallest_difference
 from dissensus.papers.individual.raters import some_ratings
@@ -248,3 +255,23 @@ def test_the_paper_has_conditions_of_all_kinds() -> None:
     names = list(individual.PAPER.conditions)
     assert {"inference", "jokes", "faces-att", "children", "tasks", "writers", "music"} <= {*names}
     assert len(names) == len(set(names)) == len(individual.CONDITIONS)
+
+
+# ---- confirmation ----
+
+
+def test_the_chosen_variant_is_confirmed_elsewhere_with_new_seeds() -> None:
+    for condition in CONFIRMATION:
+        assert not set(condition.seeds) & set(SEEDS)
+        assert condition.corpus != "speechocean762" and condition.reference == CONSTRUCTION
+        assert {CHOSEN, CONSTRUCTION} <= set(condition.models) and condition.not_counted
+    assert individual.MODELS[CHOSEN].settings["calibrate_by"] == "jsd"
+
+
+def test_simulated_corpora_need_no_folder(tmp_path: Path, crowd: Corpus) -> None:
+    crowd.save(tmp_path / "first")
+    sources = {"first": Source("first"), "second": Source("", simulated=lambda: crowd)}
+    corpora = read_sources(tmp_path, sources)
+    assert list(corpora) == ["first", "second"] and corpora["second"].name == "second"
+    with pytest.raises(DataError, match="none of third is in it"):
+        read_sources(tmp_path, {"third": Source("third"), "second": sources["second"]})

@@ -25,7 +25,8 @@ from dissensus.densities.grid import Grid
 JITTER = 0.5  # half-width of the noise, in standard deviations
 LEAST_JITTER = 1e-12
 MOST_ENUMERATED = 8  # annotators of whom all subsets are taken: 255
-N_ORDERS = 32
+MOST_ORDERS, FEWEST_ORDERS = 32, 4
+MOST_BEGINNINGS = 1024  # of all orders together
 
 
 class Observations(NamedTuple):
@@ -109,8 +110,9 @@ def weighted_observations(
     the first three and so on are its subsets. Noise is passed on as `spread`.
 
     Args:
-        n_orders: use this many orders, for any number of annotators. Then padding does not change
-            the result; it does not either if there are at most 8 annotators with padding.
+        n_orders: use this many orders, for any number of annotators; 32 if left out, and fewer for
+            more than 32 annotators. If it is given, padding does not change the result; it does not
+            either if there are at most 32 annotators with padding, all or none of them above 8.
 
     The other arguments are those of `draw_observations`.
 
@@ -131,15 +133,17 @@ def weighted_observations(
         known = xp.where(n_present == numbers_present, xp.ones_like(n_present), 0)
         weights = known @ table(ratings, _probabilities, n_annotators)  # (..., n_subsets)
         weights = xp.where(present @ members.T == members.sum(-1), weights, 0)
+        chosen = members * present[..., None, :]
+        means = (chosen @ ratings) / chosen.sum(-1)[..., None].clip(1, None)
     else:
-        n_orders = N_ORDERS if n_orders is None else n_orders
-        members = table(ratings, _beginnings, n_annotators, n_orders)
-        repeated = xp.broadcast_to(
-            present[..., None, :], (*present.shape[:-1], n_orders, n_annotators)
-        )
-        weights = repeated.reshape(*present.shape[:-1], -1) / (n_present.clip(1, None) * n_orders)
-    chosen = members * present[..., None, :]
-    means = (chosen @ ratings) / chosen.sum(-1)[..., None].clip(1, None)
+        if n_orders is None:
+            n_orders = min(max(MOST_BEGINNINGS // n_annotators, FEWEST_ORDERS), MOST_ORDERS)
+        order = table(ratings, _orders, n_annotators, n_orders)
+        here = present[..., order]  # (..., n_orders, n_annotators)
+        sums = ratings[..., order, :].cumsum(-2)  # of each beginning; padding is 0
+        means = sums / here.cumsum(-1)[..., None].clip(1, None)
+        means = means.reshape(*present.shape[:-1], -1, ratings.shape[-1])
+        weights = here.reshape(*present.shape[:-1], -1) / (n_present.clip(1, None) * n_orders)
     spread = jitter * _deviations(ratings, present) + least_jitter
     return Observations(_clamped(means, grid), weights, spread)
 
@@ -190,16 +194,16 @@ def _probabilities(n_annotators: int) -> np.ndarray:
     )
 
 
-def _beginnings(n_annotators: int, n_orders: int) -> np.ndarray:
-    """The beginnings of fixed orders: (n_orders * n, n), 1 for a member.
+def _orders(n_annotators: int, n_orders: int) -> np.ndarray:
+    """Fixed orders of annotators, (n_orders, n_annotators).
 
-    Row (order, annotator) has all annotators up to this one. An order sorts annotators by numbers
-    that do not depend on how many there are; every second one is the reverse of the one before.
+    An order sorts annotators by numbers that do not depend on how many there are; every second one
+    is the reverse of the one before.
     """
     roots = np.sqrt(first_primes(n_annotators))
     keys = (np.arange((n_orders + 1) // 2)[:, None] + 0.5) * roots % 1  # even for each annotator
     keys = np.stack([keys, 1 - keys], axis=1).reshape(-1, n_annotators)[:n_orders]
-    return (keys[:, None, :] <= keys[:, :, None]).astype(float).reshape(-1, n_annotators)
+    return np.argsort(keys, axis=1)
 
 
 def first_primes(n: int) -> np.ndarray:

@@ -80,6 +80,8 @@ def calibrate_density(
         target: the density of the ratings of each item, (n_items, *grid.shape).
     """
     grid = Grid((kde.bins,) * (target.ndim - 1))
+    if grid.n_dimensions == 1:
+        names = [name for name in names if name != "correlation"]  # of two questions
 
     def distance(candidate: RatingKde) -> float:
         return float(DISTANCES[by](target, predicted.density(candidate), grid).mean())

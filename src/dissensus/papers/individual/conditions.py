@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dissensus.papers.framework.conditions import ComparisonCondition
 from dissensus.papers.framework.measurements import MeasuredCondition
+from dissensus.papers.individual.confirmation import CONFIRMATION, FURTHER_VARIANTS
 from dissensus.papers.individual.figures import CCC, READINGS, agreement_of_annotators, reading
 from dissensus.papers.individual.folds import SEEDS, speaker_folds
 from dissensus.papers.individual.models import (
@@ -73,9 +74,11 @@ CONDITIONS: tuple[ComparisonCondition | MeasuredCondition, ...] = (
         densities=("method", "method:bins=8", "fixed", "fixed:bins=8"),
         not_counted="a search for a better way to form densities, not a claim of the paper",
     ),
+    FURTHER_VARIANTS,
     *ONE_QUESTION,
     *TRANSFER,
     *DENSITIES_ONLY,
+    *CONFIRMATION,
     *NEWCOMERS,
     *RATERS,
     *MORE_RATINGS,

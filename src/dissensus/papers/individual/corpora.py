@@ -10,6 +10,7 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 
+from dissensus import simulate
 from dissensus.annotations import Annotations
 from dissensus.contents import Contents
 from dissensus.corpus import Corpus
@@ -19,6 +20,7 @@ from dissensus.papers.framework.corpora import Source
 N_JOKERS = 250  # of 5,000 annotators: each rated about 72 of the 100 jokes
 PERSPECTIVES, SIDES = ("reader", "writer"), ("V", "A")
 PERSPECTIVE, PIECE = "perspective", "piece"
+TWO_MODES = "simulated-ratings"
 
 
 def some_annotators(corpus: Corpus, n: int = N_JOKERS) -> Corpus:
@@ -130,4 +132,5 @@ SOURCES: dict[str, Source] = {
     "faces_3dsk": Source("faces_3dsk"),
     "emobank": Source("emobank", "emobank", prepared=perspectives),
     "vgmidi": Source("vgmidi", prepared=described_pieces),
+    TWO_MODES: Source("", simulated=lambda: simulate.ratings(seed=1)),
 }

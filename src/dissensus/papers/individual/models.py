@@ -82,6 +82,29 @@ _VARIANTS = {
 } | {
     "heads-rank": Model("Annotator heads of rank 2", "annotator-heads", {"rank": 2}),
 }
+_NOISE = dict(zip(("readout", "calibrate"), _CALIBRATED["noise"], strict=True)) | {
+    "calibrate_by": "jsd"
+}
+_FURTHER = {
+    f"{HEADS}-mixture": Model(
+        "Mixtures of two, calibrated noise", "annotator-heads", {"components": 2} | _NOISE
+    ),
+    f"{HEADS}-moments": Model(
+        "Moments (KL), calibrated noise",
+        "annotator-heads",
+        {"loss": "ccc", "item_spread": True, "moments": 0.1} | _NOISE,
+    ),
+    f"{HEADS}-pretrain": Model(
+        "Copies of a common head, calibrated noise",
+        "annotator-heads",
+        {"loss": "ccc", "pretrain": 0.25} | _NOISE,
+    ),
+    f"{HEADS}-learned": Model(
+        "Learned temperature",
+        "annotator-heads",
+        {"loss": "ccc", "objective": "both", "learn_temperature": True},
+    ),
+}
 _FLOORS = {
     "prior": Model("Mean rating", "prior"),
     "annotator-mean": Model("Mean rating of each annotator", "annotator-majority"),
@@ -90,5 +113,7 @@ _FLOORS = {
 _ONE_QUESTION = {
     f"{GRID_BASELINE}-16": Model("Distribution, 16 cells", "grid-density", GRID | {"bins": 16})
 }
-MODELS: dict[str, Model] = _OF_PAPER | _OURS | _VARIANTS | _ONE_QUESTION | _FLOORS
-OF_PAPER, OURS, VARIANTS, FLOORS = map(tuple, (_OF_PAPER, _OURS, _VARIANTS, _FLOORS))
+MODELS: dict[str, Model] = _OF_PAPER | _OURS | _VARIANTS | _FURTHER | _ONE_QUESTION | _FLOORS
+OF_PAPER, OURS, VARIANTS, FURTHER, FLOORS = map(
+    tuple, (_OF_PAPER, _OURS, _VARIANTS, _FURTHER, _FLOORS)
+)
