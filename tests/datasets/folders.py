@@ -313,6 +313,7 @@ def vgmidi(folder: Path) -> None:
     write(folder, "notes.csv.gz", NOTES)
 
 
+ABSENT = (*SPEECH_FOLDERS, "street", "amer")  # licensed or not public: tests have no data
 FOLDERS: dict[str, Callable[[Path], None]] = {
     "pos_tweets": pos_tweets,
     "speechocean762": speechocean762,

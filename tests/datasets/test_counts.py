@@ -10,11 +10,10 @@ import pytest
 from dissensus.corpus import Corpus
 from dissensus.datasets import DATASETS, dataset
 from dissensus.scales import MultiLabel
-from tests.datasets.speech_folders import SPEECH_FOLDERS
+from tests.datasets.folders import ABSENT
 
 pytestmark = pytest.mark.data
 
-ABSENT = ("street", "amer", *SPEECH_FOLDERS)  # not at hand
 OTHER = ("toxic_spans", "nli_variation", *ABSENT)  # counted in two ways, or not at hand
 WHOLE = [n for n in DATASETS if dataset(n).DEFAULT is not None and n not in OTHER]
 NAMED = [  # corpora that are chosen by name, with what the card's table calls their questions

@@ -11,7 +11,7 @@ import pytest
 from dissensus.corpus import Corpus
 from dissensus.datasets import DATASETS, dataset
 from dissensus.description import describe
-from tests.datasets.speech_folders import SPEECH_FOLDERS
+from tests.datasets.folders import ABSENT
 
 EVERY = [(name, corpus) for name in DATASETS for corpus in dataset(name).CORPORA]
 
@@ -30,6 +30,6 @@ def test_a_made_corpus_is_described(name: str, corpus: str, made: Callable[[str]
 
 
 @pytest.mark.data
-@pytest.mark.parametrize(("name", "corpus"), [e for e in EVERY if e[0] not in SPEECH_FOLDERS])
+@pytest.mark.parametrize(("name", "corpus"), [e for e in EVERY if e[0] not in ABSENT])
 def test_a_real_corpus_is_described(name: str, corpus: str, data_folder: Path) -> None:
     check_description(dataset(name).load(data_folder / name, corpus))

@@ -7,15 +7,12 @@ from pathlib import Path
 import pytest
 
 from dissensus.datasets import DATASETS, dataset
-from tests.datasets.speech_folders import SPEECH_FOLDERS
+from tests.datasets.folders import ABSENT
 
 pytestmark = pytest.mark.data
 
 EVERY = [
-    (name, corpus)
-    for name in DATASETS
-    if name not in SPEECH_FOLDERS  # licensed: tests have no data
-    for corpus in dataset(name).CORPORA
+    (name, corpus) for name in DATASETS if name not in ABSENT for corpus in dataset(name).CORPORA
 ]
 
 
