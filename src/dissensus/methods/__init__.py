@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from dissensus.methods.annotator_majority import AnnotatorMajority
     from dissensus.methods.annotator_median import AnnotatorMedian
     from dissensus.methods.annotator_onehot import AnnotatorOneHot
+    from dissensus.methods.annotator_queries import AnnotatorQueries
     from dissensus.methods.base_heads import BaseHeads
     from dissensus.methods.bayesian import Bayesian
     from dissensus.methods.crowd_layer import CrowdLayer
@@ -44,6 +45,7 @@ __all__ = [
     "AnnotatorMajority",
     "AnnotatorMedian",
     "AnnotatorOneHot",
+    "AnnotatorQueries",
     "Answers",
     "Bayesian",
     "GridDensity",
@@ -83,6 +85,7 @@ METHODS: dict[str, tuple[str, str]] = {
     "label-and-uncertainty": ("label_and_uncertainty", "LabelAndUncertainty"),
     "annotator-heads": ("annotator_heads", "AnnotatorHeads"),
     "annotator-onehot": ("annotator_onehot", "AnnotatorOneHot"),
+    "annotator-queries": ("annotator_queries", "AnnotatorQueries"),
     "base-heads": ("base_heads", "BaseHeads"),
     "d-lema": ("d_lema", "DLema"),
     "padl": ("padl", "Padl"),

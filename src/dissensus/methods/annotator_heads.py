@@ -12,16 +12,16 @@ from torch import Tensor, nn
 
 from dissensus.corpus import Corpus
 from dissensus.errors import ModelError
+from dissensus.methods.framework.annotator_biases import annotator_biases
 from dissensus.methods.framework.annotator_method import AnnotatorMethod
 from dissensus.methods.framework.density_loss import TEMPERATURE, LearnedTemperature
 from dissensus.methods.framework.rating_losses import check_ratings, moments_loss, rating_losses
 from dissensus.networks import heads
 from dissensus.networks.heads import hidden_layers
-from dissensus.networks.likelihoods import Grouped, Likelihood, likelihood
+from dissensus.networks.likelihoods import Likelihood, likelihood
 from dissensus.scales import Interval, Scale
 from dissensus.training import Batch, Loss, Network, Outputs, Sizes
 
-SMOOTHING = 5.0  # answers of the average annotator, added to each annotator's for the first bias
 COMMON = ", of all annotators"  # is added to the name of an output of the common head alone
 
 
@@ -161,19 +161,8 @@ class AnnotatorHeads(AnnotatorMethod):
 
     def start(self, corpus: Corpus, question: str) -> np.ndarray:
         """The biases to start from: one row for all annotators together, then one for each."""
-        annotations = corpus[question]
-        annotator = annotations.annotator_codes(self.name)
-        answer, weight = annotations.answer, annotations.weight
-        family = self.family(annotations.scale)
-        by_annotator = Grouped(answer, weight, annotator, corpus.n_annotators, SMOOTHING)
-        starts = [family.start(answer, weight)[None], family.starts(by_annotator)]
-        if self.aggregate:
-            labels = annotations.consensus()
-            of_one = np.zeros(labels.n_rows, np.int64)
-            starts.append(
-                family.starts(Grouped(labels.answer, labels.weight, of_one, 1, SMOOTHING))
-            )
-        return np.concatenate(starts)
+        family = self.family(corpus[question].scale)
+        return annotator_biases(corpus, question, family, self.name, self.aggregate)
 
 
 def _of_common_head(loss: Loss, until: float) -> Loss:

@@ -129,6 +129,12 @@ class Method(ABC):
         """Whether `predict(attention=True)` works with these settings."""
         return False
 
+    @property
+    def votes(self) -> bool:
+        """Whether an item's distribution has the shares of its annotators' predicted answers,
+        instead of the mean of their distributions."""
+        return False
+
     def _with_attention(self, predictions: Predictions, corpus: Corpus) -> Predictions:
         """The predictions with attention, if `shows_attention`."""
         raise NotImplementedError
@@ -285,7 +291,11 @@ class Method(ABC):
             own = None if consensus == "all" else own_pairs(corpus, questions)
             voters = consensus_pairs(corpus.n_items, own, training, unknown)
             predictor = PairPredictor(
-                self.learned_, corpus, self.predict_pairs, weights=self.vote_weights
+                self.learned_,
+                corpus,
+                self.predict_pairs,
+                weights=self.vote_weights,
+                votes=self.votes,
             )
             if unknown == "aggregate":
                 aggregate = AggregateAnnotator(self._aggregate())

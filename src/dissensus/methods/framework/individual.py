@@ -14,7 +14,7 @@ from dissensus.errors import listed
 from dissensus.methods.framework.answers import Answers
 from dissensus.methods.framework.learned import Learned
 from dissensus.methods.framework.pairs import Pairs, crossed
-from dissensus.scales import Interval
+from dissensus.scales import Interval, Nominal, Ordinal
 
 PredictPairs = Callable[[Corpus, np.ndarray, np.ndarray], dict[str, Answers]]
 VoteWeights = Callable[[str, Answers], np.ndarray]
@@ -46,6 +46,8 @@ class PairPredictor:
     Args:
         predict_pairs: answers of pairs (items and training codes of annotators), by question.
         weights: the weight of each of these answers in the mean of an item; 1 if left out.
+        votes: an item's distribution has the shares of its voters' answers, not the mean of their
+            distributions; on interval scales the mean.
     """
 
     learned: Learned
@@ -53,6 +55,7 @@ class PairPredictor:
     predict_pairs: PredictPairs
     stand_ins: StandIns | None = None
     weights: VoteWeights | None = None
+    votes: bool = False
 
     def answers(self, pairs: Pairs, code: np.ndarray) -> dict[str, Answers]:
         """The answers of pairs.
@@ -126,7 +129,8 @@ class PairPredictor:
                     vote = self.weights(question, predicted)
                 if only_learned:
                     vote = vote * self.learned.answered[question][codes].astype(float)
-                masses, values = vote[:, None] * predicted.distribution, vote * predicted.value
+                shares = self._shares(question, predicted)
+                masses, values = vote[:, None] * shares, vote * predicted.value
                 mass[question][items] += np.add.reduceat(masses, starts, axis=0)
                 total[question][items] += np.add.reduceat(values, starts)
                 n_votes[question][items] += np.add.reduceat(vote, starts)
@@ -138,6 +142,13 @@ class PairPredictor:
                 value = scale.consensus(np.nan_to_num(shares)).astype(scale.dtype)
             means[question] = Answers(shares, value)
         return means
+
+    def _shares(self, question: str, predicted: Answers) -> np.ndarray:
+        """What each voter adds to the distribution of an item."""
+        scale = self.learned.questions[question]
+        if not self.votes or not isinstance(scale, Nominal | Ordinal):
+            return predicted.distribution
+        return np.eye(scale.n_columns)[predicted.value]
 
     def notes(self, pairs: Pairs, code: np.ndarray) -> list[str]:
         """Which of the predicted annotators gave no answer in training, a line per question."""

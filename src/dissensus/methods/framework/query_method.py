@@ -1,0 +1,119 @@
+"""QueryMethod: the settings of a method whose annotators' queries attend to contents."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+
+from dissensus.corpus import Corpus
+from dissensus.errors import ModelError, listed
+from dissensus.methods.framework.annotator_method import AnnotatorMethod
+
+ClassifierKind = Literal["auto", "own", "low-rank", "shared"]
+CHOICES = {
+    "classifier": get_args(ClassifierKind),
+    "reads": ("focus", "content"),
+    "average": ("answer", "annotator"),
+    "learn": ("answers", "majority"),
+    "vote": ("mean", "majority"),
+}
+
+
+@dataclass(eq=False)
+class QueryMethod(AnnotatorMethod):
+    """A method with a query for each annotator, in a Q-Former.
+
+    Args:
+        layers: of the Q-Former; `heads`, `width` and `inner` are those of each layer (an `inner` of
+            0 leaves out its linear layers). Every `cross_every`-th layer attends to contents.
+        self_attention: whether queries attend to one another. With one layer they do so before
+            they have seen the item.
+        layer_dropout: of the Q-Former.
+        projection: the width of a linear layer behind the Q-Former; 0: there is none.
+        normalise: whether vectors have length 1 behind it.
+        dropout: before the classifiers.
+        hidden: widths of the hidden layers of classifiers; `question_hidden` are added.
+        hidden_dropout: of these layers, if it differs.
+        classifier: "own" for each annotator; "low-rank": a shared one, plus a sum of `rank` basis
+            heads, weighted by an embedding of the annotator; "shared" by all; "auto": "own" up to
+            `panel` annotators, then "low-rank".
+        common: whether a query, and a head, that all annotators share are added to each one's own.
+        rank: the number of basis heads of "low-rank".
+        panel: how many annotators attend to one another, or how many landmarks there are.
+        standardise: whether vectors are standardised by the mean vectors of the training items,
+            and long ones shortened to about the same length.
+        reads: what is attended to where an item is a part of its content: its "focus", or the whole
+            "content", in which the focus is marked.
+        average: the loss is the mean over "answer"s, or the sum of each "annotator"'s mean over the
+            answers in a batch, as published.
+        learn: the "answers" of annotators, or the "majority" of each item from the mean of all
+            queries (Pre-mv of the paper).
+        vote: the distribution of an item is the "mean" of its annotators' distributions, or the
+            shares of their predicted answers, so that the "majority" wins (Post-mv of the paper).
+        pretrained: a file with the weights of a Q-Former of the same sizes, of BLIP-2 or
+            InstructBLIP, to start from.
+    """
+
+    layers: int = 1
+    heads: int = 1
+    width: int = 128
+    inner: int = 0
+    cross_every: int = 2
+    self_attention: bool = True
+    layer_dropout: float = 0.0
+    projection: int = 0
+    normalise: bool = False
+    classifier: ClassifierKind = "auto"
+    common: bool = True
+    rank: int = 8
+    panel: int = 64
+    reads: Literal["focus", "content"] = "focus"
+    average: Literal["answer", "annotator"] = "answer"
+    learn: Literal["answers", "majority"] = "answers"
+    vote: Literal["mean", "majority"] = "mean"
+    pretrained: str = ""
+    hidden: tuple[int, ...] = ()
+    dropout: float = 0.1
+
+    @property
+    def votes(self) -> bool:
+        return self.vote == "majority"
+
+    def classifier_of(self, n_annotators: int) -> ClassifierKind:
+        """Which kind of classifier so many annotators have."""
+        if self.learn == "majority":
+            return "shared"
+        if self.classifier != "auto":
+            return self.classifier
+        return "own" if n_annotators <= self.panel else "low-rank"
+
+    # ---- checks ----
+
+    def check(self, corpus: Corpus, questions: Any = None) -> tuple[str, ...]:
+        for setting, choices in CHOICES.items():
+            if getattr(self, setting) not in choices:
+                raise ModelError(
+                    f"{setting} must be one of {listed(choices)}, not {getattr(self, setting)!r}"
+                )
+        least_1 = {"panel": self.panel, "rank": self.rank}
+        wrong = {name: value for name, value in least_1.items() if value < 1}
+        wrong |= {"projection": self.projection} if self.projection < 0 else {}
+        for name in ("layer_dropout", "dropout"):
+            wrong |= {name: getattr(self, name)} if not 0 <= getattr(self, name) < 1 else {}
+        if wrong:
+            values = ", ".join(f"{name} = {value}" for name, value in wrong.items())
+            raise ModelError(f"settings out of range: {values}")
+        names = super().check(corpus, questions)
+        is_crowd = corpus.n_annotators + int(self.aggregate) > self.panel
+        layers = (*self.hidden, *self.question_hidden)
+        if is_crowd and layers and self.classifier_of(corpus.n_annotators) == "own":
+            raise ModelError(
+                f"hidden layers of each annotator's own are for at most panel={self.panel} "
+                f"annotators, {corpus.name} has {corpus.n_annotators}; set classifier=low-rank"
+            )
+        if self.learn == "majority" and (is_crowd or self.aggregate):
+            raise ModelError(
+                "learn=majority takes the mean of all queries: it needs at most "
+                f"panel={self.panel} annotators, and aggregate=False"
+            )
+        return names
