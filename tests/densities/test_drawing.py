@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from xml.etree import ElementTree
 
 import numpy as np
@@ -46,3 +47,12 @@ def test_one_dimension_is_a_curve() -> None:
     drawing = draw_density(fixed_kde(np.array([[0.2]]), grid, 0.2), grid, shares=[0.5])
     ElementTree.fromstring(drawing)
     assert drawing.count("<polyline") == 1
+
+
+def test_a_density_of_few_cells_has_steps() -> None:
+    drawing = draw_density(np.array([0.1, 0.6, 0.2, 0.1]), Grid(4), shares=[0.5])
+    (points,) = re.findall(r'<polyline points="([^"]*)"', drawing)
+    places = [tuple(map(float, point.split(","))) for point in points.split()]
+    assert len(places) == 10
+    assert places[0][1] == places[-1][1] == max(y for _, y in places)  # begins and ends at 0
+    assert places[3][1] == places[4][1] == min(y for _, y in places)

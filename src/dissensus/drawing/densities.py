@@ -14,6 +14,7 @@ MARGIN = 56
 COLOURS = ((255, 255, 255), (198, 219, 239), (107, 174, 214), (33, 113, 181), (8, 48, 107))
 LINE = "#b2182b"
 FINEST = 64  # cells along a side of the heat map; finer densities are pooled
+MOST_STEPS = 32  # cells of a density that is drawn with steps
 
 
 def draw_density(
@@ -123,10 +124,15 @@ def contour(density: np.ndarray, level: float) -> np.ndarray:
 
 
 def _curve(density: np.ndarray, grid: Grid, frame: Box, levels: np.ndarray) -> list[str]:
-    """The density as a line, with its regions as bars below."""
-    centres = (np.arange(grid.shape[0]) + 0.5) / grid.shape[0]
-    x = frame.left + centres * SIDE
-    y = frame.bottom - 24 - density / density.max() * (SIDE - 24)
+    """The density as a line, or as steps if it has few cells, with its regions as bars below."""
+    n = grid.shape[0]
+    if n > MOST_STEPS:
+        places, heights = (np.arange(n) + 0.5) / n, density
+    else:
+        places = np.repeat(np.arange(n + 1) / n, 2)
+        heights = np.concatenate([[0], np.repeat(density, 2), [0]])
+    x = frame.left + places * SIDE
+    y = frame.bottom - 24 - heights / density.max() * (SIDE - 24)
     line = " ".join(f"{rounded(a)},{rounded(b)}" for a, b in zip(x, y, strict=True))
     shapes = [f'<polyline points="{line}" fill="none" stroke="{_colour(0.8)}" stroke-width="2"/>']
     for number, level in enumerate(levels):
