@@ -8,13 +8,14 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from dissensus import Annotations, Corpus, Interval, Names, datasets, simulate
 from dissensus.errors import DataError, Unfinished
 from dissensus.papers import individual
 from dissensus.papers.framework.corpora import Source, read_sources
-from dissensus.papers.individual import more_ratings, raters
+from dissensus.papers.individual import experts, more_ratings, raters
 from dissensus.papers.individual.confirmation import CHOSEN, CONFIRMATION, CONSTRUCTION
 from dissensus.papers.individual.corpora import (
     PERSPECTIVE,
@@ -181,6 +182,23 @@ def test_newcomers_are_measured_and_shown(crowd: Corpus, tmp_path: Path) -> None
     assert before == after
     with pytest.raises(Unfinished, match="newcomers-jokes: Time limit reached: 2 of 3 seeds done"):
         paper.run(corpora, [condition], tmp_path / "out", runs=3, time_limit=-1)
+
+
+def test_each_expert_is_measured() -> None:
+    crowd = simulate.ratings(n_items=40, n_annotators=3, labels_per_item=3, seed=1)
+    speakers = {"speaker": [f"s{item % 10}" for item in range(crowd.n_items)]}
+    renamed = replace(
+        crowd.select(questions=("valence",)),
+        questions={"accuracy": crowd["valence"]},
+        item_attributes={name: pa.array(values) for name, values in speakers.items()},
+    )
+    by_seed = [experts.measured(renamed, seed, [("training.epochs", "2")]) for seed in (0, 1)]
+    rows = by_seed[0]["concordance"]["accuracy"]
+    assert set(rows) == {*experts.MODELS_OF_EXPERTS, experts.OTHERS}
+    assert all(len(by_expert) == crowd.n_annotators for by_expert in rows.values())
+    assert rows[experts.OTHERS] == by_seed[1]["concordance"]["accuracy"][experts.OTHERS]
+    (block,) = experts.tables(by_seed)
+    assert len(block.rows) == 5 and block.rows[-1][0] == experts.OTHERS
 
 
 # ---- ratings per item ----

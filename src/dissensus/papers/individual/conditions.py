@@ -5,6 +5,7 @@ from __future__ import annotations
 from dissensus.papers.framework.conditions import ComparisonCondition
 from dissensus.papers.framework.measurements import MeasuredCondition
 from dissensus.papers.individual.confirmation import CONFIRMATION, FURTHER_VARIANTS
+from dissensus.papers.individual.experts import EXPERTS
 from dissensus.papers.individual.figures import CCC, READINGS, agreement_of_annotators, reading
 from dissensus.papers.individual.folds import SEEDS, speaker_folds
 from dissensus.papers.individual.models import (
@@ -79,6 +80,7 @@ CONDITIONS: tuple[ComparisonCondition | MeasuredCondition, ...] = (
     *TRANSFER,
     *DENSITIES_ONLY,
     *CONFIRMATION,
+    EXPERTS,
     *NEWCOMERS,
     *RATERS,
     *MORE_RATINGS,

@@ -34,7 +34,7 @@ def agreement_of_annotators(corpus: Corpus) -> Figures:
 def _of_question(answers: Annotations) -> dict[str, dict[str, float]]:
     """Concordance as given, and as if all used the scale alike: then it is the correlation."""
     figures, given, alike = {}, [], []
-    for name, own, others in _against_others(answers):
+    for name, own, others in against_others(answers):
         given.append(concordance(own, others))
         alike.append(float(np.corrcoef(own, others)[0, 1]))
         figures[f"annotator {name}, by the mean of the others"] = {CCC[2]: given[-1]}
@@ -104,13 +104,13 @@ def _with_rows(corpus: Corpus, questions: Sequence[str], rows: np.ndarray) -> Co
 def _mean_concordance(answers: Annotations) -> float:
     each = [
         concordance(own, others)
-        for _, own, others in _against_others(answers)
+        for _, own, others in against_others(answers)
         if len(own) >= FEWEST and own.std() > 0
     ]
     return float(np.mean(each)) if each else float("nan")
 
 
-def _against_others(answers: Annotations) -> list[tuple[str, np.ndarray, np.ndarray]]:
+def against_others(answers: Annotations) -> list[tuple[str, np.ndarray, np.ndarray]]:
     """For each annotator their ratings, and the means of the others on the same items."""
     ratings = _matrix(answers)
     n, total = np.sum(~np.isnan(ratings), axis=1), np.nansum(ratings, axis=1)
