@@ -49,8 +49,9 @@ def predict(
         typer.Option(
             help="What to do with annotators that were not in training: error, drop, mean (of all "
             "annotators), nearest (as the annotator who agrees best with their answers to other "
-            "items), or aggregate (as one who learned the consensus; train with "
-            "--set aggregate=true)."
+            "items), aggregate (as one who learned the consensus; train with "
+            "--set aggregate=true), or attributes (by their attributes in FILE; train "
+            "annotator-embedding with --set attributes=all)."
         ),
     ] = "error",
     enrolment: Annotated[

@@ -14,6 +14,7 @@ from dissensus.errors import ModelError, listed
 
 if TYPE_CHECKING:
     from dissensus.methods.annotator_confusions import AnnotatorConfusions
+    from dissensus.methods.annotator_embedding import AnnotatorEmbedding
     from dissensus.methods.annotator_heads import AnnotatorHeads
     from dissensus.methods.annotator_majority import AnnotatorMajority
     from dissensus.methods.annotator_median import AnnotatorMedian
@@ -57,6 +58,7 @@ __all__ = [
     "BaseHeads",
     "DLema",
     "Padl",
+    "AnnotatorEmbedding",
     "Madl",
     "Method",
     "Prior",
@@ -86,6 +88,7 @@ METHODS: dict[str, tuple[str, str]] = {
     "annotator-heads": ("annotator_heads", "AnnotatorHeads"),
     "annotator-onehot": ("annotator_onehot", "AnnotatorOneHot"),
     "annotator-queries": ("annotator_queries", "AnnotatorQueries"),
+    "annotator-embedding": ("annotator_embedding", "AnnotatorEmbedding"),
     "base-heads": ("base_heads", "BaseHeads"),
     "d-lema": ("d_lema", "DLema"),
     "padl": ("padl", "Padl"),

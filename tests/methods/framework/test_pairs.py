@@ -152,9 +152,8 @@ def test_wrong_words_are_refused(heads: AnnotatorHeads) -> None:
     crowd = feature_crowd()
     with pytest.raises(DataError, match="consensus must be 'own' or 'all', not 'mine'"):
         heads.predict(crowd, consensus="mine")  # type: ignore[arg-type]
-    with pytest.raises(
-        DataError, match="unknown must be one of error, mean, drop, nearest, aggregate, not 'skip'"
-    ):
+    known = "error, mean, drop, nearest, aggregate, attributes"
+    with pytest.raises(DataError, match=f"unknown must be one of {known}, not 'skip'"):
         heads.predict(crowd, unknown="skip")  # type: ignore[arg-type]
     with pytest.raises(DataError, match="annotators must be 'own', 'all', a list of names or of"):
         heads.predict(crowd, annotators="everyone")

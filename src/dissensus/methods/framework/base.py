@@ -20,7 +20,8 @@ from dissensus.errors import DataError, ModelError, listed
 from dissensus.folders import writing
 from dissensus.methods.framework.aggregate import AggregateAnnotator
 from dissensus.methods.framework.answers import Answers
-from dissensus.methods.framework.individual import PairPredictor, training_notes
+from dissensus.methods.framework.attributes import no_attributes
+from dissensus.methods.framework.individual import PairPredictor, StandIns, training_notes
 from dissensus.methods.framework.learned import Learned
 from dissensus.methods.framework.model_folder import plain, read_weights, write_model
 from dissensus.methods.framework.nearest import nearest_annotators
@@ -243,15 +244,16 @@ class Method(ABC):
                 pairs. In a source without answers, such as raw contents, "own" means "all".
             consensus: whose answers make up an item's distribution: those of its "own" annotators
                 (of all, if it has none), or always of "all". Annotators without an answer in
-                training are left out, unless `unknown` is "mean" or "nearest". Ignored by methods
-                with a model of the truth, which predicts it.
+                training are left out, unless `unknown` is "mean", "nearest" or "attributes".
+                Ignored by methods with a model of the truth, which predicts it.
             unknown: what to do with annotators who are not in the training corpus: "error";
                 "mean" of all with an answer in training; "drop"; "nearest": as the annotator whose
                 predicted answers agree best with their own (by concordance of ratings, or by the
-                share of equal answers); or "aggregate": as an annotator who learned the consensus,
-                if the method was fitted with `aggregate=True`. Annotators who are in the training
-                corpus but gave no answer are dropped by "drop"; with "error" they get the mean.
-                `notes_` names all of them. Ignored if the method is not `individual`.
+                share of equal answers); "aggregate": as an annotator who learned the consensus,
+                if the method was fitted with `aggregate=True`; or "attributes": by their attributes
+                in the source, if the method was fitted with `attributes`. Annotators who are in the
+                training corpus but gave no answer are dropped by "drop"; with "error" they get the
+                mean. `notes_` names all of them. Ignored if the method is not `individual`.
             enrolment: contents and answers of newcomers that "nearest" compares; the source if left
                 out. Answers to an item are never used to predict that item. Newcomers with fewer
                 than two answers to other items, or equal ratings only, get the mean.
@@ -300,11 +302,14 @@ class Method(ABC):
             if unknown == "aggregate":
                 aggregate = AggregateAnnotator(self._aggregate())
                 predictor = dataclasses.replace(predictor, stand_ins=aggregate)
+            elif unknown == "attributes":
+                stand_ins = self.stand_ins_by_attributes(corpus)
+                predictor = dataclasses.replace(predictor, stand_ins=stand_ins)
             elif unknown == "nearest":
                 enrolled = dataclasses.replace(predictor, corpus=enrolment or corpus)
                 both, foreign = np.r_[code, voters[1]], training.foreign and enrolment is None
-                stand_ins = nearest_annotators(enrolled, both, corpus, foreign)
-                predictor = dataclasses.replace(predictor, stand_ins=stand_ins)
+                nearest = nearest_annotators(enrolled, both, corpus, foreign)
+                predictor = dataclasses.replace(predictor, stand_ins=nearest)
             by_pair = predictor.answers(pairs, code)
             by_item = self.predict_items(corpus) if self.predicts_truth else predictor.mean(*voters)
             self.notes_ += predictor.notes(pairs, code)
@@ -328,6 +333,10 @@ class Method(ABC):
                 "annotator-onehot with aggregate=True (--set aggregate=true)"
             )
         return self.aggregate_code
+
+    def stand_ins_by_attributes(self, corpus: Corpus) -> StandIns:
+        """Predict annotators of a corpus without an answer in training by their attributes."""
+        raise no_attributes(self.name)
 
     @property
     def kde_(self) -> RatingKde | None:

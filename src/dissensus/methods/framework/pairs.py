@@ -12,9 +12,10 @@ from dissensus.corpus import Corpus
 from dissensus.errors import DataError, listed
 from dissensus.names import Names
 
-Unknown = Literal["error", "mean", "drop", "nearest", "aggregate"]
+Unknown = Literal["error", "mean", "drop", "nearest", "aggregate", "attributes"]
 Selection = Any  # "own", "all", a list of names, or (item, annotator) pairs of names
 
+KEPT = ("mean", "nearest", "attributes")  # with these, unknown annotators vote on their own items
 PAIRS_AT_ONCE = 1 << 18  # so that all items x all annotators never have to fit in memory
 
 
@@ -47,7 +48,7 @@ class TrainingAnnotators:
         answered: which of them gave an answer in training, (n_annotators,).
         foreign: whether a corpus to predict has other annotators, even if names are the same.
         hint: what an error about unknown annotators adds.
-        newcomers: the annotators of the enrolment corpus, whose answers are known.
+        newcomers: the annotators of the enrolment corpus, whose answers or attributes are known.
     """
 
     names: Names
@@ -64,7 +65,7 @@ class TrainingAnnotators:
     def codes(self, pairs: Pairs, unknown: Unknown) -> tuple[Pairs, np.ndarray]:
         """The pairs to predict, and the training code of each annotator, -1 without an answer.
 
-        With "nearest", -2 - n is the n-th of the newcomers.
+        With "nearest" and "attributes", -2 - n is the n-th of the newcomers.
 
         Args:
             unknown: what to do with annotators without an answer in training. "error" refuses
@@ -83,7 +84,7 @@ class TrainingAnnotators:
             )
         answered = np.r_[self.answered, False]  # the last one for code -1
         codes = np.where(answered[codes], codes, -1)
-        if unknown == "nearest":
+        if unknown in ("nearest", "attributes"):
             number = self.newcomers.find(pairs.names)
             codes = np.where((codes < 0) & (number >= 0), -2 - number, codes)
         code = codes[pairs.annotator]
@@ -141,13 +142,13 @@ def consensus_pairs(
     Args:
         own: each item with its own annotators. Items that are not among them, or all items if
             None, take all annotators with an answer in training.
-        unknown: "mean" and "nearest" keep own annotators without an answer in training (code
-            below 0); otherwise they are left out.
+        unknown: "mean", "nearest" and "attributes" keep own annotators without an answer in
+            training (code below 0); otherwise they are left out.
     """
     if own is None or not len(own):
         pairs = crossed(np.arange(n_items), training.known, training.names)
         return pairs, pairs.annotator
-    own, code = training.codes(own, unknown if unknown in ("mean", "nearest") else "drop")
+    own, code = training.codes(own, unknown if unknown in KEPT else "drop")
     rest = np.setdiff1d(np.arange(n_items), own.item)
     others = crossed(rest, training.known, training.names)
     item, code = np.r_[own.item, others.item], np.r_[code, others.annotator]

@@ -1,0 +1,209 @@
+"""Embeddings of annotators: formulas and losses in numpy, and annotators known by attributes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+import torch
+from scipy.special import softmax
+
+import dissensus as ds
+from dissensus import Corpus
+from dissensus.errors import DissensusError
+from dissensus.methods import AnnotatorEmbedding, AnnotatorHeads
+from dissensus.methods.annotator_embedding import EMBEDDING
+from dissensus.metrics import scores
+from dissensus.scales import Nominal
+from dissensus.testing import CHECKS, quick
+from dissensus.training import Outputs
+from tests.crowds import feature_crowd
+
+AART: dict[str, Any] = {"gated": False, "shrink": 0.1, "contrast": 0.1}
+
+
+def _with_attributes(corpus: Corpus, **columns: Any) -> Corpus:
+    attributes = {name: pa.array(values) for name, values in columns.items()}
+    return replace(corpus, annotator_attributes=attributes)
+
+
+@pytest.mark.parametrize(
+    "settings", [{}, {"embeddings": "annotations"}, {"embeddings": "both", **AART}], ids=str
+)
+def test_answers_are_those_of_the_formula(settings: dict[str, Any]) -> None:
+    corpus = feature_crowd(n_items=20)
+    fitted = quick(AnnotatorEmbedding(**settings)).fit(corpus)
+    weights = fitted.weights()
+    features = np.stack([corpus.contents["x"][code] for code in corpus.content["x"]])
+    values = (features - weights["vectors.mean"]) / weights["vectors.spread"]
+    hidden = values @ weights["first.0.weight"].T + weights["first.0.bias"]
+
+    def gated(number: int, features: np.ndarray, embedding: np.ndarray) -> np.ndarray:
+        if not settings.get("gated", True):
+            return embedding
+        of_item = weights[f"gates.{number}.of_item.weight"] @ features
+        of_embedding = weights[f"gates.{number}.of_embedding.weight"] @ embedding
+        return np.asarray((of_item @ of_embedding) * embedding)
+
+    pairs = fitted.predict(corpus, annotators="all")["q"].by_annotator
+    assert pairs is not None and pairs.distribution is not None
+    found = pairs.distribution.reshape(20, 4, 3)
+    annotator, answer = corpus["q"].annotator_codes("test"), corpus["q"].answer
+    for i in range(20):
+        for a in range(4):
+            inputs = hidden[i].astype(float)
+            if "own" in weights:
+                inputs = inputs + gated(0, hidden[i], weights["own"][a])
+            if "values_0" in weights:
+                mean = weights["values_0"][answer[annotator == a]].mean(axis=0)
+                inputs = inputs + gated(1, hidden[i], mean)
+            inputs = (inputs - inputs.mean()) / np.sqrt(inputs.var() + 1e-5)
+            inputs = np.maximum(inputs * weights["norm.weight"] + weights["norm.bias"], 0)
+            expected = softmax(weights["head_0.weight"] @ inputs + weights["head_0.bias"])
+            np.testing.assert_allclose(found[i, a], expected, rtol=1e-4, atol=1e-6)
+
+
+def test_losses_of_aart() -> None:
+    generator = np.random.default_rng(0)
+    embedding, raw = generator.normal(size=(6, 4)), generator.normal(size=(6, 3))
+    item, answer = np.array([0, 0, 0, 1, 1, 1]), np.array([2, 2, 0, 1, 1, 1])
+    weight = np.array([1.0, 1, 1, 1, 1, 0])  # the last one is padding
+    batch: Any = SimpleNamespace(
+        rows=SimpleNamespace(
+            item=torch.tensor(item),
+            answer={"q": torch.tensor(answer)},
+            weight={"q": torch.tensor(weight)},
+        )
+    )
+    outputs = Outputs({"q": torch.tensor(raw), EMBEDDING: torch.tensor(embedding)})
+    sizes: Any = SimpleNamespace(scales={"q": Nominal(("a", "b", "c"))})
+    losses = AnnotatorEmbedding(**AART).losses(sizes)
+    likelihood, shrink, contrast = (
+        float(value / total) for value, total in (loss.weighted(outputs, batch) for loss in losses)
+    )
+    log_shares = np.log(softmax(raw, axis=1))
+    assert likelihood == pytest.approx(-0.8 * log_shares[np.arange(5), answer[:5]].mean())
+    assert shrink == pytest.approx(0.1 * np.linalg.norm(embedding[:5], axis=1).mean())
+
+    def cosine(r: int, s: int) -> float:
+        norms = np.linalg.norm(embedding[r]) * np.linalg.norm(embedding[s])
+        return float(embedding[r] @ embedding[s] / norms)
+
+    each = [1 - cosine(0, 1), max(0, cosine(0, 2)), max(0, cosine(1, 2)), 1 - cosine(3, 4)]
+    assert contrast == pytest.approx(0.1 * np.mean(each))
+
+
+def test_contrast_brings_annotators_who_agree_together() -> None:
+    """Annotators 0 and 1 answer alike, as do 2 and 3."""
+    corpus = feature_crowd(n_items=200)
+    rows = corpus["q"]
+    of_pair = rows.annotator_codes("test") // 2
+    rows.answer[:] = np.where(of_pair == 0, rows.item % 3, (rows.item + 1) % 3)
+    fitted = AnnotatorEmbedding(encoder="features", gated=False, contrast=0.5).fit(corpus)
+    own = fitted.weights()["own"]
+    own = own / np.linalg.norm(own, axis=1, keepdims=True)
+    cosine = own @ own.T
+    assert min(cosine[0, 1], cosine[2, 3]) > 0.5 > cosine[:2, 2:].max()
+
+
+@pytest.mark.parametrize("promise", ["save and load", "stacked equals alone", "resume"])
+def test_promises_with_other_settings(promise: str) -> None:
+    CHECKS[promise](quick(AnnotatorEmbedding(embeddings="both", **AART)))
+
+
+# ---- attributes ----
+
+
+def _two_groups() -> Corpus:
+    """Twelve annotators of two groups, which give opposite answers."""
+    corpus = feature_crowd(n_items=300, n_annotators=12)
+    north = np.arange(12) % 2 == 0
+    rows = corpus["q"]
+    high = np.stack([corpus.contents["x"][c] for c in corpus.content["x"]])[rows.item, 0] > 0
+    rows.answer[:] = np.where(high == north[rows.annotator_codes("test")], 2, 0)
+    group = ["north" if of_annotator else "south" for of_annotator in north]
+    age = [30 + k if k % 3 else None for k in range(12)]
+    return _with_attributes(corpus, group=group, age=age, parts=[[k] for k in range(12)])
+
+
+def test_annotators_never_seen_are_predicted_by_their_attributes(tmp_path: Path) -> None:
+    corpus = _two_groups()
+    seen = [f"p{k}" for k in range(8)]
+    train = corpus.select(annotators=seen, items=np.arange(200))
+    test = corpus.select(annotators=["p8", "p9", "p10", "p11"], items=np.arange(200, 300))
+    fitted = AnnotatorEmbedding(encoder="features", attributes="group").fit(train)
+    by_attributes, of_all = (
+        scores(fitted.predict(test, unknown=how)["q"], test["q"])["annotator accuracy"]
+        for how in ("attributes", "mean")
+    )
+    assert of_all < 0.65 and by_attributes > 0.9
+    fitted.predict(test, unknown="attributes")
+    assert fitted.notes_ == [
+        "no answer in training from annotator 'p8', 'p9', 'p10', 'p11'; predicted as an annotator "
+        "with these attributes"
+    ]
+    fitted.save(tmp_path / "model")
+    loaded = ds.load(tmp_path / "model")
+    first, second = (m.predict(test, unknown="attributes")["q"] for m in (fitted, loaded))
+    np.testing.assert_array_equal(first.distribution, second.distribution)
+
+    strangers = _with_attributes(test, group=["west"] * 4, age=[None] * 4)
+    found = fitted.predict(strangers, unknown="attributes")["q"].by_annotator
+    mean = fitted.predict(strangers, unknown="mean")["q"].by_annotator
+    assert found is not None and mean is not None
+    np.testing.assert_array_equal(found.distribution, mean.distribution)
+    assert fitted.predict(test, unknown="drop")["q"].by_annotator is None
+
+
+def test_known_annotators_are_predicted_by_themselves() -> None:
+    corpus = _two_groups()
+    fitted = quick(AnnotatorEmbedding(attributes="all")).fit(corpus)
+    first, second = (
+        fitted.predict(corpus, unknown=how)["q"].distribution for how in ("error", "attributes")
+    )
+    np.testing.assert_array_equal(first, second)
+
+
+# ---- what is refused ----
+
+
+@pytest.mark.parametrize(
+    ("kind", "settings", "message"),
+    [
+        ("nominal", {"embeddings": "items"},
+         "embeddings must be one of annotator, annotations, both, not 'items'"),
+        ("nominal", {"shrink": 0.5, "contrast": 0.5},
+         "unseen must be at least 0 and below 1, shrink and contrast at least 0 and below 1 "
+         "together; found 0.1, 0.5 and 0.5"),
+        ("interval", {"embeddings": "both"},
+         "annotator-embedding: embeddings=both needs nominal or ordinal answers, but 'q' is "
+         "interval; set embeddings=annotator"),
+        ("interval", {"contrast": 0.1},
+         "annotator-embedding: contrast compares equal answers, but 'q' is interval; set "
+         "contrast=0"),
+        ("nominal", {"attributes": "height"},
+         "made-up: no annotator attribute 'height' with text or numbers; there are 'age'"),
+    ],
+)  # fmt: skip
+def test_settings_out_of_range(kind: str, settings: dict[str, Any], message: str) -> None:
+    corpus = _with_attributes(feature_crowd(kind), age=[1, 2, 3, 4])
+    with pytest.raises(DissensusError) as error:
+        quick(AnnotatorEmbedding(**settings)).fit(corpus)
+    assert str(error.value) == message
+
+
+@pytest.mark.parametrize("method", [AnnotatorEmbedding, AnnotatorHeads])
+def test_attributes_that_were_not_learned(method: Any) -> None:
+    corpus = feature_crowd()
+    fitted = quick(method()).fit(corpus)
+    with pytest.raises(DissensusError) as error:
+        fitted.predict(corpus, unknown="attributes")
+    assert str(error.value) == (
+        f"this {fitted.name} knows no attributes of annotators; train annotator-embedding with "
+        "attributes=all (--set attributes=all)"
+    )
