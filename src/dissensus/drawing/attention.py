@@ -34,6 +34,7 @@ from dissensus.scales import Interval, MultiLabel
 MOST_MAPS = 12  # annotators that are drawn if none are named
 GAP = 16  # between maps that stand side by side
 DARKEST = 0.75  # the share of the annotator's colour behind the word with most attention
+BLACK, DARKEST_BLACK = "#000000", 0.4  # on which letters can still be read
 CURVE = 40  # the height of a curve
 GIVEN, PREDICTED, PREDICTED_EDGE = "#444444", "#9ecae1", "#3182bd"  # bars of shares
 
@@ -173,7 +174,8 @@ def _words(text: str, one: Map, width: float) -> Panel:
     """The text with words the darker the more attention they have."""
     text = printable(text)
     shapes, top = _heading(one, width), _heading_height(one, width)
-    darkness = DARKEST * one.weight / one.weight.max()
+    darkest = DARKEST_BLACK if one.colour == BLACK else DARKEST
+    darkness = darkest * one.weight / one.weight.max()
     ends = one.places[:, 0].astype(int)
     for begin, end in text_lines(text, int(width / LETTER)):
         line = text[begin:end].rstrip()

@@ -250,12 +250,27 @@ def _check_annotators_without_answers(method: Method) -> None:
 
 
 def _check_attention(method: Method) -> None:
-    """Attention is refused by a method that does not have it."""
-    if method.shows_attention:
-        return
+    """Attention is refused by a method that does not have it; weights of a pair sum to 1."""
     corpus = _corpora(method)[0]
-    with _refused(ModelError, "attention that the method does not have"):
-        changed(method, {}).fit(corpus).predict(corpus, attention=True)
+    fitted = changed(method, {}).fit(corpus)
+    if not method.shows_attention:
+        with _refused(ModelError, "attention that the method does not have"):
+            fitted.predict(corpus, attention=True)
+        return
+    wanted = [("7", "p2"), ("3", "p0"), ("7", "p0")]
+    prediction = fitted.predict(corpus, annotators=wanted, attention=True)["q"]
+    for attention in prediction.attention:
+        maps = [attention.of_pair(pair) for pair in range(len(wanted))]
+        totals = np.array([weight.sum() for weight in maps])
+        _assert_close(totals, np.ones(len(wanted)), "the attention of a pair does not sum to 1")
+        assert min(weight.min() for weight in maps) >= 0, "attention is negative"
+        (alone,) = (
+            one
+            for one in fitted.predict(corpus, annotators=wanted[:1], attention=True)["q"].attention
+            if one.role == attention.role
+        )
+        message = "attention depends on the other pairs that are predicted"
+        _assert_close(alone.of_pair(0), maps[0], message)
 
 
 def _check_resume(method: Method) -> None:

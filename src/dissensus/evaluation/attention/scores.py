@@ -14,6 +14,7 @@ from dissensus.agreement import common_items, correlation_matrix, kappa_matrix
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError, listed
 from dissensus.evaluation.attention.deletion import FRACTIONS, deletion_confidence
+from dissensus.evaluation.significance.means import over_items
 from dissensus.metrics import (
     annotator_similarity,
     aopc,
@@ -40,6 +41,7 @@ FEWEST_ITEMS = 10  # common items of two annotators whose similarity counts
 MOST_ANNOTATORS = 200  # that are compared with one another: those with most predictions
 FREQUENT = 40  # marked items of an annotator who is also scored apart
 PERMUTATIONS = 999
+RESAMPLES = 2000
 NAN = float("nan")
 
 
@@ -55,7 +57,7 @@ class AttentionScore:
     against: str  # what the baseline is
     n: int  # compared
     unit: str  # what is counted: pairs, or annotators
-    p: float = NAN  # one-sided, of a permutation test
+    p: float = NAN  # of the difference: over items, or by permutation of annotators (one-sided)
 
 
 @dataclass(frozen=True)
@@ -183,6 +185,27 @@ class _Role:
             self.question, self.role, name, _mean(value), _mean(baseline), against, n, unit, p
         )
 
+    def paired(
+        self,
+        name: str,
+        value: np.ndarray,
+        baseline: np.ndarray,
+        against: str,
+        pairs: np.ndarray | None = None,
+    ) -> AttentionScore:
+        """A score of each pair against a baseline of the same pair, tested over items.
+
+        Args:
+            pairs: which they are; all if left out.
+        """
+        both = np.isfinite(value) & np.isfinite(baseline)
+        item = self.item if pairs is None else self.item[pairs]
+        value, baseline, units = value[both], baseline[both], self.corpus.units()[item[both]]
+        p = NAN
+        if len(np.unique(units)) > 1:
+            p = over_items(value, baseline, groups=units, resamples=RESAMPLES).p
+        return self.score(name, value, baseline, against, p=p)
+
     @property
     def role(self) -> str:
         return self.attention.role
@@ -210,17 +233,17 @@ class _Role:
         even = replace(self.attention, weight=np.ones_like(self.attention.weight))
         evenly = attention_by_part(even, item, known.start, known.stop)
         on_own = np.take_along_axis(by_part, own, axis=1)[:, 0]
-        on_own_evenly = np.take_along_axis(evenly, own, axis=1)[scored, 0]
+        on_own_evenly = np.take_along_axis(evenly, own, axis=1)[:, 0]
         name = "own part has most attention"
         return [
-            self.score(name, hits.hit, hits.chance[scored], "a part at random"),
+            self.paired(name, hits.hit, hits.chance, "a part at random"),
             self.score(
-                f"{name}, without knowing the annotator",
+                "the same, annotator unknown",
                 blind.hit,
                 hits.chance[scored],
                 "a part at random",
             ),
-            self.score("attention on own part", on_own[scored], on_own_evenly, "even attention"),
+            self.paired("attention on own part", on_own, on_own_evenly, "even attention"),
         ]
 
     # ---- spans that annotators marked ----
@@ -237,13 +260,14 @@ class _Role:
         other = _another(self.item, annotator, seed)
         auroc, f1, chance = self._against(marks.pairs, marks.marked, None)
         of_other, _, _ = self._against(marks.pairs, marks.marked, other)
-        both = np.isfinite(auroc) & np.isfinite(of_other)
         name, at_random = "AUROC of marked positions", "chance"
         another = "the map of another annotator of the item"
         scores = [
-            self.score(name, auroc, 0.5, at_random),
-            self.score(f"{name}, items with several", auroc[both], of_other[both], another),
-            self.score("F1 of the heaviest positions", f1, chance, "as many at random"),
+            self.paired(name, auroc, np.full(len(auroc), 0.5), at_random, marks.pairs),
+            self.paired(f"{name}, items with several", auroc, of_other, another, marks.pairs),
+            self.paired(
+                "F1 of the heaviest positions", f1, chance, "as many at random", marks.pairs
+            ),
         ]
         count = np.bincount(annotator[marks.pairs], minlength=self.corpus.n_annotators)
         frequent = count[annotator[marks.pairs]] >= FREQUENT
@@ -298,7 +322,7 @@ class _Role:
         labels = np.where(enough, matrix(rows), np.nan)
         found = similarity_alignment(alike.cosine, labels, PERMUTATIONS, seed)
         kind = "correlation" if isinstance(answers.scale, Interval) else "kappa"
-        name = f"similarity of attention and of labels ({kind})"
+        name = f"attention and {kind} of labels"
         unrelated: dict[str, Any] = {"against": "unrelated annotators", "unit": "annotators"}
         unrelated["n"] = found.annotators
         correlation, disparity = found.correlation, found.disparity
@@ -358,9 +382,10 @@ class _Role:
             )
             falls.append(aopc(whole, deleted))
         steps = ", ".join(f"{share:.0%}" for share in FRACTIONS)
-        name = "fall of confidence where attended is deleted (AOPC)"
+        name = "AOPC: fall of confidence by deletion"
         note = f"{self.role}: deleted {steps} of the positions of {len(pairs)} pairs"
-        return [self.score(name, falls[0], falls[1], "as much deleted at random")], [note]
+        attended, at_random = falls
+        return [self.paired(name, attended, at_random, "as much at random", pairs)], [note]
 
 
 def _another(item: np.ndarray, annotator: np.ndarray, seed: int) -> np.ndarray:

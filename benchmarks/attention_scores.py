@@ -1,0 +1,97 @@
+"""What is the attention of annotator-queries worth? Scores on simulated crowds and toxic_spans.
+
+    python benchmarks/attention_scores.py            # simulated text, images, sequences, ratings
+    python benchmarks/attention_scores.py --data DIR # and toxic_spans in DIR
+    python benchmarks/attention_scores.py --show
+
+Every corpus is fitted with several seeds, on training items; scores are those of test items, of all
+annotators. Rows that are done are kept: the same call resumes.
+"""
+
+import argparse
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import dissensus as ds
+from dissensus.evaluation import AttentionEvaluation, evaluate_attention
+from dissensus.methods import AnnotatorQueries
+from keeping import keep, kept
+
+NAME = "attention"
+PRESETS = ("text", "image", "sequence", "ratings")
+
+
+def corpora(name: str, options: argparse.Namespace) -> tuple[Any, Any]:
+    """Training and test items."""
+    if name in PRESETS:
+        simulate = ds.simulate.PRESETS[name]
+        whole = simulate(n_items=options.items + options.test, seed=1)
+        if name == "ratings":
+            whole = whole.select(questions=[next(iter(whole.questions))])
+        train = np.arange(whole.n_items) < options.items
+        return whole.select(items=train), whole.select(items=~train)
+    whole = ds.read(Path(options.data) / name)
+    order = np.random.default_rng(0).permutation(np.flatnonzero(whole.in_part("train")))
+    parts = order[: options.items], order[options.items : options.items + options.test]
+    return whole.select(items=np.sort(parts[0])), whole.select(items=np.sort(parts[1]))
+
+
+def scores(name: str, options: argparse.Namespace) -> list[dict[str, Any]]:
+    """The scores on a corpus, with the seconds of a fit."""
+    train, test = corpora(name, options)
+    own = name not in PRESETS  # a crowd of thousands: only those who labelled an item
+    predictions, begin = [], time.perf_counter()
+    methods = []
+    for seed in range(options.seeds):
+        method = AnnotatorQueries(init_seed=seed)
+        training = replace(method.training, seed=seed, epochs=options.epochs)
+        methods.append(method.set_params(training=training).fit(train))
+        predictions.append(
+            methods[-1].predict(
+                test, annotators="own" if own else "all", unknown="drop", attention=True
+            )
+        )
+        print(f"{name}, seed {seed}: {time.perf_counter() - begin:.0f} s", flush=True)
+    evaluation: AttentionEvaluation = evaluate_attention(
+        predictions[0], test, others=predictions[1:], method=methods[0], n_deleted=options.deleted
+    )
+    return [{"corpus": name, **row} for row in evaluation.to_dict()["scores"]]
+
+
+def show(rows: list[dict[str, Any]]) -> None:
+    for row in rows:
+        found = [row[key] for key in ("value", "baseline", "p")]
+        numbers = "  ".join("    -" if value is None else f"{value:5.3f}" for value in found)
+        print(f"{row['corpus']:12} {row['score']:48} {numbers}  {row['n']} {row['unit']}")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--show", action="store_true")
+    parser.add_argument("--data", default="")
+    parser.add_argument("--items", type=int, default=2000)
+    parser.add_argument("--test", type=int, default=300)
+    parser.add_argument("--epochs", type=int, default=12)
+    parser.add_argument("--seeds", type=int, default=2)
+    parser.add_argument("--deleted", type=int, default=100)
+    parser.add_argument("--only", default=",".join(PRESETS))
+    options = parser.parse_args()
+    rows = kept(NAME)["rows"]
+    if options.show:
+        show(rows)
+        return
+    for name in [*options.only.split(","), *(["toxic_spans"] if options.data else [])]:
+        if not name or any(row["corpus"] == name for row in rows):
+            continue
+        rows += scores(name, options)
+        command = f"attention_scores.py --items {options.items} --epochs {options.epochs}"
+        keep(NAME, command, {"test items": options.test, "seeds": options.seeds, "rows": rows})
+    show(rows)
+
+
+if __name__ == "__main__":
+    main()
