@@ -23,9 +23,9 @@ import json
 import sys
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -73,13 +73,12 @@ TUNED: list[dict[str, Any]] = [
 HEADS: list[dict[str, Any]] = [{}, {"training.epochs": 40}, {"hidden": (256,)}]
 
 
-@dataclass(frozen=True)
-class Part:
+class Part(NamedTuple):
     """A corpus, how it is read, and the settings to choose from."""
 
     preset: str
     method: str = "annotator-queries"
-    candidates: list[dict[str, Any]] = field(default_factory=lambda: SMALL + FURTHER)
+    candidates: list[dict[str, Any]] = SMALL + FURTHER
     encoder: str = "minilm"
 
 
@@ -158,8 +157,7 @@ def _pack_pictures(folder: Path) -> None:
 # ---- a part ----
 
 
-@dataclass(eq=False)
-class Data:
+class Data(NamedTuple):
     """A corpus in its parts; `places` of positions if the encoder does not know them."""
 
     train: Any
@@ -270,7 +268,7 @@ def _looked(
 # ---- all parts ----
 
 
-def tasks(names: list[str], seeds: int) -> Iterator[tuple[str, int | None]]:
+def tasks(names: list[str]) -> Iterator[tuple[str, int | None]]:
     """The candidates of each part, then its final fits (None)."""
     for name in names:
         yield from ((name, number) for number in range(len(PARTS[name].candidates)))
@@ -284,7 +282,8 @@ def run(given: argparse.Namespace) -> None:
     source = next((p for p in (path, KIT / NAME) if p.exists()), None)
     outcomes: dict[str, Any] = json.loads(source.read_text()) if source else {}
     data: dict[str, Data] = {}
-    for name, number in tasks(given.parts.split(","), given.seeds):
+    names = [n for n in given.parts.split(",") if n != "image" or (KIT / "pictures.npz").exists()]
+    for name, number in tasks(names):
         part, key = PARTS[name], f"{name}: {'final' if number is None else number}"
         if key in outcomes:
             continue
