@@ -7,7 +7,7 @@ import tarfile
 import tempfile
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 KINDS = ("*.json", "*.npz", "*.parquet")
@@ -59,7 +59,8 @@ def write_archive(folder: Path, archive: Path) -> None:
         for path in sorted(path for kind in KINDS for path in folder.rglob(kind)):
             inside = path.relative_to(folder)
             if not any(part.startswith(".") for part in inside.parts):
-                tar.add(path, str(inside), filter=_nobodys)
+                with suppress(FileNotFoundError):  # of a fit that has just ended
+                    tar.add(path, str(inside), filter=_nobodys)
     _divided(new, archive)
 
 
