@@ -253,3 +253,30 @@ def test_the_command_prints_and_keeps_the_scores(simulated: Corpus, tmp_path: Pa
     kept = json.loads((tmp_path / "scores.json").read_text())
     assert kept["method"] == "oracle" and kept["scores"][0]["value"] == 1
     assert CliRunner().invoke(app, [*arguments, "--json"]).stdout.startswith("{")
+
+
+@pytest.mark.slow
+def test_the_attention_of_a_trained_method_from_predictions_to_scores(tmp_path: Path) -> None:
+    corpus = ds.simulate.sequence(n_items=400, seed=1)
+    train, test = corpus.select(items=np.arange(360)), corpus.select(items=np.arange(360, 400))
+    train.save(tmp_path / "train")
+    replace(test, name="tested").save(tmp_path / "test")
+    paths = {name: str(tmp_path / name) for name in ("train", "test", "model", "answers")}
+    commands = [
+        ["train", paths["train"], "-o", paths["model"], "--method", "annotator-queries",
+         "--set", "training.epochs=30"],
+        ["predict", paths["model"], paths["test"], "-o", paths["answers"], "--annotators", "all",
+         "--same-annotators", "--attention"],
+        ["attention", paths["answers"], paths["test"], "--model", paths["model"], "--deleted", "40",
+         "-o", f"{tmp_path}/scores.json"],
+        ["draw", paths["test"], "--predictions", paths["answers"], "-o", f"{tmp_path}/items.svg"],
+    ]  # fmt: skip
+    for command in commands:
+        assert CliRunner().invoke(app, command, catch_exceptions=False).exit_code == 0, command
+    scores = json.loads((tmp_path / "scores.json").read_text())["scores"]
+    found = {score["score"]: score for score in scores}
+    own = found["own part has most attention"]
+    assert own["value"] > own["baseline"] + 0.1 and own["n"] == 400
+    deleted = found["AOPC: fall of confidence by deletion"]
+    assert deleted["value"] > deleted["baseline"] and deleted["n"] == 40
+    assert (tmp_path / "items.svg").read_text().count("predicted ") >= 40
