@@ -59,7 +59,9 @@ def scores(name: str, options: argparse.Namespace) -> list[dict[str, Any]]:
     evaluation: AttentionEvaluation = evaluate_attention(
         predictions[0], test, others=predictions[1:], method=methods[0], n_deleted=options.deleted
     )
-    return [{"corpus": name, **row} for row in evaluation.to_dict()["scores"]]
+    sizes = {"items": options.items, "test items": options.test, "epochs": options.epochs}
+    sizes["seeds"] = options.seeds
+    return [{"corpus": name, **sizes, **row} for row in evaluation.to_dict()["scores"]]
 
 
 def show(rows: list[dict[str, Any]]) -> None:
@@ -88,8 +90,7 @@ def main() -> None:
         if not name or any(row["corpus"] == name for row in rows):
             continue
         rows += scores(name, options)
-        command = f"attention_scores.py --items {options.items} --epochs {options.epochs}"
-        keep(NAME, command, {"test items": options.test, "seeds": options.seeds, "rows": rows})
+        keep(NAME, "attention_scores.py", {"rows": rows})
     show(rows)
 
 
