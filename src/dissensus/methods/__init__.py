@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from dissensus.methods.prior import Prior
     from dissensus.methods.repeated_label import RepeatedLabel
     from dissensus.methods.seed_ensemble import SeedEnsemble
+    from dissensus.methods.sim_label import SimLabel
     from dissensus.methods.single import Single
     from dissensus.methods.soft_label import SoftLabel
     from dissensus.methods.soft_label_mtl import SoftLabelMtl
@@ -59,6 +60,7 @@ __all__ = [
     "DLema",
     "Padl",
     "AnnotatorEmbedding",
+    "SimLabel",
     "Madl",
     "Method",
     "Prior",
@@ -92,6 +94,7 @@ METHODS: dict[str, tuple[str, str]] = {
     "base-heads": ("base_heads", "BaseHeads"),
     "d-lema": ("d_lema", "DLema"),
     "padl": ("padl", "Padl"),
+    "sim-label": ("sim_label", "SimLabel"),
     "crowd-layer": ("crowd_layer", "CrowdLayer"),
     "annotator-confusions": ("annotator_confusions", "AnnotatorConfusions"),
     "joint-em": ("joint_em", "JointEm"),

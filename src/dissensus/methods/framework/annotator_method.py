@@ -29,6 +29,11 @@ from dissensus.methods.framework.individual import PairPredictor
 from dissensus.methods.framework.pairs import TrainingAnnotators, consensus_pairs, own_pairs
 from dissensus.methods.framework.predicted_densities import PredictedRatings
 from dissensus.methods.framework.rating_losses import RatingLoss, check_ratings, rating_losses
+from dissensus.methods.framework.similar_annotators import (
+    cell_losses,
+    check_similar,
+    with_cells,
+)
 from dissensus.methods.framework.trained import ExamplesCache
 from dissensus.methods.framework.trunk_method import TrunkMethod
 from dissensus.training import Loss, Sizes
@@ -65,6 +70,9 @@ class AnnotatorMethod(TrunkMethod):
         aggregate: whether one more annotator is learned, whose answer to each item is the consensus
             of its annotators (the mean of interval ratings). It predicts unknown annotators
             (`predict(unknown="aggregate")`); it is not listed, and has no part in a consensus.
+        similar: above 0, pairs of item and annotator without an answer are learned too, with this
+            weight: from what is predicted for annotators who answered the item, weighted by their
+            agreement (kappa); after half of the epochs, certain ones become labels (SimLabel).
     """
 
     question_hidden: tuple[int, ...] = ()
@@ -77,6 +85,7 @@ class AnnotatorMethod(TrunkMethod):
     calibrate_by: Distance = "cross-entropy"
     held_out: float = 0.1
     aggregate: bool = False
+    similar: float = 0.0
     individual: ClassVar[bool] = True
     needs_rows: ClassVar[bool] = True
     most_: int = field(init=False, repr=False, default=1)  # annotators of an item
@@ -115,6 +124,8 @@ class AnnotatorMethod(TrunkMethod):
             raise ModelError(
                 "learn_temperature: a temperature is learned with a density; set objective=both"
             )
+        if self.similar:
+            check_similar(self, corpus, names)
         if self._chosen:
             check_held_out(self.held_out)
         if self.readout or self._chosen:
@@ -126,6 +137,8 @@ class AnnotatorMethod(TrunkMethod):
 
     def losses(self, sizes: Sizes) -> tuple[Loss, ...]:
         answers = rating_losses(sizes, self.loss) if self.objective != "density" else ()
+        if self.similar:
+            answers = (*answers, *cell_losses(sizes, self.similar))
         if self.objective == "answers":
             return answers
         density = annotator_density_loss(sizes, self.kde, self.most_, self._left_out(sizes))
@@ -145,7 +158,15 @@ class AnnotatorMethod(TrunkMethod):
 
     def rows(self, corpus: Corpus) -> Table:
         rows = super().rows(corpus)
-        return with_aggregate(rows, corpus, self.n_annotators - 1) if self.aggregate else rows
+        if self.aggregate:
+            rows = with_aggregate(rows, corpus, self.n_annotators - 1)
+        if self.similar:
+            rows = with_cells(rows, corpus, tuple(self.learned_.questions))
+        return rows
+
+    @property
+    def rows_key(self) -> tuple[Any, ...]:
+        return (*super().rows_key, self.similar > 0)
 
     def targets(self, corpus: Corpus) -> dict[str, np.ndarray]:
         if self.objective == "answers":

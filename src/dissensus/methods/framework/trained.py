@@ -91,6 +91,11 @@ class TrainedMethod(Method):
         """How many annotators the network has."""
         return len(self.learned_.annotators)
 
+    @property
+    def rows_key(self) -> tuple[Any, ...]:
+        """What the rows depend on, besides the corpus and the questions."""
+        return (self.n_annotators,)
+
     # ---- what a method overrides ----
 
     @abstractmethod
@@ -233,8 +238,9 @@ class TrainedMethod(Method):
         del config["n_answers"]  # older checkpoints do not know it; the data have a digest
         training = config["settings"]["training"]
         training.pop("save_every")
-        if not config["settings"].get("aggregate"):
-            config["settings"].pop("aggregate", None)
+        for name in ("aggregate", "similar"):
+            if not config["settings"].get(name):
+                config["settings"].pop(name, None)
         for name in LATER:  # older checkpoints do not know them
             if training[name] == getattr(Training, name):
                 training.pop(name)
@@ -257,7 +263,7 @@ class TrainedMethod(Method):
             id(corpus),
             repr(
                 (type(self), self.encoder, self.tune, self.pools, self.learned_.questions)
-                + (self.training.device, self.n_annotators)
+                + (self.training.device, *self.rows_key)
             ),
         )
         if key not in cache:
