@@ -312,6 +312,20 @@ def test_only_a_folder_with_attention_has_its_format_number(tmp_path: Path) -> N
     assert [front["questions"][0]["attention"] for front in fronts] == [["text", "image"], None]
 
 
+def test_maps_that_questions_share_are_written_once(tmp_path: Path) -> None:
+    one = prediction(SCALE_OF["nominal"])
+    other = replace(prediction(SCALE_OF["nominal"], seed=1), attention=one.attention)
+    apart = prediction(SCALE_OF["ordinal"])
+    predictions = Predictions({"a": one, "b": other, "c": apart}, "m", "c")
+    predictions.save(tmp_path / "answers")
+    names = sorted(path.name for path in (tmp_path / "answers").glob("*.attention-0.parquet"))
+    assert names == ["question-0.attention-0.parquet", "question-2.attention-0.parquet"]
+    again = Predictions.load(tmp_path / "answers")
+    for question, written in predictions.items():
+        assert_same(written, again[question])
+    assert again["a"].attention[0] is again["b"].attention[0]
+
+
 def test_a_folder_with_places_for_each_pair_is_read(tmp_path: Path) -> None:
     made = prediction(SCALE_OF["nominal"])
     text = made.attention[0]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -74,9 +75,13 @@ class Predictions(Mapping[str, Prediction]):
     def save(self, path: str | Path) -> None:
         """Write a folder, whole or not at all."""
         with writing(path, "predictions") as folder:
-            fronts = []
+            fronts, written = [], list[Prediction]()
             for number, (question, prediction) in enumerate(self.items()):
-                fronts.append(write_prediction(folder, number, question, prediction))
+                same = _with_same_maps(prediction, written)
+                written.append(prediction)
+                kept = prediction if same is None else replace(prediction, attention=())
+                entry = write_prediction(folder, number, question, kept)
+                fronts.append(entry if same is None else entry | {"attention of": same})
             front = {"method": self.method, "corpus": self.corpus, "questions": fronts}
             number = FORMAT
             if self.densities:
@@ -93,9 +98,20 @@ class Predictions(Mapping[str, Prediction]):
         folder = Path(path)
         front = read_json(folder, "predictions")
         with reading(folder):
-            by_question = {
-                q["name"]: read_prediction(folder, n, q) for n, q in enumerate(front["questions"])
-            }
+            by_question: dict[str, Prediction] = {}
+            for number, entry in enumerate(front["questions"]):
+                prediction = read_prediction(folder, number, entry)
+                if "attention of" in entry:
+                    other = front["questions"][entry["attention of"]]["name"]
+                    prediction = replace(prediction, attention=by_question[other].attention)
+                by_question[entry["name"]] = prediction
             entries = enumerate(front.get("densities", []))
             densities = [read_density(folder, *pair) for pair in entries]
             return cls(by_question, front["method"], front["corpus"], densities)
+
+
+def _with_same_maps(prediction: Prediction, others: Sequence[Prediction]) -> int | None:
+    """The first of other predictions that shares its maps, which are written once."""
+    own = list(map(id, prediction.attention))
+    same = (at for at, other in enumerate(others) if own == list(map(id, other.attention)))
+    return next(same, None) if own else None
