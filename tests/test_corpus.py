@@ -783,3 +783,13 @@ def test_saving_over_a_corpus_replaces_it_and_over_anything_else_is_refused(
         f"{tmp_path / 'theirs'}: already exists and is not a dissensus corpus folder; "
         "choose another path"
     )
+
+
+def test_labels_are_dropped_from_some_items_only() -> None:
+    rows = [(f"t{k}", name, "yes") for k in range(20) for name in ("ann", "bob")]
+    answers = Annotations.from_rows(rows)
+    parts = {"official": ["train"] * 10 + ["test"] * 10}
+    corpus = Corpus.build("mine", answers.items, {"q": answers}, splits=parts)
+    kept = corpus.drop_labels(0.4, items=corpus.in_part("train"))
+    for part, n_answers in (("train", 6), ("test", 10)):
+        assert kept.part(part)["q"].per_annotator().tolist() == [n_answers] * 2

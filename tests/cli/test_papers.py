@@ -93,7 +93,7 @@ def answers(out: Path) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["bert"], "no paper 'bert'; there are 'soft-labels', 'seedbert', 'individual'"),
+        (["bert"], "no paper 'bert'; there are 'soft-labels', 'seedbert', 'individual', 'qumatl'"),
         (["soft-labels"], "name DATA and an output folder with -o, or a folder to --show"),
         (["soft-labels", "d", "--show", "o"], "--show trains nothing; leave DATA and -o out"),
     ],

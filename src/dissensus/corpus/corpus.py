@@ -270,25 +270,38 @@ class Corpus(CorpusFields):
             )
         return self.select(items=~test), self.select(items=test)
 
-    def drop_labels(self, share: float, seed: int = 0) -> Corpus:
+    def drop_labels(self, share: float, seed: int = 0, items: Any | None = None) -> Corpus:
         """Drop this share of every annotator's answers, at random.
 
         The share counts pairs of item and annotator: the answers of a pair are dropped from all
         questions or from none. Anonymous answers are dropped one by one, those of one response
         together. A rationale is dropped with its answer.
+
+        Args:
+            items: those whose answers are counted and dropped, as in `select`; all if left out.
+                For example, `corpus.in_part("train")`.
         """
         if not 0 <= share < 1:
             raise DataError(f"share must be 0 or more and below 1, found {share}")
-        pairs = dropped_keys(self.questions, pair_of, share, seed)
-        responses = dropped_keys(self.questions, response_of, share, seed)
+        counted = self.questions
+        if items is not None:
+            codes = _codes(items, self.items, "item")
+            counted = {q: a.take(np.isin(a.item, codes)) for q, a in counted.items()}
+        pairs = dropped_keys(counted, pair_of, share, seed)
+        responses = dropped_keys(counted, response_of, share, seed)
         kept = {}
         for question, answers in self.questions.items():
             if (pair := pair_of(answers)) is not None:
                 kept[question] = answers.take(~np.isin(pair, pairs))
             elif (response := response_of(answers)) is not None:
                 kept[question] = answers.take(~np.isin(response, responses))
-            else:
+            elif items is None:
                 kept[question] = thinned(answers, share, seed)
+            else:
+                raise DataError(
+                    f"{self.name}: annotators of {question!r} are anonymous; their answers to some "
+                    "items cannot be dropped alone: select the items first"
+                )
         rationales = of_answers(self.rationales, self.questions, kept)
         return replace(self, questions=kept, rationales=rationales)
 

@@ -50,6 +50,7 @@ PAPERS: dict[str, Entry] = {
         (Option("hypothesis", "Show a saved study of the paper's hypothesis.", shows=True),),
     ),
     "individual": Entry("dissensus.papers.individual"),
+    "qumatl": Entry("dissensus.papers.qumatl"),
 }
 
 

@@ -1,0 +1,93 @@
+"""Zhang et al. (2025) on public panels of annotators, five seeds of every condition, on a GPU.
+
+    make gpu-kit RUN=qumatl                              texts and MiniLM, and vectors of speech
+    python benchmarks/gpu/qumatl.py run OUT --seconds 480
+    cp OUT/qumatl.tar.gz gpu-kit/qumatl/                 to resume on another machine
+    python benchmarks/gpu/qumatl.py keep OUT/qumatl.tar.gz       into benchmarks/results
+    python benchmarks/gpu/qumatl.py show
+    dissensus papers qumatl --show benchmarks/results/qumatl.json      the same
+
+The same fits as `dissensus papers qumatl`. OUT/qumatl.tar.gz holds all outcomes and is written
+twice a minute, so a run that is killed loses little. A run resumes from that archive, or from one
+in the kit.
+"""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from paper_runs import Script, typed_settings
+
+SCRIPT = Script("qumatl", __doc__)
+FRAMES = "frames.npz"
+LEFT_OUT = ("faces_3dsk", "ArMIS", "labelme_crowds")  # printed only; a CPU runs them
+
+
+def pack(folder: Path, data: Path) -> None:
+    """The corpora; MiniLM for the texts; speech as vectors, in half precision."""
+    from kit import pack_minilm
+
+    from dissensus.papers.qumatl import PAPER
+    from dissensus.papers.qumatl.corpora import SPEECH
+
+    texts: list[str] = []
+    corpora = PAPER.read(data)
+    for name, corpus in corpora.items():
+        if name in LEFT_OUT:
+            continue
+        if name == SPEECH:
+            corpus = PAPER.sources[name].prepared(corpus)
+            values = corpus.contents["speech"].values
+            vectors = values.flatten().flatten().to_numpy().astype(np.float16)
+            lengths = np.diff(values.offsets.to_numpy())
+            folder.mkdir(parents=True, exist_ok=True)
+            np.savez_compressed(folder / FRAMES, vectors=vectors, lengths=lengths)
+            corpus = replace(corpus, contents={}, content={})
+        else:
+            for contents in corpus.contents.values():
+                if contents.kind == "text":
+                    texts += contents.values.to_pylist()
+        corpus.save(folder / "corpora" / name)
+    pack_minilm(folder / "minilm", texts)
+    SCRIPT.pack_commit(folder)
+
+
+def corpora_of(given: argparse.Namespace) -> dict[str, Any]:
+    """The corpora of the kit; speech has its vectors back."""
+    import pyarrow as pa
+
+    from dissensus.contents import Contents
+    from dissensus.papers.qumatl.corpora import SPEECH
+
+    corpora = SCRIPT.corpora(items=given.items)
+    frames = np.load(SCRIPT.kit / FRAMES)
+    width = len(frames["vectors"]) // int(frames["lengths"].sum())
+    flat = frames["vectors"].astype(np.float32)
+    vectors = pa.FixedSizeListArray.from_arrays(flat, width).cast(pa.list_(pa.float32()))
+    offsets = np.append(0, np.cumsum(frames["lengths"])).astype(np.int32)
+    speech = Contents("features", pa.ListArray.from_arrays(offsets, vectors))
+    spoken = corpora[SPEECH]
+    of_item = {name: code for code, name in enumerate(SCRIPT.corpora([SPEECH])[SPEECH].items)}
+    content = {"speech": np.array([of_item[name] for name in spoken.items], np.int32)}
+    return corpora | {SPEECH: replace(spoken, contents={"speech": speech}, content=content)}
+
+
+def run(given: argparse.Namespace) -> None:
+    corpora = corpora_of(given)
+    kinds = {name: {c.kind for c in corpus.contents.values()} for name, corpus in corpora.items()}
+    for condition in SCRIPT.paper.named(given.conditions, tuple(corpora)):
+        minilm = [("encoder", str(SCRIPT.kit / "minilm"))] * (kinds[condition.corpus] == {"text"})
+        settings = minilm + typed_settings(given)
+        SCRIPT.run(given, corpora=corpora, conditions=[condition], settings=settings)
+
+
+def main() -> None:
+    SCRIPT.main(SCRIPT.options(seconds=480, processes=4, runs=None), run)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,46 @@
+"""The models: the paper's and its baselines, on one frozen encoder, and ours."""
+
+from __future__ import annotations
+
+from dissensus.papers.framework.models import Model
+
+QUERIES, BASE, HEADS = "queries", "base", "heads"
+TUNED = {
+    "tune": "all",
+    "training.encoder_learning_rate": 5e-5,
+    "training.learning_rate": 1e-3,
+    "training.epochs": 8,
+}
+
+_BASELINES = {
+    BASE: Model("Base", "base-heads"),
+    "d-lema": Model("D-LEMA", "d-lema"),
+    "padl": Model("PADL", "padl"),
+    "madl": Model("MaDL", "madl"),
+}
+_FURTHER = {
+    "embedding": Model("Annotator embedding", "annotator-embedding"),
+    HEADS: Model("Annotator heads", "annotator-heads"),
+}
+_OURS = {QUERIES: Model("Annotator queries", "annotator-queries")}
+_TUNED = {
+    f"{name}-tuned": Model(f"{words}, encoder tuned", method, TUNED)
+    for name, words, method in (
+        (HEADS, "Annotator heads", "annotator-heads"),
+        (QUERIES, "Annotator queries", "annotator-queries"),
+    )
+}
+_ABLATIONS = {
+    "unified": Model("w/ U-cls", "annotator-queries", {"classifier": "shared"}),
+    "alone": Model("w/o S-Attn", "annotator-queries", {"self_attention": False}),
+    "pre-mv": Model("Pre-mv", "annotator-queries", {"learn": "majority"}),
+    "post-mv": Model("Post-mv", "annotator-queries", {"vote": "majority"}),
+}
+_FLOORS = {
+    "prior": Model("Prior", "prior"),
+    "annotator-majority": Model("Each annotator's most frequent answer", "annotator-majority"),
+}
+MODELS: dict[str, Model] = _BASELINES | _FURTHER | _OURS | _TUNED | _ABLATIONS | _FLOORS
+COMPARED = (*_BASELINES, *_FURTHER, *_OURS, *_FLOORS)
+ABLATED = (QUERIES, *_ABLATIONS)
+OF_TUNED = tuple(_TUNED)
