@@ -39,27 +39,31 @@ SMALL: list[dict[str, Any]] = [
     {
         "width": width,
         "dropout": dropout,
-        "layer_dropout": layer_dropout,
+        "vector_dropout": vector_dropout,
         "training.learning_rate": rate,
         "training.epochs": epochs,
     }
-    for width, dropout, layer_dropout, (rate, epochs) in itertools.product(
-        (64, 128), (0.1, 0.5), (0.0, 0.2), ((1e-3, 30), (3e-3, 12))
+    for width, dropout, vector_dropout, (rate, epochs) in itertools.product(
+        (64, 128), (0.1, 0.3), (0.0, 0.1), ((1e-3, 40), (3e-3, 15))
     )
 ]
+BASE = {"width": 64, "dropout": 0.3, "vector_dropout": 0.1}
 FURTHER: list[dict[str, Any]] = [
-    {},
-    {"self_attention": False},
-    {"common": False},
-    {"classifier": "shared"},
-    {"average": "annotator"},
-    {"standardise": False},
-    {"inner": 256},
-    {"layers": 2, "heads": 4, "inner": 256, "cross_every": 1},
-    {"training.averaged": 0.5},
-    {"training.weight_decay": 1.0},
-    {"training.batch_size": 128},
-    {"width": 32},
+    BASE | {"training.learning_rate": 3e-3, "training.epochs": 20} | changed
+    for changed in (
+        {"self_attention": False},
+        {"common": False},
+        {"classifier": "shared"},
+        {"average": "annotator"},
+        {"standardise": False},
+        {"inner": 256},
+        {"layers": 2, "heads": 4, "inner": 256, "cross_every": 1},
+        {"layer_dropout": 0.1},
+        {"training.averaged": 0.5},
+        {"training.weight_decay": 0.5},
+        {"training.weight_decay": 0.5, "training.averaged": 0.5, "standardise": False},
+        {"width": 32},
+    )
 ]
 TUNED: list[dict[str, Any]] = [
     {

@@ -28,6 +28,8 @@ class QueryMethod(AnnotatorMethod):
             0 leaves out its linear layers). Every `cross_every`-th layer attends to contents.
         self_attention: whether queries attend to one another. With one layer they do so before
             they have seen the item.
+        vector_dropout: of the dimensions of the vectors that are attended to, the same ones at all
+            positions of an item.
         layer_dropout: of the Q-Former.
         projection: the width of a linear layer behind the Q-Former; 0: there is none.
         normalise: whether vectors have length 1 behind it.
@@ -60,6 +62,7 @@ class QueryMethod(AnnotatorMethod):
     inner: int = 0
     cross_every: int = 2
     self_attention: bool = True
+    vector_dropout: float = 0.0
     layer_dropout: float = 0.0
     projection: int = 0
     normalise: bool = False
@@ -98,7 +101,7 @@ class QueryMethod(AnnotatorMethod):
         least_1 = {"panel": self.panel, "rank": self.rank}
         wrong = {name: value for name, value in least_1.items() if value < 1}
         wrong |= {"projection": self.projection} if self.projection < 0 else {}
-        for name in ("layer_dropout", "dropout"):
+        for name in ("vector_dropout", "layer_dropout", "dropout"):
             wrong |= {name: getattr(self, name)} if not 0 <= getattr(self, name) < 1 else {}
         if wrong:
             values = ", ".join(f"{name} = {value}" for name, value in wrong.items())

@@ -180,6 +180,7 @@ class QueryNet(Network):
             method.self_attention,
             method.layer_dropout,
         )
+        self.vector_dropout = Dropout(method.vector_dropout)
         self.projection = nn.Linear(width, method.projection) if method.projection else None
         self.normalises, self.dropout = method.normalise, Dropout(method.dropout)
         if method.classifier_of(n_annotators) == "low-rank":
@@ -271,9 +272,12 @@ class QueryNet(Network):
             vectors.append(reader(own, None if focus is None else chosen))
             masks.append(mask)
         lengths = [mask.shape[1] for mask in masks]
-        if len(masks) == 1:
-            return Read(vectors[0], masks[0], lengths)
-        return Read(torch.cat(vectors, dim=1), torch.cat(masks, dim=1), lengths)
+        joined, mask = vectors[0], masks[0]
+        if len(masks) > 1:
+            joined, mask = torch.cat(vectors, dim=1), torch.cat(masks, dim=1)
+        if self.training and self.vector_dropout.p:
+            joined = joined * self.vector_dropout(torch.ones_like(joined[:, 0])).unsqueeze(1)
+        return Read(joined, mask, lengths)
 
     def rows_of(self, batch: Batch) -> Rows:
         """Where each row's query is: among those of all annotators, or in a crowd, among those of
