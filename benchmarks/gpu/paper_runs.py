@@ -104,11 +104,12 @@ class Script:
             items: only so many of each, spread over the corpus.
         """
         from dissensus import Corpus
+        from dissensus.papers.framework.corpora import some_items
 
         paths = sorted((self.kit / "corpora").iterdir())
         corpora = {p.name: Corpus.load(p) for p in paths if needed is None or p.name in needed}
         if items:
-            corpora = {name: _some(corpus, items) for name, corpus in corpora.items()}
+            corpora = {name: some_items(corpus, items) for name, corpus in corpora.items()}
         print(f"{time.monotonic() - BEGAN:.0f} s to read", flush=True)
         return corpora
 
@@ -162,12 +163,6 @@ def keep_folder(paper: ModuleType, done: Path, results: Path) -> None:
     """Write the report on a folder of outcomes."""
     results.write_text(paper.to_json(paper.report(done)), encoding="utf-8")
     print(paper.shown(paper.report(results)), end="")
-
-
-def _some(corpus: Any, n: int) -> Any:
-    import numpy as np
-
-    return corpus.select(items=np.unique(np.linspace(0, corpus.n_items - 1, n).astype(int)))
 
 
 # ---- counts ----

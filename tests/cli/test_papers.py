@@ -52,6 +52,20 @@ def test_trained_gone_on_with_and_shown_again(run: Run, data: Path, tmp_path: Pa
     assert content["command"].startswith("dissensus papers soft-labels ")
 
 
+def test_few_items_to_try_a_paper_out(run: Run, data: Path, tmp_path: Path) -> None:
+    few = ("--conditions", "stemming", "--runs", 1, "--items", 20, "--json")
+    ended = run(*typed(data, tmp_path / "few", *few))
+    assert ended.code == 0, ended.err
+    content = json.loads(ended.out)
+    assert content["conditions"]["stemming"]["n_items"] == 20
+    assert "--runs 1 --items 20" in content["command"]
+    whole = run(*typed(data, tmp_path / "whole", "--conditions", "stemming", "--time-limit", "0s"))
+    assert whole.err.splitlines()[0] == (
+        "soft-labels: stemming; on a CPU this takes hours. "
+        "To try it out, add --items 60 --runs 1 --set training.epochs=1."
+    )
+
+
 def dateless(text: str) -> str:
     """A text without the minute in which it was printed."""
     return re.sub(r"\d{4}-\d\d-\d\d \d\d:\d\d", "", text)

@@ -17,6 +17,7 @@ from dissensus.cli.compare import UNFINISHED, seconds
 from dissensus.errors import DataError, Unfinished
 from dissensus.papers import PAPERS, Option
 from dissensus.papers import paper as paper_named
+from dissensus.papers.framework.corpora import some_items
 
 
 def with_options_of_papers(command: Callable[..., None]) -> Callable[..., None]:
@@ -75,6 +76,10 @@ def papers(
         int | None,
         typer.Option(help="Number of runs (default: as many as in the paper)."),
     ] = None,
+    items: Annotated[
+        int | None,
+        typer.Option(min=1, help="Use only this many items of each corpus, to try a paper out."),
+    ] = None,
     set_: Annotated[
         list[str] | None,
         typer.Option(
@@ -85,7 +90,8 @@ def papers(
         int | None, typer.Option(help="Number of processes (default: one for each processor).")
     ] = None,
     time_limit: Annotated[
-        str | None, typer.Option(help="Time to finish within, e.g. 90s, 10m or 2h.")
+        str | None,
+        typer.Option(help="Time after which no new fit begins, e.g. 90s, 10m or 2h."),
     ] = None,
     show: Annotated[
         Path | None, typer.Option(help="Show the results of a folder or file; nothing is trained.")
@@ -119,7 +125,7 @@ def papers(
             "--conditions": conditions,
             **{f"--{n}": path for n, path in own.items()},
         }
-        typed |= {"--runs": runs}
+        typed |= {"--runs": runs, "--items": items}
         words = ["dissensus", "papers", paper, str(data)]
         for option, value in typed.items():
             words += [option, str(value)] if value is not None else []
@@ -128,10 +134,18 @@ def papers(
         limit = seconds(time_limit, "--time-limit")
         settings = [_setting(text) for text in set_ or []]
         corpora = chosen.read(data)
+        if items is not None:
+            corpora = {name: some_items(corpus, items) for name, corpus in corpora.items()}
+        named = chosen.named(conditions, tuple(corpora))
+        if items is None and runs is None:
+            console.say(
+                f"{paper}: {', '.join(condition.name for condition in named)}; on a CPU this takes "
+                "hours. To try it out, add --items 60 --runs 1 --set training.epochs=1."
+            )
         try:
             chosen.run(
                 corpora,
-                chosen.named(conditions, tuple(corpora)),
+                named,
                 output,
                 runs=runs,
                 processes=processes,

@@ -91,6 +91,16 @@ def test_without_a_reference_nothing_is_compared() -> None:
     assert "Difference" not in to_text(found)
 
 
+def test_methods_left_out_for_one_reason_share_a_note() -> None:
+    results = comparison()
+    left_out = {"single-2": "no texts", "annotator-heads": "no ids", "soft-label": "no texts"}
+    results = replace(results, about=replace(results.about, left_out=left_out))
+    assert table(results, metrics=["accuracy"]).notes[:2] == (
+        "single-2, soft-label left out: no texts",
+        "annotator-heads left out: no ids",
+    )
+
+
 def test_what_was_left_out_or_ended_badly_is_said() -> None:
     found = table(comparison(broken=True), metrics=["accuracy"], reference="single")
     assert found.notes == (

@@ -284,7 +284,10 @@ def _grouped(names: dict[str, list[str]]) -> str:
 
 def _fit_notes(results: Results) -> list[str]:
     """Notes on methods that were left out, and on fits that failed or diverged."""
-    notes = [f"{method} left out: {why}" for method, why in results.about.left_out.items()]
+    methods_of: dict[str, list[str]] = {}
+    for method, why in results.about.left_out.items():
+        methods_of.setdefault(why, []).append(method)
+    notes = [f"{', '.join(methods)} left out: {why}" for why, methods in methods_of.items()]
     for method in results.about.methods:
         counts = results.counts(method)
         bad = [fit for fit in results.of(method) if fit.status != "ok"]

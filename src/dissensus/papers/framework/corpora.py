@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol, TypeVar
 
+import numpy as np
+
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError
 
@@ -39,6 +41,12 @@ class Source:
 
 
 S = TypeVar("S", bound=InFolder)
+
+
+def some_items(corpus: Corpus, n: int) -> Corpus:
+    """So many items, spread evenly over the corpus: for trying out."""
+    chosen = np.unique(np.linspace(0, corpus.n_items - 1, n).astype(int))
+    return corpus.select(items=chosen)
 
 
 def read_sources(data: Path, sources: Mapping[str, S]) -> dict[str, Corpus]:
