@@ -25,24 +25,26 @@ NAME = "attention"
 PRESETS = ("text", "image", "sequence", "ratings")
 
 
-def corpora(name: str, options: argparse.Namespace) -> tuple[Any, Any]:
-    """Training and test items."""
+def corpora(name: str, options: argparse.Namespace) -> tuple[Any, Any, Any]:
+    """Training items, test items, and the corpus that predictions are compared with."""
     if name in PRESETS:
         simulate = ds.simulate.PRESETS[name]
         whole = simulate(n_items=options.items + options.test, seed=1)
         if name == "ratings":
             whole = whole.select(questions=[next(iter(whole.questions))])
         train = np.arange(whole.n_items) < options.items
-        return whole.select(items=train), whole.select(items=~train)
+        test = whole.select(items=~train)
+        return whole.select(items=train), test, test
     whole = ds.read(Path(options.data) / name)
     order = np.random.default_rng(0).permutation(np.flatnonzero(whole.in_part("train")))
     parts = order[: options.items], order[options.items : options.items + options.test]
-    return whole.select(items=np.sort(parts[0])), whole.select(items=np.sort(parts[1]))
+    train, test = (whole.select(items=np.sort(part)) for part in parts)
+    return train, test, whole
 
 
 def scores(name: str, options: argparse.Namespace) -> list[dict[str, Any]]:
     """The scores on a corpus, with the seconds of a fit."""
-    train, test = corpora(name, options)
+    train, test, known = corpora(name, options)
     own = name not in PRESETS  # a crowd of thousands: only those who labelled an item
     predictions, begin = [], time.perf_counter()
     methods = []
@@ -57,7 +59,7 @@ def scores(name: str, options: argparse.Namespace) -> list[dict[str, Any]]:
         )
         print(f"{name}, seed {seed}: {time.perf_counter() - begin:.0f} s", flush=True)
     evaluation: AttentionEvaluation = evaluate_attention(
-        predictions[0], test, others=predictions[1:], method=methods[0], n_deleted=options.deleted
+        predictions[0], known, others=predictions[1:], method=methods[0], n_deleted=options.deleted
     )
     sizes = {"items": options.items, "test items": options.test, "epochs": options.epochs}
     sizes["seeds"] = options.seeds
@@ -69,6 +71,33 @@ def show(rows: list[dict[str, Any]]) -> None:
         found = [row[key] for key in ("value", "baseline", "p")]
         numbers = "  ".join("    -" if value is None else f"{value:5.3f}" for value in found)
         print(f"{row['corpus']:12} {row['score']:48} {numbers}  {row['n']} {row['unit']}")
+
+
+COLUMNS = {  # of the table in docs/metrics.md: the score, and whether its baseline is shown
+    "own part": ("own part has most attention", True),
+    "marked positions, AUROC": ("AUROC of marked positions", False),
+    "AOPC": ("AOPC: fall of confidence by deletion", True),
+    "stability, cosine": ("stability over seeds, cosine", True),
+    "attention and kappa, correlation": ("attention and kappa of labels, correlation", False),
+}
+
+
+def table(rows: list[dict[str, Any]]) -> str:
+    """The kept scores as the table of docs/metrics.md, baselines in brackets."""
+    lines = ["| corpus | training items | " + " | ".join(COLUMNS) + " |"]
+    lines.append("|---" * (len(COLUMNS) + 2) + "|")
+    for corpus in dict.fromkeys(row["corpus"] for row in rows):
+        own = {row["score"]: row for row in rows if row["corpus"] == corpus}
+        cells = [corpus, f"{next(iter(own.values()))['items']:,}"]
+        for score, compared in COLUMNS.values():
+            row = own.get(score, {"value": None})
+            if row["value"] is None:
+                cells.append("-")
+            else:
+                chance = f" ({row['baseline']:.2f})" if compared else ""
+                cells.append(f"{row['value']:.2f}{chance}")
+        lines.append("| " + " | ".join(cells) + " |")
+    return "\n".join(lines)
 
 
 def main() -> None:
@@ -85,6 +114,7 @@ def main() -> None:
     rows = kept(NAME)["rows"]
     if options.show:
         show(rows)
+        print(table(rows))
         return
     for name in [*options.only.split(","), *(["toxic_spans"] if options.data else [])]:
         if not name or any(row["corpus"] == name for row in rows):

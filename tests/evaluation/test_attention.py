@@ -109,6 +109,16 @@ def test_random_attention_scores_as_chance(simulated: Corpus) -> None:
         evaluation.value("x")
 
 
+def test_annotators_with_many_answers_are_also_scored_apart(simulated: Corpus) -> None:
+    answers = simulated["emotion"]
+    few = (answers.annotator_codes("") != 0) | (answers.item < 40)  # the first annotator has few
+    corpus = replace(simulated, questions={"emotion": answers.take(few)})
+    found = by_name(evaluate_attention(known(simulated), corpus).scores)
+    every = found["AUROC of marked positions"]
+    often = found["AUROC of marked positions, annotators with 40 answers"]
+    assert every.n == 600 and often.n == 540 and often.baseline == 0.5
+
+
 def test_a_selection_in_another_order_has_the_same_scores(simulated: Corpus) -> None:
     some = simulated.select(items=np.array([7, 3, 50, 20, 90, 11, 12, 13, 14, 15, 16, 17]))
     scores = [

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 FEWEST_ITEMS = 10  # common items of two annotators whose similarity counts
 MOST_ANNOTATORS = 200  # that are compared with one another: those with most predictions
-FREQUENT = 40  # marked items of an annotator who is also scored apart
+FREQUENT = 40  # answers of an annotator who is also scored apart
 PERMUTATIONS = 999
 RESAMPLES = 2000
 NAN = float("nan")
@@ -269,10 +269,9 @@ class _Role:
                 "F1 of the heaviest positions", f1, chance, "as many at random", marks.pairs
             ),
         ]
-        count = np.bincount(annotator[marks.pairs], minlength=self.corpus.n_annotators)
-        frequent = count[annotator[marks.pairs]] >= FREQUENT
+        frequent = self.whole[self.question].per_annotator()[annotator[marks.pairs]] >= FREQUENT
         if frequent.any() and not frequent.all():
-            often = f"{name}, annotators with {FREQUENT} or more"
+            often = f"{name}, annotators with {FREQUENT} answers"
             scores.append(self.score(often, auroc[frequent], 0.5, at_random))
         return scores
 
