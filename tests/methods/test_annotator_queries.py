@@ -13,7 +13,7 @@ from dissensus import Annotations, Corpus, Nominal
 from dissensus.contents import Contents
 from dissensus.errors import ModelError
 from dissensus.methods import AnnotatorQueries
-from dissensus.methods.framework.query_net import QueryNet
+from dissensus.methods.framework.query_net import QueryNet, Read, Rows
 from dissensus.networks.qformer import QFormer
 from dissensus.testing import check_method
 from dissensus.training import Sizes, Training
@@ -57,6 +57,43 @@ def test_parameters_of_the_paper() -> None:
         "heads": sum(p.numel() for c in network.classifiers for p in c.parameters()),
     }
     assert counts == {"all": 106_015_548, "qformer": 105_137_664, "heads": 673_340}
+
+
+def test_shapes_of_the_video_model() -> None:
+    """96 frames of 257 positions, 32 summaries each, 13 annotators, 8 values; nothing computed."""
+    sizes = Sizes({"q": Nominal(tuple("abcdefgh"))}, 13, {"video": 1408})
+    with torch.device("meta"):
+        network = QueryNet(sizes, AnnotatorQueries.published_video()).eval()
+        vectors = torch.zeros(2, 96 * 257, 1408)
+        mask = torch.ones(2, 96 * 257, dtype=torch.bool)
+        assert network.frames is not None
+        summaries = network.frames(Read(vectors, mask, [96 * 257]))
+        assert summaries.vectors.shape == (2, 96 * 32, 768)
+        place = torch.arange(26)
+        rows = Rows(place, place % 13, 13)
+        seen = network.seen(summaries, rows)
+        assert seen.queries.shape == (2, 13, 768)
+        assert len(seen.weights) == 6 and seen.weights[-1].shape == (2, 12, 13, 96 * 32)
+        features = network.features(seen.queries)
+        assert features.shape == (2, 13, 256)
+        assert network.classifiers[0](features, rows, None).shape == (26, 8)
+    frame = sum(p.numel() for p in network.frames.qformer.parameters())
+    assert frame == 105_137_664
+    # keys and values of six layers read vectors 768 wide instead of 1,408
+    video = sum(p.numel() for p in network.qformer.parameters())
+    assert video == frame - 6 * 2 * 768 * (1408 - 768)
+
+
+def test_a_video_model_attends_to_positions() -> None:
+    corpus = sequences()
+    sizes = {"frame_queries": 3, "frame_positions": 2, "most_frames": 1, "width": 8}
+    layers = {"layer_norms": True, "projection": 8, "projection_dropout": 0.1, "hidden": (4,)}
+    fitted = method(**sizes, **layers).fit(corpus)
+    attention = fitted.predict(corpus, attention=True)["q"].attention[0]
+    for pair in range(attention.n_pairs):
+        np.testing.assert_allclose(attention.of_pair(pair).sum(), 1, atol=1e-5)
+    with pytest.raises(ModelError, match="frame_queries need one role, found 'x', 'y'"):
+        method(frame_queries=3).fit(sequences(roles=("x", "y")))
 
 
 def test_a_crowd_keeps_the_promises() -> None:

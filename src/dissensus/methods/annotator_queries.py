@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from dissensus.corpus import Corpus
-from dissensus.errors import ModelError
+from dissensus.errors import ModelError, listed
 from dissensus.methods.framework.annotator_biases import annotator_biases
 from dissensus.methods.framework.query_method import QueryMethod
 from dissensus.methods.framework.query_net import QueryNet
@@ -84,6 +84,20 @@ class AnnotatorQueries(QueryMethod):
         }
         return cls(**of_paper | settings)
 
+    @classmethod
+    def published_video(cls, **settings: Any) -> Self:
+        """The video model of the paper: 32 queries summarise the 257 positions of each frame."""
+        of_paper: dict[str, Any] = {
+            "frame_queries": 32,
+            "frame_positions": 257,
+            "layer_norms": True,
+            "projection_dropout": 0.3,
+        }
+        model = cls.published(**of_paper | settings)
+        if "training" not in settings:
+            model.training = dataclasses.replace(model.training, batch_size=32)
+        return model
+
     @property
     def pools(self) -> bool:
         return False
@@ -91,6 +105,8 @@ class AnnotatorQueries(QueryMethod):
     # ---- fit ----
 
     def network(self, sizes: Sizes) -> Network:
+        if self.frame_queries and len(sizes.widths) > 1:
+            raise ModelError(f"frame_queries need one role, found {listed(sizes.widths)}")
         return QueryNet(sizes, self)
 
     def start(self, corpus: Corpus, question: str) -> np.ndarray:

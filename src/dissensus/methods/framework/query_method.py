@@ -32,6 +32,9 @@ class QueryMethod(AnnotatorMethod):
             positions of an item.
         layer_dropout: of the Q-Former.
         projection: the width of a linear layer behind the Q-Former; 0: there is none.
+        projection_dropout: behind it.
+        layer_norms: whether the projection, and hidden layers of each annotator's own, are followed
+            by layer normalisation (as in the video model of the paper).
         normalise: whether vectors have length 1 behind it.
         dropout: before the classifiers.
         hidden: widths of the hidden layers of classifiers; `question_hidden` are added.
@@ -52,8 +55,13 @@ class QueryMethod(AnnotatorMethod):
             queries (Pre-mv of the paper).
         vote: the distribution of an item is the "mean" of its annotators' distributions, or the
             shares of their predicted answers, so that the "majority" wins (Post-mv of the paper).
+        frame_queries: 0, or how many queries of a first Q-Former summarise each frame of a video;
+            the annotators' queries then attend to these summaries of all frames.
+        frame_positions: how many positions of a sequence each frame has.
+        most_frames: how many frames have a learned vector for their place; later ones share the
+            last.
         pretrained: a file with the weights of a Q-Former of the same sizes, of BLIP-2 or
-            InstructBLIP, to start from.
+            InstructBLIP, to start from: with frames, of the Q-Former that summarises them.
     """
 
     layers: int = 1
@@ -65,6 +73,8 @@ class QueryMethod(AnnotatorMethod):
     vector_dropout: float = 0.0
     layer_dropout: float = 0.0
     projection: int = 0
+    projection_dropout: float = 0.0
+    layer_norms: bool = False
     normalise: bool = False
     classifier: ClassifierKind = "auto"
     common: bool = True
@@ -74,6 +84,9 @@ class QueryMethod(AnnotatorMethod):
     average: Literal["answer", "annotator"] = "answer"
     learn: Literal["answers", "majority"] = "answers"
     vote: Literal["mean", "majority"] = "mean"
+    frame_queries: int = 0
+    frame_positions: int = 1
+    most_frames: int = 96
     pretrained: str = ""
     hidden: tuple[int, ...] = ()
     dropout: float = 0.1
@@ -98,10 +111,12 @@ class QueryMethod(AnnotatorMethod):
                 raise ModelError(
                     f"{setting} must be one of {listed(choices)}, not {getattr(self, setting)!r}"
                 )
-        least_1 = {"panel": self.panel, "rank": self.rank}
+        names_of_1 = ("panel", "rank", "frame_positions", "most_frames")
+        least_1 = {name: getattr(self, name) for name in names_of_1}
         wrong = {name: value for name, value in least_1.items() if value < 1}
-        wrong |= {"projection": self.projection} if self.projection < 0 else {}
-        for name in ("vector_dropout", "layer_dropout", "dropout"):
+        for name in ("projection", "frame_queries"):
+            wrong |= {name: getattr(self, name)} if getattr(self, name) < 0 else {}
+        for name in ("vector_dropout", "layer_dropout", "projection_dropout", "dropout"):
             wrong |= {name: getattr(self, name)} if not 0 <= getattr(self, name) < 1 else {}
         if wrong:
             values = ", ".join(f"{name} = {value}" for name, value in wrong.items())

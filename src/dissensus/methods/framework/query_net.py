@@ -28,6 +28,17 @@ class Read:
     vectors: Tensor  # (n_items, length, width)
     mask: Tensor  # (n_items, length)
     lengths: list[int]  # of each role
+    frames: Tensor | None = None  # (n_items, n_frames, n_summaries, positions of a frame)
+
+    def on_positions(self, weight: Tensor) -> Tensor:
+        """Weights of the positions, of weights (..., length) of what stands for them: a summary
+        passes its weight on to the positions that it attends to."""
+        if self.frames is None:
+            return weight
+        n_frames, n_summaries = self.frames.shape[1:3]
+        by_frame = weight.view(*weight.shape[:-1], n_frames, n_summaries)
+        passed = torch.einsum("nqtc,ntcp->nqtp", by_frame, self.frames).flatten(-2)
+        return passed[..., : sum(self.lengths)]
 
 
 class RoleVectors(nn.Module):
@@ -80,26 +91,64 @@ class RoleVectors(nn.Module):
         return vectors + focus.unsqueeze(-1) * self.mark
 
 
+class FrameSummaries(nn.Module):
+    """Queries of a first Q-Former see each frame; what they have seen stands for the frame."""
+
+    def __init__(self, method: QueryMethod, source: int) -> None:
+        super().__init__()
+        self.n_positions = method.frame_positions
+        self.qformer = _qformer(method, source)
+        self.queries = nn.Parameter(torch.randn(method.frame_queries, method.width))
+        self.places = nn.Parameter(0.02 * torch.randn(method.most_frames, method.width))
+
+    def forward(self, read: Read) -> Read:
+        n, length, width = read.vectors.shape
+        missing = -length % self.n_positions
+        vectors = F.pad(read.vectors, (0, 0, 0, missing)).view(-1, self.n_positions, width)
+        mask = F.pad(read.mask, (0, missing)).view(-1, self.n_positions)
+        seen: Seen = self.qformer(self.queries, vectors, mask)
+        n_frames = len(vectors) // n
+        place = torch.arange(n_frames, device=vectors.device).clamp(max=len(self.places) - 1)
+        summaries = seen.queries.view(n, n_frames, len(self.queries), -1)
+        placed = summaries + self.places[place][:, None]
+        there = mask.any(dim=1).view(n, n_frames, 1).expand(-1, -1, len(self.queries))
+        weights = seen.weights[-1].mean(dim=1).view(n, n_frames, len(self.queries), -1)
+        return Read(placed.flatten(1, 2), there.flatten(1, 2), read.lengths, weights)
+
+
 class OwnLayers(nn.Module):
     """Hidden layers of each annotator, over the vectors of all annotators (n_items, n_annotators,
     width)."""
 
     def __init__(
-        self, n_annotators: int, width: int, hidden: tuple[int, ...], dropout: float
+        self,
+        n_annotators: int,
+        width: int,
+        hidden: tuple[int, ...],
+        dropout: float,
+        norms: bool = False,
     ) -> None:
         super().__init__()
         self.weights, self.biases = nn.ParameterList(), nn.ParameterList()
+        self.scales, self.shifts = nn.ParameterList(), nn.ParameterList()
         self.dropouts = nn.ModuleList(Dropout(dropout) for _ in hidden)
         for before, size in zip([width, *hidden], hidden, strict=False):
             limit = 1 / math.sqrt(before)  # as torch draws a linear layer
             weight = torch.empty(n_annotators, size, before).uniform_(-limit, limit)
             self.weights.append(nn.Parameter(weight))
             self.biases.append(nn.Parameter(torch.zeros(n_annotators, size)))
+            if norms:
+                self.scales.append(nn.Parameter(torch.ones(n_annotators, size)))
+                self.shifts.append(nn.Parameter(torch.zeros(n_annotators, size)))
 
     def forward(self, vectors: Tensor) -> Tensor:
-        for weight, bias, dropout in zip(self.weights, self.biases, self.dropouts, strict=True):
-            products = torch.einsum("naw,asw->nas", vectors, weight)
-            vectors = dropout((products + bias).relu())
+        for number, dropout in enumerate(self.dropouts):
+            products = torch.einsum("naw,asw->nas", vectors, self.weights[number])
+            vectors = products + self.biases[number]
+            if self.scales:
+                vectors = F.layer_norm(vectors, vectors.shape[-1:])
+                vectors = vectors * self.scales[number] + self.shifts[number]
+            vectors = dropout(vectors.relu())
         return vectors
 
 
@@ -114,7 +163,7 @@ class Classifier(nn.Module):
         kind = method.classifier_of(n_annotators)
         self.layers: nn.Module = hidden_layers(width, hidden, further)
         if hidden and kind == "own":
-            self.layers = OwnLayers(n_annotators, width, hidden, further)
+            self.layers = OwnLayers(n_annotators, width, hidden, further, method.layer_norms)
         last = [width, *hidden][-1]
         self.head: Head | AnnotatorHeads
         if kind == "shared":
@@ -170,18 +219,10 @@ class QueryNet(Network):
         self.landmarks = (
             nn.Parameter(landmarks) if self.is_crowd and method.self_attention else None
         )
-        self.qformer = QFormer(
-            width,
-            source,
-            method.layers,
-            method.heads,
-            method.inner,
-            method.cross_every,
-            method.self_attention,
-            method.layer_dropout,
-        )
+        self.frames = FrameSummaries(method, source) if method.frame_queries else None
+        self.qformer = _qformer(method, width if method.frame_queries else source)
         self.vector_dropout = Dropout(method.vector_dropout)
-        self.projection = nn.Linear(width, method.projection) if method.projection else None
+        self.projection = _projection(method) if method.projection else None
         self.normalises, self.dropout = method.normalise, Dropout(method.dropout)
         if method.classifier_of(n_annotators) == "low-rank":
             embedding = torch.randn(n_annotators, method.rank) / math.sqrt(method.rank)
@@ -194,7 +235,10 @@ class QueryNet(Network):
     def load_pretrained(self, weights: Mapping[str, Tensor]) -> None:
         """Start from the Q-Former of BLIP-2 or InstructBLIP; its queries are interpolated."""
         renamed = blip_weights(weights)
-        wrong = self.qformer.load_state_dict(renamed, strict=False) if renamed else None
+        qformer, queries = self.qformer, self.queries
+        if self.frames is not None:
+            qformer, queries = self.frames.qformer, self.frames.queries
+        wrong = qformer.load_state_dict(renamed, strict=False) if renamed else None
         if wrong is None or wrong.missing_keys or wrong.unexpected_keys:
             names = [*wrong.missing_keys, *wrong.unexpected_keys] if wrong else []
             raise ModelError(
@@ -204,7 +248,7 @@ class QueryNet(Network):
         tokens = next((v for name, v in weights.items() if name.endswith("query_tokens")), None)
         if tokens is not None:
             with torch.no_grad():
-                self.queries.copy_(interpolated(tokens.float().squeeze(0), len(self.queries)))
+                queries.copy_(interpolated(tokens.float().squeeze(0), len(queries)))
 
     def prepare(self, pooled: dict[str, Tensor]) -> None:
         for role, reader in zip(self.roles, self.readers, strict=True):
@@ -251,6 +295,7 @@ class QueryNet(Network):
         all 0."""
         read, rows = self.read(batch), self.rows_of(batch)
         weight = self.seen(read, rows).weights[-1].mean(dim=1)  # (n_items, n_queries, length)
+        weight = read.on_positions(weight)
         of_rows = torch.split(rows.of(weight), read.lengths, dim=1)
         tiny = torch.finfo(weight.dtype).tiny
         return {
@@ -277,7 +322,8 @@ class QueryNet(Network):
             joined, mask = torch.cat(vectors, dim=1), torch.cat(masks, dim=1)
         if self.training and self.vector_dropout.p:
             joined = joined * self.vector_dropout(torch.ones_like(joined[:, 0])).unsqueeze(1)
-        return Read(joined, mask, lengths)
+        read = Read(joined, mask, lengths)
+        return read if self.frames is None else self.frames(read)
 
     def rows_of(self, batch: Batch) -> Rows:
         """Where each row's query is: among those of all annotators, or in a crowd, among those of
@@ -301,3 +347,24 @@ class QueryNet(Network):
         code = torch.zeros(last + 1, dtype=annotator.dtype, device=item.device)
         code = code.scatter(0, place, annotator)[:-1].view(-1, n_queries)
         return Rows(place.clamp(max=last - 1), annotator, n_queries, code)
+
+
+def _qformer(method: QueryMethod, source: int) -> QFormer:
+    return QFormer(
+        method.width,
+        source,
+        method.layers,
+        method.heads,
+        method.inner,
+        method.cross_every,
+        method.self_attention,
+        method.layer_dropout,
+    )
+
+
+def _projection(method: QueryMethod) -> nn.Module:
+    linear = nn.Linear(method.width, method.projection)
+    if not method.layer_norms and not method.projection_dropout:
+        return linear
+    norm = nn.LayerNorm(method.projection) if method.layer_norms else nn.Identity()
+    return nn.Sequential(linear, norm, Dropout(method.projection_dropout))
