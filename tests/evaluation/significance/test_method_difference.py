@@ -93,6 +93,18 @@ def test_a_run_with_a_fit_that_ended_badly_is_left_out_and_said() -> None:
     assert dic.notes == ("1 of 3 runs left out: one method has no score",)
 
 
+def test_fits_saved_without_scores_on_items_are_not_left_out() -> None:
+    """A comparison begun by an earlier version, which saved fewer scores on items."""
+    whole = comparison()
+    fits = [replace(f, items=None) if f.seed == 0 else f for f in whole.of("single")]
+    mixed = replace(whole, fits=(*fits, *whole.of("soft_label")))
+    alone = compared(mixed, "hate", "accuracy", "single")
+    mean = np.mean([f.score("hate", "accuracy") for f in fits])
+    assert alone.effect == pytest.approx(mean) and alone.n_runs == 3
+    against = compared(mixed, "hate", "accuracy", "soft_label", "single")
+    assert (against.n_runs, against.test) == (3, "seeds")
+
+
 def test_where_no_run_is_whole_the_items_that_are_left_are_compared() -> None:
     found = compared(comparison(n_seeds=1, broken=True), "hate", "accuracy", "soft_label", "single")
     assert (found.n_items, found.notes) == (
