@@ -132,6 +132,8 @@ def test_marks_of_a_pair_are_those_of_its_own_annotator() -> None:
     assert by_pair[1].tolist() == [False, False, True, True]
     assert by_pair[8].tolist() == [False, True, True, False, False, False]
     assert marks.marked.sum() == 4
+    stranger = pair_marks(spans, maps, item, np.where(annotator == 1, -1, annotator))
+    assert stranger.pairs.tolist() == [1]  # not the span of somebody else on another item
     elsewhere = dataclasses.replace(maps, role="title")
     assert not pair_marks(spans, elsewhere, item, annotator).marked.any()
 

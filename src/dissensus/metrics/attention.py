@@ -152,11 +152,11 @@ def pair_marks(
     """The positions that a span of the pair's own annotator overlaps, on every axis.
 
     Args:
-        item: the item of each pair, a code as in the spans; likewise the annotator.
+        item: the item of each pair, a code as in the spans; likewise the annotator, -1 if unknown.
     """
     own = (spans.annotator >= 0) & in_role(spans, attention.role)
     width = max(int(annotator.max(initial=0)), int(spans.annotator.max(initial=0))) + 1
-    keys = item.astype(np.int64) * width + annotator
+    keys = np.where(annotator >= 0, item.astype(np.int64) * width + annotator, -1)
     order = np.argsort(keys, kind="stable")
     key = spans.item[own].astype(np.int64) * width + spans.annotator[own]
     at = np.searchsorted(keys[order], key).clip(max=max(len(keys) - 1, 0))

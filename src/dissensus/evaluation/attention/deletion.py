@@ -51,7 +51,7 @@ def deletion_confidence(
         (n_pairs,) and (n_pairs, n_steps).
     """
     assert prediction.by_annotator is not None
-    own, role = prediction.by_annotator, attention.role
+    own, role = prediction.by_annotator, attention.role.split("&")[0]
     if role not in corpus.contents:
         raise DataError(
             f"{corpus.name}: nothing can be deleted from {role!r}, which is not a content"

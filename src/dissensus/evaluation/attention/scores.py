@@ -375,11 +375,12 @@ class _Role:
         if not len(pairs):
             return [], [f"{self.role}: no pair has several positions, so nothing can be deleted"]
         falls = []
-        for by in ("attention", "random"):
-            whole, deleted = deletion_confidence(
-                method, self.corpus, self.question, self.prediction, self.attention, pairs, by, seed
-            )
-            falls.append(aopc(whole, deleted))
+        shown = self.corpus, self.question, self.prediction, self.attention
+        try:
+            for by in ("attention", "random"):
+                falls.append(aopc(*deletion_confidence(method, *shown, pairs, by, seed)))
+        except DataError as error:
+            return [], [f"{self.role}: no AOPC: {error}"]
         steps = ", ".join(f"{share:.0%}" for share in FRACTIONS)
         name = "AOPC: fall of confidence by deletion"
         note = f"{self.role}: deleted {steps} of the positions of {len(pairs)} pairs"
