@@ -13,13 +13,13 @@ from scipy.special import log_softmax, logsumexp, softmax
 
 from dissensus import Corpus
 from dissensus.errors import ModelError
-from dissensus.methods import AnnotatorConfusions, JointEm, Madl, method
+from dissensus.methods import AnnotatorConfusions, AnnotMix, JointEm, Madl, method
 from dissensus.methods.framework.truth_method import TruthMethod
 from dissensus.testing import quick
 from dissensus.training import Outputs, Training
-from tests.crowds import confused_crowd, feature_crowd
+from tests.crowds import SCALES, confused_crowd, feature_crowd
 
-NAMES = ("crowd-layer", "annotator-confusions", "joint-em", "madl")
+NAMES = ("crowd-layer", "annotator-confusions", "joint-em", "madl", "annot-mix")
 TOLERANCE: dict[str, Any] = {"rtol": 1e-4, "atol": 1e-6}
 
 
@@ -94,11 +94,27 @@ def _madl(weights: dict[str, np.ndarray], features: np.ndarray) -> np.ndarray:
     return _seen(log_truth, log_confusion)
 
 
+def _annot_mix(weights: dict[str, np.ndarray], features: np.ndarray) -> np.ndarray:
+    hidden, log_truth = _log_truth(weights, features)
+    items = hidden @ weights["item.weight"].T + weights["item.bias"]
+    confusion = np.zeros((len(items), len(weights["annotators"]), 9))
+    for i, of_item in enumerate(items):
+        for a, own in enumerate(weights["annotators"]):
+            joined = np.concatenate([of_item, own])
+            inner = weights["layers.0.weight"] @ joined + weights["layers.0.bias"]
+            inner = (inner - inner.mean()) / np.sqrt(inner.var() + 1e-5)
+            inner = np.maximum(inner * weights["layers.1.weight"] + weights["layers.1.bias"], 0)
+            confusion[i, a] = weights["confusion_0.weight"] @ inner + weights["confusion_0.bias"]
+    log_confusion = log_softmax(confusion.reshape(*confusion.shape[:2], 3, 3), axis=-1)
+    return _seen(log_truth, log_confusion)
+
+
 FORMULAS = {
     "crowd-layer": _crowd_layer,
     "annotator-confusions": _annotator_confusions,
     "joint-em": _joint_em,
     "madl": _madl,
+    "annot-mix": _annot_mix,
 }
 
 
@@ -212,6 +228,35 @@ def test_joint_em_minimises_the_likelihood_of_all_answers_to_an_item() -> None:
     np.testing.assert_allclose(raw.grad.numpy(), rows * weight[:, None, None], atol=1e-12)
 
 
+def test_annot_mix_minimises_the_loss_of_both_answers() -> None:
+    generator = np.random.default_rng(0)
+    raw, share = generator.normal(size=(4, 3)), generator.random(4)
+    answer, other = np.array([0, 2, 1, 1]), np.array([1, 1, 0, 2])
+    shares = np.stack([share, (1 - share) * [1, 1, 0, 1]], axis=1)  # the third has no other answer
+    rows: Any = SimpleNamespace(
+        answer={"q": torch.tensor(answer)}, weight={"q": torch.tensor([1.0, 1.0, 1.0, 0.0])}
+    )
+    outputs = Outputs(
+        {
+            "q": torch.tensor(raw),
+            "q, answer that is mixed in": torch.tensor(other),
+            "q, shares of both answers": torch.tensor(shares),
+        }
+    )
+    sizes: Any = SimpleNamespace(scales={"q": SCALES["nominal"]})
+    (loss,) = AnnotMix(pretrain=0.0).losses(sizes)
+    value, total = loss.weighted(outputs, SimpleNamespace(rows=rows))  # type: ignore[arg-type]
+    log_shares = log_softmax(raw, axis=1)
+    soft = shares[:, :1] * np.eye(3)[answer] + shares[:, 1:] * np.eye(3)[other]
+    assert (value / total).item() == pytest.approx(-(soft * log_shares)[:3].sum() / 3)
+
+
+def test_mixing_changes_what_is_learned() -> None:
+    corpus = feature_crowd()
+    first, second = (_fitted("annot-mix", corpus, mixed=mixed) for mixed in (True, False))
+    assert not np.allclose(first.weights()["annotators"], second.weights()["annotators"])
+
+
 # ---- what is refused ----
 
 
@@ -239,6 +284,10 @@ def test_ratings_are_refused_and_another_method_is_offered(name: str) -> None:
         ("annotator-confusions", {"spread": 0.0},
          "accuracy must be above 0 and below 1, spread above 0 and trace at least 0; found 0.8, 0 "
          "and 0.01"),
+        ("madl", {"pretrain": 1.0}, "pretrain must be at least 0 and below 1, not 1"),
+        ("annot-mix", {"pretrain": 1.0},
+         "accuracy must be above 0 and below 1, embedding at least 1, and pretrain at least 0 and "
+         "below 1; found 0.9, 128 and 1"),
         ("joint-em", {"smoothing": 0.0}, "smoothing must be above 0, not 0"),
     ],
 )  # fmt: skip

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from dissensus.errors import ModelError, listed
 
 if TYPE_CHECKING:
+    from dissensus.methods.annot_mix import AnnotMix
     from dissensus.methods.annotator_confusions import AnnotatorConfusions
     from dissensus.methods.annotator_embedding import AnnotatorEmbedding
     from dissensus.methods.annotator_heads import AnnotatorHeads
@@ -61,6 +62,7 @@ __all__ = [
     "Padl",
     "AnnotatorEmbedding",
     "SimLabel",
+    "AnnotMix",
     "Madl",
     "Method",
     "Prior",
@@ -99,6 +101,7 @@ METHODS: dict[str, tuple[str, str]] = {
     "annotator-confusions": ("annotator_confusions", "AnnotatorConfusions"),
     "joint-em": ("joint_em", "JointEm"),
     "madl": ("madl", "Madl"),
+    "annot-mix": ("annot_mix", "AnnotMix"),
     "grid-density": ("grid_density", "GridDensity"),
 }
 

@@ -12,7 +12,12 @@ from torch import Tensor, nn
 from dissensus.corpus import Corpus
 from dissensus.errors import ModelError
 from dissensus.methods.framework.search_space import TRAINING_CHOICES, Choices
-from dissensus.methods.framework.truth_method import TruthMethod, TruthNet
+from dissensus.methods.framework.truth_method import (
+    FIRST,
+    TruthMethod,
+    TruthNet,
+    after_pretraining,
+)
 from dissensus.networks.confusions import diagonal_logits, seen_through
 from dissensus.training import Batch, Loss, Network, Outputs, Sizes, Training
 
@@ -26,7 +31,7 @@ class _MadlNet(TruthNet):
     def __init__(self, sizes: Sizes, method: Madl) -> None:
         super().__init__(sizes, method)
         size = method.embedding
-        self.weighs = method.weighted
+        self.weighs, self.pretrains = method.weighted, method.pretrain > 0
         self.shape, self.rate = method.bandwidth_shape, method.bandwidth_rate
         self.annotators = nn.Parameter(torch.randn(sizes.n_annotators, size))
         self.item = nn.Linear(self.trunk.width, size)
@@ -43,6 +48,8 @@ class _MadlNet(TruthNet):
             with torch.no_grad():
                 output.bias.copy_(diagonal_logits(scale.n_columns, method.accuracy).flatten())
             self.add_module(f"confusion_{number}", output)
+            first = diagonal_logits(scale.n_columns, method.accuracy).log_softmax(dim=-1)
+            self.register_buffer(f"first_{number}", first)
         self.bandwidth = nn.Parameter(torch.tensor((self.shape - 1) / self.rate))  # the mode
 
     def rows_of(
@@ -60,7 +67,11 @@ class _MadlNet(TruthNet):
             n_values = logits.shape[-1]
             confusion = self.get_submodule(f"confusion_{number}")(embedding)
             confusion = confusion.unflatten(-1, (n_values, n_values)).log_softmax(dim=-1)
-            rows[question] = seen_through(logits.log_softmax(dim=-1)[batch.rows.item], confusion)
+            log_truth = logits.log_softmax(dim=-1)[batch.rows.item]
+            rows[question] = seen_through(log_truth, confusion)
+            if self.training and self.pretrains:
+                first = getattr(self, f"first_{number}")
+                rows[f"{question}{FIRST}"] = seen_through(log_truth, first)
         if self.training and self.weighs:
             rows[WEIGHT] = self.weights()[annotator]
             rows[PRIOR] = self.log_prior().expand(len(annotator))
@@ -98,6 +109,8 @@ class Madl(TruthMethod):
         embedding: the size of the embeddings of annotators and items.
         confusion_hidden: the width of the hidden layer of the confusion matrices.
         accuracy: how likely an annotator is right in the first confusion matrix.
+        pretrain: the share of the epochs in which all annotators have this matrix, so that classes
+            keep their meaning.
         weighted: whether annotators are weighted by the density of embeddings.
         bandwidth_shape: of the Gamma prior of the density's bandwidth.
         bandwidth_rate: of the same.
@@ -112,6 +125,7 @@ class Madl(TruthMethod):
     embedding: int = 16
     confusion_hidden: int = 128
     accuracy: float = 0.8
+    pretrain: float = 0.0
     weighted: bool = True
     bandwidth_shape: float = 1.25
     bandwidth_rate: float = 0.25
@@ -124,6 +138,7 @@ class Madl(TruthMethod):
         "training.epochs": (10, 20, 50),
         "training.weight_decay": (0.0, 1e-4, 1e-3),
         "hidden": ((32,), (64,), (256,)),
+        "pretrain": (0.0, 0.2),
         "weighted": (True, False),
     }
 
@@ -133,6 +148,8 @@ class Madl(TruthMethod):
                 "accuracy must be above 0 and below 1, embedding and confusion_hidden at least 1; "
                 f"found {self.accuracy:g}, {self.embedding} and {self.confusion_hidden}"
             )
+        if not 0 <= self.pretrain < 1:
+            raise ModelError(f"pretrain must be at least 0 and below 1, not {self.pretrain:g}")
         if not (self.bandwidth_shape > 1 and self.bandwidth_rate > 0):
             raise ModelError(
                 "bandwidth_shape must be above 1 and bandwidth_rate above 0, found "
@@ -145,9 +162,9 @@ class Madl(TruthMethod):
 
     def losses(self, sizes: Sizes) -> tuple[Loss, ...]:
         losses = super().losses(sizes)
-        if not self.weighted:
-            return losses
-        return tuple(_weighted(loss, len(losses)) for loss in losses)
+        if self.weighted:
+            losses = tuple(_weighted(loss, len(losses)) for loss in losses)
+        return after_pretraining(losses, self.pretrain)
 
 
 def _weighted(loss: Loss, n_losses: int) -> Loss:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal, get_args
 
 from torch import Tensor
@@ -17,6 +17,7 @@ from dissensus.networks.likelihoods import likelihood
 from dissensus.training import Batch, Loss, Network, Outputs, Sizes
 
 ReadOut = Literal["truth", "annotators"]
+FIRST = ", through the first confusion"  # is added to the name of an output of the class model
 
 
 class TruthNet(Network):
@@ -81,3 +82,24 @@ class TruthMethod(TrunkMethod):
 
     def losses(self, sizes: Sizes) -> tuple[Loss, ...]:
         return answer_losses(sizes)
+
+
+def after_pretraining(losses: tuple[Loss, ...], share: float) -> tuple[Loss, ...]:
+    """In the first share of the epochs, losses of answers through the first confusion, so that the
+    class model learns alone; then the losses themselves.
+
+    Without this, a flexible confusion matrix may explain the answers instead of the class model,
+    and classes change their meaning.
+    """
+    if not share:
+        return losses
+    first = (_through_first(loss, share) for loss in losses)
+    return (*first, *(replace(loss, during=(share, 1.0)) for loss in losses))
+
+
+def _through_first(loss: Loss, share: float) -> Loss:
+    def function(outputs: Outputs, batch: Batch) -> Tensor:
+        rows = outputs.rows | {loss.name: outputs.rows[f"{loss.name}{FIRST}"]}
+        return loss.function(Outputs(rows=rows, items=outputs.items), batch)
+
+    return replace(loss, name=f"{loss.name}{FIRST}", function=function, during=(0.0, share))
