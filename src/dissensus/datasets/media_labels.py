@@ -45,12 +45,16 @@ def load_labels(
         items, item = Names.encode(columns["file"])
         annotators = names_in_order(columns["annotator"])
         annotator = annotators.codes(columns["annotator"])
-        asked = columns[question] if question else None
-        if asked is not None:
-            _check_questions(asked, scales, question or "")
+        question_column = columns[question] if question else None
+        if question_column is not None:
+            _check_questions(question_column, scales, question or "")
         questions = {}
         for one, scale in scales.items():
-            rows = pc.equal(asked, one) if asked is not None else pa.array([True] * len(columns))
+            rows = (
+                pc.equal(question_column, one)
+                if question_column is not None
+                else pa.array([True] * len(columns))
+            )
             kept = rows.to_numpy(zero_copy_only=False)
             answer = scale.encode(columns["label"].filter(rows))
             questions[one] = Annotations.from_arrays(
@@ -61,7 +65,7 @@ def load_labels(
     return Corpus.build(name, items, questions, annotators=annotators, contents=contents)
 
 
-def _check_questions(asked: Any, scales: Mapping[str, Scale], column: str) -> None:
-    unknown = [name for name in pc.unique(asked).to_pylist() if name not in scales]
+def _check_questions(question_column: Any, scales: Mapping[str, Scale], column: str) -> None:
+    unknown = [name for name in pc.unique(question_column).to_pylist() if name not in scales]
     if unknown:
         raise DataError(f"{column} {unknown[0]!r} is none of {listed(scales)}")

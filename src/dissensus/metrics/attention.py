@@ -160,15 +160,15 @@ def pair_marks(
     order = np.argsort(keys, kind="stable")
     key = spans.item[own].astype(np.int64) * width + spans.annotator[own]
     at = np.searchsorted(keys[order], key).clip(max=max(len(keys) - 1, 0))
-    found = keys[order][at] == key if len(keys) else np.zeros(len(key), dtype=bool)
-    pair = order[at[found]] if len(keys) else np.zeros(0, dtype=np.int64)
+    matches = keys[order][at] == key if len(keys) else np.zeros(len(key), dtype=bool)
+    pair = order[at[matches]] if len(keys) else np.zeros(0, dtype=np.int64)
     n = np.diff(attention.offsets)[pair]
     span = np.repeat(np.arange(len(pair)), n)
     within = np.arange(n.sum()) - np.repeat(n.cumsum() - n, n)
     places = attention.places[attention.place_offsets[item[pair]][span] + within]
     ends = (places[..., 0], places[..., 1])
     n_axes = places.shape[1]
-    starts, stops = spans.start[own][found, :n_axes], spans.stop[own][found, :n_axes]
+    starts, stops = spans.start[own][matches, :n_axes], spans.stop[own][matches, :n_axes]
     met = ((ends[0] < stops[span]) & (starts[span] < ends[1]) & (ends[0] < ends[1])).all(axis=1)
     marked = np.zeros(len(attention.weight), dtype=bool)
     marked[(attention.offsets[pair][span] + within)[met]] = True
@@ -277,8 +277,8 @@ def common_map_pairs(one: Prediction, other: Prediction) -> tuple[np.ndarray, np
     if not len(keys):
         return np.zeros(0, np.int64), np.zeros(0, np.int64)
     at = np.searchsorted(keys[order], wanted).clip(max=len(keys) - 1)
-    found = keys[order][at] == wanted
-    return np.flatnonzero(found), order[at[found]]
+    matches = keys[order][at] == wanted
+    return np.flatnonzero(matches), order[at[matches]]
 
 
 def _attention(prediction: Prediction, role: str) -> Attention:

@@ -319,17 +319,17 @@ class _Role:
         matrix = correlation_matrix if isinstance(answers.scale, Interval) else kappa_matrix
         enough = (common_items(rows) >= FEWEST_ITEMS) & (alike.n_items >= FEWEST_ITEMS)
         labels = np.where(enough, matrix(rows), np.nan)
-        found = similarity_alignment(alike.cosine, labels, PERMUTATIONS, seed)
+        alignment = similarity_alignment(alike.cosine, labels, PERMUTATIONS, seed)
         kind = "correlation" if isinstance(answers.scale, Interval) else "kappa"
         name = f"attention and {kind} of labels"
         unrelated: dict[str, Any] = {"against": "unrelated annotators", "unit": "annotators"}
-        unrelated["n"] = found.annotators
-        correlation, disparity = found.correlation, found.disparity
+        unrelated["n"] = alignment.annotators
+        correlation, disparity = alignment.correlation, alignment.disparity
         return [
             self.score(
-                f"{name}, correlation", correlation, 0.0, p=found.correlation_p, **unrelated
+                f"{name}, correlation", correlation, 0.0, p=alignment.correlation_p, **unrelated
             ),
-            self.score(f"{name}, disparity", disparity, 1.0, p=found.disparity_p, **unrelated),
+            self.score(f"{name}, disparity", disparity, 1.0, p=alignment.disparity_p, **unrelated),
         ]
 
     # ---- seeds ----

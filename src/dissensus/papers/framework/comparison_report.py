@@ -113,8 +113,8 @@ def _condition(
     condition: ComparisonCondition, results: Results, figures: dict[str, Any]
 ) -> dict[str, Any]:
     about = results.about
-    made = tables(results, reference=condition.reference)
-    of_question = {table.question: table for table in made}
+    question_tables = tables(results, reference=condition.reference)
+    of_question = {table.question: table for table in question_tables}
     return {
         "corpus": about.corpus,
         "reference": condition.reference,
@@ -142,18 +142,18 @@ def _condition(
             }
             for question, table in of_question.items()
         },
-        "notes": _notes(made),
+        "notes": _notes(question_tables),
     }
 
 
-def _notes(made: Sequence[ComparisonTable]) -> list[str]:
+def _notes(question_tables: Sequence[ComparisonTable]) -> list[str]:
     """Notes on all tables of a condition; those on some tables name the question."""
     notes: dict[str, list[str]] = {}
-    for table in made:
+    for table in question_tables:
         for note in table.notes:
             notes.setdefault(note, []).append(table.question)
     return [
-        note if len(questions) == len(made) else f"{', '.join(questions)}: {note}"
+        note if len(questions) == len(question_tables) else f"{', '.join(questions)}: {note}"
         for note, questions in notes.items()
     ]
 

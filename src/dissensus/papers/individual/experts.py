@@ -71,9 +71,9 @@ def tables(by_seed: Sequence[Measured]) -> list[Block]:
         experts = list(by_row[OTHERS])
         rows = [["", *(f"expert {name}" for name in experts), "mean"]]
         for name in by_row:
-            found = [entry["concordance"][question][name] for entry in by_seed]
-            means = [float(np.mean([each[expert] for expert in experts])) for each in found]
-            cells = [mean_and_spread([each[expert] for each in found]) for expert in experts]
+            concordances = [entry["concordance"][question][name] for entry in by_seed]
+            means = [float(np.mean([each[expert] for expert in experts])) for each in concordances]
+            cells = [mean_and_spread([each[expert] for each in concordances]) for expert in experts]
             title = MODELS[name].title if name in MODELS else name
             rows.append([title, *cells, mean_and_spread(means)])
         blocks.append(Block(f"Each expert (experts): {question}, {len(by_seed)} seeds", rows, NOTE))

@@ -107,8 +107,10 @@ def tables(title: str, name: str) -> Callable[[Sequence[Measured]], list[Block]]
         rows = [["", *SCORES]]
         for model, of_model in MODELS_OF_NEWCOMERS.items():
             for way, words in WAYS.items():
-                found = [entry["scores"][model][way] for entry in by_seed]
-                cells = [mean_and_spread([each[score] for each in found]) for score in SCORES]
+                scores_of_seeds = [entry["scores"][model][way] for entry in by_seed]
+                cells = [
+                    mean_and_spread([each[score] for each in scores_of_seeds]) for score in SCORES
+                ]
                 rows.append([f"{of_model.title}: {words}", *cells])
         newcomers, answers = (
             np.mean([entry[key] for entry in by_seed]) for key in ("n_newcomers", "answers")

@@ -197,8 +197,8 @@ def _of_variant(figures_of: Mapping[str, Figures], variant: tuple[str, str]) -> 
         for model in VARIANTS
     }
     against_single: dict[str, Any] = {}
-    for corpus, held in of_corpus.items():
-        against = {read: nearer(held, variant, (SINGLE, read), *DISTANCES) for read in READ_OUTS}
+    for corpus, figures in of_corpus.items():
+        against = {read: nearer(figures, variant, (SINGLE, read), *DISTANCES) for read in READ_OUTS}
         if SOURCES[corpus].counted and against[TEMPERED]:
             against_single[corpus] = against
     counted = [corpus for corpus in against_single if corpus != FIRST]

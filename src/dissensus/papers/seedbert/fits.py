@@ -119,20 +119,20 @@ class Task:
         if fits[0].choosing:
             return Outcome(*key, scores=[fit.score for fit in fits], **about)
         n_items = sum(len(fit.fold.test) for fit in fits)
-        first = fits[0].said
+        first = fits[0].answers
         mass = np.zeros((first.mass.shape[0], n_items, first.mass.shape[2]))
         votes = np.zeros((first.votes.shape[0], n_items), np.int8)
         aside, aside_mass = [], []
         for number, fit in enumerate(fits):
-            mass[:, fit.fold.test], votes[:, fit.fold.test] = fit.said.mass, fit.said.votes
+            mass[:, fit.fold.test], votes[:, fit.fold.test] = fit.answers.mass, fit.answers.votes
             aside.append(np.stack([np.full(len(fit.aside), number), fit.fold.train[fit.aside]]))
-            aside_mass.append(fit.said_aside.mass)
+            aside_mass.append(fit.answers_aside.mass)
         joined = np.concatenate(aside, axis=1), np.concatenate(aside_mass, axis=1)
         return Outcome(*key, mass, votes, *joined, **about)
 
 
 @dataclass(eq=False)
-class _Said:
+class _NetworkAnswers:
     """The answers of networks to items."""
 
     mass: np.ndarray  # (k, n_items, n_values) of each network, or of all draws of weights together
@@ -150,9 +150,9 @@ class _Fit:
     train: Corpus
     test: Corpus
     choosing: bool
-    said: _Said = field(init=False)
+    answers: _NetworkAnswers = field(init=False)
     aside: np.ndarray = field(init=False)  # codes of training items
-    said_aside: _Said = field(init=False)
+    answers_aside: _NetworkAnswers = field(init=False)
     score: float = float("nan")
 
     def read(self) -> None:
@@ -165,17 +165,17 @@ class _Fit:
         else:
             method.temperature_ = {}
             self.aside = held_out_items(self.train, method.held_out, method.training.seed)
-            self.said = self._said(self.test)
-            self.said_aside = self._said(self.train.select(items=self.aside))
+            self.answers = self._answers(self.test)
+            self.answers_aside = self._answers(self.train.select(items=self.aside))
         del self.method
 
-    def _said(self, corpus: Corpus) -> _Said:
+    def _answers(self, corpus: Corpus) -> _NetworkAnswers:
         answers = self.method.predict_items(corpus)[self.question]
         if not isinstance(answers, MemberAnswers):
-            return _Said(answers.distribution[None], np.zeros((0, corpus.n_items)))
+            return _NetworkAnswers(answers.distribution[None], np.zeros((0, corpus.n_items)))
         of_draws = MODELS[self.key.method].method == "bayesian"
         mass = answers.distribution[None] if of_draws else answers.masses
-        return _Said(mass, answers.members)
+        return _NetworkAnswers(mass, answers.members)
 
 
 @dataclass(eq=False)

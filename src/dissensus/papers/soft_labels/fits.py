@@ -125,7 +125,7 @@ class _Training:
     fold: Fold
     run: Trainer
     test: Examples
-    held: Examples  # the development part
+    development: Examples  # the development part
     wanted: np.ndarray  # (n_held,) what an epoch is chosen by, -1 nothing
     last: list[float] = field(default_factory=list)  # losses of the main task after all epochs
     began: float = field(default_factory=time.monotonic)
@@ -162,7 +162,7 @@ class _Training:
         """
         if self.run.training.patience or self.run.epoch == self.run.training.epochs:
             self.last = self._main_losses()
-        answers, known = self._answers(self.held), self.wanted >= 0
+        answers, known = self._answers(self.development), self.wanted >= 0
         return float(macro_f1(self.wanted[known], answers[known])(np.ones((1, known.sum())))[0, 0])
 
     def _answers(self, examples: Examples) -> np.ndarray:
@@ -181,7 +181,7 @@ class _Training:
     def _main_losses(self) -> list[float]:
         """The main task's loss on the training and on the development part, without dropout."""
         main = tuple(loss for loss in self.run.losses if loss.name == self.question)
-        both = self.run.examples, self.held
+        both = self.run.examples, self.development
         return [mean_loss(self.run.network, main, part, self.run.training) for part in both]
 
     def ended(self) -> Trained:
