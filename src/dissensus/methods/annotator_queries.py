@@ -49,7 +49,7 @@ class AnnotatorQueries(QueryMethod):
     2301.12597.
     """
 
-    training: Training = Training(epochs=12, learning_rate=3e-3, max_rows_per_item=64)
+    training: Training = Training(epochs=20, learning_rate=3e-3, max_rows_per_item=64)
     name: ClassVar[str] = "annotator-queries"
     choices: ClassVar[Choices] = TRAINING_CHOICES
 
@@ -70,6 +70,7 @@ class AnnotatorQueries(QueryMethod):
             "heads": 12,
             "width": 768,
             "inner": 3072,
+            "vector_dropout": 0.0,
             "layer_dropout": 0.1,
             "projection": 256,
             "normalise": True,

@@ -66,11 +66,11 @@ class QueryMethod(AnnotatorMethod):
 
     layers: int = 1
     heads: int = 1
-    width: int = 128
+    width: int = 64
     inner: int = 0
     cross_every: int = 2
     self_attention: bool = True
-    vector_dropout: float = 0.0
+    vector_dropout: float = 0.1
     layer_dropout: float = 0.0
     projection: int = 0
     projection_dropout: float = 0.0
@@ -89,7 +89,7 @@ class QueryMethod(AnnotatorMethod):
     most_frames: int = 96
     pretrained: str = ""
     hidden: tuple[int, ...] = ()
-    dropout: float = 0.1
+    dropout: float = 0.3
 
     @property
     def votes(self) -> bool:

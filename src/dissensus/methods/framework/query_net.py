@@ -20,6 +20,8 @@ from dissensus.networks.qformer import QFormer, Seen, blip_weights, interpolated
 from dissensus.training import Batch, Network, Outputs, Sizes
 from dissensus.training.fine_tuning import positions_of_items
 
+CROWD_SPREAD = 0.1  # of first queries in a crowd: few answers change little of the common query
+
 
 @dataclass(eq=False)
 class Read:
@@ -213,7 +215,8 @@ class QueryNet(Network):
         )
         n_annotators, width = sizes.n_annotators, method.width
         self.is_crowd = n_annotators > method.panel
-        self.queries = nn.Parameter(torch.randn(n_annotators, width))
+        spread = CROWD_SPREAD if self.is_crowd and method.common else 1.0
+        self.queries = nn.Parameter(spread * torch.randn(n_annotators, width))
         self.common = nn.Parameter(torch.randn(width)) if method.common else None
         landmarks = torch.randn(method.panel, width)
         self.landmarks = (
