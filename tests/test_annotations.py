@@ -94,7 +94,7 @@ def test_arrays_are_not_copied() -> None:
         (MultiLabel(("a", "b")), np.array([3, 0, 1])),
     ]
     for scale, answer in scales:
-        made = Annotations.from_arrays(
+        annotations = Annotations.from_arrays(
             columns["item"],
             columns["annotator"],
             answer,
@@ -102,26 +102,26 @@ def test_arrays_are_not_copied() -> None:
             response=columns["response"],
             seconds=columns["seconds"],
         )
-        assert np.shares_memory(made.answer, answer)
+        assert np.shares_memory(annotations.answer, answer)
         for name, column in columns.items():
-            assert np.shares_memory(getattr(made, name), column), name
+            assert np.shares_memory(getattr(annotations, name), column), name
     count = np.array([3, 2])
     votes = Annotations.from_arrays(count, None, count, Ordinal(tuple("0123")), count=count)
     assert votes.count is not None and np.shares_memory(votes.count, count)
 
 
 def test_codes_without_names_are_named_by_number() -> None:
-    made = Annotations.from_arrays(np.array([2, 0]), np.array([0, 1]), ["a", "b"])
-    assert made.items.is_range and list(made.items) == ["0", "1", "2"]
-    assert list(made.annotators) == ["0", "1"]
+    annotations = Annotations.from_arrays(np.array([2, 0]), np.array([0, 1]), ["a", "b"])
+    assert annotations.items.is_range and list(annotations.items) == ["0", "1", "2"]
+    assert list(annotations.annotators) == ["0", "1"]
 
 
 def test_names_may_come_with_a_list_that_holds_more() -> None:
-    made = Annotations.from_arrays(
+    annotations = Annotations.from_arrays(
         ["t2"], ["bob"], ["yes"], items=Names(["t1", "t2"]), annotators=Names(["bob", "zoe"])
     )
-    assert made.item.tolist() == [1] and made.n_annotators == 2
-    assert made.per_item().tolist() == [0, 1]
+    assert annotations.item.tolist() == [1] and annotations.n_annotators == 2
+    assert annotations.per_item().tolist() == [0, 1]
 
 
 def test_integers_are_codes_on_a_declared_scale_and_values_without_one() -> None:
@@ -134,8 +134,8 @@ def test_integers_are_codes_on_a_declared_scale_and_values_without_one() -> None
 
 
 def test_whole_numbers_on_an_interval_scale_become_floats() -> None:
-    made = Annotations.from_arrays(np.array([0]), None, np.array([7]), Interval(0, 10))
-    assert made.answer.dtype == np.float64 and made.answers() == [7.0]
+    annotations = Annotations.from_arrays(np.array([0]), None, np.array([7]), Interval(0, 10))
+    assert annotations.answer.dtype == np.float64 and annotations.answers() == [7.0]
 
 
 TABLE = {
@@ -147,10 +147,10 @@ TABLE = {
 
 @pytest.mark.parametrize("library", [pd.DataFrame, pl.DataFrame, pa.table])
 def test_tables_of_every_library_give_the_same(library: Any) -> None:
-    made = Annotations.from_table(library(TABLE), "task", "worker", "label")
+    annotations = Annotations.from_table(library(TABLE), "task", "worker", "label")
     rows = list(zip(*TABLE.values(), strict=True))
-    assert made.equals(Annotations.from_rows(rows))
-    assert list(made.annotators) == ["007", "bob"]
+    assert annotations.equals(Annotations.from_rows(rows))
+    assert list(annotations.annotators) == ["007", "bob"]
 
 
 @pytest.mark.parametrize("library", [pd.DataFrame, pl.DataFrame, pa.table])
@@ -161,8 +161,8 @@ def test_tables_with_numbers_categories_and_sets(library: Any) -> None:
     assert numbers.scale == Interval(0.5, 2.5)
     sets = library({"item": ["a", "b"], "answer": [["joy", "fear"], []]})
     scale = MultiLabel(("joy", "fear"))
-    made = Annotations.from_table(sets, annotator=None, scale=scale)
-    assert made.answer.tolist() == [3, 0] and made.annotator is None
+    annotations = Annotations.from_table(sets, annotator=None, scale=scale)
+    assert annotations.answer.tolist() == [3, 0] and annotations.annotator is None
     texts = library({"item": ["a", "b"], "answer": ["joy,fear", ""]})
     assert Annotations.from_table(texts, annotator=None, scale=scale).answer.tolist() == [3, 0]
     lists = message(Annotations.from_table, sets, annotator=None)
@@ -171,8 +171,8 @@ def test_tables_with_numbers_categories_and_sets(library: Any) -> None:
 
 def test_pandas_categories_are_read_as_their_texts() -> None:
     frame = pd.DataFrame(TABLE).astype("category")
-    made = Annotations.from_table(frame, "task", "worker", "label")
-    assert made.answers() == TABLE["label"]
+    annotations = Annotations.from_table(frame, "task", "worker", "label")
+    assert annotations.answers() == TABLE["label"]
 
 
 @pytest.mark.parametrize("library", [pd.DataFrame, pl.DataFrame, pa.table])
@@ -263,8 +263,8 @@ def test_rows_that_are_none() -> None:
 
 
 def test_a_missing_column_is_named_beside_those_that_are_there() -> None:
-    found = message(Annotations.from_table, pa.table({"task": ["t1"], "answer": ["a"]}))
-    assert found == "no column ['item', 'annotator']; the table has ['task', 'answer']"
+    text = message(Annotations.from_table, pa.table({"task": ["t1"], "answer": ["a"]}))
+    assert text == "no column ['item', 'annotator']; the table has ['task', 'answer']"
 
 
 # ---- repeats ----
@@ -280,12 +280,14 @@ REPEATED = [
 
 
 def test_repeats_are_counted_and_one_is_shown() -> None:
-    found = "annotator 'ann' answered item 't2' 2 times (2 such pairs); keep one row each, or say "
+    problem = (
+        "annotator 'ann' answered item 't2' 2 times (2 such pairs); keep one row each, or say "
+    )
     assert message(Annotations.from_rows, REPEATED, Interval(0, 10)) == (
-        found + "what to do with repeats: keep, first, last or mean"
+        problem + "what to do with repeats: keep, first, last or mean"
     )
     assert message(Annotations.from_rows, REPEATED) == (
-        found + "what to do with repeats: keep, first, last"
+        problem + "what to do with repeats: keep, first, last"
     )
 
 
@@ -299,14 +301,14 @@ def test_repeats_are_counted_and_one_is_shown() -> None:
     ],
 )
 def test_rules_for_repeats_by_hand(rule: Any, expected: list[tuple[str, str, float]]) -> None:
-    made = Annotations.from_rows(REPEATED, Interval(0, 10), repeats=rule)
-    who = made.annotator_codes("a test")
-    found = [
-        (made.items[i], made.annotators[a], x)
-        for i, a, x in zip(made.item, who, made.answers(), strict=True)
+    annotations = Annotations.from_rows(REPEATED, Interval(0, 10), repeats=rule)
+    who = annotations.annotator_codes("a test")
+    kept = [
+        (annotations.items[i], annotations.annotators[a], x)
+        for i, a, x in zip(annotations.item, who, annotations.answers(), strict=True)
     ]
-    assert found == expected
-    assert made.repeats is (rule == "keep")
+    assert kept == expected
+    assert annotations.repeats is (rule == "keep")
 
 
 @given(st.lists(st.tuples(*[st.integers(0, 3)] * 3), min_size=1, max_size=30))
@@ -314,34 +316,37 @@ def test_rules_for_repeats_agree_with_pandas(rows: list[tuple[int, int, int]]) -
     frame = pd.DataFrame(rows, columns=["item", "annotator", "answer"])
     groups = frame.groupby(["item", "annotator"])["answer"]
     for rule in ("first", "last", "mean"):
-        made = Annotations.from_rows(rows, Interval(0, 3), repeats=rule)
-        found = {
-            (int(made.items[i]), int(made.annotators[a])): x
+        annotations = Annotations.from_rows(rows, Interval(0, 3), repeats=rule)
+        kept = {
+            (int(annotations.items[i]), int(annotations.annotators[a])): x
             for i, a, x in zip(
-                made.item, made.annotator_codes("a test"), made.answers(), strict=True
+                annotations.item,
+                annotations.annotator_codes("a test"),
+                annotations.answers(),
+                strict=True,
             )
         }
-        assert found == pytest.approx(groups.agg(rule).to_dict())
+        assert kept == pytest.approx(groups.agg(rule).to_dict())
 
 
 def test_the_other_columns_of_a_repeat_go_with_its_row() -> None:
-    made = Annotations.from_rows(
+    annotations = Annotations.from_rows(
         REPEATED, seconds=range(6), response=range(6), extra={"page": list("abcdef")},
         repeats="last",
     )  # fmt: skip
-    assert made.seconds is not None and made.seconds.tolist() == [2, 4, 5]
-    assert made.response is not None and made.response.tolist() == [2, 4, 5]
-    assert made.extra["page"].to_pylist() == ["c", "e", "f"]
+    assert annotations.seconds is not None and annotations.seconds.tolist() == [2, 4, 5]
+    assert annotations.response is not None and annotations.response.tolist() == [2, 4, 5]
+    assert annotations.extra["page"].to_pylist() == ["c", "e", "f"]
 
 
 def test_the_mean_of_repeats_is_for_ratings() -> None:
-    found = message(Annotations.from_rows, REPEATED, repeats="mean")
-    assert found == "the mean of repeats is for ratings, not ordinal answers"
+    text = message(Annotations.from_rows, REPEATED, repeats="mean")
+    assert text == "the mean of repeats is for ratings, not ordinal answers"
 
 
 def test_nobody_is_repeated_where_nobody_is_known() -> None:
-    made = Annotations.from_arrays(np.zeros(3, int), None, ["a", "a", "b"])
-    assert made.n_rows == 3 and made.counts().tolist() == [[2, 1]]
+    annotations = Annotations.from_arrays(np.zeros(3, int), None, ["a", "a", "b"])
+    assert annotations.n_rows == 3 and annotations.counts().tolist() == [[2, 1]]
 
 
 # ---- counting ----
@@ -372,22 +377,26 @@ def test_counted_votes_are_as_many_rows() -> None:
 
 
 def test_ratings_are_counted_by_bin() -> None:
-    made = Annotations.from_arrays(
+    annotations = Annotations.from_arrays(
         np.array([0, 0, 0]), None, np.array([0.0, 4.9, 10.0]), Interval(0, 10, n_bins=2)
     )
-    assert made.counts().tolist() == [[2, 1]]
+    assert annotations.counts().tolist() == [[2, 1]]
 
 
 def test_marginals_by_hand() -> None:
     scale = MultiLabel(("joy", "fear"))
-    made = Annotations.from_arrays(["t1", "t1", "t2"], None, ["joy,fear", "joy", ""], scale)
-    assert made.marginals().tolist() == [[2, 1], [0, 0]]
-    assert made.distribution().tolist() == [[1, 0.5], [0, 0]]
+    annotations = Annotations.from_arrays(["t1", "t1", "t2"], None, ["joy,fear", "joy", ""], scale)
+    assert annotations.marginals().tolist() == [[2, 1], [0, 0]]
+    assert annotations.distribution().tolist() == [[1, 0.5], [0, 0]]
 
 
 def test_an_item_without_answers_has_no_distribution() -> None:
-    made = crowd(SCALE_OF["nominal"])
-    assert np.isnan(made.distribution()[14]).all() and made.counts()[14].tolist() == [0, 0, 0]
+    annotations = crowd(SCALE_OF["nominal"])
+    assert np.isnan(annotations.distribution()[14]).all() and annotations.counts()[14].tolist() == [
+        0,
+        0,
+        0,
+    ]
 
 
 @pytest.fixture(params=SCALES)
@@ -396,24 +405,24 @@ def scale(request: pytest.FixtureRequest) -> Scale:
 
 
 def test_distributions_agree_with_brute_force(scale: Scale) -> None:
-    made = crowd(scale)
-    one_hot = scale.one_hot(made.answer)
-    for item in range(made.n_items - 1):
-        expected = one_hot[made.item == item].mean(axis=0)
-        np.testing.assert_allclose(made.distribution()[item], expected)
+    annotations = crowd(scale)
+    one_hot = scale.one_hot(annotations.answer)
+    for item in range(annotations.n_items - 1):
+        expected = one_hot[annotations.item == item].mean(axis=0)
+        np.testing.assert_allclose(annotations.distribution()[item], expected)
 
 
 def test_counts_agree_with_pandas() -> None:
-    made = crowd(SCALE_OF["nominal"])
-    table = pd.crosstab(made.item, made.answer).reindex(range(15), fill_value=0)
-    assert made.counts().tolist() == table.to_numpy().tolist()
+    annotations = crowd(SCALE_OF["nominal"])
+    table = pd.crosstab(annotations.item, annotations.answer).reindex(range(15), fill_value=0)
+    assert annotations.counts().tolist() == table.to_numpy().tolist()
 
 
 def test_counting_needs_the_right_scale_and_people() -> None:
-    found = message(crowd(SCALE_OF["multi-label"]).counts)
-    assert found == "counts() needs one value per answer; multi-label answers have marginals()"
-    found = message(crowd(SCALE_OF["nominal"]).marginals)
-    assert found == "marginals() are for multi-label answers; nominal: counts()"
+    text = message(crowd(SCALE_OF["multi-label"]).counts)
+    assert text == "counts() needs one value per answer; multi-label answers have marginals()"
+    text = message(crowd(SCALE_OF["nominal"]).marginals)
+    assert text == "marginals() are for multi-label answers; nominal: counts()"
     anonymous = Annotations.from_arrays(["t1"], None, ["a"])
     assert message(anonymous.per_annotator) == (
         "counting rows per annotator needs known annotators; these answers are anonymous"
@@ -439,16 +448,16 @@ def tied(scale: Scale) -> Annotations:
     ],
 )
 def test_majority_by_tie_rule(ties: Any, expected: dict[str, str]) -> None:
-    made = tied(Nominal(("a", "b", "c")))
-    assert labels(made.majority(ties)) == expected
-    assert labels(made.consensus(ties)) == expected
+    annotations = tied(Nominal(("a", "b", "c")))
+    assert labels(annotations.majority(ties)) == expected
+    assert labels(annotations.consensus(ties)) == expected
 
 
 def test_random_ties_are_seeded_and_reach_every_answer_that_ties() -> None:
-    made = tied(Nominal(("a", "b", "c")))
-    found = [labels(made.majority("random", seed)) for seed in range(40)]
-    assert found == [labels(made.majority("random", seed)) for seed in range(40)]
-    seen = {item: {label[item] for label in found} for item in TIED}
+    annotations = tied(Nominal(("a", "b", "c")))
+    draws = [labels(annotations.majority("random", seed)) for seed in range(40)]
+    assert draws == [labels(annotations.majority("random", seed)) for seed in range(40)]
+    seen = {item: {label[item] for label in draws} for item in TIED}
     assert seen == {"t1": {"a", "b"}, "t2": {"b"}, "t3": {"c"}, "t4": {"a", "b", "c"}}
 
 
@@ -458,28 +467,28 @@ def test_random_ties_are_seeded_and_reach_every_answer_that_ties() -> None:
 )
 def test_levels_between_the_middle_answers_tie(ties: Any, expected: str | None) -> None:
     scale = Ordinal(("1", "2", "3"))
-    made = Annotations.from_rows([("t1", "ann", "1"), ("t1", "bob", "3")], scale)
-    assert labels(made.consensus(ties)).get("t1") == expected
-    middle = {labels(made.consensus("random", seed))["t1"] for seed in range(30)}
+    annotations = Annotations.from_rows([("t1", "ann", "1"), ("t1", "bob", "3")], scale)
+    assert labels(annotations.consensus(ties)).get("t1") == expected
+    middle = {labels(annotations.consensus("random", seed))["t1"] for seed in range(30)}
     assert middle == {"1", "2", "3"}
 
 
 def test_ordinal_consensus_agrees_with_the_median() -> None:
     scale = SCALE_OF["ordinal"]
     assert isinstance(scale, Ordinal)
-    made = crowd(scale)
-    low, high = made.consensus("first"), made.consensus("last")
+    annotations = crowd(scale)
+    low, high = annotations.consensus("first"), annotations.consensus("last")
     for item, lower, upper in zip(low.item, low.answer, high.answer, strict=True):
-        answers = made.answer[made.item == item]
+        answers = annotations.answer[annotations.item == item]
         assert (lower + upper) / 2 == np.median(answers)
 
 
 def test_interval_consensus_is_the_mean_of_the_answers_themselves() -> None:
-    made = crowd(SCALE_OF["interval"])
-    found = made.consensus()
-    expected = pd.Series(made.answer).groupby(made.item).mean()
-    assert found.item.tolist() == expected.index.tolist()
-    np.testing.assert_allclose(found.answer, expected)
+    annotations = crowd(SCALE_OF["interval"])
+    consensus = annotations.consensus()
+    expected = pd.Series(annotations.answer).groupby(annotations.item).mean()
+    assert consensus.item.tolist() == expected.index.tolist()
+    np.testing.assert_allclose(consensus.answer, expected)
 
 
 @pytest.mark.parametrize(
@@ -492,65 +501,65 @@ def test_interval_consensus_is_the_mean_of_the_answers_themselves() -> None:
 )
 def test_multi_label_consensus_by_tie_rule(ties: Any, expected: dict[str, Any]) -> None:
     rows = [("t1", "ann", "joy,fear"), ("t1", "bob", "joy"), ("t2", "ann", "")]
-    made = Annotations.from_rows(rows, MultiLabel(("joy", "fear")))
-    assert labels(made.consensus(ties)) == expected
-    seen = {labels(made.consensus("random", seed))["t1"] for seed in range(20)}
+    annotations = Annotations.from_rows(rows, MultiLabel(("joy", "fear")))
+    assert labels(annotations.consensus(ties)) == expected
+    seen = {labels(annotations.consensus("random", seed))["t1"] for seed in range(20)}
     assert seen == {("joy",), ("joy", "fear")}
 
 
 def test_items_without_answers_have_no_label(scale: Scale) -> None:
-    made = crowd(scale).consensus()
-    assert 14 not in made.item and len(made.item) == 14
-    assert made.answer.dtype == scale.dtype and made.n_items == 15
+    consensus = crowd(scale).consensus()
+    assert 14 not in consensus.item and len(consensus.item) == 14
+    assert consensus.answer.dtype == scale.dtype and consensus.n_items == 15
 
 
 def test_consensus_agrees_with_the_scale_on_clear_cases(scale: Scale) -> None:
     if isinstance(scale, Interval):  # the mean of answers, the scale knows only their bins
         scale = Interval(0, 10, n_bins=1000)
-    made = crowd(scale)
-    label = made.consensus()
-    expected = scale.consensus(made.distribution()[label.item])
+    annotations = crowd(scale)
+    label = annotations.consensus()
+    expected = scale.consensus(annotations.distribution()[label.item])
     np.testing.assert_allclose(label.answer, expected, atol=0.005)
 
 
 def test_unknown_rules_and_scales_without_majority(scale: Scale) -> None:
-    made = crowd(scale)
+    annotations = crowd(scale)
     text = "no rule 'best' for ties; there are first, last, random and drop"
-    assert message(made.consensus, "best") == text
+    assert message(annotations.consensus, "best") == text
     if isinstance(scale, Nominal | Ordinal):
-        assert message(made.majority, "best") == text
+        assert message(annotations.majority, "best") == text
     else:
-        found = message(made.majority)
-        assert found == f"a majority needs nominal or ordinal answers, not {scale.kind}"
+        text = message(annotations.majority)
+        assert text == f"a majority needs nominal or ordinal answers, not {scale.kind}"
 
 
 # ---- invariance ----
 
 
 def test_row_order_changes_nothing(scale: Scale) -> None:
-    made = crowd(scale)
-    shuffled = made.take(np.random.default_rng(1).permutation(made.n_rows))
-    np.testing.assert_allclose(shuffled.distribution(), made.distribution())
-    assert shuffled.per_annotator().tolist() == made.per_annotator().tolist()
-    one, other = made.consensus(), shuffled.consensus()
+    annotations = crowd(scale)
+    shuffled = annotations.take(np.random.default_rng(1).permutation(annotations.n_rows))
+    np.testing.assert_allclose(shuffled.distribution(), annotations.distribution())
+    assert shuffled.per_annotator().tolist() == annotations.per_annotator().tolist()
+    one, other = annotations.consensus(), shuffled.consensus()
     assert one.item.tolist() == other.item.tolist()
     np.testing.assert_allclose(one.answer, other.answer)
 
 
 @given(st.permutations(ROWS))
 def test_row_order_changes_only_the_codes(rows: list[tuple[str, str, str]]) -> None:
-    made = Annotations.from_rows(rows)
-    assert labels(made.majority()) == labels(Annotations.from_rows(ROWS).majority())
+    annotations = Annotations.from_rows(rows)
+    assert labels(annotations.majority()) == labels(Annotations.from_rows(ROWS).majority())
     counted = Counter((item, answer) for item, _, answer in ROWS)
-    for code, item in enumerate(made.items):
-        assert made.counts()[code].tolist() == [counted[item, "no"], counted[item, "yes"]]
+    for code, item in enumerate(annotations.items):
+        assert annotations.counts()[code].tolist() == [counted[item, "no"], counted[item, "yes"]]
 
 
 def test_names_do_not_matter() -> None:
     renamed = [(f"x{item}", f"y{who}", f"z{answer}") for item, who, answer in ROWS]
-    made, other = Annotations.from_rows(ROWS), Annotations.from_rows(renamed)
-    assert made.counts().tolist() == other.counts().tolist()
-    assert [f"z{a}" for a in labels(made.majority()).values()] == [
+    annotations, other = Annotations.from_rows(ROWS), Annotations.from_rows(renamed)
+    assert annotations.counts().tolist() == other.counts().tolist()
+    assert [f"z{a}" for a in labels(annotations.majority()).values()] == [
         *labels(other.majority()).values()
     ]
 
@@ -560,31 +569,31 @@ def test_names_do_not_matter() -> None:
 
 def test_levels_with_a_gap_as_numbers_and_back() -> None:
     scale = Ordinal(("-2", "-1", "1", "2"))
-    made = Annotations.from_rows([("t1", "ann", "-1"), ("t1", "bob", "2")], scale)
-    numbers = made.to(Interval(-2, 2))
+    annotations = Annotations.from_rows([("t1", "ann", "-1"), ("t1", "bob", "2")], scale)
+    numbers = annotations.to(Interval(-2, 2))
     assert numbers.answer.tolist() == [-1, 2]
-    assert numbers.to(scale).equals(made)
+    assert numbers.to(scale).equals(annotations)
 
 
 def test_every_pair_of_single_answer_scales_goes_both_ways() -> None:
     scales: list[Scale] = [Nominal(("1", "2", "10")), Ordinal(("1", "2", "10")), Interval(1, 10)]
     rows = [("t1", "ann", "1"), ("t1", "bob", "10"), ("t2", "ann", "2")]
     for here in scales:
-        made = Annotations.from_rows(rows, here)
+        annotations = Annotations.from_rows(rows, here)
         for there in scales:
-            assert made.to(there).equals(Annotations.from_rows(rows, there))
-            assert made.to(there).to(here).equals(made)
+            assert annotations.to(there).equals(Annotations.from_rows(rows, there))
+            assert annotations.to(there).to(here).equals(annotations)
 
 
 def test_the_same_scale_is_the_same_object() -> None:
-    made = Annotations.from_rows(ROWS)
-    assert made.to(Nominal(("no", "yes"))) is made
+    annotations = Annotations.from_rows(ROWS)
+    assert annotations.to(Nominal(("no", "yes"))) is annotations
 
 
 def test_nominal_values_may_be_sorted_anew_or_become_more() -> None:
-    made = Annotations.from_rows(ROWS).to(Nominal(("yes", "no", "maybe")))
-    assert made.answers() == [answer for _, _, answer in ROWS]
-    assert made.counts()[0].tolist() == [2, 1, 0]
+    annotations = Annotations.from_rows(ROWS).to(Nominal(("yes", "no", "maybe")))
+    assert annotations.answers() == [answer for _, _, answer in ROWS]
+    assert annotations.counts()[0].tolist() == [2, 1, 0]
 
 
 @pytest.mark.parametrize(
@@ -616,63 +625,67 @@ def test_nominal_values_may_be_sorted_anew_or_become_more() -> None:
     ],
 )
 def test_what_cannot_be_read_on_another_scale(here: Scale, there: Scale, text: str) -> None:
-    made = Annotations.from_rows([("t1", "ann", "1"), ("t1", "bob", "2.5")], here)
-    assert message(made.to, there) == text
+    annotations = Annotations.from_rows([("t1", "ann", "1"), ("t1", "bob", "2.5")], here)
+    assert message(annotations.to, there) == text
 
 
 def test_nominal_words_are_no_numbers() -> None:
-    found = message(Annotations.from_rows(ROWS).to, Interval(0, 1))
-    assert found == "row 1: 'yes' is not a number"
+    text = message(Annotations.from_rows(ROWS).to, Interval(0, 1))
+    assert text == "row 1: 'yes' is not a number"
 
 
 # ---- selections ----
 
 
 def test_take_keeps_names_and_brings_every_column() -> None:
-    made = Annotations.from_rows(
+    annotations = Annotations.from_rows(
         ROWS, response=range(6), seconds=range(6), extra={"page": list("abcdef")}
     )
     mask = np.array([False, True, False, False, True, False])
-    for taken in (made.take(mask), made.take(np.array([1, 4]))):
-        assert taken.answers() == ["no", "yes"] and taken.items == made.items
+    for taken in (annotations.take(mask), annotations.take(np.array([1, 4]))):
+        assert taken.answers() == ["no", "yes"] and taken.items == annotations.items
         assert taken.response is not None and taken.response.tolist() == [1, 4]
         assert taken.seconds is not None and taken.seconds.tolist() == [1, 4]
         assert taken.extra["page"].to_pylist() == ["b", "e"]
 
 
 def test_selected_items_are_renumbered_in_the_order_asked_for() -> None:
-    made = Annotations.from_rows(ROWS)
-    chosen = made.select_items(np.array([2, 0]), Names(["t3", "t1"]))
+    annotations = Annotations.from_rows(ROWS)
+    chosen = annotations.select_items(np.array([2, 0]), Names(["t3", "t1"]))
     assert chosen.item.tolist() == [1, 1, 1, 0]
     assert chosen.counts().tolist() == [[1, 0], [1, 2]]
 
 
 def test_selected_annotators_are_renumbered_in_the_order_asked_for() -> None:
-    made = Annotations.from_rows(ROWS)
-    chosen = made.select_annotators(np.array([2, 0]), Names(["eve", "ann"]))
+    annotations = Annotations.from_rows(ROWS)
+    chosen = annotations.select_annotators(np.array([2, 0]), Names(["eve", "ann"]))
     assert chosen.annotator_codes("a test").tolist() == [1, 0, 1, 0]
     assert chosen.per_annotator().tolist() == [2, 2] and chosen.n_items == 3
 
 
 def test_rows_are_put_on_longer_lists_of_names() -> None:
-    made = Annotations.from_rows(ROWS)
-    longer = made.on(Names(["t0", "t3", "t2", "t1"]), Names(["eve", "ann", "bob", "zoe"]))
+    annotations = Annotations.from_rows(ROWS)
+    longer = annotations.on(Names(["t0", "t3", "t2", "t1"]), Names(["eve", "ann", "bob", "zoe"]))
     assert longer.item.tolist() == [3, 3, 3, 2, 2, 1]
     assert longer.annotator_codes("a test").tolist() == [1, 2, 0, 1, 2, 0]
-    assert message(made.on, Names(["t1"]), made.annotators) == (
+    assert message(annotations.on, Names(["t1"]), annotations.annotators) == (
         "no item 't2', 't3'; there are 1: 't1'"
     )
 
 
 def test_equals_sees_every_difference() -> None:
-    made = Annotations.from_rows(ROWS, seconds=[1, 2, 3, 4, 5, float("nan")], extra={"p": range(6)})
-    assert made.equals(Annotations.from_rows(
+    annotations = Annotations.from_rows(
+        ROWS, seconds=[1, 2, 3, 4, 5, float("nan")], extra={"p": range(6)}
+    )
+    assert annotations.equals(Annotations.from_rows(
         ROWS, seconds=[1, 2, 3, 4, 5, float("nan")], extra={"p": range(6)}
     ))  # fmt: skip
-    assert not made.equals(Annotations.from_rows(ROWS))
-    assert not made.equals(made.take(np.arange(6)[::-1]))
-    assert not made.equals(made.to(Nominal(("yes", "no"))))
-    assert not made.equals(made.on(Names(["t1", "t2", "t3", "t4"]), made.annotators))
+    assert not annotations.equals(Annotations.from_rows(ROWS))
+    assert not annotations.equals(annotations.take(np.arange(6)[::-1]))
+    assert not annotations.equals(annotations.to(Nominal(("yes", "no"))))
+    assert not annotations.equals(
+        annotations.on(Names(["t1", "t2", "t3", "t4"]), annotations.annotators)
+    )
 
 
 # ---- size ----
@@ -683,9 +696,9 @@ def test_ten_million_rows_are_flat_arrays() -> None:
     n_rows, n_annotators = 10_000_000, 1000
     pairs = np.arange(n_rows)
     answer = np.random.default_rng(0).integers(0, 5, n_rows)
-    made = Annotations.from_arrays(
+    annotations = Annotations.from_arrays(
         pairs // n_annotators, pairs % n_annotators, answer, Ordinal(tuple("12345"))
     )
-    assert np.shares_memory(made.answer, answer)
-    assert made.counts().sum() == n_rows
-    assert made.majority().n_rows == n_rows // n_annotators
+    assert np.shares_memory(annotations.answer, answer)
+    assert annotations.counts().sum() == n_rows
+    assert annotations.majority().n_rows == n_rows // n_annotators

@@ -13,10 +13,10 @@ from scipy.stats import mannwhitneyu, ttest_rel
 from sklearn.metrics import accuracy_score, f1_score
 
 from dissensus import Corpus
-from dissensus.errors import DataError
+from dissensus.errors import DataError, listed
 from dissensus.evaluation import holm
 from dissensus.evaluation.execution.folder import locked_folder
-from dissensus.papers import paper
+from dissensus.papers import PAPERS, paper
 from dissensus.papers.soft_labels import CONDITIONS, report, shown, to_json
 from dissensus.papers.soft_labels.conditions import folds, with_automatic
 from dissensus.papers.soft_labels.items import Items
@@ -45,13 +45,13 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
                     n_values = 12 if condition.corpus == "pos_tweets" else 2
                     wrong = generator.integers(0, n_values, len(items.gold))
                     right = generator.random(len(items.gold)) < share
-                    said = np.where(right, items.gold, wrong)
+                    predicted = np.where(right, items.gold, wrong)
                     ends = np.cumsum(list(items.folds.values()))[:-1]
                     trained = [
                         Trained(
                             fold, letters(part), 2, [0.5, 0.6], [1.0, 0.9], _losses(generator), 1
                         )
-                        for fold, part in zip(items.folds, np.split(said, ends), strict=True)
+                        for fold, part in zip(items.folds, np.split(predicted, ends), strict=True)
                     ]
                     Outcome(model, seed, name, trained, "a machine", 1.5).save(place.fits)
     return out
@@ -63,7 +63,7 @@ def _losses(generator: np.random.Generator) -> dict[str, list[float]]:
 
 
 @pytest.fixture(scope="module")
-def found(folder: Path) -> dict[str, Any]:
+def whole_report(folder: Path) -> dict[str, Any]:
     return report(folder)
 
 
@@ -73,32 +73,36 @@ def answers(folder: Path, condition: str, model: str) -> np.ndarray:
     return np.stack([np.concatenate([fold.codes for fold in one.folds]) for one in every])
 
 
-def test_scores_are_scikit_learns_over_all_predictions(folder: Path, found: dict[str, Any]) -> None:
+def test_scores_are_scikit_learns_over_all_predictions(
+    folder: Path, whole_report: dict[str, Any]
+) -> None:
     for condition, kinds in (("pos-cv", ["gold"]), ("stemming-silver", ["gold", "consensus"])):
         items = Items.load(folder, condition)
         for model in MODELS:
-            said = answers(folder, condition, model)
-            held = found["conditions"][condition]["models"][model]
-            assert list(held["pooled"]) == sorted(kinds)
+            predicted = answers(folder, condition, model)
+            of_model = whole_report["conditions"][condition]["models"][model]
+            assert list(of_model["pooled"]) == sorted(kinds)
             for kind in kinds:
                 label = items.gold if kind == "gold" else items.consensus
-                pooled = np.tile(label, len(SEEDS)), said.ravel()
-                assert held["pooled"][kind] == {
+                pooled = np.tile(label, len(SEEDS)), predicted.ravel()
+                assert of_model["pooled"][kind] == {
                     "accuracy": pytest.approx(accuracy_score(*pooled), abs=1e-6),
                     "f1": pytest.approx(f1_score(*pooled, average="macro"), abs=1e-6),
                 }
-                for run, fit in zip(said, held["fits"], strict=True):
+                for run, fit in zip(predicted, of_model["fits"], strict=True):
                     f1 = f1_score(label, run, average="macro")
                     assert fit["scores"][kind]["f1"] == pytest.approx(f1, abs=1e-6)
 
 
-def test_the_papers_bootstrap_against_a_direct_one(folder: Path, found: dict[str, Any]) -> None:
+def test_the_papers_bootstrap_against_a_direct_one(
+    folder: Path, whole_report: dict[str, Any]
+) -> None:
     items = Items.load(folder, "pos-cv")
     label = np.tile(items.gold, len(SEEDS))
     generator = np.random.default_rng(7)
     for model in ("kl", "ce"):
         mine, theirs = (answers(folder, "pos-cv", m).ravel() for m in (model, "stl"))
-        tests = found["conditions"]["pos-cv"]["against"][model]["tests"]["gold"]["published"]
+        tests = whole_report["conditions"]["pos-cv"]["against"][model]["tests"]["gold"]["published"]
 
         def lead(at: np.ndarray, score: Any, mine: Any = mine, theirs: Any = theirs) -> float:
             return round(score(label[at], mine[at]) - score(label[at], theirs[at]), 4)
@@ -114,7 +118,7 @@ def test_the_papers_bootstrap_against_a_direct_one(folder: Path, found: dict[str
             assert tests[metric] == pytest.approx(expected, abs=0.09)
 
 
-def test_cells_and_their_test_against_counting(folder: Path, found: dict[str, Any]) -> None:
+def test_cells_and_their_test_against_counting(folder: Path, whole_report: dict[str, Any]) -> None:
     items = Items.load(folder, "pos-cv")
     mine, theirs = (answers(folder, "pos-cv", model) for model in ("ce", "stl"))
     held: dict[str, list[float]] = {cell: [] for cell in CELLS}
@@ -128,7 +132,7 @@ def test_cells_and_their_test_against_counting(folder: Path, found: dict[str, An
                 (False, False): "both wrong",
             }[right]
             held[cell].append(items.measure[at])
-    cells = found["conditions"]["pos-cv"]["against"]["ce"]["cells"]
+    cells = whole_report["conditions"]["pos-cv"]["against"]["ce"]["cells"]
     assert cells["n"] == {cell: len(values) for cell, values in held.items()}
     for cell, values in held.items():
         assert cells["mean"][cell] == pytest.approx(np.mean(values), abs=1e-5)
@@ -136,7 +140,7 @@ def test_cells_and_their_test_against_counting(folder: Path, found: dict[str, An
     assert cells["mann_whitney"] == pytest.approx(p)
 
 
-def test_gaps_are_compared_over_seeds(folder: Path, found: dict[str, Any]) -> None:
+def test_gaps_are_compared_over_seeds(folder: Path, whole_report: dict[str, Any]) -> None:
     gaps = {}
     for model in ("kl", "stl"):
         every = [Outcome.load(folder / "fits" / f"{model}@{seed}@pos-cv") for seed in SEEDS]
@@ -144,15 +148,15 @@ def test_gaps_are_compared_over_seeds(folder: Path, found: dict[str, Any]) -> No
             np.mean([fold.main["last"][1] - fold.main["last"][0] for fold in one.folds])
             for one in every
         ]
-    gap = found["conditions"]["pos-cv"]["against"]["kl"]["gap"]["last"]
+    gap = whole_report["conditions"]["pos-cv"]["against"]["kl"]["gap"]["last"]
     assert gap["effect"] == pytest.approx(np.mean(gaps["kl"]) - np.mean(gaps["stl"]))
     assert gap["p"] == pytest.approx(ttest_rel(gaps["kl"], gaps["stl"]).pvalue)
 
 
-def test_every_comparison_is_corrected(found: dict[str, Any]) -> None:
+def test_every_comparison_is_corrected(whole_report: dict[str, Any]) -> None:
     every = [
         test
-        for condition in found["conditions"].values()
+        for condition in whole_report["conditions"].values()
         for against in condition["against"].values()
         for tests in against["tests"].values()
         for test in tests["ours"].values()
@@ -162,12 +166,15 @@ def test_every_comparison_is_corrected(found: dict[str, Any]) -> None:
     np.testing.assert_allclose([test["adjusted"] for test in every], adjusted)
 
 
-def test_what_is_shown(found: dict[str, Any]) -> None:
-    text = shown(found)
+def test_what_is_shown(whole_report: dict[str, Any]) -> None:
+    text = shown(whole_report)
     lines = {line.split("  ")[1].strip(): line for line in text.splitlines() if "  MTL" in line[:6]}
     assert "5 runs, seeds 1000, 2000, 3000" in text and "commit abc: the command" in text
     of_inverse = [line for line in text.splitlines() if line.startswith("  MTL + KL inverse")][0]
-    ours = 100 * found["conditions"]["pos-cv"]["models"]["inverse-kl"]["pooled"]["gold"]["accuracy"]
+    ours = (
+        100
+        * whole_report["conditions"]["pos-cv"]["models"]["inverse-kl"]["pooled"]["gold"]["accuracy"]
+    )
     assert f"{ours:.2f}**" in of_inverse and f"{ours - 86.55:+.2f}" in of_inverse
     assert of_inverse.endswith(": holds") and "  yes  +" in of_inverse
     assert lines and "paper, MTL + Cross-Entropy        6.614" in text
@@ -179,10 +186,12 @@ def test_what_is_shown(found: dict[str, Any]) -> None:
     assert "GloVe" not in text  # no tagger was trained
 
 
-def test_a_report_is_shown_from_its_file_alone(found: dict[str, Any], tmp_path: Path) -> None:
+def test_a_report_is_shown_from_its_file_alone(
+    whole_report: dict[str, Any], tmp_path: Path
+) -> None:
     path = tmp_path / "kept.json"
-    path.write_text(to_json(found))
-    assert shown(report(path)) == shown(found)
+    path.write_text(to_json(whole_report))
+    assert shown(report(path)) == shown(whole_report)
 
 
 def test_a_folder_without_outcomes(tmp_path: Path) -> None:
@@ -197,13 +206,13 @@ def test_printed_figures_are_those_of_the_paper() -> None:  # its text, tables 1
     assert TABLES["pos-test"]["inverse-kl"] == (86.29, 75.04, "*", "")
     assert TABLES["stemming"]["inverse-kl"] == (77.09, 58.41, "**", "*")
     assert TABLES["pos-test-silver"]["inverse-kl"] == (79.16, 61.94, "**", "**")
-    assert all(list(held) == list(MODELS) for held in TABLES.values())
+    assert all(list(of_condition) == list(MODELS) for of_condition in TABLES.values())
 
 
 def test_an_unknown_paper() -> None:
     with pytest.raises(DataError) as caught:
         paper("bert")
-    assert str(caught.value) == "no paper 'bert'; there are 'soft-labels', 'seedbert', 'individual'"
+    assert str(caught.value) == f"no paper 'bert'; there are {listed(PAPERS)}"
 
 
 def test_only_runs_that_every_model_has_are_counted(folder: Path, tmp_path: Path) -> None:
@@ -211,16 +220,16 @@ def test_only_runs_that_every_model_has_are_counted(folder: Path, tmp_path: Path
     shutil.copytree(folder, some)
     for name in ("ce@2000@pos-cv", "stl@4000@pos-cv"):
         shutil.rmtree(some / "fits" / name)
-    found = report(some)
-    held = found["conditions"]["pos-cv"]
-    assert held["seeds"] == [1000, 3000, 5000] and found["left_out"] == 6
-    assert all(len(of_model["fits"]) == 3 for of_model in held["models"].values())
+    whole_report = report(some)
+    of_condition = whole_report["conditions"]["pos-cv"]
+    assert of_condition["seeds"] == [1000, 3000, 5000] and whole_report["left_out"] == 6
+    assert all(len(of_model["fits"]) == 3 for of_model in of_condition["models"].values())
     label = np.tile(Items.load(some, "pos-cv").gold, 3)
-    said = answers(folder, "pos-cv", "kl")[[0, 2, 4]].ravel()
-    expected = pytest.approx((said == label).mean(), abs=1e-6)
-    assert held["models"]["kl"]["pooled"]["gold"]["accuracy"] == expected
-    assert held["against"]["kl"]["tests"]["gold"]["ours"]["accuracy"]["n_runs"] == 3
-    text = shown(found)
+    predicted = answers(folder, "pos-cv", "kl")[[0, 2, 4]].ravel()
+    expected = pytest.approx((predicted == label).mean(), abs=1e-6)
+    assert of_condition["models"]["kl"]["pooled"]["gold"]["accuracy"] == expected
+    assert of_condition["against"]["kl"]["tests"]["gold"]["ours"]["accuracy"]["n_runs"] == 3
+    text = shown(whole_report)
     assert "POS tag, 5-fold CV (pos-cv), 3 of 5 runs so far" in text
     assert "6 more fits are done, but not with every model; they are not counted." in text
 
@@ -240,10 +249,10 @@ def test_words_with_and_without_a_vector(folder: Path, tmp_path: Path) -> None:
     tea = np.array([word == "tea" for text in _texts(crowd) for word in text.split()])
     tested = np.concatenate([fold.test for fold in folds(crowd, CONDITIONS["pos-cv"])])
     assert items.known.tolist() == (~tea[tested]).astype(int).tolist()
-    held = report(some)["conditions"]["pos-cv"]
-    assert held["with_vector"] == pytest.approx(items.known.mean())
+    of_condition = report(some)["conditions"]["pos-cv"]
+    assert of_condition["with_vector"] == pytest.approx(items.known.mean())
     right = answers(folder, "pos-cv", "ce") == items.gold
-    assert held["models"]["ce"]["words"] == {
+    assert of_condition["models"]["ce"]["words"] == {
         "with": pytest.approx(right[:, items.known == 1].mean(), abs=1e-6),
         "without": pytest.approx(right[:, items.known == 0].mean(), abs=1e-6),
     }

@@ -48,34 +48,34 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def found(folder: Path) -> dict[str, Any]:
+def whole_report(folder: Path) -> dict[str, Any]:
     return report(folder)
 
 
-def held(folder: Path, model: str, condition: str = FIRST) -> list[Outcome]:
+def outcomes_of(folder: Path, model: str, condition: str = FIRST) -> list[Outcome]:
     return [o for o in outcomes(folder, condition) if o.model == model]
 
 
-def test_fits_are_scored_fold_by_fold(folder: Path, found: dict[str, Any]) -> None:
+def test_fits_are_scored_fold_by_fold(folder: Path, whole_report: dict[str, Any]) -> None:
     items = Items.load(folder, FIRST)
-    fits = found["conditions"][FIRST]["models"][SEEDS]["fits"]
+    fits = whole_report["conditions"][FIRST]["models"][SEEDS]["fits"]
     accuracy, f1 = [], []
-    for outcome in held(folder, SEEDS):
+    for outcome in outcomes_of(folder, SEEDS):
         yes = outcome.votes.sum(axis=0)  # five members: no ties
-        said = (yes >= 3).astype(int)
+        majority = (yes >= 3).astype(int)
         for fold in range(5):
             inside = items.folds[outcome.repeat] == fold
-            accuracy.append(np.mean(said[inside] == items.label[inside]))
-            f1.append(f1_score(items.label[inside], said[inside], average="macro"))
+            accuracy.append(np.mean(majority[inside] == items.label[inside]))
+            f1.append(f1_score(items.label[inside], majority[inside], average="macro"))
     assert len(accuracy) == 25
     np.testing.assert_allclose(fits["accuracy"], accuracy, atol=1e-6)
     np.testing.assert_allclose(fits["f1"], f1, atol=1e-6)
 
 
-def test_distances_by_hand(folder: Path, found: dict[str, Any]) -> None:
+def test_distances_by_hand(folder: Path, whole_report: dict[str, Any]) -> None:
     shares = Items.load(folder, FIRST).shares
-    reads = found["conditions"][FIRST]["models"]["bag"]["reads"]
-    for number, outcome in enumerate(held(folder, "bag")):
+    reads = whole_report["conditions"][FIRST]["models"]["bag"]["reads"]
+    for number, outcome in enumerate(outcomes_of(folder, "bag")):
         mean = outcome.mass.mean(axis=0)
         middle = (shares + mean) / 2
         jsd = (rel_entr(shares, middle) + rel_entr(mean, middle)).sum(axis=1).mean() / 2
@@ -91,19 +91,19 @@ def test_distances_by_hand(folder: Path, found: dict[str, Any]) -> None:
         assert reads["mean"]["entropy correlation"][number] == pytest.approx(correlation, abs=1e-5)
 
 
-def test_one_network_counts_as_five_that_agree(folder: Path, found: dict[str, Any]) -> None:
+def test_one_network_counts_as_five_that_agree(folder: Path, whole_report: dict[str, Any]) -> None:
     shares = Items.load(folder, FIRST).shares
-    yes = held(folder, "single")[0].mass[0].argmax(axis=1)
+    yes = outcomes_of(folder, "single")[0].mass[0].argmax(axis=1)
     smoothed = np.stack([1 - yes, yes], axis=1) * 5 / 6 + 1 / 12
     crossed = -(shares * np.log(smoothed)).sum(axis=1).mean()
-    reads = found["conditions"][FIRST]["models"]["single"]["reads"]["votes"]
+    reads = whole_report["conditions"][FIRST]["models"]["single"]["reads"]["votes"]
     assert reads["cross-entropy"][0] == pytest.approx(crossed, abs=1e-6)
     assert reads["entropy correlation"] == [None] * 5  # it never doubts
 
 
-def test_floors(folder: Path, found: dict[str, Any]) -> None:
+def test_floors(folder: Path, whole_report: dict[str, Any]) -> None:
     items = Items.load(folder, FIRST)
-    floors = found["conditions"][FIRST]["floors"]
+    floors = whole_report["conditions"][FIRST]["floors"]
     often = np.bincount(items.label).max() / len(items.label)
     assert np.mean(floors["majority"]["accuracy"]) == pytest.approx(often, abs=1e-6)
     expected = []
@@ -117,10 +117,10 @@ def test_floors(folder: Path, found: dict[str, Any]) -> None:
     assert floors["people"]["JSD"] == floors["people"]["TVD"] == 0
 
 
-def test_table_4_is_corrected_as_a_whole(found: dict[str, Any]) -> None:
+def test_table_4_is_corrected_as_a_whole(whole_report: dict[str, Any]) -> None:
     tests = [
         test
-        for condition in found["conditions"].values()
+        for condition in whole_report["conditions"].values()
         for against in condition["against"].values()
         for test in against.values()
     ]
@@ -129,24 +129,26 @@ def test_table_4_is_corrected_as_a_whole(found: dict[str, Any]) -> None:
 
 
 def test_the_variant_is_chosen_here_and_confirmed_there(
-    folder: Path, found: dict[str, Any]
+    folder: Path, whole_report: dict[str, Any]
 ) -> None:
-    variant = found["variant"]
+    variant = whole_report["variant"]
     scores = {(m, r): s for m, of in variant["scores"].items() for r, s in of.items()}
     assert sorted(variant["scores"]) == sorted(VARIANTS)
     assert (variant["model"], variant["read"]) == min(scores, key=lambda which: scores[which])
     test = variant["against"]["MD-Agreement"]["tempered"]["cross-entropy"]
     assert test["adjusted"] == test["p"]  # one corpus so far: nothing to correct for
     assert variant["against"][FIRST]["tempered"]["cross-entropy"]["adjusted"] is None
-    text = shown(found)
+    text = shown(whole_report)
     assert "ConvAbuse: not run yet" in text and "not run yet: ConvAbuse, cifar10h" in text
 
 
-def test_seeds_beside_a_deep_ensemble(folder: Path, found: dict[str, Any]) -> None:
+def test_seeds_beside_a_deep_ensemble(folder: Path, whole_report: dict[str, Any]) -> None:
     items = Items.load(folder, FIRST)
-    tests = found["conditions"][FIRST]["recovery"][DEEP]["mean"]["TVD"]
+    tests = whole_report["conditions"][FIRST]["recovery"][DEEP]["mean"]["TVD"]
     sides = [
-        np.stack([np.abs(o.mass.mean(axis=0) - items.shares)[:, 0] for o in held(folder, model)])
+        np.stack(
+            [np.abs(o.mass.mean(axis=0) - items.shares)[:, 0] for o in outcomes_of(folder, model)]
+        )
         for model in (SEEDS, DEEP)
     ]
     expected = over_both(*sides, groups=items.groups)
@@ -170,8 +172,8 @@ def by_hand(outcome: Outcome, items: Items, n_members: int = 5) -> tuple[np.ndar
             return float(-np.log(right / powers.sum(axis=1)).sum())
 
         ends = np.log([0.05, 20])
-        found = minimize_scalar(loss, bounds=ends, method="bounded", options={"xatol": 1e-10})
-        chosen.append(float(np.exp(found.x)))
+        minimum = minimize_scalar(loss, bounds=ends, method="bounded", options={"xatol": 1e-10})
+        chosen.append(float(np.exp(minimum.x)))
         powers = mean ** (1 / chosen[-1])
         inside = items.folds[outcome.repeat] == fold
         made[inside] = (powers[:, 1] / powers.sum(axis=1))[inside]
@@ -180,69 +182,73 @@ def by_hand(outcome: Outcome, items: Items, n_members: int = 5) -> tuple[np.ndar
 
 @pytest.mark.parametrize(("other", "n_members"), [("single", 5), ("member", 1)])
 def test_ensembles_less_one_network_all_with_temperature(
-    other: str, n_members: int, folder: Path, found: dict[str, Any]
+    other: str, n_members: int, folder: Path, whole_report: dict[str, Any]
 ) -> None:
     items = Items.load(folder, "MD-Agreement")
     theirs = "single" if other == "single" else DEEP
     sides = [
         np.stack([np.abs(by_hand(o, items, n)[0] - items.shares[:, 1]) for o in outcomes])
         for n, outcomes in (
-            (5, held(folder, DEEP, "MD-Agreement")),
-            (n_members, held(folder, theirs, "MD-Agreement")),
+            (5, outcomes_of(folder, DEEP, "MD-Agreement")),
+            (n_members, outcomes_of(folder, theirs, "MD-Agreement")),
         )
     ]
     expected = over_both(*sides, groups=items.groups)
-    test = found["calibrated"]["MD-Agreement"][DEEP][other]["TVD"]
+    test = whole_report["calibrated"]["MD-Agreement"][DEEP][other]["TVD"]
     for name in ("effect", "low", "high"):
         assert test[name] == pytest.approx(getattr(expected, name), abs=1e-5)
 
 
-def test_what_is_asked_after_the_fact_is_corrected_by_itself(found: dict[str, Any]) -> None:
-    asked = found["calibrated"]
-    tests = [asked["MD-Agreement"][model]["single"]["cross-entropy"] for model in (SEEDS, DEEP)]
+def test_what_is_asked_after_the_fact_is_corrected_by_itself(whole_report: dict[str, Any]) -> None:
+    calibrated = whole_report["calibrated"]
+    tests = [
+        calibrated["MD-Agreement"][model]["single"]["cross-entropy"] for model in (SEEDS, DEEP)
+    ]
     np.testing.assert_allclose([t["adjusted"] for t in tests], holm([t["p"] for t in tests]))
     assert [t["adjusted"] for t in tests] != [t["p"] for t in tests]
-    rest = [asked[FIRST][model]["single"]["cross-entropy"] for model in (SEEDS, DEEP)]
-    rest += [asked["MD-Agreement"][SEEDS]["single"]["JSD"]]
-    rest += [asked["MD-Agreement"][SEEDS]["member"]["cross-entropy"]]
+    rest = [calibrated[FIRST][model]["single"]["cross-entropy"] for model in (SEEDS, DEEP)]
+    rest += [calibrated["MD-Agreement"][SEEDS]["single"]["JSD"]]
+    rest += [calibrated["MD-Agreement"][SEEDS]["member"]["cross-entropy"]]
     assert [t["adjusted"] for t in rest] == [None] * 4
 
 
-def test_by_how_many_labels_temperatures_are_chosen(folder: Path, found: dict[str, Any]) -> None:
+def test_by_how_many_labels_temperatures_are_chosen(
+    folder: Path, whole_report: dict[str, Any]
+) -> None:
     items = Items.load(folder, FIRST)
-    of_first = found["tempering"][FIRST]
+    of_first = whole_report["tempering"][FIRST]
     rare = int(min(np.bincount(items.label[:12], minlength=2)))  # twelve in every fold
     assert (of_first["items"], of_first["rare"]) == (12, [rare, rare])
-    told = of_first["models"]["dropout"]
+    of_dropout = of_first["models"]["dropout"]
     chosen, crossed, votes = [], [], []
-    for outcome in held(folder, "dropout"):
+    for outcome in outcomes_of(folder, "dropout"):
         yes, of_folds = by_hand(outcome, items)
         chosen += of_folds
         each = -(items.shares * np.log(np.stack([1 - yes, yes], axis=1))).sum(axis=1)
-        said = (outcome.votes.sum(axis=0) + 0.5) / 6
-        of_votes = -(items.shares * np.log(np.stack([1 - said, said], axis=1))).sum(axis=1)
+        smoothed = (outcome.votes.sum(axis=0) + 0.5) / 6
+        of_votes = -(items.shares * np.log(np.stack([1 - smoothed, smoothed], axis=1))).sum(axis=1)
         for fold in range(5):
             inside = items.folds[outcome.repeat] == fold
             crossed.append(each[inside].mean())
             votes.append(of_votes[inside].mean())
     below = np.array(chosen) < 1
     assert 0 < below.sum() < 25
-    assert (told["below"], told["fits"]) == (below.sum(), 25)
-    assert told["votes"] == pytest.approx(np.array(votes)[~below].mean())
-    assert told["low"] == pytest.approx(min(chosen), rel=1e-4)
-    assert told["there"] == pytest.approx(np.array(crossed)[below].mean(), rel=1e-4)
-    assert told["elsewhere"] == pytest.approx(np.array(crossed)[~below].mean(), rel=1e-4)
+    assert (of_dropout["below"], of_dropout["fits"]) == (below.sum(), 25)
+    assert of_dropout["votes"] == pytest.approx(np.array(votes)[~below].mean())
+    assert of_dropout["low"] == pytest.approx(min(chosen), rel=1e-4)
+    assert of_dropout["there"] == pytest.approx(np.array(crossed)[below].mean(), rel=1e-4)
+    assert of_dropout["elsewhere"] == pytest.approx(np.array(crossed)[~below].mean(), rel=1e-4)
 
 
-def test_what_other_distances_would_have_chosen(found: dict[str, Any]) -> None:
-    models = found["conditions"][FIRST]["models"]
+def test_what_other_distances_would_have_chosen(whole_report: dict[str, Any]) -> None:
+    models = whole_report["conditions"][FIRST]["models"]
     for distance in ("cross-entropy", "JSD", "TVD"):
         scores = {(m, r): np.mean(models[m]["reads"][r][distance]) for m in VARIANTS for r in
                   ("votes", "mean", "tempered")}  # fmt: skip
         best = min(scores, key=lambda which: scores[which])
-        assert tuple(found["variant"]["by"][distance].values()) == best
-    other = copy.deepcopy(found)
-    same = {"model": found["variant"]["model"], "read": found["variant"]["read"]}
+        assert tuple(whole_report["variant"]["by"][distance].values()) == best
+    other = copy.deepcopy(whole_report)
+    same = {"model": whole_report["variant"]["model"], "read": whole_report["variant"]["read"]}
     other["variant"]["by"] = {"cross-entropy": same, "JSD": same, "TVD": same}
     assert "Another distance" not in shown(other)
     assert f"what the choice on {FIRST} depended on: cross-entropy and JSD and TVD" in shown(other)
@@ -258,8 +264,8 @@ def test_what_other_distances_would_have_chosen(found: dict[str, Any]) -> None:
     )
 
 
-def test_post_hoc_results_are_never_called_a_confirmation(found: dict[str, Any]) -> None:
-    other = copy.deepcopy(found)
+def test_post_hoc_results_are_never_called_a_confirmation(whole_report: dict[str, Any]) -> None:
+    other = copy.deepcopy(whole_report)
     for model, effect, p in ((SEEDS, -0.03, 0.2), (DEEP, -0.05, 0.001)):
         test = other["calibrated"]["MD-Agreement"][model]["single"]["cross-entropy"]
         test |= {"effect": effect, "adjusted": p, "p": p}
@@ -286,20 +292,22 @@ def test_again_on_other_items(tmp_path: Path) -> None:
     assert names == ["ConvAbuse-again", "MD-Agreement-again", "cifar10h-again"]
     wanted = {name: (SINGLE, SEEDS, DEEP) for name in names}
     out = write(tmp_path / "out", {"MD-Agreement": (SINGLE, SEEDS), **wanted})
-    found = report(out)
-    assert list(found["conditions"]) == ["MD-Agreement"]  # in no other table
-    tests = [found["again"][name][model]["single"] for name in names for model in (SEEDS, DEEP)]
+    whole_report = report(out)
+    assert list(whole_report["conditions"]) == ["MD-Agreement"]  # in no other table
+    tests = [
+        whole_report["again"][name][model]["single"] for name in names for model in (SEEDS, DEEP)
+    ]
     crossed = [test["cross-entropy"] for test in tests]
     np.testing.assert_allclose([t["adjusted"] for t in crossed], holm([t["p"] for t in crossed]))
     assert [test["JSD"]["adjusted"] for test in tests] == [None] * 6
     items = Items.load(out, names[1])
     sides = []
     for model in (DEEP, SINGLE):
-        each = [distribution(o, items, CAUTIOUS) for o in held(out, model, names[1])]
+        each = [distribution(o, items, CAUTIOUS) for o in outcomes_of(out, model, names[1])]
         sides.append(np.stack([np.abs(mass - items.shares)[:, 0] for mass in each]))
     expected = over_both(*sides, groups=items.groups)
     assert tests[3]["TVD"]["effect"] == pytest.approx(expected.effect, abs=1e-6)
-    other = copy.deepcopy(found)
+    other = copy.deepcopy(whole_report)
     for name, p in zip(names, (0.001, 0.2, 0.01), strict=True):
         test = other["again"][name][DEEP]["single"]["cross-entropy"]
         test |= {"effect": -0.02, "adjusted": p}
@@ -316,8 +324,10 @@ def test_again_on_other_items(tmp_path: Path) -> None:
 
 
 def test_settings_for_other_items_were_chosen_before() -> None:
-    asked = paper("seedbert").named("MD-Agreement-again", ("MD-Agreement", "MD-Agreement-again"))
-    assert [c.name for c in asked] == ["MD-Agreement-choose", "MD-Agreement-again"]
+    conditions = paper("seedbert").named(
+        "MD-Agreement-again", ("MD-Agreement", "MD-Agreement-again")
+    )
+    assert [c.name for c in conditions] == ["MD-Agreement-choose", "MD-Agreement-again"]
     alone = paper("seedbert").named("MD-Agreement-again", ("MD-Agreement-again",))
     assert [c.name for c in alone] == ["MD-Agreement-again"]
 
@@ -349,20 +359,20 @@ def test_other_items_are_not_in_the_sample() -> None:
     assert not set(first.items) & set(second.items)
 
 
-def test_the_number_of_members(folder: Path, found: dict[str, Any]) -> None:
-    of_many = found["number"][FIRST]["seeds-20"]
+def test_the_number_of_members(folder: Path, whole_report: dict[str, Any]) -> None:
+    of_many = whole_report["number"][FIRST]["seeds-20"]
     assert [n for n in of_many if n.isdigit()] == ["1", "10", "20", "3", "5"]
     shares = Items.load(folder, FIRST).shares
     tvd = [
         np.abs(o.mass[:3].mean(axis=0) - shares)[:, 0].mean()
-        for o in held(folder, "seeds-20", f"{FIRST}-many")
+        for o in outcomes_of(folder, "seeds-20", f"{FIRST}-many")
     ]
     assert of_many["3"]["reads"]["mean"]["TVD"] == pytest.approx(np.mean(tvd))
     assert of_many["more"]["mean"]["effect"] < 0  # members here differ by noise alone
-    assert sorted(found["number"]["MD-Agreement"]) == [DEEP, SEEDS]
+    assert sorted(whole_report["number"]["MD-Agreement"]) == [DEEP, SEEDS]
 
 
-def test_biases_of_members_and_of_people(folder: Path, found: dict[str, Any]) -> None:
+def test_biases_of_members_and_of_people(folder: Path, whole_report: dict[str, Any]) -> None:
     yes = np.array([[1, 1, 0, 1, 1, 0, 1, 1], [0, 0, 0, 0, 1, 0, 0, 0], [1, 0, 0, 1, 1, 0, 1, 0]])
     from statsmodels.stats.contingency_tables import cochrans_q
 
@@ -372,15 +382,15 @@ def test_biases_of_members_and_of_people(folder: Path, found: dict[str, Any]) ->
     pairs = [np.mean(yes[a] != yes[b]) for a, b in ((0, 1), (0, 2), (1, 2))]
     assert apart(yes) == pytest.approx(np.mean(pairs))
     rates = corpus(FIRST)["hate"].counts()[:, 1].sum() / (6 * 120)
-    annotators = found["people"][FIRST]
+    annotators = whole_report["people"][FIRST]
     assert annotators["n"] == 6 and annotators["low"] < rates < annotators["high"]
-    assert found["conditions"][FIRST]["models"]["single"]["biases"] == {}
+    assert whole_report["conditions"][FIRST]["models"]["single"]["biases"] == {}
 
 
-def test_what_is_missing_is_said_and_nothing_made_up(found: dict[str, Any]) -> None:
-    assert found["missing"][f"{FIRST}-many"] == {"everything-20": [2, 2]}
-    assert FIRST not in found["missing"] and f"{FIRST}-choose" not in found["missing"]
-    text = shown(found)
+def test_what_is_missing_is_said_and_nothing_made_up(whole_report: dict[str, Any]) -> None:
+    assert whole_report["missing"][f"{FIRST}-many"] == {"everything-20": [2, 2]}
+    assert FIRST not in whole_report["missing"] and f"{FIRST}-choose" not in whole_report["missing"]
+    text = shown(whole_report)
     assert "  HS-Brexit-many: everything-20\n" in text
     assert "cifar10h, settings chosen" not in text
     assert "- Annotators agree less on what is most present (Table 1): not run yet" in text
@@ -400,8 +410,8 @@ def test_what_is_missing_is_said_and_nothing_made_up(found: dict[str, Any]) -> N
 )
 def test_any_part_can_be_shown(wanted: dict[str, tuple[str, ...]], tmp_path: Path) -> None:
     write(tmp_path / "out", wanted, repeats=1)
-    found = report(tmp_path / "out")
-    text = shown(found)
+    whole_report = report(tmp_path / "out")
+    text = shown(whole_report)
     assert "\nClaims\n" in text and "Not fitted yet" in text
     assert "nan" not in text.replace("tolerance", "")
     if FIRST not in wanted or len(wanted[FIRST]) < len(ON_FIRST):
@@ -418,31 +428,35 @@ def test_every_condition_is_repeated() -> None:
 @pytest.mark.slow
 def test_what_is_whole_lacks_nothing(tmp_path: Path) -> None:
     write(tmp_path / "out", {name: condition.models for name, condition in CONDITIONS.items()})
-    found = report(tmp_path / "out")
-    assert found["missing"] == {} and found["done"] == 491
-    others = [name for name in found["variant"]["against"] if name != FIRST]
-    tests = [found["variant"]["against"][name]["tempered"]["cross-entropy"] for name in others]
+    whole_report = report(tmp_path / "out")
+    assert whole_report["missing"] == {} and whole_report["done"] == 491
+    others = [name for name in whole_report["variant"]["against"] if name != FIRST]
+    tests = [
+        whole_report["variant"]["against"][name]["tempered"]["cross-entropy"] for name in others
+    ]
     assert sorted(others) == ["ConvAbuse", "MD-Agreement", "cifar10h"]
     np.testing.assert_allclose([t["adjusted"] for t in tests], holm([t["p"] for t in tests]))
     tests = [
-        found["calibrated"][name][model]["single"]["cross-entropy"]
+        whole_report["calibrated"][name][model]["single"]["cross-entropy"]
         for name in others
         for model in (SEEDS, DEEP)
     ]
     np.testing.assert_allclose([t["adjusted"] for t in tests], holm([t["p"] for t in tests]))
-    assert "snow2008-affect" not in found["calibrated"] | found["tempering"]  # not counted
-    text = shown(found)
+    assert (
+        "snow2008-affect" not in whole_report["calibrated"] | whole_report["tempering"]
+    )  # not counted
+    text = shown(whole_report)
     assert "Not fitted yet" not in text and "fits are done" not in text
     assert "; the criterion (2 corpora) is " in text
-    assert found["conditions"]["snow2008-affect"]["against"] == {}  # printed, not counted
+    assert whole_report["conditions"]["snow2008-affect"]["against"] == {}  # printed, not counted
 
 
 def test_trials_that_are_not_all_done_choose_nothing(tmp_path: Path) -> None:
     out = write(tmp_path / "out", {f"{FIRST}-choose": ("single", SEEDS)})
     shutil.rmtree(out / "fits" / f"single@3@{FIRST}-choose")
-    found = report(out)["choosing"][FIRST]
-    assert found["single"]["best"] is None and len(found["single"]["trials"]) == 5
-    assert found[SEEDS]["best"] == 5  # the last one's score is the lowest
+    choices = report(out)["choosing"][FIRST]
+    assert choices["single"]["best"] is None and len(choices["single"]["trials"]) == 5
+    assert choices[SEEDS]["best"] == 5  # the last one's score is the lowest
     assert "BERT (single) (5 of 6: not chosen)" in shown(report(out))
 
 
@@ -450,28 +464,30 @@ def test_repetitions_that_both_have_are_compared(folder: Path, tmp_path: Path) -
     some = tmp_path / "some"
     shutil.copytree(folder, some)
     shutil.rmtree(some / "fits" / f"single@2@{FIRST}")
-    found = report(some)
-    assert found["missing"][FIRST] == {"single": [1, 5]}
-    held = found["conditions"][FIRST]
-    assert held["against"]["single"]["accuracy"]["n_runs"] == 4
-    assert held["against"]["bayesian"]["accuracy"]["n_runs"] == 5
-    assert len(held["models"]["single"]["fits"]["f1"]) == 20
+    whole_report = report(some)
+    assert whole_report["missing"][FIRST] == {"single": [1, 5]}
+    of_first = whole_report["conditions"][FIRST]
+    assert of_first["against"]["single"]["accuracy"]["n_runs"] == 4
+    assert of_first["against"]["bayesian"]["accuracy"]["n_runs"] == 5
+    assert len(of_first["models"]["single"]["fits"]["f1"]) == 20
 
 
-def test_rows_of_a_single_repetition_say_so(found: dict[str, Any], tmp_path: Path) -> None:
+def test_rows_of_a_single_repetition_say_so(whole_report: dict[str, Any], tmp_path: Path) -> None:
     once = report(write(tmp_path / "once", {FIRST: ("single", SEEDS)}, repeats=1))
     test = once["conditions"][FIRST]["against"]["single"]
     assert test["accuracy"]["n_runs"] == test["f1"]["n_runs"] == 1
     text = shown(once)
     row = next(line for line in text.splitlines() if line.startswith("  BERT (single)"))
     assert row.count(", one repetition: ") == 2
-    assert ", one repetition:" not in shown(found)
+    assert ", one repetition:" not in shown(whole_report)
 
 
-def test_a_report_is_shown_from_its_file_alone(found: dict[str, Any], tmp_path: Path) -> None:
+def test_a_report_is_shown_from_its_file_alone(
+    whole_report: dict[str, Any], tmp_path: Path
+) -> None:
     path = tmp_path / "kept.json"
-    path.write_text(to_json(found))
-    assert shown(report(path)) == shown(found)
+    path.write_text(to_json(whole_report))
+    assert shown(report(path)) == shown(whole_report)
 
 
 def test_agreement_on_emotions_comes_later(tmp_path: Path) -> None:
@@ -540,8 +556,8 @@ def test_a_corpus_that_is_kept_by_name_stands_for_itself_alone(tmp_path: Path) -
 
 
 def test_out_of_time_it_ends_though_others_wait_for_what_is_left_out(tmp_path: Path) -> None:
-    asked = paper("seedbert").named(FIRST, (FIRST,))
-    assert [condition.name for condition in asked] == [f"{FIRST}-choose", FIRST]
+    conditions = paper("seedbert").named(FIRST, (FIRST,))
+    assert [condition.name for condition in conditions] == [f"{FIRST}-choose", FIRST]
     given: dict[str, Any] = {
         "processes": 1,
         "runs": 1,
@@ -549,7 +565,7 @@ def test_out_of_time_it_ends_though_others_wait_for_what_is_left_out(tmp_path: P
         "settings": [("encoder", "none")],
     }
     with pytest.raises(Unfinished) as caught:
-        paper("seedbert").run({FIRST: corpus(FIRST, 40)}, asked, tmp_path, **given)
+        paper("seedbert").run({FIRST: corpus(FIRST, 40)}, conditions, tmp_path, **given)
     assert str(caught.value) == (
         "Time limit reached: 0 of 39 fits done. Run the same command again to resume."
     )
@@ -557,11 +573,11 @@ def test_out_of_time_it_ends_though_others_wait_for_what_is_left_out(tmp_path: P
 
 def test_what_failed_is_not_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
-    asked = paper("seedbert").named(FIRST, (FIRST,))
+    conditions = paper("seedbert").named(FIRST, (FIRST,))
     given: dict[str, Any] = {
         "processes": 1,
         "runs": 1,
         "settings": [("encoder", str(tmp_path / "none"))],
     }
     with pytest.raises(ModelError, match="^30 of 39 failed, first single, seed 0, HS-Brexit-choos"):
-        paper("seedbert").run({FIRST: corpus(FIRST, 40)}, asked, tmp_path / "out", **given)
+        paper("seedbert").run({FIRST: corpus(FIRST, 40)}, conditions, tmp_path / "out", **given)
