@@ -10,8 +10,10 @@ import pytest
 
 from dissensus import Corpus, Predictions
 from dissensus.errors import DataError, ModelError
+from dissensus.evaluation.execution.trials import drawn
 from dissensus.methods import METHODS, method
 from dissensus.methods.framework.base import Method
+from dissensus.methods.framework.settings import changed
 from dissensus.testing import CHECKS, quick
 from tests.crowds import SMALL, feature_crowd
 
@@ -65,6 +67,16 @@ def test_attention_is_refused_where_there_is_none(name: str) -> None:
     fitted = make(name).fit(crowd)
     with pytest.raises(ModelError, match=f"^{re.escape(name)} has no attention to show$"):
         fitted.predict(crowd, attention=True)
+
+
+@pytest.mark.parametrize("name", [n for n in METHODS if method(n).choices])
+def test_trials_of_the_search_space_can_be_fitted(name: str) -> None:
+    """On every scale that the method learns with its default settings."""
+    trials = drawn(make(name), method(name).choices, 8, seed=0)
+    assert len({str(settings) for settings in trials}) == 8
+    for kind in method(name).scales:
+        for settings in trials:
+            changed(make(name), settings).check(feature_crowd(kind))
 
 
 # ---- the floors ----

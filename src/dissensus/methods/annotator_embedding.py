@@ -201,7 +201,6 @@ class AnnotatorEmbedding(TrunkMethod):
         **TRUNK_CHOICES,
         "gated": (True, False),
         "shrink": (0.0, 0.01, 0.1),
-        "contrast": (0.0, 0.1),
     }
 
     def check(self, corpus: Corpus, questions: Any = None) -> tuple[str, ...]:
