@@ -78,7 +78,7 @@ COLUMNS = {  # of the table in docs/metrics.md: the score, and whether its basel
     "marked positions, AUROC": ("AUROC of marked positions", False),
     "AOPC": ("AOPC: fall of confidence by deletion", True),
     "stability, cosine": ("stability over seeds, cosine", True),
-    "attention and kappa, correlation": ("attention and kappa of labels, correlation", False),
+    "attention and labels, correlation": ("attention and kappa of labels, correlation", False),
 }
 
 
@@ -90,7 +90,8 @@ def table(rows: list[dict[str, Any]]) -> str:
         own = {row["score"]: row for row in rows if row["corpus"] == corpus}
         cells = [corpus, f"{next(iter(own.values()))['items']:,}"]
         for score, compared in COLUMNS.values():
-            row = own.get(score, {"value": None})
+            of_ratings = score.replace("kappa", "correlation")
+            row = own.get(score) or own.get(of_ratings, {"value": None})
             if row["value"] is None:
                 cells.append("-")
             else:

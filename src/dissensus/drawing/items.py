@@ -170,7 +170,7 @@ def _predicted_panels(corpus: Corpus, item: int, question: str | None, shown: Sh
     panels = [_space(10), distribution_panel(votes, prediction.distribution[at], names, rated)]
     legend = annotators_of(corpus, item, [question], spans_of(corpus, item, [question]))
     for attention in prediction.attention:
-        role = attention.role
+        role = attention.role.split("&")[0]  # which one encoder of several reads
         if role not in corpus.contents or corpus.content[role][item] < 0:
             continue
         chosen = legend, shown.annotators
