@@ -47,6 +47,7 @@ class CapturedSteps:
 
     def _capture(self, step: Step, indices: StackedIndices, plan: Plan) -> None:
         self.indices, self.plan = indices, plan
+        self.at.zero_()  # an earlier epoch may have had more steps
         self._warm_up(step)
         self.at.zero_()
         self.graph = capture(lambda: self._next_step(step), self.device)
