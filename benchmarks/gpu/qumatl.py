@@ -56,7 +56,7 @@ def pack(folder: Path, data: Path) -> None:
     SCRIPT.pack_commit(folder)
 
 
-def corpora_of(given: argparse.Namespace) -> dict[str, Any]:
+def corpora_of(given: argparse.Namespace) -> Any:
     """The corpora of the kit; speech has its vectors back."""
     import pyarrow as pa
 
@@ -64,6 +64,8 @@ def corpora_of(given: argparse.Namespace) -> dict[str, Any]:
     from dissensus.papers.qumatl.corpora import SPEECH
 
     corpora = SCRIPT.corpora(items=given.items)
+    if SPEECH not in corpora:
+        return corpora
     frames = np.load(SCRIPT.kit / FRAMES)
     width = len(frames["vectors"]) // int(frames["lengths"].sum())
     flat = frames["vectors"].astype(np.float32)
