@@ -22,6 +22,7 @@ from dissensus.methods import AnnotatorQueries
 from keeping import keep, kept
 
 NAME = "attention"
+SETTINGS: dict[str, Any] = {"width": 128, "dropout": 0.1, "vector_dropout": 0.0}  # as measured
 PRESETS = ("text", "image", "sequence", "ratings")
 
 
@@ -49,7 +50,7 @@ def scores(name: str, options: argparse.Namespace) -> list[dict[str, Any]]:
     predictions, begin = [], time.perf_counter()
     methods = []
     for seed in range(options.seeds):
-        method = AnnotatorQueries(init_seed=seed)
+        method = AnnotatorQueries(init_seed=seed, **SETTINGS)
         training = replace(method.training, seed=seed, epochs=options.epochs)
         methods.append(method.set_params(training=training).fit(train))
         predictions.append(
@@ -121,7 +122,7 @@ def main() -> None:
         if not name or any(row["corpus"] == name for row in rows):
             continue
         rows += scores(name, options)
-        keep(NAME, "attention_scores.py", {"rows": rows})
+        keep(NAME, "attention_scores.py", {"settings": SETTINGS, "rows": rows})
     show(rows)
 
 
