@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dissensus.papers import individual, seedbert
+from dissensus.papers import individual, qumatl, seedbert
 from dissensus.papers.framework.verdicts import holds
 from dissensus.papers.soft_labels import CONDITIONS, PRINTED, report, shown
 from dissensus.papers.soft_labels.printed import MODELS, TABLES
@@ -448,3 +448,45 @@ def test_what_is_said_about_individual_annotators_is_what_is_kept() -> None:
         for model in condition["models"].values()
     ]
     assert f"{sum(n_fits)} fits" in said
+
+
+def test_what_is_said_about_other_ratings_is_what_is_kept() -> None:
+    kept = individual.report(RESULTS / "individual.json")
+    conditions = kept["conditions"]
+    text = PAGE.read_text(encoding="utf-8").partition("## individual")[2].partition("\n## ")[0]
+    said = " ".join(text.split())
+
+    def tvd(condition: str, model: str, reading: str) -> str:
+        figure = conditions[condition]["models"][model][reading]["density TVD"]["mean"]
+        return f"{figure:.3f}".lstrip("0")
+
+    trust = [tvd("confirm-faces-trust", m, "trust (method)") for m in ("heads-noise", "mt-both")]
+    assert f"TVD {trust[0]} to {trust[1]} on trustworthy faces" in said
+    modes = {
+        m: [tvd("confirm-two-modes", m, f"valence ({r})") for r in ("method", "method:bins=16")]
+        for m in ("heads-noise", "heads-mixture", "mt-both")
+    }
+    noise, mixture, paper = modes["heads-noise"], modes["heads-mixture"], modes["mt-both"]
+    assert f"{noise[0]} to {paper[0]} on simulated texts" in said
+    assert f"{mixture[0]} to {paper[0]}, and {mixture[1]} to {paper[1]} with 16 cells" in said
+    readers, writers = (tvd(c, "grid", "V x A (soft)") for c in ("writers", "writers-own"))
+    assert f"writers' (TVD {readers}) as those learned from writers' own ({writers})" in said
+
+
+def test_what_is_said_about_queries_is_what_is_kept() -> None:
+    conditions = qumatl.report(RESULTS / "qumatl.json")["conditions"]
+    text = PAGE.read_text(encoding="utf-8").partition("## qumatl")[2].partition("\n## ")[0]
+    said = " ".join(text.split())
+
+    def mean(condition: str, model: str, question: str, metric: str, digits: int = 3) -> str:
+        figure = conditions[condition]["models"][model][question][metric]["mean"]
+        return f"{figure:.{digits}f}".lstrip("0")
+
+    models = ("queries", "base", "heads", "annotator-majority")
+    accuracy = [mean("hs-brexit", m, "hate", "annotator accuracy") for m in models]
+    words = "{} for queries, {} for Base, {} for heads and {} for each annotator's most frequent"
+    assert words.format(*accuracy) in said
+    dic = [mean("hs-brexit", m, "hate", "DIC") for m in models[:3]]
+    assert "DIC is {} for queries, {} for Base and {} for heads".format(*dic) in said
+    best = mean("paraphrase", "annotator-majority", "paraphrase", "annotator accuracy")
+    assert f"most frequent answer in accuracy ({best})" in said

@@ -11,7 +11,7 @@ from dissensus import Annotations, Corpus
 from dissensus.encoders.framework.store import Store
 from dissensus.errors import DataError
 from dissensus.papers.qumatl import CONDITIONS, PAPER
-from dissensus.papers.qumatl.corpora import FRAMES, _averaged, as_levels
+from dissensus.papers.qumatl.corpora import FRAMES, as_levels, averaged
 from dissensus.scales import Interval, Ordinal
 
 
@@ -35,7 +35,7 @@ def test_frames_are_averaged_within_each_clip() -> None:
     lengths = [FRAMES + 5, 3]
     vectors = np.random.default_rng(0).normal(size=(sum(lengths), 4)).astype(np.float32)
     offsets = np.array([0, lengths[0], sum(lengths)])
-    contents = _averaged(Store(vectors, np.zeros((len(vectors), 1, 2)), offsets))
+    contents = averaged(Store(vectors, np.zeros((len(vectors), 1, 2)), offsets))
     first, second = (np.array(contents[code]) for code in range(2))
     expected = [vectors[:FRAMES].mean(0), vectors[FRAMES : FRAMES + 5].mean(0)]
     np.testing.assert_allclose(first, expected, rtol=1e-5)

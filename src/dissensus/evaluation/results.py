@@ -193,7 +193,8 @@ def check_results_folder(folder: Path) -> None:
         raise DataError(
             f"{folder}: is a file; results are written to a folder, choose another path"
         )
-    has_results = (folder / f"{FRONT}.json").exists() or (folder / "fits").is_dir()
+    files = [folder / f"{FRONT}.json", folder / "comparison.json", folder / "fits"]
+    has_results = any(path.exists() for path in files)
     if any(folder.iterdir()) and not has_results:
         raise DataError(
             f"{folder}: already exists and is not a results folder written by dissensus; choose "

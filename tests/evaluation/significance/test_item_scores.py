@@ -16,7 +16,8 @@ NOT_MADE_OF_ITEMS = {
     "annotator accuracy, worst decile", "annotator error rate, worst decile",
     "annotator macro-F1", "annotator macro-F1, weighted", "annotator macro-F1, worst decile",
     "annotator cross-entropy, worst decile", "annotator distance, worst decile",
-    "DIC", "DIC, normalised",
+    "annotator weighted F1", "annotator accuracy, missing as right",
+    "DIC", "DIC, normalised", "DIC, all pairs",
 }  # fmt: skip
 NOT_OF_SETS = {"macro-F1", "micro-F1"}  # on a multi-label scale an item has several values
 EVERY = [(name, kind) for name, metric in METRICS.items() for kind in metric.scales]

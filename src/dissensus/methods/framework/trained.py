@@ -46,6 +46,9 @@ ROWS_AT_ONCE = 1 << 15
 TUNED_AT_ONCE = 64  # contents per batch of a fine-tuned encoder, on a CPU
 ON_GPU = 4  # times as many on a GPU
 LATER = ("plateau_factor", "smallest_gain", "decay_biases")  # settings of training
+LATER_OF_METHOD = (
+    "aggregate", "similar", "components", "item_spread", "moments", "learn_temperature",
+)  # fmt: skip
 ITEMS_TO_SEE = 1024  # to standardise the vectors of an encoder that is fine-tuned
 
 
@@ -238,12 +241,11 @@ class TrainedMethod(Method):
         del config["n_answers"]  # older checkpoints do not know it; the data have a digest
         training = config["settings"]["training"]
         training.pop("save_every")
-        for name in ("aggregate", "similar"):
-            if not config["settings"].get(name):
-                config["settings"].pop(name, None)
-        for name in LATER:  # older checkpoints do not know them
-            if training[name] == getattr(Training, name):
-                training.pop(name)
+        known = ((config["settings"], type(self), LATER_OF_METHOD), (training, Training, LATER))
+        for settings, defaults, later in known:  # older checkpoints do not know the later ones
+            for name in later:
+                if name in settings and settings[name] == getattr(defaults, name):
+                    del settings[name]
         digest = hashlib.sha256(json.dumps(config, sort_keys=True).encode())
         for part in (corpus, validation):
             digest.update(b"none" if part is None else data_digest(part).encode())

@@ -122,8 +122,8 @@ def _of_confirmation() -> list[BetterThan]:
     return [
         *(
             BetterThan(
-                f"Ours, confirmed: heads with calibrated noise give a better density than the "
-                f"paper's construction, {words} ({metric})",
+                f"Beyond the paper, confirmed: heads with calibrated noise give a better density "
+                f"than the paper's construction, {words} ({metric})",
                 CHOSEN, CONSTRUCTION, metric, where, reading_,
             )
             for reading_, words in (("(method)", "4 cells"), ("(method:bins=16)", "16 cells"))
@@ -131,7 +131,8 @@ def _of_confirmation() -> list[BetterThan]:
         ),
         *(
             BetterThan(
-                f"Ours: mixtures give a better density than single ratings, 16 cells ({metric})",
+                f"Beyond the paper: mixtures give a better density than single ratings, 16 cells "
+                f"({metric})",
                 f"{HEADS}-mixture", CHOSEN, metric, where, "(method:bins=16)",
             )
             for metric in (TVD, JSD)

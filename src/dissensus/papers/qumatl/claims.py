@@ -35,7 +35,7 @@ CLAIMS: tuple[BetterThan, ...] = (
         "Self-attention among annotators helps", QUERIES, "alone", ACCURACY, ("ablation",)
     ),
     BetterThan(
-        "Ours: queries predict each annotator better than heads, both with the encoder tuned",
+        "Beyond the paper: queries predict each annotator better than heads, encoders tuned",
         "queries-tuned", "heads-tuned", "annotator macro-F1", ("tuned",),
     ),
     BetterThan(

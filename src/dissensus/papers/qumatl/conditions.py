@@ -7,8 +7,7 @@ from typing import Any
 
 from dissensus.corpus import Corpus
 from dissensus.evaluation import Fold, k_fold, official
-from dissensus.metrics import dic_floor
-from dissensus.papers.framework.conditions import ComparisonCondition, Figures
+from dissensus.papers.framework.conditions import ComparisonCondition
 from dissensus.papers.qumatl.corpora import DELETED, GAZE, SPEECH
 from dissensus.papers.qumatl.models import ABLATED, COMPARED, HEADS, OF_TUNED, QUERIES
 from dissensus.papers.qumatl.printed import ABLATION, SPARSE, STREET
@@ -35,14 +34,6 @@ def _folds(by: str | None = None) -> Any:
     return folds
 
 
-def floors(corpus: Corpus) -> Figures:
-    """The DIC that noise alone gives: between random halves of the items."""
-    return {
-        question: {"noise alone": {"DIC": dic_floor(answers).value}}
-        for question, answers in corpus.questions.items()
-    }
-
-
 def _condition(
     name: str,
     title: str,
@@ -56,7 +47,6 @@ def _condition(
         "reference": QUERIES,
         "trials": TRIALS,
         "printed": STREET,
-        "figures": floors,
     }
     return ComparisonCondition(name, title, corpus, models, **{**settings, **further})
 

@@ -61,11 +61,11 @@ def _with_frames(corpus: Corpus) -> Corpus:
     role = "speech"
     contents = corpus.contents[role]
     if contents.kind != "features":
-        contents = _averaged(encodings(corpus, {role: "whisper-tiny"})[role].store())
+        contents = averaged(encodings(corpus, {role: "whisper-tiny"})[role].store())
     return replace(corpus, contents={role: contents}, content={role: corpus.content[role]})
 
 
-def _averaged(store: Store) -> Contents:
+def averaged(store: Store) -> Contents:
     """The mean of every `FRAMES` positions of each content."""
     flat, offsets = [], [0]
     for start, stop in pairwise(store.offsets):
