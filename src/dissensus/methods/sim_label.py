@@ -15,7 +15,7 @@ class SimLabel(AnnotatorHeads):
 
     `annotator-onehot` and `annotator-queries` have the setting too.
 
-    Reference: SimLabel (2026, AAAI), the same authors as QuMATL, arXiv 2503.15237.
+    Reference: SimLabel (AAAI 2026), by the authors of QuMATL.
     """
 
     similar: float = 1.0

@@ -87,7 +87,7 @@ def head(path: Path, front: dict[str, Any], machines: Iterable[str]) -> dict[str
 def to_json(content: dict[str, Any]) -> str:
     """A report as a text that is the same each time, an entry of a list in a line.
 
-    Numbers have seven digits, so that the file stays small.
+    Numbers have ten digits, so that the file stays small.
     """
     return json.dumps(_rounded(content), ensure_ascii=False, indent=1) + "\n"
 
@@ -97,4 +97,4 @@ def _rounded(content: Any) -> Any:
         return {key: _rounded(value) for key, value in content.items()}
     if isinstance(content, (list, tuple)):
         return [_rounded(value) for value in content]
-    return float(f"{content:.7g}") if isinstance(content, float) else content
+    return float(f"{content:.10g}") if isinstance(content, float) else content
