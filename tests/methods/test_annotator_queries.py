@@ -96,6 +96,7 @@ def test_a_video_model_attends_to_positions() -> None:
         method(frame_queries=3).fit(sequences(roles=("x", "y")))
 
 
+@pytest.mark.slow
 def test_a_crowd_keeps_the_promises() -> None:
     check_method(method(panel=2, rank=2, layers=2, heads=2, width=16, inner=8, layer_dropout=0.1))
 

@@ -126,14 +126,23 @@ def _method(name: str, modality: Modality, tiny: str) -> Method:
     return made.set_params(encoder=reader, tune=modality.tune, training=QUICK, **small)
 
 
-def _cases() -> list[tuple[str, str]]:
-    """The floors look at nothing: features will do."""
+# each with a network of its own
+FAMILIES = ("annotator-heads", "annotator-queries", "seed-ensemble")
+
+
+def _cases() -> list[Any]:
+    """The floors look at nothing: features will do. Encoders of pictures, sound and films are tried
+    with one method of each family, and with all the others in the slow tests."""
     return [
-        (name, modality)
+        pytest.param(name, shown, marks=_marks(name, modality.kind))
         for name in METHODS
-        for modality in MODALITIES
-        if modality == "features" or "encoder" in method(name)().get_params()
+        for shown, modality in MODALITIES.items()
+        if shown == "features" or "encoder" in method(name)().get_params()
     ]
+
+
+def _marks(name: str, kind: Kind) -> Any:
+    return () if kind in ("features", "text") or name in FAMILIES else pytest.mark.slow
 
 
 def _questions(name: str) -> list[str]:
