@@ -16,7 +16,7 @@ from dissensus.errors import ModelError, listed
 from dissensus.methods.framework.annotator_biases import annotator_biases
 from dissensus.methods.framework.query_method import QueryMethod
 from dissensus.methods.framework.query_net import QueryNet
-from dissensus.methods.framework.search_space import TRAINING_CHOICES, Choices
+from dissensus.methods.framework.search_space import Choices
 from dissensus.methods.framework.trained import ExamplesCache
 from dissensus.networks.likelihoods import likelihood
 from dissensus.prediction import Attention, Predictions
@@ -51,7 +51,11 @@ class AnnotatorQueries(QueryMethod):
 
     training: Training = Training(epochs=20, learning_rate=3e-3, max_rows_per_item=64)
     name: ClassVar[str] = "annotator-queries"
-    choices: ClassVar[Choices] = TRAINING_CHOICES
+    choices: ClassVar[Choices] = {  # one architecture, so that all trials run as one stack
+        "training.learning_rate": (1e-4, 3e-4, 1e-3, 3e-3),
+        "training.epochs": (5, 10, 20),
+        "training.weight_decay": (0.0, 0.01, 0.1),
+    }
 
     @classmethod
     def published(cls, **settings: Any) -> Self:

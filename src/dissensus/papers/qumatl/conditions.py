@@ -66,13 +66,13 @@ def _sparse(corpus: str, share: int) -> ComparisonCondition:
 COUNTED = (
     _condition("hs-brexit", "Hate speech", "HS-Brexit", folds=official),
     _condition("convabuse", "Severity of abuse, five levels", "ConvAbuse", folds=official),
-    _condition("paraphrase", "Paraphrases, eleven levels", "Paraphrase", folds=_folds()),
+    _condition("paraphrase", "Paraphrases, eleven classes", "Paraphrase", folds=_folds()),
     _condition(
         "speech", "Accuracy of speech, eleven levels", SPEECH, folds=_folds("speaker"), by="speaker"
     ),
     _condition(
         "gaze", "Fixations of the eye", GAZE, folds=_folds("trial"), by="trial",
-        settings={"reads": "content"},
+        settings={"reads": "content", "training.batch_size": 128},
     ),
 )  # fmt: skip
 ABLATIONS = (
