@@ -90,7 +90,8 @@ class _Attention(nn.Module):
             key = F.linear(vectors, self.key.weight)
             return query @ self._by_head(key).transpose(-1, -2)
         weights = _split(self.key.weight, 0, self.heads)  # (heads, head width, source)
-        folded = query @ weights  # (..., heads, n_queries, source)
+        # an einsum, because a product of matrices would copy the weights for each item
+        folded = torch.einsum("...hqd,hds->...hqs", query, weights)
         products = folded.flatten(-3, -2) @ vectors.transpose(-1, -2)
         return _split(products, -2, self.heads)
 
@@ -103,7 +104,7 @@ class _Attention(nn.Module):
             return weight @ self._by_head(value) + total
         means = _split(weight.flatten(-3, -2) @ vectors, -2, self.heads)
         weights = _split(self.value.weight, 0, self.heads)
-        return means @ weights.transpose(-1, -2) + total
+        return torch.einsum("...hqs,hds->...hqd", means, weights) + total
 
 
 class _Layer(nn.Module):
