@@ -2,17 +2,18 @@
 
     make gpu-kit RUN=queries                                 MiniLM, and pictures as features
     python benchmarks/gpu/queries.py run OUT --seconds 540
-    python benchmarks/gpu/queries.py run OUT --parts text,tuned --seeds 5
+    python benchmarks/gpu/queries.py run OUT --parts "text,text again" --seeds 5
     cp OUT/queries.json gpu-kit/queries/                     to resume on another machine
-    python benchmarks/gpu/queries.py keep OUT                into benchmarks/results
+    python benchmarks/gpu/queries.py keep OUT OTHER          into benchmarks/results
     python benchmarks/gpu/queries.py show
 
 Each part is a simulated corpus with seed 1: 4,000 items to learn from, others to test on. Settings
 are chosen on the training items: fitted to four fifths, scored by the cross-entropy (of ratings,
 the absolute error) of the answers to the rest. The best ones are fitted to all training items, once
-with each seed. Measured are the expected accuracy (of ratings, the expected absolute error) under
-the true distribution of each annotator, and whether the part with most attention is the one that
-the annotator most probably looks at, over all pairs of test item and annotator.
+with each seed, and in the parts "again" to other texts, simulated with seed 2. Measured are the
+expected accuracy (of ratings, the expected absolute error) under the true distribution of each
+annotator, and whether the part with most attention is the one that the annotator most probably
+looks at, over all pairs of test item and annotator.
 """
 
 from __future__ import annotations
@@ -35,36 +36,24 @@ N_TRAIN, N_TEST, N_PICTURES = 4000, 1000, 2500
 FIFTH = 5  # the share of the training items that settings are chosen on
 PICTURE_WIDTH = 96  # of the features of pictures, after PCA
 
-SMALL: list[dict[str, Any]] = [
+ARCHITECTURES: list[dict[str, Any]] = [
+    {"width": width, "dropout": dropout, "vector_dropout": vector_dropout}
+    for width, dropout, vector_dropout in (
+        (64, 0.3, 0.1), (64, 0.5, 0.1), (64, 0.3, 0.3), (32, 0.3, 0.1), (128, 0.3, 0.1),
+    )
+]  # fmt: skip
+TRAININGS: list[dict[str, Any]] = [
     {
-        "width": width,
-        "dropout": dropout,
-        "vector_dropout": vector_dropout,
         "training.learning_rate": rate,
         "training.epochs": epochs,
+        "training.weight_decay": decay,
+        "training.averaged": averaged,
     }
-    for width, dropout, vector_dropout, (rate, epochs) in itertools.product(
-        (64, 128), (0.1, 0.3), (0.0, 0.1), ((1e-3, 40), (3e-3, 15))
+    for (rate, epochs), decay, averaged in itertools.product(
+        ((1e-3, 30), (3e-3, 15), (3e-3, 25)), (0.01, 0.3), (0.0, 0.5)
     )
 ]
-BASE = {"width": 64, "dropout": 0.3, "vector_dropout": 0.1}
-FURTHER: list[dict[str, Any]] = [
-    BASE | {"training.learning_rate": 3e-3, "training.epochs": 20} | changed
-    for changed in (
-        {"self_attention": False},
-        {"common": False},
-        {"classifier": "shared"},
-        {"average": "annotator"},
-        {"standardise": False},
-        {"inner": 256},
-        {"layers": 2, "heads": 4, "inner": 256, "cross_every": 1},
-        {"layer_dropout": 0.1},
-        {"training.averaged": 0.5},
-        {"training.weight_decay": 0.5},
-        {"training.weight_decay": 0.5, "training.averaged": 0.5, "standardise": False},
-        {"width": 32},
-    )
-]
+SMALL = [architecture | training for architecture in ARCHITECTURES for training in TRAININGS]
 TUNED: list[dict[str, Any]] = [
     {
         "tune": "all",
@@ -75,32 +64,43 @@ TUNED: list[dict[str, Any]] = [
     for encoder_rate, rate in itertools.product((5e-5, 1e-4), (1e-3, 3e-3))
 ]
 HEADS: list[dict[str, Any]] = [{}, {"training.epochs": 40}, {"hidden": (256,)}]
+CONFIRMED = 2  # the seed of other texts
 
 
 class Part(NamedTuple):
-    """A corpus, how it is read, and the settings to choose from."""
+    """A corpus, how it is read, and the settings to choose from.
+
+    With `again`, settings are those of another part, and the corpus is simulated anew.
+    """
 
     preset: str
     method: str = "annotator-queries"
-    candidates: list[dict[str, Any]] = SMALL + FURTHER
+    candidates: list[dict[str, Any]] = SMALL
     encoder: str = "minilm"
+    again: str = ""
+
+    @property
+    def seed(self) -> int:
+        return CONFIRMED if self.again else 1
 
 
 PARTS = {
     "text": Part("text"),
+    "text again": Part("text", candidates=[], again="text"),
     "tuned": Part("text", candidates=TUNED),
-    "first-blocks": Part("text", candidates=SMALL, encoder="minilm-2"),
-    "sequence": Part("sequence", candidates=SMALL, encoder="features"),
-    "image": Part("image", candidates=SMALL, encoder="features"),
-    "ratings": Part("ratings", candidates=SMALL),
+    "first-blocks": Part("text", encoder="minilm-2"),
+    "first-blocks again": Part("text", candidates=[], encoder="minilm-2", again="first-blocks"),
+    "sequence": Part("sequence", encoder="features"),
+    "image": Part("image", encoder="features"),
+    "ratings": Part("ratings"),
     "heads": Part("text", "annotator-heads", HEADS),
 }
 
 
-def simulated(preset: str, n_items: int) -> Any:
+def simulated(preset: str, n_items: int, seed: int = 1) -> Any:
     from dissensus import simulate
 
-    return getattr(simulate, preset)(n_items, seed=1)
+    return getattr(simulate, preset)(n_items, seed=seed)
 
 
 # ---- what goes to the other machine ----
@@ -113,7 +113,11 @@ def pack(folder: Path, data: Path) -> None:
     n_items = N_TRAIN + N_TEST
     texts = [
         corpus.text_of(item)
-        for corpus in (simulated("text", n_items), simulated("ratings", n_items))
+        for corpus in (
+            simulated("text", n_items),
+            simulated("text", n_items, CONFIRMED),
+            simulated("ratings", n_items),
+        )
         for item in range(n_items)
     ]
     pack_minilm(folder / "minilm", texts)
@@ -180,7 +184,7 @@ def read(part: Part, n_train: int, n_test: int) -> Data:
         n_train = min(n_train, N_PICTURES * 4 // 5)
         n_test = min(n_test, N_PICTURES - n_train)
     n_items = n_train + n_test
-    corpus = simulated(part.preset, N_PICTURES if part.preset == "image" else n_items)
+    corpus = simulated(part.preset, N_PICTURES if part.preset == "image" else n_items, part.seed)
     truths = {question: truth(corpus, question) for question in corpus.questions}
     if part.preset == "image":
         packed = np.load(KIT / "pictures.npz")
@@ -195,32 +199,36 @@ def read(part: Part, n_train: int, n_test: int) -> Data:
     return Data(train, test, truths, n_train, places)
 
 
-def fitted(part: Part, settings: dict[str, Any], corpus: Any, seeds: range) -> list[Any]:
+def fitted(part: Part, settings: list[dict[str, Any]], corpus: Any, seeds: range) -> list[Any]:
+    """The method with each of the settings and each seed; one architecture is one stack."""
     from dissensus.methods import Job, fit_many, method
     from dissensus.methods.framework.settings import changed, seeded
 
     folder = KIT / part.encoder
     encoder = str(folder) if folder.is_dir() else part.encoder
-    model = changed(method(part.method)(), {"encoder": encoder} | settings)
-    return fit_many([Job(seeded(model, seed), corpus) for seed in seeds])
+    models = [changed(method(part.method)(), {"encoder": encoder} | one) for one in settings]
+    return fit_many([Job(seeded(model, seed), corpus) for model in models for seed in seeds])
 
 
-def chosen_by(part: Part, settings: dict[str, Any], data: Data) -> float:
-    """The cross-entropy, or absolute error, of answers to the last fifth of the training items."""
-    from dissensus.metrics import scores
+def scores_of(part: Part, settings: list[dict[str, Any]], data: Data) -> list[float]:
+    """The cross-entropy, or absolute error, of answers to the last fifth of the training items,
+    with each of the settings."""
     from dissensus.scales import Interval
 
     n = data.train.n_items - data.train.n_items // FIFTH
     items = np.arange(data.train.n_items)
     first, rest = (data.train.select(items=part) for part in (items[:n], items[n:]))
-    (model,) = fitted(part, settings, first, range(1))
-    predictions = model.predict(rest, same_annotators=True)
-    rated = any(isinstance(data.train[question].scale, Interval) for question in predictions)
+    rated = any(isinstance(answers.scale, Interval) for answers in rest.questions.values())
     metric = "annotator error" if rated else "annotator cross-entropy"
-    found = [
-        scores(predictions[question], rest[question], metrics=[metric]) for question in predictions
-    ]
-    return float(np.mean([value for by_name in found for value in by_name.values()]))
+    return [_score(model, rest, metric) for model in fitted(part, settings, first, range(1))]
+
+
+def _score(model: Any, corpus: Any, metric: str) -> float:
+    from dissensus.metrics import scores
+
+    predictions = model.predict(corpus, same_annotators=True)
+    by_question = [scores(predictions[q], corpus[q], metrics=[metric])[metric] for q in predictions]
+    return float(np.mean(by_question))
 
 
 def measured(model: Any, data: Data) -> dict[str, Any]:
@@ -274,62 +282,72 @@ def _looked(
 # ---- all parts ----
 
 
-def tasks(names: list[str]) -> Iterator[tuple[str, int | None]]:
-    """The candidates of each part, then its final fits (None)."""
-    for name in names:
-        yield from ((name, number) for number in range(len(PARTS[name].candidates)))
-        yield name, None
-
-
 def run(given: argparse.Namespace) -> None:
     began = time.monotonic()
-    given.out.mkdir(parents=True, exist_ok=True)
-    path = given.out / NAME
+    given.out[0].mkdir(parents=True, exist_ok=True)
+    path = given.out[0] / NAME
     source = next((p for p in (path, KIT / NAME) if p.exists()), None)
     outcomes: dict[str, Any] = json.loads(source.read_text()) if source else {}
-    data: dict[str, Data] = {}
-    names = [n for n in given.parts.split(",") if n != "image" or (KIT / "pictures.npz").exists()]
-    for name, number in tasks(names):
-        part, key = PARTS[name], f"{name}: {'final' if number is None else number}"
-        if key in outcomes:
+    for name in given.parts.split(","):
+        if name == "image" and not (KIT / "pictures.npz").exists():
             continue
-        if time.monotonic() - began > given.seconds:
-            print("no time left; run again to resume", flush=True)
-            break
-        candidates = part.candidates[: given.candidates]
-        if number is not None and number >= len(candidates):
-            continue
-        if name not in data:
-            data[name] = read(part, given.items, given.test_items)
+        for key, outcome in outcomes_of(name, outcomes, given):
+            outcomes[key] = outcome
+            path.write_text(json.dumps(outcomes, indent=1))
+            print(key, json.dumps(outcome), flush=True)
+            if time.monotonic() - began > given.seconds:
+                print("no time left; run again to resume", flush=True)
+                return
+
+
+def outcomes_of(
+    name: str, outcomes: dict[str, Any], given: argparse.Namespace
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    """What is missing of a part: its candidates by architecture, then its final fits."""
+    part, final = PARTS[name], f"{name}: final"
+    if final in outcomes:
+        return
+    data = read(part, given.items, given.test_items)
+    candidates = [
+        {k: v for k, v in one.items() if not (given.epochs and k == "training.epochs")}
+        | ({"training.epochs": given.epochs} if given.epochs else {})
+        for one in part.candidates[: given.candidates]
+    ]
+    for _, group in itertools.groupby(enumerate(candidates), lambda one: _architecture(one[1])):
+        missing = {f"{name}: {n}": one for n, one in group if f"{name}: {n}" not in outcomes}
         start = time.monotonic()
-        if number is not None:
-            settings = candidates[number] | _quick(given)
-            score = chosen_by(part, settings, data[name])
-            outcome: dict[str, Any] = {"settings": settings, "score": round(score, 4)}
-        else:
-            tried = [outcomes[f"{name}: {n}"] for n in range(len(candidates))]
-            best = min(tried, key=lambda one: one["score"])
-            models = fitted(part, best["settings"], data[name].train, range(given.seeds))
-            seconds = round(time.monotonic() - start, 1)
-            by_seed = [measured(model, data[name]) for model in models]
-            outcome = {"settings": best["settings"], "seconds to fit": seconds, "seeds": by_seed}
-            outcome |= {"items": data[name].train.n_items, "test items": data[name].test.n_items}
-        outcome["seconds"] = round(time.monotonic() - start, 1)
-        outcomes[key] = outcome
-        path.write_text(json.dumps(outcomes, indent=1))
-        print(key, json.dumps(outcome), flush=True)
+        scores = scores_of(part, list(missing.values()), data) if missing else []
+        seconds = round((time.monotonic() - start) / max(len(missing), 1), 1)
+        for (key, settings), score in zip(missing.items(), scores, strict=True):
+            yield key, {"settings": settings, "score": round(score, 4), "seconds": seconds}
+    best = _best(part.again or name, outcomes)
+    start = time.monotonic()
+    models = fitted(part, [best], data.train, range(given.seeds))
+    seconds = round(time.monotonic() - start, 1)
+    by_seed = [measured(model, data) for model in models]
+    n_items = {"items": data.train.n_items, "test items": data.test.n_items}
+    yield final, {"settings": best, "seconds to fit": seconds, "seeds": by_seed} | n_items
 
 
-def _quick(given: argparse.Namespace) -> dict[str, Any]:
-    return {"training.epochs": given.epochs} if given.epochs else {}
+def _architecture(settings: dict[str, Any]) -> dict[str, Any]:
+    return {k: v for k, v in settings.items() if not k.startswith("training.")}
 
 
-def keep(folder: Path) -> None:
-    """The results of a run, into benchmarks/results."""
+def _best(name: str, outcomes: dict[str, Any]) -> dict[str, Any]:
+    """The settings of a part with the best score."""
+    tried = [o for key, o in outcomes.items() if key.startswith(f"{name}: ") and "score" in o]
+    best: dict[str, Any] = min(tried, key=lambda one: one["score"])["settings"]
+    return best
+
+
+def keep(folders: list[Path]) -> None:
+    """The results of runs, into benchmarks/results."""
     sys.path.insert(0, str(Path(__file__).parents[1]))
     from keeping import keep as write
 
-    write("queries", "gpu/queries.py run OUT", {"rows": json.loads((folder / NAME).read_text())})
+    runs = [json.loads((folder / NAME).read_text()) for folder in folders]
+    rows = {key: outcome for run in runs for key, outcome in run.items()}
+    write("queries", "gpu/queries.py run OUT", {"rows": rows})
 
 
 def show() -> None:
@@ -349,9 +367,9 @@ def show() -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("command", choices=("run", "keep", "show"))
-    parser.add_argument("out", type=Path, nargs="?", default=Path("out"))
+    parser.add_argument("out", type=Path, nargs="*", default=[Path("out")])
     parser.add_argument("--parts", default=",".join(PARTS))
-    parser.add_argument("--seconds", type=float, default=540, help="no task begins after them")
+    parser.add_argument("--seconds", type=float, default=540, help="none is begun after them")
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--items", type=int, default=N_TRAIN)
     parser.add_argument("--test-items", type=int, default=N_TEST)
