@@ -174,8 +174,12 @@ class Trainer(Resumable):
         self.consistent = True
         advance(0, f"epoch {self.epoch}, loss {loss:.4f}")
 
-    def end_epoch(self, loss: float, rate: float) -> None:
-        """Log the mean loss and the last learning rate of an epoch, and score it."""
+    def end_epoch(self, loss: float, rate: float, score: float | None = None) -> None:
+        """Log the mean loss and the last learning rate of an epoch, and score it.
+
+        Args:
+            score: on the validation corpus, if it is known already.
+        """
         self.epoch, self.batches_done = self.epoch + 1, 0
         if not math.isfinite(loss):
             raise ModelError(
@@ -189,13 +193,14 @@ class Trainer(Resumable):
         self.log.seconds.append(time.monotonic() - self.started)
         if self.validation is not None:
             with self.average.applied():
-                self.validate(self.validation)
+                self.validate(self.validation, score)
         else:
             self.schedule.epoch_done(loss)
 
-    def validate(self, validation: Validation) -> None:
+    def validate(self, validation: Validation, score: float | None = None) -> None:
         """Score this epoch, and keep its weights if it is the best so far."""
-        score = self.processes.from_first(validation.score)
+        if score is None:
+            score = self.processes.from_first(validation.score)
         sign = -1 if validation.higher_is_better else 1
         before = [sign * earlier for earlier in self.log.validation]
         self.log.validation.append(score)

@@ -15,11 +15,17 @@ from dissensus.training.settings import Training
 
 
 class Validation(NamedTuple):
-    """The score on the validation corpus that the best epoch is chosen by."""
+    """The score on the validation corpus that the best epoch is chosen by.
+
+    If it is `mean_loss`, its arguments are `losses` and `examples`, so that a stack can compute it
+    for all its members at once.
+    """
 
     name: str
     score: Callable[[], float]
     higher_is_better: bool
+    losses: tuple[Loss, ...] = ()
+    examples: Examples | None = None
 
 
 def mean_loss(

@@ -209,7 +209,11 @@ class TrainedMethod(Method):
             examples = self._examples(validation, self._training_encodings(validation))
             losses = tuple(loss for loss in self.losses(self.sizes_) if loss.due(1))
             return Validation(
-                "loss", lambda: mean_loss(self.network_, losses, examples, self.training), False
+                "loss",
+                lambda: mean_loss(self.network_, losses, examples, self.training),
+                False,
+                losses,
+                examples,
             )
         name = metric_name(self.training.choose_by)
         with current_processes().first_alone():

@@ -25,6 +25,7 @@ from dissensus.training.loop import Trainer, explained, gpus
 from dissensus.training.stacking.cuda_graph import CapturedSteps, Plan
 from dissensus.training.stacking.gradients import CompiledGradients, Gradients, layer_error
 from dissensus.training.stacking.stacked_examples import StackedExamples, StackedIndices, at_step
+from dissensus.training.stacking.stacked_validation import StackedValidation
 from dissensus.training.stacking.weights import StackedWeights
 
 PYTREES = (Batch, Rows, Inputs, Vectors)
@@ -52,20 +53,24 @@ class Stack:
         self.network, self.training = first.network, first.training
         self.same_batches = _same_batches(self.trainers)
         examples = [trainer.examples for trainer in self.trainers]
+        self.device = examples[0].device
+        if self.graph is None:
+            one_shape = self.training.compile or not examples[0].prepared
+            self.graph = self.device.type == "cuda" and one_shape
         self.examples = StackedExamples(
-            examples[:1] if self.same_batches else examples, even=self.training.compile
+            examples[:1] if self.same_batches else examples,
+            even=self.training.compile or self.graph,
         )
-        self.device = self.examples.device
         of_stack = CompiledGradients if self.training.compile else Gradients
         self.gradients = [  # of each update of a step: one with all losses, or one with each
             of_stack(self.network, losses, self.training, self.same_batches)
             for losses in first.losses_of_steps(0)
         ]
         self.weights = StackedWeights(self.trainers, self.gradients[0].transposed)
-        if self.graph is None:
-            one_shape = self.training.compile or not self.examples.inputs
-            self.graph = self.device.type == "cuda" and one_shape
         self.captured = CapturedSteps(len(self.trainers), self.device)
+        self.validation: StackedValidation | None = None
+        if self.graph and StackedValidation.possible(self.trainers):
+            self.validation = StackedValidation(self.trainers, self.weights, captured=True)
 
     # ---- a step ----
 
@@ -107,9 +112,10 @@ class Stack:
             trainer.step += self._n_updates(epoch)
         scored = [m for m, going in enumerate(unfinished) if going and self.trainers[m].validation]
         self.weights.scatter(scored)
+        scores = self.validation.scores() if self.validation else [None] * len(epochs)
         for member, epoch in enumerate(epochs):
             if epoch is not None:
-                self._end_epoch(member, self._n_updates(epoch), sums[member])
+                self._end_epoch(member, self._n_updates(epoch), sums[member], scores[member])
 
     def _n_updates(self, epoch: EpochPlan | None) -> int:
         """How often the weights of a member are updated in an epoch."""
@@ -152,11 +158,13 @@ class Stack:
         plan["means"] = torch.from_numpy(means)
         return {name: values.to(self.device) for name, values in plan.items()}
 
-    def _end_epoch(self, member: int, n_steps: int, loss_sum: float) -> None:
+    def _end_epoch(
+        self, member: int, n_steps: int, loss_sum: float, score: float | None = None
+    ) -> None:
         trainer = self.trainers[member]
         rate = trainer.max_rates[0] * trainer.schedule.rate(trainer.step - 1)
         try:
-            trainer.end_epoch(loss_sum / max(n_steps, 1), rate)
+            trainer.end_epoch(loss_sum / max(n_steps, 1), rate, score)
         except ModelError as error:
             self.errors[member] = error
 

@@ -77,12 +77,13 @@ class StackedExamples:
 
     Args:
         examples: of each member; members may share one.
-        even: whether batches are padded a little more, so that those of all epochs have one shape
-            nearly always.
+        even: whether batches are padded a little more, and never less than before, so that those of
+            all epochs have one shape nearly always.
     """
 
     def __init__(self, examples: Sequence[Examples], even: bool = False) -> None:
         self.even = even
+        self.widest: dict[Any, int] = {}  # of all epochs so far
         self.distinct = list({id(one): one for one in examples}.values())
         number = {id(one): n for n, one in enumerate(self.distinct)}
         self.number = [number[id(one)] for one in examples]  # of each member
@@ -150,9 +151,9 @@ class StackedExamples:
         n_steps = max(len(epoch) for epoch in epochs if epoch is not None)
         parts = [self._padded(m, epoch, n_steps) for m, epoch in enumerate(epochs)]
         return StackedIndices(
-            **{name: self._stacked([part[name] for part in parts]) for name in _NAMES},
-            contents={r: self._stacked([p["contents", r] for p in parts]) for r in self.ragged},
-            content={r: self._stacked([p["content", r] for p in parts]) for r in self.ragged},
+            **{name: self._stacked(parts, name) for name in _NAMES},
+            contents={role: self._stacked(parts, ("contents", role)) for role in self.ragged},
+            content={role: self._stacked(parts, ("content", role)) for role in self.ragged},
         )
 
     def _padded(self, member: int, epoch: EpochPlan | None, n_steps: int) -> dict[Any, np.ndarray]:
@@ -201,12 +202,14 @@ class StackedExamples:
         steps = range(len(indices.items))
         return [{role: int(values[step]) for role, values in longest.items()} for step in steps]
 
-    def _stacked(self, parts: list[np.ndarray]) -> Tensor:
-        width = max(part.shape[1] for part in parts)
-        width = _rounded(width) if self.even else width
-        padded = np.zeros((len(parts[0]), len(parts), width), parts[0].dtype)
-        for member, part in enumerate(parts):
-            padded[:, member, : part.shape[1]] = part
+    def _stacked(self, parts: list[dict[Any, np.ndarray]], name: Any) -> Tensor:
+        members = [part[name] for part in parts]
+        width = max(member.shape[1] for member in members)
+        if self.even:
+            width = self.widest[name] = max(_rounded(width), self.widest.get(name, 0))
+        padded = np.zeros((len(members[0]), len(members), width), members[0].dtype)
+        for number, member in enumerate(members):
+            padded[:, number, : member.shape[1]] = member
         return torch.from_numpy(padded).to(self.device)
 
     # ---- a batch ----
