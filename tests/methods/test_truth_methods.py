@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -14,9 +15,12 @@ from scipy.special import log_softmax, logsumexp, softmax
 from dissensus import Corpus
 from dissensus.errors import ModelError
 from dissensus.methods import AnnotatorConfusions, AnnotMix, JointEm, Madl, method
+from dissensus.methods.framework.stacked_fits import Job, begin_fit
+from dissensus.methods.framework.trained import ExamplesCache
 from dissensus.methods.framework.truth_method import TruthMethod
 from dissensus.testing import quick
 from dissensus.training import Outputs, Training
+from dissensus.training.stacking.groups import train_all
 from tests.crowds import SCALES, confused_crowd, feature_crowd
 
 NAMES = ("crowd-layer", "annotator-confusions", "joint-em", "madl", "annot-mix")
@@ -169,6 +173,24 @@ def test_madl_weighs_annotators_with_one_embedding_as_one() -> None:
     np.testing.assert_allclose(weights, np.array([1, 0.5, 0.5, 1, 1]) / 0.8, rtol=1e-6)
     expected = stats.gamma.logpdf(1.5, a=1.25, scale=1 / 0.25)
     assert network.log_prior().item() == pytest.approx(expected, rel=1e-6)
+
+
+@pytest.mark.parametrize("name", [*NAMES, "d-lema", "padl", "base-heads", "annotator-embedding"])
+def test_trainings_run_as_a_stack(name: str) -> None:
+    corpus, trainers = feature_crowd(), []
+    cache: ExamplesCache = {}
+    for seed in range(2):
+        model = quick(method(name)())
+        model.training = replace(model.training, seed=seed)
+        trainers += begin_fit(Job(model, corpus), cache)
+    assert train_all(trainers) == {}
+
+
+def test_madl_opens_folders_whose_bandwidth_had_no_axis() -> None:
+    model = _fitted("madl", feature_crowd())
+    weights = model.network_.state_dict()
+    model.network_.load_state_dict(weights | {"bandwidth": weights["bandwidth"][0]})
+    assert model.network_.bandwidth.shape == (1,)
 
 
 def test_madl_starts_with_the_accuracy_that_is_set() -> None:

@@ -50,7 +50,13 @@ class _MadlNet(TruthNet):
             self.add_module(f"confusion_{number}", output)
             first = diagonal_logits(scale.n_columns, method.accuracy).log_softmax(dim=-1)
             self.register_buffer(f"first_{number}", first)
-        self.bandwidth = nn.Parameter(torch.tensor((self.shape - 1) / self.rate))  # the mode
+        self.bandwidth = nn.Parameter(torch.tensor([(self.shape - 1) / self.rate]))  # the mode
+
+    def _load_from_state_dict(self, state_dict: dict[str, Tensor], prefix: str, *rest: Any) -> None:
+        """A bandwidth without an axis is that of an older folder."""
+        if (name := f"{prefix}bandwidth") in state_dict:
+            state_dict[name] = state_dict[name].reshape(1)
+        super()._load_from_state_dict(state_dict, prefix, *rest)  # type: ignore[no-untyped-call]
 
     def rows_of(
         self, features: Tensor, truth: dict[str, Tensor], batch: Batch
