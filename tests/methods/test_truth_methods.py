@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -15,6 +14,7 @@ from scipy.special import log_softmax, logsumexp, softmax
 from dissensus import Corpus
 from dissensus.errors import ModelError
 from dissensus.methods import AnnotatorConfusions, AnnotMix, JointEm, Madl, method
+from dissensus.methods.framework.settings import seeded
 from dissensus.methods.framework.stacked_fits import Job, begin_fit
 from dissensus.methods.framework.trained import ExamplesCache
 from dissensus.methods.framework.truth_method import TruthMethod
@@ -180,9 +180,7 @@ def test_trainings_run_as_a_stack(name: str) -> None:
     corpus, trainers = feature_crowd(), []
     cache: ExamplesCache = {}
     for seed in range(2):
-        model = quick(method(name)())
-        model.training = replace(model.training, seed=seed)
-        trainers += begin_fit(Job(model, corpus), cache)
+        trainers += begin_fit(Job(seeded(quick(method(name)()), seed), corpus), cache)
     assert train_all(trainers) == {}
 
 

@@ -56,7 +56,7 @@ class _MadlNet(TruthNet):
         """A bandwidth without an axis is that of an older folder."""
         if (name := f"{prefix}bandwidth") in state_dict:
             state_dict[name] = state_dict[name].reshape(1)
-        super()._load_from_state_dict(state_dict, prefix, *rest)  # type: ignore[no-untyped-call]
+        super()._load_from_state_dict(state_dict, prefix, *rest)
 
     def rows_of(
         self, features: Tensor, truth: dict[str, Tensor], batch: Batch
