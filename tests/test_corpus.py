@@ -73,6 +73,7 @@ def whole() -> Corpus:
         splits={"official": ["train", "train", "dev", "test", None, "train"]},
         group="domain",
         left_out=(LeftOut("offensive", "blank", 3), LeftOut("valence", "outside the scale", 1)),
+        columns={"item": "task", "annotator": "worker", "text": "tweet"},
         notes=("read from a test",),
     )
 
@@ -699,6 +700,7 @@ def test_equals_sees_every_part() -> None:
         "group": None,
         "left_out": (),
         "notes": (),
+        "columns": {},
     }
     assert others.keys() == {part.name for part in fields(corpus)}
     for name, other in others.items():

@@ -108,13 +108,19 @@ def test_write_then_read_is_the_identity(scale: Scale, full: bool, tmp_path: Pat
     assert_same(made, again["q"])
     assert [field.name for field in fields(made) if getattr(again["q"], field.name) is None] == (
         [] if full else ["by_annotator", "members", "disagreement"]
-    )
+    ) + ["index"]
 
 
 def test_a_table_for_pandas_holds_names(scale: Scale) -> None:
     made = prediction(scale)
     assert made.by_annotator is not None
-    table = made.to_table().to_pandas()
+    table = made.to_pandas()
+    certain = scale.confidence(made.distribution, made.consensus)
+    if isinstance(scale, Interval):
+        certain = scale.spread(made.distribution)
+    np.testing.assert_array_equal(
+        table["sd" if scale.kind == "interval" else "confidence"], certain
+    )
     assert list(table["item"]) == ["t1", "t2", "t3", "t4", "t5"]
     shares = [name for name in table.columns if name.startswith("share.")]
     assert (
@@ -132,8 +138,10 @@ def test_a_table_for_pandas_holds_names(scale: Scale) -> None:
     assert [(row["item"], row["annotator"]) for row in rows] == [
         ("t5", "d"), ("t1", "b"), ("t1", "a"), ("t3", "d"),
     ]  # fmt: skip
-    told = scale.decode(made.by_annotator.value)
-    assert [row["answer"] for row in rows] == [list(a) if type(a) is tuple else a for a in told]
+    answers = scale.decode(made.by_annotator.value)
+    if scale.kind == "ordinal":
+        answers = [int(level) for level in answers]
+    assert [row["answer"] for row in rows] == [list(a) if type(a) is tuple else a for a in answers]
     assert message(prediction(scale, full=False).to_table, "annotator") == (
         "no answers of annotators were predicted; use by='item'"
     )

@@ -7,6 +7,7 @@ units (interval), or as a bit mask over `values` (multi-label, 0 is the empty se
 from __future__ import annotations
 
 import math
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,6 +21,7 @@ from dissensus.errors import DataError, listed
 from dissensus.names import split_names, string_array
 
 LARGEST = 1e100  # of the ends of an interval
+_WHOLE = re.compile(r"0|-?[1-9][0-9]{0,17}")
 MOST_LABELS = 62  # of a multi-label scale: the bits of a signed 64-bit mask
 
 
@@ -41,6 +43,10 @@ class Scale(ABC):
     def decode(self, answers: np.ndarray) -> list[Any]:
         """Stored answers as users write them."""
 
+    def column(self, answers: np.ndarray) -> Any:
+        """Stored answers as an Arrow array: numbers, texts, or lists of values."""
+        return pa.array(self.decode(answers))
+
     @abstractmethod
     def check(self, answers: np.ndarray) -> None:
         """Raise a `DataError` if a stored answer is not on this scale."""
@@ -52,6 +58,10 @@ class Scale(ABC):
     @abstractmethod
     def consensus(self, distribution: np.ndarray) -> np.ndarray:
         """One answer for each row of a distribution (n, n_columns)."""
+
+    @abstractmethod
+    def confidence(self, distribution: np.ndarray, answers: np.ndarray) -> np.ndarray | None:
+        """How certain each answer is under its row of a distribution, 0 to 1; None for ratings."""
 
     @abstractmethod
     def to_dict(self) -> dict[str, Any]:
@@ -110,8 +120,18 @@ class _SingleChoice(_Values):
         values = np.array(self.values, dtype=object)
         return list(values[answers])
 
+    def column(self, answers: np.ndarray) -> Any:
+        """Texts, or integers if all values are integers."""
+        texts = pa.array(self.decode(answers), pa.string())
+        whole = all(_WHOLE.fullmatch(value) for value in self.values)
+        return texts.cast(pa.int64()) if whole else texts
+
     def one_hot(self, answers: np.ndarray) -> np.ndarray:
         return np.eye(len(self.values))[answers]
+
+    def confidence(self, distribution: np.ndarray, answers: np.ndarray) -> np.ndarray | None:
+        """The mass of the answer."""
+        return np.take_along_axis(distribution, np.asarray(answers)[:, None], axis=1)[:, 0]
 
 
 @dataclass(frozen=True, eq=False)
@@ -300,6 +320,23 @@ class Interval(Scale):
         mass = distribution.sum(axis=1)
         return self.from_unit(distribution @ self.grid / mass)
 
+    def confidence(self, distribution: np.ndarray, answers: np.ndarray) -> np.ndarray | None:
+        """None: a mean is never the answer itself; `spread` says how certain it is."""
+        return None
+
+    def spread(self, distribution: np.ndarray) -> np.ndarray:
+        """The standard deviation of each row of a distribution, in the scale's units.
+
+        Example:
+            >>> scale = Interval(0, 10, n_bins=2)  # with middles at 2.5 and 7.5
+            >>> scale.spread(np.array([[0.5, 0.5], [1, 0]])).tolist()
+            [2.5, 0.0]
+        """
+        mass = distribution.sum(axis=1)
+        mean = distribution @ self.grid / mass
+        variance = (distribution * (self.grid - mean[:, None]) ** 2).sum(axis=1) / mass
+        return np.sqrt(variance) * (self.high - self.low) / 2
+
     def to_dict(self) -> dict[str, Any]:
         return {"kind": self.kind, "low": self.low, "high": self.high, "n_bins": self.n_bins}
 
@@ -365,6 +402,14 @@ class MultiLabel(_Values):
     def consensus(self, distribution: np.ndarray) -> np.ndarray:
         """The set of values whose marginal is above one half."""
         return ((distribution > 0.5) << np.arange(len(self.values))).sum(axis=1)
+
+    def column(self, answers: np.ndarray) -> Any:
+        return pa.array(map(list, self.decode(answers)), pa.list_(pa.string()))
+
+    def confidence(self, distribution: np.ndarray, answers: np.ndarray) -> np.ndarray | None:
+        """That of the least certain value: its marginal if it is in the set, else the rest."""
+        chosen = self.one_hot(answers) > 0
+        return np.where(chosen, distribution, 1 - distribution).min(axis=1)
 
     def to_dict(self) -> dict[str, Any]:
         return {"kind": self.kind, "values": list(self.values)}

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
-from typing import ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 
 from dissensus.annotations import Annotations
 from dissensus.errors import DataError
 from dissensus.names import Names
+from dissensus.prediction import Prediction
+from dissensus.readers.questions import annotations_of
 
 Gives = Literal["share", "probability"]
 
@@ -37,12 +39,49 @@ class Aggregator(ABC):
     def _fit(self, annotations: Annotations) -> np.ndarray:
         """Learn, and return the distribution."""
 
-    def fit(self, annotations: Annotations) -> Self:
-        """Aggregate the answers to one question."""
+    def fit(self, annotations: Any) -> Self:
+        """Aggregate the answers to one question.
+
+        Args:
+            annotations: `Annotations`, a corpus with one question, or a pandas, polars or Arrow
+                table that `dissensus.read` can read.
+        """
+        annotations = annotations_of(annotations)
         self._check(annotations)
         self.distribution_ = self._fit(annotations)
         self.consensus_ = self._labels(annotations)
         return self
+
+    def fit_predict(self, annotations: Any) -> Prediction:
+        """Aggregate the answers to one question: one answer and a distribution for each item.
+
+        Items without answers are left out. `to_pandas()` of the result is a DataFrame with the
+        columns item, answer, confidence, and the share or probability of each value.
+
+        Args:
+            annotations: as in `fit`.
+
+        Example:
+            >>> from dissensus.aggregation import Majority
+            >>> rows = [("t1", "ann", "yes"), ("t1", "bob", "yes"), ("t1", "eve", "no")]
+            >>> prediction = Majority().fit_predict(Annotations.from_rows(rows))
+            >>> prediction.to_table().select(["item", "answer", "confidence"]).to_pylist()
+            [{'item': 't1', 'answer': 'yes', 'confidence': 0.6666666666666666}]
+        """
+        self.fit(annotations)
+        return self.prediction_
+
+    @property
+    def prediction_(self) -> Prediction:
+        """What was learned about the items that have answers."""
+        consensus = self.consensus_
+        return Prediction(
+            consensus.scale,
+            consensus.items.take(consensus.item),
+            self.distribution_[consensus.item],
+            consensus.answer,
+            gives=self.gives,
+        )
 
     def _check(self, annotations: Annotations) -> None:
         if annotations.scale.kind not in self.scales:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from dissensus.errors import DataError, listed
 from dissensus.folders import read_json, read_table, write_json, write_table, writing
 from dissensus.names import Names
 from dissensus.progress import progress
+from dissensus.readers.questions import annotations_of
 
 TINY = 1e-10  # the smallest probability: what never happened may still happen
 
@@ -67,18 +68,21 @@ class HiddenTruth(Aggregator):
 
     def fit(
         self,
-        annotations: Annotations,
+        annotations: Any,
         gold: Annotations | None = None,
         history: HiddenTruth | None = None,
     ) -> Self:
         """Aggregate the answers to one question.
 
         Args:
+            annotations: `Annotations`, a corpus with one question, or a pandas, polars or Arrow
+                table that `dissensus.read` can read.
             gold: labels that are known for some items (by name); they stay as they are, and
                 teach how each annotator answers.
             history: the same model, fitted on earlier answers; what it counted for annotators
                 of the same name is added to what is counted here.
         """
+        annotations = annotations_of(annotations)
         self._known = _known(annotations, gold)
         if history is not None and type(history) is not type(self):
             raise DataError(f"{self.name}: the history is of another model, {history.name}")

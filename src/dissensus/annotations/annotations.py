@@ -20,6 +20,7 @@ from dissensus.annotations.labels import (
 )
 from dissensus.annotations.repeats import Repeated, Repeats, check_repeats
 from dissensus.errors import DataError, counted
+from dissensus.frames import MOST_ROWS, html_rows, to_frame
 from dissensus.names import Names, order_of, string_array
 from dissensus.scales import Interval, MultiLabel, Nominal, Ordinal, Scale
 
@@ -208,6 +209,34 @@ class Annotations:
     def answers(self) -> list[Any]:
         """The answers as users write them."""
         return self.scale.decode(self.answer)
+
+    def to_table(self) -> pa.Table:
+        """An Arrow table with names, for pandas, polars or a file: one row per answer.
+
+        Columns are item, annotator (if known), answer, and count, seconds and further columns if
+        there are any.
+
+        Example:
+            >>> Annotations.from_rows([("t1", "ann", "yes")]).to_table().to_pylist()
+            [{'item': 't1', 'annotator': 'ann', 'answer': 'yes'}]
+        """
+        columns = {"item": self.items.array.take(pa.array(self.item))}
+        if self.annotator is not None:
+            columns["annotator"] = self.annotators.array.take(pa.array(self.annotator))
+        columns["answer"] = self.scale.column(self.answer)
+        further = {"count": self.count, "seconds": self.seconds}
+        columns |= {name: pa.array(c) for name, c in further.items() if c is not None}
+        columns |= {name: column for name, column in self.extra.items() if name not in columns}
+        return pa.table(columns)
+
+    def to_pandas(self) -> Any:
+        """One row per answer as a pandas DataFrame, with the columns of `to_table`."""
+        return to_frame(self.to_table())
+
+    def _repr_html_(self) -> str:
+        """The first answers, for notebooks."""
+        first = self.take(np.arange(min(self.n_rows, MOST_ROWS))).to_table()
+        return html_rows(first, repr(self).strip("<>"), self.n_rows)
 
     # ---- distributions and labels ----
 

@@ -24,8 +24,10 @@ from dissensus.corpus.answer_removal import (
 from dissensus.corpus.fields import CorpusFields
 from dissensus.corpus.folder import read_corpus, write_corpus
 from dissensus.corpus.parts import Joint, Rationales
+from dissensus.corpus.tables import answer_table
 from dissensus.errors import DataError, counted, listed
 from dissensus.folders import writing
+from dissensus.frames import MOST_ROWS, html_rows, to_frame
 from dissensus.names import Names
 
 
@@ -69,7 +71,7 @@ class Corpus(CorpusFields):
             items: every item's name; questions and gold may be about some of them.
             annotators: every annotator; left out, those of the questions in order.
             contents: role -> (contents, a code per item), as `Contents.distinct` gives them.
-            facts: focus, rationales, splits, group, left_out, notes.
+            facts: focus, rationales, splits, group, left_out, notes, columns.
 
         Example:
             >>> rows = [("t1", "ann", "yes"), ("t1", "bob", "no")]
@@ -355,6 +357,36 @@ class Corpus(CorpusFields):
             annotator_attributes={k: v.take(at) for k, v in self.annotator_attributes.items()},
             rationales=rationales,
         )
+
+    # ---- tables ----
+
+    def to_table(self) -> pa.Table:
+        """An Arrow table of all answers with names, contents and attributes, for pandas, polars or
+        a file.
+
+        It has one row per item and annotator, and a column for each question. Columns are called as
+        in the table that was read. If annotators are anonymous or may answer an item several times,
+        and there are several questions, it has one row per answer, and the columns question and
+        answer.
+
+        Example:
+            >>> rows = [("t1", "ann", "yes"), ("t1", "bob", "no")]
+            >>> corpus = Corpus.build("mine", ["t1"], {"rude": Annotations.from_rows(rows)})
+            >>> corpus.to_table().to_pylist()
+            [{'item': 't1', 'annotator': 'ann', 'rude': 'yes'},
+            {'item': 't1', 'annotator': 'bob', 'rude': 'no'}]
+        """
+        return answer_table(self)
+
+    def to_pandas(self) -> Any:
+        """All answers as a pandas DataFrame, with the rows and columns of `to_table`."""
+        return to_frame(self.to_table())
+
+    def _repr_html_(self) -> str:
+        """The first answers of the corpus, for notebooks."""
+        first = self.select(items=np.arange(min(self.n_items, MOST_ROWS))).to_table()
+        n_rows = max((a.n_rows for a in self.questions.values()), default=self.n_items)
+        return html_rows(first, repr(self).strip("<>"), max(n_rows, len(first)))
 
     # ---- a folder of Parquet and JSON ----
 

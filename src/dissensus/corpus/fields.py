@@ -34,6 +34,7 @@ class CorpusFields:
     group: str | None = None  # the item attribute whose groups a split keeps together
     left_out: tuple[LeftOut, ...] = ()
     notes: tuple[str, ...] = ()  # what was recognised or decided while reading
+    columns: dict[str, str] = field(default_factory=dict)  # "item", "annotator" or role -> column
 
     @property
     def n_items(self) -> int:
@@ -94,6 +95,7 @@ class CorpusFields:
         return (
             (self.name, self.group, self.left_out, self.notes)
             == (other.name, other.group, other.left_out, other.notes)
+            and self.columns == other.columns
             and self.items == other.items
             and self.annotators == other.annotators
             and _all_equal(self.questions, other.questions)

@@ -51,6 +51,7 @@ def _front(corpus: CorpusFields, tables: list[str]) -> dict[str, Any]:
         "group": corpus.group,
         "left_out": [(row.question, row.reason, int(row.answers)) for row in corpus.left_out],
         "notes": list(corpus.notes),
+        "columns": corpus.columns,
     }
 
 
@@ -137,6 +138,7 @@ def _assembled(folder: Path, front: dict[str, Any], make: type[AnyCorpus]) -> An
         group=front["group"],
         left_out=tuple(LeftOut(*row) for row in front["left_out"]),
         notes=tuple(front["notes"]),
+        columns=dict(front.get("columns", {})),
     )
 
 

@@ -12,14 +12,17 @@ and one line in `DATASETS`.
 from __future__ import annotations
 
 import importlib
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol, cast
 
 from dissensus import readers
+from dissensus.annotations import Repeats
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError, listed
 from dissensus.readers.options import Options
+from dissensus.scales import Scale
 
 DATASETS: dict[str, str] = {
     "pos_tweets": "dissensus.datasets.pos_tweets",
@@ -95,23 +98,90 @@ def load(folder: str | Path, corpus: str | None = None) -> Corpus:
     return replace(loaded, notes=(note, *loaded.notes))
 
 
-def read(source: Any, *, corpus: str | None = None, **options: Any) -> Corpus:
-    """Any source of annotations as a Corpus: the folder of a known corpus, a file, a corpus
-    folder or a table in memory.
+def read(
+    source: Any,
+    *,
+    format: str | None = None,
+    item: str | None = None,
+    annotator: str | None = None,
+    annotators: str | Sequence[str] | None = None,
+    answer: str | Sequence[str] | None = None,
+    text: str | Sequence[str] | None = None,
+    question: str | None = None,
+    gold: str | None = None,
+    scale: Scale | str | Mapping[str, Scale | str] | None = None,
+    repeats: Repeats = "error",
+    encoding: str | None = None,
+    name: str | None = None,
+    corpus: str | None = None,
+    merge_variants: bool = False,
+) -> Corpus:
+    """Read annotations as a Corpus: from a file, a folder or a table in memory.
+
+    The format and the meaning of columns are recognised by their names and content;
+    `print(*corpus.notes, sep="\\n")` says how. The arguments below are needed only where this is
+    wrong. Public corpora (`dissensus.datasets.DATASETS`) are recognised by the files of their
+    folder.
 
     Args:
-        source: a path, or a pandas, polars or Arrow table.
-        corpus: which one, if the source contains several.
-        options: for files and tables, as in `readers.read`; a known corpus needs none.
+        source: a path, or a pandas, polars or Arrow table. A file is a table (CSV, TSV, JSON,
+            JSONL, Parquet, Arrow; it may be gzipped) or an export of Label Studio, Argilla,
+            Prodigy, doccano, Mechanical Turk or Toloka. A folder is a corpus that
+            `Corpus.save` or `dissensus convert` wrote, or a public corpus.
+        format: a name in `dissensus.readers.READERS`, if the file is not recognised correctly; or
+            the shape of a table: "long" (a row per answer), "wide" (a row per item, a column per
+            annotator) or "votes" (a row per item, a column of counts per value).
+        item: the column that names the item; without one, each distinct content is an item.
+        annotator: the column that names the annotator; without one, answers are anonymous.
+        annotators: the columns of a wide table that contain the answers of one annotator each.
+        answer: the column of answers; a list of columns is a list of questions; in a vote table,
+            the columns of counts. () reads items only.
+        text: the column shown to annotators, a text or the path of an image, a sound or a video;
+            several are a role each.
+        question: the column that names the question, if one column contains the answers to
+            several.
+        gold: the column of gold labels.
+        scale: "nominal", "nominal:no,yes", "ordinal:low,mid,high", "interval:0:10",
+            "multi-label:joy,fear", or a scale object; or a dictionary with one for each question.
+            Inferred if left out.
+        repeats: what to do with several answers of one annotator to one item: "error", "keep",
+            "first", "last" or "mean".
+        encoding: of a text file, such as "latin-1"; UTF-8, or what its byte order mark says, if
+            left out.
+        name: the name of the corpus; the name of the file without its ending if left out.
+        corpus: which corpus to read, if the source contains several.
+        merge_variants: make one value of answers that differ only in case, outer space or the
+            way to write a number.
+
+    Example:
+        >>> import pyarrow as pa
+        >>> table = pa.table({"task": ["t1", "t1"], "worker": ["ann", "bob"], "label": [1, 0]})
+        >>> read(table, scale="ordinal:0,1")["label"]
+        <Annotations: 2 answers by 2 annotators on 1 item, ordinal>
     """
-    name = recognise(source) if isinstance(source, str | Path) else None
-    if name is None:
+    options: dict[str, Any] = {
+        "format": format,
+        "item": item,
+        "annotator": annotator,
+        "annotators": annotators,
+        "answer": answer,
+        "text": text,
+        "question": question,
+        "gold": gold,
+        "scale": scale,
+        "repeats": repeats,
+        "encoding": encoding,
+        "name": name,
+        "merge_variants": merge_variants,
+    }
+    known = recognise(source) if isinstance(source, str | Path) else None
+    if known is None:
         return readers.read(source, corpus=corpus, **options)
     usual = vars(Options())
     refused = [f"{k}=" for k, v in options.items() if v is not None and v != usual.get(k)]
     if refused:
         raise DataError(
-            f"{source}: this is the known corpus {name}, which is read as it is; "
+            f"{source}: this is the known corpus {known}, which is read as it is; "
             f"leave out {', '.join(refused)}"
         )
     return load(source, corpus)

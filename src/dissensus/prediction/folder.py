@@ -63,6 +63,7 @@ def write_prediction(
         "member attention": [
             member_attention.role for member_attention in prediction.member_attention
         ],
+        "gives": prediction.gives,
     }
 
 
@@ -82,6 +83,7 @@ def read_prediction(folder: Path, number: int, front: dict[str, Any]) -> Predict
         _array(tables.read("members")["answer"]).T if front["members"] else None,
         items["disagreement"].to_numpy() if "disagreement" in items else None,
         tuple(_read_member_attention(tables, *pair) for pair in enumerate(member_roles)),
+        front.get("gives", "share"),
     )
 
 

@@ -9,9 +9,10 @@ import numpy as np
 import pyarrow as pa
 
 from dissensus.errors import DataError, counted
+from dissensus.frames import html_rows, to_frame
 from dissensus.names import Names
 from dissensus.prediction.attention import Attention, MemberAttention
-from dissensus.scales import Scale
+from dissensus.scales import Interval, Scale
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,6 +53,8 @@ class Prediction:
     members: np.ndarray | None = None  # (n_members, n_items) answers of an ensemble's members
     disagreement: np.ndarray | None = None  # (n_items,) 0 to 1, if a method learns it
     member_attention: tuple[MemberAttention, ...] = ()  # on request, one for each role
+    gives: Literal["share", "probability"] = "share"  # of annotators, or that a value is the truth
+    index: Any = None  # of the DataFrame that was predicted; not saved
 
     def __post_init__(self) -> None:
         expected = (len(self.items), self.scale.n_columns)
@@ -75,8 +78,10 @@ class Prediction:
     def to_table(self, by: Literal["item", "annotator"] = "item") -> Any:
         """An Arrow table with names, for pandas (`.to_pandas()`), polars or a file.
 
-        Columns are item, annotator (if rows are pairs), answer, and the share of each value (for
-        ratings: of each bin of the grid).
+        Columns are item, annotator (if rows are pairs), answer, confidence and the share of each
+        value. Confidence is the share of the answer; of a set of values, that of the least certain
+        one. Ratings have the standard deviation `sd` instead, and the share of each bin of the
+        grid.
 
         Example:
             >>> from dissensus import Nominal
@@ -84,7 +89,7 @@ class Prediction:
             ...     Nominal(("no", "yes")), Names(["t1"]), np.array([[0.2, 0.8]]), np.array([1])
             ... )
             >>> prediction.to_table().to_pylist()
-            [{'item': 't1', 'answer': 'yes', 'share.no': 0.2, 'share.yes': 0.8}]
+            [{'item': 't1', 'answer': 'yes', 'confidence': 0.8, 'share.no': 0.2, 'share.yes': 0.8}]
         """
         pairs, shares = self.by_annotator, None
         if by not in ("item", "annotator"):
@@ -100,14 +105,30 @@ class Prediction:
                 "annotator": pairs.annotators.array.take(pa.array(pairs.annotator)),
             }
             value, shares = pairs.value, pairs.distribution
-        columns["answer"] = pa.array(self.scale.decode(value))
+        columns["answer"] = self.scale.column(value)
         bins = [f"bin-{k}" for k in range(self.scale.n_columns)]
         names = getattr(self.scale, "values", bins)
         if shares is not None:
-            columns |= {f"share.{name}": shares[:, at] for at, name in enumerate(names)}
+            if isinstance(self.scale, Interval):
+                columns["sd"] = self.scale.spread(shares)
+            else:
+                columns["confidence"] = self.scale.confidence(shares, value)
+            columns |= {f"{self.gives}.{name}": shares[:, at] for at, name in enumerate(names)}
         if by == "item" and self.disagreement is not None:
             columns["disagreement"] = self.disagreement
         return pa.table(columns)
+
+    def to_pandas(self, by: Literal["item", "annotator"] = "item") -> Any:
+        """A pandas DataFrame with the columns of `to_table`.
+
+        If a DataFrame was predicted, rows for its items have its index, so that
+        `frame.join(prediction.to_pandas())` works.
+        """
+        return to_frame(self.to_table(by), self.index if by == "item" else None)
+
+    def _repr_html_(self) -> str:
+        """The first items, for notebooks."""
+        return html_rows(self.to_table(), repr(self).strip("<>"))
 
     def __repr__(self) -> str:
         pairs = "" if self.by_annotator is None else f"; {self.by_annotator!r}"

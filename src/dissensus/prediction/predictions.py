@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from dissensus.errors import DataError, listed
 from dissensus.folders import FORMAT, read_json, reading, write_json, writing
+from dissensus.frames import html_rows
 from dissensus.prediction.folder import read_prediction, write_prediction
 from dissensus.prediction.joint_density import JointDensity, read_density, write_density
 from dissensus.prediction.prediction import Prediction
@@ -46,6 +48,12 @@ class Predictions(Mapping[str, Prediction]):
         questions = ", ".join(f"{name!r}: {prediction!r}" for name, prediction in self.items())
         return f"<Predictions by {self.method} for {self.corpus!r}: {questions}>"
 
+    def _repr_html_(self) -> str:
+        """The first items of each question, for notebooks."""
+        title = f"Predictions by {self.method} for {self.corpus!r}"
+        parts = (html_rows(p.to_table(), f"{title}, question {q!r}") for q, p in self.items())
+        return "".join(parts)
+
     def __iter__(self) -> Iterator[str]:
         return iter(self._by_question)
 
@@ -71,6 +79,13 @@ class Predictions(Mapping[str, Prediction]):
         positions = [np.argsort(key)[np.searchsorted(np.sort(key), shared)] for key in keys]
         joined = {"item": rows[0].item[positions[0]], "annotator": rows[0].annotator[positions[0]]}
         return joined | {q: p.value[f] for q, p, f in zip(questions, rows, positions, strict=True)}
+
+    def on(self, index: Any | None) -> Predictions:
+        """The same predictions, whose DataFrames have this index; None leaves them as they are."""
+        if index is None:
+            return self
+        by_question = {q: replace(p, index=index) for q, p in self.items()}
+        return Predictions(by_question, self.method, self.corpus, self.densities.values())
 
     def save(self, path: str | Path) -> None:
         """Write a folder, whole or not at all."""

@@ -38,7 +38,7 @@ from dissensus.methods.framework.predicted_densities import (
     density_of_annotators,
     density_of_items,
 )
-from dissensus.methods.framework.raw_contents import Source, corpus_of
+from dissensus.methods.framework.raw_contents import Source, corpus_of, index_of
 from dissensus.methods.framework.search_space import Choices
 from dissensus.prediction import ByAnnotator, JointDensity, Prediction, Predictions
 from dissensus.scales import SCALES
@@ -237,8 +237,10 @@ class Method(ABC):
 
         Args:
             source: a corpus; a list of contents (texts; paths or bytes of images, recordings and
-                videos; arrays) if the model reads one role; a list for each role; or a table with
-                a column for each role.
+                videos; arrays) if the model reads one role; a list for each role; or a pandas,
+                polars or Arrow table with a column for each role. Items are called as in its
+                column of items, such as `id`, else as in the index of a DataFrame, which
+                `to_pandas()` of the result keeps.
             annotators: whose answers to predict: "own", the annotators who answered the item in
                 the source; "all" with an answer in training; a list of names; or (item, annotator)
                 pairs. In a source without answers, such as raw contents, "own" means "all".
@@ -319,7 +321,9 @@ class Method(ABC):
             by_pair = {q: answers.take(pairs.item) for q, answers in by_item.items()}
             densities = [self.predict_density(corpus, by_item, kde.bins)] if kde else []
         predictions = self._predictions(corpus, by_item, pairs, by_pair, densities)
-        return self._with_attention(predictions, corpus) if attention else predictions
+        if attention:
+            predictions = self._with_attention(predictions, corpus)
+        return predictions if isinstance(source, Corpus) else predictions.on(index_of(source))
 
     @property
     def aggregate_code(self) -> int | None:

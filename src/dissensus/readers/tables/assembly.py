@@ -61,8 +61,15 @@ def assemble(rows: Rows, roles: ColumnRoles, options: Options) -> Assembled:
         splits={"official": _first_of(rows, roles.split, items)} if roles.split else {},
         left_out=_left_out(answers, questions),
         notes=gold_notes,
+        columns=_columns(roles),
     )
     return Assembled(corpus, answers, others)
+
+
+def _columns(roles: ColumnRoles) -> dict[str, str]:
+    """What the columns of items, annotators and contents are called."""
+    columns = {"item": roles.item, "annotator": roles.annotator, **roles.shown}
+    return {part: name for part, name in columns.items() if name is not None}
 
 
 def _answers(rows: Rows, roles: ColumnRoles, options: Options) -> dict[str, Answers]:

@@ -1,0 +1,127 @@
+"""Tables in and out: pandas frames, their names and index, and HTML for notebooks."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import dissensus as ds
+from dissensus import readers
+from dissensus.errors import DataError, InstallError
+
+LONG = pd.DataFrame(
+    {
+        "comment_id": ["c1", "c1", "c2", "c2", "c3"],
+        "comment": ["so good", "so good", "<b>bad</b>", "<b>bad</b>", "fine"],
+        "worker": ["ann", "bob", "ann", "bob", "ann"],
+        "label": ["ok", "ok", "toxic", "ok", "ok"],
+        "rating": [1, 2, 5, 4, 3],
+        "source": ["forum", "forum", "news", "news", "news"],
+        "gender": ["f", "m", "f", "m", "f"],
+    }
+)
+
+
+def test_a_corpus_comes_back_as_the_table_that_was_read() -> None:
+    corpus = ds.read(LONG, answer=["label", "rating"])
+    frame = corpus.to_pandas()
+    pd.testing.assert_frame_equal(frame[LONG.columns], LONG)
+    assert ds.read(frame, answer=["label", "rating"]).equals(corpus)
+
+
+def test_the_names_of_columns_survive_a_folder(tmp_path: Path) -> None:
+    corpus = ds.read(LONG)
+    corpus.save(tmp_path / "corpus")
+    assert ds.read(tmp_path / "corpus").columns == {
+        "item": "comment_id",
+        "annotator": "worker",
+        "text": "comment",
+    }
+
+
+def test_answers_of_anonymous_annotators_have_a_row_each() -> None:
+    corpus = ds.read(LONG.drop(columns=["worker", "gender"]), answer=["label", "rating"])
+    frame = corpus.to_pandas()
+    assert len(frame) == 10
+    assert frame["question"].tolist() == ["label"] * 5 + ["rating"] * 5
+    assert frame["answer"].tolist() == [*LONG["label"], *map(str, LONG["rating"])]
+
+
+def test_an_item_named_by_its_text_has_no_second_column() -> None:
+    frame = ds.read(LONG[["comment", "worker", "label"]]).to_pandas()
+    assert frame.columns.tolist() == ["worker", "label", "comment"]
+
+
+def test_annotations_have_names() -> None:
+    frame = ds.read(LONG, answer=["label", "rating"])["rating"].to_pandas()
+    assert frame.columns.tolist() == ["item", "annotator", "answer"]
+    assert frame.iloc[1].tolist() == ["c1", "bob", 2]
+
+
+@pytest.mark.parametrize("name", ["majority", "dawid-skene"])
+def test_aggregators_take_a_frame_and_give_one(name: str) -> None:
+    aggregator = ds.aggregation.AGGREGATORS[name]()
+    frame = aggregator.fit_predict(LONG).to_pandas()
+    assert frame["item"].tolist() == ["c1", "c2", "c3"]
+    kind = {"majority": "share", "dawid-skene": "probability"}[name]
+    assert frame.columns.tolist() == [
+        "item", "answer", "confidence", f"{kind}.ok", f"{kind}.toxic",
+    ]  # fmt: skip
+    assert frame["confidence"].between(0.5, 1).all()
+    with pytest.raises(DataError, match="has the questions 'label', 'rating'; choose one"):
+        aggregator.fit(ds.read(LONG, answer=["label", "rating"]))
+
+
+def test_a_predicted_frame_keeps_ids_and_index() -> None:
+    model = ds.methods.AnnotatorMajority().fit(ds.read(LONG))
+    new = pd.DataFrame(
+        {"comment": ["so good", "fine", "so good"], "nr": [7, 8, 9]}, index=["x", "y", "z"]
+    )
+    by_index = model.predict(new)["label"].to_pandas()
+    assert by_index["item"].tolist() == by_index.index.tolist() == ["x", "y", "z"]
+    assert new.join(by_index)["answer"].tolist() == ["ok"] * 3
+    by_id = model.predict(new.rename(columns={"nr": "id"}))["label"].to_pandas()
+    assert by_id["item"].tolist() == ["7", "8", "9"]
+    assert by_id.index.tolist() == ["x", "y", "z"]
+    twice = new.set_axis(["x", "x", "y"])
+    assert model.predict(twice)["label"].to_pandas().index.tolist() == ["x", "x", "y"]
+    with pytest.raises(DataError, match="reads 'text', but the table has no column 'text'"):
+        model.predict(new[["nr"]])
+
+
+def test_html_is_escaped_and_short() -> None:
+    corpus = ds.read(LONG)
+    for shown in (corpus, corpus["label"]):
+        page = shown._repr_html_()
+        assert "<b>bad</b>" not in page and page.count("<table>") == 1
+    assert "&lt;b&gt;bad&lt;/b&gt;" in corpus._repr_html_()
+    many = ds.simulate.text(n_items=300, n_annotators=4, labels_per_item=3)
+    assert "890 more rows" in many["emotion"]._repr_html_()
+    predicted = ds.methods.Prior().fit(many).predict(many)
+    assert "290 more rows" in predicted._repr_html_()
+    assert predicted._repr_html_().count("<tr>") == 12
+    empty = many["emotion"].take(np.arange(0))
+    assert empty._repr_html_().count("<tr>") == 1
+
+
+def test_without_pandas_the_message_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    corpus = ds.read(LONG)
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(InstallError) as error:
+        corpus.to_pandas()
+    assert str(error.value) == (
+        "to_pandas() needs pandas, which is not installed: pip install pandas; or use to_table(), "
+        "which returns an Arrow table"
+    )
+
+
+def test_read_has_a_signature_and_explains_it() -> None:
+    parameters = inspect.signature(ds.read).parameters
+    assert parameters == inspect.signature(readers.read).parameters
+    for name in parameters:
+        assert f"        {name}: " in str(ds.read.__doc__)
