@@ -487,18 +487,54 @@ class _Stream:
     def wait_stream(self, other: object) -> None: ...
 
 
-def test_captured_steps_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A member that ends early changes the shapes, so that a step is captured again."""
-    captured = []
+@pytest.fixture
+def captured(monkeypatch: pytest.MonkeyPatch) -> list[torch.device]:
+    """An entry for each step that was captured."""
+    devices = []
 
     def capture(step: Callable[[], None], device: torch.device) -> _Replayed:
-        captured.append(device)
+        devices.append(device)
         return _Replayed(step)
 
     monkeypatch.setattr(cuda_graph, "capture", capture)
     for name in ("Stream", "current_stream"):
         monkeypatch.setattr(torch.cuda, name, _Stream)
     monkeypatch.setattr(torch.cuda, "stream", nullcontext)
+    return devices
+
+
+def test_annotators_with_a_validation_part_are_captured_once(captured: list[torch.device]) -> None:
+    """Items have unequal numbers of answers, and members validation parts of their own."""
+    crowd = feature_crowd("interval", n_items=60)
+    answers = crowd["q"]
+    order = np.random.default_rng(0).random(answers.n_rows) < np.linspace(0.3, 1, answers.n_rows)
+    crowd = replace(crowd, questions={"q": answers.take(order)})
+
+    def make() -> list[Trainer]:
+        runs = []
+        for seed in range(3):
+            part = np.arange(60) % 4 == seed
+            training = Training(epochs=5 + seed, batch_size=8, seed=seed, losses="interleaved")
+            method = AnnotatorHeads(
+                encoder="features", objective="both", init_seed=seed, training=training
+            )
+            train, validation = crowd.select(items=~part), crowd.select(items=part)
+            method.begin_fit(train, None, None)
+            runs.append(method.trainer(train, method.align(validation)))
+        return runs
+
+    alone, stacked = make(), make()
+    for run in alone:
+        run.train()
+    Stack(stacked, graph=True).train()
+    assert len(captured) == 2  # a step, and the validation
+    for one, other in zip(alone, stacked, strict=True):
+        assert other.log.validation == pytest.approx(one.log.validation, abs=1e-5)
+        assert other.log.best_epoch == one.log.best_epoch
+
+
+def test_captured_steps_are_the_same(captured: list[torch.device]) -> None:
+    """A member that ends early changes the shapes, so that a step is captured again."""
     crowd = feature_crowd("nominal", n_items=37)
 
     def make() -> list[Trainer]:
