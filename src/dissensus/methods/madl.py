@@ -125,7 +125,7 @@ class Madl(TruthMethod):
     normalisation, whose state cannot be stacked. The density is estimated from at most 512 of the
     annotators.
 
-    Reference: Herde, Huseljic & Sick (2023), Multi-annotator Deep Learning, TMLR, arXiv 2304.02539.
+    Reference: Herde, Huseljic & Sick (2023), Multi-annotator Deep Learning, arXiv 2304.02539.
     """
 
     embedding: int = 16
