@@ -19,6 +19,7 @@ from dissensus.errors import ModelError
 from dissensus.networks.noise import Dropout
 
 EPSILON = 1e-12  # of layer normalisation, as in BERT
+EIGHT = 8  # numbers in half precision that a GPU reads at once
 _RENAMED = (  # applied one after another
     (r"^.*?(?=encoder\.layer\.|embeddings\.|layernorm\.)", ""),
     (r"^(embeddings\.)?(layernorm|LayerNorm)\.", "norm."),
@@ -197,6 +198,8 @@ class QFormer(nn.Module):
                 another, and so do landmarks. So a query does not depend on the other queries.
         """
         n, n_self = len(vectors), sum(layer.self_attention is not None for layer in self.layers)
+        length = vectors.shape[1]
+        vectors, mask = _aligned(vectors, mask)
         queries = self.norm(queries)
         fixed = None if landmarks is None else self.norm(landmarks)  # nothing is added to them yet
         n_landmarks = 0  # before the queries
@@ -220,7 +223,7 @@ class QFormer(nn.Module):
                 queries, _ = layer.self_attention(queries, panel)
             if layer.cross_attention is not None:
                 queries, weight = layer.cross_attention(_expanded(queries, n), vectors, mask)
-                weights.append(weight[..., n_landmarks:, :])
+                weights.append(weight[..., n_landmarks:, :length])
             queries = layer.fed_forward(queries)
         return Seen(queries[:, n_landmarks:], weights)
 
@@ -246,6 +249,15 @@ def interpolated(queries: Tensor, n: int) -> Tensor:
     """Another number of queries, (n, width), by linear interpolation along the first axis."""
     resized: Tensor = F.interpolate(queries.T.unsqueeze(0), n, mode="linear").squeeze(0).T
     return resized
+
+
+def _aligned(vectors: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
+    """On a GPU in half precision, with further positions that do not count, up to a multiple of
+    eight: products of other lengths are several times slower."""
+    missing = -vectors.shape[1] % EIGHT
+    if not missing or vectors.device.type != "cuda" or vectors.dtype.itemsize > 2:
+        return vectors, mask
+    return F.pad(vectors, (0, 0, 0, missing)), F.pad(mask, (0, missing))
 
 
 def _expanded(queries: Tensor, n: int) -> Tensor:
