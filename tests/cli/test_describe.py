@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pyarrow.csv as csv
 import pytest
 
 from dissensus.description import describe
@@ -50,6 +51,14 @@ most disputed (entropy)
 item  entropy  answers        shown
 t3       0.69  no: 1, yes: 1  meh
 t2       0.64  yes: 2, no: 1  you fool
+
+annotators, compared with the rest
+annotator  answers          agreement               kappa  mostly
+ann              3  0.33 [0.06, 0.79]                0.00  no 100 %
+bob              3  0.50 [0.13, 0.87]  0.18 [-0.80, 1.00]  yes 67 %
+cleo             2  0.75 [0.26, 0.96]  0.50 [-1.00, 1.00]  no 50 %
+
+no suspicious annotators (0 checked; 3 with fewer than 10 answers not checked)
 """
 
 
@@ -88,11 +97,22 @@ def test_suspicious_annotators_are_shown(run: Run, tmp_path: Path) -> None:
 
     Corpus.build("odd", crowd().items, {"q": crowd()}).save(tmp_path / "odd")
     lines = run("describe", tmp_path / "odd").out.splitlines()
-    shown = lines[lines.index("suspicious annotators") + 1 :]
-    assert shown[0].startswith("constant: p1")
-    assert "b in all 12 answers (by chance " in shown[0]
-    assert shown[1].startswith("fast: p3")
-    assert shown[2] == "duplicated: 2 annotators  the same 12 answers: p2, p5"
+    shown = lines[lines.index("suspicious annotators: 4 of 7 checked") + 1 :]
+    assert shown == [
+        "constant: p1: b in all 12 answers (by chance 9e-08)",
+        "fast: p3: median 2.5 s, usual 9.55 s",
+        "duplicated: p2: the same answer as p5 to 12 of 12 items, 10 of them unusual (by",
+        "  chance 0.0002)",
+        "duplicated: p5: the same answer as p2 to 12 of 12 items, 10 of them unusual (by",
+        "  chance 0.0002)",
+        "1 with fewer than 10 answers not checked",
+    ]
+    written = tmp_path / "annotators.csv"
+    one = run("describe", tmp_path / "odd", "--top", "1", "-o", written).out
+    assert "\n... 7 more\n" in one and "\n... 3 more: use --top, --json or -o FILE.csv\n" in one
+    table = csv.read_csv(written).to_pylist()
+    assert [row["suspicious"] for row in table].count("duplicated") == 2
+    assert len(table) == 8
 
 
 def test_nothing_is_cut_at_80_columns(run: Run, tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dissensus.agreement.breakdown import CorpusBreakdown, QuestionBreakdown, break_down
 from dissensus.agreement.confidence import ConfidenceInterval
+from dissensus.agreement.correction import false_discovery, holm
 from dissensus.agreement.correlation import (
     concordance_matrix,
     correlation_matrix,
@@ -44,6 +45,7 @@ from dissensus.agreement.registry import (
     check_measures,
     why_unfit,
 )
+from dissensus.agreement.rest import AgainstRest, against_rest, ratings_against_rest
 from dissensus.agreement.scott import mean_pi, pi_matrix, scott_pi
 from dissensus.agreement.summary import (
     MeasureResult,
@@ -61,6 +63,7 @@ __all__ = [
     "PER_ANNOTATOR",
     "PER_ITEM",
     "PER_PAIR",
+    "AgainstRest",
     "Breakdown",
     "CorpusBreakdown",
     "ConfidenceInterval",
@@ -68,6 +71,7 @@ __all__ = [
     "MeasureResult",
     "QuestionAgreement",
     "QuestionBreakdown",
+    "against_rest",
     "agreement_with_consensus",
     "agreement_with_rest",
     "at_a_glance",
@@ -79,8 +83,10 @@ __all__ = [
     "confusion",
     "correlation_matrix",
     "correlation_with_rest",
+    "false_discovery",
     "fleiss_kappa",
     "gwet_ac",
+    "holm",
     "icc",
     "interval",
     "item_entropy",
@@ -102,6 +108,7 @@ __all__ = [
     "percent_agreement",
     "pi_matrix",
     "randolph_kappa",
+    "ratings_against_rest",
     "scott_pi",
     "summarise",
     "why_undefined",

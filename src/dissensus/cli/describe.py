@@ -2,20 +2,42 @@
 
 from __future__ import annotations
 
+import textwrap
+from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from dissensus.cli.console import Json, Question, print_json
+from dissensus.cli.console import Json, Question, print_json, visible, width
+from dissensus.cli.outputs import check_result, write_result
 from dissensus.cli.source import Source, reads_corpus
 from dissensus.cli.tables import columns, facts, number, show
 
 if TYPE_CHECKING:
-    from dissensus.description import Description, QuestionDescription
+    from dissensus.description import AnnotatorDescription, Description, QuestionDescription
 
 MOST_VALUES = 20
+MOST_ITEMS = 5
+MOST_ANNOTATORS = 20
 Most = Annotated[
-    int, typer.Option(min=0, help="Number of disputed items and suspicious annotators to show.")
+    int | None,
+    typer.Option(
+        "--most",
+        "--top",
+        min=0,
+        help="Number of disputed items and of annotators to show (default: 5 items, 20 "
+        "annotators).",
+    ),
+]
+Output = Annotated[
+    Path | None,
+    typer.Option(
+        "-o",
+        "--output",
+        help="Also write the result to this file: everything as .json, the table of annotators as "
+        ".csv or .parquet.",
+    ),
 ]
 
 
@@ -23,24 +45,31 @@ Most = Annotated[
 def describe(
     source: Source,
     question: Question = None,
-    most: Most = 5,
+    most: Most = None,
     json: Json = False,
+    output: Output = None,
 ) -> None:
-    """Describe FILE: answers, agreement, disputed items, suspicious annotators.
+    """Describe FILE: answers, agreement, disputed items, annotators and who is suspicious.
 
     Answers that were left out are counted by reason; with those that were loaded, they add up to
-    what FILE contains.
+    what FILE contains. Annotators are suspicious if they are at chance, contrary, constant, fast,
+    duplicated or different from the rest, and if chance does not explain it.
     """
     from dissensus.description import describe as describe_corpus
 
+    check_result(output)
+    source.check_outputs(output)
     corpus = source.read()
-    description = describe_corpus(corpus, question or None, most)
+    description = describe_corpus(corpus, question or None, MOST_ITEMS if most is None else most)
+    if output is not None:
+        write_result(output, description.to_dict(), lambda: [description.annotator_table()])
     if json:
         print_json(description.to_dict())
         return
     show(description.name, facts(_overview(description)))
     for described in description.questions:
-        show(*_question(described, most))
+        show(*_question(described))
+        _show_annotators(described, MOST_ANNOTATORS if most is None else most)
 
 
 def _overview(description: Description) -> list[tuple[str, str]]:
@@ -69,15 +98,12 @@ def _overview(description: Description) -> list[tuple[str, str]]:
     return rows
 
 
-def _question(described: QuestionDescription, most: int) -> list[Any]:
+def _question(described: QuestionDescription) -> list[Any]:
     parts: list[Any] = ["", f"question {described.name}", facts(_counts(described))]
     if described.shares is not None:
         parts += ["", columns(["value", "share"], _shares(described.shares), ["share"])]
     if described.disputed:
         parts += ["", f"most disputed ({described.disputed_by})", _disputed(described)]
-    suspicious = _suspicious(described, most)
-    if suspicious:
-        parts += ["", "suspicious annotators", facts(suspicious)]
     return parts
 
 
@@ -133,38 +159,55 @@ def _disputed(described: QuestionDescription) -> Any:
     )
 
 
-def _suspicious(described: QuestionDescription, most: int) -> list[tuple[str, str]]:
-    constant = [
-        (
-            f"constant: {entry.annotator}",
-            f"{entry.value} in all {entry.answers} answers (by chance {entry.chance:.1g})",
-        )
-        for entry in described.constant
-    ]
-    fast = [
-        (
-            f"fast: {entry.annotator}",
-            f"median {entry.seconds:.3g} s, usual {entry.usual:.3g} s, "
-            f"{number(entry.answers)} answers",
-        )
-        for entry in described.fast
-    ]
-    duplicated = [
-        (
-            f"duplicated: {len(group.annotators)} annotators",
-            f"the same {number(group.answers)} answers: {', '.join(group.annotators[:8])}"
-            + (", ..." if len(group.annotators) > 8 else ""),
-        )
-        for group in described.duplicated
-    ]
-    return (
-        _first(constant, "constant", most)
-        + _first(fast, "fast", most)
-        + _first(duplicated, "duplicated", most)
-    )
+def _show_annotators(described: QuestionDescription, most: int) -> None:
+    """The table of annotators, and a line of evidence for each who is suspicious."""
+    if not described.by_annotator:
+        return
+    show("", "annotators, compared with the rest", _annotators(described.by_annotator, most))
+    print()
+    suspicious, few = described.suspicious, len(described.by_annotator) - described.checked
+    unchecked = f"; {number(few)} with fewer than 10 answers not checked" if few else ""
+    if not suspicious:
+        print(f"no suspicious annotators ({number(described.checked)} checked{unchecked})")
+        return
+    show(f"suspicious annotators: {number(len(suspicious))} of {number(described.checked)} checked")
+    for row in suspicious[:most]:
+        for kind, evidence in zip(row.suspicious, row.evidence, strict=True):
+            name = f"annotator {row.annotator}" if row.annotator.isdigit() else row.annotator
+            line = f"{kind}: {name}: {evidence}"
+            print(textwrap.fill(visible(line), width() or 80, subsequent_indent="  "))
+    if len(suspicious) > most:
+        print(f"... {number(len(suspicious) - most)} more: use --top, --json or -o FILE.csv")
+    if unchecked:
+        print(unchecked[2:])
 
 
-def _first(rows: list[tuple[str, str]], what: str, most: int) -> list[tuple[str, str]]:
-    """The first rows, and how many more there are."""
-    more = len(rows) - most
-    return rows[:most] + ([(f"{what}: more", number(more))] if more > 0 else [])
+def _annotators(rows: list[AnnotatorDescription], most: int) -> Any:
+    """Suspicious annotators first; columns that nobody has are left out."""
+
+    def with_interval(row: AnnotatorDescription, what: str) -> str:
+        value, low, high = (getattr(row, f"{what}{end}") for end in ("", "_low", "_high"))
+        ends = "" if low != low else f" [{low:.2f}, {high:.2f}]"
+        return number(value, 2) + ends
+
+    def there(what: str) -> bool:
+        return any(getattr(row, what) == getattr(row, what) for row in rows)  # not nan
+
+    ratings = not there("agreement")
+    compared = "correlation" if ratings and there("correlation") else "agreement"
+    cells: dict[str, Callable[[AnnotatorDescription], str]] = {
+        "annotator": lambda row: row.annotator,
+        "answers": lambda row: number(row.answers),
+        compared: lambda row: with_interval(row, compared),
+        "kappa": lambda row: with_interval(row, "kappa"),
+        "mostly": lambda row: f"{row.most_frequent} {100 * row.share:.0f} %",
+    }
+    if ratings and there("leniency"):
+        cells["leniency"] = lambda row: number(row.leniency, 2)
+    if there("seconds"):
+        cells["time"] = lambda row: "-" if row.seconds != row.seconds else f"{row.seconds:.3g} s"
+    lines = [[cell(row) for cell in cells.values()] for row in rows[:most]]
+    if len(rows) > most:
+        lines.append([f"... {number(len(rows) - most)} more", *[""] * (len(cells) - 1)])
+    numbers = [name for name in cells if name not in ("annotator", "mostly")]
+    return columns(list(cells), lines, numbers, whole=["answers", "mostly"])

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dissensus.description.copied_answers import Duplicated
 from dissensus.description.corpus import describe
 from dissensus.description.disputed_items import Disputed
 from dissensus.description.facts import Description, QuestionDescription
-from dissensus.description.suspicious_annotators import Constant, Duplicated, Fast
+from dissensus.description.suspicious_annotators import AnnotatorDescription, Constant, Fast
 from dissensus.description.texts import one_line, scale_text
 
 __all__ = [
+    "AnnotatorDescription",
     "Constant",
     "Description",
     "Disputed",

@@ -11,7 +11,7 @@ from dissensus.annotations import Annotations
 from dissensus.corpus import Corpus, LeftOut
 from dissensus.description.disputed_items import disputed_by, most_disputed
 from dissensus.description.facts import Description, QuestionDescription
-from dissensus.description.suspicious_annotators import AnswersByAnnotator
+from dissensus.description.suspicious_annotators import compare_annotators
 from dissensus.description.texts import ratings_of, scale_text
 from dissensus.scales import Interval, MultiLabel
 
@@ -58,7 +58,8 @@ def _describe_question(corpus: Corpus, question: str, most: int) -> QuestionDesc
     annotations = corpus[question]
     per_item = annotations.per_item()
     answered = per_item[per_item > 0]
-    by_annotator = AnswersByAnnotator.of(annotations)
+    findings = None if annotations.annotator is None else compare_annotators(annotations)
+    per_annotator = None if findings is None else annotations.per_annotator()
     gold = corpus.gold.get(question)
     return QuestionDescription(
         name=question,
@@ -67,17 +68,21 @@ def _describe_question(corpus: Corpus, question: str, most: int) -> QuestionDesc
         left_out=_reasons(corpus.left_out, question),
         items=len(answered),
         items_without_answers=int((per_item == 0).sum()),
-        annotators=None if by_annotator is None else len(by_annotator.codes),
+        annotators=None if findings is None else len(findings.rows),
         per_item=_spread(answered, mean=True),
-        per_annotator=None if by_annotator is None else _spread(by_annotator.sizes, mean=False),
+        per_annotator=None
+        if per_annotator is None
+        else _spread(per_annotator[per_annotator > 0], mean=False),
         shares=_shares(annotations),
         ratings=ratings_of(annotations),
         agreement=agreement.at_a_glance(annotations),
         disputed_by=disputed_by(annotations.scale),
         disputed=most_disputed(corpus, annotations, most),
-        constant=[] if by_annotator is None else by_annotator.constant(),
-        fast=[] if by_annotator is None else by_annotator.fast(),
-        duplicated=[] if by_annotator is None else by_annotator.duplicated(),
+        by_annotator=[] if findings is None else findings.rows,
+        checked=0 if findings is None else findings.checked,
+        constant=[] if findings is None else findings.constant,
+        fast=[] if findings is None else findings.fast,
+        duplicated=[] if findings is None else findings.duplicated,
         gold=0 if gold is None else int((gold.per_item() > 0).sum()),
     )
 

@@ -32,11 +32,18 @@ def disputed_by(scale: Scale) -> Literal["entropy", "variance"]:
 
 
 def most_disputed(corpus: Corpus, annotations: Annotations, most: int) -> list[Disputed]:
-    """The items whose answers differ most, with two answers or more; ties: more answers first."""
+    """The items whose answers differ most, with two answers or more; ties: more answers first.
+
+    Few answers say little: items are ranked as if each had one answer more, as disputed as items
+    are on average.
+    """
     measure = MEASURES[disputed_by(annotations.scale)]
     per_item = annotations.per_item()
-    dispute = np.where(per_item >= 2, measure(annotations), 0.0)
-    order = np.lexsort((-per_item, -np.round(dispute, 9)))[:most]
+    several = per_item >= 2
+    dispute = np.where(several, measure(annotations), 0.0)
+    average = float(dispute[several].mean()) if several.any() else 0.0
+    rank = np.where(several, (per_item * dispute + average) / (per_item + 1), 0.0)
+    order = np.lexsort((-per_item, -np.round(rank, 9), dispute <= 1e-9))[:most]
     return [
         Disputed(
             corpus.items[item],

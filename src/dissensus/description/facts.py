@@ -7,8 +7,11 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
+import pyarrow as pa
+
+from dissensus.description.copied_answers import Duplicated
 from dissensus.description.disputed_items import Disputed
-from dissensus.description.suspicious_annotators import Constant, Duplicated, Fast
+from dissensus.description.suspicious_annotators import AnnotatorDescription, Constant, Fast
 
 
 @dataclass(frozen=True)
@@ -29,10 +32,17 @@ class QuestionDescription:
     agreement: dict[str, float]
     disputed_by: str  # what `dispute` is: entropy or variance
     disputed: list[Disputed]
+    by_annotator: list[AnnotatorDescription]  # the suspicious first; empty if unknown
+    checked: int  # annotators with enough answers to be suspicious
     constant: list[Constant]
     fast: list[Fast]
     duplicated: list[Duplicated]
     gold: int  # items with a gold label
+
+    @property
+    def suspicious(self) -> list[AnnotatorDescription]:
+        """The annotators who are suspicious; each has the kinds and the evidence."""
+        return [row for row in self.by_annotator if row.suspicious]
 
 
 @dataclass(frozen=True)
@@ -54,6 +64,38 @@ class Description:
     def to_dict(self) -> dict[str, Any]:
         """The description as JSON; undefined numbers are null."""
         return {key: _json(value) for key, value in dataclasses.asdict(self).items()}
+
+    def annotator_table(self) -> pa.Table:
+        """All annotators of all questions, a row each; kinds and evidence as texts.
+
+        Example:
+            >>> from dissensus import Annotations, Corpus, describe
+            >>> rows = [("t1", "ann", "yes"), ("t1", "bob", "no"), ("t2", "ann", "yes")]
+            >>> corpus = Corpus.build("mine", ["t1", "t2"], {"q": Annotations.from_rows(rows)})
+            >>> describe(corpus).annotator_table().select(["annotator", "answers"]).to_pylist()
+            [{'annotator': 'ann', 'answers': 2}, {'annotator': 'bob', 'answers': 1}]
+        """
+        rows = [
+            {
+                "question": question.name,
+                **vars(row),
+                "suspicious": "; ".join(row.suspicious),
+                "evidence": "; ".join(row.evidence),
+            }
+            for question in self.questions
+            for row in question.by_annotator
+        ]
+        kinds = {"str": pa.string(), "int": pa.int64(), "float": pa.float64()}
+        fields = {"question": pa.string()} | {
+            field.name: kinds.get(str(field.type), pa.string())
+            for field in dataclasses.fields(AnnotatorDescription)
+        }
+        return pa.table(
+            {
+                name: pa.array([_json(row[name]) for row in rows], kind)
+                for name, kind in fields.items()
+            }
+        )
 
 
 def _json(value: Any) -> Any:
