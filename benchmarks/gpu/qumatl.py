@@ -1,6 +1,7 @@
 """Zhang et al. (2025) on public panels of annotators, five seeds of every condition, on a GPU.
 
     make gpu-kit RUN=qumatl                              texts and MiniLM, and vectors of speech
+    python benchmarks/gpu/kit.py qumatl --corpora ArMIS,faces_3dsk,labelme_crowds      the others
     python benchmarks/gpu/qumatl.py run OUT --seconds 480
     cp OUT/qumatl.tar.gz gpu-kit/qumatl/                 to resume on another machine
     python benchmarks/gpu/qumatl.py keep OUT/qumatl.tar.gz       into benchmarks/results
@@ -24,20 +25,20 @@ from paper_runs import Script, typed_settings
 
 SCRIPT = Script("qumatl", __doc__)
 FRAMES = "frames.npz"
-LEFT_OUT = ("faces_3dsk", "ArMIS", "labelme_crowds")  # printed only; a CPU runs them
+LEFT_OUT = ("faces_3dsk", "ArMIS", "labelme_crowds")  # printed only; in a kit of their own
 
 
-def pack(folder: Path, data: Path) -> None:
-    """The corpora; MiniLM for the texts; speech as vectors, in half precision."""
+def pack(folder: Path, data: Path, names: list[str] | None = None) -> None:
+    """The corpora; MiniLM for the texts; speech as vectors, in half precision; pictures as grids of
+    vectors."""
     from kit import pack_minilm
 
     from dissensus.papers.qumatl import PAPER
     from dissensus.papers.qumatl.corpora import SPEECH
 
     texts: list[str] = []
-    corpora = PAPER.read(data)
-    for name, corpus in corpora.items():
-        if name in LEFT_OUT:
+    for name, corpus in PAPER.read(data).items():
+        if name not in names if names else name in LEFT_OUT:
             continue
         if name == SPEECH:
             corpus = PAPER.sources[name].prepared(corpus)
@@ -47,13 +48,26 @@ def pack(folder: Path, data: Path) -> None:
             folder.mkdir(parents=True, exist_ok=True)
             np.savez_compressed(folder / FRAMES, vectors=vectors, lengths=lengths)
             corpus = replace(corpus, contents={}, content={})
-        else:
-            for contents in corpus.contents.values():
-                if contents.kind == "text":
-                    texts += contents.values.to_pylist()
+        elif "image" in {contents.kind for contents in corpus.contents.values()}:
+            corpus = with_grids(corpus)
+        for contents in corpus.contents.values():
+            if contents.kind == "text":
+                texts += contents.values.to_pylist()
         corpus.save(folder / "corpora" / name)
     pack_minilm(folder / "minilm", texts)
     SCRIPT.pack_commit(folder)
+
+
+def with_grids(corpus: Any) -> Any:
+    """Pictures as the vectors of their cells."""
+    from dissensus.contents import Contents
+    from dissensus.encoders import encodings
+
+    ((role, encoding),) = encodings(corpus, "auto").items()
+    store = encoding.store()
+    vectors = np.split(np.asarray(store.vectors, np.float32), store.offsets[1:-1])
+    contents, codes = Contents.distinct("features", vectors)
+    return replace(corpus, contents={role: contents}, content={role: codes[encoding.content]})
 
 
 def corpora_of(given: argparse.Namespace) -> Any:
