@@ -119,7 +119,7 @@ def described(scale: Scale) -> str:
     """
     if isinstance(scale, Interval):
         return f"{scale.kind}: {scale.low:g} to {scale.high:g}"
-    values = list(getattr(scale, "values", ()))
+    values = [value.replace("\n", "\\n") for value in getattr(scale, "values", ())]
     more = f", ... ({len(values)} in total)" if len(values) > 8 else ""
     return f"{scale.kind}: {', '.join(values[:8])}{more}"
 

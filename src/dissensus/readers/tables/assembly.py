@@ -20,6 +20,7 @@ from dissensus.readers.options import Options
 from dissensus.readers.tables.answers import Answers, answers_of
 from dissensus.readers.tables.column_names import kind_of
 from dissensus.readers.tables.column_roles import ColumnRoles, items_of, question_groups
+from dissensus.readers.tables.dependence import is_function, usual_codes
 from dissensus.readers.tables.rows import Column, Rows
 
 
@@ -53,12 +54,12 @@ def assemble(rows: Rows, roles: ColumnRoles, options: Options) -> Assembled:
         questions,
         annotators=Names.range(0) if annotators is None else Names(annotators.values),
         contents=contents,
-        item_attributes={name: _first_of(rows, name, items) for name in others["item"]},
+        item_attributes={name: _usual_of(rows, name, items) for name in others["item"]},
         annotator_attributes={
-            name: _first_of(rows, name, annotators) for name in others["annotator"] if annotators
+            name: _usual_of(rows, name, annotators) for name in others["annotator"] if annotators
         },
         gold=gold,
-        splits={"official": _first_of(rows, roles.split, items)} if roles.split else {},
+        splits={"official": _usual_of(rows, roles.split, items)} if roles.split else {},
         left_out=_left_out(answers, questions),
         notes=gold_notes,
         columns=_columns(roles),
@@ -259,20 +260,26 @@ def _others(
         of_annotator = (
             annotators is not None
             and annotators.first_blank is None
-            and column.is_constant(annotators.codes, n_annotators)
+            and _belongs(column, annotators)
         )
         if of_annotator and n_annotators < rows.n_rows == n_items:
             others["annotator"].append(name)  # in an item with one row, everything is constant
-        elif column.is_constant(items.codes, n_items):
+        elif _belongs(column, items):
             others["item"].append(name)
         else:
             others["annotator" if of_annotator else "answer"].append(name)
     return others
 
 
-def _first_of(rows: Rows, name: str, groups: Column) -> Any:
-    """The cell of each group's first row, as Arrow strings, null where it is blank."""
-    codes = rows.columns[name].per_group(groups.codes, len(groups.values))
+def _belongs(column: Column, groups: Column) -> bool:
+    """Whether a column is the same for each group, blanks included, or differs in a few rows."""
+    constant = column.is_constant(groups.codes, len(groups.values))
+    return constant or is_function(column, groups)
+
+
+def _usual_of(rows: Rows, name: str, groups: Column) -> Any:
+    """The most frequent cell of each group, as Arrow strings, null where it is blank."""
+    codes = usual_codes(rows.columns[name], groups)
     return rows.columns[name].values.take(pa.array(codes, mask=codes < 0))
 
 

@@ -12,12 +12,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dissensus.errors import DataError, NoAnswersError, listed
+from dissensus.errors import DataError, listed
 from dissensus.readers.options import Options
 from dissensus.readers.tables.column_names import (
     PAIR,
     WEAK,
-    answer_named,
     candidates,
     first_named,
     kind_of,
@@ -42,6 +41,7 @@ class ColumnRoles:
     count: str | None = None
     response: str | None = None
     split: str | None = None
+    reasons: dict[str, tuple[str, str]] = field(default_factory=dict)  # column -> (taken for, why)
 
     @property
     def used(self) -> set[str]:
@@ -51,18 +51,16 @@ class ColumnRoles:
         return {name for name in (*others, self.response, self.split) if name is not None}
 
 
-def find_roles(rows: Rows, options: Options) -> ColumnRoles:
-    """The roles of the columns of a long table: from the options, or by name and content."""
-    named = _named(options)
-    rows.check(sorted(named))
-    answer = _answer(rows, options, named)
-    annotator = options.annotator or first_named("annotator", rows, named | set(answer))
-    taken = {*named, *answer, annotator}
-    item = options.item or _item(rows, taken)
-    shown = shown_columns(rows, options, item, {*taken, item})
-    if options.item is None and item is not None and _numbers_rows(rows, item, shown):
-        item = None
-    taken |= {item, *shown.values()}
+def named_roles(
+    rows: Rows,
+    options: Options,
+    item: str | None,
+    annotator: str | None,
+    answer: tuple[str, ...],
+    shown: dict[str, str],
+) -> ColumnRoles:
+    """The roles of the other columns, by name and content, once these are known."""
+    taken = {*named_columns(options), *answer, annotator, item, *shown.values()}
     items = items_of(rows, item, shown)
     question = options.question or _question(rows, taken, items, len(answer))
     taken.add(question)
@@ -86,8 +84,8 @@ def items_of(rows: Rows, item: str | None, shown: dict[str, str]) -> Column:
     Without an item column, each distinct tuple of contents is an item.
     """
     if item is None and not shown:
-        raise DataError(_unrecognised(rows, "items", "item"))
-    column = rows.columns[item] if item is not None else _joined(rows, list(shown.values()))
+        raise DataError(unrecognised(rows, "items", "item"))
+    column = rows.columns[item] if item is not None else joined(rows, list(shown.values()))
     if column.is_bytes:
         raise DataError(
             f"{rows.path}: column {item or next(iter(shown.values()))!r} contains bytes; "
@@ -110,7 +108,7 @@ def question_groups(rows: Rows, items: Column, question: str | None) -> Column:
     return Column(distinct, codes.reshape(-1))
 
 
-def _joined(rows: Rows, names: list[str]) -> Column:
+def joined(rows: Rows, names: list[str]) -> Column:
     columns = [rows.columns[name] for name in names]
     columns = [column for column in columns if not column.is_bytes] or columns
     if len(columns) == 1:
@@ -121,33 +119,22 @@ def _joined(rows: Rows, names: list[str]) -> Column:
     return Column.of(pc.if_else(pa.array(blank), pa.scalar(None, pa.string()), joined))
 
 
-def _named(options: Options) -> set[str]:
+def named_columns(options: Options) -> set[str]:
     """Every column that the user named."""
     parts = (options.item, options.annotator, options.question, options.gold)
     named = {part for part in parts if part is not None}
     return named | set(options.answer or ()) | set(options.text or ())
 
 
-def _answer(rows: Rows, options: Options, named: set[str]) -> tuple[str, ...]:
-    if options.answer is not None:
-        return options.answer
-    answer = answer_named(rows, named)
-    if answer is None:
-        raise NoAnswersError(
-            f"{_unrecognised(rows, 'answers', 'answer')}, or use "
-            'format="wide" (--format wide) if every annotator has a column'
-        )
-    return (answer,)
-
-
-def _unrecognised(rows: Rows, what: str, option: str) -> str:
+def unrecognised(rows: Rows, what: str, option: str) -> str:
+    """The message for a table in which no column of items or answers is recognised."""
     return (
         f"{rows.path}: no column of {what} recognised in {listed(rows.columns, 40)}; "
         f"name it ({option}=, --{option})"
     )
 
 
-def _item(rows: Rows, taken: Iterable[str | None]) -> str | None:
+def item_named(rows: Rows, taken: Iterable[str | None]) -> str | None:
     """The first name that fits; but `task` may be the name of the task, the same for many texts."""
     shown = first_named("text", rows, taken)
 
@@ -179,11 +166,11 @@ def shown_columns(
     return {kind: column for kind, column in columns.items() if column is not None}
 
 
-def _numbers_rows(rows: Rows, item: str, shown: dict[str, str]) -> bool:
+def numbers_rows(rows: Rows, item: str, shown: dict[str, str]) -> bool:
     """Whether this `id` counts rows: it never repeats, while the content does."""
     if plain(item) not in WEAK or not shown:
         return False
-    n_contents = len(_joined(rows, list(shown.values())).values)
+    n_contents = len(joined(rows, list(shown.values())).values)
     return len(rows.columns[item].values) == rows.n_rows > n_contents
 
 

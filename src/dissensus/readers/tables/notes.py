@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+import textwrap
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -23,6 +24,7 @@ from dissensus.readers.tables.column_roles import ColumnRoles
 from dissensus.readers.tables.rows import Rows
 from dissensus.readers.tables.vote_columns import Votes
 
+NAMES_WIDTH = 28  # letters of the names in the table of columns
 MOST_NAMES = 8  # annotators that a note names
 
 
@@ -38,6 +40,7 @@ def long_notes(rows: Rows, roles: ColumnRoles, assembled: Assembled) -> list[str
     """What was recognised in a long table, and what is to be known about it."""
     return [
         _long_line(rows, roles, assembled),
+        *reasons_table(roles.reasons),
         *_unused_counts(rows, roles),
         *_blank_rows(rows, assembled.answers),
         *remarks(assembled),
@@ -56,11 +59,33 @@ def _long_line(rows: Rows, roles: ColumnRoles, assembled: Assembled) -> str:
     item = roles.item if roles.item is not None else " + ".join(roles.shown.values())
     annotator = "no annotators" if roles.annotator is None else f"annotator = {roles.annotator}"
     parts = [f"item = {item}", annotator, *(answers or ["no answers"]), *_other_roles(roles)]
-    also = [f"{name} (of the {kind})" for kind, names in assembled.others.items() for name in names]
+    others = {} if roles.reasons else assembled.others  # the table has them
+    also = [f"{name} (of the {kind})" for kind, names in others.items() for name in names]
     if rows.unnamed:
         also.append(f"{counted(rows.unnamed, 'column')} without a name, left out")
     more = f"; also {', '.join(also)}" if also else ""
     return f"long table; {', '.join(parts)}{more}; {amounts(assembled.corpus)}"
+
+
+def reasons_table(reasons: Mapping[str, tuple[str, str]]) -> list[str]:
+    """A short table: each column, what it is taken for and why; none if names say all."""
+    if not reasons:
+        return []
+    together: dict[tuple[str, str], list[str]] = {}
+    for name, reason in reasons.items():
+        together.setdefault(reason, []).append(short_name(name))
+    lines = [("column", "taken for", "why")]
+    for (part, why), names in together.items():
+        first, *rest = textwrap.wrap(", ".join(names), NAMES_WIDTH, break_on_hyphens=False)
+        lines += [(first, part, why), *((more, "", "") for more in rest)]
+    widths = [max(len(line[n]) for line in lines) for n in (0, 1)]
+    texts = [f"  {a:<{widths[0]}}  {b:<{widths[1]}}  {why}".rstrip() for a, b, why in lines]
+    return ["\n".join(["columns recognised by what they contain", *texts])]
+
+
+def short_name(name: str, most: int = NAMES_WIDTH) -> str:
+    """The name of a column for a table."""
+    return name if len(name) <= most else f"{name[: most - 3]}..."
 
 
 def _unused_counts(rows: Rows, roles: ColumnRoles) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,8 @@ import pyarrow.compute as pc
 
 from dissensus.errors import DataError, listed
 from dissensus.scales import as_numbers
+
+MOST_ROWS = 50_000  # that a decision about a column looks at
 
 
 def _row(row: int) -> str:
@@ -71,8 +74,23 @@ class Column:
 
     def numbers(self) -> np.ndarray | None:
         """The column as numbers, nan where it is blank; None if it contains anything else."""
+        return None if self._spelled is None else self._spelled[self.codes]
+
+    @cached_property
+    def _spelled(self) -> np.ndarray | None:
+        """The number that each value is, and nan; None if one is not a number."""
         spelled = None if self.is_bytes else as_numbers(self.values.to_pylist())
-        return None if spelled is None else np.array([*spelled, np.nan])[self.codes]
+        return None if spelled is None else np.array([*spelled, np.nan])
+
+    @cached_property
+    def sample(self) -> np.ndarray:
+        """Rows of whole groups that have the same cell, MOST_ROWS or a little more."""
+        if len(self.codes) <= MOST_ROWS:
+            return np.arange(len(self.codes))
+        sizes = np.bincount(self.codes[self.codes >= 0], minlength=1)
+        last = int(np.searchsorted(np.cumsum(sizes), MOST_ROWS))
+        rows = np.flatnonzero((self.codes >= 0) & (self.codes <= last))
+        return rows[: 4 * MOST_ROWS]  # a single group may be most of the table
 
     def per_group(self, groups: np.ndarray, n_groups: int) -> np.ndarray:
         """The code of each group's first row that has an entry, -1 if none has, (n_groups,)."""

@@ -1,0 +1,244 @@
+"""Explanations: what each column of a long table depends on, once items and annotators are known.
+
+A function of the item is its content, a label or an attribute; a function of the annotator is an
+attribute; what numbers or dates the rows belongs to the assignment; the rest are answers, or free
+text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import pyarrow.compute as pc
+
+from dissensus.errors import counted
+from dissensus.readers.tables.answers import MISSING
+from dissensus.readers.tables.dependence import (
+    FEW,
+    from_function,
+    from_key,
+    is_function,
+    usual_codes,
+    violations,
+)
+from dissensus.readers.tables.rows import Column, Rows
+
+Kind = Literal[
+    "content", "label", "item", "annotator", "assignment", "text", "answer", "blank", "unclear"
+]
+TAKEN_FOR: dict[Kind, str] = {
+    "content": "content",
+    "label": "label of the item",
+    "item": "attribute of the item",
+    "annotator": "attribute of the annotator",
+    "assignment": "about the assignment",
+    "text": "free text",
+    "answer": "answer",
+    "blank": "blank",
+    "unclear": "unclear",
+}
+MOSTLY_BLANK = 0.95  # of the rows
+TEXT_LENGTH = 20  # letters, on average, of a content
+LONG_ANSWER = 60  # letters, on average: longer answers are free text
+DIFFERENT = 0.5  # of the items: so many contents are different
+USES = 3  # rows for each value of an answer in words, on average
+USES_OF_FEW = 2  # the same, for at most FEW_VALUES
+FEW_VALUES = 20
+NEARLY_UNIQUE = 0.9  # of the rows
+SKEWED = 5  # a largest number so many times the median is a duration, not a rating
+EPOCH = 1e8  # larger numbers are dates or ids
+SAME = 0.98  # of the items with a majority: a column that has it so often is the majority
+MOST = 0.9  # of the cells
+KEY = 0.1  # repeated pairs, as a share of those by chance: below, a column numbers rows
+_DATE = re.compile(r"\W*(\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}|\d{1,2}:\d{2})")
+_LOOKED_AT = 200  # values of a column whose spelling is looked at
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """What a column is taken for, and why."""
+
+    kind: Kind
+    why: str
+
+    @property
+    def taken_for(self) -> str:
+        return TAKEN_FOR[self.kind]
+
+
+def explain(
+    rows: Rows, names: Iterable[str], items: Column, annotators: Column
+) -> dict[str, Explanation]:
+    """What each of these columns is taken for."""
+    explained = {name: _explained(rows, name, items, annotators) for name in names}
+    answers = [name for name, one in explained.items() if one.kind == "answer"]
+    for name, one in explained.items():
+        if one.kind == "item":
+            label = _label(rows.columns[name], [rows.columns[a] for a in answers], items, answers)
+            explained[name] = label or one
+    return explained
+
+
+def _explained(rows: Rows, name: str, items: Column, annotators: Column) -> Explanation:
+    column = rows.columns[name]
+    n_filled = int((column.codes >= 0).sum())
+    if not n_filled:
+        return Explanation("blank", "no cell is filled in")
+    if column.is_bytes:
+        return Explanation("item", "bytes")
+    if len(column.values) == 1 and n_filled == rows.n_rows:
+        return Explanation("item", "the same in every row")
+    for kind, groups in _by_dependence(column, items, annotators):
+        if kind == "item" and is_text(column) and _differs(column, items):
+            return Explanation("content", f"a text for each item{_exceptions(column, groups)}")
+        return Explanation(kind, f"the same for each {kind}{_exceptions(column, groups)}")
+    return _of_neither(rows, name, items, annotators, n_filled)
+
+
+def _by_dependence(
+    column: Column, items: Column, annotators: Column
+) -> list[tuple[Literal["item", "annotator"], Column]]:
+    """The item or the annotator, if the column is a function of it; of both, the likelier one.
+
+    In an item with one row everything is constant, so what the annotator explains is theirs.
+    """
+    of_item, of_annotator = is_function(column, items), is_function(column, annotators)
+    alone = len(items.values) == len(items)
+    if of_item and not (of_annotator and alone):
+        return [("item", items)]
+    return [("annotator", annotators)] if of_annotator else []
+
+
+def _exceptions(column: Column, groups: Column) -> str:
+    n_wrong = len(violations(column, groups))
+    return f", except in {counted(n_wrong, 'row')}" if n_wrong else ""
+
+
+def _of_neither(
+    rows: Rows, name: str, items: Column, annotators: Column, n_filled: int
+) -> Explanation:
+    """What a column is that neither the item nor the annotator explains."""
+    column = rows.columns[name]
+    n_values = len(column.values)
+    if name in rows.sets:
+        return Explanation("answer", f"depends on neither: {counted(n_values, 'different set')}")
+    if _is_date(column):
+        return Explanation("assignment", "dates or times")
+    if n_filled < (1 - MOSTLY_BLANK) * rows.n_rows:
+        return Explanation("text" if is_text(column) else "unclear", "nearly always blank")
+    for what, groups in (("item", items), ("annotator", annotators)):
+        if n_values < rows.n_rows and _numbers(column, groups):
+            return Explanation("assignment", f"never the same twice for one {what}")
+        if n_values > len(groups.values) and is_function(groups, column):
+            return Explanation("assignment", f"each value belongs to one {what}")
+    numbers = column.numbers()
+    if numbers is not None:
+        return _of_numbers(numbers[column.codes >= 0], n_values)
+    return _of_words(column, n_filled)
+
+
+def _numbers(column: Column, groups: Column) -> bool:
+    """Whether a column numbers the rows of each group: nothing twice, where chance has many."""
+    if column.first_blank is not None:
+        return False
+    deviation = from_key(groups, column)
+    return deviation.by_chance >= FEW and deviation.share <= KEY
+
+
+def _of_numbers(numbers: np.ndarray, n_values: int) -> Explanation:
+    share = n_values / len(numbers)
+    if np.abs(numbers).min() > EPOCH:
+        return Explanation("assignment", "large numbers: dates or ids")
+    bounded = numbers.min() >= -100 and numbers.max() <= 100
+    if share > NEARLY_UNIQUE and not (bounded and (numbers % 1 != 0).any()):
+        return Explanation("assignment", "another number in nearly every row")
+    positive = numbers.min() >= 0
+    if n_values > FEW_VALUES and positive and numbers.max() > SKEWED * np.median(numbers):
+        if numbers.max() > 1:
+            return Explanation("assignment", "a few large numbers among small ones: durations?")
+    if n_values > FEW_VALUES and not bounded:
+        return Explanation("unclear", f"{n_values:,} different numbers: ratings or measurements?")
+    return Explanation("answer", f"depends on neither: {counted(n_values, 'different number')}")
+
+
+def _of_words(column: Column, n_filled: int) -> Explanation:
+    n_values = len(column.values)
+    uses = USES_OF_FEW if n_values <= FEW_VALUES else USES
+    if n_filled < uses * n_values:
+        return Explanation("text", f"{n_values:,} different in {n_filled:,} rows")
+    if float(_lengths(column).mean()) > LONG_ANSWER:
+        return Explanation("text", "long texts")
+    return Explanation("answer", f"depends on neither: {counted(n_values, 'different value')}")
+
+
+def _label(
+    column: Column, answers: list[Column], items: Column, names: list[str]
+) -> Explanation | None:
+    """A column with a value of an answer, or with a mean of answers, for each item."""
+    own = set(column.values.to_pylist())
+    for answer, name in zip(answers, names, strict=True):
+        numbers, ratings = column.numbers(), answer.numbers()
+        if numbers is not None and ratings is not None and _is_mean(numbers, ratings, items):
+            return Explanation("label", f"the mean of {name!r}")
+        values = set(answer.values.to_pylist())
+        if len(own) < 2 or not own <= values or len(own) < len(values) / 2:
+            continue
+        usual, labels = usual_codes(answer, items), usual_codes(column, items)
+        given = (usual >= 0) & (labels >= 0)
+        words = np.array([*answer.values.to_pylist(), None], dtype=object)
+        own_words = np.array([*column.values.to_pylist(), None], dtype=object)
+        clear = given & _undisputed(answer, usual, items)
+        same = (words[usual] == own_words[labels])[clear]
+        if len(same) and same.mean() >= SAME:
+            return Explanation("label", f"the majority of {name!r}")
+        if from_function(column, answer).share < 0.9:
+            return Explanation("label", f"has the values of {name!r}: gold labels or a model?")
+    return None
+
+
+def _undisputed(answer: Column, usual: np.ndarray, items: Column) -> np.ndarray:
+    """Whether more than half of the answers to an item are its most frequent one, (n_items,)."""
+    there = answer.codes >= 0
+    n_answers = np.bincount(items.codes[there], minlength=len(items.values))
+    agree = there & (usual[items.codes] == answer.codes)
+    return np.asarray(2 * np.bincount(items.codes[agree], minlength=len(items.values)) > n_answers)
+
+
+def _is_mean(numbers: np.ndarray, answers: np.ndarray, items: Column) -> bool:
+    """Whether these numbers are the mean of an item's answers, up to rounding."""
+    there = ~np.isnan(answers)
+    n_items = len(items.values)
+    n_answers = np.bincount(items.codes[there], minlength=n_items)
+    sums = np.bincount(items.codes[there], answers[there], minlength=n_items)
+    means = (sums / np.maximum(n_answers, 1))[items.codes]
+    known = ~np.isnan(numbers) & (n_answers[items.codes] > 0)
+    close = np.abs(numbers - means)[known] <= 0.0101 * max(1.0, np.nanstd(answers))
+    return bool(known.any() and close.mean() > MOST and np.unique(means[known]).size > 2)
+
+
+def is_text(column: Column) -> bool:
+    """Whether a column contains texts of several words."""
+    if column.is_bytes or not len(column.values):
+        return False
+    sample = column.values.slice(0, _LOOKED_AT)
+    several = pc.mean(pc.match_substring(pc.utf8_trim_whitespace(sample), " ")).as_py()
+    return bool(several > DIFFERENT and float(_lengths(column).mean()) >= TEXT_LENGTH)
+
+
+def _differs(column: Column, items: Column) -> bool:
+    return len(column.values) >= DIFFERENT * len(items.values)
+
+
+def _lengths(column: Column) -> np.ndarray:
+    sample = column.values.slice(0, _LOOKED_AT)
+    return np.asarray(pc.utf8_length(sample).to_numpy(zero_copy_only=False))
+
+
+def _is_date(column: Column) -> bool:
+    values = column.values.slice(0, _LOOKED_AT).to_pylist()
+    dates = [bool(_DATE.match(value)) for value in values if value.casefold() not in MISSING]
+    return bool(dates) and float(np.mean(dates)) > MOST

@@ -1,0 +1,142 @@
+"""Roles that columns have by what they depend on, whatever they are called."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from dissensus.errors import DataError, NoAnswersError
+from dissensus.readers import read
+
+N_ITEMS, N_ANNOTATORS, PER_ITEM = 60, 12, 5
+
+
+def table(**names: str) -> dict[str, list[Any]]:
+    """A long table; `names` rename its columns, whose order is that of their new names."""
+    draw = np.random.default_rng(0)
+    item = np.repeat(np.arange(N_ITEMS), PER_ITEM)
+    chosen = [draw.choice(N_ANNOTATORS, PER_ITEM, replace=False) for _ in range(N_ITEMS)]
+    annotator = np.concatenate(chosen)
+    truth = draw.integers(0, 3, N_ITEMS)
+    right = draw.random(len(item)) < 0.5
+    mood = np.where(right, truth[item], draw.integers(0, 3, len(item)))
+    counts = np.zeros((N_ITEMS, 3))
+    np.add.at(counts, (item, mood), 1)
+    words = np.array(["calm", "glad", "sad"])
+    columns = {
+        "item": [f"x{i:03d}" for i in item],
+        "text": [f"a text of several words, number {i}" for i in item],
+        "topic": [f"topic{i % 4}" for i in item],
+        "annotator": [f"p{a}" for a in annotator],
+        "gender": [("male", "female")[a % 2] for a in annotator],
+        "age": [str(30 + a // 2) for a in annotator],
+        "mood": words[mood].tolist(),
+        "rating": [str(x) for x in draw.integers(1, 6, len(item))],
+        "most": words[counts.argmax(axis=1)][item].tolist(),
+        "truth": words[truth][item].tolist(),
+        "when": [f"2024-03-{1 + n % 28:02d} 12:{n % 60:02d}" for n in range(len(item))],
+        "remark": [f"remark {n}" if n % 3 else "" for n in range(len(item))],
+    }
+    order = draw.permutation(len(item))
+    renamed = {names.get(name, name): cells for name, cells in columns.items()}
+    return {name: [renamed[name][row] for row in order] for name in sorted(renamed) if name}
+
+
+NONSENSE = dict(
+    zip(
+        "item text topic annotator gender age mood rating most truth when remark".split(),
+        "qa wb ec rd te yf ug ih oi pj ak sl".split(),
+        strict=True,
+    )
+)
+
+
+def test_every_column_of_a_table_without_names() -> None:
+    corpus = read(pa.table(table(**NONSENSE)))
+    assert (corpus.n_items, corpus.n_annotators) == (N_ITEMS, N_ANNOTATORS)
+    assert list(corpus.questions) == ["ih", "ug"]
+    assert {"x000", "x001"} <= set(corpus.items)
+    assert list(corpus.contents) == ["text"]
+    assert sorted(corpus.item_attributes) == ["ec", "oi", "pj"]
+    assert sorted(corpus.annotator_attributes) == ["te", "yf"]
+    assert sorted(corpus["ug"].extra) == ["ak", "sl"]
+    lines = [line.split(maxsplit=1) for line in corpus.notes[1].splitlines()[2:]]
+    why = {name: " ".join(rest.split()) for name, rest in lines}
+    assert why["oi"] == "label of the item the majority of 'ug'"
+    assert why["pj"].endswith("has the values of 'ug': gold labels or a model?")
+    assert why["ug"] == "answer depends on neither: 3 different values"
+    assert why["ak"] == "about the assignment dates or times"
+
+
+def test_a_known_item_and_annotator_need_no_known_answer() -> None:
+    cells = table(rating="", truth="", most="")
+    corpus = read(pa.table(cells))
+    assert list(corpus.questions) == ["mood"]
+    assert "answer = mood" in corpus.notes[0]
+
+
+def test_a_second_column_of_answers_is_a_question_if_it_is_named_so() -> None:
+    corpus = read(pa.table(table(mood="label")))
+    assert sorted(corpus.questions) == ["label", "rating"]
+
+
+def test_an_author_is_no_annotator() -> None:
+    cells = table(annotator="coder initials", topic="user", mood="label", rating="")
+    corpus = read(pa.table(cells))
+    assert corpus.n_annotators == N_ANNOTATORS
+    assert "user" in corpus.item_attributes
+
+
+def test_a_few_wrong_cells_are_said() -> None:
+    cells = table(**NONSENSE)
+    cells["te"][0] = "male" if cells["te"][0] == "female" else "female"
+    corpus = read(pa.table(cells))
+    assert "te" in corpus.annotator_attributes
+    assert "the same for each annotator, except in 1 row" in corpus.notes[1]
+
+
+def test_an_item_of_two_columns() -> None:
+    cells = table(text="", topic="", truth="", most="", rating="")
+    codes = [int(name[1:]) for name in cells.pop("item")]
+    cells["first"] = [f"u{code // 8}" for code in codes]
+    cells["second"] = [f"u{code % 8}" for code in codes]
+    corpus = read(pa.table(cells))
+    assert (corpus.n_items, list(corpus.questions)) == (N_ITEMS, ["mood"])
+    assert corpus.notes[0].startswith("table: long table; item = first + second, ")
+
+
+def test_what_may_be_either_is_refused_with_a_command() -> None:
+    one, other = np.indices((20, 20)).reshape(2, -1)
+    cells = {
+        "qa": [f"k{code}" for code in one],
+        "rd": [f"k{code}" for code in other],
+        "ug": np.random.default_rng(0).choice(["calm", "glad"], 400).tolist(),
+    }
+    message = (
+        "table: 'qa' and 'rd' look like items and annotators, but nothing says clearly which of "
+        "both is the item; use dissensus describe table --item qa --annotator rd --answer ug if "
+        "'qa' is the item"
+    )
+    with pytest.raises(NoAnswersError, match=message):
+        read(pa.table(cells))
+
+
+def test_free_text_is_no_answer() -> None:
+    cells = table(mood="", rating="", truth="", most="")
+    with pytest.raises(DataError, match=r"'remark': 200 different in 200 rows.*--answer remark"):
+        read(pa.table(cells))
+
+
+def test_a_number_of_the_answer_is_no_annotator() -> None:
+    cells = {
+        name: cells for name, cells in table(mood="label").items() if name in ("item", "label")
+    }
+    seen: dict[str, int] = {}
+    cells["slot"] = [seen.setdefault(i, 0) or 0 for i in cells["item"]]
+    for n, name in enumerate(cells["item"]):
+        seen[name] += 1
+        cells["slot"][n] = seen[name]
+    assert read(pa.table(cells))["label"].annotator is None
