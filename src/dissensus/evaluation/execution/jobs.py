@@ -15,7 +15,7 @@ from dissensus.evaluation.fit import Job, Key
 from dissensus.methods.framework.base import Method
 
 MEMBERS = {"cpu": 10, "cuda": 64}  # most fits of a job
-PASSES = {"cpu": 1_000_000, "cuda": 100_000_000}  # over items and answers in about a minute
+PASSES = {"cpu": 1_000_000, "cuda": 250_000_000}  # over items and answers in about a minute
 
 
 def jobs_of(task: Task, corpus: Corpus) -> list[Job]:
