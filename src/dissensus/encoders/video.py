@@ -29,16 +29,18 @@ SECONDS_PER_FRAME = 0.04  # of the last frame, if the file does not say
 
 
 class FrameNetwork(EncoderNetwork):
-    """Applies a picture network to each frame, and takes the mean over the cells of its grid."""
+    """Applies a picture network to each frame; the mean over the cells of its grid, or all
+    `cells`, one frame after another."""
 
-    def __init__(self, pictures: PictureNetwork) -> None:
+    def __init__(self, pictures: PictureNetwork, cells: bool) -> None:
         super().__init__()
-        self.pictures = pictures
+        self.pictures, self.cells = pictures, cells
         self.width = pictures.width
 
     def forward(self, units: Tensor, lengths: Tensor) -> Tensor:
         grid = self.pictures.positions(units.flatten(0, 1))[:, self.pictures.n_whole :]
-        return grid.mean(dim=1).reshape(*units.shape[:2], self.width)
+        vectors = grid if self.cells else grid.mean(dim=1)
+        return vectors.reshape(len(units), -1, self.width)
 
     @property
     def blocks(self) -> list[nn.Module]:
@@ -47,7 +49,7 @@ class FrameNetwork(EncoderNetwork):
 
 @dataclass(frozen=True)
 class VideoEncoder(NeuralEncoder):
-    """Frames of a clip through an image encoder, one vector per frame.
+    """Frames of a clip through an image encoder, one vector per frame or per cell of its grid.
 
     The clip is divided into `frames` parts of equal length, and the first frame of each is read. A
     place is the time in seconds from this frame to the next one that is read; the first frame of
@@ -57,11 +59,13 @@ class VideoEncoder(NeuralEncoder):
         name: of the image encoder, see `ImageEncoder`.
         frames: how many frames of a clip are read; all if it has fewer.
         size: pixels per side of the square that a frame is resized to, see `ImageEncoder`.
+        positions: one per "frame", or one per "cell": all cells of a frame have its place.
     """
 
     name: str = LITE
     frames: int = 16
     size: int | None = None
+    positions: str = "frame"
     kinds: ClassVar[tuple[Kind, ...]] = ("video",)
     units_per_batch: ClassVar[int] = 16
     piece: ClassVar[int] = 64
@@ -69,17 +73,20 @@ class VideoEncoder(NeuralEncoder):
     def __post_init__(self) -> None:
         if self.frames < 1:
             raise DataError(f"frames must be at least 1, found {self.frames}")
+        if self.positions not in ("frame", "cell"):
+            raise DataError(f"positions must be 'frame' or 'cell', found {self.positions!r}")
 
     @property
     def identity(self) -> str:
-        return json.dumps(["video", self._image.identity, self.frames])
+        parts = ["video", self._image.identity, self.frames]
+        return json.dumps([*parts, self.positions] if self.positions == "cell" else parts)
 
     @cached_property
     def _image(self) -> ImageEncoder:
         return ImageEncoder(self.name, self.size)
 
     def load(self) -> FrameNetwork:
-        return FrameNetwork(self._image.load())
+        return FrameNetwork(self._image.load(), self.positions == "cell")
 
     def prepare(self, contents: Contents) -> Prepared:
         units, places = [], []
@@ -91,9 +98,15 @@ class VideoEncoder(NeuralEncoder):
                 advance(1)
         offsets = np.r_[0, np.cumsum([len(frames) for frames in units])]
         nothing_cut = np.zeros(len(contents), dtype=bool)
-        return Prepared(
-            np.concatenate(units), offsets, np.concatenate(places), offsets, nothing_cut
-        )
+        n = self._positions_of_frame
+        every = np.repeat(np.concatenate(places), n, axis=0)
+        return Prepared(np.concatenate(units), offsets, every, n * offsets, nothing_cut)
+
+    @property
+    def _positions_of_frame(self) -> int:
+        network = self.network
+        assert isinstance(network, FrameNetwork)
+        return network.pictures.n_side**2 if self.positions == "cell" else 1
 
 
 def _frames(
