@@ -254,3 +254,37 @@ def test_an_unknown_measure_lists_those_there_are(run: Run, corpus: Path) -> Non
 def test_the_docs_list_every_measure() -> None:
     page = ROOT / "docs" / "commands.md"
     assert table_under(page, "measure") == [f"`{name}`" for name in agreement.MEASURES]
+
+
+def test_groups(run: Run, tmp_path: Path) -> None:
+    """Women and men who disagree about every second item."""
+    path = tmp_path / "labels.csv"
+    rows = [
+        f"t{item},{gender}{code},{gender},{'yes' if gender == 'f' or item % 2 else 'no'}"
+        for item in range(8)
+        for gender in "fm"
+        for code in range(5)
+    ]
+    path.write_text("item,annotator,gender,answer\n" + "\n".join(rows), encoding="utf-8")
+    written = tmp_path / "groups.csv"
+    ended = run("agreement", path, "--groups", "gender", "--top", "1", "-o", written)
+    assert ended.out.splitlines() == [
+        "labels, answer (nominal) by gender",
+        "agreement        annotators  answers  alpha  95 % interval",
+        "within f                  5       40      -              -",
+        "within m                  5       40   1.00   [1.00, 1.00]",
+        "between f and m                        0.00  [-0.00, 0.00]",
+        "within less between groups: 1.32 [0.92, 1.71], p = 0.0079 (252 permutations of",
+        "annotators): the groups differ",
+        "",
+        "items that divide them most",
+        "item  division  answers           shown",
+        "t0        1.00  f: yes 5; m: no 5",
+    ]
+    assert csv.read_csv(written)["p_value"].to_pylist()[-1] == pytest.approx(2 / 252)
+    refused = run("agreement", path, "--groups", "age")
+    assert refused.err.splitlines()[-1] == (
+        "Error: labels: no annotator attribute 'age'; there are 'gender'"
+    )
+    refused = run("agreement", path, "--groups", "gender", "--by", "item")
+    assert refused.err == "Error: --groups compares alpha; leave out --by and --measure\n"

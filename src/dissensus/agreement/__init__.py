@@ -7,6 +7,11 @@ pair of annotators is an entry of `PER_ITEM`, `PER_ANNOTATOR` or `PER_PAIR`. `su
 
 from __future__ import annotations
 
+from dissensus.agreement.annotator_groups import (
+    AnnotatorGroups,
+    chosen_attributes,
+    group_annotators,
+)
 from dissensus.agreement.breakdown import CorpusBreakdown, QuestionBreakdown, break_down
 from dissensus.agreement.confidence import ConfidenceInterval
 from dissensus.agreement.correction import false_discovery, holm
@@ -18,6 +23,7 @@ from dissensus.agreement.correlation import (
 )
 from dissensus.agreement.difference import mean_difference
 from dissensus.agreement.fleiss import fleiss_kappa
+from dissensus.agreement.group_comparison import GroupComparison, compare_groups
 from dissensus.agreement.gwet import gwet_ac
 from dissensus.agreement.icc import icc
 from dissensus.agreement.kappa import cohen_kappa, kappa_matrix, mean_kappa
@@ -45,7 +51,12 @@ from dissensus.agreement.registry import (
     check_measures,
     why_unfit,
 )
-from dissensus.agreement.rest import AgainstRest, against_rest, ratings_against_rest
+from dissensus.agreement.rest import (
+    AgainstRest,
+    against_rest,
+    first_answers,
+    ratings_against_rest,
+)
 from dissensus.agreement.scott import mean_pi, pi_matrix, scott_pi
 from dissensus.agreement.summary import (
     MeasureResult,
@@ -64,8 +75,10 @@ __all__ = [
     "PER_ITEM",
     "PER_PAIR",
     "AgainstRest",
+    "AnnotatorGroups",
     "Breakdown",
     "CorpusBreakdown",
+    "GroupComparison",
     "ConfidenceInterval",
     "Measure",
     "MeasureResult",
@@ -77,6 +90,8 @@ __all__ = [
     "at_a_glance",
     "break_down",
     "check_measures",
+    "chosen_attributes",
+    "compare_groups",
     "cohen_kappa",
     "common_items",
     "concordance_matrix",
@@ -84,7 +99,9 @@ __all__ = [
     "correlation_matrix",
     "correlation_with_rest",
     "false_discovery",
+    "first_answers",
     "fleiss_kappa",
+    "group_annotators",
     "gwet_ac",
     "holm",
     "icc",

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dissensus.agreement.measure import Measure
+from dissensus.agreement.measure import Estimate, Measure
 from dissensus.annotations import Annotations
 from dissensus.errors import DataError
 
@@ -41,12 +41,24 @@ def jackknife(
         raise DataError(f"a level lies between 0 and 1, found {level:g}")
     items = np.flatnonzero(annotations.per_item())
     if isinstance(measure, Measure):
-        estimate = measure.prepare(annotations)
-        value, without = estimate.value(), estimate.without_each()[items]
-        bounds = measure.bounds
-    else:
-        value, without = measure(annotations), _called(measure, annotations, items)
-        bounds = (-math.inf, math.inf)
+        return jackknife_of(measure.prepare(annotations), items, measure.bounds, level)
+    unbounded = (-math.inf, math.inf)
+    return _around(measure(annotations), _called(measure, annotations, items), unbounded, level)
+
+
+def jackknife_of(
+    estimate: Estimate,
+    items: np.ndarray,
+    bounds: tuple[float, float],
+    level: float = 0.95,
+) -> ConfidenceInterval:
+    """`jackknife` of an estimate, over these items (codes)."""
+    return _around(estimate.value(), estimate.without_each()[items], bounds, level)
+
+
+def _around(
+    value: float, without: np.ndarray, bounds: tuple[float, float], level: float
+) -> ConfidenceInterval:
     n = len(without)
     if n < 2 or np.isnan(without).any():
         return ConfidenceInterval(math.nan, math.nan)

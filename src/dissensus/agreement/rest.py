@@ -330,3 +330,11 @@ def ratings_against_rest(
     with np.errstate(invalid="ignore"):
         correlation = ratio(mean(number * rest), np.sqrt(np.where(spread > least, spread, 0.0)))
     return np.clip(correlation, -1.0, 1.0), leniency
+
+
+def first_answers(annotations: Annotations) -> Annotations:
+    """Only the first of an annotator's answers to an item."""
+    if not annotations.repeats or annotations.annotator is None:
+        return annotations
+    key = annotations.annotator.astype(np.int64) * max(annotations.n_items, 1) + annotations.item
+    return annotations.take(np.sort(np.unique(key, return_index=True)[1]))

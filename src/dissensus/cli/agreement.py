@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from dissensus.cli import console
+from dissensus.cli.group_tables import Groups, show_comparisons
 from dissensus.cli.outputs import check_result, write_result
 from dissensus.cli.source import Source, reads_corpus
 from dissensus.cli.tables import columns, number, show
@@ -31,13 +32,21 @@ def agreement(
     by: Annotated[
         str | None, typer.Option(help="Break results down by item, annotator or pair.")
     ] = None,
+    groups: Groups = None,
     interval: Annotated[
         bool,
         typer.Option("--interval", help="Add 95 % confidence intervals (jackknife over items)."),
     ] = False,
     most: Annotated[
-        int, typer.Option(min=0, help="Number of rows of --by to show, the most unusual first.")
-    ] = 20,
+        int | None,
+        typer.Option(
+            "--most",
+            "--top",
+            min=0,
+            help="Number of rows of --by to show, the most unusual first (default: 20), or of "
+            "items that divide --groups (default: 5).",
+        ),
+    ] = None,
     json: console.Json = False,
     output: Annotated[
         Path | None,
@@ -50,7 +59,8 @@ def agreement(
 ) -> None:
     """Measure how much the annotators in FILE agree.
 
-    A measure that is undefined is shown with the reason.
+    A measure that is undefined is shown with the reason. --groups compares the annotators of
+    several groups: alpha within and between them, and a permutation test.
     """
     from dissensus.agreement import BREAKDOWNS, check_measures
 
@@ -61,6 +71,12 @@ def agreement(
         raise DataError(f"--interval applies to whole measures; leave out --by {by}")
     check_result(output)
     source.check_outputs(output)
+    if groups:
+        if by is not None or measure:
+            raise DataError("--groups compares alpha; leave out --by and --measure")
+        _compare_groups(source, groups, question, 5 if most is None else most, json, output)
+        return
+    most = 20 if most is None else most
     corpus = source.read()
     if by is None:
         results = _summary(corpus, question, measure, interval)
@@ -76,6 +92,29 @@ def agreement(
         heading = f"{corpus.name}, {result['question']} ({result['scale']})"
         table = _measures(result, interval) if by is None else _rows(result, by, most)
         show(*([""] if place else []), heading, table)
+
+
+def _compare_groups(
+    source: Source,
+    groups: list[str],
+    questions: list[str] | None,
+    most: int,
+    json: bool,
+    output: Path | None,
+) -> None:
+    from dissensus.agreement import compare_groups
+    from dissensus.names import split_names
+
+    corpus = source.read()
+    attributes = [name for text in groups for name in split_names(text)]
+    results = compare_groups(corpus, attributes, questions or None, most)
+    content = {"corpus": corpus.name, "comparisons": [result.to_dict() for result in results]}
+    if output is not None:
+        write_result(output, content, lambda: [result.to_columns() for result in results])
+    if json:
+        console.print_json(content)
+    else:
+        show_comparisons(corpus.name, results)
 
 
 def _summary(

@@ -12,7 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from dissensus.agreement import AgainstRest, against_rest, false_discovery, ratings_against_rest
+from dissensus.agreement import (
+    AgainstRest,
+    against_rest,
+    false_discovery,
+    first_answers,
+    ratings_against_rest,
+)
 from dissensus.annotations import Annotations
 from dissensus.description.copied_answers import Duplicated, duplicated
 from dissensus.description.texts import value_text
@@ -84,7 +90,7 @@ class AnnotatorFindings:
 
 def compare_annotators(annotations: Annotations) -> AnnotatorFindings:
     """Compare every annotator with the rest, and say who is suspicious."""
-    annotations = _first_answers(annotations)
+    annotations = first_answers(annotations)
     by_annotator = _ByAnnotator.of(annotations)
     copies, same = duplicated(annotations, FEW) if annotations.n_rows else ([], np.arange(0))
     constant, fast = by_annotator.constant(), by_annotator.fast()
@@ -117,14 +123,6 @@ def compare_annotators(annotations: Annotations) -> AnnotatorFindings:
 def _order(row: AnnotatorDescription) -> tuple[Any, ...]:
     undefined = math.isnan(row.kappa)
     return (not row.suspicious, undefined, 0.0 if undefined else round(row.kappa, 9))
-
-
-def _first_answers(annotations: Annotations) -> Annotations:
-    """Only the first of an annotator's answers to an item."""
-    if not annotations.repeats or annotations.annotator is None:
-        return annotations
-    key = annotations.annotator.astype(np.int64) * max(annotations.n_items, 1) + annotations.item
-    return annotations.take(np.sort(np.unique(key, return_index=True)[1]))
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,0 +1,107 @@
+"""Groups of annotators, as tables: agreement within and between them, and scores by group."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from dissensus.cli.console import visible, width
+from dissensus.cli.tables import columns, number, show
+
+if TYPE_CHECKING:
+    from dissensus.agreement import GroupComparison
+
+Groups = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--groups",
+        help="Compare groups of annotators by this attribute, e.g. gender; repeatable; all: by "
+        "every attribute that has groups.",
+    ),
+]
+MOST_PAIRS = 10
+MOST_TEXT = 60
+
+
+def show_comparisons(corpus: str, results: Sequence[GroupComparison]) -> None:
+    """A table for each question and attribute, a sentence about the test, and divided items."""
+    for place, result in enumerate(results):
+        heading = f"{corpus}, {result.question} ({result.scale}) by {result.attribute}"
+        show(*([""] if place else []), heading, _agreement(result))
+        _say(_test(result, len(results)))
+        for note in result.notes:
+            _say(note)
+        if result.dividing:
+            print()
+            show("items that divide them most", _items(result))
+
+
+def _say(line: str) -> None:
+    print(textwrap.fill(visible(line), width() or 80))
+
+
+def _agreement(result: GroupComparison) -> Any:
+    rows = [
+        [f"within {group.group}", number(group.annotators), number(group.answers), *_alpha(group)]
+        for group in result.groups
+    ]
+    pairs = sorted(result.pairs, key=lambda pair: (pair.alpha != pair.alpha, pair.alpha))
+    rows += [
+        [f"between {pair.first} and {pair.second}", "", "", *_alpha(pair)]
+        for pair in pairs[:MOST_PAIRS]
+    ]
+    if len(pairs) > MOST_PAIRS:
+        rows.append([f"... {len(pairs) - MOST_PAIRS} more pairs of groups", "", "", "", ""])
+    if len(result.groups) > 2:
+        rows.append(["within all groups", "", "", *_ends(result, "within")])
+        rows.append(["between all groups", "", "", *_ends(result, "between")])
+    names = ["agreement", "annotators", "answers", "alpha", "95 % interval"]
+    return columns(names, rows, names[1:], whole=names[1:])
+
+
+def _alpha(row: Any) -> list[str]:
+    return [number(row.alpha, 2), _interval(row.low, row.high)]
+
+
+def _ends(result: GroupComparison, what: str) -> list[str]:
+    value, low, high = (getattr(result, f"{what}{end}") for end in ("", "_low", "_high"))
+    return [number(value, 2), _interval(low, high)]
+
+
+def _interval(low: float, high: float) -> str:
+    return "-" if low != low else f"[{low:.2f}, {high:.2f}]"
+
+
+def _test(result: GroupComparison, tests: int) -> str:
+    if result.p_value != result.p_value:
+        return "not tested: there are no pairs of annotators within groups, or none between them"
+    value, ends = _ends(result, "difference")
+    line = f"within less between groups: {value} {ends}, p = {_p(result.p_value)}"
+    if tests > 1:
+        line += f", corrected for {tests} tests {_p(result.corrected)}"
+    verdict = "the groups differ" if result.corrected < 0.05 else "no difference is shown"
+    return f"{line} ({number(result.permutations)} permutations of annotators): {verdict}"
+
+
+def _p(value: float) -> str:
+    return f"{value:.4f}" if value < 0.01 else f"{value:.3f}"
+
+
+def _items(result: GroupComparison) -> Any:
+    rows = []
+    for item in result.dividing:
+        answers = "; ".join(
+            f"{group}: " + ", ".join(f"{value} {_count(n)}" for value, n in given.items())
+            for group, given in item.answers.items()
+        )
+        text = " ".join(item.text.split())
+        shown = text if len(text) <= MOST_TEXT else text[: MOST_TEXT - 3].rstrip() + "..."
+        rows.append([item.item, number(item.division, 2), answers, shown])
+    return columns(["item", "division", "answers", "shown"], rows, ["division"])
+
+
+def _count(value: float) -> str:
+    return number(value) if isinstance(value, int) else f"{value:.3g}"
