@@ -10,8 +10,13 @@ from typing import Any
 
 from dissensus.evaluation import Difference
 from dissensus.evaluation.significance.difference import p_text
-from dissensus.papers import seedbert
+from dissensus.papers import qumatl, seedbert
 from dissensus.papers.framework.verdicts import holds, interval, points, spread
+from dissensus.papers.qumatl.claims import ACCURACY, EVERYWHERE
+from dissensus.papers.qumatl.claims import CLAIMS as QUERY_CLAIMS
+from dissensus.papers.qumatl.conditions import COUNTED
+from dissensus.papers.qumatl.models import COMPARED, QUERIES
+from dissensus.papers.qumatl.models import MODELS as QUERY_MODELS
 from dissensus.papers.seedbert.claims import claims as seedbert_claims
 from dissensus.papers.seedbert.models import MODELS as SEEDBERT_MODELS
 from dissensus.papers.seedbert.models import SINGLE
@@ -28,6 +33,13 @@ from dissensus.papers.soft_labels.printed import MODELS, NEAR, TABLES
 PAGE = Path(__file__).parent / "papers.md"
 RESULTS = Path(__file__).parent.parent / "benchmarks" / "results"
 BLOCK = re.compile(r"(<!-- ([a-z-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
+QUERY_METRICS = {  # of the counted corpora of qumatl
+    ACCURACY: "Accuracy",
+    "annotator macro-F1": "Macro-F1",
+    "annotator cross-entropy": "Cross-entropy",
+    "DIC": "DIC",
+}
+LOWER = ("annotator cross-entropy", "DIC")  # are better
 LOOKING = ("seeds", "order", "deep", "pool-seeds", "frozen-seeds", "size-seeds")
 
 
@@ -276,6 +288,64 @@ def _looks(found: dict[str, Any]) -> str:
     return "\n".join([*lines, "", made, ""])
 
 
+def _queries(found: dict[str, Any]) -> str:
+    """Scores of annotators on the counted corpora, and how often queries are better."""
+    counted = {c.name: found["conditions"][c.name] for c in COUNTED
+               if c.name in found["conditions"]}  # fmt: skip
+    headings = [
+        f"{name}: {held['n_items']:,} items, {held['n_folds']} fold{'s' * (held['n_folds'] > 1)}, "
+        f"{len(held['seeds'])} seed{'s' * (len(held['seeds']) > 1)}"
+        for name, held in counted.items()
+    ]
+    lines = [f"| | {' | '.join(headings)} |", f"|---|{'---|' * len(counted)}"]
+    for model in COMPARED:
+        cells = [_scores(held, model) for held in counted.values()]
+        lines.append(f"| {' | '.join([QUERY_MODELS[model].title, *cells])} |")
+    floors = [f"{_floor(held):.2f}" if _floor(held) else "" for held in counted.values()]
+    lines += [f"| DIC of noise alone | {' | '.join(floors)} |", ""]
+    lines += [_verdict(counted, found["claims"], *metric) for metric in QUERY_METRICS.items()]
+    return "\n".join([*lines, ""])
+
+
+def _mean(held: dict[str, Any], model: str, metric: str) -> float:
+    (of_model,) = held["models"][model].values()
+    return float(of_model[metric]["mean"])
+
+
+def _scores(held: dict[str, Any], model: str) -> str:
+    figures = [_mean(held, model, metric) for metric in QUERY_METRICS]
+    digits = (3, 3, 3, 2)
+    texts = (f"{figure:.{n}f}" for figure, n in zip(figures, digits, strict=True))
+    return " / ".join(text.removeprefix("0") for text in texts)
+
+
+def _floor(held: dict[str, Any]) -> float | None:
+    (floors,) = held["floors"].values() if held["floors"] else ({},)
+    return floors["noise floor"]["DIC"]["mean"] if floors else None
+
+
+def _verdict(counted: dict[str, Any], judged: list[dict[str, Any]], metric: str, words: str) -> str:
+    """Where queries are best, and which models differ from them after correction."""
+    sign = -1 if metric in LOWER else 1
+    best = [name for name, held in counted.items()
+            if max(COMPARED, key=lambda m: sign * _mean(held, m, metric)) == QUERIES]  # fmt: skip
+    sides: dict[str, dict[str, list[str]]] = {"holds": {}, "the reverse holds": {}}
+    for claim, outcome in zip(QUERY_CLAIMS, judged, strict=True):
+        if claim.metric == metric and claim.conditions == EVERYWHERE:
+            for name, test in outcome["tests"].items():
+                if (side := holds(test, sign)) in sides:
+                    sides[side].setdefault(QUERY_MODELS[claim.second].title, []).append(name)
+    better, worse = (
+        "; ".join(f"{title} ({', '.join(names)})" for title, names in side.items()) or "no model"
+        for side in sides.values()
+    )
+    where = f" ({', '.join(best)})" if best else ""
+    return (
+        f"- {words}: queries are best on {len(best)} of {len(counted)} corpora{where}. After "
+        f"correction they are better than: {better}; worse than: {worse}."
+    )
+
+
 def updated(text: str) -> str:
     """The page with what is kept now."""
     whole = seedbert.report(RESULTS / "seedbert.json")
@@ -284,6 +354,7 @@ def updated(text: str) -> str:
         "pos-tweets": _tweets(_script("pos_answers").read(RESULTS / "pos_tweets.json")),
         "seedbert": of_seedbert(whole),
         "seedbert-members": _members(whole),
+        "qumatl": _queries(qumatl.report(RESULTS / "qumatl.json")),
         "seedbert-looks": _looks(seedbert.hypothesis(RESULTS / "seedbert_hypothesis.json")),
     }
     return BLOCK.sub(lambda block: f"{block[1]}{made[block[2]]}{block[3]}", text)

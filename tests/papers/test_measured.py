@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import importlib
+import json
 import runpy
 import sys
 from collections import Counter
@@ -13,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dissensus.papers import individual, qumatl, seedbert
+from dissensus.papers import individual, seedbert
 from dissensus.papers.framework.verdicts import holds
 from dissensus.papers.soft_labels import CONDITIONS, PRINTED, report, shown
 from dissensus.papers.soft_labels.printed import MODELS, TABLES
@@ -474,19 +475,20 @@ def test_what_is_said_about_other_ratings_is_what_is_kept() -> None:
 
 
 def test_what_is_said_about_queries_is_what_is_kept() -> None:
-    conditions = qumatl.report(RESULTS / "qumatl.json")["conditions"]
     text = PAGE.read_text(encoding="utf-8").partition("## qumatl")[2].partition("\n## ")[0]
     said = " ".join(text.split())
-
-    def mean(condition: str, model: str, question: str, metric: str, digits: int = 3) -> str:
-        figure = conditions[condition]["models"][model][question][metric]["mean"]
-        return f"{figure:.{digits}f}".lstrip("0")
-
-    models = ("queries", "base", "heads", "annotator-majority")
-    accuracy = [mean("hs-brexit", m, "hate", "annotator accuracy") for m in models]
-    words = "{} for queries, {} for Base, {} for heads and {} for each annotator's most frequent"
-    assert words.format(*accuracy) in said
-    dic = [mean("hs-brexit", m, "hate", "DIC") for m in models[:3]]
-    assert "DIC is {} for queries, {} for Base and {} for heads".format(*dic) in said
-    best = mean("paraphrase", "annotator-majority", "paraphrase", "annotator accuracy")
-    assert f"most frequent answer in accuracy ({best})" in said
+    speed = json.loads((RESULTS / "queries_speed.json").read_text(encoding="utf-8"))
+    of_kind = {row["kind"]: row for row in speed["rows"] if row["items"] == 2048}
+    together, alone, again = (
+        of_kind[kind]["items a second"] for kind in ("together", "alone, as usual", "one at a time")
+    )
+    assert f"{together:,.0f} items a second" in said
+    assert f"reaches {alone:,.0f} ({together / alone:.1f} times fewer)" in said
+    assert f"{again:,.0f} ({together / again:.1f} times)" in said
+    shares = [of_kind[kind]["share of peak"] for kind in ("together", "a step of training")]
+    assert (
+        "use {:.0%} of the chip's peak; a step of training, {:.0%}".format(*shares).replace(
+            "%", " %"
+        )
+        in said
+    )
