@@ -40,7 +40,7 @@ def test_a_row_for_every_item(run: Run, table: Path) -> None:
         ("t2", "no", "3"),
         ("t3", "no", "2"),
     ]
-    assert [float(row["share.yes"]) for row in rows] == pytest.approx([2 / 3, 1 / 3, 0.5])
+    assert [float(row["share.yes"]) for row in rows] == [0.666667, 0.333333, 0.5]
     assert (
         ended.err.splitlines()[-1] == "label: majority of 3 items; accuracy 1.0000 on 3 gold labels"
     )
@@ -51,9 +51,10 @@ def test_rows_as_json(run: Run, table: Path, tmp_path: Path) -> None:
     ended = run("aggregate", table, "--json", "-o", out)
     rows = json.loads(ended.out)
     assert rows[2] == {
-        "question": "label",
         "item": "t3",
+        "question": "label",
         "answer": "no",
+        "confidence": 0.5,
         "answers": 2,
         "share.no": 0.5,
         "share.yes": 0.5,
@@ -107,12 +108,12 @@ def test_columns_say_what_they_hold(run: Run, table: Path, tmp_path: Path, metho
     rows = list(csv.DictReader(io.StringIO(ended.out)))
     of_votes = ("majority", "soft-vote", "wawa", "zero-based-skill", "mean", "median")
     prefix = "share." if method in of_votes else "probability."
-    known = ["question", "item", "answer", "answers"]
+    known = ["item", "answer", "sd" if ratings else "confidence", "answers"]
     named = [name for name in rows[0] if name not in known]
     assert list(rows[0])[:4] == known and all(name.startswith(prefix) for name in named)
     assert len(named) == (20 if ratings else 2)
     for row in rows:
-        assert sum(float(row[name]) for name in named) == pytest.approx(1)
+        assert sum(float(row[name]) for name in named) == pytest.approx(1, abs=1e-5)
 
 
 @pytest.mark.parametrize(
@@ -122,7 +123,7 @@ def test_columns_say_what_they_hold(run: Run, table: Path, tmp_path: Path, metho
         (("--use-gold",), "Error: majority cannot learn from gold labels"),
         (("--method", "mean"), "Error: mean is for interval answers, not nominal ones"),
         (("--question", "mood"), "Error: labels: no question 'mood'; it has 'label'"),
-        (("-o", "out.xlsx"), "Error: out.xlsx: write a .csv or a .parquet file"),
+        (("-o", "out.xlsx"), "Error: out.xlsx: write a .csv, .tsv, .parquet, .json or .jsonl file"),
         (
             ("--annotator-table", "a.csv"),
             "Error: majority learns nothing about annotators; leave --annotator-table out",
@@ -135,3 +136,40 @@ def test_what_cannot_be_aggregated(
     ended = run("aggregate", table, *typed)
     assert ended.code == 1
     assert ended.err.splitlines()[-1].startswith(message)
+
+
+OWN = """comment_id,comment,source,worker,label,rating
+c1,"so good, really",forum,ann,ok,1
+c1,"so good, really",forum,bob,ok,2
+c2,so bad,news,ann,toxic,5
+c2,so bad,news,bob,ok,5
+"""
+
+
+def test_the_columns_of_the_user_and_a_file_per_question(run: Run, tmp_path: Path) -> None:
+    table = tmp_path / "mine.csv"
+    table.write_text(OWN)
+    assert run("aggregate", table, "-o", tmp_path / "said.csv").code == 0
+    assert (tmp_path / "said.csv").read_text().splitlines() == [
+        "comment_id,comment,source,answer,confidence,answers,share.ok,share.toxic",
+        'c1,"so good, really",forum,ok,1,2,1,0',
+        "c2,so bad,news,ok,0.5,2,0.5,0.5",
+    ]
+    both = ("--answer", "label", "--answer", "rating", "--scale", "nominal")
+    ended = run("aggregate", table, *both, "-o", tmp_path / "said.tsv")
+    assert "said-label.tsv: written" in ended.err and "said-rating.tsv: written" in ended.err
+    header, first, _ = (tmp_path / "said-rating.tsv").read_text().splitlines()
+    assert header.split("\t")[:5] == ["comment_id", "comment", "source", "question", "answer"]
+    assert first.split("\t")[3:6] == ["rating", "1", "0.5"]
+    assert run("aggregate", table, *both, "-o", tmp_path / "said").code == 0
+    assert {path.name for path in (tmp_path / "said").iterdir()} == {"label.csv", "rating.csv"}
+    rows = list(csv.DictReader(io.StringIO(run("aggregate", table, *both).out)))
+    assert [(row["question"], row["answer"]) for row in rows] == [
+        ("label", "ok"), ("label", "ok"), ("rating", "1"), ("rating", "5"),
+    ]  # fmt: skip
+    for ending in ("json", "jsonl", "parquet"):
+        out = tmp_path / f"again.{ending}"
+        assert run("aggregate", table, "-o", out).code == 0
+        again = run("agreement", out, "--answer", "answer").code if ending != "json" else 0
+        assert again == 0
+    assert json.loads((tmp_path / "again.json").read_text())[1]["confidence"] == 0.5

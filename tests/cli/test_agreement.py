@@ -57,6 +57,10 @@ icc3                     -  undefined: not every annotator rated every item once
 icc1k                    -  undefined: items have different numbers of ratings
 icc2k                    -  undefined: not every annotator rated every item once
 icc3k                    -  undefined: not every annotator rated every item once
+
+rude: Krippendorff's alpha = 0.07, 95 % CI [-1.00, 0.86] (jackknife over 3 items; 8 answers by \
+3 annotators)
+funny: Krippendorff's alpha = 0.00 (2 items; 3 answers by 2 annotators; too few for an interval)
 """
 
 
@@ -90,7 +94,9 @@ def test_chosen_measures_and_question(run: Run, corpus: Path) -> None:
         "measure  value  meaning\n"
         "icc2         -  undefined: it is for ordinal and interval answers, not nominal\n"
         "percent  0.444  share of pairs of answers about an item that are equal, mean\n"
-        "                over items\n"
+        "                over items\n\n"
+        "rude: observed agreement = 0.44, 95 % CI [0.00, 0.94] (jackknife over 3 items; 8 answers "
+        "by 3 annotators)\n"
     )
 
 
@@ -177,8 +183,8 @@ def test_output_writes_a_table(
 
 
 def test_output_of_another_kind_is_refused(run: Run, corpus: Path) -> None:
-    ended = run("agreement", corpus, "-o", "a.tsv")
-    assert ended.err == "Error: a.tsv: write a .json, a .csv or a .parquet file\n"
+    ended = run("agreement", corpus, "-o", "a.xlsx")
+    assert ended.err == "Error: a.xlsx: write a .csv, .tsv, .parquet, .json or .jsonl file\n"
 
 
 def test_output_writes_the_same_as_json(run: Run, corpus: Path, tmp_path: Path) -> None:
@@ -194,7 +200,8 @@ def test_votes_without_annotators(run: Run, tmp_path: Path) -> None:
         np.array([0, 0, 1]), None, np.array([0, 1, 1]), Nominal(("a", "b")), count=[3, 1, 2]
     )
     Corpus.build("votes", ["0", "1"], {"q": votes}).save(tmp_path / "votes")
-    lines = run("agreement", tmp_path / "votes").out.splitlines()
+    *lines, _, sentence = run("agreement", tmp_path / "votes").out.splitlines()
+    assert sentence.startswith("q: Krippendorff's alpha = ") and "by" not in sentence
     shown = [line.split()[0] for line in lines[2:] if not line.startswith(" ")]
     assert shown == [
         "percent",
@@ -210,6 +217,25 @@ def test_votes_without_annotators(run: Run, tmp_path: Path) -> None:
         "it is for ordinal and interval answers, not nominal",
         "Error: votes: no question has a measure by pair",
     ]
+
+
+def test_tables_to_be_copied(run: Run, corpus: Path) -> None:
+    options = ("agreement", corpus, "--question", "rude", "--measure", "percent", "--as")
+    assert run(*options, "markdown").out == (
+        "small, rude (nominal)\n\n"
+        "| measure | value | meaning |\n|---|---:|---|\n"
+        "| percent | 0.444 | share of pairs of answers about an item that are equal, mean over "
+        "items |\n\n"
+    )
+    assert r"percent & 0.444 & share of pairs" in run(*options, "latex").out
+    ended = run(*options, "csv", "--interval")
+    header, row = ended.out.splitlines()
+    assert header == "question,measure,value,low,high,undefined"
+    assert row.startswith("rude,percent,0.4444444444,")
+    assert "rude: observed agreement = 0.44, 95 % CI [" in ended.err
+    assert run(*options, "word").err == (
+        "Error: --as must be text, csv, markdown or latex, found word\n"
+    )
 
 
 def test_several_answers_at_once(run: Run, tmp_path: Path) -> None:

@@ -151,8 +151,8 @@ def test_output_writes_a_table(
 
 
 def test_output_of_another_kind_is_refused(run: Run, folders: tuple[Path, Path]) -> None:
-    ended = run("evaluate", *folders, "-o", "scores.tsv")
-    assert ended.err == "Error: scores.tsv: write a .json, a .csv or a .parquet file\n"
+    ended = run("evaluate", *folders, "-o", "scores.xlsx")
+    assert ended.err == "Error: scores.xlsx: write a .csv, .tsv, .parquet, .json or .jsonl file\n"
 
 
 def test_undefined_scores_are_null(run: Run, tmp_path: Path) -> None:

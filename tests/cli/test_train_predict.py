@@ -77,19 +77,36 @@ def test_a_table_with_names(run: Run, crowd: Path, tmp_path: Path) -> None:
     assert run(*asked).code == 0
     said = Predictions.load(tmp_path / "predictions")["q"]
     rows = list(csv.DictReader(table.read_text(encoding="utf-8").splitlines()))
-    assert list(rows[0]) == ["question", "item", "answer", "share.a", "share.b", "share.c"]
+    assert list(rows[0]) == ["item", "answer", "confidence", "share.a", "share.b", "share.c"]
     assert [row["item"] for row in rows] == list(said.items)
     assert [row["answer"] for row in rows] == said.scale.decode(said.consensus)
     shares = [[float(row[f"share.{value}"]) for value in "abc"] for row in rows]
-    np.testing.assert_allclose(shares, said.distribution)
+    np.testing.assert_allclose(shares, said.distribution, rtol=1e-5)
     assert run(*asked, "--by", "annotator").code == 0
     rows = list(csv.DictReader(table.read_text(encoding="utf-8").splitlines()))
     assert said.by_annotator is not None and len(rows) == len(said.by_annotator) == 60
     assert {row["annotator"] for row in rows} == set(said.by_annotator.annotators)
     refused = run(*asked[:-1], tmp_path / "said.txt")
     assert refused.err.splitlines()[-1] == (
-        f"Error: {tmp_path / 'said.txt'}: write a .csv or a .parquet file"
+        f"Error: {tmp_path / 'said.txt'}: write a .csv, .tsv, .parquet, .json or .jsonl file"
     )
+
+
+def test_new_texts_from_table_to_table(run: Run, tmp_path: Path) -> None:
+    lines = ["post,comment,worker,label", "p1,good,ann,ok", "p1,good,bob,ok", "p2,bad,ann,rude"]
+    (tmp_path / "old.csv").write_text("\n".join(lines) + "\n")
+    (tmp_path / "new.csv").write_text("nr,comment,channel\n7,bad,a\n8,good,b\n9,bad,a\n")
+    model, out = tmp_path / "model", tmp_path / "said.csv"
+    assert run("train", tmp_path / "old.csv", "-o", model, "--method", "prior").code == 0
+    assert run("predict", model, tmp_path / "new.csv", "-o", out).code == 0
+    rows = list(csv.DictReader(out.read_text().splitlines()))
+    assert list(rows[0])[:5] == ["nr", "comment", "channel", "answer", "confidence"]
+    assert [row["nr"] for row in rows] == ["7", "8", "9"]
+    (tmp_path / "new.csv").write_text("comment,channel\nbad,a\ngood,b\nbad,a\n")
+    rows = list(csv.DictReader(run("predict", model, tmp_path / "new.csv").out.splitlines()))
+    assert [row["row"] for row in rows] == ["1", "2", "3"]
+    refused = run("predict", model, tmp_path / "new.csv", "-o", out, "--attention")
+    assert refused.err == "Error: --attention is saved in a folder; name one with -o\n"
 
 
 def test_the_same_line_gives_the_same_model(run: Run, crowd: Path, tmp_path: Path) -> None:

@@ -58,7 +58,9 @@ from dissensus.agreement.rest import (
     ratings_against_rest,
 )
 from dissensus.agreement.scott import mean_pi, pi_matrix, scott_pi
+from dissensus.agreement.sentence import sentence
 from dissensus.agreement.summary import (
+    Agreement,
     MeasureResult,
     QuestionAgreement,
     at_a_glance,
@@ -69,6 +71,7 @@ from dissensus.agreement.summary import (
 )
 
 __all__ = [
+    "Agreement",
     "BREAKDOWNS",
     "MEASURES",
     "PER_ANNOTATOR",
@@ -127,6 +130,7 @@ __all__ = [
     "randolph_kappa",
     "ratings_against_rest",
     "scott_pi",
+    "sentence",
     "summarise",
     "why_undefined",
     "why_unfit",

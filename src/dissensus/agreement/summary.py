@@ -7,11 +7,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import pyarrow as pa
+
 from dissensus.agreement.confidence import ConfidenceInterval, jackknife
 from dissensus.agreement.registry import MEASURES, check_measures, measure_named, why_unfit
 from dissensus.annotations import Annotations
-from dissensus.corpus import Corpus
 from dissensus.errors import DataError
+from dissensus.frames import html_table, to_frame
+from dissensus.readers.questions import corpus_of
 
 
 @dataclass(frozen=True)
@@ -45,15 +48,36 @@ class QuestionAgreement:
         return {**vars(self), "measures": [result.to_dict() for result in self.measures]}
 
 
+class Agreement(list[QuestionAgreement]):
+    """How much annotators agree, question by question; a table in a notebook."""
+
+    def to_table(self) -> pa.Table:
+        """An Arrow table with a row per question and measure."""
+        rows = [{"question": q.question, **r.to_dict()} for q in self for r in q.measures]
+        names = list(rows[0]) if rows else ["question", "measure", "value", "undefined"]
+        return pa.table({name: [row[name] for row in rows] for name in names})
+
+    def to_pandas(self) -> Any:
+        """A pandas DataFrame with a row per question and measure."""
+        return to_frame(self.to_table())
+
+    def _repr_html_(self) -> str:
+        """All measures, for notebooks."""
+        table = self.to_table()
+        rows = zip(*(column.to_pylist() for column in table.columns), strict=True)
+        return html_table(table.column_names, rows)
+
+
 def summarise(
-    corpus: Corpus,
+    corpus: Any,
     questions: Sequence[str] | None = None,
     measures: Sequence[str] | None = None,
     intervals: bool = False,
-) -> list[QuestionAgreement]:
+) -> Agreement:
     """How much the annotators of a corpus agree, question by question.
 
     Args:
+        corpus: a corpus, or a pandas, polars or Arrow table that `dissensus.read` can read.
         questions: which ones; all if left out.
         measures: names of `MEASURES`; all that apply if left out.
         intervals: whether to compute the confidence `interval` of each measure.
@@ -65,10 +89,11 @@ def summarise(
         >>> [(r.measure, round(r.value, 3)) for r in summarise(corpus)[0].measures[:2]]
         [('percent', 0.667), ('krippendorff-alpha', 0.444)]
     """
+    corpus = corpus_of(corpus)
     questions = list(corpus.questions) if questions is None else questions
     corpus.check_questions(questions)
     check_measures(measures or ())
-    return [_question(corpus[name], name, measures, intervals) for name in questions]
+    return Agreement(_question(corpus[name], name, measures, intervals) for name in questions)
 
 
 def about(annotations: Annotations, question: str) -> dict[str, Any]:

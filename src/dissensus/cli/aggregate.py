@@ -3,14 +3,29 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from dissensus.cli import console
-from dissensus.cli.outputs import answer_text, check_table, write_tables
+from dissensus.cli.outputs import (
+    ENDINGS,
+    answers_table,
+    check_table,
+    check_tables,
+    rounded,
+    with_question,
+    write_answers,
+    write_tables,
+)
 from dissensus.cli.source import Source, reads_corpus
 from dissensus.errors import DataError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from dissensus.aggregation import Aggregator
+    from dissensus.corpus import Corpus
 
 
 @reads_corpus
@@ -25,7 +40,10 @@ def aggregate(
     output: Annotated[
         Path | None,
         typer.Option(
-            "-o", "--output", help="Table to write, .csv or .parquet (default: CSV on stdout)."
+            "-o",
+            "--output",
+            help=f"Table to write ({ENDINGS}), one for each question if there are several, or a "
+            "folder for them (default: CSV on stdout).",
         ),
     ] = None,
     question: console.Question = None,
@@ -41,23 +59,29 @@ def aggregate(
 ) -> None:
     """Aggregate the answers in FILE to one answer and a distribution per item.
 
-    Columns share.VALUE hold the share of an item's answers that are VALUE. Columns
-    probability.VALUE hold the probability that VALUE is the true answer, under a model of the
-    annotators such as dawid-skene.
+    The table has the columns of FILE that describe items, the answer, its confidence, and the
+    number of answers. Columns share.VALUE hold the share of an item's answers that are VALUE;
+    columns probability.VALUE the probability that VALUE is the true answer, under a model of the
+    annotators such as dawid-skene. Confidence is that of the answer; ratings have the standard
+    deviation sd instead.
     """
     from dissensus import aggregation
 
     aggregation.check_method(method)
-    check_table(output)
+    check_tables(output)
     check_table(annotator_table)
     source.check_outputs(output, annotator_table)
     corpus = source.read()
     fitted = aggregation.aggregate(corpus, method, question or None, use_gold)
-    tables = [_answers(aggregation.consensus_table(corpus[q], f, q)) for q, f in fitted.items()]
+    tables = {name: _table(corpus, name, aggregator) for name, aggregator in fitted.items()}
     if json:
-        console.print_json([record for table in tables for record in _records(table)])
+        records = [
+            row for q, table in tables.items() for row in with_question(table, q).to_pylist()
+        ]
+        console.print_json([{name: rounded(v) for name, v in row.items()} for row in records])
     if output is not None or not json:
-        write_tables(tables, output)
+        for path in write_answers(tables, output):
+            console.say(f"{path}: written")
     if annotator_table is not None:
         try:
             estimates = [aggregation.annotator_table(corpus[q], f, q) for q, f in fitted.items()]
@@ -70,11 +94,7 @@ def aggregate(
         console.say(f"{name}: {method} of {aggregator.consensus_.n_rows} items{accuracy}")
 
 
-def _answers(columns: dict[str, list[Any]]) -> dict[str, list[Any]]:
-    """The columns with answers as text."""
-    return {**columns, "answer": [answer_text(answer) for answer in columns["answer"]]}
-
-
-def _records(columns: dict[str, list[Any]]) -> list[dict[str, Any]]:
-    """The rows of a table, each as a dictionary by name of the column."""
-    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+def _table(corpus: Corpus, question: str, aggregator: Aggregator) -> pa.Table:
+    prediction = aggregator.prediction_
+    answers = corpus[question].per_item()[corpus.items.codes(prediction.items, "item")]
+    return answers_table(corpus, prediction, answers=answers)

@@ -9,9 +9,9 @@ import typer
 
 from dissensus.cli import console
 from dissensus.cli.group_tables import Groups, show_comparisons
-from dissensus.cli.outputs import check_result, write_result
+from dissensus.cli.outputs import ENDINGS, RESULT_DIGITS, check_result, write_result, write_tables
 from dissensus.cli.source import Source, reads_corpus
-from dissensus.cli.tables import columns, number, show
+from dissensus.cli.tables import STYLES, columns, number, show, styled
 from dissensus.errors import DataError
 
 if TYPE_CHECKING:
@@ -47,25 +47,31 @@ def agreement(
             "items that divide --groups (default: 5).",
         ),
     ] = None,
+    style: Annotated[
+        str, typer.Option("--as", help="Format of the tables: text, csv, markdown or latex.")
+    ] = "text",
     json: console.Json = False,
     output: Annotated[
         Path | None,
         typer.Option(
             "-o",
             "--output",
-            help="Also write the whole result to this file: .json, .csv or .parquet.",
+            help=f"Also write the whole result to this file: {ENDINGS}.",
         ),
     ] = None,
 ) -> None:
     """Measure how much the annotators in FILE agree.
 
     A measure that is undefined is shown with the reason. --groups compares the annotators of
-    several groups: alpha within and between them, and a permutation test.
+    several groups: alpha within and between them, and a permutation test. The last line is a
+    sentence for a paper: Krippendorff's alpha, or the first --measure, with its 95 % interval.
     """
     from dissensus.agreement import BREAKDOWNS, check_measures
 
     if by is not None and by not in BREAKDOWNS:
         raise DataError(f"--by must be item, annotator or pair, found {by}")
+    if style not in STYLES:
+        raise DataError(f"--as must be {', '.join(STYLES[:-1])} or {STYLES[-1]}, found {style}")
     check_measures(measure or (), by)
     if by is not None and interval:
         raise DataError(f"--interval applies to whole measures; leave out --by {by}")
@@ -74,6 +80,8 @@ def agreement(
     if groups:
         if by is not None or measure:
             raise DataError("--groups compares alpha; leave out --by and --measure")
+        if style != "text":
+            raise DataError(f"--groups is not printed as {style}; write it with -o FILE.csv")
         _compare_groups(source, groups, question, 5 if most is None else most, json, output)
         return
     most = 20 if most is None else most
@@ -81,17 +89,49 @@ def agreement(
     if by is None:
         results = _summary(corpus, question, measure, interval)
     else:
-        results = _breakdown(corpus, by, question, measure, None if json or output else most)
+        results = _breakdown(
+            corpus, by, question, measure, None if json or output or style == "csv" else most
+        )
     content = {"corpus": corpus.name, "questions": results}
     if output is not None:
         write_result(output, content, lambda: [_columns(result, by) for result in results])
     if json:
         console.print_json(content)
         return
-    for place, result in enumerate(results):
+    if style == "csv":
+        write_tables([_columns(result, by) for result in results], None, RESULT_DIGITS)
+    for place, result in enumerate(results if style != "csv" else ()):
         heading = f"{corpus.name}, {result['question']} ({result['scale']})"
-        table = _measures(result, interval) if by is None else _rows(result, by, most)
-        show(*([""] if place else []), heading, table)
+        names, rows, numbers = (
+            _measures(result, interval) if by is None else _rows(result, by, most)
+        )
+        if style == "text":
+            whole = ["measure", *numbers] if by is None else []
+            show(*([""] if place else []), heading, columns(names, rows, numbers, whole=whole))
+        else:
+            print(styled(style, names, rows, numbers, heading), end="\n\n")
+    if by is None:
+        _say_sentences(corpus, results, measure or ["krippendorff-alpha"], style)
+
+
+def _say_sentences(
+    corpus: Corpus, results: list[dict[str, Any]], measures: list[str], style: str
+) -> None:
+    """A sentence for a paper for each question; on stderr if stdout is to be copied."""
+    from dissensus.agreement import sentence
+
+    lines = []
+    for result in results:
+        defined = {entry["measure"] for entry in result["measures"] if entry["undefined"] is None}
+        chosen = next((name for name in measures if name in defined), None)
+        if chosen is not None:
+            question = result["question"]
+            lines.append(f"{question}: {sentence(corpus[question], chosen)}")
+    if style == "text" and lines:
+        print("", *map(console.visible, lines), sep="\n")
+    elif style != "text":
+        for line in lines:
+            console.say(line)
 
 
 def _compare_groups(
@@ -142,7 +182,10 @@ def _breakdown(
     return [result.to_dict() for result in breakdown.questions]
 
 
-def _measures(result: dict[str, Any], interval: bool) -> Any:
+Cells = tuple[list[str], list[list[str]], list[str]]  # names, rows, columns of numbers
+
+
+def _measures(result: dict[str, Any], interval: bool) -> Cells:
     from dissensus.agreement import MEASURES
 
     numbers = ["value", *(["low", "high"] if interval else [])]
@@ -151,10 +194,10 @@ def _measures(result: dict[str, Any], interval: bool) -> Any:
         why = entry["undefined"]
         meaning = MEASURES[entry["measure"]].description if why is None else f"undefined: {why}"
         rows.append([entry["measure"], *(_cell(entry[key]) for key in numbers), meaning])
-    return columns(["measure", *numbers, "meaning"], rows, numbers, whole=["measure", *numbers])
+    return ["measure", *numbers, "meaning"], rows, numbers
 
 
-def _rows(result: dict[str, Any], by: str, most: int) -> Any:
+def _rows(result: dict[str, Any], by: str, most: int) -> Cells:
     lines = result[f"{by}s"][:most]
     names = [name for name in (lines[0] if lines else [by]) if name != "confusion"]
     texts = ("item", "annotator", "first", "second")
@@ -162,7 +205,7 @@ def _rows(result: dict[str, Any], by: str, most: int) -> Any:
     more = result["total"] - len(lines)
     if more > 0:
         rows.append([f"... {number(more)} more", *[""] * (len(names) - 1)])
-    return columns(names, rows, [name for name in names if name not in texts])
+    return names, rows, [name for name in names if name not in texts]
 
 
 def _columns(result: dict[str, Any], by: str | None) -> dict[str, list[Any]]:

@@ -44,7 +44,9 @@ def attention(
     output: Annotated[
         Path | None,
         typer.Option(
-            "-o", "--output", help="Also write the scores to this file: .json, .csv or .parquet."
+            "-o",
+            "--output",
+            help="Also write the scores to this file: .json, .csv, .tsv or .parquet.",
         ),
     ] = None,
 ) -> None:

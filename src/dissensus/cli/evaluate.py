@@ -36,7 +36,9 @@ def evaluate(
     output: Annotated[
         Path | None,
         typer.Option(
-            "-o", "--output", help="Also write the scores to this file: .json, .csv or .parquet."
+            "-o",
+            "--output",
+            help="Also write the scores to this file: .json, .csv, .tsv or .parquet.",
         ),
     ] = None,
 ) -> None:

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import typer
 
 from dissensus.cli import console
-from dissensus.cli.outputs import answer_text, check_folder, check_table, write_tables
+from dissensus.cli.outputs import (
+    ENDINGS,
+    answers_table,
+    check_folder,
+    check_table,
+    is_table,
+    write_answers,
+)
 from dissensus.cli.parts import SkipBad, prediction_part, readable
 from dissensus.cli.source import Source, reads_corpus
-from dissensus.errors import counted
+from dissensus.errors import DataError, counted
 from dissensus.folders import check_free
-
-if TYPE_CHECKING:
-    from dissensus.prediction import Prediction
 
 
 @reads_corpus
@@ -23,8 +27,14 @@ def predict(
     model: Annotated[Path, typer.Argument(metavar="MODEL", help="Folder of a trained model.")],
     source: Source,
     output: Annotated[
-        Path, typer.Option("-o", "--output", help="Folder to write the predictions to.")
-    ],
+        Path | None,
+        typer.Option(
+            "-o",
+            "--output",
+            help=f"Table to write ({ENDINGS}), one for each question if there are several; or a "
+            "folder, which also holds what no table can (default: CSV on stdout).",
+        ),
+    ] = None,
     split: Annotated[
         str | None,
         typer.Option(
@@ -82,25 +92,30 @@ def predict(
     skip_bad: SkipBad = False,
     table: Annotated[
         Path | None,
-        typer.Option(help="Also write the predictions to this table, .csv or .parquet."),
+        typer.Option(help="Also write the predictions to this table, if -o is a folder."),
     ] = None,
     by: Annotated[
-        Literal["item", "annotator"], typer.Option(help="Rows of --table: item or annotator.")
+        Literal["item", "annotator"], typer.Option(help="Rows of the table: item or annotator.")
     ] = "item",
 ) -> None:
     """Predict each annotator's answer, and their distribution, for the items of FILE.
 
     If the model was trained on FILE, only items that were not used for training are predicted:
     the official test part (or development part), or the share that was held out.
+
+    A table has the columns of FILE that describe items, the answer, its confidence (of ratings the
+    standard deviation sd), and the share of each value.
     """
     from dissensus.methods import load
     from dissensus.names import split_names
     from dissensus.readers import read
 
-    source.check_outputs(table)
-    check_table(table)
-    check_folder(output, "predict")
-    check_free(output, "predictions")
+    folder, tables = _outputs(output, table)
+    source.check_outputs(output, table)
+    if folder is None and attention:
+        raise DataError("--attention is saved in a folder; name one with -o")
+    if folder is None and density is not None:
+        raise DataError("--density is saved in a folder; name one with -o")
     fitted = load(model)
     whole = source.read(unanswered=True)
     part, line = prediction_part(whole, split, fitted.learned_.corpus, fitted.learned_.part)
@@ -120,19 +135,27 @@ def predict(
     )
     for message in fitted.notes_:
         console.say(message)
-    rows = [_rows(one, name, by) for name, one in predictions.items()] if table else []
-    predictions.save(output)
-    if rows:
-        write_tables(rows, table)
+    rows = {q: answers_table(part, prediction, by) for q, prediction in predictions.items()}
+    written: list[Path | None] = []
+    if folder is not None:
+        predictions.save(folder)
+        written.append(folder)
+    for path in tables:
+        written += write_answers(rows, path)
     n_items = counted(part.n_items, "item")
-    console.say(f"{output}: {fitted.name} for {', '.join(predictions)} on {n_items}")
+    for path in written or [None]:
+        place = "" if path is None else f"{path}: "
+        console.say(f"{place}{fitted.name} for {', '.join(predictions)} on {n_items}")
 
 
-def _rows(
-    prediction: Prediction, question: str, by: Literal["item", "annotator"]
-) -> dict[str, Any]:
-    """Columns: question, item, annotator, answer, and the share of every value."""
-    table = prediction.to_table(by)
-    columns = {name: table[name] for name in table.column_names}
-    columns["answer"] = [answer_text(answer) for answer in table["answer"].to_pylist()]
-    return {"question": [question] * len(table), **columns}
+def _outputs(output: Path | None, table: Path | None) -> tuple[Path | None, list[Path | None]]:
+    """The folder of predictions, and the tables to write; None among them is stdout."""
+    check_table(table)
+    tables: list[Path | None] = [] if table is None else [table]
+    if output is None:
+        return None, tables or [None]
+    if is_table(output):
+        return None, [output, *tables]
+    check_folder(output, "predict")
+    check_free(output, "predictions")
+    return output, tables

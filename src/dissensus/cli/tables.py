@@ -132,6 +132,63 @@ def _width(table: Table) -> int:
     return _needed(widths, table.padding[1]) if all(widths) else 0
 
 
+STYLES = ("text", "csv", "markdown", "latex")
+LATEX = {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    **{sign: f"\\{sign}" for sign in "&%$#_{}"},
+}
+
+
+def styled(
+    style: str,
+    names: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    numbers: Sequence[str],
+    caption: str,
+) -> str:
+    """A table as Markdown or LaTeX, to be copied into a text.
+
+    Args:
+        numbers: right-aligned columns.
+
+    Example:
+        >>> print(styled("markdown", ["measure", "value"], [("a|b", "0.31")], ["value"], "label"))
+        label
+        <BLANKLINE>
+        | measure | value |
+        |---|---:|
+        | a\\|b | 0.31 |
+    """
+    if style == "markdown":
+        lines = [[cell.replace("|", "\\|").replace("\n", " ") for cell in row] for row in rows]
+        rule = "".join("---:|" if name in numbers else "---|" for name in names)
+        body = [f"| {' | '.join(row)} |" for row in [list(names), *lines]]
+        return "\n".join([caption, "", body[0], f"|{rule}", *body[1:]])
+    sides = "".join("r" if name in numbers else "l" for name in names)
+    body = [" & ".join(map(_latex, row)) + r" \\" for row in [names, *rows]]
+    return "\n".join(
+        [
+            r"\begin{table}",
+            r"\centering",
+            f"\\caption{{{_latex(caption)}}}",
+            f"\\begin{{tabular}}{{{sides}}}",
+            r"\hline",
+            body[0],
+            r"\hline",
+            *body[1:],
+            r"\hline",
+            r"\end{tabular}",
+            r"\end{table}",
+        ]
+    )
+
+
+def _latex(text: str) -> str:
+    return "".join(LATEX.get(letter, letter) for letter in text)
+
+
 def number(value: float, digits: int = 3) -> str:
     """A number as text; undefined is a dash.
 

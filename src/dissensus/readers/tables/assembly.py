@@ -68,9 +68,10 @@ def assemble(rows: Rows, roles: ColumnRoles, options: Options) -> Assembled:
 
 
 def _columns(roles: ColumnRoles) -> dict[str, str]:
-    """What the columns of items, annotators and contents are called."""
+    """What the columns of items, annotators and contents are called; exports have none."""
     columns = {"item": roles.item, "annotator": roles.annotator, **roles.shown}
-    return {part: name for part, name in columns.items() if name is not None}
+    named = {part: name for part, name in columns.items() if name is not None}
+    return {part: name for part, name in named.items() if not name.startswith("(")}
 
 
 def _answers(rows: Rows, roles: ColumnRoles, options: Options) -> dict[str, Answers]:

@@ -8,6 +8,7 @@ from dissensus.readers.tables.assembly import assemble
 from dissensus.readers.tables.notes import long_notes, with_notes
 from dissensus.readers.tables.rows import Rows
 from dissensus.readers.tables.structure import find_roles
+from dissensus.readers.tables.unanswered import with_items
 
 
 def long_table(rows: Rows, options: Options) -> Corpus:
@@ -16,6 +17,7 @@ def long_table(rows: Rows, options: Options) -> Corpus:
     A column without a role becomes an attribute of the items or annotators if it is constant for
     each of them, and otherwise an extra column of the answers.
     """
+    rows, options = with_items(rows, options)
     rows, roles = find_roles(rows, options)
     assembled = assemble(rows, roles, options)
     return with_notes(assembled.corpus, rows, long_notes(rows, roles, assembled))

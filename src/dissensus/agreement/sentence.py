@@ -1,0 +1,52 @@
+"""A measure as a sentence for a paper."""
+
+from __future__ import annotations
+
+import math
+
+from dissensus.agreement.registry import measure_named, why_unfit
+from dissensus.agreement.summary import interval, why_undefined
+from dissensus.annotations import Annotations
+from dissensus.errors import counted
+
+NAMES = {  # as papers write them; others as in `MEASURES`
+    "percent": "observed agreement",
+    "krippendorff-alpha": "Krippendorff's alpha",
+    "fleiss-kappa": "Fleiss' kappa",
+    "randolph-kappa": "Randolph's kappa",
+    "gwet-ac1": "Gwet's AC1",
+    "gwet-ac2": "Gwet's AC2",
+    "cohen-kappa": "mean pairwise Cohen's kappa",
+    "scott-pi": "mean pairwise Scott's pi",
+}
+
+
+def sentence(annotations: Annotations, measure: str = "krippendorff-alpha") -> str:
+    """A measure with its interval, the number of items, answers and annotators, for a paper.
+
+    Example:
+        >>> rows = [(f"t{i}", name, "yes" if i % 3 else "no")
+        ...         for i in range(30) for name in ("ann", "bob")]
+        >>> rows += [("t30", "ann", "yes"), ("t30", "bob", "no")]
+        >>> sentence(Annotations.from_rows(rows))
+        "Krippendorff's alpha = 0.93, 95 % CI [0.70, 0.98] (jackknife over 31 items; 62 answers by
+        2 annotators)"
+    """
+    known = measure_named(measure)
+    name = NAMES.get(measure, measure)
+    unfit = why_unfit(known, annotations)
+    value = math.nan if unfit else known.function(annotations)
+    if math.isnan(value):
+        return f"{name} is undefined: {why_undefined(measure, annotations)}"
+    ends = interval(measure, annotations)
+    n_items = int((annotations.per_item() > 0).sum())
+    size = f"{annotations.n_answers:,} answers"
+    if annotations.annotator is not None:
+        n_annotators = int((annotations.per_annotator() > 0).sum())
+        size += f" by {counted(n_annotators, 'annotator')}"
+    if math.isnan(ends.low):
+        return f"{name} = {value:.2f} ({n_items:,} items; {size}; too few for an interval)"
+    return (
+        f"{name} = {value:.2f}, 95 % CI [{ends.low:.2f}, {ends.high:.2f}] "
+        f"(jackknife over {n_items:,} items; {size})"
+    )
