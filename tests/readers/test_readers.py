@@ -69,7 +69,7 @@ def test_no_such_format(write: Write) -> None:
 
 
 def test_a_folder_that_is_nobodys(tmp_path: Path) -> None:
-    message = f"{tmp_path}: a folder without a corpus (no corpus.json); name a file in it"
+    message = f"{tmp_path}: a folder without a corpus or several tables; name a file in it"
     with pytest.raises(DataError, match=refused(message)):
         read(tmp_path)
 
@@ -103,8 +103,7 @@ def test_utf_16_without_its_mark(write: Write, which: str) -> None:
             b"\x89PNG\r\n\x1a\n\0",
             "a binary file (it begins with b'\\x89PNG\\r\\n\\x1a\\n'), not a table",
         ),
-        (b"PK\x03\x04\x14", "a zip or Excel file; unpack it, or save the sheet as CSV"),
-        (b"\xd0\xcf\x11\xe0\xa1", "an old Excel file; save the sheet as CSV"),
+        (b"PK\x03\x04\x14", "a zip; unpack it (a spreadsheet needs its ending, such as .xlsx)"),
         (gzip.compress(b"\x1f\x8b\x08", mtime=0), "a gzip file in a gzip file; unpack it"),
     ],
 )
@@ -122,6 +121,7 @@ def test_a_binary_file(write: Write, start: bytes, what: str) -> None:
         (b"PAR1\x15", "a Parquet file", "parquet"),
         (b"ARROW1\0", "an Arrow file", "arrow"),
         (b"\x93NUMPY", "an array of numpy", "matrix"),
+        (b"\xd0\xcf\x11\xe0\xa1", "an old Excel file", "spreadsheet"),
     ],
 )
 def test_another_format_read_as_csv(write: Write, start: bytes, what: str, format: str) -> None:

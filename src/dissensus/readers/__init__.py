@@ -31,19 +31,26 @@ from dissensus.scales import Scale
 
 READERS: dict[str, str] = {
     "corpus": "dissensus.readers.formats.corpus",
+    "webanno": "dissensus.readers.formats.webanno",
+    "potato": "dissensus.readers.formats.potato",
     "doccano": "dissensus.readers.formats.doccano",
+    "spreadsheet": "dissensus.readers.formats.spreadsheet",
     "parquet": "dissensus.readers.formats.parquet",
     "arrow": "dissensus.readers.formats.arrow",
     "lewidi2023": "dissensus.readers.formats.lewidi2023",
     "lewidi2025": "dissensus.readers.formats.lewidi2025",
     "mturk": "dissensus.readers.formats.mturk",
     "toloka": "dissensus.readers.formats.toloka",
+    "figure-eight": "dissensus.readers.formats.figure_eight",
     "matrix": "dissensus.readers.formats.matrix",
     "label-studio": "dissensus.readers.formats.label_studio",
+    "label-studio-records": "dissensus.readers.formats.label_studio_records",
     "argilla": "dissensus.readers.formats.argilla",
     "prodigy": "dissensus.readers.formats.prodigy",
     "peerannot": "dissensus.readers.formats.peerannot",
     "jsonl": "dissensus.readers.formats.jsonl",
+    "folder": "dissensus.readers.formats.folder",
+    "survey": "dissensus.readers.formats.survey",
     "csv": "dissensus.readers.formats.csv",
 }
 
@@ -139,7 +146,7 @@ def recognise(path: Path) -> str:
         if importlib.import_module(module).recognise(path):
             return name
     if path.is_dir():
-        raise DataError(f"{path}: a folder without a corpus (no corpus.json); name a file in it")
+        raise DataError(f"{path}: a folder without a corpus or several tables; name a file in it")
     read_bytes(path)  # refuses one that is empty or may not be read
     raise DataError(f"{path}: {what_binary(head(path, 8))}")
 

@@ -25,21 +25,37 @@ def names_in(path: Path) -> list[str]:
     start = head(path, 1 << 16)
     if not is_text(start):
         return []
-    first = start.decode("utf-8-sig", errors="replace").splitlines()[:1]
-    data = "".join(first).encode()
+    text = start.decode("utf-8-sig", errors="replace")
+    line, quoted = text.split("\n", 1)[0], text  # names may contain line breaks in quotes
+    data = (quoted if line.count('"') % 2 else line.rstrip("\r")).encode()
     try:
         return next(_records(data, find_delimiter(data)), [])
     except csv.Error:
         return []
 
 
-def delimited_rows(path: Path, encoding: str | None) -> Rows:
+def delimited_cells(path: Path, encoding: str | None) -> list[list[str | None]]:
+    """All cells of a file, names included; None where one is blank."""
+    data = read_utf8(path, encoding)
+    try:
+        records = list(_records(data, find_delimiter(data)))
+    except csv.Error as error:
+        raise DataError(f"{path}: not a table ({error})") from None
+    return [[cell if cell.strip() else None for cell in record] for record in records]
+
+
+def delimited_rows(path: Path, encoding: str | None, short_rows: bool = False) -> Rows:
     """The table in a file.
 
     The delimiter is recognised from the first lines, not from the ending of the file.
+
+    Args:
+        short_rows: whether rows may lack their last fields, which are blank then.
     """
     data = read_utf8(path, encoding)
     delimiter = find_delimiter(data)
+    if short_rows:
+        data = _filled_up(data, delimiter)
     table = _parsed(data, delimiter, path)
     header = [column[0].as_py() for column in table.columns]
     return make_rows(
@@ -50,6 +66,22 @@ def delimited_rows(path: Path, encoding: str | None) -> Rows:
         place=lambda row: f"line {_line(data, delimiter, row + 1)}",
         folder=path.resolve().parent,
     )
+
+
+def _filled_up(data: bytes, delimiter: str) -> bytes:
+    """The same table, with a field for each column in every row."""
+    try:
+        records = list(_records(data, delimiter))
+    except csv.Error:
+        return data
+    width = next((len(record) for record in records if record), 0)
+    cut_off = records and len(records[-1]) < width and not data.endswith((b"\n", b"\r"))
+    if cut_off or not any(0 < len(record) < width for record in records):
+        return data
+    text = io.StringIO(newline="")
+    writer = csv.writer(text, delimiter=delimiter, lineterminator="\n")
+    writer.writerows([*record, *[""] * (width - len(record))] for record in records)
+    return text.getvalue().encode()
 
 
 def find_delimiter(data: bytes) -> str:

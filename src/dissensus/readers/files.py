@@ -5,8 +5,9 @@ from __future__ import annotations
 import codecs
 import gzip
 import struct
+import zipfile
 import zlib
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from dissensus.errors import DataError
 
@@ -18,8 +19,8 @@ MARKS = (  # byte order marks, the longer ones first: UTF-32's begins as UTF-16'
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
 BINARY = {  # the first bytes of well-known files that are not tables of text
-    b"PK\x03\x04": "a zip or Excel file; unpack it, or save the sheet as CSV",
-    b"\xd0\xcf\x11\xe0": "an old Excel file; save the sheet as CSV",
+    b"PK\x03\x04": "a zip; unpack it (a spreadsheet needs its ending, such as .xlsx)",
+    b"\xd0\xcf\x11\xe0": 'an old Excel file; use format="spreadsheet" (--format spreadsheet)',
     b"\x1f\x8b": "a gzip file in a gzip file; unpack it",
     b"PAR1": 'a Parquet file; use format="parquet" (--format parquet)',
     b"ARROW1": 'an Arrow file; use format="arrow" (--format arrow)',
@@ -27,6 +28,27 @@ BINARY = {  # the first bytes of well-known files that are not tables of text
 }
 GZIP = b"\x1f\x8b"
 _CHUNK = 1 << 22
+MOST_UNPACKED = 2 << 30  # bytes of all entries of a zip
+MOST_RATIO = 200  # how many times larger than the zip the entries may be
+
+
+def check_zip(path: Path) -> None:
+    """Refuse a zip that is damaged, leaves its folder or unpacks to far more than it is."""
+    try:
+        with zipfile.ZipFile(path) as packed:
+            entries = packed.infolist()
+    except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError) as error:
+        raise DataError(f"{path}: a damaged zip ({error}); is the file cut off?") from None
+    size = sum(entry.file_size for entry in entries)
+    if size > MOST_UNPACKED or size > max(MOST_RATIO * path.stat().st_size, 50 << 20):
+        raise DataError(
+            f"{path}: unpacks to {size / 1e6:,.0f} MB, {size // max(path.stat().st_size, 1)} times "
+            "its size; unpack it yourself if that is right, and name the folder"
+        )
+    for entry in entries:
+        parts = PurePosixPath(entry.filename.replace("\\", "/")).parts
+        if ".." in parts or entry.filename.startswith(("/", "\\")):
+            raise DataError(f"{path}: the entry {entry.filename!r} is outside the zip's own folder")
 
 
 def head(path: Path, size: int = 4096) -> bytes:

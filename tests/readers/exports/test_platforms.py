@@ -224,13 +224,29 @@ def refused(write: Write, names: list[str], *lines: list[Any], **options: Any) -
     return re.sub(r"^.*batch\.csv", "batch.csv", str(caught.value))
 
 
+def test_several_items_in_a_row(write: Write) -> None:
+    names = ["Input.t1", "Input.t2", "Answer.mood1", "Answer.mood2", "Answer.age"]
+    lines = [
+        ["H1", "W1", "Approved", "a", "b", "joy", "fear", "30"],
+        ["H1", "W2", "Approved", "a", "b", "joy", "", "40"],
+        ["H2", "W1", "Approved", "c", "d", "fear", "fear", "30"],
+    ]
+    corpus = turk(write, names, *lines)
+    assert rows_of(corpus, "mood") == [
+        ("a", "W1", "joy"),
+        ("b", "W1", "fear"),
+        ("a", "W2", "joy"),
+        ("c", "W1", "fear"),
+        ("d", "W1", "fear"),
+    ]
+    assert corpus.annotator_attributes["age"].to_pylist() == ["30", "40"]
+    lines[2][3] = "a"  # one worker saw a text in two HITs
+    assert list(turk(write, names, *lines).items) == ["H1-1", "H1-2", "H2-1", "H2-2"]
+    short = write("HITId,WorkerId,Input.text,Answer.mood,Approve,Reject\nH1,W1,a,joy\n", "b.csv")
+    assert rows_of(read(short), "mood") == [("H1", "W1", "joy")]
+
+
 def test_batches_that_cannot_be_read(write: Write) -> None:
-    several = ["Input.t1", "Input.t2", "Answer.mood1", "Answer.mood2"]
-    line = ["H1", "W1", "Approved", "a", "b", "joy", "fear"]
-    assert refused(write, several, line) == (
-        "batch.csv: several items in a row: Input.* and Answer.* are numbered '1', '2'; "
-        "write a row for each of them"
-    )
     plain, rejected = ["Input.text", "Answer.mood"], ["H1", "W1", "Rejected", "a", "joy"]
     assert refused(write, plain, rejected) == "batch.csv: no answers: rejected 1"
     fine = ["H1", "W1", "Approved", "a", "joy"]

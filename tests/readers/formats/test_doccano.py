@@ -72,13 +72,24 @@ def test_several_labels_and_older_keys(tmp_path: Path) -> None:
     assert plain["label"].answers() == ["joy", "fear"]
 
 
-def test_marks_are_not_read(tmp_path: Path) -> None:
-    corpus = read(folder(tmp_path, ann=lines(["joy"], [[0, 4, "fear"]])))
-    assert corpus["label"].answers() == ["joy"]
-    assert "project: 1 text with marks, which are not read" in corpus.notes
-    path = folder(tmp_path, ann=lines([[0, 4, "fear"]]))
-    with pytest.raises(DataError, match=r"project: no labels: 1 text with marks, which are not"):
-        read(path)
+def test_spans_are_rationales(tmp_path: Path) -> None:
+    marked = lines([[0, 4, "fear"], [5, 90, "joy"], [70, 90, "joy"]], [[0, 4, "fear"]])
+    corpus = read(folder(tmp_path, ann=marked, bob=lines([], [[0, 1, "joy"]])))
+    assert corpus["label"].answers() == [("fear", "joy"), ("fear",), ("joy",)]
+    spans = corpus.rationales
+    assert spans is not None
+    assert spans.start[:, 0].tolist() == [0, 5, 0, 0]
+    assert spans.stop[:, 0].tolist() == [4, 6, 4, 1]  # the text has six letters
+    assert spans.kind.to_pylist() == ["fear", "joy", "fear", "joy"]
+    assert "project: 1 span cut at the ends of the text" in corpus.notes
+    assert "project: 1 span outside the text left out" in corpus.notes
+    path = tmp_path / "shared.jsonl"
+    path.write_text(marked)  # a project whose members share their work
+    alone = read(path)
+    assert alone["label"].annotator is None and len(alone.rationales or ()) == 3
+    path.write_text(lines([[0, "x", "fear"], [0, 1, "joy"]]))
+    with pytest.raises(DataError, match=r"line 1: a span must be \[start, end, label\], found"):
+        read(path, format="doccano")
 
 
 def test_folders_that_cannot_be_read(tmp_path: Path) -> None:
@@ -104,5 +115,4 @@ def test_other_folders_and_zips_are_not_taken_for_it(tmp_path: Path) -> None:
     sheet = tmp_path / "sheet.xlsx"
     with zipfile.ZipFile(sheet, "w") as archive:
         archive.writestr("xl/workbook.xml", "<x/>")
-    with pytest.raises(DataError, match="a zip or Excel file"):
-        recognise(sheet)
+    assert recognise(sheet) == "spreadsheet"

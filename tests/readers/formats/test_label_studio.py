@@ -122,6 +122,7 @@ def test_what_is_not_read_is_said(write: Write) -> None:
     span = {"type": "labels", "from_name": "span", "value": {"start": 0, "end": 3, "labels": ["x"]}}
     of_span = result("sure", "yes")
     of_span["value"] |= {"start": 0, "end": 3}
+    span["type"] = "brushlabels"
     corpus = made(
         write,
         task(1, annotation(1, 10, result("mood", "joy"), span, of_span)),
@@ -136,7 +137,7 @@ def test_what_is_not_read_is_said(write: Write) -> None:
         LeftOut("mood", "no annotation", 1),
     )
     for said in (
-        "marks, and comments on them, are not read: labels 1, choices 1",
+        "marks, and comments on them, are not read: brushlabels 1, choices 1",
         "1 task without an annotation left out",
         "1 annotation found twice and read once",
         "left out: cancelled 1, found twice 1, no annotation 1",
@@ -236,7 +237,8 @@ def test_a_scale_may_be_declared_and_repeats_chosen(write: Write) -> None:
         ),
         (
             [task(1, annotation(1, 10, result("span", "x", "labels", parentID="y")))],
-            "export.json: no choices, ratings, numbers, comparisons or taxonomies in 1 annotation; "
+            "export.json: no choices, ratings, numbers, comparisons, taxonomies or spans in "
+            "1 annotation; "
             "not read: labels 1",
         ),
         (
@@ -245,7 +247,8 @@ def test_a_scale_may_be_declared_and_repeats_chosen(write: Write) -> None:
         ),
         (
             [task(1)],
-            "export.json: no choices, ratings, numbers, comparisons or taxonomies in 0 annotations",
+            "export.json: no choices, ratings, numbers, comparisons, taxonomies or spans in "
+            "0 annotations",
         ),
     ],
 )

@@ -186,13 +186,13 @@ def test_one_input_under_two_answers_of_one_person(write: Write) -> None:
         ),
         (
             [chosen(1, "a", "joy"), example(2, "a", label="RUDE")],
-            "moods.jsonl: choices and labels in one file (line 1 and line 2); export each task by "
-            "itself",
+            "moods.jsonl: choices, labels or spans in one file (line 1 and line 2); export each "
+            "task by itself",
         ),
         (
-            [example(1, "a", _view_id="ner_manual", spans=[{"start": 0, "end": 4}])],
-            "moods.jsonl, line 1: a 'ner_manual' task, whose answers are spans; only choices and "
-            "labels are read",
+            [example(1, "a", _view_id="relations", spans=[{"start": 0, "end": 4}])],
+            "moods.jsonl, line 1: a 'relations' task, whose answers are arcs; choices, labels and "
+            "spans are read",
         ),
     ],
 )

@@ -25,6 +25,7 @@ from dissensus.readers.json_text import set_text
 from dissensus.readers.options import Options
 from dissensus.readers.tables.assignments import Status, reasons_of
 from dissensus.readers.tables.column_roles import ColumnRoles
+from dissensus.readers.tables.item_rows import cells_of
 from dissensus.readers.tables.rows import Column, Rows
 
 TICKS = frozenset(("true", "false"))
@@ -54,10 +55,9 @@ class Platform:
 def read_batch(path: Path, options: Options, platform: Platform) -> Corpus:
     """Read a table; options may name the answers and the content."""
     check_options(path, options, platform.tool, ("answer", "text"), "csv")
-    rows = delimited_rows(path, options.encoding)
-    _check_one_item(rows, platform)
-    columns = {name: column.array() for name, column in rows.columns.items()}
     notes: list[str] = []
+    rows = _unfolded(delimited_rows(path, options.encoding, short_rows=True), platform, notes)
+    columns = {name: column.array() for name, column in rows.columns.items()}
     answers = _answers(rows, options, platform, notes)
     kept, left = _kept(rows, answers, platform)
     if not kept.any():
@@ -77,18 +77,82 @@ def read_batch(path: Path, options: Options, platform: Platform) -> Corpus:
     return export_corpus(batch, roles, options, platform.tool, left, notes)
 
 
-def _check_one_item(rows: Rows, platform: Platform) -> None:
-    """Refuse rows with several items: Input.x1, Input.x2 and Answer.y1, Answer.y2."""
-    shown, answered = (
-        _numbers(name.removeprefix(prefix) for name in rows.columns if name.startswith(prefix))
+def _unfolded(rows: Rows, platform: Platform, notes: list[str]) -> Rows:
+    """Rows with several items (Input.x1, Input.x2 and Answer.y1, Answer.y2) as a row for each."""
+    numbers = {
+        prefix: _numbers(n.removeprefix(prefix) for n in rows.columns if n.startswith(prefix))
         for prefix in (platform.shown, platform.answer)
+    }
+    both = sorted(numbers[platform.shown] & numbers[platform.answer], key=int)
+    if len(both) < 2:
+        return rows
+    stems = {prefix: _stems(rows, prefix, both) for prefix in (platform.shown, platform.answer)}
+    unfolded = {f"{prefix}{stem}" for prefix, names in stems.items() for stem in names}
+    columns: dict[str, Column] = {}
+    for name, column in rows.columns.items():
+        if not any(name in of.values() for names in stems.values() for of in names.values()):
+            codes = np.repeat(column.codes, len(both))
+            columns[name if name not in unfolded else f"{name} (row)"] = replace(
+                column, codes=codes
+            )
+    blank = Column(pa.array([], pa.string()), np.full(rows.n_rows, -1))
+    for prefix, names in stems.items():
+        for stem, numbered in names.items():
+            parts = [rows.columns.get(numbered.get(number, ""), blank) for number in both]
+            columns[f"{prefix}{stem}"] = cells_of(parts)
+    shown = [columns[f"{platform.shown}{stem}"] for stem in stems[platform.shown]]
+    columns[platform.item] = _items_of(rows, platform, shown, both)
+    alone = [
+        name.removeprefix(platform.answer)
+        for name in columns
+        if name.startswith(platform.answer)
+        and name.removeprefix(platform.answer) not in stems[platform.answer]
+    ]
+    columns = {
+        name.removeprefix(platform.answer)
+        if name.removeprefix(platform.answer) in alone
+        else name: column
+        for name, column in columns.items()
+    }
+    notes.append(
+        f"{len(both)} items in each row, numbered {both[0]} to {both[-1]}, are read as an item each"
     )
-    both = sorted(shown & answered, key=int)
-    if len(both) > 1:
-        raise DataError(
-            f"{rows.path}: several items in a row: {platform.shown}* and {platform.answer}* are "
-            f"numbered {listed(both)}; write a row for each of them"
-        )
+    if alone:
+        notes.append(f"answered once for all items of a row, not read: {', '.join(alone)}")
+    return replace(
+        rows,
+        columns=columns,
+        place=lambda row: f"{rows.place(row // len(both))}, item {both[row % len(both)]}",
+    )
+
+
+def _stems(rows: Rows, prefix: str, numbers: list[str]) -> dict[str, dict[str, str]]:
+    """Name without its number -> number -> column."""
+    stems: dict[str, dict[str, str]] = {}
+    for name in rows.columns:
+        match = _NUMBERED.fullmatch(name.removeprefix(prefix)) if name.startswith(prefix) else None
+        if match and match[2] in numbers:
+            stems.setdefault(match[1] or "item", {})[match[2]] = name
+    return {stem: of for stem, of in stems.items() if len(of) > 1}
+
+
+def _items_of(rows: Rows, platform: Platform, shown: list[Column], numbers: list[str]) -> Column:
+    """The item of each unfolded row: by content if no worker saw the same content twice."""
+    joined = np.unique(np.stack([c.codes for c in shown], axis=1), axis=0, return_inverse=True)[1]
+    joined = joined.reshape(-1)
+    workers = np.repeat(rows.columns[platform.annotator].codes, len(numbers))
+    pairs = np.unique(np.stack([joined, workers], axis=1), axis=0)
+    n_contents = int(joined.max()) + 1
+    if len(pairs) == len(joined) and all((c.codes >= 0).all() for c in shown):
+        alone = [c for c in shown if len(c.values) == n_contents]
+        if alone:
+            return min(alone, key=lambda c: sum(map(len, c.values.to_pylist())))
+    hits = rows.columns.get(platform.item)
+    names = [f"row {n + 1}" for n in range(rows.n_rows)]
+    if hits is not None:
+        names = [hits[row] or names[row] for row in range(rows.n_rows)]
+    texts = [f"{name}-{number}" for name in names for number in numbers]
+    return Column.of(pa.array(texts, pa.string()))
 
 
 def _numbers(names: Iterable[str]) -> set[str]:

@@ -13,7 +13,8 @@ from typing import Any
 import pyarrow as pa
 
 from dissensus.corpus import Corpus, LeftOut
-from dissensus.errors import DataError, listed
+from dissensus.errors import DataError, counted, listed
+from dissensus.readers.exports.spans import Span, with_spans
 from dissensus.readers.files import head, read_utf8
 from dissensus.readers.json_text import half_letter, objects, set_text, unit_of
 from dissensus.readers.options import Options
@@ -134,6 +135,7 @@ class Response:
     seconds: str | None = None
     reason: str | None = None  # why the whole response is left out, if it is
     left: dict[str, str] = field(default_factory=dict)  # question -> why its answer is not read
+    spans: list[Span] = field(default_factory=list)
 
 
 def responses_corpus(
@@ -187,7 +189,19 @@ def responses_corpus(
     annotator, seconds = ANNOTATOR if named else None, SECONDS if SECONDS in columns else None
     roles = ColumnRoles(ITEM, annotator, tuple(questions), shown, seconds=seconds)
     known = Counter(question for one in kept for question in one.left)
-    return export_corpus(rows, roles, options, tool, left, notes, known)
+    corpus = export_corpus(rows, roles, options, tool, left, notes, known)
+    spans = [(one.item, one.annotator, span) for one in kept for span in one.spans]
+    return spanned(corpus, spans, rows.name)
+
+
+def spanned(corpus: Corpus, spans: Sequence[tuple[str, str | None, Span]], name: str) -> Corpus:
+    """The corpus with the spans of (item, annotator) as rationales, and notes about them."""
+    if not spans:
+        return corpus
+    corpus, more = with_spans(corpus, spans)
+    n_spans = 0 if corpus.rationales is None else len(corpus.rationales)
+    more = [f"{counted(n_spans, 'span')} read as rationales", *more]
+    return replace(corpus, notes=(*corpus.notes, *(f"{name}: {note}" for note in more)))
 
 
 def _cell(answers: list[str] | None, is_set: bool) -> str | None:

@@ -4,15 +4,15 @@
 
 The files are in a zip, as doccano exports them, or in a folder. An item is a text, the name of a
 file is the annotator, and the question is `label`: a set if an annotator chose several labels.
-Texts without a label were not annotated. Marks in texts are not read. If the members of a project
-share their work, doccano does not record the annotators; its one file is read as a table.
+Texts without a label were not annotated. Spans ([start, end, label]) are rationales, and the labels
+of a text's spans the answer. If the members of a project share their work, doccano does not record
+the annotators: one file with spans is read without them, and one without spans as a table.
 """
 
 from __future__ import annotations
 
 import re
 import zipfile
-from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -20,20 +20,28 @@ from typing import Any
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError, counted
 from dissensus.readers.exports.responses import Response, check_options, responses_corpus
-from dissensus.readers.files import read_utf8
+from dissensus.readers.exports.spans import Span
+from dissensus.readers.files import check_zip, head, read_utf8
 from dissensus.readers.json_text import objects, value_text
 from dissensus.readers.options import Options
 
 TOOL = "doccano"
 QUESTION = "label"
-MARKS, BARE = "marks", "not annotated"  # reasons why a text is left out
+BARE = "not annotated"  # why a text is left out
 ENDINGS = (".jsonl", ".json1")
-LABELS = ("label", "labels", "category", "categories")  # as versions of doccano call them
-_FIRST = re.compile(r'\s*\{.*"(?:label|labels|category|categories)"\s*:')
+LABELS = ("label", "labels", "entities", "category", "categories")  # as versions call them
+_FIRST = re.compile(r'\s*\{.*"(?:label|labels|entities|category|categories)"\s*:')
+_SPANS = re.compile(
+    r'"(?:label|labels|entities)"\s*:\s*\[\s*(?:\[\s*\d+\s*,\s*\d+\s*,\s*"|\{[^}]*"start_offset")'
+)
 
 
 def recognise(path: Path) -> bool:
-    """Whether a folder or zip contains only files of JSON lines whose texts have labels."""
+    """Whether a folder or zip contains only files of JSON lines whose texts have labels, or one
+    file's texts have spans."""
+    if path.is_file() and not zipfile.is_zipfile(path):
+        opening = head(path, 1 << 18).decode("utf-8-sig", errors="replace")
+        return bool('"text"' in opening and opening.lstrip()[:1] == "{" and _SPANS.search(opening))
     try:
         files = list(_files(path))
         first = [text.lstrip().split("\n", 1)[0] for _, text in files]
@@ -46,31 +54,35 @@ def read(path: Path, options: Options) -> Corpus:
     """Read the labels of all annotators; a scale may be declared."""
     check_options(path, options, TOOL)
     responses: list[Response] = []
+    any_spans = False
     for annotator, text in _files(path):
-        for number, entry in objects(text, path / f"{annotator}.jsonl"):
-            place = f"{annotator}, line {number}"
-            labels = _labels(entry, f"{path}, {place}")
-            reason = MARKS if labels is None else None if labels else BARE
+        for number, entry in objects(
+            text, path if annotator is None else path / f"{annotator}.jsonl"
+        ):
+            place = f"line {number}" if annotator is None else f"{annotator}, line {number}"
+            labels, spans = _labels(entry, f"{path}, {place}")
+            any_spans |= bool(spans)
             item = str(entry.get("id") or entry["text"])
-            answers = {QUESTION: labels or []}
+            answers = {QUESTION: labels}
             responses.append(
-                Response(place, item, annotator, answers, _item_data(entry), reason=reason)
+                Response(place, item, annotator, answers, _item_data(entry), spans=spans)
             )
-    reasons = Counter(one.reason for one in responses)
-    notes = [f"{counted(reasons[MARKS], 'text')} with marks, which are not read"]
-    notes = notes if reasons[MARKS] else []
-    if not reasons[None]:
-        raise DataError(f"{path}: no labels{': ' if notes else ''}{', '.join(notes)}")
-    if reasons[BARE]:
-        notes.append(f"{counted(reasons[BARE], 'text')} without a label left out, as not annotated")
-    is_set = any(len(one.answers[QUESTION]) > 1 for one in responses)
+    if not any(one.answers[QUESTION] for one in responses):
+        raise DataError(f"{path}: no labels")
+    notes = []
+    bare = [one for one in responses if not one.answers[QUESTION]]
+    for one in bare:
+        one.reason = BARE
+    if bare:
+        notes.append(f"{counted(len(bare), 'text')} without a label left out, as not annotated")
+    is_set = any_spans or any(len(one.answers[QUESTION]) > 1 for one in responses)
     return responses_corpus(
         path, responses, {QUESTION: is_set}, options, TOOL, notes, fields=["text"]
     )
 
 
-def _files(path: Path) -> Iterator[tuple[str, str]]:
-    """The name of each annotator, and the content of the file."""
+def _files(path: Path) -> Iterator[tuple[str | None, str]]:
+    """The name of each annotator, if there is one, and the content of the file."""
     if path.is_dir():
         inside = sorted(one for one in path.iterdir() if not one.name.startswith("."))
         if not all(one.suffix.lower() in ENDINGS for one in inside):
@@ -78,6 +90,7 @@ def _files(path: Path) -> Iterator[tuple[str, str]]:
         for one in inside:
             yield one.stem, read_utf8(one).decode("utf-8")
     elif zipfile.is_zipfile(path):
+        check_zip(path)
         with zipfile.ZipFile(path) as packed:
             names = [PurePosixPath(name) for name in packed.namelist() if not name.endswith("/")]
             names = [name for name in names if not name.parts[0].startswith(("__MACOSX", "."))]
@@ -88,17 +101,33 @@ def _files(path: Path) -> Iterator[tuple[str, str]]:
                     yield name.stem, packed.read(str(name)).decode("utf-8-sig")
                 except (UnicodeDecodeError, RuntimeError) as error:  # or a password is needed
                     raise DataError(f"{path}, {name}: cannot be read ({error})") from None
+    else:
+        yield None, read_utf8(path).decode("utf-8")
 
 
-def _labels(entry: dict[str, Any], where: str) -> list[str] | None:
-    """The labels of a text; None if they are marks in the text."""
+def _labels(entry: dict[str, Any], where: str) -> tuple[list[str], list[Span]]:
+    """The labels of a text, and its spans if it has any."""
     key = next((key for key in LABELS if key in entry), None)
     if key is None or not isinstance(entry.get("text"), str):
         raise DataError(f"{where}: every entry must have 'text' and 'label'")
     labels = entry[key] if isinstance(entry[key], list) else [entry[key]]
-    if any(isinstance(one, list | dict) for one in labels):
-        return None
-    return [text for text in map(value_text, labels) if text is not None]
+    if not any(isinstance(one, list | dict) for one in labels):
+        return [text for text in map(value_text, labels) if text is not None], []
+    spans = [_span(one, where) for one in labels]
+    return list(dict.fromkeys(span.label for span in spans)), spans
+
+
+def _span(written: Any, where: str) -> Span:
+    """A span, written [start, end, label] or as an object."""
+    if isinstance(written, dict):
+        written = [written.get(key) for key in ("start_offset", "end_offset", "label")]
+    try:
+        start, stop, label = written
+        return Span(QUESTION, (float(start),), (float(stop),), str(label))
+    except (TypeError, ValueError):
+        raise DataError(
+            f"{where}: a span must be [start, end, label], found {str(written)[:40]}"
+        ) from None
 
 
 def _item_data(entry: dict[str, Any]) -> dict[str, str]:

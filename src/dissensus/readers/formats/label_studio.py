@@ -6,9 +6,9 @@
                                    "value": {"choices": ["joy"]}}]}]}]
 
 An item is a task, a question is a control (`from_name`): choices, ratings, numbers, comparisons of
-two, or taxonomies. Marks in a text or picture, and comments on them, are not read; neither are
-drafts, predictions and cancelled annotations. If several choices are allowed, an annotation without
-one means that none fits.
+two, taxonomies, or labels of spans and boxes, whose places are rationales. Other marks, and
+comments on marks, are not read; neither are drafts, predictions and cancelled annotations. If
+several choices are allowed, an annotation without one means that none fits.
 """
 
 from __future__ import annotations
@@ -28,16 +28,19 @@ from dissensus.readers.exports.responses import (
     opens_with,
     responses_corpus,
 )
+from dissensus.readers.exports.spans import Span
 from dissensus.readers.json_text import value_text, value_texts
 from dissensus.readers.options import Options
 
 TOOL = "Label Studio"
+LABELLED = ("labels", "hypertextlabels", "paragraphlabels", "timeserieslabels", "rectanglelabels")
 CONTROLS = {  # type -> the key of the answer in its value
     "choices": "choices",
     "rating": "rating",
     "number": "number",
     "pairwise": "selected",
     "taxonomy": "taxonomy",
+    **{kind: kind for kind in LABELLED},
 }
 MARKS = ("start", "x", "points", "ranges", "parentID")  # keys of a result about a part of a task
 CANCELLED, REPEATED, BARE = "cancelled", "found twice", "no annotation"  # why it is not read
@@ -60,7 +63,7 @@ def read(path: Path, options: Options) -> Corpus:
     if not export.questions:
         seen = f"; not read: {counts(export.marks)}" if export.marks else ""
         raise DataError(
-            f"{path}: no choices, ratings, numbers, comparisons or taxonomies in "
+            f"{path}: no choices, ratings, numbers, comparisons, taxonomies or spans in "
             f"{counted(len(export.seen), 'annotation')}{seen}"
         )
     return _corpus(path, export, options)
@@ -121,19 +124,30 @@ class _Export:
                 self.rows.append(Response(place, task.item, None, {}, {}, reason=REPEATED))
                 continue
             self.seen.add(name)
-            answers, extra = self._results(task, one["result"])
+            spans: list[Span] = []
+            answers, extra = self._results(task, one["result"], spans)
             extra |= {f"annotation.{k}": str(value_text(one[k])) for k in EXTRA if one.get(k)}
             annotator = _annotator(one.get("completed_by"), emails)
             seconds = value_text(one.get("lead_time"))
             reason = CANCELLED if one.get("was_cancelled") in (True, "true") else None
             self.rows.append(
-                Response(place, task.item, annotator, answers, task.data, extra, seconds, reason)
+                Response(
+                    place,
+                    task.item,
+                    annotator,
+                    answers,
+                    task.data,
+                    extra,
+                    seconds,
+                    reason,
+                    spans=spans,
+                )  # fmt: skip
             )
 
     def _results(
-        self, task: _Task, results: list[Any]
+        self, task: _Task, results: list[Any], spans: list[Span]
     ) -> tuple[dict[str, list[str]], dict[str, str]]:
-        """The answers of one annotation by question, and its free texts."""
+        """The answers of one annotation by question, and its free texts; adds its spans."""
         answers: dict[str, list[str]] = {}
         extra: dict[str, str] = {}
         for result in results:
@@ -146,6 +160,9 @@ class _Export:
             if not name:
                 raise DataError(f"{task.where}: every result must have a 'from_name', found none")
             of_mark = any(key in value or key in result for key in MARKS)
+            marked = marked_spans(name, value, result) if kind in LABELLED else []
+            spans.extend(marked)
+            of_mark = of_mark and not marked
             if kind == "textarea" and not of_mark:
                 extra[f"{name} (text)"] = " | ".join(value_texts(value.get("text")))
             elif of_mark or kind not in CONTROLS:
@@ -167,7 +184,8 @@ class _Export:
     def sets(self) -> list[str]:
         """The questions whose answers are sets."""
         several = {q for row in self.read for q, values in row.answers.items() if len(values) > 1}
-        return [q for q, kind in self.questions.items() if q in several or kind == "taxonomy"]
+        sets = ("taxonomy", *LABELLED)
+        return [q for q, kind in self.questions.items() if q in several or kind in sets]
 
 
 def _annotator(user: Any, emails: dict[str, str]) -> str | None:
@@ -181,6 +199,30 @@ def _answer(kind: str, value: dict[str, Any]) -> list[str]:
         paths = answer if isinstance(answer, list) else []
         return [" > ".join(value_texts(path)) for path in paths]
     return value_texts(answer)
+
+
+def marked_spans(question: str, value: dict[str, Any], result: dict[str, Any]) -> list[Span]:
+    """The span or box of a result, once for each of its labels; none if it has no place."""
+    kind = next((kind for kind in LABELLED if kind in value), None)
+    labels = value_texts(value.get(kind)) if kind else []
+    offsets = value.get("globalOffsets")
+    ends = offsets if isinstance(offsets, dict) else value
+    try:
+        if "x" in value:
+            left, top, width, height = (float(value[k]) for k in ("x", "y", "width", "height"))
+            across, down = (
+                float(result.get(f"original_{k}") or value.get(f"original_{k}") or 100) / 100
+                for k in ("width", "height")
+            )
+            start: tuple[float, ...] = (top * down, left * across)
+            stop: tuple[float, ...] = ((top + height) * down, (left + width) * across)
+        else:
+            start, stop = (float(ends["start"]),), (float(ends["end"]),)
+    except (KeyError, TypeError, ValueError):
+        return []
+    text = value.get("text")
+    text = text if isinstance(text, str) else None
+    return [Span(question, start, stop, label, text) for label in labels]
 
 
 # ---- as a corpus ----

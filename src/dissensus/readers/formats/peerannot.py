@@ -22,17 +22,20 @@ from dissensus.readers.tables.column_roles import ColumnRoles
 from dissensus.scales import Nominal
 
 TOOL = "peerannot"
+ANSWERS = "answers.json"
 _KEY = r'"(?:[^"\\]|\\.)*"\s*:\s*'
 _OPENING = re.compile(rf"\s*\{{\s*{_KEY}\{{\s*{_KEY}-?\d")
 
 
 def recognise(path: Path) -> bool:
-    """Whether the file opens with an object of objects of numbers."""
+    """Whether the file, or answers.json in the folder, opens with objects of numbers."""
+    path = path / ANSWERS if path.is_dir() else path
     return bool(_OPENING.match(head(path, 1 << 16).decode("utf-8-sig", errors="replace")))
 
 
 def read(path: Path, options: Options) -> Corpus:
     """Read every label; a scale may be declared."""
+    path = path / ANSWERS if path.is_dir() else path
     check_options(path, options, TOOL)
     tasks = as_object(parsed(read_utf8(path, options.encoding), path), str(path), "tasks")
     columns: dict[str, list[str | None]] = {"task": [], "worker": [], "label": []}

@@ -6,8 +6,9 @@
 
 An item is an input, as in Prodigy's own measures of agreement. If there are options, the question
 is `choice`, and its answer the options that were chosen. Otherwise the annotator decides whether
-the `label` of an example fits: every label is a question, answered by accept or reject. Ignored
-examples are left out, and so are choices in rejected ones.
+the `label` of an example fits: every label is a question, answered by accept or reject. Where an
+annotator marked spans by hand, the question is `spans`: their labels are the answer, and their
+places rationales. Ignored examples are left out, and so are choices and spans in rejected ones.
 """
 
 from __future__ import annotations
@@ -30,8 +31,10 @@ from dissensus.readers.exports.responses import (
     entries,
     export_corpus,
     opens_with,
+    spanned,
     table,
 )
+from dissensus.readers.exports.spans import MARKED, Span
 from dissensus.readers.json_text import set_text, value_text, value_texts
 from dissensus.readers.options import Options
 from dissensus.readers.tables.column_roles import ColumnRoles
@@ -43,7 +46,9 @@ ITEM, ANNOTATOR, CHOSEN, ANSWER, LABEL = "_input_hash", "_annotator_id", "choice
 VERDICTS = ("accept", "reject", "ignore")
 MEDIA = ("image", "audio", "video")
 ELSEWHERE = ("data:", "http:", "https:")  # media that are not files
-BY_HAND = ("_manual", "relations", "dep", "pos")  # views whose answers are spans or arcs
+BY_HAND = ("relations", "dep")  # views whose answers are arcs
+SPANNED = ("_manual", "ner", "spans", "pos")  # views whose answers are spans
+SPANS = "spans"
 SESSION = re.compile(r"\d{4}-\d\d-\d\d[_T ]\d\d[-:]\d\d[-:]\d\d$")  # of a session without a name
 
 
@@ -79,9 +84,13 @@ class _Example:
     shown: dict[str, str]  # role -> text or file
     elsewhere: bool  # whether it shows media that are not files
     extra: dict[str, str]
+    spans: list[Span]
+    by_hand: bool
 
     @property
     def question(self) -> str:
+        if self.by_hand:
+            return SPANS
         return CHOSEN if self.chosen is not None else self.label or ANSWER
 
 
@@ -96,10 +105,12 @@ def _example(path: Path, place: str, example: dict[str, Any]) -> _Example:
         str(example.get("_view_id") or ""),
         "accept" in example or "options" in example,
     )
-    if not is_choice and (view.endswith(BY_HAND) or example.get("spans")):
+    by_hand = not is_choice and (view.endswith(SPANNED) or bool(example.get("spans")))
+    if not is_choice and view.endswith(BY_HAND):
         raise DataError(
-            f"{where}: a {view!r} task, whose answers are spans; only choices and labels are read"
+            f"{where}: a {view!r} task, whose answers are arcs; choices, labels and spans are read"
         )
+    spans = _spans(example) if by_hand else []
     config = example.get("config")
     style = config.get("choice_style") if isinstance(config, dict) else None
     shown, elsewhere = _shown(example)
@@ -109,13 +120,36 @@ def _example(path: Path, place: str, example: dict[str, Any]) -> _Example:
         _annotator(example),
         example[ANSWER],
         value_text(example.get(LABEL)),
-        value_texts(example.get("accept")) if is_choice else None,
+        _chosen_values(example, is_choice, by_hand, spans),
         value_texts(_ids(example.get("options"))),
-        style == "multiple",
+        style == "multiple" or by_hand,
         shown,
         elsewhere,
         _extra(example, is_choice),
+        spans,
+        by_hand,
     )
+
+
+def _chosen_values(
+    example: dict[str, Any], is_choice: bool, by_hand: bool, spans: list[Span]
+) -> list[str] | None:
+    if by_hand:
+        return list(dict.fromkeys(span.label for span in spans))
+    return value_texts(example.get("accept")) if is_choice else None
+
+
+def _spans(example: dict[str, Any]) -> list[Span]:
+    """What was marked: characters of a text or seconds of a clip."""
+    key = next((key for key in ("audio_spans", "spans") if isinstance(example.get(key), list)), "")
+    spans = []
+    for one in example.get(key) or ():
+        try:
+            start, stop = float(one["start"]), float(one["end"])
+        except (KeyError, TypeError, ValueError):
+            continue  # a box or a polygon
+        spans.append(Span(SPANS, (start,), (stop,), str(one.get("label") or MARKED)))
+    return spans
 
 
 def _annotator(example: dict[str, Any]) -> str | None:
@@ -163,6 +197,11 @@ class _Judged:
     def is_choice(self) -> bool:
         return self.kept[0].chosen is not None
 
+    @property
+    def name(self) -> str:
+        """The column of answers."""
+        return self.kept[0].question if self.is_choice else ANSWER
+
     @cached_property
     def several(self) -> bool:
         return any(one.several or len(one.chosen or ()) > 1 for one in self.kept)
@@ -181,13 +220,13 @@ def _judged(path: Path, examples: list[_Example]) -> _Judged:
         raise DataError(
             f"{path}: no answers in {counted(len(examples), 'example')}: {by_reason(left)}"
         )
-    kinds: dict[bool, _Example] = {}
+    kinds: dict[str, _Example] = {}
     for one in kept:
-        kinds.setdefault(one.chosen is not None, one)
+        kinds.setdefault("" if one.chosen is None else one.question, one)
     if len(kinds) > 1:
         places = " and ".join(one.place for one in kinds.values())
         raise DataError(
-            f"{path}: choices and labels in one file ({places}); export each task by itself"
+            f"{path}: choices, labels or spans in one file ({places}); export each task by itself"
         )
     return _Judged(kept, left, [] if named else ["no annotator is named: answers are anonymous"])
 
@@ -210,14 +249,16 @@ def _built(path: Path, judged: _Judged, options: Options) -> Corpus:
     rows = _rows(path, judged, short_names)
     shown = {role: role for role in ("text", *MEDIA) if role in rows.columns}
     labels = any(one.label for one in kept) and not judged.is_choice
-    answer = CHOSEN if judged.is_choice else ANSWER
+    answer = judged.name
     annotator = ANNOTATOR if ANNOTATOR in rows.columns else None
     roles = ColumnRoles(ITEM, annotator, (answer,), shown, LABEL if labels else None)
     scale = options.scale if options.scale is not None else _scale(judged)
     notes = [*judged.notes, *named]
     if any(one.elsewhere for one in kept):
         notes.append("media inside the file or on the web are not read")
-    return export_corpus(rows, roles, replace(options, scale=scale), TOOL, judged.left, notes)
+    corpus = export_corpus(rows, roles, replace(options, scale=scale), TOOL, judged.left, notes)
+    spans = [(one.item, short_names.get(one.annotator or ""), s) for one in kept for s in one.spans]
+    return spanned(corpus, spans, rows.name)
 
 
 def _rows(path: Path, judged: _Judged, short_names: dict[str, str]) -> Rows:
@@ -227,14 +268,14 @@ def _rows(path: Path, judged: _Judged, short_names: dict[str, str]) -> Rows:
     if short_names:
         columns[ANNOTATOR] = [short_names[one.annotator or ""] for one in kept]
     if judged.is_choice:
-        columns[CHOSEN] = [_chosen(one, judged.several) for one in kept]
+        columns[judged.name] = [_chosen(one, judged.several) for one in kept]
     else:
         columns[ANSWER] = [one.verdict for one in kept]
         columns[LABEL] = [one.question for one in kept]
     for part in ("shown", "extra"):
         names = dict.fromkeys(name for one in kept for name in getattr(one, part))
         columns |= {name: [getattr(one, part).get(name) for one in kept] for name in names}
-    sets = [CHOSEN] if judged.several else []
+    sets = [judged.name] if judged.several and judged.is_choice else []
     return table(path, columns, [one.place for one in kept], sets)
 
 

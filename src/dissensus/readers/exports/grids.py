@@ -1,0 +1,409 @@
+"""Grids: the cells of a sheet or of a file -> a named table, and several of them -> one corpus.
+
+A workbook or a folder may contain a table for each annotator, parts of one table, or one table and
+others that are not about answers. `grids_corpus` sees which.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pyarrow as pa
+
+from dissensus.corpus import Corpus
+from dissensus.errors import DataError, DissensusError, counted, listed
+from dissensus.readers.exports.file_names import short_names
+from dissensus.readers.exports.surveys import is_survey, survey_corpus
+from dissensus.readers.options import Options
+from dissensus.readers.tables.annotator_columns import find_annotators
+from dissensus.readers.tables.assignments import without_rejected
+from dissensus.readers.tables.column_names import NAMES, candidates, plain
+from dissensus.readers.tables.rows import Rows, make_rows
+from dissensus.readers.tables.shapes import table_corpus
+from dissensus.scales import as_numbers
+
+MOST_BEFORE = 30  # rows that may stand above the column names
+FULL = 0.7  # share of the usual number of cells that a row of column names has
+FEW_ROWS = 10  # in which ratings may all be different, as items are
+SAME_ITEMS = 0.3  # share of a table's items that another table must have too
+FREE_TEXT = 0.5  # share of distinct answers above which a column is free text
+LONG_TEXT = 25  # letters
+Cells = list[str | None]
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A table of texts with the name of its sheet or file."""
+
+    name: str
+    header: tuple[str, ...]
+    cells: list[Cells]  # as wide as the header
+    first_row: int  # the number of the row that `cells` begins with
+    above: int = 0  # rows before the column names
+
+    @property
+    def columns(self) -> frozenset[str]:
+        return frozenset(plain(name) for name in self.header)
+
+    def column(self, name: str) -> list[str | None]:
+        at = self.header.index(name)
+        return [row[at] for row in self.cells]
+
+
+# ---- from cells ----
+
+
+def grid(name: str, rows: Iterable[Cells], named: bool = True) -> Grid | None:
+    """A table from all cells of a sheet; None if there are none.
+
+    Blank rows and columns around it are left out. The column names are in the first row that is
+    about as full as the rows after it: titles and remarks may stand above.
+
+    Args:
+        named: whether the table has column names; they are numbers otherwise.
+    """
+    numbered = [(n, row) for n, row in enumerate(rows, start=1) if any(row)]
+    if not numbered:
+        return None
+    width = max(len(row) for _, row in numbered)
+    padded = [(n, [*row, *[None] * (width - len(row))]) for n, row in numbered]
+    if not named:
+        kept = [at for at in range(width) if any(row[at] for _, row in padded)]
+        header = tuple(f"column {number}" for number in range(1, len(kept) + 1))
+        return Grid(name, header, [[row[at] for at in kept] for _, row in padded], padded[0][0])
+    start = _header_row([row for _, row in padded])
+    names = padded[start][1]
+    below = [(n, row) for n, row in padded[start + 1 :]]
+    kept = [at for at in range(width) if names[at] or any(row[at] for _, row in below)]
+    header = tuple((names[at] or "").strip() for at in kept)
+    cells = [[row[at] for at in kept] for _, row in below]
+    return Grid(name, header, cells, below[0][0] if below else padded[start][0] + 1, start)
+
+
+def _header_row(rows: list[Cells]) -> int:
+    """The first row that is about as full as those after it."""
+    full = [sum(cell is not None for cell in row) for row in rows]
+    for number, size in enumerate(full[:MOST_BEFORE]):
+        after = sorted(full[number + 1 : number + 1 + 50])
+        usual = after[len(after) // 2] if after else 0
+        if size >= FULL * usual and size >= min(2, max(full)):
+            return number
+    return 0
+
+
+def looks_named(grids: Sequence[Grid]) -> bool:
+    """Whether the first row of these tables, which share their columns, contains names.
+
+    It does not if its cell in a column of answers occurs below as an answer.
+
+    Example:
+        >>> rows = [["see", "telic"], ["run", "atelic"], ["win", "telic"], ["eat", "telic"]]
+        >>> looks_named([grid("ann", rows)])
+        False
+    """
+    for one in grids:
+        for at, name in enumerate(one.header):
+            values = [row[at] for row in one.cells if row[at] is not None]
+            if len(values) > 2 and len(set(values)) < len(values) and name in values:
+                return False
+    return True
+
+
+def rows_of(
+    path: Path, header: Sequence[str], cells: Sequence[Cells], places: list[str] | None = None
+) -> Rows:
+    """A table as `Rows`."""
+    arrays = [pa.array([row[at] for row in cells], pa.string()) for at in range(len(header))]
+    facts = {} if places is None else {"place": places.__getitem__}
+    return make_rows(
+        header, arrays, str(path), name=path.name, folder=path.resolve().parent, **facts
+    )
+
+
+# ---- several tables ----
+
+
+def grids_corpus(path: Path, grids: Sequence[Grid], options: Options, unit: str) -> Corpus:
+    """The corpus in one or several tables.
+
+    Args:
+        unit: what a table is in: "sheet" or "file".
+    """
+    grids = [one for one in grids if one.cells]
+    if not grids:
+        raise DataError(f"{path}: no {unit} contains a table")
+    if options.corpus is not None:
+        names = [one.name for one in grids]
+        if options.corpus not in names:
+            raise DataError(f"{path}: no {unit} {options.corpus!r}; there are {listed(names)}")
+        grids = [one for one in grids if one.name == options.corpus]
+        options = replace(options, corpus=None)
+    grids, notes = _without_copies(grids, unit)
+    if len(grids) == 1:
+        return _one(path, grids[0], options, notes)
+    alike = _alike(grids)
+    if len(alike) > 1:
+        others = [one for one in grids if one not in alike]
+        return _joined(path, alike, others, options, unit, notes)
+    return _readable(path, grids, options, unit, notes)
+
+
+def _without_copies(grids: Sequence[Grid], unit: str) -> tuple[list[Grid], list[str]]:
+    """The tables without those whose cells are all in another one."""
+    kept: list[Grid] = []
+    notes = []
+    for one in grids:
+        copy = next((k for k in kept if k.header == one.header and k.cells == one.cells), None)
+        if copy is None:
+            kept.append(one)
+        else:
+            notes.append(
+                f"{unit} {one.name!r} has the same cells as {copy.name!r} and is left out; if both "
+                "are annotators, they gave the same answers"
+            )
+    return kept, notes
+
+
+def _one(path: Path, one: Grid, options: Options, notes: Sequence[str] = ()) -> Corpus:
+    if one.above:
+        notes = [*notes, f"{one.name}: the column names are in row {one.first_row - 1}"]
+    if options.format is None and is_survey(one.header, one.cells):
+        return _noted(survey_corpus(path, one.header, one.cells, options), path, notes)
+    places = [f"{one.name}, row {one.first_row + n}" for n in range(len(one.cells))]
+    corpus = table_corpus(rows_of(path, one.header, one.cells, places), options)
+    return _noted(corpus, path, notes)
+
+
+def _readable(
+    path: Path, grids: Sequence[Grid], options: Options, unit: str, notes: list[str]
+) -> Corpus:
+    """The one table that contains answers; refused if there are none or several."""
+    corpora: dict[str, Corpus] = {}
+    errors = {}
+    for one in grids:
+        try:
+            corpora[one.name] = _one(path, one, options)
+        except DissensusError as error:
+            errors[one.name] = error
+    if len(corpora) > 1:
+        raise DataError(
+            f"{path}: {listed(corpora)} are different tables of answers; choose one with "
+            f"corpus=, --corpus {next(iter(corpora))!r}"
+        )
+    if not corpora:
+        largest = max(grids, key=lambda one: len(one.cells))
+        raise DataError(
+            f"{path}: no {unit} of {listed([one.name for one in grids])} could be read as answers. "
+            f"The largest, {largest.name!r}: {_after_path(errors[largest.name], path)}"
+        )
+    ((name, corpus),) = corpora.items()
+    left = [one.name for one in grids if one.name != name]
+    notes = [*notes, f"read from the {unit} {name!r}; not read: {', '.join(left)}"]
+    return _noted(corpus, path, notes)
+
+
+def _after_path(error: Exception, path: Path) -> str:
+    return str(error).removeprefix(f"{path}").lstrip(":, ")
+
+
+def _alike(grids: Sequence[Grid]) -> list[Grid]:
+    """The tables that share their column names, if several do: the largest such group."""
+    groups = Counter(one.columns for one in grids)
+    columns, n = groups.most_common(1)[0]
+    if n > 1:
+        return [one for one in grids if one.columns == columns]
+    shared = [one for one in grids if _overlap(one, grids)]
+    return shared if len(shared) > 1 else []
+
+
+def _overlap(one: Grid, grids: Sequence[Grid]) -> bool:
+    """Whether another table has nearly the same column names."""
+    return any(
+        len(one.columns & other.columns) >= 2
+        and len(one.columns & other.columns) >= 0.75 * len(one.columns | other.columns)
+        for other in grids
+        if other is not one
+    )
+
+
+def _joined(
+    path: Path,
+    alike: list[Grid],
+    others: list[Grid],
+    options: Options,
+    unit: str,
+    notes: list[str],
+) -> Corpus:
+    """Tables with the same columns: parts of one table, or an annotator each."""
+    header = list(dict.fromkeys(name for one in alike for name in one.header))
+    if _names_annotators(path, alike, header, options):
+        part = _free(unit, header)
+        cells = [[*_ordered(one, header, row), one.name] for one in alike for row in one.cells]
+        corpus = table_corpus(rows_of(path, [*header, part], cells, _places(alike)), options)
+        names = ", ".join(one.name for one in alike)
+        unread = [one.name for one in others]
+        notes = [*notes, f"one table in {counted(len(alike), unit)}: {names}"]
+        notes += [f"not read: {', '.join(unread)}"] if unread else []
+        return _noted(corpus, path, notes)
+    return _by_annotator(path, alike, others, header, options, unit, notes)
+
+
+def _names_annotators(
+    path: Path, alike: Sequence[Grid], header: Sequence[str], options: Options
+) -> bool:
+    """Whether the tables have annotators themselves, as a column or as several."""
+    if options.annotator is not None or options.annotators is not None:
+        return True
+    cells = [_ordered(one, header, row) for one in alike for row in one.cells]
+    rows, _ = without_rejected(rows_of(path, header, cells))
+    named = [name for name in candidates("annotator", rows) if len(rows.columns[name].values) > 1]
+    try:
+        return bool(named) or find_annotators(rows, options) is not None
+    except DissensusError:
+        return True  # refused as a wide table: `table_corpus` says why
+
+
+def _ordered(one: Grid, header: Sequence[str], row: Cells) -> Cells:
+    known = dict(zip(one.header, row, strict=True))
+    return [known.get(name) for name in header]
+
+
+def _places(grids: Sequence[Grid]) -> list[str]:
+    return [f"{one.name}, row {one.first_row + n}" for one in grids for n in range(len(one.cells))]
+
+
+def _free(name: str, taken: Iterable[str]) -> str:
+    while name in set(taken):
+        name += "_"
+    return name
+
+
+def _noted(corpus: Corpus, path: Path, notes: Sequence[str]) -> Corpus:
+    more = tuple(f"{path.name}: {note}" for note in notes)
+    return replace(corpus, notes=(*corpus.notes, *more))
+
+
+# ---- a table per annotator ----
+
+
+def _by_annotator(
+    path: Path,
+    alike: list[Grid],
+    others: list[Grid],
+    header: list[str],
+    options: Options,
+    unit: str,
+    notes: list[str],
+) -> Corpus:
+    """A table per annotator: the name of the sheet or file is the annotator."""
+    item = options.item or _item_column(alike, header)
+    annotator = _free("annotator", header)
+    names = short_names([one.name for one in alike])
+    columns = [*header, annotator]
+    cells = [[*_ordered(one, header, row), names[one.name]] for one in alike for row in one.cells]
+    others = list(others)
+    if item is None:
+        sizes = {one.name: len(one.cells) for one in alike}
+        if len(set(sizes.values())) > 1:
+            sized = ", ".join(f"{name} {n}" for name, n in sizes.items())
+            raise DataError(
+                f"{path}: no column of {listed(header)} names the items, and the {unit}s have "
+                f"different numbers of rows ({sized}); name the column (item=, --item)"
+            )
+        item = _free("item", header)
+        texts, used = _companion(others, sizes[alike[0].name], header)
+        others = [one for one in others if one is not used]
+        named = texts.pop(item, None)
+        size = sizes[alike[0].name]
+        ids = named or [str(number) for number in range(1, size + 1)]
+        columns = [*columns, item, *texts]
+        cells = [
+            [*row, ids[n % size], *(column[n % size] for column in texts.values())]
+            for n, row in enumerate(cells)
+        ]
+        if used is not None:
+            notes = [*notes, f"row by row, the items are those of {unit} {used.name!r}"]
+        else:
+            notes = [*notes, f"no column names the items: row 1 of every {unit} is item 1"]
+    rows = rows_of(path, columns, cells, _places(alike))
+    answer = options.answer or _answer_columns(rows, header, item)
+    chosen = replace(options, item=item, annotator=annotator, answer=answer)
+    corpus = table_corpus(rows, chosen)
+    shown = ", ".join(names.values())
+    notes = [*notes, f"an annotator in each {unit}: {shown}"]
+    notes += [f"not read: {', '.join(one.name for one in others)}"] if others else []
+    return _noted(corpus, path, notes)
+
+
+def _item_column(alike: Sequence[Grid], header: Sequence[str]) -> str | None:
+    """The column that names the items: distinct within a table, shared between tables."""
+    fits = []
+    for name in header:
+        columns = [one.column(name) for one in alike if name in one.header]
+        if len(columns) < len(alike) or any(None in column for column in columns):
+            continue
+        sets = [set(column) for column in columns]
+        if any(len(s) < len(c) for s, c in zip(sets, columns, strict=True)):
+            continue
+        first, *rest = sets
+        shared = [len(first & other) / min(len(first), len(other)) for other in rest]
+        if max(shared) >= SAME_ITEMS:
+            fits.append((name, as_numbers([str(value) for value in columns[0]]) is None))
+    known = [name for name, _ in fits if plain(name) in NAMES["item"]]
+    known += [name for name, _ in fits if plain(name) in NAMES["text"]]
+    few = min(len(one.cells) for one in alike) < FEW_ROWS
+    other = [name for name, is_word in fits if is_word or not few]  # few ratings may be distinct
+    return next(iter([*known, *other]), None)
+
+
+def _companion(
+    others: Sequence[Grid], size: int, header: Sequence[str]
+) -> tuple[dict[str, list[str | None]], Grid | None]:
+    """The columns of another table with a row for each item, and that table.
+
+    Its column of distinct ids is named "item".
+    """
+    for one in others:
+        if len(one.cells) != size:
+            continue
+        texts = {
+            name if name not in header else f"{one.name}.{name}": one.column(name)
+            for name in one.header
+            if name
+        }
+        ids = [
+            name
+            for name, column in texts.items()
+            if (plain(name) in NAMES["item"] or plain(name).endswith("id"))
+            and None not in column
+            and len(set(column)) == size
+        ]
+        if ids:
+            texts = {
+                _free("item", header): texts[ids[0]],
+                **{name: column for name, column in texts.items() if name != ids[0]},
+            }
+        return texts, one
+    return {}, None
+
+
+def _answer_columns(rows: Rows, header: Sequence[str], item: str) -> tuple[str, ...] | None:
+    """The columns that are not the same for all annotators of an item, and not free texts."""
+    items = rows.columns[item]
+    answers = []
+    for name in header:
+        column = rows.columns.get(name)
+        if name == item or column is None or not len(column.values):
+            continue
+        if column.is_constant(items.codes, len(items.values)):
+            continue
+        filled = int((column.codes >= 0).sum())
+        texts = column.values.to_pylist()
+        letters = sum(len(text) for text in texts) / len(texts)
+        if len(texts) > FREE_TEXT * filled and filled > 10 and letters > LONG_TEXT:
+            continue
+        answers.append(name)
+    return tuple(answers) or None

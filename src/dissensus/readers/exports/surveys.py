@@ -1,0 +1,244 @@
+"""Surveys: a row per participant, in which questions are repeated for each item -> Corpus.
+
+Google Forms, Qualtrics and similar tools write one column per question and item. The columns of a
+question are recognised by their names: the same name again, `Question [item]`, `1_Q3` (loop and
+merge), `Q3_1` (a matrix) or names that differ in a number only. What is asked once, such as age, is
+an attribute of the participant.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import NamedTuple
+
+import pyarrow as pa
+
+from dissensus.corpus import Corpus
+from dissensus.errors import DataError, counted, listed
+from dissensus.readers.exports.responses import Left, check_options, export_corpus
+from dissensus.readers.options import Options
+from dissensus.readers.tables.column_names import NAMES, plain
+from dissensus.readers.tables.column_roles import ColumnRoles
+from dissensus.readers.tables.rows import make_rows
+
+TIMESTAMPS = ("timestamp", "zeitstempel", "horodateur", "marcatemporal", "carimbodedatahora")
+QUALTRICS = frozenset(("responseid", "startdate", "recordeddate"))
+IMPORT = '{"ImportId"'
+PARTICIPANTS = (  # the likelier first
+    "prolificpid", "prolificid", "participantid", "participant", "workerid", "userid",
+    "respondentid", "emailaddress", "email", "responseid", "submissionid",
+)  # fmt: skip
+PREVIEWS = ("survey preview", "preview", "spam", "survey test", "test")
+SERVICE = (  # plain names of what surveys write about a response
+    *TIMESTAMPS, *PARTICIPANTS, "startdate", "enddate", "status", "ipaddress", "progress",
+    "durationinseconds", "finished", "recordeddate", "recipientlastname", "recipientfirstname",
+    "recipientemail", "externalreference", "externaldatareference", "locationlatitude",
+    "locationlongitude", "distributionchannel", "userlanguage", "score", "studyid", "sessionid",
+)  # fmt: skip
+LONG, REPEATS = 25, 0.5  # letters, and the share of distinct answers, of free texts
+_GRID = re.compile(r"(?P<question>.*\S)\s*\[(?P<item>[^\]]+)\]\s*")
+_LOOP = re.compile(r"(?P<item>\d+)_(?P<question>\D.*)")
+_MATRIX = re.compile(r"(?P<question>.*[^\W_])[_.](?P<item>\d+)")
+_NUMBER = re.compile(r"(?P<before>.*?\D)(?P<item>\d+)(?P<after>\D*)")
+Row = Sequence[str | None]
+
+
+class _Cell(NamedTuple):
+    """The question and the item of a column."""
+
+    question: str
+    item: str
+
+
+def is_survey(header: Sequence[str], cells: Sequence[Row]) -> bool:
+    """Whether a table is a survey: by its columns about participants, or repeated names."""
+    names = [plain(name) for name in header]
+    if QUALTRICS <= set(names):
+        return True
+    if _repeated(header):
+        return True
+    if names[:1] and names[0] in TIMESTAMPS:
+        return sum(bool(_GRID.fullmatch(name)) for name in header) > 1
+    return False
+
+
+def _repeated(header: Sequence[str]) -> bool:
+    """Whether names occur again, all equally often, in a table without items."""
+    times = {n for name, n in Counter(filter(None, header)).items() if n > 1}
+    return len(times) == 1 and not any(plain(name) in NAMES["item"] for name in header)
+
+
+def survey_corpus(
+    path: Path, header: Sequence[str], cells: Sequence[Row], options: Options
+) -> Corpus:
+    """Read a survey; options may name the participants' column and the questions."""
+    check_options(path, options, "a survey", ("annotator", "answer"), "csv")
+    wording, rows = _without_headers(header, cells)
+    rows, left = _without_previews(header, rows)
+    if not rows:
+        raise DataError(f"{path}: no participants")
+    columns = _columns(header, rows, wording)
+    if options.answer is not None:
+        known = dict.fromkeys(cell.question for cell in columns.values())
+        missing = [name for name in options.answer if name not in known]
+        if missing:
+            raise DataError(f"{path}: no question {listed(missing)}; there are {listed(known, 20)}")
+        columns = {at: cell for at, cell in columns.items() if cell.question in options.answer}
+    if not columns:
+        raise DataError(
+            f"{path}: a survey without a question that is asked for several items: no columns of "
+            f"{listed([name for name in header if name], 12)} share a name or differ in a number "
+            'only; use format="long" (--format long) if a row is an answer'
+        )
+    annotators, named = _participants(path, header, rows, options)
+    return _corpus(path, header, rows, columns, annotators, named, options, left)
+
+
+def _without_headers(header: Sequence[str], cells: Sequence[Row]) -> tuple[Row, list[Row]]:
+    """The wording of each question, if rows of Qualtrics say it, and the participants' rows."""
+    for number, row in enumerate(cells[:3]):
+        if any((cell or "").startswith(IMPORT) for cell in row):
+            return (cells[number - 1] if number else [None] * len(header)), [*cells[number + 1 :]]
+    return [None] * len(header), list(cells)
+
+
+def _without_previews(header: Sequence[str], rows: list[Row]) -> tuple[list[Row], int]:
+    at = [n for n, name in enumerate(header) if plain(name) in ("status", "distributionchannel")]
+    kept = [row for row in rows if not any((row[n] or "").casefold() in PREVIEWS for n in at)]
+    return kept, len(rows) - len(kept)
+
+
+def _columns(header: Sequence[str], rows: Sequence[Row], wording: Row) -> dict[int, _Cell]:
+    """Column -> its question and item, where a question has several items."""
+    usable = [
+        at
+        for at, name in enumerate(header)
+        if name and plain(name) not in SERVICE and any(row[at] for row in rows)
+    ]
+    times = Counter(header[at] for at in usable)
+    columns: dict[int, _Cell] = {}
+    seen: Counter[str] = Counter()
+    for at in usable:
+        if times[header[at]] > 1:
+            seen[header[at]] += 1
+            columns[at] = _Cell(header[at], str(seen[header[at]]))
+    if not columns:
+        for pattern in (_GRID, _LOOP, _MATRIX, _NUMBER):
+            columns = _by_name(header, usable, wording, pattern)
+            if columns:
+                break
+    free = {
+        question
+        for question in {cell.question for cell in columns.values()}
+        if _is_free(
+            [row[at] for row in rows for at, c in columns.items() if c.question == question]
+        )
+    }
+    return {at: cell for at, cell in columns.items() if cell.question not in free}
+
+
+def _by_name(
+    header: Sequence[str], usable: Sequence[int], wording: Row, pattern: re.Pattern[str]
+) -> dict[int, _Cell]:
+    """The columns whose names fit a pattern, if their question has several items."""
+    columns = {}
+    for at in usable:
+        match = pattern.fullmatch(header[at].strip())
+        if match is None:
+            continue
+        parts = match.groupdict()
+        question = parts.get("question") or f"{parts['before']}{parts['after']}"
+        item = parts["item"].strip()
+        said = wording[at] if pattern is _MATRIX else None
+        if said and " - " in said:  # of a matrix: "How much do you agree? - I like it"
+            item = said.rpartition(" - ")[2].strip()
+        columns[at] = _Cell(re.sub(r"\s+", " ", question).strip(" _-.") or "answer", item)
+    items = Counter(cell.question for cell in columns.values())
+    kept = {at: cell for at, cell in columns.items() if items[cell.question] > 1}
+    return kept if len(set(kept.values())) == len(kept) else {}
+
+
+def _is_free(values: Sequence[str | None]) -> bool:
+    texts = [value for value in values if value]
+    letters = sum(map(len, texts)) / max(len(texts), 1)
+    return len(texts) > 10 and len(set(texts)) > REPEATS * len(texts) and letters > LONG
+
+
+def _participants(
+    path: Path, header: Sequence[str], rows: Sequence[Row], options: Options
+) -> tuple[list[str], str | None]:
+    """The name of each row's participant, and the column that says it."""
+    names = [plain(name) for name in header]
+    if options.annotator is not None:
+        if options.annotator not in header:
+            raise DataError(f"{path}: no column {options.annotator!r}; it has {listed(header, 40)}")
+        wanted = [list(header).index(options.annotator)]
+    else:
+        exact = [names.index(name) for name in PARTICIPANTS if name in names]
+        wanted = [*exact, *(at for at, name in enumerate(names) if "email" in name)]
+    for at in wanted:
+        if all(row[at] for row in rows):
+            return [str(row[at]) for row in rows], header[at]
+    return [f"participant {number}" for number in range(1, len(rows) + 1)], None
+
+
+def _corpus(
+    path: Path,
+    header: Sequence[str],
+    rows: Sequence[Row],
+    columns: dict[int, _Cell],
+    annotators: list[str],
+    named: str | None,
+    options: Options,
+    n_previews: int,
+) -> Corpus:
+    questions = list(dict.fromkeys(cell.question for cell in columns.values()))
+    items = list(dict.fromkeys(cell.item for cell in columns.values()))
+    at = {cell: number for number, cell in columns.items()}
+    others = [
+        number
+        for number, name in enumerate(header)
+        if name and number not in columns and name != named and any(row[number] for row in rows)
+    ]
+    table: dict[str, list[str | None]] = {"(item)": [], "(annotator)": []}
+    table |= {question: [] for question in questions}
+    table |= {header[number]: [] for number in others if header[number] not in table}
+    places = []
+    for number, (row, annotator) in enumerate(zip(rows, annotators, strict=True), start=1):
+        for item in items:
+            answers = [_answer(row, at, question, item) for question in questions]
+            if not any(answers):
+                continue
+            places.append(f"participant {number}, item {item}")
+            table["(item)"].append(item)
+            table["(annotator)"].append(annotator)
+            for question, answer in zip(questions, answers, strict=True):
+                table[question].append(answer)
+            for other in others:
+                table[header[other]].append(row[other])
+    arrays = [pa.array(column, pa.string()) for column in table.values()]
+    facts = {"name": path.name, "place": places.__getitem__, "folder": path.resolve().parent}
+    made = make_rows(list(table), arrays, str(path), **facts)
+    roles = ColumnRoles("(item)", "(annotator)", tuple(questions), {})
+    by = f"annotator = {named}" if named else "annotators are numbered, as no column names them"
+    notes = [
+        f"a row per participant, {by}; items = {', '.join(items[:8])}{', ...' * (len(items) > 8)}"
+    ]
+    if all(item == str(number) for number, item in enumerate(items, start=1)):
+        notes.append(
+            "items are the positions of columns; if participants saw different things at a "
+            "position, agreement says nothing"
+        )
+    if n_previews:
+        notes.append(f"{counted(n_previews, 'preview')} left out")
+    plain_options = replace(options, annotator=None, answer=None)
+    return export_corpus(made, roles, plain_options, "survey", Left(), notes)
+
+
+def _answer(row: Row, at: dict[_Cell, int], question: str, item: str) -> str | None:
+    number = at.get(_Cell(question, item))
+    return None if number is None else row[number]

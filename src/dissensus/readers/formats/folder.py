@@ -1,0 +1,174 @@
+"""A folder of tables: a file for each annotator, or parts of one table; a Hugging Face dataset.
+
+Tables are CSV, TSV, spreadsheets and JSON lines. If the files have the same columns and name no
+annotator, the name of a file is the annotator; a folder for each annotator is the same. Parquet and
+Arrow files are parts of one table: `train-00000-of-00002.parquet` is in the split `train`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from dissensus.corpus import Corpus
+from dissensus.errors import DataError, listed
+from dissensus.readers.delimited import delimited_cells
+from dissensus.readers.exports.grids import Cells, Grid, grid, grids_corpus, looks_named
+from dissensus.readers.files import ending, read_bytes, read_utf8, stem
+from dissensus.readers.formats import spreadsheet
+from dissensus.readers.json_text import objects, value_text
+from dissensus.readers.options import Options
+from dissensus.readers.tables.arrow_columns import file_rows
+from dissensus.readers.tables.shapes import table_corpus
+
+TEXTS = (".csv", ".tsv", ".tab", ".txt")
+LINES = (".jsonl", ".ndjson", ".json1", ".json")
+COLUMNS = (".parquet", ".pq", ".arrow")
+ASIDE = (
+    "readme",
+    "license",
+    "licence",
+    "card",
+    "dataset_info",
+    "state",
+    "metadata",
+    "requirements",
+)
+MOST_FILES = 5000
+_SHARD = re.compile(r"(?P<split>.+?)[-_]\d{3,}([-_]of[-_]\d+)?([-_]\w+)?")
+
+
+def recognise(path: Path) -> bool:
+    """Whether a folder contains several tables, or one file of columns."""
+    if not path.is_dir():
+        return False
+    files = _files(path)
+    return len(files) > 1 or any(ending(file) in COLUMNS for file in files)
+
+
+def read(path: Path, options: Options) -> Corpus:
+    """Read the tables of all files as one corpus; `corpus` names one file."""
+    if not path.is_dir():
+        raise DataError(f"{path}: not a folder")
+    files = _files(path)
+    if not files:
+        raise DataError(f"{path}: a folder without tables; name a file (CSV, TSV, XLSX, JSONL)")
+    shards = [file for file in files if ending(file) in COLUMNS]
+    if shards:
+        return _shards(path, shards, options)
+    return grids_corpus(path, _grids(path, files, options), options, "file")
+
+
+def _files(path: Path) -> list[Path]:
+    """The tables in a folder and the folders in it."""
+    files: list[Path] = []
+    for file in path.rglob("*"):
+        hidden = any(part.startswith((".", "~$", "__")) for part in file.relative_to(path).parts)
+        aside = stem(file.name).lower().startswith(ASIDE)
+        kinds = (*TEXTS, *LINES, *COLUMNS, *spreadsheet.ENDINGS)
+        if not hidden and not aside and ending(file) in kinds and file.is_file():
+            files.append(file)
+        if len(files) > MOST_FILES:
+            raise DataError(f"{path}: more than {MOST_FILES} files; name a folder with fewer")
+    tables = [file for file in files if ending(file) != ".txt"]  # a text may be anything
+    return sorted(tables or files)
+
+
+# ---- a table in each file ----
+
+
+def _grids(path: Path, files: list[Path], options: Options) -> list[Grid]:
+    names = _names(path, files)
+    cells = {
+        file: list(_cells(file, options))
+        for file in files
+        if ending(file) not in spreadsheet.ENDINGS
+    }
+    grids = {file: grid(names[file], rows) for file, rows in cells.items()}
+    known = [one for one in grids.values() if one is not None]
+    tables = [file for file in cells if ending(file) in TEXTS]
+    if known and tables and not looks_named(known):
+        grids |= {file: grid(names[file], cells[file], named=False) for file in tables}
+    sheets = {file: spreadsheet.sheets(file) for file in files if file not in cells}
+    for file, found in sheets.items():
+        largest = max(found, key=lambda one: len(one.cells), default=None)
+        grids[file] = None if largest is None else replace(largest, name=names[file])
+    return [one for one in (grids[file] for file in files) if one is not None]
+
+
+def _names(path: Path, files: list[Path]) -> dict[Path, str]:
+    """A name for each file: its own if that is distinct, otherwise that of its folder."""
+    own = {file: stem(file.name) for file in files}
+    if len(set(own.values())) == len(files):
+        return own
+    folders = {file: file.parent.relative_to(path).as_posix() for file in files}
+    if len(set(folders.values())) == len(files):
+        return folders
+    return {file: file.relative_to(path).as_posix() for file in files}
+
+
+def _cells(file: Path, options: Options) -> Iterable[Cells]:
+    """All cells of a file, the column names first."""
+    if ending(file) in LINES:
+        return _of_objects(read_utf8(file, options.encoding), file)
+    return delimited_cells(file, options.encoding)
+
+
+def _of_objects(data: bytes, file: Path) -> Iterator[Cells]:
+    entries = [entry for _, entry in objects(data.decode("utf-8"), file)]
+    names = list(dict.fromkeys(name for entry in entries for name in entry))
+    yield [str(name) for name in names]
+    for entry in entries:
+        yield [value_text(entry.get(name)) for name in names]
+
+
+# ---- parts of one table ----
+
+
+def _shards(path: Path, files: list[Path], options: Options) -> Corpus:
+    """Parquet or Arrow files with the same columns, as one table with a column of splits."""
+    splits = [_split(path, file) for file in files]
+    if options.corpus is not None:
+        if options.corpus not in splits:
+            raise DataError(f"{path}: no part {options.corpus!r}; there are {listed(set(splits))}")
+        files = [f for f, split in zip(files, splits, strict=True) if split == options.corpus]
+        splits = [options.corpus] * len(files)
+        options = replace(options, corpus=None)
+
+    def joined() -> Any:
+        tables = [_table(file) for file in files]
+        if len(set(splits)) > 1 and "split" not in tables[0].column_names:
+            tables = [
+                one.append_column("split", pa.array([split] * one.num_rows))
+                for one, split in zip(tables, splits, strict=True)
+            ]
+        return pa.concat_tables(tables, promote_options="permissive")
+
+    corpus = table_corpus(file_rows(path, joined), options)
+    note = f"{path.name}: one table in {len(files)} files: {', '.join(dict.fromkeys(splits))}"
+    return replace(corpus, notes=(*corpus.notes, note)) if len(files) > 1 else corpus
+
+
+def _table(file: Path) -> Any:
+    data = read_bytes(file)
+    try:
+        if data.startswith(b"PAR1"):
+            return pq.read_table(pa.BufferReader(data))
+        opened = pa.ipc.open_file if data.startswith(b"ARROW1") else pa.ipc.open_stream
+        return opened(pa.BufferReader(data)).read_all()
+    except pa.ArrowException as error:
+        raise DataError(f"{file}: damaged ({str(error).splitlines()[0]})") from None
+
+
+def _split(path: Path, file: Path) -> str:
+    """The split that a file is part of: train-00000-of-00002.parquet, train/data-00000.arrow."""
+    match = _SHARD.fullmatch(stem(file.name))
+    name = match["split"] if match else stem(file.name)
+    folder = file.parent.relative_to(path).name
+    return folder if name in ("data", "dataset", "part") and folder else name

@@ -1,0 +1,202 @@
+"""WebAnno TSV 3, as INCEpTION and WebAnno export it: a document per file, a token per line.
+
+    #FORMAT=WebAnno TSV 3.3
+    #T_SP=de.tudarmstadt.ukp.dkpro.core.api.ner.type.NamedEntity|identifier|value
+
+    #Text=Batavia is far.
+    1-1     0-7     Batavia     *       LOC
+
+A folder contains a file for each annotator, or a folder for each document with such files. The
+annotator is the name of the file, an item is a document. A question is a layer and its feature,
+`NamedEntity.value`: its answer is the set of values, and the spans are rationales. Relations and
+links between spans are not read.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from dissensus.corpus import Corpus
+from dissensus.errors import DataError
+from dissensus.readers.exports.file_names import documents_and_annotators
+from dissensus.readers.exports.responses import Response, check_options, responses_corpus
+from dissensus.readers.exports.spans import Span
+from dissensus.readers.files import head, read_utf8
+from dissensus.readers.options import Options
+
+TOOL = "WebAnno TSV"
+FORMAT = b"#FORMAT=WebAnno TSV 3"
+ENDINGS = (".tsv", ".txt")
+EMPTY = ("_", "")
+_STACKED = re.compile(r"(?<!\\)\|")
+_NUMBERED = re.compile(r"(.*?)(?<!\\)\[(\d+)\]$", re.DOTALL)
+_ESCAPED = re.compile(r"\\(.)")
+_PLACE = re.compile(r"(\d+)-(\d+)")
+
+
+def recognise(path: Path) -> bool:
+    """By the first line of the file, or of the folder's first file."""
+    files = _files(path)
+    return bool(files) and all(head(file, 64).startswith(FORMAT) for file in files[:3])
+
+
+def read(path: Path, options: Options) -> Corpus:
+    """Read the spans of every annotator."""
+    check_options(path, options, TOOL, plain="csv")
+    files = _files(path)
+    if not files:
+        raise DataError(f"{path}: no file of {TOOL}")
+    documents = {file: _document(file, options) for file in files}
+    named = documents_and_annotators({file: one.text for file, one in documents.items()})
+    responses = []
+    for file, document in documents.items():
+        item, annotator = named[file]
+        answers = {
+            question: list(dict.fromkeys(s.label for s in document.spans if s.question == question))
+            for question in document.questions
+        }
+        shown = {"text": document.text}
+        responses.append(Response(file.name, item, annotator, answers, shown, spans=document.spans))
+    used = _valued({(s.question, s.label) for one in responses for s in one.spans})
+    if not used:
+        raise DataError(f"{path}: no spans in {len(files)} files")
+    relations = {name for document in documents.values() for name in document.not_read}
+    notes = [f"not read: {', '.join(sorted(relations))}"] if relations else []
+    questions = dict.fromkeys(q for document in documents.values() for q in document.questions)
+    sets = {question: True for question in questions if question in used}
+    for one in responses:
+        one.spans = [span for span in one.spans if span.question in sets]
+        one.answers = {
+            question: values for question, values in one.answers.items() if question in sets
+        }
+    notes.append("an item is a document")
+    return responses_corpus(path, responses, sets, options, TOOL, notes, fields=["text"])
+
+
+def _valued(labels: set[tuple[str, str]]) -> set[str]:
+    """The questions with values; a feature that has none only if its layer has no other."""
+    used = {question for question, _ in labels}
+    valued = {question for question, label in labels if label != "*"}
+    layers = {question.partition(".")[0] for question in valued}
+    return {q for q in used if q in valued or q.partition(".")[0] not in layers}
+
+
+def _files(path: Path) -> list[Path]:
+    if path.is_file():
+        return [path] if path.suffix.lower() in ENDINGS else []
+    files = path.rglob("*") if path.is_dir() else ()
+    return sorted(
+        file
+        for file in files
+        if file.suffix.lower() in ENDINGS
+        and file.is_file()
+        and head(file, 64).startswith(FORMAT)
+        and not file.stem.startswith(("INITIAL_CAS", "CURATION_USER"))
+    )
+
+
+# ---- a document ----
+
+
+@dataclass
+class _Document:
+    text: str = ""
+    questions: list[str] = field(default_factory=list)
+    spans: list[Span] = field(default_factory=list)
+    not_read: set[str] = field(default_factory=set)
+
+
+@dataclass(frozen=True)
+class _Column:
+    question: str | None  # None: a relation or a link
+
+
+def _document(file: Path, options: Options) -> _Document:
+    lines = read_utf8(file, options.encoding).decode("utf-8").split("\n")
+    document = _Document()
+    columns = _columns(lines, document)
+    tokens: list[tuple[int, int, str]] = []
+    parts: dict[tuple[int, str, str], tuple[int, int]] = {}  # column, number, value -> ends
+    alone = 0
+    for number, line in enumerate(lines, start=1):
+        if not line.strip() or line.startswith("#"):
+            continue
+        fields = line.rstrip("\r").split("\t")
+        place = _PLACE.fullmatch(fields[1]) if len(fields) > 2 else None
+        if place is None:
+            raise DataError(f"{file}, line {number}: not a token of {TOOL}: {line[:40]!r}")
+        start, stop = int(place[1]), int(place[2])
+        if "." not in fields[0]:  # 1-2.1 is a part of a token, which is not one itself
+            tokens.append((start, stop, _ESCAPED.sub(r"\1", fields[2])))
+        for at, (column, cell) in enumerate(zip(columns, fields[3:], strict=False)):
+            if column.question is None or cell in EMPTY:
+                continue
+            for value in _STACKED.split(cell):
+                match = _NUMBERED.fullmatch(value)
+                alone += match is None
+                key = match[2] if match else f"alone {alone}"
+                label = _ESCAPED.sub(r"\1", match[1] if match else value)
+                if label in EMPTY:
+                    continue
+                known = parts.get((at, key, label), (start, stop))
+                parts[at, key, label] = (min(known[0], start), max(known[1], stop))
+    document.text, shift = _text(tokens)
+    for (at, _, label), (start, stop) in parts.items():
+        question = str(columns[at].question)
+        span = Span(question, (float(start - shift),), (float(stop - shift),), label)
+        document.spans.append(span)
+    return document
+
+
+def _columns(lines: list[str], document: _Document) -> list[_Column]:
+    """The columns of annotation, in the order of the header."""
+    columns: list[_Column] = []
+    for line in lines:
+        if line.startswith(("#T_RL=", "#T_CH=")):
+            name = _short(line.partition("=")[2].split("|")[0])
+            document.not_read.add(name)
+            width = max(len(line.rstrip("\r").split("|")) - 1, 1)
+            columns += [_Column(None)] * (width + line.startswith("#T_RL="))
+        elif line.startswith("#T_SP="):
+            layer, *features = line.rstrip("\r").partition("=")[2].split("|")
+            columns += _span_columns(_short(layer), features, document)
+        elif not line.startswith("#") and line.strip():
+            break
+    return columns
+
+
+def _span_columns(layer: str, features: list[str], document: _Document) -> list[_Column]:
+    columns = []
+    skip = False
+    for feature in features:
+        if feature.startswith("ROLE_"):  # a link: two columns, of which the second is the target
+            document.not_read.add(f"{layer} links")
+            columns += [_Column(None)]
+            skip = True
+            continue
+        if skip:
+            skip = False
+            columns += [_Column(None)]
+            continue
+        question = f"{layer}.{feature}" if feature else layer
+        document.questions.append(question)
+        columns.append(_Column(question))
+    return columns
+
+
+def _short(name: str) -> str:
+    return name.rpartition(".")[2]
+
+
+def _text(tokens: list[tuple[int, int, str]]) -> tuple[str, int]:
+    """The document as its tokens give it, spaces between them; and where it begins."""
+    if not tokens:
+        return "", 0
+    begin = tokens[0][0]
+    text = ""
+    for start, _, token in tokens:
+        gap = start - begin - len(text)
+        text += (" " * gap if gap > 0 else "") + token
+    return text, begin

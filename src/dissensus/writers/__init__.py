@@ -1,0 +1,1 @@
+"""Writers: Corpus -> files in the conventions of others; a format is a file."""

@@ -1,0 +1,132 @@
+"""Spreadsheets, and folders of tables, which are read the same way."""
+
+from __future__ import annotations
+
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from dissensus.errors import DataError
+from dissensus.readers import read
+from dissensus.writers.workbook import write_workbook
+from tests.readers.conftest import rows_of
+
+Sheets = dict[str, list[list[Any]]]
+
+
+def book(tmp_path: Path, sheets: Sheets) -> Path:
+    path = tmp_path / "labels.xlsx"
+    write_workbook(path, sheets)
+    return path
+
+
+def test_a_column_per_annotator_below_a_title(tmp_path: Path) -> None:
+    rows: list[list[Any]] = [
+        ["Our study"],
+        [],
+        ["item", "ann_1", "ann_2"],
+        ["t1", 1, 2],
+        ["t2", 2, 2],
+        ["t3", 1, 1],
+    ]
+    corpus = read(book(tmp_path, {"Sheet1": rows, "empty": []}))
+    assert rows_of(corpus, "answer")[:2] == [("t1", "ann_1", "1"), ("t1", "ann_2", "2")]
+    assert "labels.xlsx: Sheet1: the column names are in row 3" in corpus.notes
+
+
+def test_a_sheet_per_annotator(tmp_path: Path) -> None:
+    shown = [["text", "doc_id"], ["so good!", "d1"], ["oh no", "d2"]]
+    header = ["rude", "odd"]
+    sheets: Sheets = {
+        "Texts": shown,
+        "ann": [header, [1, 3], [2, 2]],
+        "bob": [header, [2, 3], [2, 1]],
+    }
+    corpus = read(book(tmp_path, sheets))
+    assert rows_of(corpus, "rude") == [
+        ("d1", "ann", "1"), ("d2", "ann", "2"), ("d1", "bob", "2"), ("d2", "bob", "2"),
+    ]  # fmt: skip
+    assert list(corpus.questions) == ["rude", "odd"]
+    assert corpus.text_of(0) == "so good!"
+    assert "labels.xlsx: an annotator in each sheet: ann, bob" in corpus.notes
+    sheets["bob"].append([1, 1])
+    with pytest.raises(DataError, match=r"different numbers of rows \(ann 2, bob 3\); name the"):
+        read(book(tmp_path, sheets))
+
+
+def test_sheets_with_their_own_items_are_joined_by_them(tmp_path: Path) -> None:
+    header = ["verb", "class"]
+    sheets: Sheets = {
+        "ann": [header, ["see", "state"], ["run", "event"], ["win", "event"]],
+        "bob": [header, ["win", "state"], ["see", "state"]],
+        "remarks": [["ask ann"]],
+    }
+    corpus = read(book(tmp_path, sheets))
+    assert rows_of(corpus, "class")[2:4] == [("win", "ann", "event"), ("win", "bob", "state")]
+    assert read(book(tmp_path, sheets), corpus="ann", answer="class", item="verb").n_items == 3
+
+
+def test_sheets_that_are_parts_of_one_table(tmp_path: Path) -> None:
+    header = ["item", "annotator", "answer"]
+    sheets: Sheets = {
+        "batch 1": [header, ["t1", "ann", "yes"]],
+        "batch 2": [header, ["t1", "bob", "no"]],
+    }
+    corpus = read(book(tmp_path, sheets))
+    assert rows_of(corpus, "answer") == [("t1", "ann", "yes"), ("t1", "bob", "no")]
+    assert "labels.xlsx: one table in 2 sheets: batch 1, batch 2" in corpus.notes
+
+
+def test_spreadsheets_that_cannot_be_read(tmp_path: Path) -> None:
+    path = tmp_path / "labels.xlsx"
+    path.write_bytes(b"\xd0\xcf\x11\xe0" + bytes(600))  # as Excel stores one with a password
+    with pytest.raises(DataError, match="protected by a password, or damaged; save a copy"):
+        read(path)
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as packed:
+        packed.writestr("xl/workbook.xml", bytes(100_000_000))
+    with pytest.raises(DataError, match=r"unpacks to 100 MB, \d+ times its size"):
+        read(path)
+    with zipfile.ZipFile(path, "w") as packed:
+        packed.writestr("../workbook.xml", "<x/>")
+    with pytest.raises(DataError, match=r"'../workbook.xml' is outside the zip's own folder"):
+        read(path)
+    with pytest.raises(DataError, match="no sheet contains a table"):
+        read(book(tmp_path, {"Sheet1": [], "Sheet2": []}))
+
+
+def folder(tmp_path: Path, **files: str) -> Path:
+    path = tmp_path / "study"
+    path.mkdir(exist_ok=True)
+    for name, text in files.items():
+        (path / name.replace("__", ".")).write_text(text)
+    return path
+
+
+def test_a_file_per_annotator_without_names(tmp_path: Path) -> None:
+    one = '"see","telic"\n"run","atelic"\n"win","telic"\n"eat","telic"\n'
+    two = '"win","atelic"\n"see","telic"\n"go","atelic"\n"do","atelic"\n'
+    corpus = read(folder(tmp_path, ann__csv=one, bob__csv=two, README__md="mine"))
+    assert rows_of(corpus, "column 2")[:2] == [("see", "ann", "telic"), ("run", "ann", "atelic")]
+    assert (corpus.n_items, corpus.n_annotators, corpus["column 2"].n_rows) == (6, 2, 8)
+
+
+def test_a_file_per_annotator_as_json_lines(tmp_path: Path) -> None:
+    one = '{"id": 1, "text": "a", "rude": 2}\n{"id": 2, "text": "b", "rude": 1}\n'
+    two = '{"id": 2, "text": "b", "rude": 3}\n{"id": 1, "text": "a", "rude": 2}\n'
+    corpus = read(folder(tmp_path, ann__jsonl=one, bob__jsonl=two))
+    assert rows_of(corpus, "rude")[1:3] == [("2", "ann", "1"), ("2", "bob", "3")]
+    assert corpus.text_of(1) == "b"
+
+
+def test_a_hugging_face_dataset(tmp_path: Path) -> None:
+    (tmp_path / "data").mkdir()
+    for split, item in (("train", "t1"), ("test", "t2")):
+        table = pa.table({"item": [item, item], "annotator": ["ann", "bob"], "label": [1, 0]})
+        pq.write_table(table, tmp_path / "data" / f"{split}-00000-of-00001.parquet")
+    corpus = read(tmp_path)
+    assert corpus.parts() == ["train", "test"] and corpus["label"].n_rows == 4
+    assert read(tmp_path, corpus="test").n_items == 1

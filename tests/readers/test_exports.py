@@ -1,0 +1,124 @@
+"""Real exports of annotation tools against what is known of each.
+
+The files are not part of this repository: DISSENSUS_EXPORTS names their folder, or it is the
+folder `exports` next to DISSENSUS_DATA.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dissensus import Corpus, read
+
+# path, options, {question of the truth: question of the corpus}; {}: the same names
+EXPORTS: list[tuple[str, dict[str, Any], dict[str, str]]] = [
+    ("doccano/unsc_speeches.jsonl", {}, {}),
+    ("folder_csv/telicity_no_header", {}, {"telicity": "column 2"}),
+    (
+        "google_forms/image_perception_repeated_headers.csv",
+        {},
+        {
+            "effort": "In your opinion, how much effort and skill went into creating this image?",
+            "share or like": "How likely would you be to share or like this image if you saw it on "
+            "a social media feed?",
+        },
+    ),
+    ("label_studio_csv/group_appeals.tsv", {}, {}),
+    ("label_studio_json/narratives_spans_taxonomy.json", {}, {"label": "label"}),
+    ("label_studio_json_min/patent_claims_pairs.json", {}, {}),
+    ("long_csv/figure_eight_relations.csv", {}, {}),
+    (
+        "mturk/stance_five_items_rejected.csv",
+        {},
+        {"stance (five per row, item = Input.articleCountN)": "stance"},
+    ),
+    ("peerannot/labelme/answers.json", {}, {"answer": "label"}),
+    ("potato/summaries_likert", {}, {}),
+    ("prodigy/choice_multiple.jsonl", {}, {"accept": "choice"}),
+    ("toloka/speech_transcriptions_free_text.tsv", {}, {}),
+    ("wide_tsv_soft/climate_stance_worker_slots.tsv", {}, {"stance": "answer"}),
+    ("xlsx/relations_workers_no_item_id.xlsx", {}, {}),
+    ("xlsx/summaries_sheet_per_annotator.xlsx", {}, {f"{d}_{s}": f"{d}_{s}" for d in (
+        "informativeness", "factualness", "fluency", "succinctness")
+        for s in ("nograph", "norl", "rl")}),
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def exports() -> Path:
+    named = os.environ.get("DISSENSUS_EXPORTS")
+    data = os.environ.get("DISSENSUS_DATA")
+    folder = Path(named) if named else Path(data).parent / "exports" if data else None
+    if folder is None or not folder.is_dir():
+        pytest.skip("needs DISSENSUS_EXPORTS, a folder of real exports")
+    return folder
+
+
+def truth_of(exports: Path, name: str) -> dict[str, Any]:
+    return json.loads((exports / f"{name}.truth.json").read_text(encoding="utf-8"))
+
+
+@pytest.mark.data
+@pytest.mark.parametrize(
+    ("name", "options", "names"), EXPORTS, ids=[name for name, _, _ in EXPORTS]
+)
+def test_an_export(
+    exports: Path, name: str, options: dict[str, Any], names: dict[str, str]
+) -> None:
+    truth = truth_of(exports, name)["questions"]
+    corpus = read(exports / name, **options)
+    for question, known in truth.items():
+        if not names or question in names:
+            check(corpus, names.get(question, question), known)
+
+
+def check(corpus: Corpus, question: str, known: dict[str, Any]) -> None:
+    """Items, annotators, answers and their values; answers of the empty set may be left out."""
+    answers = corpus[question]
+    values = answers.answers()
+    empty = sum(value == () for value in values)
+    n_empty_may = 0 if isinstance(known["left_out"], str) else sum(known["left_out"].values())
+    assert known["rows"] <= answers.n_rows <= known["rows"] + min(n_empty_may, empty), question
+    if answers.annotator is not None:
+        assert len(set(answers.annotator.tolist())) == known["annotators"], question
+    if not empty:
+        assert len(set(answers.item.tolist())) == known["items"], question
+    if isinstance(known["answers"], list):
+        seen = {m for v in values for m in (v if isinstance(v, tuple) else (as_text(v),))}
+        assert seen == set(known.get("single_answers") or map(str, known["answers"])), question
+    if "spans" in known:
+        assert corpus.rationales is not None
+        spans = corpus.rationales.question.to_pylist().count(question)
+        assert spans == known["spans"], question
+
+
+def as_text(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+@pytest.mark.data
+def test_spans_of_four_annotators(exports: Path) -> None:
+    corpus = read(exports / "inception_tsv" / "voc_events")
+    truth = truth_of(exports, "inception_tsv/voc_events")["questions"]
+    assert corpus.rationales is not None
+    assert (corpus.n_items, corpus.n_annotators) == (1, 4)
+    questions = corpus.rationales.question.to_pylist()
+    for question, known in truth.items():
+        assert questions.count(question) == known["rows"]
+    assert set(corpus["NamedEntity.value"].scale.values) == set(  # type: ignore[attr-defined]
+        truth["NamedEntity.value"]["answers"]
+    )
+
+
+@pytest.mark.data
+def test_a_taxonomy(exports: Path) -> None:
+    name = "label_studio_json/narratives_spans_taxonomy.json"
+    known = truth_of(exports, name)["questions"]["Category"]
+    paths = [path for answer in read(exports / name)["Category"].answers() for path in answer]
+    assert len(paths) == known["paths"]
+    assert {path.replace(" > ", " / ") for path in paths} == set(known["answers"])
