@@ -39,7 +39,10 @@ CorpusName = Annotated[
 Format = Annotated[
     str | None, _option(help="Format of FILE if it is not recognised, e.g. csv, long or wide.")
 ]
-Item = Annotated[str | None, _option(help="Column that identifies the item.")]
+Item = Annotated[
+    list[str] | None,
+    _option(help="Column that identifies the item; repeatable, if several do together."),
+]
 Annotator = Annotated[str | None, _option(help="Column that identifies the annotator.")]
 AnnotatorColumns = Annotated[
     str | None,
@@ -55,11 +58,15 @@ QuestionColumn = Annotated[
     str | None, _option(help="Column that names the question, if rows belong to several.")
 ]
 ScaleText = Annotated[
-    str | None,
+    list[str] | None,
     _option(
         help="Scale of the answers, e.g. nominal, nominal:no,yes, ordinal:low,mid,high or "
-        "interval:0:10."
+        "interval:0:10; with several questions, one each: label=nominal."
     ),
+]
+Missing = Annotated[
+    list[str] | None,
+    _option(help="Word that means that an answer is missing, e.g. - or N/A; repeatable."),
 ]
 Repeats = Annotated[
     str | None,
@@ -90,6 +97,7 @@ class Source:
     repeats: Repeats = None
     encoding: Encoding = None
     merge_variants: MergeVariants = False
+    missing: Missing = None
 
     def arguments(self) -> list[str]:
         """FILE and the options as the user typed them."""
@@ -125,6 +133,7 @@ class Source:
         options["question"] = options.pop("question_column")
         columns = options.pop("annotator_columns")
         options["annotators"] = columns and split_names(columns)
+        options["scale"] = scales_of(options["scale"] or [])
         options = {name: value for name, value in options.items() if value}
         try:
             corpus = datasets.read(self.file, **options)
@@ -135,6 +144,28 @@ class Source:
         for note in corpus.notes:
             say(note)
         return corpus
+
+
+def scales_of(texts: list[str]) -> str | dict[str, str] | None:
+    """The scale of all questions, or one by question, as `--scale` gives them.
+
+    Example:
+        >>> scales_of(["label=ordinal:ok,toxic", "rating=interval:1:5"])
+        {'label': 'ordinal:ok,toxic', 'rating': 'interval:1:5'}
+        >>> scales_of(["nominal:a=b,c"])
+        'nominal:a=b,c'
+    """
+    named = [text.split("=", 1) for text in texts if "=" in text.split(":", 1)[0]]
+    if not named:
+        if len(texts) > 1:
+            raise DataError(
+                f"--scale is given {len(texts)} times; name the question of each, as in "
+                f"--scale QUESTION={texts[0]}"
+            )
+        return texts[0] if texts else None
+    if len(named) < len(texts):
+        raise DataError("--scale: name the question of each scale, as in --scale label=nominal")
+    return {question.strip(): scale for question, scale in named}
 
 
 def reads_corpus(command: Callable[..., None]) -> Callable[..., None]:

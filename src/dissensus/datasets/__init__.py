@@ -102,7 +102,7 @@ def read(
     source: Any,
     *,
     format: str | None = None,
-    item: str | None = None,
+    item: str | Sequence[str] | None = None,
     annotator: str | None = None,
     annotators: str | Sequence[str] | None = None,
     answer: str | Sequence[str] | None = None,
@@ -115,6 +115,7 @@ def read(
     name: str | None = None,
     corpus: str | None = None,
     merge_variants: bool = False,
+    missing: str | Sequence[str] = (),
 ) -> Corpus:
     """Read annotations as a Corpus: from a file, a folder or a table in memory.
 
@@ -131,7 +132,8 @@ def read(
         format: a name in `dissensus.readers.READERS`, if the file is not recognised correctly; or
             the shape of a table: "long" (a row per answer), "wide" (a row per item, a column per
             annotator) or "votes" (a row per item, a column of counts per value).
-        item: the column that names the item; without one, each distinct content is an item.
+        item: the column that names the item, or the columns that name it together; without one,
+            each distinct content is an item.
         annotator: the column that names the annotator; without one, answers are anonymous.
         annotators: the columns of a wide table that contain the answers of one annotator each.
         answer: the column of answers; a list of columns is a list of questions; in a vote table,
@@ -152,6 +154,7 @@ def read(
         corpus: which corpus to read, if the source contains several.
         merge_variants: make one value of answers that differ only in case, outer space or the
             way to write a number.
+        missing: words that mean that an answer is missing, such as "-" or "N/A".
 
     Example:
         >>> import pyarrow as pa
@@ -173,6 +176,7 @@ def read(
         "encoding": encoding,
         "name": name,
         "merge_variants": merge_variants,
+        "missing": missing,
     }
     known = recognise(source) if isinstance(source, str | Path) else None
     if known is None:

@@ -59,7 +59,7 @@ def read(
     source: Any,
     *,
     format: str | None = None,
-    item: str | None = None,
+    item: str | Sequence[str] | None = None,
     annotator: str | None = None,
     annotators: str | Sequence[str] | None = None,
     answer: str | Sequence[str] | None = None,
@@ -72,6 +72,7 @@ def read(
     name: str | None = None,
     corpus: str | None = None,
     merge_variants: bool = False,
+    missing: str | Sequence[str] = (),
 ) -> Corpus:
     """Read a corpus from a file, a corpus folder or a table in memory.
 
@@ -82,7 +83,8 @@ def read(
         format: a name in `READERS`, if the file is not recognised correctly; or the shape of a
             table: "long" (a row per answer), "wide" (a row per item, a column per annotator) or
             "votes" (a row per item, a column of counts per value).
-        item: the column that names the item; without one, each distinct content is an item.
+        item: the column that names the item, or the columns that name it together; without one,
+            each distinct content is an item.
         annotator: the column that names the annotator; without one, answers are anonymous.
         annotators: the columns of a wide table that contain the answers of one annotator each.
         answer: the column of answers; several are a question each; in a vote table, the columns of
@@ -99,6 +101,7 @@ def read(
         corpus: which one, if the file contains several.
         merge_variants: make one value of answers that differ only in case, outer space or the
             way to write a number, in the most frequent spelling or the scale's own.
+        missing: words that mean that an answer is missing, such as "-" or "N/A".
 
     Example:
         >>> import pyarrow as pa
@@ -110,7 +113,8 @@ def read(
     """
     options = Options(
         format=format,
-        item=_name(item),
+        item=None if item is None else " + ".join(_names(item) or ()),
+        item_parts=_parts(item),
         annotator=_name(annotator),
         annotators=_names(annotators),
         answer=_names(answer),
@@ -123,6 +127,7 @@ def read(
         name=name,
         corpus=corpus,
         merge_variants=merge_variants,
+        missing=_names(missing) or (),
     )
     if format is not None and format not in (*READERS, *SHAPES):
         raise DataError(f"no format {format!r}; there are {', '.join((*READERS, *SHAPES))}")
@@ -153,6 +158,12 @@ def recognise(path: Path) -> str:
 
 def _name(column: Any) -> str | None:
     return None if column is None else str(column)
+
+
+def _parts(item: Any) -> tuple[str, ...]:
+    """The columns that name the item together, if there are several."""
+    names = _names(item) or ()
+    return names if len(names) > 1 else ()
 
 
 def _names(columns: Any) -> tuple[str, ...] | None:

@@ -65,6 +65,7 @@ def delimited_rows(path: Path, encoding: str | None, short_rows: bool = False) -
         name=path.name,
         place=lambda row: f"line {_line(data, delimiter, row + 1)}",
         folder=path.resolve().parent,
+        commas=delimiter == ";",
     )
 
 

@@ -20,6 +20,7 @@ class Options:
 
     format: str | None = None  # as the user named it: of the file, or "long" or "wide"
     item: str | None = None
+    item_parts: tuple[str, ...] = ()  # columns that name the item together, as `item`
     annotator: str | None = None
     annotators: tuple[str, ...] | None = None  # the columns of a wide table, one per annotator
     answer: tuple[str, ...] | None = None  # a question each, named after the column
@@ -32,6 +33,7 @@ class Options:
     name: str | None = None  # of the corpus
     corpus: str | None = None  # which one, if the source contains several
     merge_variants: bool = False
+    missing: tuple[str, ...] = ()  # further words for a missing answer
 
     @property
     def columns_named(self) -> dict[str, str | tuple[str, ...]]:

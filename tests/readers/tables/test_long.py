@@ -81,7 +81,7 @@ def test_other_columns_are_attributes_of_what_they_are_constant_in(write: Write)
     )
     assert {k: v.to_pylist() for k, v in corpus.item_attributes.items()} == {"lang": ["en", "de"]}
     assert {k: v.to_pylist() for k, v in corpus.annotator_attributes.items()} == {
-        "age": ["30", "40"]
+        "age": [30, 40]
     }
     answers = corpus["answer"]
     assert {k: v.to_pylist() for k, v in answers.extra.items()} == {"remark": ["x", None, "z"]}
@@ -99,7 +99,7 @@ def test_other_columns_are_attributes_of_what_they_are_constant_in(write: Write)
 
 def test_attributes_of_annotators_who_saw_different_items(write: Write) -> None:
     corpus = read(write("item,annotator,answer,age\nt1,a,x,30\nt2,a,y,30\nt3,b,x,41\n"))
-    assert corpus.annotator_attributes["age"].to_pylist() == ["30", "41"]
+    assert corpus.annotator_attributes["age"].to_pylist() == [30, 41]
 
 
 def test_without_items_each_text_is_one(write: Write) -> None:
@@ -578,13 +578,39 @@ def test_an_annotator_called_like_a_missing_value(write: Write) -> None:
     )
 
 
-def test_decimal_commas_are_noted(write: Write) -> None:
-    corpus = read(write("task;worker;label\nt1;ann;1,5\nt1;bob;2\nt2;ann;-0,25\n"))
-    assert corpus["label"].scale.kind == "nominal"
-    assert corpus.notes[1:] == (
-        "labels.csv: label: '-0,25', '1,5': read as names because of the comma; write a "
-        "decimal point (1.5) if these are numbers, or declare a multi-label scale if they are sets",
+@pytest.mark.parametrize(
+    ("lines", "scale", "kind"),
+    [
+        ("t1;ann;1,5\nt1;bob;2\nt2;ann;-0,25\n", None, "interval"),
+        ("t1|ann|1,5\nt1|bob|3,0\nt2|ann|2\n", None, "interval"),  # no set is written 3,0
+        ("t1|ann|1,5\nt1|bob|2\nt2|ann|2,3\n", None, "nominal"),
+        ("t1|ann|1,5\nt1|bob|2\nt2|ann|2,3\n", "interval", "interval"),
+    ],
+)
+def test_decimal_commas(write: Write, lines: str, scale: str | None, kind: str) -> None:
+    header = "task;worker;label\n".replace(";", lines[2])
+    corpus = read(write(header + lines), scale=scale)
+    assert corpus["label"].scale.kind == kind
+    numbers = "read as numbers with a decimal comma" in corpus.notes[1]
+    names = "(--scale interval) if these are numbers" in corpus.notes[1]
+    assert numbers == (kind == "interval") != names
+
+
+def test_words_that_may_mean_a_missing_answer(write: Write) -> None:
+    path = write(HEADER + "t1,ann,yes\nt1,bob,-\nt2,ann,no\nt2,bob,N/A\n")
+    assert read(path).notes[1] == (
+        "labels.csv: label: '-' (1), 'N/A' (1) read as answers; if they mean no answer, use "
+        "missing=['-', 'N/A'] (--missing - --missing N/A)"
     )
+    corpus = read(path, missing=["-", "n/a"])
+    assert corpus["label"].scale == Nominal(("no", "yes"))
+    assert corpus["label"].n_rows == 2
+
+
+def test_blank_rows_are_skipped_and_counted(write: Write) -> None:
+    corpus = read(write(HEADER + "t1,ann,yes\n,,\nt1,bob,no\n , ,\n"))
+    assert corpus["label"].n_rows == 2
+    assert corpus.notes[-1] == "labels.csv: 2 blank rows skipped, the first in line 3"
 
 
 REPEATED = HEADER + "t1,ann,yes\nt1,ann,no\nt2,ann,no\n"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -31,6 +32,7 @@ from dissensus.scales import (
 
 MISSING = frozenset(("nan", "<na>", "null"))  # as programs write a missing value
 _COMMA = re.compile(r"[+-]?\d+,\d+")  # 1,5 for 1.5, as in much of Europe
+SUSPECTED = frozenset("na n/a n.a. missing unanswered skipped skip #n/a #ref!".split())
 MISSING_AMONG_NUMBERS = frozenset(("na", "n/a", "none"))  # values like any other among words
 
 
@@ -71,10 +73,13 @@ def answers_of(
     if declared is None and column in rows.orders:
         declared = Ordinal(rows.orders[column])
     values, is_set = cell_values(rows, column, question, counts, declared)
+    values, comma_notes = (values, ()) if is_set else _decimal_points(values, declared, rows)
     missing = np.zeros(len(values), dtype=bool)
     if not is_set:
-        missing = _missing(values, counts, declared, gold)
+        missing = _missing(values, counts, declared, gold) | _named_missing(values, options)
     notes = _missing_notes(values, counts, missing)
+    if not is_set and declared is None and not gold:
+        notes += _suspects(values, np.where(missing, 0, counts))
     counts[missing] = 0
     used = np.flatnonzero(counts)
     if not len(used):
@@ -93,9 +98,34 @@ def answers_of(
     lookup = np.zeros(len(values), dtype=stored.dtype)
     lookup[used] = stored
     answered = np.r_[counts > 0, False][codes]
-    notes += _notes(values, counts, groups, declared, scale, options)
+    notes += comma_notes + _notes(values, counts, groups, declared, scale, options)
     notes += _stray(texts, declared, scale)
     return Answers(chosen[answered], lookup[codes[answered]], scale, chosen[~answered], notes)
+
+
+def _decimal_points(
+    values: list[str], declared: Scale | str | None, rows: Rows
+) -> tuple[list[str], tuple[str, ...]]:
+    """Numbers with a decimal comma with a point instead, and a note; others as they are.
+
+    "1,5" may be a set of two values. So it is a number only on an interval scale, in a table whose
+    delimiter is no comma, or if it cannot be a set: "0,25", "3,0".
+    """
+    commas = [value for value in values if _COMMA.fullmatch(value.strip())]
+    others = [value for value in values if not _COMMA.fullmatch(value.strip())]
+    others = [value for value in others if value.strip().casefold() not in MISSING]
+    if not commas or (others and as_numbers(others) is None) or any("." in one for one in others):
+        return values, ()
+    if not (_is_numeric(declared) or (declared is None and (rows.commas or _no_sets(commas)))):
+        return values, ()
+    points = [v.replace(",", ".") if _COMMA.fullmatch(v.strip()) else v for v in values]
+    return points, (f"{listed(commas, 3)}: read as numbers with a decimal comma",)
+
+
+def _no_sets(texts: list[str]) -> bool:
+    """Whether some of these pairs of numbers are in no order, as no set is written."""
+    pairs = [text.strip().lstrip("+-").split(",") for text in texts]
+    return any(len(second) > 1 or int(first) >= int(second) for first, second in pairs)
 
 
 def declared_scale(question: str, options: Options) -> Scale | str | None:
@@ -154,6 +184,29 @@ def _missing_notes(values: list[str], counts: np.ndarray, missing: np.ndarray) -
     return (f"{', '.join(words)} read as no answer",) if words else ()
 
 
+def _named_missing(values: list[str], options: Options) -> np.ndarray:
+    """Which values the user named as missing answers, in any case."""
+    words = {word.strip().casefold() for word in options.missing}
+    return np.array([value.strip().casefold() in words for value in values], dtype=bool)
+
+
+def _suspects(values: list[str], counts: np.ndarray) -> tuple[str, ...]:
+    """A note about answers that may stand for a missing one."""
+    codes = [
+        code
+        for code in np.flatnonzero(counts).tolist()
+        if values[code].strip().casefold() in SUSPECTED
+        or not any(map(str.isalnum, values[code]))
+        and values[code].strip() not in ("+", "=")
+    ]
+    if not codes or len(codes) == np.count_nonzero(counts):
+        return ()
+    words = [values[code].strip() for code in codes]
+    shown = ", ".join(f"{values[code]!r} ({counts[code]})" for code in codes[:5])
+    option = " ".join(f"--missing {shlex.quote(word)}" for word in words)
+    return (f"{shown} read as answers; if they mean no answer, use missing={words!r} ({option})",)
+
+
 def _is_numeric(declared: Scale | str | None) -> bool:
     """Whether a declared scale is an interval."""
     if isinstance(declared, str):
@@ -198,8 +251,9 @@ def _stray(texts: list[str], declared: Scale | str | None, scale: Scale) -> tupl
     strange = sorted({text for text in texts if as_numbers([text]) is None})
     if strange and all(_COMMA.fullmatch(text.strip()) for text in strange):
         return (
-            f"{listed(strange, 3)}: read as names because of the comma; write a decimal point "
-            "(1.5) if these are numbers, or declare a multi-label scale if they are sets",
+            f'{listed(strange, 3)}: read as names because of the comma; use scale="interval" '
+            '(--scale interval) if these are numbers, or scale="multi-label" (--scale '
+            "multi-label) if they are sets",
         )
     if not strange or 2 * len(strange) >= len(set(texts)) - 1:
         return ()

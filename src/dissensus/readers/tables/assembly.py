@@ -56,7 +56,9 @@ def assemble(rows: Rows, roles: ColumnRoles, options: Options) -> Assembled:
         contents=contents,
         item_attributes={name: _usual_of(rows, name, items) for name in others["item"]},
         annotator_attributes={
-            name: _usual_of(rows, name, annotators) for name in others["annotator"] if annotators
+            name: _as_numbers(_usual_of(rows, name, annotators))
+            for name in others["annotator"]
+            if annotators
         },
         gold=gold,
         splits={"official": _usual_of(rows, roles.split, items)} if roles.split else {},
@@ -282,6 +284,20 @@ def _usual_of(rows: Rows, name: str, groups: Column) -> Any:
     """The most frequent cell of each group, as Arrow strings, null where it is blank."""
     codes = usual_codes(rows.columns[name], groups)
     return rows.columns[name].values.take(pa.array(codes, mask=codes < 0))
+
+
+def _as_numbers(cells: Any) -> Any:
+    """Arrow strings as numbers, if each is spelled as a number is: not "007", not "1e3"."""
+    texts = [text for text in cells.to_pylist() if text is not None]
+    for kind in (pa.int64(), pa.float64()):
+        try:
+            numbers = cells.cast(kind)
+        except pa.ArrowInvalid:
+            continue
+        same = numbers.cast(pa.string()).to_pylist()
+        if texts and [one for one in same if one is not None] == texts:
+            return numbers
+    return cells
 
 
 def short_text(value: Any, most: int = 40) -> str:

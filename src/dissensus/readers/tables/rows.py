@@ -126,6 +126,7 @@ class Rows:
     folder: Path = field(default_factory=Path.cwd)  # relative media paths begin here
     sets: frozenset[str] = frozenset()  # columns of JSON lists, which are sets of values
     orders: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # of columns' own values
+    commas: bool = False  # whether the delimiter is no comma, so that 1,5 is likely a number
     unnamed: int = 0  # columns without a name, left out
     index: Column | None = None  # the first of them, where the table begins with it
 
