@@ -80,9 +80,7 @@ def test_other_columns_are_attributes_of_what_they_are_constant_in(write: Write)
         )
     )
     assert {k: v.to_pylist() for k, v in corpus.item_attributes.items()} == {"lang": ["en", "de"]}
-    assert {k: v.to_pylist() for k, v in corpus.annotator_attributes.items()} == {
-        "age": [30, 40]
-    }
+    assert {k: v.to_pylist() for k, v in corpus.annotator_attributes.items()} == {"age": [30, 40]}
     answers = corpus["answer"]
     assert {k: v.to_pylist() for k, v in answers.extra.items()} == {"remark": ["x", None, "z"]}
     assert answers.seconds is not None
@@ -228,15 +226,12 @@ def test_media_are_files_beside_the_table(write: Write, tmp_path: Path) -> None:
 
 
 def test_missing_media_files(write: Write, tmp_path: Path) -> None:
-    """Some are said, so that what needs no media goes on; all of them are no media."""
+    """They are said, so that what needs no media goes on."""
     path = write("image,annotator,answer\na.png,x,1\nb.png,x,1\n")
-    message = (
-        f"{path}, line 2: image 'a.png' is not a file in {tmp_path}, nor is any other; "
-        "put them there, or, if 'image' contains names only, use item='image' (--item image)"
-    )
-    with pytest.raises(DataError, match=refused(message)):
-        read(path)
-    assert list(read(path, item="image").items) == ["a.png", "b.png"]
+    assert (
+        f"labels.csv: 2 of 2 image files missing, the first: {tmp_path / 'a.png'}; put them there "
+        "before a command reads them"
+    ) in read(path).notes
     (tmp_path / "a.png").write_bytes(b"")
     assert (
         f"labels.csv: 1 of 2 image files missing, the first: {tmp_path / 'b.png'}; commands that "

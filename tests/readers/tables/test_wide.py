@@ -102,10 +102,13 @@ def test_columns_that_may_be_questions_are_not_read_as_annotators(
     write: Write, header: str
 ) -> None:
     path = write(f"{header}\n1,1,2,1\n2,2,1,2\n")
-    names = ", ".join(map(repr, header.split(",")))
+    names = [name for name in header.split(",") if name != "id"]
+    file = f"dissensus describe {path}"
+    answers = " ".join(f"--answer {name}" for name in names)
     message = (
-        f"{path}: no column of answers recognised in {names}; name it (answer=, --answer), "
-        'or use format="wide" (--format wide) if every annotator has a column'
+        f"{path}: no column of answers recognised: {', '.join(map(repr, names))} have the same "
+        f"values, but may be annotators or questions; use {file} --annotator-columns "
+        f"{','.join(names)} if each is an annotator, {file} {answers} if each is a question"
     )
     with pytest.raises(DataError, match=refused(message)):
         read(path)
@@ -131,6 +134,52 @@ def test_answers_from_many_values_are_no_small_set(write: Write) -> None:
         read(write("id,17,23\n" + table))
     corpus = read(write("id,rater_1,rater_2\n" + table))  # named plainly enough
     assert isinstance(corpus["answer"].scale, Interval)
+
+
+def test_answers_from_many_values_in_many_cells(write: Write) -> None:
+    draw = np.random.default_rng(0)
+    names = [f"politician {n}" for n in range(30)]
+    cells = [",".join(draw.choice(names, 2)) for _ in range(300)]
+    lines = [f"i{n},{cell.replace(',', ',,' if n % 2 else ',')}" for n, cell in enumerate(cells)]
+    lines = [line if n % 2 else line + "," for n, line in enumerate(lines)]
+    corpus = read(write("\n".join(["uuid,7107,17607,20479", *lines])))
+    assert (corpus.n_annotators, corpus["answer"].n_rows) == (3, 600)
+
+
+@pytest.mark.parametrize("sign", ["gaps", "majority"])
+def test_annotators_of_any_name(write: Write, sign: str) -> None:
+    draw = np.random.default_rng(0)
+    truth = draw.integers(0, 3, 60)
+    names = ["alice", "bob", "carol", "dave"]
+    words = np.array(["calm", "glad", "sad"])
+    right = draw.random((60, 4)) < 0.7
+    cells = words[np.where(right, truth[:, None], draw.integers(0, 3, (60, 4)))].astype(object)
+    header = [*names]
+    if sign == "gaps":
+        cells[np.arange(60), draw.integers(0, 4, 60)] = ""
+    else:
+        most = [max(sorted(set(row)), key=list(row).count) for row in cells]
+        cells, header = np.c_[cells, most], [*names, "result"]
+    lines = [",".join([f"i{n}", *row]) for n, row in enumerate(cells)]
+    corpus = read(write("\n".join([",".join(["id", *header]), *lines])))
+    assert list(corpus.annotators) == names
+    assert list(corpus.item_attributes) == (["result"] if sign == "majority" else [])
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        "label_ann1,label_ann2,rating_ann1,rating_ann2",
+        "ann1_label,ann2_label,ann1_rating,ann2_rating",
+        "label 1,label 2,rating 1,rating 2",
+    ],
+)
+def test_two_questions_in_columns(write: Write, header: str) -> None:
+    corpus = read(write(f"id,text,{header}\nt1,so,yes,no,1,5\nt2,ho,no,,3,2\n"))
+    assert corpus["label"].answers() == ["yes", "no", "no"]
+    assert corpus["rating"].answers() == ["1", "5", "3", "2"]
+    assert corpus.n_annotators == 2
+    assert "questions = label (nominal: no, yes), rating (ordinal: 1, 2, 3, 5)" in corpus.notes[0]
 
 
 def test_numbered_columns_with_gaps_are_annotators() -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+import numpy as np
 import pyarrow.compute as pc
 
 from dissensus.errors import DataError, listed
@@ -26,11 +27,14 @@ from dissensus.readers.tables.column_names import (
 from dissensus.readers.tables.rows import Rows
 from dissensus.scales import as_numbers
 
-SMALL = 20  # most distinct answers, if the names of the columns are not clear
+SMALL = 20  # so few distinct answers are values of a scale, whatever their share
+SHARE = 0.1  # of the filled cells: so many distinct answers are values of a scale, too
+SHARED = 0.9  # of a column's filled cells: so many have an answer of another annotator
 MANY = 6  # so many columns numbered from 0 or 1 are annotators, even without a blank cell
 
 _WORDS = sorted({word.removesuffix("id").removesuffix("name") for word in NAMES["annotator"]})
-_ANNOTATOR = "|".join([*_WORDS, "ann", "anno", "human", "turker", "subject", "student"])
+ANNOTATOR_WORDS = "|".join([*_WORDS, "ann", "anno", "human", "turker", "subject", "student"])
+_ANNOTATOR = ANNOTATOR_WORDS
 _ANSWER = "label|answer|rating|annotation|judgment|judgement|vote"
 _SURE = re.compile(rf"({_ANSWER})?({_ANNOTATOR})(id)?\d+({_ANSWER})?")  # ann_1, worker851_label
 _SLOT = re.compile(rf"({_ANSWER})({_ANNOTATOR})?\d+|({_ANNOTATOR})\d+({_ANSWER})")  # label_1
@@ -143,7 +147,7 @@ def _likely(rows: Rows, free: list[str]) -> tuple[str, ...] | None:
     likely = [name for name in free if _LIKELY.fullmatch(plain(name)) or _ADDRESS.fullmatch(name)]
     values = set().union(*(_values(rows, name) for name in likely))
     alike = all(_shares(rows, name, likely) for name in likely if _values(rows, name))
-    if len(likely) < 2 or not alike or len(values) > SMALL:
+    if len(likely) < 2 or not alike or not _is_scale(rows, likely, values):
         return None
     gaps = sum(rows.columns[name].first_blank is not None for name in likely)
     if (
@@ -154,6 +158,86 @@ def _likely(rows: Rows, free: list[str]) -> tuple[str, ...] | None:
     ):
         return None  # "0,1,2" may be the header of a long table without column names
     return tuple(likely)
+
+
+def _is_scale(rows: Rows, names: list[str], values: set[str]) -> bool:
+    """Whether columns have few values, or few for so many cells, most of them in common."""
+    if len(values) <= SMALL:
+        return True
+    n_filled = sum(int((rows.columns[name].codes >= 0).sum()) for name in names)
+    return len(values) <= SHARE * n_filled and all(_in_common(rows, one, names) for one in names)
+
+
+def _in_common(rows: Rows, name: str, others: list[str]) -> bool:
+    """Whether most cells of a column have a value that another of these columns has, too."""
+    column = rows.columns[name]
+    elsewhere = set().union(*(_values(rows, other) for other in others if other != name))
+    shared = np.array([value.strip() in elsewhere for value in column.values.to_pylist()] + [False])
+    filled = column.codes >= 0
+    return not filled.any() or float(shared[column.codes[filled]].mean()) >= SHARED
+
+
+def columns_alike(rows: Rows, options: Options) -> tuple[tuple[str, ...], bool]:
+    """Columns with the same values, which may be annotators or questions; whether they are surely
+    annotators.
+
+    They are if another column is always their majority, or if every row has the same number of
+    answers, by a part of the columns.
+    """
+    known = {name for role in _OTHER_ROLES for name in candidates(role, rows)} | _named(options)
+    free = [name for name in rows.columns if name not in known and plain(name) not in PAIR]
+    free = [name for name in free if not rows.columns[name].is_bytes and _values(rows, name)]
+    derived = [name for name in free if is_derived(name)]
+    groups = [[one, *_alike(rows, one, free)] for one in free if one not in derived]
+    group = max(groups, key=len, default=[])
+    group = [name for name in rows.columns if name in group and name not in derived]
+    if len(group) < 2 or not _is_scale(
+        rows, group, set().union(*(_values(rows, n) for n in group))
+    ):
+        return (), False
+    majority = _majority_of(rows, group)
+    if majority is not None:
+        return tuple(name for name in group if name != majority), True
+    filled = np.sum([rows.columns[name].codes >= 0 for name in group], axis=0)
+    counts = np.bincount(filled)
+    part = 2 <= counts.argmax() < len(group) and counts.max() >= SHARED * rows.n_rows
+    return tuple(group), bool(part and rows.n_rows >= MANY)
+
+
+def _alike(rows: Rows, name: str, others: list[str]) -> list[str]:
+    """The columns that have most of their values in common with this one."""
+    own = _values(rows, name)
+    return [
+        other
+        for other in others
+        if other != name
+        and 2 * len(own & _values(rows, other)) > max(len(own), len(_values(rows, other)))
+    ]
+
+
+def _majority_of(rows: Rows, group: list[str]) -> str | None:
+    """The column that is the majority of the others in every row that has one."""
+    if len(group) < 4 or rows.n_rows < SMALL:
+        return None
+    words = np.array([np.array([*c.values.to_pylist(), ""], dtype=object)[c.codes]
+                      for c in (rows.columns[name] for name in group)])  # fmt: skip
+    agreeing = []
+    for n in range(len(group)):
+        others = np.delete(words, n, axis=0)
+        most, clear = _most_frequent(others)
+        same = words[n][clear] == most[clear]
+        agreeing.append(float(same.mean()) if len(same) else 0.0)
+    best = int(np.argmax(agreeing))
+    second = sorted(agreeing)[-2]
+    return group[best] if agreeing[best] >= 0.99 and second < 0.97 else None
+
+
+def _most_frequent(words: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The value that more than half of the filled cells of a row have, and whether there is one."""
+    values = [value for value in np.unique(words.astype(str)) if value]
+    counts = np.array([(words == value).sum(axis=0) for value in values])
+    most = np.array(values, dtype=object)[counts.argmax(axis=0)]
+    return most, counts.max(axis=0) * 2 > (words != "").sum(axis=0)
 
 
 def _is_numbered(names: list[str]) -> bool:

@@ -231,22 +231,14 @@ def _contents(rows: Rows, column: str, items: Column) -> tuple[Contents, np.ndar
         if kind == "text" and cells.is_bytes:
             raise DataError(f"{rows.path}: column {column!r} contains bytes, not texts")
         return Contents(kind, cells.values), codes
-    contents, code = Contents.distinct(kind, _files(rows, column, kind))
+    contents, code = Contents.distinct(kind, _files(rows, column))
     return contents, np.r_[code, -1][codes]
 
 
-def _files(rows: Rows, column: str, kind: str) -> list[str]:
-    """The files that a column names, as absolute paths; at least one of them exists."""
-    cells = rows.columns[column]
-    written = cells.values.to_pylist()
+def _files(rows: Rows, column: str) -> list[str]:
+    """The files that a column names, as absolute paths; they may be missing."""
+    written = rows.columns[column].values.to_pylist()
     paths = [os.path.join(rows.folder, path.strip()) for path in written]
-    if paths and not any(map(os.path.isfile, paths)):
-        row = int((cells.codes == 0).argmax())
-        raise DataError(
-            f"{rows.at(row)}: {kind} {written[0]!r} is not a file in {rows.folder}, nor is any "
-            f"other; put them there, or, if {column!r} contains names only, use item={column!r} "
-            f"(--item {column})"
-        )
     return paths
 
 

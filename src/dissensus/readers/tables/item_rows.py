@@ -33,7 +33,7 @@ def item_roles(
 
     gold = options.gold or first_named("gold", rows, taken, fits)
     split = first_named("split", rows, {*taken, gold}, fits)
-    answer, new, numbered = (_free_name(name, rows.columns) for name in ("answer", added, "item"))
+    answer, new, numbered = (free_name(name, rows.columns) for name in ("answer", added, "item"))
     roles = ColumnRoles(
         item or numbered,
         new if added == "annotator" else None,
@@ -108,7 +108,7 @@ def _names_items(rows: Rows, name: str) -> bool:
     return len(column.values) > 1 or rows.n_rows == 1
 
 
-def _free_name(name: str, taken: Iterable[str]) -> str:
+def free_name(name: str, taken: Iterable[str]) -> str:
     """A name that no column has."""
     while name in taken:
         name += "_"

@@ -122,10 +122,15 @@ def wide_notes(
     rows: Rows, roles: ColumnRoles, assembled: Assembled, annotators: Sequence[str]
 ) -> list[str]:
     """What was recognised in a wide table, and what is to be known about it."""
-    scale = described(assembled.corpus.questions[roles.answer[0]].scale)
+    scales = [described(assembled.corpus[name].scale) for name in roles.answer]
     names = ", ".join(annotators[:MOST_NAMES])
     more = f", ... ({len(annotators)} in total)" if len(annotators) > MOST_NAMES else ""
-    parts = [_item_part(rows, roles), f"annotators = {names}{more} ({scale})"]
+    parts = [_item_part(rows, roles), f"annotators = {names}{more}"]
+    if len(scales) == 1:
+        parts[-1] += f" ({scales[0]})"
+    else:
+        each = zip(roles.answer, scales, strict=True)
+        parts.append(f"questions = {', '.join(f'{name} ({scale})' for name, scale in each)}")
     others = [name for names in assembled.others.values() for name in names]
     derived = [name for name in others if is_derived(name)]
     also = [name for name in others if name not in derived]
@@ -215,9 +220,12 @@ def _missing_files(contents: Contents) -> list[str]:
     missing = [path for path in contents.values.to_pylist() if not os.path.isfile(path)]
     if not missing:
         return []
+    advice = "commands that read them need --skip-bad"
+    if len(missing) == len(contents):
+        advice = "put them there before a command reads them"
     return [
         f"{len(missing)} of {counted(len(contents), f'{contents.kind} file')} missing, the first: "
-        f"{missing[0]}; commands that read them need --skip-bad"
+        f"{missing[0]}; {advice}"
     ]
 
 

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import replace
 
 import numpy as np
 
 from dissensus.corpus import Corpus
-from dissensus.errors import DataError, counted
+from dissensus.errors import DataError, NoAnswersError, counted, listed
 from dissensus.readers.options import Options
-from dissensus.readers.tables.annotator_columns import find_annotators
+from dissensus.readers.tables.annotator_columns import columns_alike, find_annotators
 from dissensus.readers.tables.assignments import take_rows, with_left_out, without_rejected
 from dissensus.readers.tables.long import long_table
+from dissensus.readers.tables.question_columns import find_grid
 from dissensus.readers.tables.rows import Rows
-from dissensus.readers.tables.structure import with_joined
+from dissensus.readers.tables.structure import UnclearRolesError, with_joined
 from dissensus.readers.tables.vote_columns import find_votes
 from dissensus.readers.tables.votes import votes_table
-from dissensus.readers.tables.wide import wide_table
+from dissensus.readers.tables.wide import grid_table, wide_table
 
 SHAPES = ("long", "wide", "votes")  # what the rows are, in whatever format they are written
 
@@ -30,16 +32,44 @@ def table_corpus(rows: Rows, options: Options) -> Corpus:
     if options.item_parts:
         rows = with_joined(rows, options.item_parts)
     rows, left = without_rejected(rows)
-    votes = find_votes(rows, options)
-    annotators = None if votes else find_annotators(rows, options)
-    if votes is not None:
+    grid = find_grid(rows, options)
+    votes = None if grid else find_votes(rows, options)
+    annotators = None if votes or grid else find_annotators(rows, options)
+    if grid is not None:
+        corpus = grid_table(rows, grid, options)
+    elif votes is not None:
         corpus = votes_table(rows, votes, options)
     elif annotators is not None:
         corpus = wide_table(rows, annotators, options)
     else:
-        corpus = long_table(rows, options)
+        corpus = _long_or_wide(rows, options)
     corpus = replace(corpus, notes=(*corpus.notes, *notes)) if notes else corpus
     return with_left_out(corpus, left, rows.name)
+
+
+def _long_or_wide(rows: Rows, options: Options) -> Corpus:
+    """A long table; if it has no answers, a wide one whose annotators have any name."""
+    try:
+        return long_table(rows, options)
+    except UnclearRolesError:
+        raise
+    except NoAnswersError:
+        names = (options.annotator, options.annotators, options.answer, options.question)
+        if options.format is not None or any(part is not None for part in names):
+            raise
+        columns, surely = columns_alike(rows, options)
+        if not columns:
+            raise
+    if surely:
+        return wide_table(rows, columns, options)
+    file = shlex.join(["dissensus", "describe", rows.path])
+    questions = shlex.join(part for name in columns for part in ("--answer", name))
+    raise NoAnswersError(
+        f"{rows.path}: no column of answers recognised: {listed(columns)} have the same values, "
+        "but may be annotators or questions; "
+        f"use {file} --annotator-columns {shlex.quote(','.join(columns))} if each is an annotator, "
+        f"{file} {questions} if each is a question"
+    )
 
 
 def without_blank_rows(rows: Rows) -> tuple[Rows, list[str]]:

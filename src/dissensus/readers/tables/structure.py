@@ -37,6 +37,10 @@ from dissensus.readers.tables.rows import Column, Rows
 BY_NAME = "by its name"
 
 
+class UnclearRolesError(NoAnswersError):
+    """A long table whose items and annotators are recognised, but not its answers."""
+
+
 def find_roles(rows: Rows, options: Options) -> tuple[Rows, ColumnRoles]:
     """The roles of the columns of a long table, and the table, where two columns that name the item
     together are joined to one."""
@@ -60,7 +64,8 @@ def find_roles(rows: Rows, options: Options) -> tuple[Rows, ColumnRoles]:
     if isinstance(key, Key):
         return _structured(rows, options, key, answer, shown)
     if not answer and options.answer is None:
-        raise NoAnswersError(_refusal(rows, key))
+        error = NoAnswersError if key is None else UnclearRolesError
+        raise error(_refusal(rows, key))
     return rows, named_roles(rows, options, item, annotator, answer, shown)
 
 
@@ -129,7 +134,7 @@ def _structured(
             likely = [name for name in likely if plain(name) in NAMES["answer"]]
         answer = tuple(name for name in rows.columns if name in {*answer, *likely})
     if not answer:
-        raise NoAnswersError(_refusal(rows, key))
+        raise UnclearRolesError(_refusal(rows, key))
     if len(key.item) > 1:
         rows = with_joined(rows, key.item)
     item = joined_name(key.item)

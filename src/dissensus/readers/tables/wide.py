@@ -4,13 +4,24 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
+import pyarrow as pa
+
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError
 from dissensus.readers.options import Options
 from dissensus.readers.tables.assembly import assemble
+from dissensus.readers.tables.column_names import plain
 from dissensus.readers.tables.column_roles import ColumnRoles
-from dissensus.readers.tables.item_rows import cells_of, item_roles, repeated, spread
+from dissensus.readers.tables.item_rows import (
+    cells_of,
+    free_name,
+    item_roles,
+    repeated,
+    spread,
+)
 from dissensus.readers.tables.notes import wide_notes, with_notes
+from dissensus.readers.tables.question_columns import Grid
 from dissensus.readers.tables.rows import Column, Rows
 
 
@@ -26,6 +37,41 @@ def wide_table(rows: Rows, annotators: tuple[str, ...], options: Options) -> Cor
     left_out = tuple(row for row in assembled.corpus.left_out if row.reason != "no answer")
     assembled = replace(assembled, corpus=replace(assembled.corpus, left_out=left_out))
     return with_notes(assembled.corpus, rows, wide_notes(rows, roles, assembled, annotators))
+
+
+def grid_table(rows: Rows, grid: Grid, options: Options) -> Corpus:
+    """Turn a table with a column per question and annotator into a corpus."""
+    used = [column for columns in grid.values() for column in columns.values()]
+    _check_columns(rows, tuple(used), options)
+    roles, items = item_roles(rows, options, set(used), added="annotator")
+    annotators = tuple(dict.fromkeys(name for columns in grid.values() for name in columns))
+    others = {name: column for name, column in rows.columns.items() if name not in used}
+    table = spread(replace(rows, columns=others), annotators, items, roles)
+    blank = Column(pa.array([], pa.string()), np.full(rows.n_rows, -1))
+    answers = {
+        free_name(question, table.columns): cells_of(
+            [rows.columns[columns[name]] if name in columns else blank for name in annotators]
+        )
+        for question, columns in grid.items()
+    }
+    table = replace(
+        table,
+        columns={
+            **table.columns,
+            str(roles.annotator): repeated(annotators, rows.n_rows),
+            **answers,
+        },
+    )
+    gold = {q: name for q in answers for name in table.columns if plain(name) in _gold_names(q)}
+    roles = replace(roles, answer=tuple(answers), gold=gold)
+    assembled = assemble(table, roles, options)
+    left_out = tuple(row for row in assembled.corpus.left_out if row.reason != "no answer")
+    assembled = replace(assembled, corpus=replace(assembled.corpus, left_out=left_out))
+    return with_notes(assembled.corpus, rows, wide_notes(rows, roles, assembled, annotators))
+
+
+def _gold_names(question: str) -> tuple[str, str]:
+    return "gold" + plain(question), plain(question) + "gold"
 
 
 def _long_form(rows: Rows, annotators: tuple[str, ...], items: Column, roles: ColumnRoles) -> Rows:
