@@ -239,7 +239,7 @@ def test_several_items_in_a_row(write: Write) -> None:
         ("c", "W1", "fear"),
         ("d", "W1", "fear"),
     ]
-    assert corpus.annotator_attributes["age"].to_pylist() == ["30", "40"]
+    assert corpus.annotator_attributes["age"].to_pylist() == [30, 40]
     lines[2][3] = "a"  # one worker saw a text in two HITs
     assert list(turk(write, names, *lines).items) == ["H1-1", "H1-2", "H2-1", "H2-2"]
     short = write("HITId,WorkerId,Input.text,Answer.mood,Approve,Reject\nH1,W1,a,joy\n", "b.csv")

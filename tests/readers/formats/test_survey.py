@@ -18,7 +18,7 @@ def test_names_that_are_repeated(write: Write) -> None:
         ("2", "a@x", "3"),
     ]
     assert corpus["How odd?"].n_rows == 4
-    assert corpus.annotator_attributes["Age"].to_pylist() == ["30", "40"]
+    assert corpus.annotator_attributes["Age"].to_pylist() == [30, 40]
 
 
 def test_a_grid_of_google_forms(write: Write) -> None:
