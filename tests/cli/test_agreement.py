@@ -304,7 +304,7 @@ def test_groups(run: Run, tmp_path: Path) -> None:
         "annotators): the groups differ",
         "",
         "items that divide them most",
-        "item  division  answers           shown",
+        "item  division  answers            shown",
         "t0        1.00  f: yes 5; m: no 5",
     ]
     assert csv.read_csv(written)["p_value"].to_pylist()[-1] == pytest.approx(2 / 252)

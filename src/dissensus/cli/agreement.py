@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from dissensus.cli import console
-from dissensus.cli.group_tables import Groups, show_comparisons
+from dissensus.cli.group_tables import Groups, attribute_names, show_comparisons
 from dissensus.cli.outputs import ENDINGS, RESULT_DIGITS, check_result, write_result, write_tables
 from dissensus.cli.source import Source, reads_corpus
 from dissensus.cli.tables import STYLES, columns, number, show, styled
@@ -143,11 +143,9 @@ def _compare_groups(
     output: Path | None,
 ) -> None:
     from dissensus.agreement import compare_groups
-    from dissensus.names import split_names
 
     corpus = source.read()
-    attributes = [name for text in groups for name in split_names(text)]
-    results = compare_groups(corpus, attributes, questions or None, most)
+    results = compare_groups(corpus, attribute_names(groups), questions or None, most)
     content = {"corpus": corpus.name, "comparisons": [result.to_dict() for result in results]}
     if output is not None:
         write_result(output, content, lambda: [result.to_columns() for result in results])

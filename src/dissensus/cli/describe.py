@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from dissensus.cli.console import Json, Question, print_json, visible, width
+from dissensus.cli.group_tables import attribute_names
 from dissensus.cli.outputs import check_result, write_result
 from dissensus.cli.source import Source, reads_corpus
 from dissensus.cli.tables import columns, facts, number, show
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 MOST_VALUES = 20
 MOST_ITEMS = 5
+MOST_GROUP_VALUES = 4
 MOST_ANNOTATORS = 20
 Most = Annotated[
     int | None,
@@ -45,6 +47,13 @@ Output = Annotated[
 def describe(
     source: Source,
     question: Question = None,
+    by: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Also describe groups of annotators by this attribute, e.g. gender; repeatable; "
+            "all: by every attribute that has groups."
+        ),
+    ] = None,
     most: Most = None,
     json: Json = False,
     output: Output = None,
@@ -60,7 +69,8 @@ def describe(
     check_result(output)
     source.check_outputs(output)
     corpus = source.read()
-    description = describe_corpus(corpus, question or None, MOST_ITEMS if most is None else most)
+    items = MOST_ITEMS if most is None else most
+    description = describe_corpus(corpus, question or None, items, attribute_names(by))
     if output is not None:
         write_result(output, description.to_dict(), lambda: [description.annotator_table()])
     if json:
@@ -68,7 +78,7 @@ def describe(
         return
     show(description.name, facts(_overview(description)))
     for described in description.questions:
-        show(*_question(described))
+        show(*_question(described), *_groups(described))
         _show_annotators(described, MOST_ANNOTATORS if most is None else most)
 
 
@@ -159,6 +169,30 @@ def _disputed(described: QuestionDescription) -> Any:
     )
 
 
+def _groups(described: QuestionDescription) -> list[Any]:
+    """A table for each attribute: sizes, agreement, and the share of each value or the mean."""
+    parts: list[Any] = []
+    for attribute in dict.fromkeys(row.attribute for row in described.groups):
+        rows = [row for row in described.groups if row.attribute == attribute]
+        values = list(described.shares or {})
+        values.sort(key=lambda value: -(described.shares or {})[value])
+        shown = values[:MOST_GROUP_VALUES]
+        last = shown if described.ratings is None else ["mean", "sd"]
+        names = [attribute, "annotators", "suspicious", "answers", "alpha", *last]
+        lines = []
+        for row in rows:
+            cells = [f"{100 * (row.shares or {}).get(value, 0.0):.1f} %" for value in shown]
+            if row.ratings is not None:
+                cells = [number(row.ratings[name], 2) for name in ("mean", "sd")]
+            sizes = [number(n) for n in (row.annotators, row.suspicious, row.answers)]
+            lines.append([row.group, *sizes, number(row.alpha, 2), *cells])
+        parts += ["", f"by {attribute}", columns(names, lines, names[1:])]
+        small = [f"{row.group} ({row.annotators})" for row in rows if row.annotators < 5]
+        if small:
+            parts.append(facts([("fewer than 5 annotators, so uncertain", ", ".join(small))]))
+    return parts
+
+
 def _show_annotators(described: QuestionDescription, most: int) -> None:
     """The table of annotators, and a line of evidence for each who is suspicious."""
     if not described.by_annotator:
@@ -203,7 +237,7 @@ def _annotators(rows: list[AnnotatorDescription], most: int) -> Any:
         "mostly": lambda row: f"{row.most_frequent} {100 * row.share:.0f} %",
     }
     if ratings and there("leniency"):
-        cells["leniency"] = lambda row: number(row.leniency, 2)
+        cells["bias"] = lambda row: number(row.leniency, 2)
     if there("seconds"):
         cells["time"] = lambda row: "-" if row.seconds != row.seconds else f"{row.seconds:.3g} s"
     lines = [[cell(row) for cell in cells.values()] for row in rows[:most]]

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from dissensus.cli import console
+from dissensus.cli.group_tables import Groups, attribute_names, show_group_scores
 from dissensus.cli.outputs import check_result, write_result
 from dissensus.cli.source import Source, reads_corpus
 from dissensus.cli.tables import columns, show
@@ -32,6 +33,7 @@ def evaluate(
     intervals: Annotated[
         bool, typer.Option("--intervals", help="Also show 95 % intervals over items.")
     ] = False,
+    groups: Groups = None,
     json: console.Json = False,
     output: Annotated[
         Path | None,
@@ -60,6 +62,17 @@ def evaluate(
     folders = [predictions, *(against or [])]
     loaded = {str(folder): Predictions.load(folder) for folder in folders}
     corpus = source.read()
+    if groups:
+        by_group = evaluation.evaluate_groups(
+            loaded, corpus, attribute_names(groups), question, wanted
+        )
+        if output is not None:
+            write_result(output, by_group.to_dict(), lambda: [by_group.to_table()])
+        if json:
+            console.print_json(by_group.to_dict())
+        else:
+            show_group_scores(by_group)
+        return
     result = evaluation.evaluate(loaded, corpus, question, wanted, intervals=intervals)
     for note in result.notes:
         console.say(note)

@@ -13,6 +13,7 @@ from dissensus.cli.tables import columns, number, show
 
 if TYPE_CHECKING:
     from dissensus.agreement import GroupComparison
+    from dissensus.evaluation import GroupEvaluation, GroupScores
 
 Groups = Annotated[
     list[str] | None,
@@ -24,6 +25,14 @@ Groups = Annotated[
 ]
 MOST_PAIRS = 10
 MOST_TEXT = 60
+MOST_INTERVALS = 2  # groups whose intervals fit next to one another
+
+
+def attribute_names(groups: list[str] | None) -> list[str]:
+    """The attributes of a repeatable option, each of which may be a list with commas."""
+    from dissensus.names import split_names
+
+    return [name for text in groups or () for name in split_names(text)]
 
 
 def show_comparisons(corpus: str, results: Sequence[GroupComparison]) -> None:
@@ -105,3 +114,36 @@ def _items(result: GroupComparison) -> Any:
 
 def _count(value: float) -> str:
     return number(value) if isinstance(value, int) else f"{value:.3g}"
+
+
+def show_group_scores(evaluation: GroupEvaluation) -> None:
+    """A table for each attribute, question, part and method: metrics by group, the worst named."""
+    for place, (key, results) in enumerate(evaluation.blocks().items()):
+        attribute, question, part, method = key
+        heading = ", ".join(text for text in (evaluation.corpus, question, part, method) if text)
+        show(*([""] if place else []), f"{heading}, by {attribute}", _scores(results))
+    for note in evaluation.notes:
+        _say(note)
+
+
+def _scores(results: list[GroupScores]) -> Any:
+    from dissensus.evaluation import worst_group
+
+    rows = [
+        ["annotators", *(number(result.annotators) for result in results), ""],
+        ["answers", *(number(result.answers) for result in results), ""],
+    ]
+    metrics = dict.fromkeys(name for result in results for name in result.scores.scores)
+    for metric in metrics:
+        worst = worst_group(results, metric)
+        cells = [_score(result, metric, len(results) <= MOST_INTERVALS) for result in results]
+        rows.append([metric, *cells, "" if worst is None else worst.group])
+    groups = [result.group for result in results]
+    names = ["", *groups, "worst"]
+    return columns(names, rows, groups, whole=[""])
+
+
+def _score(result: GroupScores, metric: str, interval: bool) -> str:
+    value = result.scores.scores.get(metric, float("nan"))
+    low, high = result.scores.intervals.get(metric, (float("nan"), float("nan")))
+    return number(value) + (f" [{low:.3f}, {high:.3f}]" if interval and low == low else "")

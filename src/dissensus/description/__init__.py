@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dissensus.description.answers_by_group import GroupDescription
 from dissensus.description.copied_answers import Duplicated
 from dissensus.description.corpus import describe
 from dissensus.description.disputed_items import Disputed
@@ -16,6 +17,7 @@ __all__ = [
     "Disputed",
     "Duplicated",
     "Fast",
+    "GroupDescription",
     "QuestionDescription",
     "describe",
     "one_line",

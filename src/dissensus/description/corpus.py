@@ -7,23 +7,31 @@ from collections.abc import Sequence
 import numpy as np
 
 from dissensus import agreement
-from dissensus.annotations import Annotations
+from dissensus.agreement import AnnotatorGroups
 from dissensus.corpus import Corpus, LeftOut
+from dissensus.description.answers_by_group import describe_groups, groups_of
 from dissensus.description.disputed_items import disputed_by, most_disputed
 from dissensus.description.facts import Description, QuestionDescription
 from dissensus.description.suspicious_annotators import compare_annotators
-from dissensus.description.texts import ratings_of, scale_text
-from dissensus.scales import Interval, MultiLabel
+from dissensus.description.texts import ratings_of, scale_text, shares_of
 
 
-def describe(corpus: Corpus, questions: Sequence[str] | None = None, most: int = 5) -> Description:
+def describe(
+    corpus: Corpus,
+    questions: Sequence[str] | None = None,
+    most: int = 5,
+    by: Sequence[str] = (),
+) -> Description:
     """Count what is in a corpus; list disputed items and suspicious annotators.
 
     Args:
         questions: which ones; all if left out.
         most: how many of the most disputed items to show.
+        by: attributes of annotators; the answers of each group are described too. "all": every
+            attribute that has groups.
 
     Example:
+        >>> from dissensus import Annotations
         >>> rows = [("t1", "ann", "yes"), ("t1", "bob", "no"), ("t2", "ann", "yes")]
         >>> corpus = Corpus.build("mine", ["t1", "t2"], {"rude": Annotations.from_rows(rows)})
         >>> rude = describe(corpus).questions[0]
@@ -32,6 +40,7 @@ def describe(corpus: Corpus, questions: Sequence[str] | None = None, most: int =
     """
     names = list(corpus.questions if questions is None else questions)
     corpus.check_questions(names)
+    groups = groups_of(corpus, by)
     of_no_question = [left for left in corpus.left_out if left.question not in corpus.questions]
     return Description(
         name=corpus.name,
@@ -44,7 +53,7 @@ def describe(corpus: Corpus, questions: Sequence[str] | None = None, most: int =
         annotator_attributes=list(corpus.annotator_attributes),
         splits={scheme: _parts(corpus, scheme) for scheme in corpus.splits},
         left_out=[left._asdict() for left in of_no_question] if questions is None else [],
-        questions=[_describe_question(corpus, question, most) for question in names],
+        questions=[_describe_question(corpus, question, most, groups) for question in names],
     )
 
 
@@ -54,12 +63,15 @@ def _parts(corpus: Corpus, scheme: str) -> dict[str, int]:
     return sizes | ({"in no part": nowhere} if nowhere else {})
 
 
-def _describe_question(corpus: Corpus, question: str, most: int) -> QuestionDescription:
+def _describe_question(
+    corpus: Corpus, question: str, most: int, groups: list[AnnotatorGroups]
+) -> QuestionDescription:
     annotations = corpus[question]
     per_item = annotations.per_item()
     answered = per_item[per_item > 0]
     findings = None if annotations.annotator is None else compare_annotators(annotations)
     per_annotator = None if findings is None else annotations.per_annotator()
+    suspicious = {row.annotator for row in findings.rows if row.suspicious} if findings else set()
     gold = corpus.gold.get(question)
     return QuestionDescription(
         name=question,
@@ -73,7 +85,7 @@ def _describe_question(corpus: Corpus, question: str, most: int) -> QuestionDesc
         per_annotator=None
         if per_annotator is None
         else _spread(per_annotator[per_annotator > 0], mean=False),
-        shares=_shares(annotations),
+        shares=shares_of(annotations),
         ratings=ratings_of(annotations),
         agreement=agreement.at_a_glance(annotations),
         disputed_by=disputed_by(annotations.scale),
@@ -83,6 +95,9 @@ def _describe_question(corpus: Corpus, question: str, most: int) -> QuestionDesc
         constant=[] if findings is None else findings.constant,
         fast=[] if findings is None else findings.fast,
         duplicated=[] if findings is None else findings.duplicated,
+        groups=[]
+        if findings is None
+        else [row for by in groups for row in describe_groups(annotations, by, suspicious)],
         gold=0 if gold is None else int((gold.per_item() > 0).sum()),
     )
 
@@ -101,14 +116,3 @@ def _spread(sizes: np.ndarray, mean: bool) -> dict[str, float]:
         return {}
     middle = {"mean": float(sizes.mean())} if mean else {"median": float(np.median(sizes))}
     return {"min": int(sizes.min()), **middle, "max": int(sizes.max())}
-
-
-def _shares(annotations: Annotations) -> dict[str, float] | None:
-    """The share of answers with each value; on a multi-label scale they may sum to more than 1."""
-    scale = annotations.scale
-    if isinstance(scale, Interval) or not annotations.n_rows:
-        return None
-    several = isinstance(scale, MultiLabel)
-    chosen = annotations.marginals() if several else annotations.counts()
-    shares = chosen.sum(axis=0) / annotations.n_answers
-    return dict(zip(getattr(scale, "values", ()), shares.tolist(), strict=True))

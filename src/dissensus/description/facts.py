@@ -9,6 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from dissensus.description.answers_by_group import GroupDescription
 from dissensus.description.copied_answers import Duplicated
 from dissensus.description.disputed_items import Disputed
 from dissensus.description.suspicious_annotators import AnnotatorDescription, Constant, Fast
@@ -37,6 +38,7 @@ class QuestionDescription:
     constant: list[Constant]
     fast: list[Fast]
     duplicated: list[Duplicated]
+    groups: list[GroupDescription]  # of annotators, by the attributes that were named
     gold: int  # items with a gold label
 
     @property

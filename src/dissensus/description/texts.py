@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from dissensus.annotations import Annotations
-from dissensus.scales import Interval, Scale
+from dissensus.scales import Interval, MultiLabel, Scale
 
 MOST_TEXT = 100  # characters of an item's text
 QUANTILES = {"lowest": 0.0, "25 %": 0.25, "median": 0.5, "75 %": 0.75, "highest": 1.0}
@@ -64,3 +64,14 @@ def ratings_of(annotations: Annotations) -> dict[str, float] | None:
     levels = list(QUANTILES.values())
     quantiles = np.quantile(rating, levels, weights=weight, method="inverted_cdf").tolist()
     return {"mean": float(mean), "sd": sd, **dict(zip(QUANTILES, quantiles, strict=True))}
+
+
+def shares_of(annotations: Annotations) -> dict[str, float] | None:
+    """The share of answers with each value; on a multi-label scale they may sum to more than 1."""
+    scale = annotations.scale
+    if isinstance(scale, Interval) or not annotations.n_rows:
+        return None
+    several = isinstance(scale, MultiLabel)
+    chosen = annotations.marginals() if several else annotations.counts()
+    shares = chosen.sum(axis=0) / annotations.n_answers
+    return dict(zip(getattr(scale, "values", ()), shares.tolist(), strict=True))

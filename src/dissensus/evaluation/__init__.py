@@ -15,6 +15,12 @@ from dissensus.evaluation.attention.scores import (
 )
 from dissensus.evaluation.comparison import compare, default_methods
 from dissensus.evaluation.fit import Fit, fits_in, folder_name, item_table, keys_in
+from dissensus.evaluation.group_scores import (
+    GroupEvaluation,
+    GroupScores,
+    evaluate_groups,
+    worst_group,
+)
 from dissensus.evaluation.prediction_scores import Evaluation, PartScores, ScoreTable, evaluate
 from dissensus.evaluation.protocols import (
     EvaluationProtocol,
@@ -49,6 +55,8 @@ __all__ = [
     "EvaluationProtocol",
     "Fit",
     "Fold",
+    "GroupEvaluation",
+    "GroupScores",
     "PartScores",
     "Results",
     "ScoreTable",
@@ -61,6 +69,7 @@ __all__ = [
     "default_reference",
     "evaluate",
     "evaluate_attention",
+    "evaluate_groups",
     "fits_in",
     "folder_name",
     "here",
@@ -88,4 +97,5 @@ __all__ = [
     "to_latex",
     "to_markdown",
     "to_text",
+    "worst_group",
 ]
