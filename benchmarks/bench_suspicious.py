@@ -154,25 +154,28 @@ def measured(
 
 def main(arguments: Sequence[str] = ()) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--crowds", type=int, default=20, help="crowds of each kind")
+    parser.add_argument(
+        "--crowds", type=int, default=10, help="crowds of each kind; a tenth if large"
+    )
     parser.add_argument("--scale", choices=SCALES, action="append")
     parser.add_argument("--size", type=int, action="append", help="annotators of a crowd")
     parser.add_argument("--show", action="store_true", help="do not keep the results")
     options = parser.parse_args(arguments)
-    results = []
+    results: list[dict[str, Any]] = []
     for kind in options.scale or SCALES:
         for n_annotators in options.size or CROWDS:
-            crowds = max(2, options.crowds // (10 if n_annotators > 100 else 1))
+            large = n_annotators > 100
+            crowds = max(2, options.crowds // 10) if large else options.crowds
             for bad in (*PLANTED, None):
                 cells = []
-                for n_answers in ANSWERS:
-                    found = measured(kind, n_annotators, n_answers, bad, crowds)
-                    results.append(found)
-                    named = "   -" if found["named"] is None else f"{found['named']:4.2f}"
-                    cells.append(f"{named} ({found['honest_named_per_crowd']:.2f})")
+                for n_answers in ANSWERS[:-1] if large else ANSWERS:
+                    result = measured(kind, n_annotators, n_answers, bad, crowds)
+                    results.append(result)
+                    named = "   -" if result["named"] is None else f"{result['named']:4.2f}"
+                    cells.append(f"{named} ({result['honest_named_per_crowd']:.2f})")
                 print(f"{kind:12}{n_annotators:4} {bad or 'nobody':9}", *cells, flush=True)
-    if not options.show:
-        keep("suspicious", "bench_suspicious.py", {"seed": SEED, "results": results})
+        if not options.show:
+            keep("suspicious", "bench_suspicious.py", {"seed": SEED, "results": results})
 
 
 if __name__ == "__main__":

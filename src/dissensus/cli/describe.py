@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 MOST_VALUES = 20
 MOST_ITEMS = 5
 MOST_GROUP_VALUES = 4
+WIDE = 78  # columns of a terminal that has room for two intervals
+NARROW = 64  # that has no room for the most frequent answer
 MOST_ANNOTATORS = 20
 Most = Annotated[
     int | None,
@@ -227,15 +229,21 @@ def _annotators(rows: list[AnnotatorDescription], most: int) -> Any:
     def there(what: str) -> bool:
         return any(getattr(row, what) == getattr(row, what) for row in rows)  # not nan
 
+    from rich.console import Console
+
+    room = Console().width
     ratings = not there("agreement")
     compared = "correlation" if ratings and there("correlation") else "agreement"
     cells: dict[str, Callable[[AnnotatorDescription], str]] = {
         "annotator": lambda row: row.annotator,
         "answers": lambda row: number(row.answers),
-        compared: lambda row: with_interval(row, compared),
+        compared: lambda row: (
+            with_interval(row, compared) if room >= WIDE else number(getattr(row, compared), 2)
+        ),
         "kappa": lambda row: with_interval(row, "kappa"),
-        "mostly": lambda row: f"{row.most_frequent} {100 * row.share:.0f} %",
     }
+    if room >= NARROW:
+        cells["mostly"] = lambda row: f"{row.most_frequent} {100 * row.share:.0f} %"
     if ratings and there("leniency"):
         cells["bias"] = lambda row: number(row.leniency, 2)
     if there("seconds"):
