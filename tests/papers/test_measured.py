@@ -472,6 +472,56 @@ def test_what_is_said_about_other_ratings_is_what_is_kept() -> None:
     assert f"{mixture[0]} to {paper[0]}, and {mixture[1]} to {paper[1]} with 16 cells" in said
     readers, writers = (tvd(c, "grid", "V x A (soft)") for c in ("writers", "writers-own"))
     assert f"writers' (TVD {readers}) as those learned from writers' own ({writers})" in said
+    jokes = {
+        m: [tvd("confirm-jokes", m, f"rating ({r})") for r in ("method", "method:bins=16")]
+        for m in ("heads-mixture", "mt-both")
+    }
+    mixture, paper = jokes.values()
+    assert f"jokes: {mixture[0]} to {paper[0]}, 16 cells {mixture[1]} to {paper[1]}" in said
+    noise, paper = (
+        tvd("confirm-inference", m, "rating (method)") for m in ("heads-noise", "mt-both")
+    )
+    assert f"TVD {noise} to {paper}, not after correction" in said
+    mt, grid = (tvd("jokes", model, "rating (soft)") for model in ("mt-both", "grid"))
+    assert f"on jokes (TVD {mt} to {grid}" in said
+    own, of_all = (tvd("inference", "mt-both", f"rating ({r})") for r in ("soft", "soft@all"))
+    assert f"(soft {own} to {of_all}" in said
+    onehot, heads = (tvd("faces-trust", model, "trust (soft)") for model in ("oh-both", "mt-both"))
+    assert f"trustworthy faces ({onehot} to {heads}" in said
+
+
+def test_what_is_said_about_the_claims_is_what_is_kept() -> None:
+    """Which claims hold, after correction, in which conditions."""
+    claims = {
+        entry["claim"]: {
+            name: entry["sign"] * test["effect"] > 0
+            for name, test in entry["tests"].items()
+            if test["adjusted"] < 0.05
+        }
+        for entry in individual.report(RESULTS / "individual.json")["claims"]
+    }
+    one = "One question: "
+    density = f"{one}learning annotators and their density gives a better density than the baseline"
+    consensus = f"{one}individual annotators predict the consensus better than the baseline"
+    soft = f"{one}the soft density is better than the"
+    own = "The annotators of an item give a better density than all annotators"
+    confirmed = "heads with calibrated noise give a better density than the paper's construction"
+    assert claims[consensus] == {"faces-sexdim": True}
+    assert claims[f"{density} (density TVD)"] == {"jokes": False}
+    assert claims[f"{density} (density JSD)"] == {"inference": False, "jokes": False}
+    assert claims[f"{soft} plain one, for the same predictions"] == {"inference": True}
+    assert claims[f"{soft} fixed one, for the same predictions"] == {
+        "inference": True,
+        "faces-dom": False,
+        "faces-trust": False,
+    }
+    assert claims[f"{one}heads are better than a one-hot annotator (density)"] == {
+        "faces-trust": False
+    }
+    assert claims[f"{own} (soft)"] == claims[f"{own} (plain)"] == {"inference": True}
+    of_confirmed = f"Beyond the paper, confirmed: {confirmed}, 4 cells"
+    assert claims[f"{of_confirmed} (density TVD)"] == {}
+    assert claims[f"{of_confirmed} (density JSD)"] == {"confirm-inference": True}
 
 
 def test_what_is_said_about_queries_is_what_is_kept() -> None:

@@ -85,16 +85,33 @@ def head(path: Path, front: dict[str, Any], machines: Iterable[str]) -> dict[str
 
 
 def to_json(content: dict[str, Any]) -> str:
-    """A report as a text that is the same each time, an entry of a list in a line.
+    """A report as a text that is the same each time; a dict without further ones is in a line.
 
-    Numbers have ten digits, so that the file stays small.
+    Numbers have six digits, so that the file stays small.
     """
-    return json.dumps(_rounded(content), ensure_ascii=False, indent=1) + "\n"
+    return _text(_rounded(content), "") + "\n"
+
+
+def _text(content: Any, indent: str) -> str:
+    entries = content.values() if isinstance(content, dict) else content
+    nested = isinstance(content, (dict, list)) and any(
+        isinstance(entry, (dict, list)) for entry in entries
+    )
+    if not nested:
+        return json.dumps(content, ensure_ascii=False, separators=(",", ":"))
+    further = indent + " "
+    if isinstance(content, dict):
+        lines = [
+            f"{further}{json.dumps(key, ensure_ascii=False)}: {_text(value, further)}"
+            for key, value in content.items()
+        ]
+        return "{\n" + ",\n".join(lines) + f"\n{indent}}}"
+    return "[\n" + ",\n".join(further + _text(value, further) for value in content) + f"\n{indent}]"
 
 
 def _rounded(content: Any) -> Any:
     if isinstance(content, dict):
-        return {key: _rounded(value) for key, value in content.items()}
+        return {str(key): _rounded(value) for key, value in content.items()}
     if isinstance(content, (list, tuple)):
         return [_rounded(value) for value in content]
-    return float(f"{content:.10g}") if isinstance(content, float) else content
+    return float(f"{content:.6g}") if isinstance(content, float) else content

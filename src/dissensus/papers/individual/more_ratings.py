@@ -22,7 +22,6 @@ from dissensus.papers.framework.layout import Block
 from dissensus.papers.framework.measurements import Measured, MeasuredCondition
 from dissensus.papers.framework.models import Model, Typed
 from dissensus.papers.individual.folds import SEEDS, item_folds
-from dissensus.papers.individual.models import INDIVIDUAL
 from dissensus.papers.individual.newcomers import mean_and_spread
 from dissensus.scales import Nominal
 
@@ -34,7 +33,6 @@ SIGNALS = {
     "random": "random",
     "heads": "annotator heads: spread of the predicted annotators",
     "heads distribution": "annotator heads: spread of the predicted distribution",
-    "mt": "MT: spread of the predicted annotators",
     "grid": "distribution over cells: entropy",
     "classifier": "classifier of the most frequent cell: softmax entropy",
     "single": "consensus alone: predicted spread",
@@ -43,7 +41,6 @@ SIGNALS = {
 }
 MODELS_OF_SPREAD = {
     "heads": Model("Annotator heads", "annotator-heads"),
-    "mt": Model("MT", "annotator-heads", INDIVIDUAL | {"common": False}),
     "grid": Model("Distribution", "grid-density", {"base_rates": False}),
     "single": Model("Consensus alone", "single", {"hidden": (64,), "training.epochs": 20}),
 }
@@ -97,16 +94,16 @@ def _signals(corpus: Corpus, question: str, seed: int, typed: Typed) -> dict[str
 
 def _spreads(name: str, method: Any, test: Corpus, question: str) -> dict[str, np.ndarray]:
     """The signals of one model for test items."""
-    if name in ("heads", "mt"):
+    if name == "heads":
         prediction = method.predict(test, annotators="all", consensus="all")[question]
         pairs = prediction.by_annotator
         n = np.bincount(pairs.item, minlength=test.n_items)
         mean = np.bincount(pairs.item, pairs.value, minlength=test.n_items) / n
         squares = np.bincount(pairs.item, pairs.value**2, minlength=test.n_items) / n
-        spreads = {name: np.sqrt((squares - mean**2).clip(min=0))}
-        if name == "heads":
-            spreads["heads distribution"] = _spread(prediction.distribution)
-        return spreads
+        return {
+            name: np.sqrt((squares - mean**2).clip(min=0)),
+            "heads distribution": _spread(prediction.distribution),
+        }
     if name == "grid":
         predictions = method.predict(test, density="soft")
         (density,) = predictions.densities.values()
