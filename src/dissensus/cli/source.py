@@ -64,6 +64,21 @@ ScaleText = Annotated[
         "interval:0:10; with several questions, one each: label=nominal."
     ),
 ]
+ItemsFile = Annotated[
+    Path | None,
+    _option("--items", help="Table of items to join: contents, attributes, split."),
+]
+Gold = Annotated[
+    str | None, _option("--gold", help="Column of gold labels, or a file of them to join by item.")
+]
+FeaturesOption = Annotated[
+    str | None,
+    _option(
+        "--features",
+        help="Columns of features, e.g. 'x*', or a file to join: a table, or an array (.npy) in "
+        "the order of --items.",
+    ),
+]
 Missing = Annotated[
     list[str] | None,
     _option(help="Word that means that an answer is missing, e.g. - or N/A; repeatable."),
@@ -98,6 +113,9 @@ class Source:
     encoding: Encoding = None
     merge_variants: MergeVariants = False
     missing: Missing = None
+    items: ItemsFile = None
+    gold: Gold = None
+    features: FeaturesOption = None
 
     def arguments(self) -> list[str]:
         """FILE and the options as the user typed them."""

@@ -116,6 +116,8 @@ def read(
     corpus: str | None = None,
     merge_variants: bool = False,
     missing: str | Sequence[str] = (),
+    items: Any = None,
+    features: Any = None,
 ) -> Corpus:
     """Read annotations as a Corpus: from a file, a folder or a table in memory.
 
@@ -142,7 +144,7 @@ def read(
             several are a role each.
         question: the column that names the question, if one column contains the answers to
             several.
-        gold: the column of gold labels.
+        gold: the column of gold labels; or a file of them, by item.
         scale: "nominal", "nominal:no,yes", "ordinal:low,mid,high", "interval:0:10",
             "multi-label:joy,fear", or a scale object; or a dictionary with one for each question.
             Inferred if left out.
@@ -155,6 +157,9 @@ def read(
         merge_variants: make one value of answers that differ only in case, outer space or the
             way to write a number.
         missing: words that mean that an answer is missing, such as "-" or "N/A".
+        items: a table of items, joined by item: their contents, attributes and `split`.
+        features: columns of numbers, such as "x*"; or a file: an array (.npy) with a row per item
+            in the order of `items`, or a table, joined by item.
 
     Example:
         >>> import pyarrow as pa
@@ -177,6 +182,8 @@ def read(
         "name": name,
         "merge_variants": merge_variants,
         "missing": missing,
+        "items": items,
+        "features": features,
     }
     known = recognise(source) if isinstance(source, str | Path) else None
     if known is None:

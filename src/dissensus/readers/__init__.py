@@ -25,6 +25,7 @@ from dissensus.annotations import Repeats
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError
 from dissensus.readers.files import head, read_bytes, what_binary
+from dissensus.readers.joins import is_file, with_feature_file, with_gold, with_items
 from dissensus.readers.options import Options
 from dissensus.readers.tables.shapes import SHAPES
 from dissensus.scales import Scale
@@ -73,6 +74,8 @@ def read(
     corpus: str | None = None,
     merge_variants: bool = False,
     missing: str | Sequence[str] = (),
+    items: Any = None,
+    features: Any = None,
 ) -> Corpus:
     """Read a corpus from a file, a corpus folder or a table in memory.
 
@@ -92,7 +95,7 @@ def read(
         text: the column shown to annotators, a text or the path of an image, a sound or a video;
             several are a role each.
         question: the column that names the question, if one column contains all answers.
-        gold: the column of gold labels.
+        gold: the column of gold labels; or a file of them, by item.
         scale: a scale, or its text such as "interval:0:10", or one per question; inferred if
             left out.
         repeats: what to do with several answers of one annotator on one item and question.
@@ -102,6 +105,9 @@ def read(
         merge_variants: make one value of answers that differ only in case, outer space or the
             way to write a number, in the most frequent spelling or the scale's own.
         missing: words that mean that an answer is missing, such as "-" or "N/A".
+        items: a table of items, joined by item: their contents, attributes and `split`.
+        features: columns of numbers, such as "x*"; or a file: an array (.npy) with a row per item
+            in the order of `items`, or a table, joined by item.
 
     Example:
         >>> import pyarrow as pa
@@ -111,6 +117,19 @@ def read(
         table: long table; item = task, annotator = worker, answer = label (nominal: 0, 1);
         2 answers by 2 annotators on 1 item
     """
+    files = [one for one in (items, features, gold) if one is not None and is_file(one)]
+    if items is not None or files:
+        own: dict[str, Any] = {
+            "format": format, "item": item, "annotator": annotator, "annotators": annotators,
+            "answer": answer, "text": text, "question": question, "scale": scale,
+            "repeats": repeats, "encoding": encoding, "name": name, "corpus": corpus,
+            "merge_variants": merge_variants, "missing": missing,
+            "gold": None if is_file(gold) else gold,
+            "features": None if is_file(features) else features,
+        }  # fmt: skip
+        joined = read(source, **own)
+        return _joined(joined, items, gold if is_file(gold) else None,
+                       features if is_file(features) else None, _name(item))  # fmt: skip
     options = Options(
         format=format,
         item=None if item is None else " + ".join(_names(item) or ()),
@@ -128,6 +147,7 @@ def read(
         corpus=corpus,
         merge_variants=merge_variants,
         missing=_names(missing) or (),
+        features=_names(features) or (),
     )
     if format is not None and format not in (*READERS, *SHAPES):
         raise DataError(f"no format {format!r}; there are {', '.join((*READERS, *SHAPES))}")
@@ -139,6 +159,19 @@ def read(
     file_format = recognise(path) if format is None or format in SHAPES else format
     module = importlib.import_module(READERS[file_format])
     return module.read(path, options)
+
+
+def _joined(corpus: Corpus, items: Any, gold: Any, features: Any, item: str | None) -> Corpus:
+    """The corpus with what further files say about its items."""
+    order = None
+    if items is not None:
+        order = read(items, answer=(), item=item).items
+        corpus = with_items(corpus, items, read, item)
+    if gold is not None:
+        corpus = with_gold(corpus, gold, read, item)
+    if features is not None:
+        corpus = with_feature_file(corpus, features, read, item, order)
+    return corpus
 
 
 def recognise(path: Path) -> str:

@@ -34,6 +34,7 @@ class Options:
     corpus: str | None = None  # which one, if the source contains several
     merge_variants: bool = False
     missing: tuple[str, ...] = ()  # further words for a missing answer
+    features: tuple[str, ...] = ()  # patterns of columns
 
     @property
     def columns_named(self) -> dict[str, str | tuple[str, ...]]:

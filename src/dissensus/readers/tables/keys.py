@@ -21,7 +21,7 @@ from dissensus.readers.tables.dependence import (
     is_function,
 )
 from dissensus.readers.tables.explanations import KEY, Explanation, explain, is_text
-from dissensus.readers.tables.rows import Column, Rows
+from dissensus.readers.tables.rows import FEATURES, Column, Rows
 
 MOST_REPEATED = 0.02  # of the rows: pairs that repeat
 EXPECTED = 5.0  # repeated pairs by chance, where neither column is named
@@ -102,7 +102,13 @@ def _candidates(rows: Rows, taken: set[str | None]) -> list[str]:
     """Columns that can name items or annotators, one for each way to divide the rows."""
     kept: list[str] = []
     for name, column in rows.columns.items():
-        if name in taken or name in rows.sets or column.is_bytes or column.first_blank is not None:
+        if (
+            name == FEATURES
+            or name in taken
+            or name in rows.sets
+            or column.is_bytes
+            or column.first_blank is not None
+        ):
             continue
         n_values = len(column.values)
         if n_values < 2 or rows.n_rows < ROWS_EACH * n_values:

@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 from dissensus.errors import DataError, listed
 from dissensus.scales import as_numbers
 
+FEATURES = "(features)"  # stands for the columns of features while a table is read
 MOST_ROWS = 50_000  # that a decision about a column looks at
 
 

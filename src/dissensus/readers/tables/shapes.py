@@ -12,6 +12,7 @@ from dissensus.errors import DataError, NoAnswersError, counted, listed
 from dissensus.readers.options import Options
 from dissensus.readers.tables.annotator_columns import columns_alike, find_annotators
 from dissensus.readers.tables.assignments import take_rows, with_left_out, without_rejected
+from dissensus.readers.tables.feature_columns import with_features, without_features
 from dissensus.readers.tables.long import long_table
 from dissensus.readers.tables.question_columns import find_grid
 from dissensus.readers.tables.rows import Rows
@@ -29,6 +30,7 @@ def table_corpus(rows: Rows, options: Options) -> Corpus:
     Rows that a crowdsourcing platform marks as rejected, skipped or expired are left out.
     """
     rows, notes = without_blank_rows(rows)
+    rows, features = without_features(rows, options)
     if options.item_parts:
         rows = with_joined(rows, options.item_parts)
     rows, left = without_rejected(rows)
@@ -44,6 +46,7 @@ def table_corpus(rows: Rows, options: Options) -> Corpus:
     else:
         corpus = _long_or_wide(rows, options)
     corpus = replace(corpus, notes=(*corpus.notes, *notes)) if notes else corpus
+    corpus = with_features(corpus, features, rows)
     return with_left_out(corpus, left, rows.name)
 
 

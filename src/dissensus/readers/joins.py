@@ -1,0 +1,189 @@
+"""Joins: items, gold labels and features that are in files of their own, joined by item."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from dissensus.annotations import Annotations
+from dissensus.contents import Contents
+from dissensus.corpus import Corpus
+from dissensus.errors import DataError, counted, listed
+from dissensus.names import Names
+from dissensus.readers.tables.column_names import NAMES, plain
+
+Read = Callable[..., Corpus]
+
+
+def is_file(source: Any) -> bool:
+    """Whether an option names a file, not a column."""
+    return isinstance(source, str | os.PathLike) and os.path.isfile(source)
+
+
+def with_items(corpus: Corpus, source: Any, read: Read, item: str | None) -> Corpus:
+    """The corpus with the items of another table: contents, attributes, splits; by item."""
+    other = read(source, answer=(), item=item)
+    names = _about(source)
+    n_shared = int((other.items.find(corpus.items) >= 0).sum())
+    _check_shared(corpus, other.items, n_shared, names)
+    joined = _on_items(corpus, other.items)
+    at = other.items.find(joined.items)
+    contents, content = dict(joined.contents), dict(joined.content)
+    for role, values in other.contents.items():
+        contents[role], content[role] = values, np.r_[other.content[role], -1][at].astype(np.int32)
+    gold = {q: one.on(joined.items, Names.range(0)) for q, one in other.gold.items()}
+    note = (
+        f"{names}: items joined: {n_shared} of {counted(corpus.n_items, 'item')} with answers, "
+        f"{counted(joined.n_items - corpus.n_items, 'item')} without"
+    )
+    result = replace(
+        joined,
+        contents=contents,
+        content=content,
+        item_attributes=joined.item_attributes
+        | {name: _taken(values, at) for name, values in other.item_attributes.items()},
+        splits=joined.splits | {name: _taken(values, at) for name, values in other.splits.items()},
+        gold=joined.gold | gold,
+        notes=(*corpus.notes, *other.notes, note),
+    )
+    result.check()
+    return result
+
+
+def with_gold(corpus: Corpus, source: Any, read: Read, item: str | None) -> Corpus:
+    """The corpus with the gold labels of another table, one for each item."""
+    if len(corpus.questions) != 1:
+        raise DataError(
+            f"{source}: gold labels for one question, but there are {listed(corpus.questions)}; "
+            "choose one (answer=, --answer)"
+        )
+    ((question, annotations),) = corpus.questions.items()
+    answer = _label_column(source, read, item)
+    try:
+        other = read(source, item=item, answer=answer, scale=annotations.scale)
+    except DataError:  # labels that no annotator gave: a scale of their own
+        other = read(source, item=item, answer=answer)
+    (labels,) = other.questions.values()
+    per_item = labels.per_item()
+    if per_item.max() > 1:
+        name = other.items[int(per_item.argmax())]
+        raise DataError(f"{source}: item {name!r} has {per_item.max()} gold labels")
+    names = _about(source)
+    n_shared = int((other.items.find(corpus.items) >= 0).sum())
+    _check_shared(corpus, other.items, n_shared, names)
+    joined = _on_items(corpus, other.items)
+    bare = Annotations.from_arrays(
+        labels.item, None, labels.answer, labels.scale, items=labels.items
+    )
+    gold = {question: bare.on(joined.items, Names.range(0))}
+    note = f"{names}: gold labels of {counted(bare.n_rows, 'item')} for {question!r}"
+    return replace(joined, gold=joined.gold | gold, notes=(*corpus.notes, note))
+
+
+def _label_column(source: Any, read: Read, item: str | None) -> str:
+    """The column of labels: one with a known name, or the only one beside the item."""
+    other = read(source, answer=(), item=item)
+    names = [*other.item_attributes, *other.columns.values(), *other.splits]
+    names = [name for name in names if name != other.columns.get("item")]
+    known = [name for name in names if plain(name) in (*NAMES["gold"], *NAMES["answer"])]
+    if len(known) == 1 or len(names) == 1:
+        return (known or names)[0]
+    raise DataError(f"{source}: which column has gold labels? It has {listed(names)}; keep one")
+
+
+def with_feature_file(
+    corpus: Corpus, source: Any, read: Read, item: str | None, order: Names | None
+) -> Corpus:
+    """The corpus with the features of another file: an array with a row per item, or a table.
+
+    Args:
+        order: the items in the order of the file of items, which the rows of an array follow.
+    """
+    names = _about(source)
+    if str(source).endswith(".npy"):
+        vectors, items = _array(source), order
+        if items is None and _are_numbers(corpus.items, len(vectors)):
+            items = Names.range(len(vectors))
+        if items is None or len(items) != len(vectors):
+            known = f"{len(items)} items" if items is not None else "no order of items"
+            raise DataError(
+                f"{source}: {len(vectors)} rows, but {known}; give the items in the same order "
+                "(items=, --items), or write a table with a column of items"
+            )
+        contents, codes = Contents.distinct("features", vectors)
+    else:
+        other = read(source, answer=(), item=item)
+        if "features" not in other.contents:
+            raise DataError(
+                f"{source}: no features recognised; name their columns x0, x1, x2 and so on"
+            )
+        items, contents, codes = other.items, other.contents["features"], other.content["features"]
+    at = items.find(corpus.items)
+    _check_shared(corpus, items, int((at >= 0).sum()), names)
+    note = f"{names}: features of {int((at >= 0).sum())} of {counted(corpus.n_items, 'item')}"
+    result = replace(
+        corpus,
+        contents={**corpus.contents, "features": contents},
+        content={**corpus.content, "features": np.r_[codes, -1][at].astype(np.int32)},
+        notes=(*corpus.notes, note),
+    )
+    result.check()
+    return result
+
+
+def _array(path: Any) -> np.ndarray:
+    try:
+        values = np.load(path, allow_pickle=False)
+    except (ValueError, OSError, EOFError) as error:
+        raise DataError(f"{path}: cannot be read as an array ({error})") from None
+    if values.ndim not in (2, 3) or values.dtype.kind not in "iuf" or not len(values):
+        raise DataError(f"{path}: features are items x numbers, found the shape {values.shape}")
+    if not np.isfinite(values).all():
+        raise DataError(f"{path}: features contain nan or infinite numbers")
+    return np.asarray(values, dtype=np.float32)
+
+
+def _are_numbers(items: Names, n_rows: int) -> bool:
+    """Whether items are called 0, 1, 2, ...: numbers of the rows of an array."""
+    return bool((Names.range(n_rows).find(items) >= 0).all())
+
+
+def _check_shared(corpus: Corpus, items: Names, n_shared: int, names: str) -> None:
+    if not n_shared:
+        raise DataError(
+            f"{names}: no item in common: it has {listed(list(items[:3]))}, the answers have "
+            f"{listed(list(corpus.items[:3]))}"
+        )
+
+
+def _on_items(corpus: Corpus, more: Names) -> Corpus:
+    """The corpus with further items, after its own."""
+    new = more.take(np.flatnonzero(corpus.items.find(more) < 0))
+    if not len(new):
+        return corpus
+    items = Names(pa.concat_arrays([corpus.items.array, new.array]))
+    at = corpus.items.find(items)
+    return replace(
+        corpus,
+        items=items,
+        questions={q: one.on(items, corpus.annotators) for q, one in corpus.questions.items()},
+        content={r: np.r_[code, -1][at].astype(np.int32) for r, code in corpus.content.items()},
+        item_attributes={n: _taken(v, at) for n, v in corpus.item_attributes.items()},
+        gold={q: one.on(items, Names.range(0)) for q, one in corpus.gold.items()},
+        splits={n: _taken(v, at) for n, v in corpus.splits.items()},
+    )
+
+
+def _taken(values: Any, at: np.ndarray) -> Any:
+    """Values at these places, null at -1."""
+    return values.take(pa.array(at, mask=at < 0))
+
+
+def _about(source: Any) -> str:
+    return Path(source).name if isinstance(source, str | os.PathLike) else "table"
