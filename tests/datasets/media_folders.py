@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from tests.datasets.speech_folders import write_all
+from tests.datasets.writing import write
 
 VIDEOS = """video,category,title,length_s,nframes,n_annotators
 -aB,VT,"How to, in short",4.1,100,2
@@ -61,4 +62,37 @@ def amer(folder: Path) -> None:
     write_all(folder, files)
 
 
-MEDIA_FOLDERS: dict[str, Callable[[Path], None]] = {"tvsum": tvsum, "street": street, "amer": amer}
+CLIP_VOTES = """Unnamed: 0,A,D,F,H,N,S,fileName,numResponses
+100001,0,0,0,1,9,0,1001_IEO_NEU_XX,10
+200001,0,0,0,4,6,0,1001_IEO_NEU_XX,10
+300001,0,0,0,0,9,0,1001_IEO_NEU_XX,9
+300002,0,1,0,8,1,0,1002_IEO_HAP_LO,10
+"""
+ACTORS = """ActorID,Age,Sex,Race,Ethnicity
+1001,51,Male,Caucasian,Not Hispanic
+1002,21,Female,Asian,Not Hispanic
+"""
+FACE_VOTES = """\
+Usage,Image name,neutral,happiness,surprise,sadness,anger,disgust,fear,contempt,unknown,NF
+Training,fer0.png,4,0,0,1,3,2,0,0,0,0
+PublicTest,,0,0,0,0,0,0,0,0,0,10
+PrivateTest,fer2.png,0,9,0,0,0,0,0,0,0,0
+"""
+
+
+def crema_d_votes(folder: Path) -> None:
+    write(folder, "tabulatedVotes.csv.gz", CLIP_VOTES)
+    write(folder, "VideoDemographics.csv", ACTORS)
+
+
+def ferplus_votes(folder: Path) -> None:
+    write(folder, "fer2013new.csv.gz", FACE_VOTES)
+
+
+MEDIA_FOLDERS: dict[str, Callable[[Path], None]] = {
+    "tvsum": tvsum,
+    "crema_d_votes": crema_d_votes,
+    "ferplus_votes": ferplus_votes,
+    "street": street,
+    "amer": amer,
+}

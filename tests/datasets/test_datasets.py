@@ -111,8 +111,10 @@ def test_read_hands_everything_else_to_the_readers(
     table = {"item": ["t1"]}
     for source in (tmp_path, tmp_path / "mine.csv", table):
         datasets.read(source, corpus="a", item="task")
-    options = {"corpus": "a", "item": "task"}
-    assert asked == [(source, options) for source in (tmp_path, tmp_path / "mine.csv", table)]
+    options = ("a", "task")
+    assert [(source, (given["corpus"], given["item"])) for source, given in asked] == [
+        (source, options) for source in (tmp_path, tmp_path / "mine.csv", table)
+    ]
 
 
 def test_load_says_which_corpora_are_known(tmp_path: Path) -> None:

@@ -22,6 +22,7 @@ from dissensus.cli.cache import cache
 from dissensus.cli.compare import compare
 from dissensus.cli.console import fail
 from dissensus.cli.convert import convert
+from dissensus.cli.datasets import datasets
 from dissensus.cli.describe import describe
 from dissensus.cli.draw import draw
 from dissensus.cli.evaluate import evaluate
@@ -37,6 +38,7 @@ COMMANDS: dict[str, Callable[..., Any]] = {
     "agreement": agreement,
     "aggregate": aggregate,
     "convert": convert,
+    "datasets": datasets,
     "simulate": simulate,
     "train": train,
     "predict": predict,

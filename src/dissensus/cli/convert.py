@@ -1,4 +1,4 @@
-"""dissensus convert: write a corpus of any supported format to a corpus folder."""
+"""dissensus convert: write a corpus of any supported format to a corpus folder or a file."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import Annotated
 import typer
 
 from dissensus.cli import console
-from dissensus.cli.outputs import check_folder
 from dissensus.cli.source import Source, reads_corpus
 
 
@@ -16,17 +15,35 @@ from dissensus.cli.source import Source, reads_corpus
 def convert(
     source: Source,
     out: Annotated[
-        Path, typer.Argument(metavar="OUT", help="Corpus folder to write (Parquet and JSON).")
+        Path,
+        typer.Argument(
+            metavar="OUT",
+            help="Corpus folder to write, or a table (.csv, .tsv, .parquet, .jsonl, .json, .xlsx).",
+        ),
     ],
     question: console.Question = None,
+    to: Annotated[
+        str | None,
+        typer.Option(
+            help="Format to write: corpus, long, wide, crowd-kit, lewidi2023, lewidi2025 or "
+            "datasets (default: by the ending of OUT)."
+        ),
+    ] = None,
 ) -> None:
-    """Convert FILE to a corpus folder, which loads faster."""
-    check_folder(out, "convert")
+    """Convert FILE to a corpus folder, which loads faster, or to a table or another format.
+
+    A note says what the format cannot hold.
+    """
+    from dissensus.writers import format_of, write
+
+    format_of(out, to)
     source.check_outputs(out)
     corpus = source.read()
     if question:
         corpus = corpus.select(questions=question)
-    corpus.save(out)
+    notes = write(corpus, out, to)
     n_answers = sum(annotations.n_answers for annotations in corpus.questions.values())
     questions = ", ".join(corpus.questions)
     console.say(f"{out}: {corpus.n_items} items, {n_answers} answers to {questions}")
+    for note in notes:
+        console.say(f"{out}: {note}")

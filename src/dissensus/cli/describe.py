@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,6 +15,7 @@ from dissensus.cli.group_tables import attribute_names
 from dissensus.cli.outputs import check_result, write_result
 from dissensus.cli.source import Source, reads_corpus
 from dissensus.cli.tables import columns, facts, number, show
+from dissensus.errors import DataError
 
 if TYPE_CHECKING:
     from dissensus.description import AnnotatorDescription, Description, QuestionDescription
@@ -70,18 +72,27 @@ def describe(
 
     check_result(output)
     source.check_outputs(output)
-    corpus = source.read()
+    sources = source.each()
+    if output is not None and len(sources) > 1:
+        raise DataError(f"{source.file}: contains several corpora; choose one with --corpus")
     items = MOST_ITEMS if most is None else most
-    description = describe_corpus(corpus, question or None, items, attribute_names(by))
-    if output is not None:
-        write_result(output, description.to_dict(), lambda: [description.annotator_table()])
+    contents = []
+    for one in sources:
+        description = describe_corpus(one.read(), question or None, items, attribute_names(by))
+        contents.append(description.to_dict())
+        if output is not None:
+            table = description.annotator_table()
+            write_result(output, contents[0], partial(list, [table]))
+        if json:
+            continue
+        if len(contents) > 1:
+            print()
+        show(description.name, facts(_overview(description)))
+        for described in description.questions:
+            show(*_question(described), *_groups(described))
+            _show_annotators(described, MOST_ANNOTATORS if most is None else most)
     if json:
-        print_json(description.to_dict())
-        return
-    show(description.name, facts(_overview(description)))
-    for described in description.questions:
-        show(*_question(described), *_groups(described))
-        _show_annotators(described, MOST_ANNOTATORS if most is None else most)
+        print_json(contents if len(contents) > 1 else contents[0])
 
 
 def _overview(description: Description) -> list[tuple[str, str]]:

@@ -6,7 +6,7 @@ import functools
 import inspect
 import typing
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -137,6 +137,13 @@ class Source:
                 raise DataError(f"{output}: is the input; choose another path for the output")
         if len({output.resolve() for output in named}) < len(named):
             raise DataError(f"{named[0]}: given for two outputs; write each to its own file")
+
+    def each(self) -> list[Source]:
+        """FILE once for each corpus in it, if it is a folder of several and none is chosen."""
+        from dissensus.datasets import corpora_in
+
+        corpora = [] if self.corpus else corpora_in(self.file)
+        return [replace(self, file=file, corpus=corpus) for file, corpus in corpora] or [self]
 
     def read(self, unanswered: bool = False) -> Corpus:
         """Read FILE and print its notes, such as what was recognised, to stderr.

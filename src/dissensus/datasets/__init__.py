@@ -12,6 +12,7 @@ and one line in `DATASETS`.
 from __future__ import annotations
 
 import importlib
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -47,9 +48,13 @@ DATASETS: dict[str, str] = {
     "iemocap": "dissensus.datasets.iemocap",
     "muse": "dissensus.datasets.muse",
     "tvsum": "dissensus.datasets.tvsum",
+    "crema_d_votes": "dissensus.datasets.crema_d_votes",
+    "ferplus_votes": "dissensus.datasets.ferplus_votes",
     "street": "dissensus.datasets.street",
     "amer": "dissensus.datasets.amer",
 }
+
+DATA = "DISSENSUS_DATA"  # the variable that names the folder of known corpora
 
 
 class Dataset(Protocol):
@@ -81,6 +86,62 @@ def recognise(path: str | Path) -> str | None:
     if not folder.is_dir():
         return None
     return next((name for name in DATASETS if dataset(name).recognise(folder)), None)
+
+
+def named(source: str | Path) -> tuple[str, str | None] | None:
+    """The dataset, and the corpus in it, that a name means; None if it means none.
+
+    Example:
+        >>> named("snow2008"), named("ArMIS"), named("labels.csv")
+        (('snow2008', None), ('lewidi2023', 'ArMIS'), None)
+    """
+    name = str(source)
+    if name in DATASETS:
+        return name, None
+    folder, _, corpus = name.partition("/")
+    if folder in DATASETS and corpus in dataset(folder).CORPORA:
+        return folder, corpus
+    return next(((one, name) for one in DATASETS if name in dataset(one).CORPORA), None)
+
+
+def located(source: str | Path) -> tuple[Path, str | None]:
+    """The folder of a corpus that is given by its name, in the folder DISSENSUS_DATA, and which
+    corpus in it; any other path is returned as it is."""
+    known = None if os.path.exists(source) else named(source)
+    if known is None:
+        return Path(source), None
+    data = os.environ.get(DATA)
+    if not data:
+        raise DataError(
+            f"{source}: no such file or folder; to read the known corpus {known[0]} by its name, "
+            f"set {DATA} to the folder that contains the folder {known[0]}"
+        )
+    folder = Path(data) / known[0]
+    if not folder.is_dir():
+        raise DataError(f"{source}: no such file, and {DATA} contains no folder {known[0]}")
+    return folder, known[1]
+
+
+def corpora_in(source: str | Path) -> list[tuple[Path, str | None]]:
+    """Every corpus in a folder that contains several: of a known corpus, or in its folders.
+
+    Empty if the source is a single corpus.
+    """
+    folder, corpus = located(source)
+    if corpus is not None or not folder.is_dir() or (folder / "corpus.json").is_file():
+        return []
+    name = recognise(folder)
+    if name is not None:
+        module = dataset(name)
+        return [] if module.DEFAULT else [(folder, one) for one in module.CORPORA]
+    inside = sorted(one for one in folder.iterdir() if one.is_dir())
+    corpora = [
+        entry
+        for one in inside
+        if recognise(one) is not None or (one / "corpus.json").is_file()
+        for entry in (corpora_in(one) or [(one, None)])
+    ]
+    return corpora if len(corpora) > 1 else []
 
 
 def load(folder: str | Path, corpus: str | None = None) -> Corpus:
@@ -127,10 +188,12 @@ def read(
     folder.
 
     Args:
-        source: a path, or a pandas, polars or Arrow table. A file is a table (CSV, TSV, JSON,
-            JSONL, Parquet, Arrow; it may be gzipped) or an export of Label Studio, Argilla,
-            Prodigy, doccano, Mechanical Turk or Toloka. A folder is a corpus that
-            `Corpus.save` or `dissensus convert` wrote, or a public corpus.
+        source: a path, or a pandas, polars or Arrow table. A file is a table (CSV, TSV, XLSX,
+            ODS, JSON, JSONL, Parquet, Arrow; it may be gzipped) or an export of Label Studio,
+            Argilla, Prodigy, doccano, potato, Mechanical Turk, Toloka or Figure Eight. A folder
+            is a corpus that `Corpus.save` or `dissensus convert` wrote, a public corpus, or
+            contains a file for each annotator. A public corpus in the folder DISSENSUS_DATA may
+            be given by its name, such as "snow2008".
         format: a name in `dissensus.readers.READERS`, if the file is not recognised correctly; or
             the shape of a table: "long" (a row per answer), "wide" (a row per item, a column per
             annotator) or "votes" (a row per item, a column of counts per value).
@@ -185,6 +248,9 @@ def read(
         "items": items,
         "features": features,
     }
+    if isinstance(source, str | Path):
+        source, named_corpus = located(source)
+        corpus = corpus or named_corpus
     known = recognise(source) if isinstance(source, str | Path) else None
     if known is None:
         return readers.read(source, corpus=corpus, **options)

@@ -1,1 +1,77 @@
-"""Writers: Corpus -> files in the conventions of others; a format is a file."""
+"""Writers: Corpus -> files in the conventions of others.
+
+`write` takes the format from the ending of the path, or from `to`. It returns notes: what the
+format cannot hold.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+from dissensus.corpus import Corpus
+from dissensus.errors import DataError, listed
+from dissensus.writers.hugging_face import write_datasets
+from dissensus.writers.lewidi import write_lewidi2023, write_lewidi2025
+from dissensus.writers.tables import ENDINGS, write_crowd_kit, write_long, write_wide
+
+Writer = Callable[[Corpus, Path], list[str]]
+WRITERS: dict[str, Writer] = {
+    "long": write_long,
+    "wide": write_wide,
+    "crowd-kit": write_crowd_kit,
+    "lewidi2023": write_lewidi2023,
+    "lewidi2025": write_lewidi2025,
+    "datasets": write_datasets,
+}
+FOLDERS = ("corpus", "datasets")
+FORMATS = ("corpus", *WRITERS)
+
+
+def format_of(path: Path, to: str | None) -> str:
+    """The format to write: the one that is named, or by the ending of the path.
+
+    Example:
+        >>> format_of(Path("labels.csv"), None), format_of(Path("corpus"), None)
+        ('long', 'corpus')
+    """
+    if to is not None and to not in FORMATS:
+        raise DataError(f"no format {to!r} to write; there are {listed(FORMATS, 10)}")
+    ending = path.suffix.lower()
+    is_table = ending in ENDINGS
+    if to is None:
+        if not is_table and ending in (".xls", ".ods", ".txt", ".gz", ".zip", ".arrow"):
+            raise DataError(f"{path}: write a file that ends in {listed(ENDINGS)}, or a folder")
+        return "long" if is_table else "corpus"
+    if to in FOLDERS and is_table:
+        raise DataError(f"{path}: {to} is a folder; name one, such as {path.with_suffix('')}")
+    if to.startswith("lewidi") and ending != ".json":
+        raise DataError(f"{path}: {to} is a JSON file; name it {path.with_suffix('.json')}")
+    if to in ("long", "wide", "crowd-kit") and not is_table:
+        raise DataError(f"{path}: {to} is a table; the path must end in {listed(ENDINGS)}")
+    return to
+
+
+def write(corpus: Corpus, path: Path, to: str | None = None) -> list[str]:
+    """Write a corpus, whole or not at all; the notes say what the format cannot hold."""
+    path = Path(path)
+    to = format_of(path, to)
+    if to == "corpus":
+        corpus.save(path)
+        return []
+    if to == "datasets" and path.exists():
+        raise DataError(f"{path}: already exists; choose another path")
+    if path.is_dir() and to != "datasets":
+        raise DataError(f"{path}: is a folder; name a file")
+    if not path.parent.is_dir():
+        raise DataError(f"{path.parent}: no such folder")
+    folder = Path(tempfile.mkdtemp(prefix=".dissensus-", dir=path.parent))
+    try:
+        notes = WRITERS[to](corpus, folder / path.name)
+        os.replace(folder / path.name, path)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    return notes

@@ -1,0 +1,66 @@
+"""dissensus datasets: the public corpora that can be read by their name."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+from dissensus.cli.console import Json, print_json, say
+from dissensus.cli.tables import columns, number, show
+
+
+def datasets(json: Json = False) -> None:
+    """List the public corpora that dissensus reads: size, licence, what each is good for.
+
+    Put the folder of a corpus into a folder of your choice, and set DISSENSUS_DATA to it: then
+    every command takes the name of the corpus as FILE.
+    """
+    from dissensus.datasets import DATA
+
+    entries = _entries()
+    if json:
+        print_json(entries)
+        return
+    rows = [
+        (
+            entry["name"],
+            _size(entry["items"]),
+            _size(entry["annotators"]),
+            entry["licence"],
+            entry["good for"],
+            "yes" if entry["here"] else "",
+        )
+        for entry in entries
+    ]
+    names = ["corpus", "items", "annotators", "licence", "good for", "here"]
+    show(columns(names, rows, ["items", "annotators"], whole=["corpus", "here"]))
+    several = [f"{entry['name']} ({', '.join(entry['corpora'])})" for entry in entries
+               if len(entry["corpora"]) > 1]  # fmt: skip
+    print(f"\nFolders of several corpora, to choose from with --corpus: {'; '.join(several)}")
+    if not os.environ.get(DATA):
+        say(f"{DATA} is not set: set it to the folder that contains the corpora's folders")
+
+
+def _entries() -> list[dict[str, Any]]:
+    from dissensus.datasets import DATA, DATASETS, dataset
+    from dissensus.datasets.catalogue import FACTS
+
+    folder = os.environ.get(DATA)
+    return [
+        {
+            "name": name,
+            "items": FACTS[name].items,
+            "annotators": FACTS[name].annotators,
+            "answers": FACTS[name].answers,
+            "licence": FACTS[name].licence,
+            "good for": FACTS[name].good_for,
+            "corpora": list(dataset(name).CORPORA),
+            "here": folder is not None and dataset(name).recognise(Path(folder) / name),
+        }
+        for name in sorted(DATASETS)
+    ]
+
+
+def _size(value: int | None) -> str:
+    return "" if value is None else number(value)

@@ -1,0 +1,105 @@
+"""What is written and read again is the same, where the format can hold it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from typer.testing import CliRunner
+
+import dissensus as ds
+from dissensus.cli import app
+from dissensus.errors import DataError
+from dissensus.writers import write
+from tests.readers.conftest import rows_of
+
+TABLE = pa.table(
+    {
+        "item": ["t1", "t1", "t2", "t2", "t3"],
+        "annotator": ["ann", "bob", "ann", "bob", "ann"],
+        "mood": [["joy", "fear"], [], ["joy"], ["joy"], []],
+        "rude": ["1", "3", "2", "2", "1"],
+        "text": ['a, "b"', 'a, "b"', "c\nd", "c\nd", "é"],
+        "age": ["30", "40", "30", "40", "30"],
+        "split": ["train"] * 4 + ["test"],
+        "gold_rude": ["1", "1", "2", "2", None],
+    }
+)
+
+
+@pytest.fixture
+def corpus() -> ds.Corpus:
+    return ds.read(TABLE, answer=["mood", "rude"])
+
+
+@pytest.mark.parametrize(
+    ("name", "to"),
+    [(f"labels.{ending}", None) for ending in ("csv", "tsv", "parquet", "jsonl", "json", "xlsx")]
+    + [("labels", "datasets")],
+)
+def test_tables_hold_everything(corpus: ds.Corpus, tmp_path: Path, name: str, to: Any) -> None:
+    assert write(corpus, tmp_path / name, to) == []
+    again = ds.read(tmp_path / name, answer=["mood", "rude"])
+    for question in corpus.questions:
+        assert sorted(rows_of(again, question)) == sorted(rows_of(corpus, question))
+        assert again[question].scale == corpus[question].scale
+    assert again.gold["rude"].answers() == corpus.gold["rude"].answers()
+    assert sorted(again.parts()) == ["test", "train"]
+    assert sorted(again.text_of(item) for item in range(3)) == ['a, "b"', "c\nd", "é"]
+    assert list(map(str, again.annotator_attributes["age"].to_pylist())) == ["30", "40"]
+
+
+def test_wide_and_crowd_kit(corpus: ds.Corpus, tmp_path: Path) -> None:
+    rude = corpus.select(questions=["rude"])
+    (lost, hint) = write(rude, tmp_path / "wide.csv", "wide")
+    assert lost == "not in the file: annotator attribute age"
+    assert hint == "to read it back: --format wide --annotator-columns ann,bob"
+    wide = ds.read(tmp_path / "wide.csv", format="wide", annotators=["ann", "bob"])
+    assert rows_of(wide, "answer") == rows_of(rude, "rude") and len(wide.gold) == 1
+    (lost,) = write(rude, tmp_path / "labels.csv", "crowd-kit")
+    assert lost.startswith("not in the file: content text, ")
+    header = (tmp_path / "labels.csv").read_text().splitlines()[0]
+    assert header == "task,worker,label"
+    with pytest.raises(
+        DataError, match="crowd-kit holds one question; choose one of 'mood', 'rude'"
+    ):
+        write(corpus, tmp_path / "both.csv", "crowd-kit")
+    assert not (tmp_path / "both.csv").exists()
+    assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".")] == []
+
+
+@pytest.mark.parametrize("edition", ["lewidi2023", "lewidi2025"])
+def test_lewidi(corpus: ds.Corpus, tmp_path: Path, edition: str) -> None:
+    rude = corpus.select(questions=["rude"])
+    write(rude, tmp_path / "mine.json", edition)
+    entry = json.loads((tmp_path / "mine.json").read_text(encoding="utf-8"))["t1"]
+    assert entry["soft_label"] == {"1": 0.5, "2": 0.0, "3": 0.5} and entry["split"] == "train"
+    again = ds.read(tmp_path / "mine.json")
+    (question,) = again.questions
+    answers = [(annotator, answer) for _, annotator, answer in rows_of(again, question)]
+    assert answers == [(annotator, answer) for _, annotator, answer in rows_of(rude, "rude")]
+    with pytest.raises(DataError, match="holds nominal and ordinal answers, and 'mood' has others"):
+        write(corpus.select(questions=["mood"]), tmp_path / "mood.json", edition)
+
+
+def test_the_command(tmp_path: Path) -> None:
+    path = tmp_path / "labels.csv"
+    path.write_text("item,annotator,answer\nt1,ann,low\nt1,bob,high\n")
+    out = tmp_path / "labels.xlsx"
+    options = ["--scale", "ordinal:low,high"]
+    shown = CliRunner().invoke(app, ["convert", str(path), str(out), *options])
+    assert shown.exit_code == 0, shown.output
+    assert "to read it back: --scale ordinal:low,high" in shown.stderr.replace("\n", " ")
+    assert ds.read(out)["answer"].answers() == ["low", "high"]
+    for name, to, error in (
+        ("a.csv", "datasets", "datasets is a folder; name one"),
+        ("a.csv", "lewidi2025", "lewidi2025 is a JSON file; name it"),
+        ("a", "wide", "wide is a table; the path must end in"),
+        ("a.csv", "excel", "no format 'excel' to write; there are"),
+        ("a.xls", None, "write a file that ends in"),
+    ):
+        with pytest.raises(DataError, match=error):
+            write(ds.read(path), tmp_path / name, to)
