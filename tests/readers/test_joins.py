@@ -70,7 +70,7 @@ def test_a_list_column_is_features() -> None:
     ("options", "message"),
     [
         ({"items": "image_id,split\nq,test\nr,test\n"}, "no item in common: it has 'q', 'r'"),
-        ({"gold": "image_id,truth\na,no\na,yes\n"}, "item 'a' has 2 gold labels"),
+        ({"gold": "image_id,truth\na,no\na,yes\n"}, "no column with one gold label for each item"),
         ({"features": "nothing*"}, "no column 'nothing\\*' for features, and no such file"),
     ],
 )

@@ -91,6 +91,8 @@ def _label_column(source: Any, read: Read, item: str | None) -> str:
     other = read(source, answer=(), item=item)
     names = [*other.item_attributes, *other.columns.values(), *other.splits]
     names = [name for name in names if name != other.columns.get("item")]
+    if not names:
+        raise DataError(f"{source}: no column with one gold label for each item")
     known = [name for name in names if plain(name) in (*NAMES["gold"], *NAMES["answer"])]
     if len(known) == 1 or len(names) == 1:
         return (known or names)[0]
