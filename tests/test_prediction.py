@@ -108,7 +108,7 @@ def test_write_then_read_is_the_identity(scale: Scale, full: bool, tmp_path: Pat
     assert_same(made, again["q"])
     assert [field.name for field in fields(made) if getattr(again["q"], field.name) is None] == (
         [] if full else ["by_annotator", "members", "disagreement"]
-    ) + ["index"]
+    ) + ["index", "trained"]
 
 
 def test_a_table_for_pandas_holds_names(scale: Scale) -> None:

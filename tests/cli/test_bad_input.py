@@ -17,7 +17,7 @@ from tests.cli.conftest import Ended, Run
 from tests.media import film, picture, recording
 from tests.tiny import tiny_bert, tiny_vit
 
-FEW = ("--method", "single", "--set", "training.epochs=1")
+FEW = ("--method", "single", "--set", "training.epochs=1", "--overwrite")
 
 
 # ---- what is shown ----
@@ -142,7 +142,8 @@ def test_validation_and_methods_that_read_nothing(run: Run, tmp_path: Path) -> N
         "1 item left out: its picture cannot be read: that of item 'i7' (not a picture format "
         "that Pillow supports)"
     )
-    assert said(run(*train, "--method", "prior"))[1:] == [f"{tmp_path / 'model'}: prior for q"]
+    again = run(*train, "--method", "prior", "--overwrite")
+    assert said(again)[1:] == [f"{tmp_path / 'model'}: prior for q"]
 
 
 def test_what_is_cached_is_not_decoded_again(
@@ -355,7 +356,7 @@ def test_items_without_an_answer_are_counted(run: Run, tmp_path: Path) -> None:
     Corpus.build("crowd", corpus.items, {"q": asked}, contents=shown).save(tmp_path / "crowd")
     train = ("train", tmp_path / "crowd", "-o", tmp_path / "model", "--encoder", "characters")
     for method in ("single", "soft-label", "annotator-heads"):
-        ended = run(*train, "--method", method, "--set", "training.epochs=1")
+        ended = run(*train, "--method", method, "--set", "training.epochs=1", "--overwrite")
         assert said(ended)[1] == "4 of 12 items have no answer or label to learn from"
     assert run("predict", tmp_path / "model", tmp_path / "crowd", "-o", tmp_path / "said").code == 0
     assert len(Predictions.load(tmp_path / "said")["q"].items) == 12

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shlex
 import signal
 import subprocess
@@ -17,6 +18,7 @@ import pytest
 
 from dissensus import Corpus
 from dissensus.evaluation import Results
+from dissensus.evaluation.execution import jobs
 from dissensus.methods import METHODS, method
 from tests.cli.conftest import Run
 from tests.crowds import anonymous, feature_crowd
@@ -64,8 +66,8 @@ def test_a_table_with_floors_differences_and_the_command(
     ]  # fmt: skip
     assert "Difference from single" in lines
     assert lines[-1] == (
-        f"dissensus compare {crowd} --methods prior,single --protocol k-fold --folds 2 --seeds 2 "
-        f"--trials 0 --set training.epochs=2 -o {out}"
+        f"dissensus compare {crowd} --methods prior,single --folds 2 --set training.epochs=2 "
+        f"--seeds 2 --processes 1 -o {out}"
     )
 
 
@@ -121,17 +123,21 @@ def test_the_official_split_where_there_is_one(
     ).save(tmp_path / "crowd")
     out = tmp_path / "out"
     ended = run("compare", tmp_path / "crowd", "--methods", "prior", *HERE, "-o", out)
-    held = "; 10 for choosing the epoch" if tested == "test" else ""
+    held = ", validation on 10" if tested == "test" else ""
     n = 10 if tested == "test" else 20
-    assert ended.err == f"official: {tested}: training on 20 items, testing on {n}{held}\n"
+    assert ended.err == (
+        f"official split: training on 20 items, testing on {n} ({tested}){held}; use --protocol "
+        "k-fold for cross-validation\n"
+    )
     about = Results.load(out).about
     assert about.protocol == {"kind": "official", "scheme": "official", "test": tested}
-    assert f" --protocol official --scheme official --test {tested} " in about.command
     asked = run(
         "compare", tmp_path / "crowd", "--methods", "prior", "--protocol", "repeated",
         "--folds", 2, "--times", 3, *HERE, "-o", tmp_path / "other",
     )  # fmt: skip
-    assert asked.err == "2 folds of 40 items, repeated 3 times\n"
+    assert asked.err == (
+        "2 folds of 40 items, repeated 3 times, without regard to the official split\n"
+    )
 
 
 def test_settings_of_one_method_and_of_all(run: Run, crowd: Path, tmp_path: Path) -> None:
@@ -202,11 +208,30 @@ def test_a_budget_that_is_too_small(run: Run, crowd: Path, tmp_path: Path) -> No
     shown = run("compare", "--show", tmp_path / "out")
     assert (shown.code, shown.err) == (
         1,
-        f"Error: {tmp_path / 'out'}: the comparison is not finished; resume with: dissensus "
-        f"compare {crowd} --methods prior,single --protocol k-fold --folds 2 --seeds 2 "
-        f"--trials 0 --set training.epochs=2 -o {tmp_path / 'out'}\n",
+        f"Error: {tmp_path / 'out'}: no fit is done yet; resume with: dissensus compare {crowd} "
+        f"--methods prior,single --folds 2 --set training.epochs=2 --seeds 2 --processes 1 -o "
+        f"{tmp_path / 'out'} --budget 0s\n",
     )
     assert run(*typed(crowd, tmp_path / "out")).code == 0
+
+
+def test_fits_that_are_done_are_shown_before_the_end(
+    run: Run, crowd: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = lambda *known: jobs.jobs_of(*known)[:1]  # noqa: E731
+    monkeypatch.setattr("dissensus.evaluation.execution.scheduler.jobs_of", first)
+    ended = run(*typed(crowd, tmp_path / "out", "--budget", "5s"))
+    note = re.search(r"^Not finished: [1-4] of 6 fits done \((prior|single) ", ended.out, re.M)
+    assert (ended.code, note is not None) == (3, True)
+    shown = run("compare", "--show", tmp_path / "out")
+    assert (shown.code, shown.out) == (0, ended.out)
+
+
+def test_a_comparison_without_any_fit_fails(run: Run, crowd: Path, tmp_path: Path) -> None:
+    rate = ("--set", "training.learning_rate=1e30")
+    ended = run(*typed(crowd, tmp_path / "out", *rate, methods="single"))
+    assert ended.code == 1
+    assert ended.err.splitlines()[-1].startswith("Error: all 4 fits failed: training diverged")
 
 
 # ---- real processes ----

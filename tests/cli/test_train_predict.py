@@ -230,7 +230,13 @@ def test_a_split_without_a_part_to_train_on_is_said(run: Run, tmp_path: Path) ->
         "training on all 4 items: the official split has no part 'train' but 'testing', "
         "'training'; name the part to train on with --split"
     )
-    assert run(*train, "--split", "training").err.splitlines()[1] == (
+    again = run(*train, "--split", "training")
+    assert (again.code, again.err) == (
+        1,
+        f"Error: {tmp_path / 'model'}: already contains a model; use --overwrite to replace it, or "
+        "choose another path\n",
+    )
+    assert run(*train, "--split", "training", "--overwrite").err.splitlines()[1] == (
         "training on the official part 'training': 2 of 4 items"
     )
 

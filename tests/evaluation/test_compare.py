@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from dissensus import Annotations, Corpus, Interval, Nominal, Ordinal, simulate
+from dissensus import Annotations, Corpus, Ordinal, simulate
 from dissensus.errors import DataError, ModelError, Unfinished
 from dissensus.evaluation import Results, compare, default_methods, k_fold, table, tables, to_text
 from dissensus.evaluation.execution.folder import locked_folder
@@ -405,15 +405,15 @@ def test_drawn_settings_are_seeded_and_different() -> None:
 
 
 def test_the_best_of_several_questions_has_the_best_mean_rank() -> None:
-    scales = {"a": Nominal(("no", "yes")), "b": Interval(0, 1)}
+    metrics = {"a": "cross-entropy", "b": "CCC"}
 
     def scored(entropy: float | None, concordance: float) -> dict[str, Any]:
         return {"scores": {"a": {"cross-entropy": entropy}, "b": {"CCC": concordance}}}
 
-    assert best([scored(0.9, 0.1), scored(0.5, 0.5), scored(0.4, 0.3)], scales) == 1
-    assert best([scored(0.5, 0.5), scored(0.5, 0.5)], scales) == 0
-    assert best([scored(None, 0.2), scored(0.9, 0.1)], scales) == 0  # a tie of ranks
-    assert best([scored(None, 0.1), scored(0.9, 0.1)], scales) == 1
+    assert best([scored(0.9, 0.1), scored(0.5, 0.5), scored(0.4, 0.3)], metrics) == 1
+    assert best([scored(0.5, 0.5), scored(0.5, 0.5)], metrics) == 0
+    assert best([scored(None, 0.2), scored(0.9, 0.1)], metrics) == 0  # a tie of ranks
+    assert best([scored(None, 0.1), scored(0.9, 0.1)], metrics) == 1
 
 
 # ---- processes ----

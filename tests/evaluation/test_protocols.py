@@ -281,4 +281,4 @@ def test_the_official_split_is_chosen_where_it_can_be_tested() -> None:
     parts = pa.array(["train"] * 14 + ["dev"] * 6)
     split = choose_protocol(replace(plain, splits={"official": parts}), by="item")
     assert split.facts == {"kind": "official", "scheme": "official", "test": "dev", "by": "item"}
-    assert split.description == "official: dev: training on 14 items, testing on 6"
+    assert split.description == "official split: training on 14 items, testing on 6 (dev)"

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -13,8 +12,9 @@ from dissensus.cli import console
 from dissensus.cli.method_options import configured_methods
 from dissensus.cli.outputs import check_folder
 from dissensus.cli.parts import SkipBad, readable
+from dissensus.cli.single_options import typed_command
 from dissensus.cli.source import Source, reads_corpus
-from dissensus.errors import DataError, Unfinished
+from dissensus.errors import DataError, ModelError, Unfinished, listed
 
 if TYPE_CHECKING:
     from dissensus.evaluation import EvaluationProtocol, Results
@@ -65,14 +65,31 @@ def compare(
     trials: Annotated[
         int,
         typer.Option(
-            help="Number of settings to try for each fit, within its training part; 0 uses the "
-            "defaults."
+            help="Number of settings to try for each fit, within its training part (on the "
+            "validation part if --scoring is against gold labels); 0 uses the defaults."
         ),
     ] = 0,
+    scoring: Annotated[
+        str | None,
+        typer.Option(
+            help="Metric to choose settings (--trials) and epochs (on a validation part) by, e.g. "
+            "'accuracy (gold)' (default: the main metric; the loss for epochs)."
+        ),
+    ] = None,
+    consensus: Annotated[
+        str | None,
+        typer.Option(
+            help="Whose answers make up the prediction for an item: own (its annotators) or all "
+            "(default: all for gold labels, else own)."
+        ),
+    ] = None,
     question: console.Question = None,
     metric: Annotated[
         list[str] | None,
-        typer.Option(help="Metric to compute, named as in docs/metrics.md; repeatable."),
+        typer.Option(
+            help="Metric to compute, named as in docs/metrics.md, e.g. accuracy, or "
+            "'accuracy (gold)' against gold labels; repeatable."
+        ),
     ] = None,
     density: Annotated[
         list[str] | None,
@@ -134,7 +151,8 @@ def compare(
     if show is not None:
         if source is not None or output is not None:
             raise DataError("--show reads results only; leave FILE and -o out")
-        _print(evaluation.Results.load(show), question, metric, reference, style, plot)
+        results = evaluation.Results.load(show, unfinished=True)
+        _print(results, question, metric, reference, style, plot)
         return
     if source is None or output is None:
         raise DataError("name FILE and a folder with -o, or --show a folder of results")
@@ -148,11 +166,8 @@ def compare(
     chosen = evaluation.choose_protocol(
         corpus, protocol, folds=folds, times=times, by=by, scheme=scheme, test=test
     )
-    console.say(chosen.description)
-    options = {"--methods": ",".join(names), **_protocol_options(chosen)}
-    options |= {"--seeds": seeds, "--trials": trials, "--question": question, "--metric": metric}
-    options |= {"--density": density}
-    options |= {"--set": set_, "--by": by, "--encoder": encoder, "--skip-bad": skip_bad}
+    other = "; use --protocol k-fold for cross-validation" if _by_default(protocol, chosen) else ""
+    console.say(chosen.description + other)
     try:
         results = evaluation.compare(
             corpus,
@@ -168,9 +183,14 @@ def compare(
             processes=processes,
             cluster=cluster,
             budget=seconds(budget),
-            command=_command(source, options | {"-o": output}),
+            scoring=scoring,
+            consensus=console.consensus(consensus),
+            command=typed_command(),
         )
     except Unfinished as unfinished:
+        if any((output / "fits").glob("*/fit.json")):
+            done = evaluation.Results.load(output, unfinished=True)
+            _print(done, None, metric, reference, style, plot)
         console.fail(f"{output}: {unfinished}", UNFINISHED)
     except KeyboardInterrupt:
         raise KeyboardInterrupt(
@@ -179,26 +199,19 @@ def compare(
     _print(results, None, metric, reference, style, plot)
 
 
-def _protocol_options(protocol: EvaluationProtocol) -> dict[str, Any]:
-    """The options that give this protocol again."""
-    facts = protocol.facts
-    if facts["kind"] == "official":
-        part = facts["test"] if len(protocol.folds) == 1 else None
-        return {"--protocol": "official", "--scheme": facts["scheme"], "--test": part}
-    times = facts["times"] if facts["kind"] == "repeated" else None
-    return {"--protocol": facts["kind"], "--folds": facts["folds"], "--times": times}
+def _by_default(protocol: str | None, chosen: EvaluationProtocol) -> bool:
+    return protocol is None and chosen.facts["kind"] == "official"
 
 
-def _command(source: Source, options: dict[str, Any]) -> str:
-    """The command line that gives the same results; options without a value are left out."""
-    words = ["dissensus", "compare", *source.arguments()]
-    for option, values in options.items():
-        for value in values if isinstance(values, list) else [values]:
-            if value is True:
-                words.append(option)
-            elif value is not False and value not in (None, ""):
-                words += [option, str(value)]
-    return shlex.join(words)
+def _check_some_fitted(results: Results) -> None:
+    """Stop with the reasons if every fit failed."""
+    if any(fit.status == "ok" for fit in results.fits):
+        return
+    methods_of: dict[str, list[str]] = {}
+    for fit in results.fits:
+        methods_of.setdefault(fit.reason, []).append(fit.method)
+    reasons = [f"{why} ({listed(dict.fromkeys(of), 40)})" for why, of in methods_of.items()]
+    raise ModelError(f"all {len(results.fits)} fits failed: {'; '.join(reasons[:3])}")
 
 
 def _split(text: str) -> list[str]:
@@ -236,9 +249,11 @@ def _print(
     from dissensus import evaluation
     from dissensus.metrics import divided_names
 
+    _check_some_fitted(results)
     of_answers, of_densities = divided_names(metrics or None)
     named = None if of_answers is None else [*of_answers, *of_densities]
-    against = reference or evaluation.default_reference(results.about.methods)
+    fitted = [m for m in results.about.methods if results.counts(m)["ok"]]
+    against = reference or evaluation.default_reference(fitted)
     tables = evaluation.tables(results, questions or None, named, against)
     if style == "text":
         text = "\n".join(evaluation.to_text(table, width=console.width()) for table in tables)

@@ -9,9 +9,11 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Annotated, Any, NoReturn
+from typing import Annotated, Any, Literal, NoReturn, cast
 
 import typer
+
+from dissensus.errors import DataError
 
 Question = Annotated[
     list[str] | None, typer.Option(help="Question to use; repeatable (default: all).")
@@ -64,3 +66,10 @@ def fail(line: str, code: int) -> NoReturn:
     """End the command with one line on stderr."""
     print(visible(line), file=sys.stderr, flush=True)
     sys.exit(code)
+
+
+def consensus(name: str | None) -> Literal["own", "all"] | None:
+    """The value of --consensus."""
+    if name not in (None, "own", "all"):
+        raise DataError(f"--consensus must be own or all, found {name!r}")
+    return cast('Literal["own", "all"] | None', name)

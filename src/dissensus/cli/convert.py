@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from dissensus.cli import console
+from dissensus.cli.outputs import Overwrite, check_not_replaced
 from dissensus.cli.source import Source, reads_corpus
 
 
@@ -29,6 +30,7 @@ def convert(
             "datasets (default: by the ending of OUT)."
         ),
     ] = None,
+    overwrite: Overwrite = False,
 ) -> None:
     """Convert FILE to a corpus folder, which loads faster, or to a table or another format.
 
@@ -36,7 +38,8 @@ def convert(
     """
     from dissensus.writers import format_of, write
 
-    format_of(out, to)
+    if format_of(out, to) == "corpus":
+        check_not_replaced(out, "corpus", overwrite)
     source.check_outputs(out)
     corpus = source.read()
     if question:

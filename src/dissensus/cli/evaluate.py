@@ -27,13 +27,23 @@ def evaluate(
     question: console.Question = None,
     metric: Annotated[
         list[str] | None,
-        typer.Option(help="Metric to show, named as in docs/metrics.md; repeatable."),
+        typer.Option(
+            help="Metric to show, named as in docs/metrics.md, e.g. accuracy, or "
+            "'accuracy (gold)' against gold labels; repeatable."
+        ),
     ] = None,
     every: Annotated[bool, typer.Option("--all", help="Show every metric that applies.")] = False,
     intervals: Annotated[
         bool, typer.Option("--intervals", help="Also show 95 % intervals over items.")
     ] = False,
     groups: Groups = None,
+    consensus: Annotated[
+        str | None,
+        typer.Option(
+            help="Whose predicted answers make up the prediction for an item: own (its "
+            "annotators) or all (default: as predicted; all for gold labels)."
+        ),
+    ] = None,
     json: console.Json = False,
     output: Annotated[
         Path | None,
@@ -73,7 +83,14 @@ def evaluate(
         else:
             show_group_scores(by_group)
         return
-    result = evaluation.evaluate(loaded, corpus, question, wanted, intervals=intervals)
+    result = evaluation.evaluate(
+        loaded,
+        corpus,
+        question,
+        wanted,
+        intervals=intervals,
+        consensus=console.consensus(consensus),
+    )
     for note in result.notes:
         console.say(note)
     if output is not None:

@@ -12,9 +12,12 @@ import sys
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
 
 from dissensus.errors import DataError
+from dissensus.folders import check_free
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -39,6 +42,26 @@ def check_folder(output: Path, command: str) -> None:
     if output.suffix.lower() in FILE_ENDINGS:
         folder = output.with_suffix("")
         raise DataError(f"{output}: {command} writes a folder; name one, such as {folder}")
+
+
+Overwrite = Annotated[
+    bool, typer.Option("--overwrite", help="Replace the folder if it already exists.")
+]
+
+
+def check_not_replaced(output: Path, kind: str, overwrite: bool) -> None:
+    """Refuse to replace a folder without --overwrite, before any work is done.
+
+    Args:
+        kind: of the JSON file in the folder: "config" (a model) or "corpus".
+    """
+    check_free(output, kind)
+    if not overwrite and output.is_dir() and any(output.iterdir()):
+        word = {"config": "model"}.get(kind, kind)
+        raise DataError(
+            f"{output}: already contains a {word}; use --overwrite to replace it, or choose "
+            "another path"
+        )
 
 
 def check_table(output: Path | None) -> None:

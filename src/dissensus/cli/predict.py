@@ -16,7 +16,7 @@ from dissensus.cli.outputs import (
     is_table,
     write_answers,
 )
-from dissensus.cli.parts import SkipBad, prediction_part, readable
+from dissensus.cli.parts import SkipBad, prediction_part, readable, with_trained_items
 from dissensus.cli.source import Source, reads_corpus
 from dissensus.errors import DataError, counted
 from dissensus.folders import check_free
@@ -138,7 +138,7 @@ def predict(
     rows = {q: answers_table(part, prediction, by) for q, prediction in predictions.items()}
     written: list[Path | None] = []
     if folder is not None:
-        predictions.save(folder)
+        with_trained_items(predictions, model, part).save(folder)
         written.append(folder)
     for path in tables:
         written += write_answers(rows, path)

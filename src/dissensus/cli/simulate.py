@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dissensus.cli.outputs import check_folder
+from dissensus.cli.outputs import Overwrite, check_folder, check_not_replaced
 
 if TYPE_CHECKING:
     from dissensus.corpus import Corpus
@@ -32,6 +32,7 @@ def simulate(
     seed: Annotated[
         int, typer.Option(help="Random seed; the same seed gives the same corpus.")
     ] = 0,
+    overwrite: Overwrite = False,
     show: Annotated[
         bool,
         typer.Option("--show", help="Also draw the first items with their answers, to OUT.svg."),
@@ -46,6 +47,7 @@ def simulate(
     from dissensus.simulate import PRESETS
 
     check_folder(out, "simulate")
+    check_not_replaced(out, "corpus", overwrite)
     if preset not in PRESETS:
         raise DataError(f"no preset {preset!r}; there are {listed(PRESETS)}")
     sizes = {"n_items": items, "n_annotators": annotators, "labels_per_item": labels, "seed": seed}

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import shlex
+from contextvars import ContextVar
 from typing import Any
 
 from typer.core import TyperCommand
 
 from dissensus.errors import DataError
 
+_TYPED: ContextVar[str] = ContextVar("typed command", default="")
 HINTS = {"item": "if two columns name an item together, join them into one column first"}
 
 
@@ -22,4 +25,10 @@ class SingleOptions(TyperCommand):
             if single.count(option) > 1:
                 hint = HINTS.get(str(option.name), "leave all but one out")
                 raise DataError(f"{max(option.opts, key=len)} is given more than once; {hint}")
+        _TYPED.set(shlex.join(["dissensus", str(ctx.info_name), *args]))
         return super().parse_args(ctx, args)
+
+
+def typed_command() -> str:
+    """The command line as the user typed it."""
+    return _TYPED.get()

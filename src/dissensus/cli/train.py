@@ -11,11 +11,10 @@ import typer
 
 from dissensus.cli import console
 from dissensus.cli.launching import among_others, launched, to_launch
-from dissensus.cli.outputs import check_folder
-from dissensus.cli.parts import SkipBad, readable, training_part
+from dissensus.cli.outputs import Overwrite, check_folder, check_not_replaced
+from dissensus.cli.parts import SkipBad, readable, save_trained_items, training_part
 from dissensus.cli.source import Source, reads_corpus
 from dissensus.errors import DataError
-from dissensus.folders import check_free
 
 if TYPE_CHECKING:
     from dissensus.methods.framework.base import Method
@@ -68,6 +67,7 @@ def train(
             min=1, help="Number of processes to train in, each on its own GPU, or on the CPU."
         ),
     ] = None,
+    overwrite: Overwrite = False,
     skip_bad: SkipBad = False,
     set_: Settings = None,
 ) -> None:
@@ -78,6 +78,7 @@ def train(
     processes share each batch and end with the same model.
     """
     check_folder(output, "train")
+    check_not_replaced(output, "config", overwrite)
     unfinished = output.with_name(f"{output.name}.unfinished")
     if to_launch(devices):
         with _reporting(unfinished):
@@ -91,7 +92,6 @@ def train(
         if skip_bad:
             part = readable(fitted, part)
             validation_part = validation_part and readable(fitted, validation_part)
-        check_free(output, "config")
         _check_unfinished(unfinished, resume)
         with _reporting(unfinished):
             fitted.fit(part, question or None, validation_part, note, checkpoint=unfinished)
@@ -99,6 +99,7 @@ def train(
             console.say(message)
         if leads:
             fitted.save(output)
+            save_trained_items(output, part)
             fitted.forget_checkpoint()
         questions = ", ".join(fitted.learned_.questions)
         console.say(f"{output}: {method} for {questions}")

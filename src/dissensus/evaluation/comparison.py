@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -15,16 +15,22 @@ from dissensus.evaluation.density_readings import density_floors, density_readin
 from dissensus.evaluation.execution.folder import locked_folder
 from dissensus.evaluation.execution.identity import default_settings, facts_of
 from dissensus.evaluation.execution.scheduler import fit_missing
-from dissensus.evaluation.execution.task import Task
-from dissensus.evaluation.execution.trials import drawn
-from dissensus.evaluation.floors import floors, metrics_for, with_gold
-from dissensus.evaluation.protocols import EvaluationProtocol, Fold, choose_protocol
-from dissensus.evaluation.results import About, Results, code_commit
+from dissensus.evaluation.execution.task import Task, chooses_on_validation
+from dissensus.evaluation.execution.trials import chosen_by, drawn
+from dissensus.evaluation.floors import floors, metrics_for, tested_items, with_gold
+from dissensus.evaluation.protocols import (
+    EvaluationProtocol,
+    Fold,
+    answers_and_gold,
+    choose_protocol,
+)
+from dissensus.evaluation.results import FRONT, About, Results, code_commit
 from dissensus.methods import METHODS
 from dissensus.methods import method as method_class
 from dissensus.methods.framework.base import Method
 from dissensus.methods.framework.search_space import Choices
-from dissensus.metrics import DENSITY_METRICS, divided_names
+from dissensus.methods.framework.settings import changed, settings_of
+from dissensus.metrics import DENSITY_METRICS, GOLD, divided_names, metric_name
 
 NOTES = 5  # notes on folds that are shown
 
@@ -42,6 +48,8 @@ def compare(
     trials: int = 0,
     inner_folds: int = 3,
     choices: Mapping[str, Choices] | None = None,
+    scoring: str | None = None,
+    consensus: Literal["own", "all"] | None = None,
     by: str | None = None,
     processes: int | None = None,
     cluster: str | None = None,
@@ -70,8 +78,13 @@ def compare(
             (calibrated ones), or "soft@all" for all annotators instead of those of the item; see
             `RatingKde`. Each has a table of its own.
         trials: number of settings to try for each fit of a method that has choices, including its
-            own settings. Each is scored by the main metric on `inner_folds` folds of the training
-            part, and the best is fitted to the whole training part. 0 tries none.
+            own settings. Each is scored by `scoring` on `inner_folds` folds of the training part,
+            and the best is fitted to the whole training part. 0 tries none.
+        scoring: the metric that settings are chosen by (if left out, the main one), and the epoch,
+            if there is a validation part (if left out, by the loss). "accuracy (gold)" uses gold
+            labels: settings are then chosen on the validation part, if it has some.
+        consensus: whose answers make up an item's distribution, as in `Method.predict`: of its
+            "own" annotators, or of "all". If left out, "all" for gold labels, else "own".
         choices: the values to draw settings from, by method; the methods' own `choices` if left
             out.
         by: how items are grouped, as in `Corpus.units`, for inner folds and for tests.
@@ -110,6 +123,11 @@ def compare(
     with locked_folder(out) as place:
         learnable, left_out = _learnable(corpus, requested, folds[0])
         own = {name: method.choices for name, method in requested.items()}
+        scoring = None if scoring is None else metric_name(scoring)
+        if scoring is not None:
+            _check_scoring(corpus, folds, scoring)
+            requested = _scored_by(requested, corpus, folds, scoring)
+            learnable = {name: requested[name] for name in learnable}
         task = Task(
             tuple(corpus.questions),
             metrics_for(corpus, tuple(corpus.questions), folds, divided_names(metrics)[0]),
@@ -122,19 +140,20 @@ def compare(
             by,
             place.unfinished,
             density_readings(densities, corpus, tuple(corpus.questions)),
+            scoring,
+            consensus,
         )
         _check_trials(task)
         facts = facts_of(corpus, task, requested, protocol or {})
         command, commit = place.begin(
             facts, command or _call(corpus, requested), code_commit(), default_settings(requested)
         )
-        fit_missing(place, corpus, task, processes, cluster, deadline)
         of_densities = [reading.name(task.questions) for reading in task.densities]
         about = About(
             corpus.name,
             (*task.questions, *of_densities),
             (
-                *with_gold(corpus, task.questions, task.metrics),
+                *with_gold(tested_items(corpus, folds), task.questions, task.metrics),
                 *(DENSITY_METRICS if task.densities else ()),
             ),
             tuple(learnable),
@@ -144,11 +163,15 @@ def compare(
             dict(protocol or {}) | _search(task),
             left_out,
             floors(corpus, task.questions, task.metrics, task.folds)
-            | density_floors(task.densities, _tested_items(corpus, folds), task.questions),
-            (*notes, *_fold_notes(folds), *_commit_notes(commit)),
+            | density_floors(task.densities, tested_items(corpus, folds), task.questions),
+            (*notes, *_part_notes(corpus, folds, scoring), *_fold_notes(folds))
+            + (*_commit_notes(commit),),
         )
-        fits = place.load(task.keys())
-        results = Results.assemble(about, folds, fits, _groups(corpus, folds, by))
+        groups = _groups(corpus, folds, by)
+        n_fits = {"fits": len(task.keys())}
+        Results.assemble(about, folds, [], groups, n_fits).save(place.unfinished / FRONT)
+        fit_missing(place, corpus, task, processes, cluster, deadline)
+        results = Results.assemble(about, folds, place.load(task.keys()), groups)
         results.save(out)
     return results
 
@@ -212,6 +235,42 @@ def _check_trials(task: Task) -> None:
             drawn(method, task.choices[name], task.trials, task.seeds[0])
 
 
+def _check_scoring(corpus: Corpus, folds: Sequence[Fold], scoring: str) -> None:
+    """Refuse a metric that nothing can be chosen by."""
+    questions = tuple(corpus.questions)
+    if not chosen_by(corpus, questions, scoring):
+        kinds = ", ".join(sorted({corpus[question].scale.kind for question in questions}))
+        what = "gold labels" if scoring.endswith(GOLD) else "answers"
+        raise DataError(f"{corpus.name}: scoring {scoring!r} does not apply: {kinds} {what}")
+    if not scoring.endswith(GOLD):
+        return
+    for fold in folds:
+        train = fold.parts(corpus)[0]
+        if not (chooses_on_validation(corpus, questions, fold, scoring)
+                or answers_and_gold(train)[1]):  # fmt: skip
+            raise DataError(
+                f"{corpus.name}: scoring {scoring!r} needs gold labels in the validation or the "
+                "training part; there are none"
+            )
+
+
+def _scored_by(
+    methods: Mapping[str, Method], corpus: Corpus, folds: Sequence[Fold], scoring: str
+) -> dict[str, Method]:
+    """The methods, with their epoch chosen by the metric if there is a validation part for it."""
+    for fold in folds:
+        validation = fold.parts(corpus)[2]
+        if validation is None or not answers_and_gold(validation)[scoring.endswith(GOLD)]:
+            return dict(methods)
+    by_metric = {"training.choose_by": scoring}
+    return {
+        name: changed(method, by_metric)
+        if settings_of(method).get("training.choose_by") == "loss"
+        else method
+        for name, method in methods.items()
+    }
+
+
 def _learnable(
     corpus: Corpus, requested: Mapping[str, Method], fold: Fold
 ) -> tuple[dict[str, Method], dict[str, str]]:
@@ -249,15 +308,23 @@ def _groups(corpus: Corpus, folds: Sequence[Fold], by: str | None) -> dict[str, 
     return dict(zip(names, (str(unit) for unit in units[grouped]), strict=True))
 
 
-def _tested_items(corpus: Corpus, folds: Sequence[Fold]) -> Corpus:
-    tested = np.zeros(corpus.n_items, dtype=bool)
-    for fold in folds:
-        tested[fold.test] = True
-    return corpus.select(items=tested)
-
-
 def _search(task: Task) -> dict[str, Any]:
     return {"trials": task.trials, "inner folds": task.inner_folds} if task.trials else {}
+
+
+def _part_notes(corpus: Corpus, folds: Sequence[Fold], scoring: str | None) -> list[str]:
+    """What is not computed or not used because a part has gold labels but no answers."""
+    notes = []
+    if not answers_and_gold(tested_items(corpus, folds))[0]:
+        notes.append("The test items have gold labels but no answers: scores are against gold.")
+    parts = [fold.parts(corpus)[2] for fold in folds]
+    only_gold = [part is not None and answers_and_gold(part) == (False, True) for part in parts]
+    if any(only_gold) and not (scoring or "").endswith(GOLD):
+        notes.append(
+            "The validation part has gold labels but no answers, so that it is not used; choose "
+            "the epoch and settings on it with --scoring 'accuracy (gold)'."
+        )
+    return notes
 
 
 def _fold_notes(folds: Sequence[Fold]) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from dissensus.annotations import Annotations
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError
 from dissensus.evaluation.protocols import Fold
-from dissensus.metrics import METRICS, bounds, dic_floor, metric_name
+from dissensus.metrics import GOLD, METRICS, bounds, dic_floor, metric_name
 
 DIC = ("DIC", "DIC, normalised")
 Floors = dict[str, dict[str, dict[str, float]]]  # question -> metric -> floor -> score
@@ -22,31 +22,70 @@ def metrics_for(
 ) -> tuple[str, ...]:
     """The metrics to compute: the requested ones, else those that tables show and normalised DIC.
 
-    A metric that applies to none of the questions is refused.
+    If no test item has an answer, only metrics against gold labels are computed. A metric that
+    applies to none of the questions is refused.
     """
-    known = {question: corpus[question] for question in questions}
+    test = tested_items(corpus, folds)
+    answers = {question: test[question] for question in questions}
+    answered = any(each.n_rows for each in answers.values())
     if requested:
         named = [metric_name(name) for name in requested]
-        unused = [name for name in named if not any(METRICS[name].suits(a) for a in known.values())]
-        if unused:
-            kinds = ", ".join(sorted({a.scale.kind for a in known.values()}))
-            raise DataError(f"{corpus.name}: {unused[0]!r} does not apply to these {kinds} answers")
-        return tuple(name for name in METRICS if name in named)
+        for name in named:
+            _check_applies(name, corpus.name, answers, test.gold)
+        return tuple(name for name in _order() if name in named)
+    gold = with_gold(test, questions, [m.name for m in METRICS.values() if m.short])
+    if not answered:
+        return tuple(name for name in gold if name.endswith(GOLD))
     first = folds[0].parts(corpus)[1]
     dic = any(_has_dic(first[question]) for question in questions)
     return tuple(
         name
         for name, metric in METRICS.items()
-        if (metric.short and any(METRICS[name].suits(a) for a in known.values()))
+        if (metric.short and any(METRICS[name].suits(a) for a in answers.values()))
         or (dic and name == "DIC, normalised")
     )
 
 
+def _order() -> list[str]:
+    return [*METRICS, *(name + GOLD for name in METRICS)]
+
+
+def _check_applies(
+    name: str, corpus: str, answers: Mapping[str, Annotations], gold: Mapping[str, Annotations]
+) -> None:
+    """Refuse a metric that no question allows, with the reason."""
+    metric = METRICS[name.removesuffix(GOLD)]
+    if name.endswith(GOLD):
+        labels = [gold[question] for question in answers if question in gold]
+        if not any(each.n_rows for each in labels):
+            raise DataError(f"{corpus}: {name!r} needs gold labels, but no test item has one")
+        if not any(each.scale.kind in metric.scales for each in labels):
+            kinds = ", ".join(sorted({each.scale.kind for each in labels}))
+            raise DataError(f"{corpus}: {name!r} does not apply to these {kinds} gold labels")
+        return
+    if not any(metric.suits(each) for each in answers.values()):
+        kinds = ", ".join(sorted({each.scale.kind for each in answers.values()}))
+        raise DataError(f"{corpus}: {name!r} does not apply to these {kinds} answers")
+    if not any(each.n_rows for each in answers.values()):
+        instead = f"; use {name + GOLD!r}" if metric.gold and gold else ""
+        raise DataError(f"{corpus}: {name!r} needs answers, but no test item has one{instead}")
+
+
 def with_gold(corpus: Corpus, questions: Sequence[str], metrics: Sequence[str]) -> tuple[str, ...]:
     """The metrics, followed by those that are also computed against gold labels."""
-    kinds = {corpus.gold[question].scale.kind for question in questions if question in corpus.gold}
-    gold = [m for m in metrics if METRICS[m].gold and kinds & set(METRICS[m].scales)]
-    return (*metrics, *(f"{name} (gold)" for name in gold))
+    labels = [corpus.gold[question] for question in questions if question in corpus.gold]
+    kinds = {each.scale.kind for each in labels if each.n_rows}
+    plain = [METRICS[name] for name in metrics if name in METRICS]
+    gold = [metric.name + GOLD for metric in plain if metric.gold and kinds & {*metric.scales}]
+    return tuple(dict.fromkeys([*metrics, *gold]))
+
+
+def tested_items(corpus: Corpus, folds: Sequence[Fold]) -> Corpus:
+    """The items that are in a test part."""
+    tested = np.zeros(corpus.n_items, dtype=bool)
+    for fold in folds:
+        tested[fold.test] = True
+    return corpus.select(items=tested)
 
 
 def floors(
@@ -57,7 +96,7 @@ def floors(
     for question in questions:
         annotations = corpus[question]
         tested = np.unique(np.concatenate([fold.test for fold in folds]))
-        soft = [name for name in metrics if METRICS[name].soft]
+        soft = [name for name in metrics if name in METRICS and METRICS[name].soft]
         perfect = bounds(soft, annotations, annotations.items.take(tested)) if soft else {}
         by_metric = {
             name: {"perfect prediction": bound.perfect}

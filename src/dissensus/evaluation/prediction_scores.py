@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pyarrow as pa
@@ -14,13 +14,15 @@ import pyarrow as pa
 from dissensus.annotations import Annotations
 from dissensus.corpus import Corpus
 from dissensus.densities import rating_densities
-from dissensus.errors import DataError, listed
+from dissensus.errors import DataError, counted, listed
+from dissensus.evaluation.predicted_consensus import BothConsensus, predicted_consensus
 from dissensus.evaluation.report.tables import FLOORS, Cell, Row, floor_notes, higher_is_better
 from dissensus.evaluation.significance.means import over_items
 from dissensus.evaluation.significance.resampling import drawing_once, nothing
 from dissensus.evaluation.significance.statistics import statistic_over_items
 from dissensus.metrics import (
     DENSITY_METRICS,
+    GOLD,
     METRICS,
     Bounds,
     Dic,
@@ -30,6 +32,7 @@ from dissensus.metrics import (
     dic_floor,
     dic_of,
     divided_names,
+    gold_scores,
     scores,
 )
 from dissensus.metrics.matching import common_pairs
@@ -162,12 +165,13 @@ def evaluate(
     metrics: Iterable[str] | None = None,
     *,
     intervals: bool = False,
+    consensus: Literal["own", "all"] | None = None,
     seed: int = 0,
 ) -> Evaluation:
     """Score predictions against the answers of a corpus.
 
     Every question and every part of the official split is scored separately. Items and annotators
-    are matched by name; items without answers are ignored.
+    are matched by name; items with neither answers nor gold labels are ignored.
 
     Args:
         predictions: of one method, or of several by name. Tables show the names of methods; if a
@@ -177,7 +181,12 @@ def evaluate(
             densities, if left out.
         intervals: also compute 95 % intervals over items, for metrics that are computed from items.
             Items of one group (`Corpus.units`) are resampled together, with this `seed`.
+        consensus: whose predicted answers make up an item's distribution: of its "own" annotators,
+            or of "all" that were predicted. If left out, as it was predicted, and "all" for gold
+            labels where annotators were predicted beyond those of the items.
     """
+    if consensus not in (None, "own", "all"):
+        raise DataError(f"consensus must be 'own' or 'all', found {consensus!r}")
     if isinstance(predictions, Predictions):
         predictions = {predictions.method: predictions}
     wanted, of_densities = divided_names(metrics)
@@ -189,9 +198,11 @@ def evaluate(
             for question in questions or of_method:
                 if question not in corpus.questions or wanted == []:
                     continue
-                for result in _parts_of(method, question, of_method[question], corpus, wanted):
+                both, more = predicted_consensus(of_method[question], corpus[question], consensus)
+                notes += [f"{method}: {note}" for note in more if question in corpus.gold]
+                for result in _parts_of(method, question, both, corpus, wanted):
                     if intervals:
-                        result = _with_intervals(result, of_method[question], corpus, seed)
+                        result = _with_intervals(result, both, corpus, seed)
                     results.append(result)
             for density in of_method.densities.values():
                 if of_densities and set(density.questions) <= set(questions or of_method):
@@ -206,6 +217,8 @@ def evaluate(
         raise DataError(f"{first}: no predicted item has an answer in {corpus.name}")
     if wanted:
         notes += _not_applied(wanted, results)
+    notes += _without_answers(results)
+    notes += _trained_on(predictions, corpus)
     return Evaluation(corpus.name, tuple(results), tuple(notes))
 
 
@@ -222,15 +235,18 @@ def _methods(named: Mapping[str, Predictions]) -> list[str]:
 
 
 def _parts_of(
-    method: str, question: str, prediction: Prediction, corpus: Corpus, wanted: list[str] | None
+    method: str, question: str, both: BothConsensus, corpus: Corpus, wanted: list[str] | None
 ) -> Iterator[PartScores]:
+    prediction = both.of_answers
     for part, inside in _parts(corpus):
         answers, gold = _inside(corpus, question, inside)
         n = compared(prediction, answers)
         n_gold = 0 if gold is None else compared(prediction, gold).items
         if not (n.items or n_gold):
             continue
-        part_scores = scores(prediction, answers, gold, wanted)
+        part_scores = scores(prediction, answers, metrics=wanted) if n.items else {}
+        if gold is not None and n_gold:
+            part_scores |= gold_scores(both.of_gold, gold, wanted)
         soft = [name for name in part_scores if name in METRICS and METRICS[name].soft]
         yield PartScores(
             question,
@@ -312,15 +328,16 @@ def _dic(prediction: Prediction, answers: Annotations) -> tuple[Dic, Dic]:
 
 
 def _with_intervals(
-    result: PartScores, prediction: Prediction, corpus: Corpus, seed: int
+    result: PartScores, both: BothConsensus, corpus: Corpus, seed: int
 ) -> PartScores:
     inside = dict(_parts(corpus))[result.part]
     answers, gold = _inside(corpus, result.question, inside)
     units = corpus.units()
     intervals = {}
     for name in result.scores:
-        against = gold if name.endswith(" (gold)") else answers
-        metric = METRICS[name.removesuffix(" (gold)")]
+        of_gold = name.endswith(GOLD)
+        against, prediction = (gold, both.of_gold) if of_gold else (answers, both.of_answers)
+        metric = METRICS[name.removesuffix(GOLD)]
         parts = {} if against is None else metric.item_scores(prediction, against)
         if not parts:
             continue
@@ -342,12 +359,47 @@ def _not_applied(wanted: list[str], results: Sequence[PartScores]) -> list[str]:
     """Notes on metrics that were left out, and why; an error if all were."""
     shown = {name for result in results for name in result.scores}
     reasons = []
-    for metric in (METRICS[name] for name in wanted if name not in shown):
+    answered = any(result.items for result in results)
+    for name in (name for name in wanted if name not in shown):
+        metric = METRICS[name.removesuffix(GOLD)]
+        if name.endswith(GOLD) and not any(result.gold for result in results):
+            reasons.append(f"{name} needs gold labels, but no predicted item has one")
+            continue
+        if not name.endswith(GOLD) and not answered:
+            reasons.append(f"{name} needs answers, but no predicted item has one")
+            continue
         kinds = " and ".join(", ".join(metric.scales).rsplit(", ", 1))
         reasons.append(f"{metric.name} is for {kinds} answers and needs predicted {metric.needs}")
     if len(reasons) == len(wanted):
         raise DataError(f"no metric applies: {'; '.join(reasons)}")
     return [f"left out: {reason}" for reason in reasons] if len(wanted) < len(METRICS) else []
+
+
+def _without_answers(results: Sequence[PartScores]) -> list[str]:
+    """A note on parts that have gold labels only, once for all methods."""
+    only_gold = [result for result in results if result.gold and not result.items]
+    parts = dict.fromkeys((result.question, result.part) for result in only_gold)
+    return [
+        f"{question}{f', {part}' if part else ''}: gold labels but no answers; only metrics "
+        "against gold labels are shown"
+        for question, part in parts
+    ]
+
+
+def _trained_on(named: Mapping[str, Predictions], corpus: Corpus) -> list[str]:
+    """A note on predictions for items that the model was trained on."""
+    notes = []
+    for name, predictions in named.items():
+        for prediction in predictions.values():
+            if prediction.trained is not None and prediction.trained.any():
+                n, total = int(prediction.trained.sum()), len(prediction.items)
+                about = "these scores say" if n == total else "their scores say"
+                notes.append(
+                    f"{name}: {n} of {counted(total, 'item')} were trained on: {about} nothing "
+                    "about new items"
+                )
+                break
+    return notes
 
 
 # ---- predictions that are refused ----

@@ -18,7 +18,7 @@ from dissensus.errors import DataError, counted, listed
 from dissensus.scales import Interval, MultiLabel, Nominal, Ordinal, as_numbers
 
 PROTOCOLS = ("official", "k-fold", "repeated")
-TESTED = ("test", "dev", "validation")  # the first that has answers
+TESTED = ("test", "dev", "validation")  # the first that has answers or gold labels
 N_BINS = 5  # bins of equally many items, to balance the ratings of folds
 
 
@@ -171,8 +171,8 @@ def choose_protocol(
 ) -> EvaluationProtocol:
     """The folds of a protocol: "official", "k-fold" or "repeated".
 
-    By default the official split if it has a part to test on, else k folds, stratified by the
-    first question.
+    By default the official split if it has a part to test on, with answers or gold labels; else k
+    folds, stratified by the first question.
 
     Args:
         folds: how many, for k-fold and repeated.
@@ -183,39 +183,60 @@ def choose_protocol(
     """
     if kind not in (None, *PROTOCOLS):
         raise DataError(f"no protocol {kind!r}; there are {', '.join(PROTOCOLS)}")
-    part = test or _answered_part(corpus, scheme)
+    part = test or _tested_part(corpus, scheme)
     if kind is None:
         kind = "official" if part is not None else "k-fold"
     grouped: dict[str, Any] = {} if by is None else {"by": by}
     if kind == "official":
         fold_list = official(corpus, scheme, part, by)
         known = {"kind": kind, "scheme": scheme, "test": part or "each part"}
-        return EvaluationProtocol(fold_list, known | grouped, _official_line(fold_list))
+        return EvaluationProtocol(fold_list, known | grouped, _official_line(corpus, fold_list))
     first = next(iter(corpus.questions))
     times = times if kind == "repeated" else 1
     fold_list = repeated(corpus, folds, times, 0, by, first)
     facts = {"kind": kind, "folds": folds, "times": times, "seed": 0, "stratify": first} | grouped
     again = f", repeated {times} times" if times > 1 else ""
-    return EvaluationProtocol(fold_list, facts, f"{folds} folds of {corpus.n_items} items{again}")
+    line = f"{folds} folds of {corpus.n_items} items{again}"
+    if corpus.parts(scheme):
+        line += ", without regard to the official split"
+    return EvaluationProtocol(fold_list, facts, line)
 
 
-def _answered_part(corpus: Corpus, scheme: str) -> str | None:
-    """The part of a split to test on: one that has answers."""
+def _tested_part(corpus: Corpus, scheme: str) -> str | None:
+    """The part of a split to test on: one that has answers or gold labels."""
     parts = corpus.parts(scheme)
     if "train" not in parts:
         return None
     for part in TESTED:
-        if part in parts and any(a.n_rows for a in corpus.part(part, scheme).questions.values()):
+        if part in parts and any(answers_and_gold(corpus.part(part, scheme))):
             return part
     return None
 
 
-def _official_line(folds: list[Fold]) -> str:
+def answers_and_gold(corpus: Corpus) -> tuple[bool, bool]:
+    """Whether the corpus has answers, and whether it has gold labels for its questions."""
+    gold = [corpus.gold[question] for question in corpus.questions if question in corpus.gold]
+    return (
+        any(answers.n_rows for answers in corpus.questions.values()),
+        any(labels.n_rows for labels in gold),
+    )
+
+
+def _official_line(corpus: Corpus, folds: list[Fold]) -> str:
     if len(folds) > 1:
-        return f"{len(folds)} predefined folds"
-    fold = folds[0]
-    chosen = "" if fold.validation is None else f"; {len(fold.validation)} for choosing the epoch"
-    return f"{fold.name}: training on {len(fold.train)} items, testing on {len(fold.test)}{chosen}"
+        return f"official split: {len(folds)} predefined folds"
+    train, test, validation = folds[0].parts(corpus)
+    name = folds[0].name.rpartition(": ")[2]
+    line = f"official split: training on {counted(train.n_items, 'item')}, testing on "
+    line += f"{test.n_items} ({name}{_only_gold(test)})"
+    if validation is not None:
+        line += f", validation on {validation.n_items}{_only_gold(validation, ' (', ')')}"
+    return line
+
+
+def _only_gold(part: Corpus, before: str = ": ", after: str = "") -> str:
+    only = answers_and_gold(part) == (False, True)
+    return f"{before}gold labels, no answers{after}" if only else ""
 
 
 # ---- official parts ----
@@ -346,7 +367,8 @@ def _missing_values(annotations: Annotations, fold: Fold, question: str) -> list
     majority = _majority(annotations)
     notes = []
     for side, codes in (("training", fold.train), ("test", fold.test)):
-        gone = majority.any(axis=0) & ~majority[codes].any(axis=0)
+        inside = majority[codes].any(axis=0)
+        gone = majority.any(axis=0) & ~inside & inside.any()  # a part without answers has none
         if gone.any():
             values = listed([scale.values[code] for code in np.flatnonzero(gone)])
             notes.append(f"{question}: no {side} item has the majority {values}")

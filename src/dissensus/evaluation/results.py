@@ -17,7 +17,7 @@ import numpy as np
 import pyarrow as pa
 
 from dissensus.errors import DataError
-from dissensus.evaluation.fit import Fit, in_order, number, plain
+from dissensus.evaluation.fit import Fit, fits_in, in_order, number, plain
 from dissensus.evaluation.protocols import Fold
 from dissensus.evaluation.runs import Runs
 from dissensus.folders import read_json, read_table, reading, write_json, write_table
@@ -120,10 +120,17 @@ class Results:
             raise DataError(f"{folder}: cannot be written ({error.strerror})") from None
 
     @classmethod
-    def load(cls, path: str | Path) -> Results:
-        """Read a folder that `save` wrote; an unknown format number is refused."""
+    def load(cls, path: str | Path, unfinished: bool = False) -> Results:
+        """Read a folder that `save` wrote; an unknown format number is refused.
+
+        Args:
+            unfinished: whether to read the fits that are done if a comparison is not finished; a
+                note says how many are missing. Otherwise it is refused.
+        """
         folder = Path(path)
         if not (folder / f"{FRONT}.json").exists() and (folder / "comparison.json").exists():
+            if unfinished and (folder / "unfinished" / FRONT).exists():
+                return _so_far(folder)
             command = read_json(folder, "comparison")["command"]
             raise DataError(f"{folder}: the comparison is not finished; resume with: {command}")
         content = read_json(folder, FRONT)
@@ -255,6 +262,23 @@ def _read(content: dict[str, Any], folder: Path) -> Results:
         _read_groups(folder) if content["groups"] else {},
         when,
     )
+
+
+def _so_far(folder: Path) -> Results:
+    """The fits of a comparison that are done, with a note on those that are missing."""
+    begun = Results.load(folder / "unfinished" / FRONT)
+    fits = in_order(list(fits_in(folder / "fits")), begun.about.methods,
+                    [fold["name"] for fold in begun.folds])  # fmt: skip
+    if not fits:
+        raise DataError(f"{folder}: no fit is done yet; resume with: {begun.about.command}")
+    each = [(method, sum(fit.method == method for fit in fits)) for method in begun.about.methods]
+    note = (
+        f"Not finished: {len(fits)} of {begun.when['fits']} fits done "
+        f"({', '.join(f'{method} {n}' for method, n in each)}); run the same command again to "
+        "resume."
+    )
+    about = replace(begun.about, notes=(note, *begun.about.notes))
+    return replace(begun, about=about, fits=tuple(fits), when=here())
 
 
 def _with_items(contents: list[dict[str, Any]], seconds: list[float], table: Any) -> list[Fit]:

@@ -14,6 +14,8 @@ from dissensus.metrics.suite import METRICS
 from dissensus.names import Names
 from dissensus.prediction import Prediction
 
+GOLD = " (gold)"  # the end of the name of a metric that is computed against gold labels
+
 
 class Bounds(NamedTuple):
     """The scores of two predictions that need no method."""
@@ -55,13 +57,33 @@ def scores(
     }
     with matching_once():
         by_name = {name: metric(prediction, annotations) for name, metric in apply.items()}
-        if gold is None:
-            return by_name
-        return by_name | {
-            f"{name} (gold)": metric(prediction, gold)
-            for name, metric in apply.items()
-            if metric.gold and gold.scale.kind in metric.scales
+    return by_name if gold is None else by_name | gold_scores(prediction, gold, requested)
+
+
+def gold_scores(
+    prediction: Prediction, gold: Annotations, metrics: Iterable[str] | None = None
+) -> dict[str, float]:
+    """The metrics that compare with gold labels, by names such as "accuracy (gold)".
+
+    Args:
+        metrics: as for `scores`; "accuracy" and "accuracy (gold)" both name the second here.
+    """
+    with matching_once():
+        return {
+            name + GOLD: METRICS[name](prediction, gold)
+            for name in _gold_metrics(prediction, gold, metrics)
         }
+
+
+def _gold_metrics(
+    prediction: Prediction, gold: Annotations, metrics: Iterable[str] | None
+) -> list[str]:
+    """The names in `METRICS` of the metrics that apply to gold labels."""
+    short = [name for name, metric in METRICS.items() if metric.short]
+    requested = short if metrics is None else [metric_name(name) for name in metrics]
+    plain = {name.removesuffix(GOLD) for name in requested}
+    kinds = {prediction.scale.kind, gold.scale.kind}
+    return [n for n, m in METRICS.items() if n in plain and m.gold and kinds <= {*m.scales}]
 
 
 def score(prediction: Prediction, annotations: Annotations, metric: str) -> float:
@@ -74,7 +96,7 @@ def score(prediction: Prediction, annotations: Annotations, metric: str) -> floa
         >>> round(score(predicted, answers, "cross-entropy"), 3)
         0.693
     """
-    return METRICS[metric_name(metric)](prediction, annotations)
+    return METRICS[metric_name(metric).removesuffix(GOLD)](prediction, annotations)
 
 
 def item_scores(
@@ -96,9 +118,21 @@ def item_scores(
     """
     by_name: dict[str, tuple[Names, np.ndarray]] = {}
     with matching_once():
-        for metric in (METRICS[metric_name(name)] for name in metrics):
-            if metric.applies(prediction, annotations):
+        for metric in (METRICS.get(metric_name(name)) for name in metrics):
+            if metric is not None and metric.applies(prediction, annotations):
                 by_name |= metric.item_scores(prediction, annotations)
+    return by_name
+
+
+def gold_item_scores(
+    prediction: Prediction, gold: Annotations, metrics: Iterable[str]
+) -> dict[str, tuple[Names, np.ndarray]]:
+    """As `item_scores`, against gold labels; every name ends in " (gold)"."""
+    by_name: dict[str, tuple[Names, np.ndarray]] = {}
+    with matching_once():
+        for name in _gold_metrics(prediction, gold, metrics):
+            parts = METRICS[name].item_scores(prediction, gold)
+            by_name |= {part + GOLD: scores for part, scores in parts.items()}
     return by_name
 
 
@@ -145,8 +179,8 @@ def bounds(
     by_metric = {}
     with matching_once():
         for name in map(metric_name, metrics):
-            metric = METRICS[name]
-            if metric.soft and scale.kind in metric.scales:
+            metric = METRICS.get(name)
+            if metric is not None and metric.soft and scale.kind in metric.scales:
                 both = (metric(guess, annotations) for guess in (perfect, constant))
                 by_metric[name] = Bounds(*both)
     return by_metric
@@ -155,16 +189,28 @@ def bounds(
 def metric_name(name: str) -> str:
     """The name of a metric in `METRICS`; case, hyphens, spaces and commas do not matter.
 
+    "(gold)" at the end means the same metric against gold labels.
+
     Example:
-        >>> metric_name("annotator-accuracy-worst-decile")
-        'annotator accuracy, worst decile'
+        >>> metric_name("annotator-accuracy-worst-decile"), metric_name("Accuracy (gold)")
+        ('annotator accuracy, worst decile', 'accuracy (gold)')
     """
     if name in METRICS:
         return name
     plain = {plain_name(known): known for known in METRICS}
-    if plain_name(name) not in plain:
-        raise DataError(f"no metric {name!r}; there are {listed(METRICS, len(METRICS))}")
-    return plain[plain_name(name)]
+    words = plain_name(name)
+    if words in plain:
+        return plain[words]
+    known = plain.get(words.removesuffix("(gold)").removesuffix("gold").strip())
+    if known is not None and METRICS[known].gold:
+        return known + GOLD
+    if known is not None:
+        labels = [metric.name for metric in METRICS.values() if metric.gold]
+        raise DataError(
+            f"{name!r}: {known} needs answers, not gold labels; {listed(labels, len(labels))} "
+            "can be computed against gold labels"
+        )
+    raise DataError(f"no metric {name!r}; there are {listed(METRICS, len(METRICS))}")
 
 
 def plain_name(name: str) -> str:

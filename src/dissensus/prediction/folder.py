@@ -84,6 +84,7 @@ def read_prediction(folder: Path, number: int, front: dict[str, Any]) -> Predict
         items["disagreement"].to_numpy() if "disagreement" in items else None,
         tuple(_read_member_attention(tables, *pair) for pair in enumerate(member_roles)),
         front.get("gives", "share"),
+        trained=items["trained"].to_numpy(zero_copy_only=False) if "trained" in items else None,
     )
 
 
@@ -95,6 +96,8 @@ def _item_columns(prediction: Prediction) -> dict[str, Any]:
     }
     if prediction.disagreement is not None:
         columns["disagreement"] = prediction.disagreement
+    if prediction.trained is not None:
+        columns["trained"] = prediction.trained
     return columns
 
 

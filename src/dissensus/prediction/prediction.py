@@ -55,6 +55,7 @@ class Prediction:
     member_attention: tuple[MemberAttention, ...] = ()  # on request, one for each role
     gives: Literal["share", "probability"] = "share"  # of annotators, or that a value is the truth
     index: Any = None  # of the DataFrame that was predicted; not saved
+    trained: np.ndarray | None = None  # (n_items,) whether an item was in training
 
     def __post_init__(self) -> None:
         expected = (len(self.items), self.scale.n_columns)

@@ -32,6 +32,12 @@ def facts_of(
         "protocol": dict(protocol),
         "trials": task.trials,
     }
+    if task.scoring is not None:
+        facts["scoring"] = task.scoring
+    if task.consensus is not None:
+        facts["consensus"] = task.consensus
+    elif any(question in corpus.gold for question in task.questions):
+        facts["consensus for gold labels"] = "all"  # comparisons of earlier versions had "own"
     if task.densities:
         facts["densities"] = [reading.text for reading in task.densities]
     for name, method in requested.items():

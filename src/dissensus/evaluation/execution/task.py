@@ -9,28 +9,35 @@ import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pyarrow as pa
 
-from dissensus.annotations import Annotations
 from dissensus.corpus import Corpus
 from dissensus.densities import rating_densities
 from dissensus.errors import CheckpointError, DissensusError, ModelError
 from dissensus.evaluation.density_readings import DensityReading
-from dissensus.evaluation.execution.trials import best, drawn, leading_metric
+from dissensus.evaluation.execution.trials import best, chosen_by, drawn
 from dissensus.evaluation.fit import Fit, Job, Key, Status, folder_name, item_table, plain
 from dissensus.evaluation.protocols import Fold, nested
 from dissensus.methods.framework.base import Method
 from dissensus.methods.framework.search_space import Choices
 from dissensus.methods.framework.settings import changed, draws, seeded, settings_of
-from dissensus.metrics import DENSITY_METRICS, METRICS, item_scores, scores
+from dissensus.metrics import (
+    DENSITY_METRICS,
+    GOLD,
+    gold_item_scores,
+    gold_scores,
+    item_scores,
+    scores,
+)
 from dissensus.names import Names
-from dissensus.prediction import Prediction, Predictions
+from dissensus.prediction import Predictions
 
 DIVERGED = "training diverged"
 AT_ONCE = 24  # fits of trials in one stack
+TrialParts = tuple[Corpus, Corpus, Corpus | None]  # to train on, to score, to choose the epoch on
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,6 +55,8 @@ class Task:
     by: str | None  # how items are grouped, in inner folds too
     unfinished: Path  # folder for checkpoints and trials of unfinished fits
     densities: tuple[DensityReading, ...] = ()  # how densities are predicted and scored
+    scoring: str | None = None  # the metric that settings are chosen by; the main one if None
+    consensus: Literal["own", "all"] | None = None  # as in `Method.predict`; None: "all" for gold
 
     def keys(self) -> list[Key]:
         """Every fit, fold by fold; a method without randomness has only the first seed."""
@@ -129,8 +138,8 @@ def _fitted(task: Task, corpus: Corpus, key: Key) -> Fit:
         if task.searches(key):
             fit = replace(fit, tried=list(_tried(task, corpus, key, method)))
             settings = drawn(method, task.choices[key.method], task.trials, key.seed)
-            scales = {question: corpus[question].scale for question in task.questions}
-            method = changed(method, settings[best(fit.tried, scales)])
+            metrics = chosen_by(corpus, task.questions, task.scoring)
+            method = changed(method, settings[best(fit.tried, metrics)])
         fit = replace(fit, settings=plain(settings_of(method)))
         train, test, validation = task.fold(key.fold).parts(corpus)
         checkpoint = task.state(key) / "training"
@@ -153,10 +162,23 @@ def _begun(task: Task, key: Key) -> Fit:
 def _tested(fit: Fit, task: Task, method: Method, test: Corpus) -> Fit:
     """The fit with the scores of the method on the test part."""
     training_notes = method.notes_
-    predictions = method.predict(test)
+    predictions = method.predict(test, consensus=task.consensus or "own")
     notes = tuple(dict.fromkeys([*training_notes, *method.notes_]))
-    fit = replace(_with_scores(fit, task, predictions, test), notes=notes)
+    against_gold = predictions
+    if task.consensus is None and _differs_for_gold(method, test, task.questions):
+        against_gold = method.predict(test, consensus="all")
+    fit = replace(_with_scores(fit, task, predictions, against_gold, test), notes=notes)
     return _with_densities(fit, task, method, test) if task.densities else fit
+
+
+def _differs_for_gold(method: Method, test: Corpus, questions: tuple[str, ...]) -> bool:
+    """Whether an item with a gold label has annotators of its own, whose mean the method would
+    predict; without them it is the mean of all."""
+    if not method.individual or method.predicts_truth:
+        return False
+    gold = [test.gold[question].item for question in questions if question in test.gold]
+    answered = np.concatenate([test[question].item for question in questions])
+    return bool(gold) and bool(np.isin(np.concatenate(gold), answered).any())
 
 
 def _marked(fit: Fit, error: Exception) -> Fit:
@@ -181,10 +203,17 @@ def _why(error: Exception) -> tuple[Status, str]:
 def _tried(task: Task, corpus: Corpus, key: Key, method: Method) -> Iterator[dict[str, Any]]:
     """Every setting with its score on folds of the training part; finished trials are read from
     their files."""
-    folds = nested(corpus, task.fold(key.fold), task.inner_folds, key.seed, task.by)
+    fold = task.fold(key.fold)
     settings = drawn(method, task.choices[key.method], task.trials, key.seed)
-    parts = [fold.parts(corpus)[:2] for fold in folds]
-    size = max(1, AT_ONCE // len(folds)) if _can_be_stacked(method) else 1
+    parts: list[TrialParts]
+    if chooses_on_validation(corpus, task.questions, fold, task.scoring):
+        train, _, validation = fold.parts(corpus)
+        assert validation is not None
+        parts = [(train, validation, validation)]
+    else:
+        inner = nested(corpus, fold, task.inner_folds, key.seed, task.by)
+        parts = [(*part.parts(corpus)[:2], None) for part in inner]
+    size = max(1, AT_ONCE // len(parts)) if _can_be_stacked(method) else 1
     for first in range(0, len(settings), size):
         some = settings[first : first + size]
         paths = [task.state(key) / f"trial-{first + at}.json" for at in range(len(some))]
@@ -194,6 +223,16 @@ def _tried(task: Task, corpus: Corpus, key: Key, method: Method) -> Iterator[dic
             for path, chosen, result in zip(paths, some, scored, strict=True):
                 _save(path, {"settings": plain(chosen), **plain(result)})
         yield from (json.loads(path.read_text(encoding="utf-8")) for path in paths)
+
+
+def chooses_on_validation(
+    corpus: Corpus, questions: tuple[str, ...], fold: Fold, scoring: str | None
+) -> bool:
+    """Whether settings are chosen on the validation part: by gold labels that it has."""
+    if fold.validation is None or scoring is None or not scoring.endswith(GOLD):
+        return False
+    gold = [corpus.gold[question].item for question in questions if question in corpus.gold]
+    return any(np.isin(fold.validation, items).any() for items in gold)
 
 
 def _can_be_stacked(method: Method) -> bool:
@@ -211,18 +250,18 @@ def _save(path: Path, entry: dict[str, Any]) -> None:
 
 
 def _scored(
-    task: Task, corpus: Corpus, variants: list[Method], parts: list[tuple[Corpus, Corpus]]
+    task: Task, corpus: Corpus, variants: list[Method], parts: list[TrialParts]
 ) -> Iterator[dict[str, Any]]:
-    """For each variant: the mean of the main metrics over inner folds, the scores of each fold, and
-    the reason if it failed. All variants are fitted at once."""
+    """For each variant: the mean of the metrics over inner folds, the scores of each fold, and the
+    reason if it failed. All variants are fitted at once."""
     from dissensus.methods.framework import stacked_fits
 
-    leading = {question: leading_metric(corpus[question].scale) for question in task.questions}
+    leading = chosen_by(corpus, task.questions, task.scoring)
     methods = [[changed(method, {}) for _ in parts] for method in variants]
     jobs = [
-        stacked_fits.Job(method, train, task.questions)
+        stacked_fits.Job(method, train, task.questions, validation)
         for of_folds in methods
-        for method, (train, _) in zip(of_folds, parts, strict=True)
+        for method, (train, _, validation) in zip(of_folds, parts, strict=True)
     ]
     errors = iter(stacked_fits.try_many(jobs))
     for of_folds in methods:
@@ -230,7 +269,7 @@ def _scored(
         each: dict[str, list[float]] = {question: [] for question in leading}
         reason = ""
         try:
-            for method, error, (_, test) in zip(of_folds, own, parts, strict=True):
+            for method, error, (_, test, _) in zip(of_folds, own, parts, strict=True):
                 if error is not None:
                     raise error
                 for question, score in _main_scores(method, test, leading).items():
@@ -241,12 +280,15 @@ def _scored(
 
 
 def _main_scores(method: Method, test: Corpus, leading: Mapping[str, str]) -> dict[str, float]:
-    """The score of each question on its main metric."""
-    predictions = method.predict(test)
-    return {
-        question: scores(predictions[question], test[question], metrics=[metric])[metric]
-        for question, metric in leading.items()
-    }
+    """The score of each question on the metric that settings are chosen by."""
+    of_gold = any(metric.endswith(GOLD) for metric in leading.values())
+    predictions = method.predict(test, consensus="all" if of_gold else "own")
+    by_question = {}
+    for question, metric in leading.items():
+        prediction, answers = predictions[question], test[question]
+        gold = test.gold.get(question)
+        by_question[question] = scores(prediction, answers, gold, [metric])[metric]
+    return by_question
 
 
 def _means(
@@ -265,16 +307,22 @@ def _means(
 # ---- scores ----
 
 
-def _with_scores(fit: Fit, task: Task, predictions: Predictions, test: Corpus) -> Fit:
+def _with_scores(
+    fit: Fit, task: Task, predictions: Predictions, against_gold: Predictions, test: Corpus
+) -> Fit:
     of_questions: dict[str, dict[str, float]] = {}
     items: dict[str, dict[str, tuple[Names, np.ndarray]]] = {}
     for question in task.questions:
         prediction, answers = predictions[question], test[question]
         gold = test.gold.get(question)
-        of_questions[question] = scores(prediction, answers, gold, task.metrics)
-        items[question] = item_scores(prediction, answers, task.metrics)
-        if gold is not None:
-            items[question] |= _against_gold(prediction, gold, task.metrics)
+        of_questions[question], items[question] = {}, {}
+        if answers.n_rows:
+            of_questions[question] = scores(prediction, answers, metrics=task.metrics)
+            items[question] = item_scores(prediction, answers, task.metrics)
+        if gold is not None and gold.n_rows:
+            prediction = against_gold[question]
+            of_questions[question] |= gold_scores(prediction, gold, task.metrics)
+            items[question] |= gold_item_scores(prediction, gold, task.metrics)
     return replace(fit, scores=of_questions, items=item_table(items))
 
 
@@ -289,15 +337,3 @@ def _with_densities(fit: Fit, task: Task, method: Method, test: Corpus) -> Fit:
         scores[name] = {m: float(np.mean(values)) for m, (_, values) in each.items()}
         items.append(item_table({name: each}))
     return replace(fit, scores=scores, items=pa.concat_tables(items).combine_chunks())
-
-
-def _against_gold(
-    prediction: Prediction, gold: Annotations, metrics: tuple[str, ...]
-) -> dict[str, tuple[Names, np.ndarray]]:
-    apply = [
-        name
-        for name in metrics
-        if METRICS[name].gold and gold.scale.kind in METRICS[name].scales
-        if METRICS[name].statistic is None
-    ]
-    return {f"{m} (gold)": each for m, each in item_scores(prediction, gold, apply).items()}

@@ -8,12 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from dissensus.corpus import Corpus
 from dissensus.errors import ModelError
 from dissensus.evaluation.fit import number
 from dissensus.methods.framework.base import Method
 from dissensus.methods.framework.search_space import Choices
 from dissensus.methods.framework.settings import changed, settings_of
-from dissensus.metrics import METRICS
+from dissensus.metrics import GOLD, METRICS
 from dissensus.scales import Scale
 
 
@@ -26,6 +27,19 @@ def leading_metric(scale: Scale) -> str:
         ('cross-entropy', 'CCC')
     """
     return next(name for name, metric in METRICS.items() if scale.kind in metric.scales)
+
+
+def chosen_by(corpus: Corpus, questions: Sequence[str], scoring: str | None) -> dict[str, str]:
+    """The metric that settings are chosen by, for each question that it applies to."""
+    scales = {question: corpus[question].scale for question in questions}
+    if scoring is None:
+        return {question: leading_metric(scale) for question, scale in scales.items()}
+    metric = METRICS[scoring.removesuffix(GOLD)]
+    return {
+        question: scoring
+        for question, scale in scales.items()
+        if scale.kind in metric.scales and (metric.name == scoring or question in corpus.gold)
+    }
 
 
 def drawn(method: Method, choices: Choices, n: int, seed: int) -> list[dict[str, Any]]:
@@ -60,19 +74,19 @@ def drawn(method: Method, choices: Choices, n: int, seed: int) -> list[dict[str,
     return settings
 
 
-def best(tried: Sequence[Mapping[str, Any]], scales: Mapping[str, Scale]) -> int:
+def best(tried: Sequence[Mapping[str, Any]], metrics: Mapping[str, str]) -> int:
     """The index of the settings with the best score; with several questions, the best mean rank.
 
     Settings without a score come last. Of equal ones the first is taken, so the defaults win ties.
 
     Args:
-        tried: each with `scores`, by question and main metric.
+        tried: each with `scores`, by question and metric.
+        metrics: by which settings are chosen, for each question.
     """
     ranks = np.zeros(len(tried))
-    for question, scale in scales.items():
-        metric = leading_metric(scale)
+    for question, metric in metrics.items():
         scores = np.array([number(one["scores"].get(question, {}).get(metric)) for one in tried])
-        lower = -scores if METRICS[metric].higher_is_better else scores
+        lower = -scores if METRICS[metric.removesuffix(GOLD)].higher_is_better else scores
         lower = np.where(np.isnan(lower), np.inf, lower)
         ranks += (lower[:, None] > lower[None, :]).sum(axis=1)
     return int(ranks.argmin())

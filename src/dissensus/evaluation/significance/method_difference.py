@@ -15,7 +15,7 @@ from dissensus.evaluation.significance.means import over_both, over_items, over_
 from dissensus.evaluation.significance.paired_scores import left_out
 from dissensus.evaluation.significance.resampling import Statistic, mean, nothing
 from dissensus.evaluation.significance.statistics import statistic_over_both, statistic_over_items
-from dissensus.metrics import METRICS
+from dissensus.metrics import GOLD, METRICS
 
 Parts = dict[str, np.ndarray]  # what each item contributes to a metric, (n_runs, n_items)
 
@@ -112,7 +112,10 @@ class _Sides:
 
 def parts_of(metric: str) -> tuple[str, ...]:
     """The names of the item scores that a metric is computed from."""
-    return METRICS[metric].parts if metric in METRICS else (metric,)  # "accuracy (gold)"
+    known = METRICS.get(metric.removesuffix(GOLD))  # None for a metric of densities
+    if known is None:
+        return (metric,)
+    return tuple(part + GOLD for part in known.parts) if metric.endswith(GOLD) else known.parts
 
 
 def statistic(metric: str, scores: Parts) -> Statistic | None:
@@ -123,10 +126,10 @@ def statistic(metric: str, scores: Parts) -> Statistic | None:
     """
     if metric in scores:
         return mean(scores[metric])
-    known = METRICS.get(metric)  # None for "accuracy (gold)", which is a mean over items
-    if known is None or known.statistic is None or not scores.keys() >= {*known.parts}:
+    known = METRICS.get(metric.removesuffix(GOLD))
+    if known is None or known.statistic is None or not scores.keys() >= {*parts_of(metric)}:
         return None
-    observed, predicted = (scores[part] for part in known.parts)
+    observed, predicted = (scores[part] for part in parts_of(metric))
     return known.statistic(observed[0], predicted)
 
 
@@ -160,9 +163,8 @@ def _over_fits(
     a = mine.on(keys, folds)
     b = np.zeros_like(a) if second is None else theirs.on(keys, folds)
     of_run = np.array([fold["run"] for fold in results.folds])
-    inside = np.array([of_run == run for _, run in keys]).reshape(
-        len(keys), -1
-    )  # (n_runs, n_folds)
+    each = [of_run == run for _, run in keys]
+    inside = np.array(each).reshape(len(keys), len(of_run))  # (n_runs, n_folds)
     if len(keys) != 1:
         means = [np.where(inside, side, 0).sum(axis=1) / inside.sum(axis=1) for side in (a, b)]
         return over_seeds(means[0], means[1], level=level)

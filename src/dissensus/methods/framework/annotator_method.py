@@ -26,6 +26,7 @@ from dissensus.methods.framework.density_loss import (
     most_answers,
 )
 from dissensus.methods.framework.individual import PairPredictor
+from dissensus.methods.framework.labels import has_answers
 from dissensus.methods.framework.pairs import TrainingAnnotators, consensus_pairs, own_pairs
 from dissensus.methods.framework.predicted_densities import PredictedRatings
 from dissensus.methods.framework.rating_losses import RatingLoss, check_ratings, rating_losses
@@ -183,7 +184,7 @@ class AnnotatorMethod(TrunkMethod):
             self.most_ = most_answers(corpora, tuple(self.learned_.questions), limit)
         run = super().trainer(corpus, validation, cache)
         run.kind = repr((run.kind, self.most_))  # a stack shares one loss
-        if self._chosen and validation is None:
+        if self._chosen and not self._calibrates_on(validation):
             kept = np.setdiff1d(run.learned, self._held_out_items(corpus))
             if not len(kept) or len(kept) == len(run.learned):
                 raise DataError(
@@ -199,9 +200,13 @@ class AnnotatorMethod(TrunkMethod):
             learned = self.kde.temperature * learned_factor(self.network_)
             self.notes_.append(f"temperature of the density: {learned:.3g}")
         if self._chosen:
-            source = corpus if validation is None else validation
-            items = None if validation is not None else self._held_out_items(corpus)
-            self._calibrate(source if items is None else source.select(items=items))
+            if validation is None or not self._calibrates_on(validation):
+                validation = corpus.select(items=self._held_out_items(corpus))
+            self._calibrate(validation)
+
+    def _calibrates_on(self, validation: Corpus | None) -> bool:
+        """Whether a validation corpus replaces held-out items: it needs answers."""
+        return validation is not None and has_answers(validation, self.learned_.questions)
 
     @property
     def _chosen(self) -> tuple[str, ...]:

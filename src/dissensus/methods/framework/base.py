@@ -162,7 +162,7 @@ class Method(ABC):
         """
         self.begin_fit(corpus, questions, part)
         self._checkpoint = None if checkpoint is None else Path(checkpoint)
-        self.learn_from(corpus, None if validation is None else self.align(validation))
+        self.learn_from(corpus, self.validation_corpus(validation))
         return self
 
     def forget_checkpoint(self) -> None:
@@ -197,6 +197,10 @@ class Method(ABC):
         for question in names:
             self.check_question(corpus, question)
         return names
+
+    def validation_corpus(self, validation: Corpus | None) -> Corpus | None:
+        """The validation corpus as training uses it; see `align`."""
+        return None if validation is None else self.align(validation)
 
     def align(self, validation: Corpus) -> Corpus:
         """The validation corpus with the annotator codes of training.

@@ -17,6 +17,7 @@ from dissensus.annotations import Annotations
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError, ModelError
 from dissensus.methods.framework.answers import Answers
+from dissensus.methods.framework.labels import has_answers
 from dissensus.methods.framework.temperature import best_temperature, tempered_answers
 from dissensus.methods.framework.trained import ExamplesCache, TrainedMethod
 from dissensus.training.loop import Trainer
@@ -39,11 +40,18 @@ def held_out_items(corpus: Corpus, share: float, seed: int) -> np.ndarray:
     return np.flatnonzero(np.isin(units, chosen))
 
 
+def _answered(validation: Corpus | None, method: TrainedMethod) -> Corpus | None:
+    """The validation corpus if it has answers; with gold labels only, it chooses epochs alone."""
+    if validation is None or not has_answers(validation, method.learned_.questions):
+        return None
+    return validation
+
+
 def without_held_out(
     run: Trainer, corpus: Corpus, validation: Corpus | None, method: TrainedMethod
 ) -> Trainer:
     """The training without the held-out items; unchanged with a validation corpus."""
-    if validation is not None:
+    if _answered(validation, method) is not None:
         return run
     kept = np.setdiff1d(run.learned, _held_out(corpus, method))
     if not len(kept) or len(kept) == len(run.learned):
@@ -63,6 +71,7 @@ def temperatures(
         labels: the label of each item of a corpus that has one.
         validation: used instead of held-out items, if there is one.
     """
+    validation = _answered(validation, method)
     source = corpus if validation is None else validation
     items = np.arange(source.n_items) if validation is not None else _held_out(source, method)
     notes = method.notes_

@@ -60,6 +60,11 @@ def items_of(tables: Iterable[Annotations]) -> np.ndarray:
     return np.unique(np.concatenate([rows.item for rows in tables])).astype(np.int64)
 
 
+def has_answers(corpus: Corpus, questions: Iterable[str]) -> bool:
+    """Whether an annotator answered one of the questions; a part may have gold labels only."""
+    return any(corpus[question].n_rows for question in questions)
+
+
 def label_targets(labels: Mapping[str, Annotations], n_items: int) -> dict[str, np.ndarray]:
     """The labels of all items by question, as the likelihood expects them, and "QUESTION.weight": 1
     for items with a label, 0 for the others."""

@@ -91,17 +91,13 @@ def begin_fit(job: Job, cache: ExamplesCache) -> list[Trainer]:
         method.fit(job.corpus, job.questions, job.validation)
         return []
     method.begin_fit(job.corpus, job.questions, None)
-    return method.trainers(job.corpus, _aligned(method, job), cache)
+    return method.trainers(job.corpus, method.validation_corpus(job.validation), cache)
 
 
 def _end(job: Job, runs: list[Trainer]) -> None:
     """End a fit whose trainings are done."""
     if isinstance(job.method, TrainedMethod):
-        job.method.end_fit(runs, job.corpus, _aligned(job.method, job))
-
-
-def _aligned(method: Method, job: Job) -> Corpus | None:
-    return None if job.validation is None else method.align(job.validation)
+        job.method.end_fit(runs, job.corpus, job.method.validation_corpus(job.validation))
 
 
 def worth_stacking(method: Method) -> bool:

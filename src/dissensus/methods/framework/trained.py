@@ -8,7 +8,7 @@ import json
 from abc import abstractmethod
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import torch
@@ -20,9 +20,9 @@ from dissensus.encoders.framework.digest import data_digest
 from dissensus.errors import DataError, ModelError, listed
 from dissensus.methods.framework.answers import Answers
 from dissensus.methods.framework.base import Method
-from dissensus.methods.framework.labels import items_of
+from dissensus.methods.framework.labels import has_answers, items_of
 from dissensus.methods.framework.role_encoders import RoleEncoders, encoding_notes, widths_of
-from dissensus.metrics import METRICS, metric_name, scores
+from dissensus.metrics import GOLD, METRICS, gold_scores, metric_name, scores
 from dissensus.networks.likelihoods import likelihood
 from dissensus.networks.noise import keyed
 from dissensus.scales import Interval
@@ -188,7 +188,7 @@ class TrainedMethod(Method):
         if not isinstance(self.network_, FineTunedNetwork) or self.network_.learned_before:
             self.network_.prepare(self._vectors_to_prepare(examples, learned))
         judge = None if validation is None else self.validation_of(validation)
-        if judge is None and (self.training.patience or self.training.choose_by != "loss"):
+        if validation is None and (self.training.patience or self.training.choose_by != "loss"):
             self.notes_.append(
                 "without a validation corpus, all epochs are trained and the last one is kept"
             )
@@ -198,12 +198,39 @@ class TrainedMethod(Method):
         kind = repr((self.name, questions, settings))
         return Trainer(self.network_, losses, examples, self.training, judge, learned, kind)
 
-    def validation_of(self, validation: Corpus) -> Validation:
-        """How an epoch is scored: by the loss on the validation corpus, or by a metric."""
-        if not any(validation[question].n_rows for question in self.learned_.questions):
+    def validation_corpus(self, validation: Corpus | None) -> Corpus | None:
+        """The validation corpus; None, with a note, if it has gold labels but no answers and the
+        epoch is not chosen on gold labels."""
+        if validation is None:
+            return None
+        aligned, questions = self.align(validation), self.learned_.questions
+        learns_gold = getattr(self, "label", "") == "gold"  # so that the loss needs no answers
+        if self._chooses_on_gold or learns_gold or has_answers(aligned, questions):
+            return aligned
+        if not any(question in aligned.gold for question in questions):
             raise DataError(
                 f"{validation.name}: the validation part has no answer of an annotator who "
                 "answered in training; there is nothing to choose an epoch by"
+            )
+        note = (
+            "the validation part has gold labels but no answers, so that it is not used: all "
+            "epochs are trained and the last one is kept; choose the epoch on gold labels with "
+            "--scoring 'accuracy (gold)' (training.choose_by)"
+        )
+        self.notes_ += [] if note in self.notes_ else [note]
+        return None
+
+    @property
+    def _chooses_on_gold(self) -> bool:
+        by = self.training.choose_by
+        return by != "loss" and metric_name(by).endswith(GOLD)
+
+    def validation_of(self, validation: Corpus) -> Validation:
+        """How an epoch is scored: by the loss on the validation corpus, or by a metric."""
+        if self._chooses_on_gold and not any(q in validation.gold for q in self.learned_.questions):
+            raise DataError(
+                f"{validation.name}: the validation part has no gold labels; choose the epoch by "
+                "a metric of answers, or by the loss"
             )
         if self.training.choose_by == "loss":
             examples = self._examples(validation, self._training_encodings(validation))
@@ -225,16 +252,21 @@ class TrainedMethod(Method):
         return Validation(
             name,
             lambda: float(np.mean(self._scores(validation, name))),
-            METRICS[name].higher_is_better,
+            METRICS[name.removesuffix(GOLD)].higher_is_better,
         )
 
     def _scores(self, corpus: Corpus, metric: str) -> list[float]:
         """The scores of a metric, for each question that it applies to."""
         self.network_.eval()
         notes = self.notes_
-        predictions = self.predict(corpus, unknown="drop", same_annotators=True)
+        whose: Literal["own", "all"] = "all" if metric.endswith(GOLD) else "own"
+        predictions = self.predict(corpus, unknown="drop", same_annotators=True, consensus=whose)
         self.notes_ = notes
-        by_question = [scores(predictions[q], corpus[q], metrics=[metric]) for q in predictions]
+        if whose == "all":
+            known = [q for q in predictions if q in corpus.gold]
+            by_question = [gold_scores(predictions[q], corpus.gold[q], [metric]) for q in known]
+        else:
+            by_question = [scores(predictions[q], corpus[q], metrics=[metric]) for q in predictions]
         return [score for by_metric in by_question for score in by_metric.values()]
 
     def training_checkpoint(self, corpus: Corpus, validation: Corpus | None) -> Checkpoint | None:
