@@ -5,13 +5,16 @@ from __future__ import annotations
 import csv
 import io
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
 
 from dissensus.aggregation import AGGREGATORS
+from dissensus.evaluation import aggregator_scores
 from tests.cli.conftest import Run
+from tests.crowds import confused_crowd
 
 LINES = """item,annotator,label,gold
 t1,ann,yes,yes
@@ -173,3 +176,25 @@ def test_the_columns_of_the_user_and_a_file_per_question(run: Run, tmp_path: Pat
         again = run("agreement", out, "--answer", "answer").code if ending != "json" else 0
         assert again == 0
     assert json.loads((tmp_path / "again.json").read_text())[1]["confidence"] == 0.5
+
+
+def test_every_aggregator_against_gold_labels(run: Run, tmp_path: Path) -> None:
+    corpus, _ = confused_crowd(n_items=60)
+    corpus.save(tmp_path / "crowd")
+    ended = run("aggregate", tmp_path / "crowd", "--method", "all", "-o", tmp_path / "all.csv")
+    lines = ended.out.splitlines()
+    assert lines[0] == "confused, q"
+    [best] = [line.split()[0] for line in lines if line.split()[-2:-1] == ["best"]]
+    assert best in ("dawid-skene", "mace", "glad", "wawa", "one-coin", "zero-based-skill")
+    assert "Not for nominal answers: mean, median, gaussian." in lines
+    header = (tmp_path / "all.csv").read_text().splitlines()[0].split(",")
+    assert (header[0], len(header)) == ("item", 10)
+    assert max(map(len, lines)) <= 80
+    [rows] = json.loads(
+        run("aggregate", tmp_path / "crowd", "--method", "all", "--json").out
+    ).values()
+    scores = [row["scores"]["accuracy (gold)"] for row in rows if "scores" in row]
+    assert scores == sorted(scores, reverse=True)
+    bare = replace(corpus, gold={})
+    [first, second, *_] = aggregator_scores(bare, "q")
+    assert (first.name, first.same, second.scores) == ("majority", 1.0, {})

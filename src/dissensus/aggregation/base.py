@@ -14,6 +14,12 @@ from dissensus.names import Names
 from dissensus.prediction import Prediction
 from dissensus.readers.questions import annotations_of
 
+NEAREST = {  # aggregators for a kind of scale, to offer instead
+    "nominal": "majority or dawid-skene",
+    "ordinal": "median or dawid-skene",
+    "interval": "mean, median or gaussian",
+    "multi-label": "soft-vote",
+}
 Gives = Literal["share", "probability"]
 
 
@@ -87,7 +93,7 @@ class Aggregator(ABC):
         if annotations.scale.kind not in self.scales:
             raise DataError(
                 f"{self.name} is for {' and '.join(self.scales)} answers, "
-                f"not {annotations.scale.kind} ones"
+                f"not {annotations.scale.kind} ones; use {NEAREST[annotations.scale.kind]}"
             )
         if self.needs_annotators:
             annotations.annotator_codes(self.name)

@@ -40,7 +40,7 @@ def aggregate(
 def check_method(method: str) -> None:
     """Refuse a name that is no aggregator."""
     if method not in AGGREGATORS:
-        raise DataError(f"no aggregator {method!r}; there are {listed(AGGREGATORS, 40)}")
+        raise DataError(f"no aggregator {method!r}; there are {listed(AGGREGATORS, 40)}, or 'all'")
 
 
 def _fitted(method: str, corpus: Corpus, question: str, use_gold: bool) -> Aggregator:

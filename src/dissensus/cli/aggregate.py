@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from dissensus.cli import console
+from dissensus.cli.every_aggregator import show_every_aggregator
 from dissensus.cli.outputs import (
     ENDINGS,
     answers_table,
@@ -34,7 +35,8 @@ def aggregate(
     method: Annotated[
         str,
         typer.Option(
-            help="Aggregation method, e.g. majority, soft-vote, dawid-skene, mace, glad or mean."
+            help="Aggregation method, e.g. majority, soft-vote, dawid-skene, mace, glad or mean; "
+            "all compares every one, against gold labels if there are some."
         ),
     ] = "majority",
     output: Annotated[
@@ -67,11 +69,17 @@ def aggregate(
     """
     from dissensus import aggregation
 
-    aggregation.check_method(method)
+    if method == "all" and (use_gold or annotator_table is not None):
+        raise DataError("--method all has neither --use-gold nor --annotator-table; leave it out")
+    if method != "all":
+        aggregation.check_method(method)
     check_tables(output)
     check_table(annotator_table)
     source.check_outputs(output, annotator_table)
     corpus = source.read()
+    if method == "all":
+        show_every_aggregator(corpus, question, output, json)
+        return
     fitted = aggregation.aggregate(corpus, method, question or None, use_gold)
     tables = {name: _table(corpus, name, aggregator) for name, aggregator in fitted.items()}
     if json:

@@ -18,7 +18,12 @@ from dissensus.errors import DataError
 @reads_corpus
 def evaluate(
     predictions: Annotated[
-        Path, typer.Argument(metavar="PREDICTIONS", help="Folder that `dissensus predict` wrote.")
+        Path,
+        typer.Argument(
+            metavar="PREDICTIONS",
+            help="Folder that `dissensus predict` wrote, or a table (.csv, .tsv, .jsonl, .parquet) "
+            "of labels or probabilities from any system, or a LeWiDi submission.",
+        ),
     ],
     source: Source,
     against: Annotated[
@@ -62,7 +67,6 @@ def evaluate(
     """
     from dissensus import evaluation
     from dissensus.metrics import DENSITY_METRICS, METRICS
-    from dissensus.prediction import Predictions
 
     check_result(output)
     source.check_outputs(output)
@@ -70,8 +74,12 @@ def evaluate(
         raise DataError("--all shows every metric; leave --metric out")
     wanted = [*METRICS, *DENSITY_METRICS] if every else metric or None
     folders = [predictions, *(against or [])]
-    loaded = {str(folder): Predictions.load(folder) for folder in folders}
     corpus = source.read()
+    loaded = {}
+    for folder in folders:
+        loaded[str(folder)], notes = evaluation.read_predictions(folder, corpus, question)
+        for note in notes:
+            console.say(note)
     if groups:
         by_group = evaluation.evaluate_groups(
             loaded, corpus, attribute_names(groups), question, wanted

@@ -8,6 +8,7 @@ gives them again.
 
 from __future__ import annotations
 
+from dissensus.evaluation.aggregator_scores import AggregatorScores, aggregator_scores
 from dissensus.evaluation.attention.scores import (
     AttentionEvaluation,
     AttentionScore,
@@ -21,6 +22,8 @@ from dissensus.evaluation.group_scores import (
     evaluate_groups,
     worst_group,
 )
+from dissensus.evaluation.lewidi_submission import read_submission, write_submission
+from dissensus.evaluation.outside_predictions import read_predictions
 from dissensus.evaluation.prediction_scores import Evaluation, PartScores, ScoreTable, evaluate
 from dissensus.evaluation.protocols import (
     EvaluationProtocol,
@@ -47,6 +50,7 @@ from dissensus.metrics import item_scores
 __all__ = [
     "FORMATS",
     "About",
+    "AggregatorScores",
     "AttentionEvaluation",
     "AttentionScore",
     "ComparisonTable",
@@ -60,6 +64,7 @@ __all__ = [
     "PartScores",
     "Results",
     "ScoreTable",
+    "aggregator_scores",
     "choose_protocol",
     "code_commit",
     "compare",
@@ -86,6 +91,8 @@ __all__ = [
     "over_items",
     "over_seeds",
     "published",
+    "read_predictions",
+    "read_submission",
     "repeated",
     "resampling",
     "save_intervals",
@@ -98,4 +105,5 @@ __all__ = [
     "to_markdown",
     "to_text",
     "worst_group",
+    "write_submission",
 ]

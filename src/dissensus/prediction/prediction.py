@@ -12,6 +12,7 @@ from dissensus.errors import DataError, counted
 from dissensus.frames import html_rows, to_frame
 from dissensus.names import Names
 from dissensus.prediction.attention import Attention, MemberAttention
+from dissensus.prediction.prediction_table import answers_in_table
 from dissensus.scales import Interval, Scale
 
 
@@ -76,6 +77,26 @@ class Prediction:
             assert self.by_annotator is not None
             attention.check(self.by_annotator.item, expected[0])
 
+    @classmethod
+    def from_table(cls, frame: Any, scale: Scale, item: str | None = None) -> Prediction:
+        """Predictions of any system, such as an LLM, from a DataFrame, Arrow table or dictionary.
+
+        Columns are recognised by name: item (or id), annotator (if rows are of annotators), answer
+        (or label, prediction), and the probability of each value (share.VALUE, p_VALUE, VALUE), or
+        one column of lists. Several rows for an item are several draws: `members`.
+
+        Args:
+            item: the column of items, if its name is not recognised.
+
+        Example:
+            >>> from dissensus import Nominal
+            >>> frame = {"id": ["t1", "t2"], "label": ["yes", "no"], "p_no": [0.2, 0.9],
+            ...          "p_yes": [0.8, 0.1]}
+            >>> Prediction.from_table(frame, Nominal(("no", "yes"))).distribution.tolist()
+            [[0.2, 0.8], [0.9, 0.1]]
+        """
+        return prediction_from_table(frame, scale, item=item)[0]
+
     def to_table(self, by: Literal["item", "annotator"] = "item") -> Any:
         """An Arrow table with names, for pandas (`.to_pandas()`), polars or a file.
 
@@ -134,3 +155,19 @@ class Prediction:
     def __repr__(self) -> str:
         pairs = "" if self.by_annotator is None else f"; {self.by_annotator!r}"
         return f"<Prediction: {self.scale.kind}, {counted(len(self.items), 'item')}{pairs}>"
+
+
+def prediction_from_table(
+    frame: Any,
+    scale: Scale,
+    *,
+    items: Names | None = None,
+    annotators: Names | None = None,
+    item: str | None = None,
+) -> tuple[Prediction, list[str]]:
+    """The prediction in a table, as `Prediction.from_table`; and notes on rows that are left out,
+    such as those of items or annotators that are not among the known ones."""
+    answers, notes = answers_in_table(frame, scale, items=items, annotators=annotators, item=item)
+    pairs = None if answers.pairs is None else ByAnnotator(*answers.pairs)
+    of_items = answers.items, answers.distribution, answers.consensus
+    return Prediction(scale, *of_items, pairs, members=answers.members), notes

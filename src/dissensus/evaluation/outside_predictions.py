@@ -1,0 +1,117 @@
+"""Predictions that another system wrote to a file, matched with a corpus by item and annotator."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from dissensus.corpus import Corpus
+from dissensus.errors import DataError, listed
+from dissensus.evaluation.lewidi_submission import read_submission
+from dissensus.prediction import Prediction, Predictions
+from dissensus.prediction.prediction import prediction_from_table
+
+ENDINGS = (".csv", ".tsv", ".txt", ".jsonl", ".json", ".parquet")
+
+
+def read_predictions(
+    path: str | Path, corpus: Corpus, questions: Sequence[str] | None = None
+) -> tuple[Predictions, list[str]]:
+    """The predictions in a folder or a file; and notes on rows that were left out.
+
+    A file is a table as in `Prediction.from_table` (CSV, TSV, JSON, JSON lines or Parquet), or a
+    LeWiDi submission. Rows are matched with the corpus by item and annotator. With several
+    questions the table has a column `question`, or `questions` names the one.
+    """
+    path = Path(path)
+    if path.is_dir() or path.suffix.lower() not in ENDINGS:
+        return Predictions.load(path), []
+    if not path.exists():
+        raise DataError(f"{path}: no such file")
+    submitted = read_submission(path, corpus, questions)
+    if submitted is not None:
+        return submitted
+    by_question, notes = {}, []
+    for question, columns in _by_question(path, corpus, questions).items():
+        answers = corpus[question]
+        people = None if answers.annotator is None else corpus.annotators
+        try:
+            prediction, more = prediction_from_table(
+                columns, answers.scale, items=corpus.items, annotators=people
+            )
+        except DataError as error:
+            raise DataError(f"{path}: {error}") from None
+        by_question[question] = prediction
+        notes += [f"{path}: {_recognised(prediction, question)}"]
+        notes += [f"{path}: {note}" for note in more]
+    return Predictions(by_question, path.stem, corpus.name), notes
+
+
+def _recognised(prediction: Prediction, question: str) -> str:
+    """A line on what the file contains."""
+    pairs, members = prediction.by_annotator, prediction.members
+    of = "" if pairs is None else f", {len(pairs)} answers of {len(pairs.annotators)} annotators"
+    draws = "" if members is None else f", {len(members)} draws each"
+    return f"{question}: {len(prediction.items)} items{of}{draws}"
+
+
+def _by_question(
+    path: Path, corpus: Corpus, questions: Sequence[str] | None
+) -> dict[str, dict[str, list[Any]]]:
+    """The columns of the table, for each question."""
+    columns = read_columns(path)
+    asked = next((name for name in columns if name.strip().lower() == "question"), None)
+    if asked is not None:
+        parts: dict[str, dict[str, list[Any]]] = {}
+        for at, question in enumerate(columns[asked]):
+            if question in corpus.questions and (not questions or question in questions):
+                part = parts.setdefault(question, {name: [] for name in columns if name != asked})
+                for name in part:
+                    part[name].append(columns[name][at])
+        if not parts:
+            raise DataError(f"{path}: no row is for a question of {corpus.name}")
+        return parts
+    named = list(questions or corpus.questions)
+    if len(named) > 1:
+        raise DataError(
+            f"{path}: no column 'question', and {corpus.name} has several: {listed(named)}; name "
+            "the one that was predicted with --question"
+        )
+    return {named[0]: columns}
+
+
+def read_columns(path: Path) -> dict[str, list[Any]]:
+    """The columns of a CSV, TSV, JSON, JSON lines or Parquet file."""
+    ending = path.suffix.lower()
+    try:
+        if ending == ".parquet":
+            import pyarrow.parquet as pq
+
+            return dict(pq.read_table(path).to_pydict())
+        text = path.read_text(encoding="utf-8-sig")
+        if ending in (".jsonl", ".json"):
+            whole = ending == ".json"
+            rows = json.loads(text) if whole else [json.loads(x) for x in text.splitlines() if x]
+            return _of_records(rows)
+    except (OSError, ValueError) as error:
+        raise DataError(f"{path}: cannot be read ({error})") from None
+    first = text.split("\n", 1)[0]
+    delimiter = max(("\t", ",", ";"), key=first.count)
+    rows = [row for row in csv.reader(text.splitlines(), delimiter=delimiter) if any(row)]
+    if not rows:
+        raise DataError(f"{path}: is empty")
+    return {
+        name: [row[at] if at < len(row) else "" for row in rows[1:]]
+        for at, name in enumerate(rows[0])
+    }
+
+
+def _of_records(rows: Any) -> dict[str, list[Any]]:
+    if isinstance(rows, dict):
+        rows = [{"id": key, **(row if isinstance(row, dict) else {"answer": row})}
+                for key, row in rows.items()]  # fmt: skip
+    names = dict.fromkeys(name for row in rows for name in row)
+    return {name: [row.get(name) for row in rows] for name in names}
