@@ -41,6 +41,17 @@ def test_every_argument_and_option_has_help(name: str) -> None:
     assert without == []
 
 
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_ends_with_two_examples_that_can_be_typed(name: str) -> None:
+    shown = CliRunner().invoke(app, [name, "--help"]).output
+    examples = [line.strip() for line in shown.partition("Examples:")[2].strip().splitlines()]
+    assert len(examples) == 2 and all(len(line) <= 80 for line in examples)
+    for example in examples:
+        program, own, *arguments = shlex.split(example)
+        assert (program, own) == ("dissensus", name)
+        command(name).make_context(name, arguments)  # refuses what it does not know
+
+
 def test_the_command_line_lists_its_commands() -> None:
     shown = CliRunner().invoke(app, ["--help"])
     assert shown.exit_code == 0

@@ -1,5 +1,8 @@
 """Errors for users: each message says where, what was found and what to do."""
 
+from collections.abc import Iterable
+from difflib import get_close_matches
+
 
 class DissensusError(ValueError):
     """Base of every error that the input causes, not a bug.
@@ -48,6 +51,21 @@ def listed(values: object, most: int = 8) -> str:
     every = list(values)  # type: ignore[call-overload]
     shown = ", ".join(repr(value) for value in every[:most])
     return shown if len(every) <= most else f"{shown} and {len(every) - most} more"
+
+
+def meant(name: str, known: Iterable[str]) -> str:
+    """A question for a message: the known name that is most like this one, if any is.
+
+    Example:
+        >>> meant("dawid-sken", ["majority", "dawid-skene"]), meant("x", ["majority"])
+        (" (did you mean 'dawid-skene'?)", '')
+        >>> meant("epochs", ["hidden", "training.epochs"])
+        " (did you mean 'training.epochs'?)"
+    """
+    plain = {entry.lower().replace("_", "-"): entry for entry in known}
+    plain |= {entry.rpartition(".")[2].replace("_", "-"): entry for entry in plain.values()}
+    close = get_close_matches(name.lower().replace("_", "-"), plain, n=1, cutoff=0.7)
+    return f" (did you mean {plain[close[0]]!r}?)" if close else ""
 
 
 def counted(n: int, noun: str) -> str:

@@ -82,3 +82,46 @@ def test_a_command_that_writes_a_folder_writes_no_file(
         f"Error: {output}: {command[0]} writes a folder; name one, such as {tmp_path / 'out'}"
     )
     assert not output.exists()
+
+
+def test_how_to_read_a_file_is_remembered(run: Run, tmp_path: Path) -> None:
+    table = tmp_path / "mine.csv"
+    table.write_text("item,annotator,mood,note\nt1,ann,a,x\nt1,bob,b,y\nt2,ann,a,z\nt2,bob,a,x\n")
+    first = run("agreement", table, "--answer", "mood", "--remember")
+    kept = tmp_path / "mine.csv.dissensus.json"
+    assert first.err.splitlines()[-1] == f"{kept}: remembers how to read mine.csv"
+    assert "answer = mood" in first.err and kept.exists()
+    again = run("agreement", table)
+    assert again.out == first.out
+    assert again.err == (
+        "mine: 4 answers to mood by 2 annotators on 2 items; read as in mine.csv.dissensus.json\n"
+    )
+    assert "answer = note" in run("agreement", table, "--answer", "note").err
+    kept.write_text("[]")
+    refused = run("agreement", table)
+    assert refused.err == (
+        f"Error: {kept}: does not say how to read mine.csv; delete it, or write it again with "
+        "--remember\n"
+    )
+    assert run("agreement", table, "--answer", "mood", "--remember").code == 0
+
+
+@pytest.mark.parametrize(
+    ("typed", "message"),
+    [
+        (("aggregate", "--method", "dawid_sken"), "'dawid_sken' (did you mean 'dawid-skene'?)"),
+        (("agreement", "--measure", "kripendorf"), "(did you mean 'krippendorff-alpha'?)"),
+        (("train", "-o", "m", "--method", "softlabel"), "'softlabel' (did you mean 'soft-label'?)"),
+        (("train", "-o", "m", "--set", "epochs=3"), "'epochs' (did you mean 'training.epochs'?)"),
+        (
+            ("train", "-o", "m", "--method", "prior", "--epochs", "3"),
+            "prior has no setting 'training.epochs'",
+        ),
+    ],
+)
+def test_did_you_mean(run: Run, tmp_path: Path, typed: tuple[str, ...], message: str) -> None:
+    table = tmp_path / "mine.csv"
+    table.write_text("item,annotator,label\nt1,ann,a\nt1,bob,b\n")
+    command, *options = typed
+    ended = run(command, table, *options)
+    assert ended.code == 1 and message in ended.err

@@ -8,7 +8,7 @@ from dissensus.aggregation.base import Aggregator
 from dissensus.aggregation.em import HiddenTruth
 from dissensus.aggregation.registry import AGGREGATORS
 from dissensus.corpus import Corpus
-from dissensus.errors import DataError, listed
+from dissensus.errors import DataError, listed, meant
 
 
 def aggregate(
@@ -40,7 +40,10 @@ def aggregate(
 def check_method(method: str) -> None:
     """Refuse a name that is no aggregator."""
     if method not in AGGREGATORS:
-        raise DataError(f"no aggregator {method!r}; there are {listed(AGGREGATORS, 40)}, or 'all'")
+        guess = meant(method, AGGREGATORS)
+        raise DataError(
+            f"no aggregator {method!r}{guess}; there are {listed(AGGREGATORS, 40)}, or 'all'"
+        )
 
 
 def _fitted(method: str, corpus: Corpus, question: str, use_gold: bool) -> Aggregator:

@@ -40,7 +40,7 @@ from dissensus.agreement.percent import percent_agreement, prepare_percent_agree
 from dissensus.agreement.randolph import prepare_randolph_kappa, randolph_kappa
 from dissensus.agreement.scott import mean_pi, pi_matrix, prepare_mean_pi
 from dissensus.annotations import Annotations
-from dissensus.errors import DataError, listed
+from dissensus.errors import DataError, listed, meant
 
 _CHOICE = ("nominal", "ordinal")
 _NUMBER = ("ordinal", "interval")
@@ -253,11 +253,16 @@ def check_measures(names: Iterable[str], by: str | None = None) -> None:
     unknown = [name for name in names if name not in entries]
     if unknown:
         where = "" if by is None else f" by {by}"
-        raise DataError(f"no measure {listed(unknown)}{where}; there are {listed(entries, 40)}")
+        guess = meant(unknown[0], entries)
+        raise DataError(
+            f"no measure {listed(unknown)}{where}{guess}; there are {listed(entries, 40)}"
+        )
 
 
 def measure_named(name: str) -> Measure:
     """The entry of `MEASURES`."""
     if name not in MEASURES:
-        raise DataError(f"no measure {name!r}; there are {listed(MEASURES, 30)}")
+        raise DataError(
+            f"no measure {name!r}{meant(name, MEASURES)}; there are {listed(MEASURES, 30)}"
+        )
     return MEASURES[name]

@@ -26,6 +26,7 @@ from dissensus.cli.datasets import datasets
 from dissensus.cli.describe import describe
 from dissensus.cli.draw import draw
 from dissensus.cli.evaluate import evaluate
+from dissensus.cli.examples import EXAMPLES
 from dissensus.cli.papers import papers
 from dissensus.cli.predict import predict
 from dissensus.cli.simulate import simulate
@@ -61,14 +62,24 @@ app = typer.Typer(
 )
 
 
+OUTPUT = "Output"
+OUTPUT_OPTIONS = (
+    *("output", "table", "annotator_table", "json", "style", "plot", "show", "most", "overwrite"),
+    *("intervals", "interval", "every", "help"),
+)  # the names of parameters that say what is printed or written, and where
+
+
 class _Command(SingleOptions):
-    """A command whose help lists its own options first, then those that read FILE."""
+    """A command whose help has groups: what it does, what it writes, how FILE is read; then two
+    examples."""
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
-        sections: dict[str, list[tuple[str, str]]] = {"Arguments": [], "Options": []}
+        sections: dict[str, list[tuple[str, str]]] = {"Arguments": [], "Options": [], OUTPUT: []}
         for parameter in self.get_params(ctx):
             argument = parameter.param_type_name == "argument"
             panel = getattr(parameter, "rich_help_panel", None)
+            if panel is None and parameter.name in OUTPUT_OPTIONS:
+                panel = OUTPUT
             spelled, meaning = parameter.get_help_record(ctx) or ("", "")
             spelled = re.sub(r"<list\[(\w+)\]>|<(\w+) range>", _kind, spelled)
             rows = sections.setdefault("Arguments" if argument else panel or "Options", [])
@@ -77,6 +88,11 @@ class _Command(SingleOptions):
             if rows:
                 with formatter.section(heading):
                     formatter.write_dl(rows)
+
+    def format_epilog(self, ctx: Any, formatter: Any) -> None:
+        with formatter.section("Examples"):
+            for line in EXAMPLES[str(self.name)]:
+                formatter.write(f"  {line}\n")
 
 
 def _kind(match: re.Match[str]) -> str:

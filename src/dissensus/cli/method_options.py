@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from dissensus.errors import DataError, listed
+from dissensus.errors import DataError, listed, meant
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -60,5 +60,9 @@ def configured_methods(
         choices[name] = {key: values for key, values in cls.choices.items() if key not in fixed}
     unused = [o for o in options if o not in used and o.name != "encoder"]
     if unused:
-        raise DataError(f"--set {unused[0].name}: none of {listed(names, 40)} has this setting")
+        every = [key for method in methods.values() for key in settings_of(method)]
+        guess = meant(unused[0].name, every)
+        raise DataError(
+            f"--set {unused[0].name}: none of {listed(names, 40)} has this setting{guess}"
+        )
     return methods, choices

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import functools
 import inspect
+import json
 import typing
 from collections.abc import Callable
+from contextvars import ContextVar
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -13,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from dissensus.cli.console import say
-from dissensus.errors import DataError, NoAnswersError
+from dissensus.errors import DataError, NoAnswersError, counted
 
 if TYPE_CHECKING:
     from dissensus.corpus import Corpus
@@ -94,6 +96,16 @@ MergeVariants = Annotated[
     bool, _option("--merge-variants", help="Treat 'Yes', 'yes ' and 'yes' as the same answer.")
 ]
 
+Remember = Annotated[
+    bool,
+    _option(
+        "--remember",
+        help="Keep these options next to FILE, in FILE.dissensus.json; later commands use them.",
+    ),
+]
+EXPLAINING = ("describe", "convert")  # commands that also explain how each column was recognised
+_explains = ContextVar("explains", default=True)
+
 
 @dataclass(frozen=True)
 class Source:
@@ -116,6 +128,7 @@ class Source:
     items: ItemsFile = None
     gold: Gold = None
     features: FeaturesOption = None
+    remember: Remember = False
 
     def arguments(self) -> list[str]:
         """FILE and the options as the user typed them."""
@@ -154,7 +167,9 @@ class Source:
         from dissensus import datasets
         from dissensus.names import split_names
 
-        options = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "file"}
+        typed, kept = self._typed(), self._remembered()
+        options: dict[str, Any] = dict.fromkeys(f.name for f in fields(self)[1:-1])
+        options |= (kept or {}) | typed
         options["question"] = options.pop("question_column")
         columns = options.pop("annotator_columns")
         options["annotators"] = columns and split_names(columns)
@@ -166,9 +181,60 @@ class Source:
             if not unanswered:
                 raise
             corpus = datasets.read(self.file, **options | {"answer": ()})
-        for note in corpus.notes:
-            say(note)
+        if kept is not None and not typed:
+            say(_short(corpus, self.settings_file))
+        else:
+            for note in corpus.notes:
+                if _explains.get() or "\n" not in note:
+                    say(note)
+        if self.remember:
+            self._keep(typed)
         return corpus
+
+    @property
+    def settings_file(self) -> Path:
+        """Where --remember keeps the options for FILE."""
+        return self.file.with_name(f"{self.file.name}.dissensus.json")
+
+    def _typed(self) -> dict[str, Any]:
+        """The options for reading that the user typed."""
+        names = [field.name for field in fields(self)[1:-1]]
+        return {name: getattr(self, name) for name in names if getattr(self, name)}
+
+    def _remembered(self) -> dict[str, Any] | None:
+        """The options that --remember kept; None if there are none, or new ones are to be kept."""
+        if self.remember:
+            return None
+        try:
+            text = self.settings_file.read_text(encoding="utf-8")
+        except (OSError, ValueError):  # none, or FILE has no name, such as "."
+            return None
+        try:
+            options = json.loads(text)
+        except ValueError:
+            options = None
+        known = {field.name for field in fields(self)[1:-1]}
+        if not isinstance(options, dict) or not options.keys() <= known:
+            raise DataError(
+                f"{self.settings_file}: does not say how to read {self.file.name}; delete it, or "
+                "write it again with --remember"
+            )
+        return options
+
+    def _keep(self, options: dict[str, Any]) -> None:
+        text = json.dumps(options, ensure_ascii=False, indent=1)
+        self.settings_file.write_text(text + "\n", encoding="utf-8")
+        say(f"{self.settings_file}: remembers how to read {self.file.name}")
+
+
+def _short(corpus: Corpus, settings_file: Path) -> str:
+    """One line about a corpus that was read before."""
+    n_answers = sum(annotations.n_answers for annotations in corpus.questions.values())
+    return (
+        f"{corpus.name}: {counted(n_answers, 'answer')} to {', '.join(corpus.questions)} by "
+        f"{counted(corpus.n_annotators, 'annotator')} on {counted(corpus.n_items, 'item')}; read "
+        f"as in {settings_file.name}"
+    )
 
 
 def scales_of(texts: list[str]) -> str | dict[str, str] | None:
@@ -216,6 +282,7 @@ def reads_corpus(command: Callable[..., None]) -> Callable[..., None]:
     def run(**arguments: typing.Any) -> None:
         of_source = {field.name: arguments.pop(field.name) for field in fields(Source)}
         source = None if of_source["file"] is None else Source(**of_source)
+        _explains.set(command.__name__ in EXPLAINING)
         command(source=source, **arguments)
 
     keyword = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in parameters]

@@ -42,6 +42,16 @@ def train(
             "per role, e.g. text=minilm,speech=whisper-tiny."
         ),
     ] = None,
+    epochs: Annotated[
+        int | None, typer.Option(min=1, help="Number of epochs: --set training.epochs.")
+    ] = None,
+    learning_rate: Annotated[
+        float | None, typer.Option(help="Learning rate: --set training.learning_rate.")
+    ] = None,
+    fine_tune: Annotated[
+        bool,
+        typer.Option("--fine-tune", help="Also train the weights of the encoder: --set tune=all."),
+    ] = False,
     question: console.Question = None,
     split: Annotated[
         str | None,
@@ -84,7 +94,13 @@ def train(
         with _reporting(unfinished):
             raise typer.Exit(launched(devices))
     with among_others() as leads:
-        fitted = _configured(method, encoder, seed, set_ or [])
+        typed = {
+            "training.epochs": epochs,
+            "training.learning_rate": learning_rate,
+            "tune": "all" if fine_tune else None,
+        }
+        named = [f"{name}={value}" for name, value in typed.items() if value is not None]
+        fitted = _configured(method, encoder, seed, [*named, *(set_ or [])])
         whole = source.read()
         part, note, line = training_part(whole, split, hold_out, seed)
         console.say(line)

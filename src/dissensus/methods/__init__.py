@@ -10,7 +10,7 @@ import importlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dissensus.errors import ModelError, listed
+from dissensus.errors import ModelError, listed, meant
 
 if TYPE_CHECKING:
     from dissensus.methods.annot_mix import AnnotMix
@@ -119,7 +119,9 @@ _HOMES = {  # what is no method itself
 def method(name: str) -> type[Method]:
     """The class of a method, by the name users type."""
     if name not in METHODS:
-        raise ModelError(f"no method {name!r}; there are {listed(METHODS, 40)}")
+        raise ModelError(
+            f"no method {name!r}{meant(name, METHODS)}; there are {listed(METHODS, 40)}"
+        )
     module, attribute = METHODS[name]
     cls: type[Method] = getattr(importlib.import_module(f"dissensus.methods.{module}"), attribute)
     return cls

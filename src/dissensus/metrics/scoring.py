@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dissensus.annotations import Annotations
-from dissensus.errors import DataError, listed
+from dissensus.errors import DataError, listed, meant
 from dissensus.metrics.matching import common_items, matching_once
 from dissensus.metrics.suite import METRICS
 from dissensus.names import Names
@@ -210,7 +210,9 @@ def metric_name(name: str) -> str:
             f"{name!r}: {known} needs answers, not gold labels; {listed(labels, len(labels))} "
             "can be computed against gold labels"
         )
-    raise DataError(f"no metric {name!r}; there are {listed(METRICS, len(METRICS))}")
+    raise DataError(
+        f"no metric {name!r}{meant(name, METRICS)}; there are {listed(METRICS, len(METRICS))}"
+    )
 
 
 def plain_name(name: str) -> str:

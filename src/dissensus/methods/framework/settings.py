@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from dissensus.errors import ModelError, listed
+from dissensus.errors import ModelError, listed, meant
 from dissensus.methods.framework.base import Method
 
 SEEDS = ("seed", "init_seed", "training.seed")
@@ -44,7 +44,8 @@ def changed(method: Method, settings: Mapping[str, Any]) -> Method:
     unknown = [name for name in settings if name not in known]
     if unknown:
         names = listed(known, 40) or "none"
-        raise ModelError(f"{method.name} has no setting {listed(unknown)}; it has {names}")
+        guess = meant(unknown[0], known)
+        raise ModelError(f"{method.name} has no setting {listed(unknown)}{guess}; it has {names}")
     parameters = method.get_params()
     for name, value in settings.items():
         outer, _, inner = name.partition(".")
@@ -72,7 +73,8 @@ def configured(cls: type[Method], settings: Iterable[tuple[str, str]]) -> Method
         known = method.get_params()
         if outer not in known:
             names = listed(known, 20) or "none"
-            raise ModelError(f"{method.name} has no setting {name!r}; it has {names}")
+            guess = meant(name, settings_of(method))
+            raise ModelError(f"{method.name} has no setting {name!r}{guess}; it has {names}")
         if name == "encoder":
             value = encoder_setting(text)
         elif not inner:
@@ -81,7 +83,8 @@ def configured(cls: type[Method], settings: Iterable[tuple[str, str]]) -> Method
             fields = _fields(known[outer])
             if inner not in fields:
                 names = listed([f"{outer}.{field}" for field in fields], 20) or "none"
-                raise ModelError(f"{method.name} has no setting {name!r}; it has {names}")
+                guess = meant(inner, settings_of(method))
+                raise ModelError(f"{method.name} has no setting {name!r}{guess}; it has {names}")
             changed = {inner: _value(name, text, fields[inner])}
             value = dataclasses.replace(known[outer], **changed)
         method.set_params(**{outer: value})
