@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import io
 import sys
 from pathlib import Path
 
@@ -13,6 +14,7 @@ import pytest
 import dissensus as ds
 from dissensus import readers
 from dissensus.errors import DataError, InstallError
+from dissensus.progress import progress
 
 LONG = pd.DataFrame(
     {
@@ -126,3 +128,29 @@ def test_read_has_a_signature_and_explains_it() -> None:
     assert parameters == inspect.signature(readers.read).parameters
     for name in parameters:
         assert f"        {name}: " in str(ds.read.__doc__)
+
+
+def test_a_bar_in_a_notebook_is_one_line_of_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    class OutStream(io.StringIO):
+        __module__ = "ipykernel.iostream"
+
+    stream = OutStream()
+    monkeypatch.setattr(sys, "stderr", stream)
+    with progress("training", 4) as advance, progress("inner", 2) as inner:
+        inner(2)
+        advance(2, "loss 0.5")
+        advance(2)
+    states = stream.getvalue().split("\r")
+    assert states[1] == f"training [{'#' * 15}{'.' * 15}] 2/4 loss 0.5"
+    assert states[2].rstrip() == f"training [{'#' * 30}] 4/4"
+    assert "inner" not in stream.getvalue() and states[-2].strip() == states[-1] == ""
+    assert "\n" not in stream.getvalue()
+
+
+def test_scores_and_measures_are_tables_in_a_notebook() -> None:
+    corpus = ds.read(LONG)
+    floor = ds.methods.AnnotatorMajority().fit(corpus).predict(corpus)
+    assert "<td" in ds.evaluate(floor, corpus)._repr_html_()
+    agreement = ds.agreement.summarise(LONG)
+    assert "krippendorff-alpha" in agreement._repr_html_()
+    assert agreement.to_pandas()["measure"].iloc[0] == "percent"

@@ -1,13 +1,16 @@
-"""A progress bar for whatever takes longer than a moment, on stderr, on a terminal only."""
+"""A progress bar for whatever takes longer than a moment, on stderr: terminals and notebooks."""
 
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Protocol
 
+BAR = 30  # characters of a bar in a notebook
+REDRAW = 0.2  # seconds between two states of it
 _hidden = ContextVar("hidden", default=False)
 
 
@@ -29,14 +32,20 @@ def hidden() -> Iterator[None]:
 
 @contextmanager
 def progress(what: str, total: int, *, clock: bool = True) -> Iterator[Advance]:
-    """Give a function `advance(steps, note)` that moves the bar; drawn on a terminal only.
+    """Give a function `advance(steps, note)` that moves the bar; drawn on a terminal, and as one
+    line of text in a notebook.
 
     Args:
         clock: whether to show the time left, estimated from the last seconds' steps; where a step
             takes longer, use the note. Of nested bars only the outermost is drawn.
     """
-    if _hidden.get() or not sys.stderr.isatty():
+    in_notebook = type(sys.stderr).__module__.startswith("ipykernel")
+    if _hidden.get() or not (in_notebook or sys.stderr.isatty()):
         yield _nowhere
+        return
+    if in_notebook:
+        with hidden(), _line(what, total) as advance_line:
+            yield advance_line
         return
     from rich.console import Console
     from rich.progress import (
@@ -62,6 +71,27 @@ def progress(what: str, total: int, *, clock: bool = True) -> Iterator[Advance]:
             bar.update(task, advance=steps, note=note)
 
         yield advance
+
+
+@contextmanager
+def _line(what: str, total: int) -> Iterator[Advance]:
+    """A bar in one line of text that is written over, a few times a second."""
+    done, shown_at, width = 0, -REDRAW, 0
+
+    def advance(steps: int, note: str = "") -> None:
+        nonlocal done, shown_at, width
+        done += steps
+        if time.monotonic() - shown_at < REDRAW and done < total:
+            return
+        filled = BAR * min(done, total) // max(total, 1)
+        text = f"{what} [{'#' * filled}{'.' * (BAR - filled)}] {done}/{total} {note}".rstrip()
+        print(f"\r{text.ljust(width)}", end="", file=sys.stderr, flush=True)
+        shown_at, width = time.monotonic(), len(text)
+
+    try:
+        yield advance
+    finally:
+        print(f"\r{' ' * width}\r", end="", file=sys.stderr, flush=True)
 
 
 def _nowhere(steps: int, note: str = "") -> None:

@@ -66,7 +66,6 @@ def test_convert_writes_no_other_file(run: Run, tmp_path: Path, name: str) -> No
     [
         ("simulate", "OUT"),
         ("train", "FILE", "-o", "OUT"),
-        ("predict", "FILE", "FILE", "-o", "OUT"),
         ("compare", "FILE", "-o", "OUT"),
     ],
     ids=lambda command: command[0],

@@ -20,6 +20,7 @@ from dissensus.evaluation.report.tables import FLOORS, Cell, Row, floor_notes, h
 from dissensus.evaluation.significance.means import over_items
 from dissensus.evaluation.significance.resampling import drawing_once, nothing
 from dissensus.evaluation.significance.statistics import statistic_over_items
+from dissensus.frames import html_table
 from dissensus.metrics import (
     DENSITY_METRICS,
     GOLD,
@@ -121,6 +122,10 @@ class Evaluation:
 
     def __str__(self) -> str:
         return "\n\n".join(map(str, self.tables()))
+
+    def _repr_html_(self) -> str:
+        """The tables, for notebooks."""
+        return "".join(html_table(t.columns, t.rows, t.heading) for t in self.tables())
 
     def tables(self) -> list[ScoreTable]:
         """A table for each question and part."""
