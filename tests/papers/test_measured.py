@@ -478,10 +478,10 @@ def test_what_is_said_about_other_ratings_is_what_is_kept() -> None:
     }
     mixture, paper = jokes.values()
     assert f"jokes: {mixture[0]} to {paper[0]}, 16 cells {mixture[1]} to {paper[1]}" in said
-    noise, paper = (
+    calibrated, published = (
         tvd("confirm-inference", m, "rating (method)") for m in ("heads-noise", "mt-both")
     )
-    assert f"TVD {noise} to {paper}, not after correction" in said
+    assert f"TVD {calibrated} to {published}, not after correction" in said
     mt, grid = (tvd("jokes", model, "rating (soft)") for model in ("mt-both", "grid"))
     assert f"on jokes (TVD {mt} to {grid}" in said
     own, of_all = (tvd("inference", "mt-both", f"rating ({r})") for r in ("soft", "soft@all"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -77,7 +78,9 @@ def test_a_list_column_is_features() -> None:
 def test_what_cannot_be_joined(
     write: Write, answers: Path, options: dict[str, str], message: str
 ) -> None:
-    files = {k: v if k == "features" else write(v, f"{k}.csv") for k, v in options.items()}
+    files: dict[str, Any] = {
+        k: v if k == "features" else write(v, f"{k}.csv") for k, v in options.items()
+    }
     with pytest.raises(DataError, match=message):
         read(answers, **files)
 

@@ -169,7 +169,7 @@ def read(
     answer: str | Sequence[str] | None = None,
     text: str | Sequence[str] | None = None,
     question: str | None = None,
-    gold: str | None = None,
+    gold: str | Path | None = None,
     scale: Scale | str | Mapping[str, Scale | str] | None = None,
     repeats: Repeats = "error",
     encoding: str | None = None,
