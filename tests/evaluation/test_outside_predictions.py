@@ -44,6 +44,16 @@ def test_columns_are_recognised(frame: dict[str, Any], expected: list[list[float
     assert (prediction.members is not None) == (len(frame["id" if "id" in frame else "item"]) == 4)
 
 
+def test_the_column_with_the_items_of_the_corpus_is_found() -> None:
+    corpus = example_corpus(n_items=4)
+    value = corpus["q"].scale.values[0]  # type: ignore[attr-defined]
+    frame = {"stars": [1, 2, 1, 2], "comment nr": list(corpus.items), "label": [value] * 4}
+    prediction, _ = prediction_from_table(frame, corpus["q"].scale, items=corpus.items)
+    assert list(prediction.items) == list(corpus.items)
+    with pytest.raises(DataError, match="none has items of the corpus"):
+        prediction_from_table({"x": ["?"], "label": [value]}, corpus["q"].scale, items=corpus.items)
+
+
 def test_what_does_not_match_is_counted() -> None:
     corpus = example_corpus(n_items=4)
     value = corpus["q"].scale.values[0]  # type: ignore[attr-defined]

@@ -63,10 +63,10 @@ def answers_in_table(
 ) -> tuple[TableAnswers, list[str]]:
     """The answers in a table with one row per item, or per item and annotator; and notes.
 
-    Columns are recognised by name: item (or id), annotator, answer (or label, prediction), and
-    the probability of each value (share.VALUE, probability.VALUE, p_VALUE, or VALUE alone), or one
-    column with a list or dictionary of probabilities. Several rows for an item are several draws:
-    the members of an ensemble.
+    Columns are recognised by name: item (or id, or the column with most of `items`), annotator,
+    answer (or label, prediction), and the probability of each value (share.VALUE,
+    probability.VALUE, p_VALUE, or VALUE alone), or one column with a list or dictionary of
+    probabilities. Several rows for an item are several draws: the members of an ensemble.
 
     Args:
         items: the known items; rows of others are left out and counted. All are kept if left out.
@@ -74,10 +74,11 @@ def answers_in_table(
         item: the column of items, if its name is not recognised.
     """
     columns = _columns(frame)
-    item_column = item or _named(columns, ITEM)
+    item_column = item or _named(columns, ITEM) or _with_items(columns, items)
     if item_column not in columns:
+        hint = "" if items is None else f", and none has items of the corpus ({listed(items, 3)})"
         raise DataError(
-            f"no column of items such as 'item' or 'id'; there is {listed(columns, 20)}"
+            f"no column of items such as 'item' or 'id'{hint}; there is {listed(columns, 20)}"
         )
     annotator_column, answer_column = _named(columns, ANNOTATOR), _named(columns, ANSWER)
     shares = _share_columns(columns, scale)
@@ -137,6 +138,15 @@ def _columns(frame: Any) -> dict[str, list[Any]]:
 def _named(columns: Mapping[str, Any], names: Sequence[str]) -> str | None:
     lower = {column.strip().lower(): column for column in columns}
     return next((lower[name] for name in names if name in lower), None)
+
+
+def _with_items(columns: Mapping[str, Any], items: Names | None) -> str | None:
+    """The column with the most known items, if at least half of its cells are known items."""
+    known = set() if items is None else set(items)
+    names = {column: [_text(cell) for cell in cells] for column, cells in columns.items()}
+    matches = {column: [name for name in cells if name in known] for column, cells in names.items()}
+    best = max(matches, key=lambda column: len(set(matches[column])), default=None)
+    return best if best is not None and 2 * len(matches[best]) >= len(columns[best]) > 0 else None
 
 
 def _share_columns(columns: Mapping[str, Any], scale: Scale) -> list[str]:
