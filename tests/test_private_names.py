@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 TESTS = Path(__file__).parent
-OTHERS = {"_asdict", "_replace", "_fields", "_attn_implementation"}  # of Python and transformers
+# of Python, transformers and notebooks
+OTHERS = {"_asdict", "_replace", "_fields", "_attn_implementation", "_repr_html_"}
 
 
 def private(name: str) -> bool:

@@ -585,7 +585,7 @@ def test_items_that_show_nothing(run: Run, tmp_path: Path) -> None:
     )
     (tmp_path / "blank.csv").write_text("item,annotator,answer,text\n1,a,yes,\n2,a,no,\n")
     ended = run("train", tmp_path / "blank.csv", "-o", tmp_path / "model", *FEW)
-    assert said(ended)[-1] == "Error: all contents are blank; there is nothing to encode"
+    assert said(ended)[-1].startswith("Error: blank: the corpus has no contents for encoder 'auto'")
 
 
 def test_a_single_item_is_neither_split_nor_folded(run: Run, tmp_path: Path) -> None:

@@ -273,7 +273,7 @@ def test_convert_reads_back_as_it_was(run: Run, crowd: Path, tmp_path: Path) -> 
 
 
 def test_convert_does_not_write_over_what_it_reads(run: Run, crowd: Path) -> None:
-    ended = run("convert", crowd, crowd, "--question", "q")
+    ended = run("convert", crowd, crowd, "--question", "q", "--overwrite")
     assert (ended.code, ended.err) == (
         1,
         f"Error: {crowd}: is the input; choose another path for the output\n",

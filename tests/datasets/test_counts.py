@@ -26,6 +26,7 @@ NAMED = [  # corpora that are chosen by name, with what the card's table calls t
 TITLES = {  # what the card's table calls the questions of a default corpus, where it differs
     "pos_tweets": {"tag": "tag, crowd"},
     "tvsum": {"importance": "importance, key frames"},
+    "crema_d_votes": {side: f"emotion, {side}" for side in ("voice", "face", "audio-visual")},
     "eye_fixations_12coders": {"fixation": "fixation, per sample"},
 }
 

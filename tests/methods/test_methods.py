@@ -289,8 +289,12 @@ def test_settings_as_users_type_them() -> None:
 @pytest.mark.parametrize(
     ("name", "text", "message"),
     [
-        ("hiden", "3", "annotator-heads has no setting 'hiden'; it has 'encoder', 'tune', "),
-        ("training.epoch", "3", "annotator-heads has no setting 'training.epoch'; it has 'train"),
+        (
+            "hiden",
+            "3",
+            "annotator-heads has no setting 'hiden' .did you mean 'hidden'.*; it has 'encoder'",
+        ),
+        ("training.epoch", "3", "no setting 'training.epoch' .did you mean 'training.epochs'"),
         ("dropout", "much", "dropout must be a number, e.g. 0.5, found 'much'"),
         ("hidden", "a", "hidden must be a list of integers, e.g. 64, found 'a'"),
         ("common", "maybe", "common must be true or false, e.g. True, found 'maybe'"),

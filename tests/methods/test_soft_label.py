@@ -189,7 +189,8 @@ def test_settings_that_do_not_exist(settings: dict[str, str], kind: str, message
 def test_a_target_that_the_answers_do_not_allow() -> None:
     with pytest.raises(DataError) as caught:
         soft(target="softmax-vote").fit(feature_crowd("interval"))
-    expected = "softmax-vote is for nominal and ordinal answers, not interval ones"
+    scales = "softmax-vote is for nominal and ordinal answers, not interval ones"
+    expected = f"{scales}; use mean, median or gaussian"
     assert str(caught.value) == expected
     with pytest.raises(DataError, match="^dawid-skene "):
         soft(target="dawid-skene").fit(anonymous(feature_crowd()))

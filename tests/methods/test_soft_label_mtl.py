@@ -174,7 +174,10 @@ def test_what_makes_no_sense_is_refused() -> None:
         mtl(target="votes").fit(crowd)
     with pytest.raises(DataError) as failed:
         mtl(target="dawid-skene").fit(feature_crowd("interval"))
-    assert str(failed.value) == "dawid-skene is for nominal and ordinal answers, not interval ones"
+    assert str(failed.value) == (
+        "dawid-skene is for nominal and ordinal answers, not interval ones; use mean, median or "
+        "gaussian"
+    )
     with pytest.raises(DataError) as failed:
         mtl(label="gold").fit(crowd)
     assert str(failed.value) == "made-up: no gold label for 'q'"

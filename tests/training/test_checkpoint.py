@@ -43,10 +43,10 @@ def stop_after(n: int, monkeypatch: pytest.MonkeyPatch, of: str = "train_batch")
     done = getattr(Trainer, of)
     seen = iter(range(1, 10_000))
 
-    def interrupted(run: Trainer, given: object) -> None:
+    def interrupted(run: Trainer, *given: object) -> None:
         if next(seen) == n:
             signal.raise_signal(signal.SIGINT)
-        done(run, given)
+        done(run, *given)
 
     monkeypatch.setattr(Trainer, of, interrupted)
 

@@ -29,7 +29,7 @@ def sentence(annotations: Annotations, measure: str = "krippendorff-alpha") -> s
         ...         for i in range(30) for name in ("ann", "bob")]
         >>> rows += [("t30", "ann", "yes"), ("t30", "bob", "no")]
         >>> sentence(Annotations.from_rows(rows))
-        "Krippendorff's alpha = 0.93, 95 % CI [0.70, 0.98] (jackknife over 31 items; 62 answers by
+        "Krippendorff's alpha = 0.93, 95 % CI [0.44, 0.99] (jackknife over 31 items; 62 answers by
         2 annotators)"
     """
     known = measure_named(measure)

@@ -83,6 +83,7 @@ def summarise(
         intervals: whether to compute the confidence `interval` of each measure.
 
     Example:
+        >>> from dissensus import Corpus
         >>> rows = [("t1", "ann", "yes"), ("t1", "bob", "yes"), ("t2", "ann", "no"),
         ...         ("t2", "bob", "no"), ("t3", "ann", "yes"), ("t3", "bob", "no")]
         >>> corpus = Corpus.build("mine", ["t1", "t2", "t3"], {"q": Annotations.from_rows(rows)})

@@ -19,6 +19,10 @@ EXAMPLES: dict[str, tuple[str, str]] = {
         "dissensus convert labels.csv corpus/",
         "dissensus convert labels.csv corpus/ --item comment_id --scale interval:1:5",
     ),
+    "datasets": (
+        "dissensus datasets",
+        "dissensus datasets --json",
+    ),
     "simulate": (
         "dissensus simulate demo/corpus",
         "dissensus simulate demo/corpus --items 500 --annotators 10",

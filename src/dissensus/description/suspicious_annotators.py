@@ -92,7 +92,8 @@ def compare_annotators(annotations: Annotations) -> AnnotatorFindings:
     """Compare every annotator with the rest, and say who is suspicious."""
     annotations = first_answers(annotations)
     by_annotator = _ByAnnotator.of(annotations)
-    copies, same = duplicated(annotations, FEW) if annotations.n_rows else ([], np.arange(0))
+    everyone = np.arange(annotations.n_annotators)
+    copies, same = duplicated(annotations, FEW) if annotations.n_rows else ([], everyone)
     constant, fast = by_annotator.constant(), by_annotator.fast()
     named = _Named.of(annotations, same, {entry.annotator for entry in constant})
     codes = by_annotator.codes

@@ -19,7 +19,7 @@ def separator_of(texts: Sequence[str]) -> str | None:
     """What separates the answers in a column's distinct cells; None if each is one answer.
 
     Example:
-        >>> separator_of(["joy|fear", "joy", "anger|fear"]), separator_of(["yes", "no"])
+        >>> separator_of(["joy|fear", "joy", "fear"]), separator_of(["yes", "no"])
         ('|', None)
     """
     cells = [text.strip() for text in texts if text.strip()]

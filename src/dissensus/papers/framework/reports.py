@@ -14,6 +14,8 @@ from dissensus.evaluation.fit import plain
 from dissensus.folders import read_json
 from dissensus.papers.framework.conditions import in_order
 
+LARGEST = 1_000_000  # bytes of a report
+
 
 def report_on(
     path: str | Path,
@@ -87,9 +89,10 @@ def head(path: Path, front: dict[str, Any], machines: Iterable[str]) -> dict[str
 def to_json(content: dict[str, Any]) -> str:
     """A report as a text that is the same each time; a dict without further ones is in a line.
 
-    Numbers have six digits, so that the file stays small.
+    Numbers have ten digits, or six if the file would have more than 1 MB otherwise.
     """
-    return _text(_rounded(content), "") + "\n"
+    text = _text(_rounded(content, 10), "") + "\n"
+    return text if len(text.encode()) <= LARGEST else _text(_rounded(content, 6), "") + "\n"
 
 
 def _text(content: Any, indent: str) -> str:
@@ -109,9 +112,9 @@ def _text(content: Any, indent: str) -> str:
     return "[\n" + ",\n".join(further + _text(value, further) for value in content) + f"\n{indent}]"
 
 
-def _rounded(content: Any) -> Any:
+def _rounded(content: Any, digits: int) -> Any:
     if isinstance(content, dict):
-        return {str(key): _rounded(value) for key, value in content.items()}
+        return {str(key): _rounded(value, digits) for key, value in content.items()}
     if isinstance(content, (list, tuple)):
-        return [_rounded(value) for value in content]
-    return float(f"{content:.6g}") if isinstance(content, float) else content
+        return [_rounded(value, digits) for value in content]
+    return float(f"{content:.{digits}g}") if isinstance(content, float) else content
