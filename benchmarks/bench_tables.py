@@ -182,8 +182,8 @@ def _add_labels(
         np.add.at(counts, (item, codes), 1)
         table.add("item attribute", [values[c] for c in counts.argmax(axis=1)[item]], draw)
     if draw.random() < 0.2:
-        said = [label if draw.random() < 0.75 else str(draw.choice(values)) for label in labels]
-        table.add("item attribute", [said[i] for i in item], draw)
+        answers = [label if draw.random() < 0.75 else str(draw.choice(values)) for label in labels]
+        table.add("item attribute", [answers[i] for i in item], draw)
 
 
 def _add_assignments(
@@ -287,13 +287,12 @@ def _same_rows(table: Table, name: str) -> list[str]:
 
 
 def _compare(
-    wrong: list[str], what: str, read_names: set[str], made: set[str], allowed: set[str]
+    wrong: list[str], what: str, read_names: set[str], true_names: set[str], allowed: set[str]
 ) -> None:
-    read_names, made = read_names - allowed, made - allowed
-    if read_names != made:
-        wrong.append(
-            f"{what}: {sorted(read_names - made)} too many, {sorted(made - read_names)} not"
-        )
+    read_names, true_names = read_names - allowed, true_names - allowed
+    if read_names != true_names:
+        extra, absent = sorted(read_names - true_names), sorted(true_names - read_names)
+        wrong.append(f"{what}: {extra} too many, {absent} not")
 
 
 def main() -> None:

@@ -80,10 +80,12 @@ def test_disagreement_and_what_is_usual_are_means_over_pairs(scale: Scale) -> No
         for row in np.flatnonzero(annotator == code):
             others = annotations.item == annotations.item[row]
             others &= reference[annotator] & (same[annotator] != same[code])
-            given = annotations.answer[others]
-            if given.size:
-                observed.append(np.mean([far(annotations.answer[row], b) for b in given]))
-                pairs = [(a, b) for i, a in enumerate(given) for b in given[i + 1 :]]
+            other_answers = annotations.answer[others]
+            if other_answers.size:
+                observed.append(np.mean([far(annotations.answer[row], b) for b in other_answers]))
+                pairs = [
+                    (a, b) for i, a in enumerate(other_answers) for b in other_answers[i + 1 :]
+                ]
                 usual.append(np.mean([far(a, b) for a, b in pairs]) if pairs else np.nan)
         assert compared.items[code] == len(observed)
         assert compared.observed[code] == pytest.approx(np.mean(observed))

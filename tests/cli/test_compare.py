@@ -117,17 +117,19 @@ def test_the_official_split_where_there_is_one(
 ) -> None:
     crowd = feature_crowd(n_items=40)
     split = np.array(["train"] * 20 + [parts[0]] * 10 + [parts[-1]] * 10)
-    contents = {role: (held, crowd.content[role]) for role, held in crowd.contents.items()}
+    contents = {
+        role: (validation, crowd.content[role]) for role, validation in crowd.contents.items()
+    }
     Corpus.build(
         "parted", crowd.items, crowd.questions, contents=contents, splits={"official": split}
     ).save(tmp_path / "crowd")
     out = tmp_path / "out"
     ended = run("compare", tmp_path / "crowd", "--methods", "prior", *HERE, "-o", out)
-    held = ", validation on 10" if tested == "test" else ""
+    validation = ", validation on 10" if tested == "test" else ""
     n = 10 if tested == "test" else 20
     assert ended.err == (
-        f"official split: training on 20 items, testing on {n} ({tested}){held}; use --protocol "
-        "k-fold for cross-validation\n"
+        f"official split: training on 20 items, testing on {n} ({tested}){validation}; use "
+        "--protocol k-fold for cross-validation\n"
     )
     about = Results.load(out).about
     assert about.protocol == {"kind": "official", "scheme": "official", "test": tested}

@@ -530,8 +530,9 @@ def test_what_is_said_about_queries_is_what_is_kept() -> None:
     conditions = qumatl.report(RESULTS / "qumatl.json")["conditions"]
 
     def means(condition: str, metric: str, *models: str) -> list[str]:
-        held = [conditions[condition]["models"][model]["hate"][metric]["mean"] for model in models]
-        return [f"{figure:.3f}".lstrip("0") for figure in held]
+        by_model = conditions[condition]["models"]
+        figures = [by_model[model]["hate"][metric]["mean"] for model in models]
+        return [f"{figure:.3f}".lstrip("0") for figure in figures]
 
     own = "annotator accuracy"
     assert (

@@ -86,8 +86,10 @@ def group_annotators(corpus: Corpus, attribute: str) -> AnnotatorGroups:
         ranges = False
     n = int((code >= 0).sum())
     if len(names) < 2:
-        found = f"{attribute!r} is {names[0]!r} for all {n}" if names else f"{attribute!r} is empty"
-        raise DataError(f"{corpus.name}: {found} annotators; a comparison needs two groups")
+        reason = (
+            f"{attribute!r} is {names[0]!r} for all {n}" if names else f"{attribute!r} is empty"
+        )
+        raise DataError(f"{corpus.name}: {reason} annotators; a comparison needs two groups")
     if len(names) > max(2, min(MOST_GROUPS, n // 2)):
         raise DataError(
             f"{corpus.name}: {attribute!r} has {len(names):,} different values for {n:,} "

@@ -102,18 +102,18 @@ def _perspectivist(
                for name, code in zip((n for n, _ in kept),
                                      corpus.items.codes([n for n, _ in kept]),
                                      strict=True)}  # fmt: skip
-    for at, (name, given) in enumerate(kept):
+    for at, (name, submitted) in enumerate(kept):
         rows = rows_of[name]
         if isinstance(scale, MultiLabel):  # a list of 0 and 1 for each value
-            given = [[v for v, chosen in zip(scale.values, each, strict=True) if int(chosen)]
-                     for each in zip(*given, strict=True)]  # fmt: skip
-        if len(given) != len(rows):
+            submitted = [[v for v, chosen in zip(scale.values, each, strict=True) if int(chosen)]
+                     for each in zip(*submitted, strict=True)]  # fmt: skip
+        if len(submitted) != len(rows):
             raise DataError(
-                f"{path}: item {name!r} has {len(given)} answers for {len(rows)} annotators"
+                f"{path}: item {name!r} has {len(submitted)} answers for {len(rows)} annotators"
             )
         item += [at] * len(rows)
         who += annotator[rows].tolist()
-        spelled = given if isinstance(scale, MultiLabel) else [_spelled(v) for v in given]
+        spelled = submitted if isinstance(scale, MultiLabel) else [_spelled(v) for v in submitted]
         value += scale.encode(spelled).tolist()
     codes, answer = np.array(item, dtype=np.int64), np.array(value, dtype=scale.dtype)
     one_hot = scale.one_hot(answer).astype(float)
@@ -196,10 +196,10 @@ def _perspectivist_lines(prediction: Prediction, corpus: Corpus, question: str) 
             raise DataError(f"item {name!r}: no predicted answer of {listed(missing, 3)}")
         codes = np.array([value[name, who] for who in people], dtype=prediction.scale.dtype)
         if isinstance(prediction.scale, MultiLabel):
-            given: Any = prediction.scale.one_hot(codes).astype(int).T.tolist()
+            submitted: Any = prediction.scale.one_hot(codes).astype(int).T.tolist()
         else:
-            given = [_as_number(answer) for answer in prediction.scale.decode(codes)]
-        lines.append(f"{name}\t{json.dumps(given)}")
+            submitted = [_as_number(answer) for answer in prediction.scale.decode(codes)]
+        lines.append(f"{name}\t{json.dumps(submitted)}")
     return lines
 
 

@@ -63,12 +63,14 @@ def _by_question(
 ) -> dict[str, dict[str, list[Any]]]:
     """The columns of the table, for each question."""
     columns = read_columns(path)
-    asked = next((name for name in columns if name.strip().lower() == "question"), None)
-    if asked is not None:
+    question_column = next((name for name in columns if name.strip().lower() == "question"), None)
+    if question_column is not None:
         parts: dict[str, dict[str, list[Any]]] = {}
-        for at, question in enumerate(columns[asked]):
+        for at, question in enumerate(columns[question_column]):
             if question in corpus.questions and (not questions or question in questions):
-                part = parts.setdefault(question, {name: [] for name in columns if name != asked})
+                part = parts.setdefault(
+                    question, {name: [] for name in columns if name != question_column}
+                )
                 for name in part:
                     part[name].append(columns[name][at])
         if not parts:

@@ -102,10 +102,10 @@ def answers_in_table(
         elif annotator_column and known_annotators is not None and who not in known_annotators:
             rows.skipped.setdefault("an annotator who is not in the corpus", []).append(who)
         else:
-            given = None if answer_column is None else cell[answer_column]
+            answer = None if answer_column is None else cell[answer_column]
             listed_shares = _listed(cell[lists], scale) if lists else None
             of_values = [cell[column] for column in shares] if shares else listed_shares
-            _add(rows, name, who, given, of_values, scale, sums)
+            _add(rows, name, who, answer, of_values, scale, sums)
     if not rows.item:
         why = "; ".join(f"{why} ({listed(some, 3)})" for why, some in rows.skipped.items())
         raise DataError(f"no row of {n} can be used: {why or 'the table is empty'}")

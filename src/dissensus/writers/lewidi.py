@@ -49,9 +49,9 @@ def _write(corpus: Corpus, path: Path, to: str, entry: Any) -> list[str]:
     wrong = next((one for one in (*names, *set(values)) if "," in one), None)
     if wrong is not None:
         raise DataError(f"{to} separates names and answers by commas, and {wrong!r} has one")
-    given: list[dict[str, str]] = [{} for _ in range(corpus.n_items)]
+    answers_by_item: list[dict[str, str]] = [{} for _ in range(corpus.n_items)]
     for row, item in enumerate(answers.item.tolist()):
-        given[item][names[int(codes[row])]] = values[row]
+        answers_by_item[item][names[int(codes[row])]] = values[row]
     parts = corpus.splits["official"].to_pylist() if "official" in corpus.splits else None
     language = corpus.item_attributes.get("lang")
     languages = None if language is None else language.to_pylist()
@@ -59,10 +59,13 @@ def _write(corpus: Corpus, path: Path, to: str, entry: Any) -> list[str]:
     content: dict[str, Any] = {}
     bare = 0
     for item, name in enumerate(corpus.items):
-        if not given[item]:
+        if not answers_by_item[item]:
             bare += 1
             continue
-        shares = {v: list(given[item].values()).count(v) / len(given[item]) for v in scale}
+        shares = {
+            v: list(answers_by_item[item].values()).count(v) / len(answers_by_item[item])
+            for v in scale
+        }
         most = [value for value, share in shares.items() if share == max(shares.values())]
         shown = {
             role: corpus.contents[role][corpus.content[role][item]]
@@ -72,7 +75,7 @@ def _write(corpus: Corpus, path: Path, to: str, entry: Any) -> list[str]:
         content[name] = {
             "annotation task": question,
             "text": next(iter(shown.values()), "") if len(texts) == 1 else shown,
-            **entry(given[item]),
+            **entry(answers_by_item[item]),
             "hard_label": most[0] if len(most) == 1 else "",
             "soft_label": shares,
             "split": (parts[item] if parts else None) or DEFAULT_SPLIT,

@@ -153,9 +153,11 @@ def _by_name(
         parts = match.groupdict()
         question = parts.get("question") or f"{parts['before']}{parts['after']}"
         item = parts["item"].strip()
-        said = wording[at] if pattern is _MATRIX else None
-        if said and " - " in said:  # of a matrix: "How much do you agree? - I like it"
-            item = said.rpartition(" - ")[2].strip()
+        row_wording = wording[at] if pattern is _MATRIX else None
+        if (
+            row_wording and " - " in row_wording
+        ):  # of a matrix: "How much do you agree? - I like it"
+            item = row_wording.rpartition(" - ")[2].strip()
         columns[at] = _Cell(re.sub(r"\s+", " ", question).strip(" _-.") or "answer", item)
     items = Counter(cell.question for cell in columns.values())
     kept = {at: cell for at, cell in columns.items() if items[cell.question] > 1}
@@ -222,7 +224,7 @@ def _corpus(
                 table[header[other]].append(row[other])
     arrays = [pa.array(column, pa.string()) for column in table.values()]
     facts = {"name": path.name, "place": places.__getitem__, "folder": path.resolve().parent}
-    made = make_rows(list(table), arrays, str(path), **facts)
+    answer_rows = make_rows(list(table), arrays, str(path), **facts)
     roles = ColumnRoles("(item)", "(annotator)", tuple(questions), {})
     by = f"annotator = {named}" if named else "annotators are numbered, as no column names them"
     notes = [
@@ -236,7 +238,7 @@ def _corpus(
     if n_previews:
         notes.append(f"{counted(n_previews, 'preview')} left out")
     plain_options = replace(options, annotator=None, answer=None)
-    return export_corpus(made, roles, plain_options, "survey", Left(), notes)
+    return export_corpus(answer_rows, roles, plain_options, "survey", Left(), notes)
 
 
 def _answer(row: Row, at: dict[_Cell, int], question: str, item: str) -> str | None:

@@ -129,7 +129,7 @@ def _first_version(place: str, user: str, entry: dict[str, Any], file: Path) -> 
         place,
         str(entry["id"]),
         user,
-        {str(scheme): _texts(given) for scheme, given in labels.items()},
+        {str(scheme): _texts(values) for scheme, values in labels.items()},
         _spans(spans if isinstance(spans, list) else []),
         shown,
         _seconds(time),
@@ -139,11 +139,11 @@ def _first_version(place: str, user: str, entry: dict[str, Any], file: Path) -> 
 def _second_version(user: str, state: Any, file: Path) -> Iterator[_Instance]:
     state = _mapping(state)
     name = str(state.get("user_id") or user)
-    given = _mapping(state.get("instance_id_to_label_to_value"))
+    labels_by_item = _mapping(state.get("instance_id_to_label_to_value"))
     marked = _mapping(state.get("instance_id_to_span_to_value"))
-    for item in dict.fromkeys((*given, *marked)):
+    for item in dict.fromkeys((*labels_by_item, *marked)):
         labels: dict[str, dict[str, str]] = {}
-        for scheme, label, value in _pairs(given.get(item)):
+        for scheme, label, value in _pairs(labels_by_item.get(item)):
             labels.setdefault(scheme, {})[label] = value
         spans = marked.get(item)
         entries = [
@@ -276,22 +276,22 @@ def _names(scheme: str, label: str, value: str) -> bool:
 def _schemes(instances: Iterable[_Instance]) -> dict[str, _Scheme]:
     schemes: dict[str, _Scheme] = {}
     for one in instances:
-        for name, given in one.labels.items():
-            if given:
-                schemes.setdefault(name, _Scheme(name)).add(given)
+        for name, labels in one.labels.items():
+            if labels:
+                schemes.setdefault(name, _Scheme(name)).add(labels)
     return schemes
 
 
 def _response(one: _Instance, schemes: dict[str, _Scheme]) -> Response:
     answers: dict[str, list[str]] = {}
     extra: dict[str, str] = {}
-    for name, given in one.labels.items():
-        if not given:
+    for name, values in one.labels.items():
+        if not values:
             continue
         if schemes[name].is_free:
-            extra[f"{name} (text)"] = " | ".join(given.values())
+            extra[f"{name} (text)"] = " | ".join(values.values())
         else:
-            answers |= schemes[name].answers(given)
+            answers |= schemes[name].answers(values)
     for span in one.spans:
         labels = answers.setdefault(span.question, [])
         if span.label not in labels:

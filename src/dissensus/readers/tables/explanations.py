@@ -188,10 +188,10 @@ def _label(
         if len(own) < 2 or not own <= values or len(own) < len(values) / 2:
             continue
         usual, labels = usual_codes(answer, items), usual_codes(column, items)
-        given = (usual >= 0) & (labels >= 0)
+        compared = (usual >= 0) & (labels >= 0)
         words = np.array([*answer.values.to_pylist(), None], dtype=object)
         own_words = np.array([*column.values.to_pylist(), None], dtype=object)
-        clear = given & _undisputed(answer, usual, items)
+        clear = compared & _undisputed(answer, usual, items)
         same = (words[usual] == own_words[labels])[clear]
         if len(same) and same.mean() >= SAME:
             return Explanation("label", f"the majority of {name!r}")
