@@ -101,15 +101,15 @@ def _names(draw: st.DrawFn, least: int, most: int) -> Names:
 
 
 def _contents(draw: st.DrawFn, n_items: int) -> dict[str, tuple[Contents, np.ndarray]]:
-    found: dict[str, tuple[Contents, np.ndarray]] = {}
+    results: dict[str, tuple[Contents, np.ndarray]] = {}
     for role in draw(st.lists(TEXT, max_size=2, unique=True)):
         if draw(st.booleans()):
             texts = draw(st.lists(st.none() | TEXT, min_size=n_items, max_size=n_items))
-            found[role] = Contents.distinct("text", pa.array(texts, pa.string()))
+            results[role] = Contents.distinct("text", pa.array(texts, pa.string()))
         else:
             levels = draw(st.lists(st.integers(0, 2), min_size=n_items, max_size=n_items))
-            found[role] = Contents.distinct("features", np.outer(levels, [1.0, 2.0]))
-    return found
+            results[role] = Contents.distinct("features", np.outer(levels, [1.0, 2.0]))
+    return results
 
 
 def _focus(draw: st.DrawFn, role: str, n_items: int) -> Focus:
@@ -122,9 +122,13 @@ def _focus(draw: st.DrawFn, role: str, n_items: int) -> Focus:
 def _rationales(draw: st.DrawFn, questions: dict[str, Annotations], roles: list[str]) -> Rationales:
     """Spans that answers were given for; those of anonymous answers are nobody's."""
     spans = [
-        (asked.item[row], -1 if asked.annotator is None else asked.annotator[row], question)
-        for question, asked in questions.items()
-        for row in range(asked.n_rows)
+        (
+            requested.item[row],
+            -1 if requested.annotator is None else requested.annotator[row],
+            question,
+        )
+        for question, requested in questions.items()
+        for row in range(requested.n_rows)
     ]
     chosen = draw(st.lists(st.sampled_from(spans), max_size=8)) if spans else []
     n = len(chosen)

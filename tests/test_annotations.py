@@ -435,7 +435,9 @@ TIED = {"t1": "aabb", "t2": "abb", "t3": "c", "t4": "abc"}
 
 
 def tied(scale: Scale) -> Annotations:
-    rows = [(item, f"p{n}", answer) for item, said in TIED.items() for n, answer in enumerate(said)]
+    rows = [
+        (item, f"p{n}", answer) for item, output in TIED.items() for n, answer in enumerate(output)
+    ]
     return Annotations.from_rows(rows, scale)
 
 

@@ -25,11 +25,11 @@ def listed() -> list[str]:
 
 def modules() -> dict[str, Path]:
     """Every module of the package, by its full name."""
-    found = {}
+    results = {}
     for path in sorted(SOURCE.rglob("*.py")):
         parts = path.relative_to(SOURCE.parent).with_suffix("").parts
-        found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
-    return found
+        results[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
+    return results
 
 
 MODULES = modules()

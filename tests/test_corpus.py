@@ -90,12 +90,12 @@ def crowd(n_items: int = 200, n_annotators: int = 10, group: int = 1) -> Corpus:
     item = np.repeat(np.arange(n_items), n_annotators)
     who = np.tile(np.arange(n_annotators), n_items)
     answer = np.random.default_rng(0).integers(0, 2, len(item))
-    asked = Annotations.from_arrays(item, who, answer, Nominal(("no", "yes")))
+    answers = Annotations.from_arrays(item, who, answer, Nominal(("no", "yes")))
     texts = [f"text {i // group}" for i in range(n_items)]
     return Corpus.build(
         "crowd",
         Names.range(n_items),
-        {"one": asked, "two": asked},
+        {"one": answers, "two": answers},
         contents={"text": Contents.distinct("text", texts)},
         item_attributes={"speaker": [f"s{i // group}" for i in range(n_items)]},
     )
@@ -119,8 +119,8 @@ def test_the_whole_corpus_has_every_part() -> None:
     empty = [f.name for f in fields(corpus) if getattr(corpus, f.name) in (None, {}, ())]
     assert empty == []
     assert (corpus.n_items, corpus.n_annotators) == (6, 3)
-    assert all(asked.items is corpus.items for asked in corpus.questions.values())
-    assert all(asked.annotators is corpus.annotators for asked in corpus.questions.values())
+    assert all(answers.items is corpus.items for answers in corpus.questions.values())
+    assert all(answers.annotators is corpus.annotators for answers in corpus.questions.values())
 
 
 def test_annotators_are_those_of_the_questions_in_order() -> None:
@@ -145,8 +145,8 @@ def test_texts_are_shown_with_their_focus() -> None:
 
 
 def built(**options: Any) -> str:
-    asked = {"q": Annotations.from_rows([("t1", "ann", "a")])}
-    return message(Corpus.build, "mine", ["t1", "t2"], asked, **options)
+    arguments = {"q": Annotations.from_rows([("t1", "ann", "a")])}
+    return message(Corpus.build, "mine", ["t1", "t2"], arguments, **options)
 
 
 @pytest.mark.parametrize(
@@ -236,9 +236,9 @@ def test_answers_without_response_are_joined_by_item_and_annotator() -> None:
     joint = two_questions(first, second).joint("one", "two")
     tables = [pd.DataFrame(r, columns=["item", "annotator", "x"]) for r in (rows, others)]
     expected = tables[0].merge(tables[1], on=["item", "annotator"])
-    found = sorted(zip(joint.answers["one"], joint.answers["two"], strict=True))
+    result = sorted(zip(joint.answers["one"], joint.answers["two"], strict=True))
     pairs = zip(expected["x_x"].astype(float), expected["x_y"].astype(float), strict=True)
-    assert found == sorted(pairs) == [(2, 8), (3, 7)]
+    assert result == sorted(pairs) == [(2, 8), (3, 7)]
 
 
 def test_a_response_in_one_question_only_joins_nothing_by_itself() -> None:
@@ -250,8 +250,8 @@ def test_a_response_in_one_question_only_joins_nothing_by_itself() -> None:
 
 def test_three_questions_are_joined_at_once() -> None:
     rows = [(item, "ann", "1") for item in ("t1", "t2", "t3")]
-    asked = {str(n): Annotations.from_rows(rows[n:]) for n in range(3)}
-    joint = Corpus.build("mine", ["t1", "t2", "t3"], asked).joint("0", "1", "2")
+    answers = {str(n): Annotations.from_rows(rows[n:]) for n in range(3)}
+    joint = Corpus.build("mine", ["t1", "t2", "t3"], answers).joint("0", "1", "2")
     assert joint.item.tolist() == [2] and list(joint.answers) == ["0", "1", "2"]
 
 
@@ -504,8 +504,8 @@ def test_a_split_is_seeded() -> None:
 
 @pytest.mark.parametrize("share", [0, 1, -0.1, 2])
 def test_a_share_lies_between_0_and_1(share: float) -> None:
-    found = message(whole().split, share)
-    assert found == f"test_share must be between 0 and 1, found {share}"
+    result = message(whole().split, share)
+    assert result == f"test_share must be between 0 and 1, found {share}"
 
 
 def test_a_corpus_is_shown_in_a_line() -> None:
@@ -622,16 +622,16 @@ def test_anonymous_answers_are_dropped_one_by_one() -> None:
 
 def test_what_one_anonymous_person_said_at_one_time_goes_together() -> None:
     item, response = np.arange(100) // 5, np.arange(100)
-    asked = Annotations.from_arrays(item, None, item / 20, Interval(0, 1), response=response)
-    corpus = Corpus.build("ratings", Names.range(20), {"valence": asked, "arousal": asked})
+    answers = Annotations.from_arrays(item, None, item / 20, Interval(0, 1), response=response)
+    corpus = Corpus.build("ratings", Names.range(20), {"valence": answers, "arousal": answers})
     kept = corpus.drop_labels(0.3)
     assert kept["valence"].n_rows == 70 and kept.joint("valence", "arousal").item.size == 70
 
 
 @pytest.mark.parametrize("share", [1, -0.1])
 def test_not_everything_can_be_dropped(share: float) -> None:
-    found = message(whole().drop_labels, share)
-    assert found == f"share must be 0 or more and below 1, found {share}"
+    result = message(whole().drop_labels, share)
+    assert result == f"share must be 0 or more and below 1, found {share}"
 
 
 # ---- saving and loading ----
@@ -639,13 +639,13 @@ def test_not_everything_can_be_dropped(share: float) -> None:
 
 def bare() -> Corpus:
     """Nothing but names in a range and anonymous answers."""
-    asked = Annotations.from_arrays(np.array([0, 2]), None, ["a", "b"])
-    return Corpus.build("bare", Names.range(3), {"q": asked})
+    answers = Annotations.from_arrays(np.array([0, 2]), None, ["a", "b"])
+    return Corpus.build("bare", Names.range(3), {"q": answers})
 
 
 def empty() -> Corpus:
-    asked = Annotations.from_arrays(np.array([], int), None, [], Nominal(("a",)))
-    return Corpus.build("empty", [], {"q": asked})
+    answers = Annotations.from_arrays(np.array([], int), None, [], Nominal(("a",)))
+    return Corpus.build("empty", [], {"q": answers})
 
 
 @pytest.mark.parametrize("make", [whole, crowd, bare, empty])
@@ -752,8 +752,8 @@ def test_a_front_page_that_was_tampered_with_is_refused(
     (bare() if key == "n_items" else whole()).save(folder)
     path = folder / "corpus.json"
     path.write_text(json.dumps(json.loads(path.read_text()) | {key: value}))
-    found = message(Corpus.load, folder)
-    assert found.startswith(f"{folder}: damaged (") and found.endswith("; make the folder again")
+    result = message(Corpus.load, folder)
+    assert result.startswith(f"{folder}: damaged (") and result.endswith("; make the folder again")
 
 
 def test_a_failing_save_leaves_the_old_corpus(
@@ -780,8 +780,8 @@ def test_saving_over_a_corpus_replaces_it_and_over_anything_else_is_refused(
     assert Corpus.load(tmp_path / "corpus").equals(bare())
     (tmp_path / "theirs").mkdir()
     (tmp_path / "theirs/notes.txt").write_text("mine")
-    found = message(bare().save, tmp_path / "theirs")
-    assert found == (
+    result = message(bare().save, tmp_path / "theirs")
+    assert result == (
         f"{tmp_path / 'theirs'}: already exists and is not a dissensus corpus folder; "
         "choose another path"
     )

@@ -48,12 +48,14 @@ def small() -> Corpus:
 
 
 def test_the_corpus() -> None:
-    found = describe(small())
-    assert (found.name, found.items, found.annotators) == ("small", 4, 3)
-    assert found.contents == {"text": {"kind": "text", "number": 4}}
-    assert (found.item_attributes, found.annotator_attributes) == (["topic"], ["age"])
-    assert found.splits == {"official": {"train": 2, "dev": 1, "in no part": 1}}
-    assert found.left_out == [{"question": "other", "reason": "asked of other items", "answers": 7}]
+    result = describe(small())
+    assert (result.name, result.items, result.annotators) == ("small", 4, 3)
+    assert result.contents == {"text": {"kind": "text", "number": 4}}
+    assert (result.item_attributes, result.annotator_attributes) == (["topic"], ["age"])
+    assert result.splits == {"official": {"train": 2, "dev": 1, "in no part": 1}}
+    assert result.left_out == [
+        {"question": "other", "reason": "asked of other items", "answers": 7}
+    ]
 
 
 def test_a_question_of_values() -> None:
@@ -94,15 +96,15 @@ def test_a_question_of_ratings() -> None:
 def test_levels_with_a_gap_are_as_far_apart_as_their_numbers() -> None:
     rows = [("t1", "ann", "-1"), ("t1", "bob", "1"), ("t2", "ann", "1"), ("t2", "bob", "2")]
     levels = Annotations.from_rows(rows, Ordinal(("-1", "1", "2")))
-    found = describe(Corpus.build("gap", ["t1", "t2"], {"q": levels})).questions[0]
-    assert [(d.item, d.dispute) for d in found.disputed] == [("t1", 1.0), ("t2", 0.25)]
+    answers = describe(Corpus.build("gap", ["t1", "t2"], {"q": levels})).questions[0]
+    assert [(d.item, d.dispute) for d in answers.disputed] == [("t1", 1.0), ("t2", 0.25)]
 
 
 def test_only_the_questions_and_items_asked_for() -> None:
-    found = describe(small(), ["rude"], most=1)
-    assert [question.name for question in found.questions] == ["rude"]
-    assert len(found.questions[0].disputed) == 1
-    assert found.left_out == []
+    result = describe(small(), ["rude"], most=1)
+    assert [question.name for question in result.questions] == ["rude"]
+    assert len(result.questions[0].disputed) == 1
+    assert result.left_out == []
     with pytest.raises(DataError) as error:
         describe(small(), ["polite"])
     assert str(error.value) == "small: no question 'polite'; it has 'rude', 'funny'"
@@ -110,9 +112,9 @@ def test_only_the_questions_and_items_asked_for() -> None:
 
 def test_to_dict_is_json_with_null_for_what_is_undefined() -> None:
     alone = Annotations.from_rows([("t1", "ann", "yes")])
-    found = describe(Corpus.build("one", ["t1"], {"rude": alone})).to_dict()
-    assert found["questions"][0]["agreement"] == {"percent": None, "krippendorff-alpha": None}
-    assert json.loads(json.dumps(found, allow_nan=False)) == found
+    fields = describe(Corpus.build("one", ["t1"], {"rude": alone})).to_dict()
+    assert fields["questions"][0]["agreement"] == {"percent": None, "krippendorff-alpha": None}
+    assert json.loads(json.dumps(fields, allow_nan=False)) == fields
 
 
 @pytest.mark.parametrize(
@@ -124,15 +126,15 @@ def test_a_question_that_nobody_answered(scale: Scale) -> None:
     nothing = Annotations.from_arrays(
         np.zeros(0, int), np.zeros(0, int), np.zeros(0, scale.dtype), scale
     )
-    found = describe(Corpus.build("empty", ["t1"], {"q": nothing})).questions[0]
-    assert (found.loaded, found.items, found.items_without_answers) == (0, 0, 1)
-    assert (found.per_item, found.per_annotator, found.shares, found.ratings) == (
+    answers = describe(Corpus.build("empty", ["t1"], {"q": nothing})).questions[0]
+    assert (answers.loaded, answers.items, answers.items_without_answers) == (0, 0, 1)
+    assert (answers.per_item, answers.per_annotator, answers.shares, answers.ratings) == (
         {},
         {},
         None,
         None,
     )
-    assert found.disputed == []
+    assert answers.disputed == []
 
 
 def test_the_order_of_levels_decides_what_is_disputed() -> None:
@@ -152,21 +154,21 @@ def test_sets_of_values() -> None:
         ("t2", "bob", "joy"),
     ]
     corpus = Corpus.build("c", ["t1", "t2"], {"q": Annotations.from_rows(rows, scale)})
-    found = describe(corpus).questions[0]
-    assert found.shares == {"joy": 0.75, "fear": 0.25}
-    assert [d.item for d in found.disputed] == ["t1"]
-    assert found.disputed[0].answers == {"(none)": 1, "joy + fear": 1}
+    answers = describe(corpus).questions[0]
+    assert answers.shares == {"joy": 0.75, "fear": 0.25}
+    assert [d.item for d in answers.disputed] == ["t1"]
+    assert answers.disputed[0].answers == {"(none)": 1, "joy + fear": 1}
 
 
 def test_anonymous_counts() -> None:
     votes = Annotations.from_arrays(
         np.array([0, 0, 1]), None, np.array([0, 1, 1]), Nominal(("a", "b")), count=[3, 1, 2]
     )
-    found = describe(Corpus.build("c", ["0", "1"], {"q": votes})).questions[0]
-    assert (found.loaded, found.annotators, found.per_annotator) == (6, None, None)
-    assert found.per_item == {"min": 2, "mean": 3, "max": 4}
-    assert found.shares == {"a": 0.5, "b": 0.5}
-    assert found.disputed[0].answers == {"a": 3, "b": 1}
+    answers = describe(Corpus.build("c", ["0", "1"], {"q": votes})).questions[0]
+    assert (answers.loaded, answers.annotators, answers.per_annotator) == (6, None, None)
+    assert answers.per_item == {"min": 2, "mean": 3, "max": 4}
+    assert answers.shares == {"a": 0.5, "b": 0.5}
+    assert answers.disputed[0].answers == {"a": 3, "b": 1}
 
 
 def crowd() -> Annotations:
@@ -195,17 +197,21 @@ def crowd() -> Annotations:
 
 def test_suspicious_annotators() -> None:
     annotations = crowd()
-    found = describe(Corpus.build("c", annotations.items, {"q": annotations})).questions[0]
-    assert [(who.annotator, who.value, who.answers) for who in found.constant] == [("p1", "b", 12)]
+    answers = describe(Corpus.build("c", annotations.items, {"q": annotations})).questions[0]
+    assert [(who.annotator, who.value, who.answers) for who in answers.constant] == [
+        ("p1", "b", 12)
+    ]
     chance = 1.0  # of the others' answers to each item, and one answer as all answers are
     for item in annotations.item[annotations.annotator == 1]:
         others = annotations.answer[(annotations.item == item) & (annotations.annotator != 1)]
         share = (annotations.answer == 1).mean()
         chance *= ((others == 1).sum() + share) / (len(others) + 1)
-    assert found.constant[0].chance == pytest.approx(chance)
-    assert [(who.annotator, who.answers, who.seconds) for who in found.fast] == [("p3", 12, 2.5)]
-    assert 8 < found.fast[0].usual < 12
-    assert [(group.annotators, group.answers) for group in found.duplicated] == [(["p2", "p5"], 12)]
+    assert answers.constant[0].chance == pytest.approx(chance)
+    assert [(who.annotator, who.answers, who.seconds) for who in answers.fast] == [("p3", 12, 2.5)]
+    assert 8 < answers.fast[0].usual < 12
+    assert [(group.annotators, group.answers) for group in answers.duplicated] == [
+        (["p2", "p5"], 12)
+    ]
 
 
 SCALES = {
@@ -265,12 +271,12 @@ def test_of_three_the_contrary_one_is_named_and_not_those_it_contradicts() -> No
 
 def test_without_times_nobody_is_fast_and_without_names_nobody_is_suspicious() -> None:
     timeless = replace(crowd(), seconds=None)
-    found = describe(Corpus.build("c", timeless.items, {"q": timeless})).questions[0]
-    assert found.fast == []
-    assert len(found.constant) == 1
+    answers = describe(Corpus.build("c", timeless.items, {"q": timeless})).questions[0]
+    assert answers.fast == []
+    assert len(answers.constant) == 1
     nameless = replace(crowd(), annotator=None, annotators=Names.range(0))
-    found = describe(Corpus.build("c", nameless.items, {"q": nameless})).questions[0]
-    assert (found.constant, found.fast, found.duplicated) == ([], [], [])
+    answers = describe(Corpus.build("c", nameless.items, {"q": nameless})).questions[0]
+    assert (answers.constant, answers.fast, answers.duplicated) == ([], [], [])
 
 
 def test_the_same_answers_to_other_items_are_no_duplicates() -> None:
@@ -279,8 +285,8 @@ def test_the_same_answers_to_other_items_are_no_duplicates() -> None:
     annotations = Annotations.from_arrays(
         item, np.repeat(np.arange(3), 10), answer, Nominal(("a", "b", "c"))
     )
-    found = describe(Corpus.build("c", annotations.items, {"q": annotations})).questions[0]
-    assert [group.annotators for group in found.duplicated] == [["0", "2"]]
+    answers = describe(Corpus.build("c", annotations.items, {"q": annotations})).questions[0]
+    assert [group.annotators for group in answers.duplicated] == [["0", "2"]]
 
 
 def test_ratings_can_be_constant_and_duplicated() -> None:
@@ -289,9 +295,9 @@ def test_ratings_can_be_constant_and_duplicated() -> None:
     rating[0], rating[2] = 0.25, rating[3]
     annotator, item = np.divmod(np.arange(40), 10)
     annotations = Annotations.from_arrays(item, annotator, rating.ravel(), Interval(0, 1))
-    found = describe(Corpus.build("c", annotations.items, {"q": annotations})).questions[0]
-    assert [(who.annotator, who.value) for who in found.constant] == [("0", "0.25")]
-    assert [group.annotators for group in found.duplicated] == [["2", "3"]]
+    answers = describe(Corpus.build("c", annotations.items, {"q": annotations})).questions[0]
+    assert [(who.annotator, who.value) for who in answers.constant] == [("0", "0.25")]
+    assert [group.annotators for group in answers.duplicated] == [["2", "3"]]
 
 
 def test_texts_are_one_line_without_control_characters() -> None:

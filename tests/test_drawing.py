@@ -47,7 +47,7 @@ def parsed(drawing: str) -> ElementTree.Element:
 
 def words(drawing: str) -> list[str]:
     """Every text of a drawing, in order."""
-    return ["".join(found.itertext()) for found in parsed(drawing).iter(f"{SVG}text")]
+    return ["".join(result.itertext()) for result in parsed(drawing).iter(f"{SVG}text")]
 
 
 def lines(drawing: str, **wanted: str) -> list[tuple[float, ...]]:
@@ -62,9 +62,9 @@ def lines(drawing: str, **wanted: str) -> list[tuple[float, ...]]:
 def small(
     rows: Sequence[tuple[str, ...]], shown: str = "so good", scale: Any = None, **facts: Any
 ) -> Corpus:
-    asked = Annotations.from_rows(rows, scale)
+    answers = Annotations.from_rows(rows, scale)
     contents = {"text": Contents.distinct("text", [shown, "another"])}
-    return Corpus.build("mine", ["t1", "t2"], {"q": asked}, contents=contents, **facts)
+    return Corpus.build("mine", ["t1", "t2"], {"q": answers}, contents=contents, **facts)
 
 
 def marked(*spans: tuple[int, int, int]) -> Rationales:
@@ -83,15 +83,15 @@ def test_everybody_is_in_the_legend_with_their_answer(preset: str) -> None:
     corpus = PRESETS[preset](n_items=5, n_annotators=9, labels_per_item=9)
     for item in range(5):
         drawing = draw(corpus, item)
-        said = words(drawing)
+        output = words(drawing)
         for code, name in enumerate(corpus.annotators):
             answers = []
-            for question, asked in corpus.questions.items():
-                (row,) = np.flatnonzero((asked.item == item) & (asked.annotator == code))
-                (answer,) = asked.take(np.array([row])).answers()
+            for question, labels in corpus.questions.items():
+                (row,) = np.flatnonzero((labels.item == item) & (labels.annotator == code))
+                (answer,) = labels.take(np.array([row])).answers()
                 answers.append(f"{question} {answer:g}" if preset == "ratings" else answer)
-            assert f"{name}: {', '.join(answers)}" in said
-        assert said[0].startswith(f"simulated-{preset}, item {item}: ")
+            assert f"{name}: {', '.join(answers)}" in output
+        assert output[0].startswith(f"simulated-{preset}, item {item}: ")
 
 
 @pytest.mark.parametrize("preset", PRESETS)
@@ -133,10 +133,10 @@ def test_a_long_text_is_broken_between_words_and_keeps_its_marks() -> None:
     shown = "many words " * 30 + "\n" + "x" * 200
     corpus = small([("t1", "ann", "yes")], shown, rationales=marked((0, 0, len(shown)), (0, 5, 5)))
     drawing = draw(corpus, "t1")
-    said = words(drawing)[1:-1]
-    assert "".join(said).replace(" ", "") == re.sub(r"\s", "", shown)
-    assert max(len(line) for line in said) * 8.4 <= WIDTH - 40
-    assert len(lines(drawing, stroke=PALETTE[0], **{"stroke-width": "3"})) == len(said)
+    output = words(drawing)[1:-1]
+    assert "".join(output).replace(" ", "") == re.sub(r"\s", "", shown)
+    assert max(len(line) for line in output) * 8.4 <= WIDTH - 40
+    assert len(lines(drawing, stroke=PALETTE[0], **{"stroke-width": "3"})) == len(output)
 
 
 def test_wide_letters_take_two_columns_and_accents_none() -> None:
@@ -148,9 +148,9 @@ def test_wide_letters_take_two_columns_and_accents_none() -> None:
 def test_what_means_something_in_xml_is_escaped() -> None:
     rows = [("t1", 'a<b>"&', "<&>"), ("t1", "bob", "]]>")]
     corpus = small(rows, "1 < 2 & 3 > 2 \x00\x1b \ufffe")
-    said = words(draw(corpus, "t1"))
-    assert said[1] == "1 < 2 & 3 > 2 \ufffd\ufffd \ufffd"
-    assert said[2:] == ['a<b>"&: <&>', "bob: ]]>"]
+    output = words(draw(corpus, "t1"))
+    assert output[1] == "1 < 2 & 3 > 2 \ufffd\ufffd \ufffd"
+    assert output[2:] == ['a<b>"&: <&>', "bob: ]]>"]
 
 
 def test_the_focus_of_an_item_has_a_ground_of_its_own() -> None:
@@ -166,14 +166,14 @@ def test_the_focus_of_an_item_has_a_ground_of_its_own() -> None:
 
 
 def test_several_roles_are_named() -> None:
-    asked = Annotations.from_rows([("t1", "ann", "yes")])
+    answers = Annotations.from_rows([("t1", "ann", "yes")])
     pair = {
         "premise": Contents.distinct("text", ["it rains"]),
         "hypothesis": Contents.distinct("text", ["it is wet"]),
         "speech": Contents.distinct("text", [None]),
     }
-    said = words(draw(Corpus.build("mine", ["t1"], {"q": asked}, contents=pair), "t1"))
-    assert said[1:] == ["premise", "it rains", "hypothesis", "it is wet", "ann: yes"]
+    output = words(draw(Corpus.build("mine", ["t1"], {"q": answers}, contents=pair), "t1"))
+    assert output[1:] == ["premise", "it rains", "hypothesis", "it is wet", "ann: yes"]
 
 
 # ---- pictures ----
@@ -229,9 +229,9 @@ def test_other_kinds_of_pictures(file: bytes, kind: str, size: tuple[str, str]) 
 
 
 def pictured(file: bytes, **facts: Any) -> Corpus:
-    asked = Annotations.from_rows([("t1", "ann", "yes")])
+    answers = Annotations.from_rows([("t1", "ann", "yes")])
     contents = {"image": Contents.distinct("image", [file])}
-    return Corpus.build("mine", ["t1"], {"q": asked}, contents=contents, **facts)
+    return Corpus.build("mine", ["t1"], {"q": answers}, contents=contents, **facts)
 
 
 @pytest.mark.parametrize("file", [b"", b"BM nothing", b"\xff\xd8", b"\x89PNG\r\n\x1a\n", b"GIF8"])
@@ -264,10 +264,10 @@ def test_frames_have_bars_and_answers_beside_them() -> None:
         (bar,) = lines(drawing, stroke=PALETTE[row], **{"stroke-width": "8"})
         place = across * spans.start[row, 0] / n_frames, across * spans.stop[row, 0] / n_frames
         assert bar[::2] == pytest.approx(place, abs=0.1)
-    said = words(drawing)
+    output = words(drawing)
     answers = corpus["emotion"].take(corpus["emotion"].item == 2).answers()
-    assert sorted(said[2:8]) == sorted(answers)
-    assert said[8:11] == ["0", f"{n_frames / 2:g}", f"{n_frames} frames"]
+    assert sorted(output[2:8]) == sorted(answers)
+    assert output[8:11] == ["0", f"{n_frames / 2:g}", f"{n_frames} frames"]
 
 
 def test_the_strip_shows_the_numbers() -> None:
@@ -284,19 +284,19 @@ def test_the_strip_shows_the_numbers() -> None:
 
 @pytest.mark.parametrize("values", [[0.0, 1.0, 2.0], [5.0, 5.0], [[1.0, float("nan")]]])
 def test_odd_features_are_drawn(values: list[Any]) -> None:
-    asked = Annotations.from_rows([("t1", "ann", "yes")])
+    answers = Annotations.from_rows([("t1", "ann", "yes")])
     contents = {"features": Contents.distinct("features", [np.array(values)])}
-    corpus = Corpus.build("mine", ["t1"], {"q": asked}, contents=contents)
+    corpus = Corpus.build("mine", ["t1"], {"q": answers}, contents=contents)
     assert len(list(parsed(draw(corpus, "t1")).iter(f"{SVG}image"))) == 1
 
 
 def test_a_recording_has_a_line_of_seconds() -> None:
-    asked = Annotations.from_rows([("t1", "ann", "yes")])
+    answers = Annotations.from_rows([("t1", "ann", "yes")])
     contents = {"speech": Contents.distinct("audio", ["speech.wav"])}
     spans = replace(marked((0, 1, 4)), role=pa.array(["speech"]))
-    corpus = Corpus.build("mine", ["t1"], {"q": asked}, contents=contents, rationales=spans)
-    said = words(draw(corpus, "t1"))
-    assert said[1:] == ["<audio>", "yes", "0", "2", "4 seconds", "ann: yes"]
+    corpus = Corpus.build("mine", ["t1"], {"q": answers}, contents=contents, rationales=spans)
+    output = words(draw(corpus, "t1"))
+    assert output[1:] == ["<audio>", "yes", "0", "2", "4 seconds", "ann: yes"]
     assert words(draw(replace(corpus, rationales=None), "t1"))[1:] == ["<audio>", "ann: yes"]
 
 
@@ -304,8 +304,8 @@ def test_a_recording_has_a_line_of_seconds() -> None:
 
 
 def circles(drawing: str) -> list[tuple[float, float]]:
-    found = parsed(drawing).iter(f"{SVG}circle")
-    return [(float(one.attrib["cx"]), float(one.attrib["cy"])) for one in found]
+    result = parsed(drawing).iter(f"{SVG}circle")
+    return [(float(one.attrib["cx"]), float(one.attrib["cy"])) for one in result]
 
 
 def test_ratings_of_two_questions_lie_in_a_square() -> None:
@@ -317,8 +317,8 @@ def test_ratings_of_two_questions_lie_in_a_square() -> None:
     for (x, y), right, up in zip(circles(drawing), valence, activation, strict=True):
         assert x == pytest.approx(210 + (right + 1) * 150, abs=0.1)
         assert y == pytest.approx(324 - (up + 1) * 150, abs=0.1)
-    said = words(drawing)
-    assert {"valence", "activation", *corpus.annotators} <= set(said)
+    output = words(drawing)
+    assert {"valence", "activation", *corpus.annotators} <= set(output)
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -327,10 +327,10 @@ def test_names_of_points_do_not_cover_one_another(seed: int) -> None:
     names = set(corpus.annotators)
     for item in range(20):
         for question in (None, "valence"):
-            found = parsed(draw(corpus, item, question)).iter(f"{SVG}text")
+            result = parsed(draw(corpus, item, question)).iter(f"{SVG}text")
             places = [
                 (float(one.attrib["x"]), float(one.attrib["y"]), float(one.attrib["textLength"]))
-                for one in found
+                for one in result
                 if one.text in names
             ]
             assert len(places) == 12
@@ -364,8 +364,8 @@ def test_very_many_ratings_are_bars() -> None:
 
 
 def test_points_of_anonymous_people_have_no_name() -> None:
-    asked = Annotations.from_arrays(["t1", "t1"], None, np.array([2.0, 5.0]), Interval(0, 10))
-    drawing = draw(Corpus.build("mine", ["t1"], {"q": asked}), "t1")
+    answers = Annotations.from_arrays(["t1", "t1"], None, np.array([2.0, 5.0]), Interval(0, 10))
+    drawing = draw(Corpus.build("mine", ["t1"], {"q": answers}), "t1")
     assert len(circles(drawing)) == 2
     assert words(drawing)[1:] == ["0", "10", "q", "unknown annotator: 2", "unknown annotator: 5"]
 
@@ -407,17 +407,17 @@ def test_votes_are_counted_and_anonymous_people_are_somebody() -> None:
 def test_sets_and_repeats() -> None:
     scale = MultiLabel(("joy", "fear"))
     rows = [("t1", "ann", "joy,fear"), ("t1", "ann", "")]
-    asked = Annotations.from_rows(rows, scale, repeats="keep")
-    assert words(draw(Corpus.build("mine", ["t1"], {"q": asked}), "t1"))[1:] == [
+    answers = Annotations.from_rows(rows, scale, repeats="keep")
+    assert words(draw(Corpus.build("mine", ["t1"], {"q": answers}), "t1"))[1:] == [
         "ann: joy, fear / nothing"
     ]
 
 
 def test_a_crowd_too_large_for_the_legend_is_counted() -> None:
     corpus = text(n_items=2, n_annotators=100, labels_per_item=100)
-    said = words(draw(corpus, 0))
-    assert said[-1] == f"and {100 - MOST_NAMED} more"
-    assert sum(line.startswith("annotator-") for line in said) == MOST_NAMED
+    output = words(draw(corpus, 0))
+    assert output[-1] == f"and {100 - MOST_NAMED} more"
+    assert sum(line.startswith("annotator-") for line in output) == MOST_NAMED
 
 
 # ---- what cannot be drawn ----
@@ -530,7 +530,7 @@ def test_heat_maps_cover_pictures_and_are_hottest_where_attention_is() -> None:
     assert not HeatMap().values(np.full(9, 1 / 9), np.array(cells), 48, 48).any()
     corpus = image(n_items=2, n_annotators=6)
     drawing = draw(corpus, 0, shown=looked(corpus, "image", np.array(cells), [weight, weight]))
-    pictures = [found.attrib["href"] for found in parsed(drawing).iter(f"{SVG}image")]
+    pictures = [result.attrib["href"] for result in parsed(drawing).iter(f"{SVG}image")]
     assert len(pictures) == 5  # the picture, and twice the picture under a map
     over = base64.b64decode(pictures[-1].split(",")[1])
     assert np.array(Image.open(io.BytesIO(over))).shape == (112, 112, 4)

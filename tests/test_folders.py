@@ -131,9 +131,9 @@ def test_a_foreign_folder_is_not_overwritten(tmp_path: Path) -> None:
     theirs = tmp_path / "theirs"
     theirs.mkdir()
     (theirs / "thesis.txt").write_text("years of work")
-    found = message(written, theirs)
+    result = message(written, theirs)
     assert (
-        found == f"{theirs}: already exists and is not a dissensus corpus folder; "
+        result == f"{theirs}: already exists and is not a dissensus corpus folder; "
         "choose another path"
     )
     assert contents(theirs) == {"thesis.txt": b"years of work"}
@@ -144,8 +144,8 @@ def test_a_folder_of_another_kind_or_a_file_is_not_overwritten(tmp_path: Path) -
         write_json(folder, "predictions", {})
     (tmp_path / "file").write_text("x")
     for name in ("answers", "file"):
-        found = message(written, tmp_path / name)
-        assert found == (
+        result = message(written, tmp_path / name)
+        assert result == (
             f"{tmp_path / name}: already exists and is not a dissensus corpus folder; "
             "choose another path"
         )
@@ -160,8 +160,8 @@ def test_a_place_that_cannot_be_written_is_named(tmp_path: Path) -> None:
 def test_a_folder_that_is_none_of_ours(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x")
     for name in ("nowhere", "file"):
-        found = message(read_json, tmp_path / name, "corpus")
-        assert found == f"{tmp_path / name}: not a dissensus corpus folder: corpus.json is missing"
+        result = message(read_json, tmp_path / name, "corpus")
+        assert result == f"{tmp_path / name}: not a dissensus corpus folder: corpus.json is missing"
 
 
 @pytest.mark.parametrize("number", [FORMAT + 1, 0, "1", None])
@@ -182,8 +182,8 @@ def test_a_front_page_that_is_no_object_has_no_format_number(tmp_path: Path) -> 
 def test_a_truncated_front_page_is_refused(tmp_path: Path) -> None:
     path = written(tmp_path / "mine") / "corpus.json"
     path.write_text(path.read_text()[:-9])
-    found = message(read_json, tmp_path / "mine", "corpus")
-    assert found.startswith(f"{path}: damaged (") and found.endswith("); make the folder again")
+    result = message(read_json, tmp_path / "mine", "corpus")
+    assert result.startswith(f"{path}: damaged (") and result.endswith("); make the folder again")
 
 
 def test_a_front_page_that_is_no_text_is_refused(tmp_path: Path) -> None:
@@ -197,14 +197,14 @@ def test_a_truncated_table_is_refused(tmp_path: Path, share: float) -> None:
     pq.write_table(pa.table({"x": list(range(1000))}), path)
     whole = path.read_bytes()
     path.write_bytes(whole[: int(share * len(whole))])
-    found = message(read_table, path)
-    assert found.startswith(f"{path}: damaged (") and found.endswith("); make the folder again")
+    result = message(read_table, path)
+    assert result.startswith(f"{path}: damaged (") and result.endswith("); make the folder again")
 
 
 def test_a_missing_table_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "rows.parquet"
-    found = f"{path}: missing; the folder is incomplete, make it again"
-    assert message(read_table, path) == found
+    result = f"{path}: missing; the folder is incomplete, make it again"
+    assert message(read_table, path) == result
 
 
 def test_what_does_not_fit_together_is_one_line_with_the_folder(tmp_path: Path) -> None:

@@ -38,9 +38,9 @@ def loaded_by(program: str) -> list[str]:
         [sys.executable, "-c", f"{program}\n{report}"], capture_output=True, text=True
     )
     assert done.returncode == 0, done.stderr
-    found = json.loads(done.stdout.splitlines()[-1])
-    assert isinstance(found, list)
-    return found
+    fields = json.loads(done.stdout.splitlines()[-1])
+    assert isinstance(fields, list)
+    return fields
 
 
 def running(*arguments: str) -> str:

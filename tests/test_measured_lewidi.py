@@ -35,18 +35,18 @@ def page() -> str:
 
 def kept() -> tuple[dict[str, Any], dict[tuple[str, str], Any]]:
     script = benchmark()
-    held = json.loads(script.RESULTS.read_text())
-    return held, script.first_rows(held) | script.third_rows(held["third"])
+    fields = json.loads(script.RESULTS.read_text())
+    return fields, script.first_rows(fields) | script.third_rows(fields["third"])
 
 
 def test_the_documented_figures_are_the_kept_ones() -> None:
     _, rows = kept()
     lines = page().splitlines()
     probes = [key for key in rows if key[1] != "fine-tuned" and len(rows[key].items)]
-    found = [
+    differences = [
         over_items(rows[name, "fine-tuned"].items, rows[name, how].items) for name, how in probes
     ]
-    told = dict(zip(probes, map(str, corrected(found)), strict=True))
+    told = dict(zip(probes, map(str, corrected(differences)), strict=True))
     for key, row in rows.items():
         means = row.items.mean(axis=1)
         wanted = (
@@ -58,16 +58,16 @@ def test_the_documented_figures_are_the_kept_ones() -> None:
 
 
 def test_what_is_said_about_them_is_what_they_say() -> None:
-    held, rows = kept()
-    before = benchmark().first_rows(held)
+    stored, rows = kept()
+    before = benchmark().first_rows(stored)
     both = ("fine-tuned", "frozen")
     brexit = [rows["HS-Brexit", how].items for how in both]
-    train = [np.array(held["third"]["train"][how]) for how in both]
+    train = [np.array(stored["third"]["train"][how]) for how in both]
     looks = [
         f"{before['ConvAbuse', how].items.mean():.3f}, {rows['ConvAbuse', how].items.mean():.3f}"
         for how in both
     ]
-    tuned, frozen = (found.replace("0.", ".") for found in looks)
+    tuned, frozen = (result.replace("0.", ".") for result in looks)
     text = " ".join(page().split())
     for wanted in (
         f"significant over items (p = {over_items(*brexit).p:.3f})",

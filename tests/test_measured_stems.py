@@ -28,8 +28,8 @@ def told(accuracy: list[float]) -> str:
 
 def test_the_documented_accuracies_are_the_kept_ones() -> None:
     kept = json.loads((ROOT / "benchmarks/results/stemming_pairs.json").read_text())
-    found = {(row["row"], row["protocol"]): told(row["accuracy"]) for row in kept["rows"]}
+    results = {(row["row"], row["protocol"]): told(row["accuracy"]) for row in kept["rows"]}
     lines = (ROOT / "docs/encoders.md").read_text(encoding="utf-8").splitlines()
     for begins, row in ROWS.items():
-        wanted = f"{begins} {found[row, 'fold10']} | {found[row, 'by word']} |"
+        wanted = f"{begins} {results[row, 'fold10']} | {results[row, 'by word']} |"
         assert wanted in lines, f"docs/encoders.md lacks {wanted!r}"

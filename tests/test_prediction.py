@@ -101,23 +101,23 @@ def scale(request: pytest.FixtureRequest) -> Scale:
 
 @pytest.mark.parametrize("full", [True, False])
 def test_write_then_read_is_the_identity(scale: Scale, full: bool, tmp_path: Path) -> None:
-    made = prediction(scale, full=full)
-    Predictions({"q": made}, "single", "mine").save(tmp_path / "answers")
+    built = prediction(scale, full=full)
+    Predictions({"q": built}, "single", "mine").save(tmp_path / "answers")
     again = Predictions.load(tmp_path / "answers")
     assert (again.method, again.corpus, list(again)) == ("single", "mine", ["q"])
-    assert_same(made, again["q"])
-    assert [field.name for field in fields(made) if getattr(again["q"], field.name) is None] == (
+    assert_same(built, again["q"])
+    assert [field.name for field in fields(built) if getattr(again["q"], field.name) is None] == (
         [] if full else ["by_annotator", "members", "disagreement"]
     ) + ["index", "trained"]
 
 
 def test_a_table_for_pandas_holds_names(scale: Scale) -> None:
-    made = prediction(scale)
-    assert made.by_annotator is not None
-    table = made.to_pandas()
-    certain = scale.confidence(made.distribution, made.consensus)
+    built = prediction(scale)
+    assert built.by_annotator is not None
+    table = built.to_pandas()
+    certain = scale.confidence(built.distribution, built.consensus)
     if isinstance(scale, Interval):
-        certain = scale.spread(made.distribution)
+        certain = scale.spread(built.distribution)
     np.testing.assert_array_equal(
         table["sd" if scale.kind == "interval" else "confidence"], certain
     )
@@ -132,25 +132,25 @@ def test_a_table_for_pandas_holds_names(scale: Scale) -> None:
             "multi-label": "share.joy",
         }[scale.kind]
     )
-    np.testing.assert_array_equal(table[shares].to_numpy(), made.distribution)
-    np.testing.assert_array_equal(table["disagreement"], made.disagreement)
-    rows = made.to_table(by="annotator").to_pylist()
+    np.testing.assert_array_equal(table[shares].to_numpy(), built.distribution)
+    np.testing.assert_array_equal(table["disagreement"], built.disagreement)
+    rows = built.to_table(by="annotator").to_pylist()
     assert [(row["item"], row["annotator"]) for row in rows] == [
         ("t5", "d"), ("t1", "b"), ("t1", "a"), ("t3", "d"),
     ]  # fmt: skip
-    answers = scale.decode(made.by_annotator.value)
+    answers = scale.decode(built.by_annotator.value)
     if scale.kind == "ordinal":
         answers = [int(level) for level in answers]
     assert [row["answer"] for row in rows] == [list(a) if type(a) is tuple else a for a in answers]
     assert message(prediction(scale, full=False).to_table, "annotator") == (
         "no answers of annotators were predicted; use by='item'"
     )
-    assert message(made.to_table, "value") == ("by must be 'item' or 'annotator', found 'value'")
+    assert message(built.to_table, "value") == ("by must be 'item' or 'annotator', found 'value'")
 
 
 def test_predictions_are_shown_in_a_line() -> None:
-    made = Predictions({"q": prediction(SCALE_OF["nominal"])}, "single", "mine")
-    assert repr(made) == (
+    built = Predictions({"q": prediction(SCALE_OF["nominal"])}, "single", "mine")
+    assert repr(built) == (
         "<Predictions by single for 'mine': 'q': <Prediction: nominal, 5 items; <ByAnnotator: 4 "
         "answers of 4 annotators>>>"
     )
@@ -159,22 +159,22 @@ def test_predictions_are_shown_in_a_line() -> None:
 def test_a_distribution_has_the_width_of_its_scale(scale: Scale) -> None:
     width = scale.n_columns
     shares = np.full((5, width + 1), 0.1)
-    found = message(Prediction, scale, Names.range(5), shares, np.zeros(5))
-    assert found == (f"the distribution must have the shape (5, {width}), found (5, {width + 1})")
-    found = message(Prediction, scale, Names.range(5), shares[:, 1:], np.zeros(4))
-    assert found == "5 items but 4 answers"
+    result = message(Prediction, scale, Names.range(5), shares, np.zeros(5))
+    assert result == (f"the distribution must have the shape (5, {width}), found (5, {width + 1})")
+    result = message(Prediction, scale, Names.range(5), shares[:, 1:], np.zeros(4))
+    assert result == "5 items but 4 answers"
     parts = (None, None, None, np.zeros(6))
-    found = message(Prediction, scale, Names.range(5), shares[:, 1:], np.zeros(5), *parts)
-    assert found == "5 items but 6 entries in disagreement"
+    result = message(Prediction, scale, Names.range(5), shares[:, 1:], np.zeros(5), *parts)
+    assert result == "5 items but 6 entries in disagreement"
 
 
 # ---- the mapping ----
 
 
 def test_predictions_are_a_mapping_from_question_to_prediction() -> None:
-    made = prediction(SCALE_OF["nominal"])
-    both = Predictions({"valence": made, "arousal": made}, "single", "mine")
-    assert len(both) == 2 and list(both) == ["valence", "arousal"] and both["arousal"] is made
+    built = prediction(SCALE_OF["nominal"])
+    both = Predictions({"valence": built, "arousal": built}, "single", "mine")
+    assert len(both) == 2 and list(both) == ["valence", "arousal"] and both["arousal"] is built
     assert message(both.__getitem__, "humour") == (
         "no prediction for 'humour'; there is 'valence', 'arousal'"
     )
@@ -182,12 +182,12 @@ def test_predictions_are_a_mapping_from_question_to_prediction() -> None:
 
 def test_questions_keep_their_order_and_names(tmp_path: Path) -> None:
     names = ["b/c", "a", "é 😀"]
-    made = {name: prediction(SCALE_OF["ordinal"], seed=n) for n, name in enumerate(names)}
-    Predictions(made, "single", "mine").save(tmp_path / "answers")
+    examples = {name: prediction(SCALE_OF["ordinal"], seed=n) for n, name in enumerate(names)}
+    Predictions(examples, "single", "mine").save(tmp_path / "answers")
     again = Predictions.load(tmp_path / "answers")
     assert list(again) == names
     for name in names:
-        assert_same(made[name], again[name])
+        assert_same(examples[name], again[name])
 
 
 def asked(item: list[int], annotator: list[int], value: list[float]) -> Prediction:
@@ -227,8 +227,8 @@ def test_many_annotators_with_long_names_keep_their_codes(tmp_path: Path) -> Non
     who = random.permutation(15_000)[:12_000]
     pairs = ByAnnotator(np.zeros(12_000, int), who, names, np.ones(12_000))
     scale = Interval(0, 10, n_bins=2)
-    made = Prediction(scale, Names.range(1), np.full((1, 2), 0.5), np.full(1, 5.0), pairs)
-    Predictions({"q": made}, "m", "c").save(tmp_path / "answers")
+    built = Prediction(scale, Names.range(1), np.full((1, 2), 0.5), np.full(1, 5.0), pairs)
+    Predictions({"q": built}, "m", "c").save(tmp_path / "answers")
     again = Predictions.load(tmp_path / "answers")["q"]
     assert again.by_annotator is not None and again.by_annotator.annotators == names
     np.testing.assert_array_equal(again.by_annotator.annotator, who)
@@ -238,17 +238,17 @@ def test_no_items_pairs_or_positions_are_saved_too(tmp_path: Path) -> None:
     scale = SCALE_OF["nominal"]
     pairs = ByAnnotator(np.zeros(0, int), np.zeros(0, int), Names(["a"]), np.zeros(0, int))
     attention = Attention.empty("text", pairs.item, np.zeros((0, 1, 2)), np.zeros(1, int))
-    made = Prediction(scale, Names([]), np.zeros((0, 3)), np.zeros(0, int), pairs, (attention,))
-    Predictions({"q": made}, "m", "c").save(tmp_path / "answers")
-    assert_same(made, Predictions.load(tmp_path / "answers")["q"])
+    built = Prediction(scale, Names([]), np.zeros((0, 3)), np.zeros(0, int), pairs, (attention,))
+    Predictions({"q": built}, "m", "c").save(tmp_path / "answers")
+    assert_same(built, Predictions.load(tmp_path / "answers")["q"])
 
 
 # ---- damage ----
 
 
 def saved(folder: Path) -> Predictions:
-    made = {name: prediction(scale) for name, scale in SCALE_OF.items()}
-    answers = Predictions(made, "single", "mine")
+    examples = {name: prediction(scale) for name, scale in SCALE_OF.items()}
+    answers = Predictions(examples, "single", "mine")
     answers.save(folder)
     return answers
 
@@ -290,8 +290,8 @@ def test_a_front_page_that_was_tampered_with_is_refused(tmp_path: Path, question
     saved(folder)
     path = folder / "predictions.json"
     path.write_text(json.dumps(json.loads(path.read_text()) | {"questions": questions}))
-    found = message(Predictions.load, folder)
-    assert found.startswith(f"{folder}: damaged (") and found.endswith("; make the folder again")
+    result = message(Predictions.load, folder)
+    assert result.startswith(f"{folder}: damaged (") and result.endswith("; make the folder again")
 
 
 def test_a_corpus_folder_is_not_taken_for_predictions(tmp_path: Path) -> None:
@@ -309,8 +309,8 @@ def test_a_corpus_folder_is_not_taken_for_predictions(tmp_path: Path) -> None:
 
 
 def test_only_a_folder_with_attention_has_its_format_number(tmp_path: Path) -> None:
-    made = prediction(SCALE_OF["nominal"])
-    for name, one in (("with", made), ("without", replace(made, attention=()))):
+    built = prediction(SCALE_OF["nominal"])
+    for name, one in (("with", built), ("without", replace(built, attention=()))):
         Predictions({"q": one}, "m", "c").save(tmp_path / name)
     fronts = [
         json.loads((tmp_path / name / "predictions.json").read_text())
@@ -335,14 +335,14 @@ def test_maps_that_questions_share_are_written_once(tmp_path: Path) -> None:
 
 
 def test_a_folder_with_places_for_each_pair_is_read(tmp_path: Path) -> None:
-    made = prediction(SCALE_OF["nominal"])
-    text = made.attention[0]
-    assert made.by_annotator is not None
-    Predictions({"q": replace(made, attention=())}, "m", "c").save(tmp_path)
+    built = prediction(SCALE_OF["nominal"])
+    text = built.attention[0]
+    assert built.by_annotator is not None
+    Predictions({"q": replace(built, attention=())}, "m", "c").save(tmp_path)
     front = json.loads((tmp_path / "predictions.json").read_text())
     front["questions"][0]["attention"] = "text"
     (tmp_path / "predictions.json").write_text(json.dumps(front))
-    places = np.concatenate([text.places_of(item) for item in made.by_annotator.item])
+    places = np.concatenate([text.places_of(item) for item in built.by_annotator.item])
     flat = pa.FixedSizeListArray.from_arrays(pa.array(places.reshape(-1)), 2)
     columns = {"weight": text.weight, "place": flat}
     write_table(tmp_path / "question-0.attention.parquet", columns)
@@ -352,13 +352,13 @@ def test_a_folder_with_places_for_each_pair_is_read(tmp_path: Path) -> None:
 
 
 def test_attention_that_does_not_fit_the_pairs_is_refused() -> None:
-    made = prediction(SCALE_OF["nominal"])
-    text = made.attention[0]
-    assert message(lambda: replace(made, by_annotator=None)) == (
+    built = prediction(SCALE_OF["nominal"])
+    text = built.attention[0]
+    assert message(lambda: replace(built, by_annotator=None)) == (
         "attention is of annotators, but none were predicted"
     )
     fewer = replace(text, offsets=text.offsets[:-1])
-    assert message(lambda: replace(made, attention=(fewer,))) == (
+    assert message(lambda: replace(built, attention=(fewer,))) == (
         "the attention in 'text' is of 3 pairs and 5 items, the prediction of 4 pairs and 5 items"
     )
     for wrong in (
@@ -366,7 +366,7 @@ def test_attention_that_does_not_fit_the_pairs_is_refused() -> None:
         replace(text, offsets=np.array([0, 2, 4, 5, 9])),
         replace(text, places=text.places[:-1]),
     ):
-        assert message(lambda one=wrong: replace(made, attention=(one,))) == (
+        assert message(lambda one=wrong: replace(built, attention=(one,))) == (
             "the attention in 'text' must have one weight for each pair and position of its item"
         )
 

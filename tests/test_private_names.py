@@ -35,12 +35,12 @@ def private_names(source: str) -> Iterator[str]:
 
 
 def test_tests_use_public_names() -> None:
-    found = [
+    results = [
         f"{path.relative_to(TESTS)}, {use}"
         for path in sorted(TESTS.rglob("*.py"))
         for use in private_names(path.read_text(encoding="utf-8"))
     ]
-    assert found == []
+    assert results == []
 
 
 def test_the_search_finds_every_use() -> None:

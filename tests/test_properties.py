@@ -21,14 +21,14 @@ often = settings(
 )
 
 
-def rows_of(asked: Annotations, corpus: Corpus) -> Counter[tuple[object, ...]]:
+def rows_of(answers: Annotations, corpus: Corpus) -> Counter[tuple[object, ...]]:
     """The answers with the names of items and people, whatever their codes and order."""
-    item = [corpus.items[code] for code in asked.item]
-    who = [None] * asked.n_rows
-    if asked.annotator is not None:
-        who = [corpus.annotators[code] for code in asked.annotator]
-    count = [1] * asked.n_rows if asked.count is None else asked.count.tolist()
-    return Counter(zip(item, who, map(repr, asked.answers()), count, strict=True))
+    item = [corpus.items[code] for code in answers.item]
+    who = [None] * answers.n_rows
+    if answers.annotator is not None:
+        who = [corpus.annotators[code] for code in answers.annotator]
+    count = [1] * answers.n_rows if answers.count is None else answers.count.tolist()
+    return Counter(zip(item, who, map(repr, answers.answers()), count, strict=True))
 
 
 def spans_of(corpus: Corpus) -> Counter[tuple[object, ...]]:
@@ -44,8 +44,8 @@ def spans_of(corpus: Corpus) -> Counter[tuple[object, ...]]:
 
 def check(corpus: Corpus) -> None:
     """Every invariant that a corpus promises, whatever was done to it."""
-    for asked in (*corpus.questions.values(), *corpus.gold.values()):
-        check_annotations(asked, corpus)
+    for arguments in (*corpus.questions.values(), *corpus.gold.values()):
+        check_annotations(arguments, corpus)
     for role, codes in corpus.content.items():
         assert codes.shape == (corpus.n_items,)
         shown = set(codes[codes >= 0].tolist())
@@ -62,21 +62,27 @@ def check(corpus: Corpus) -> None:
     check_rationales(corpus)
 
 
-def check_annotations(asked: Annotations, corpus: Corpus) -> None:
-    assert asked.items == corpus.items
-    assert asked.item.size == 0 or 0 <= asked.item.min() <= asked.item.max() < corpus.n_items
-    asked.scale.check(asked.answer)
-    if asked.annotator is not None:
-        assert asked.annotators == corpus.annotators
-        codes = set(asked.annotator.tolist())
+def check_annotations(answers: Annotations, corpus: Corpus) -> None:
+    assert answers.items == corpus.items
+    assert answers.item.size == 0 or 0 <= answers.item.min() <= answers.item.max() < corpus.n_items
+    answers.scale.check(answers.answer)
+    if answers.annotator is not None:
+        assert answers.annotators == corpus.annotators
+        codes = set(answers.annotator.tolist())
         assert codes <= set(range(corpus.n_annotators))
-        pairs = set(zip(asked.item.tolist(), asked.annotator.tolist(), strict=True))
-        assert asked.repeats or len(pairs) == asked.n_rows
-    for column in (asked.annotator, asked.answer, asked.count, asked.response, asked.seconds):
-        assert column is None or column.shape == (asked.n_rows,)
-    assert all(len(column) == asked.n_rows for column in asked.extra.values())
-    assert asked.count is None or (asked.count >= 1).all()
-    assert asked.per_item().sum() == asked.n_answers
+        pairs = set(zip(answers.item.tolist(), answers.annotator.tolist(), strict=True))
+        assert answers.repeats or len(pairs) == answers.n_rows
+    for column in (
+        answers.annotator,
+        answers.answer,
+        answers.count,
+        answers.response,
+        answers.seconds,
+    ):
+        assert column is None or column.shape == (answers.n_rows,)
+    assert all(len(column) == answers.n_rows for column in answers.extra.values())
+    assert answers.count is None or (answers.count >= 1).all()
+    assert answers.per_item().sum() == answers.n_answers
 
 
 def check_rationales(corpus: Corpus) -> None:
@@ -86,12 +92,12 @@ def check_rationales(corpus: Corpus) -> None:
         return
     assert set(spans.item.tolist()) <= set(range(corpus.n_items))
     assert set(spans.annotator.tolist()) <= set(range(-1, corpus.n_annotators))
-    said = (spans.item.tolist(), spans.annotator.tolist(), spans.question.to_pylist())
-    for item, who, question in zip(*said, strict=True):
-        asked = corpus[question]
+    outputs = (spans.item.tolist(), spans.annotator.tolist(), spans.question.to_pylist())
+    for item, who, question in zip(*outputs, strict=True):
+        answers = corpus[question]
         if who >= 0:
-            assert asked.annotator is not None
-            assert ((asked.item == item) & (asked.annotator == who)).any()
+            assert answers.annotator is not None
+            assert ((answers.item == item) & (answers.annotator == who)).any()
 
 
 # ---- writing and reading ----
@@ -123,9 +129,9 @@ def test_selecting_items(corpus: Corpus, data: st.DataObject) -> None:
     names = [corpus.items[code] for code in codes]
     assert list(chosen.items) == names
     assert chosen.annotators == corpus.annotators
-    for question, asked in chosen.questions.items():
+    for question, answers in chosen.questions.items():
         kept = {row: n for row, n in rows_of(corpus[question], corpus).items() if row[0] in names}
-        assert rows_of(asked, chosen) == kept
+        assert rows_of(answers, chosen) == kept
     assert spans_of(chosen) == {s: n for s, n in spans_of(corpus).items() if s[0] in names}
     for new, old in enumerate(codes):
         assert chosen.text_of(new) == corpus.text_of(old)
@@ -143,12 +149,12 @@ def test_selecting_and_leaving_out_annotators(corpus: Corpus, data: st.DataObjec
         check(part)
         assert part.items == corpus.items
     assert sorted([*chosen.annotators, *rest.annotators]) == sorted(corpus.annotators)
-    for question, asked in corpus.questions.items():
+    for question, answers in corpus.questions.items():
         parts = [rows_of(part[question], part) for part in (chosen, rest)]
-        if asked.annotator is None:
-            assert parts == [rows_of(asked, corpus)] * 2  # nobody in particular stays
+        if answers.annotator is None:
+            assert parts == [rows_of(answers, corpus)] * 2  # nobody in particular stays
         else:
-            assert parts[0] + parts[1] == rows_of(asked, corpus)
+            assert parts[0] + parts[1] == rows_of(answers, corpus)
     shared = Counter({s: n for s, n in spans_of(corpus).items() if s[1] is None})
     assert spans_of(chosen) + spans_of(rest) == spans_of(corpus) + shared
 
@@ -187,10 +193,10 @@ def test_splitting(corpus: Corpus, share: float, seed: int, by_item: bool) -> No
     at = corpus.items.codes(list(test.items)) if test.n_items else np.zeros(0, np.int64)
     assert not set(units[at]) & set(np.delete(units, at)), "a group is cut"
     assert abs(test.n_items - share * corpus.n_items) <= max(0.5, sizes.max())
-    for question, asked in corpus.questions.items():
+    for question, answers in corpus.questions.items():
         parts = [rows_of(part[question], part) for part in (train, test)]
-        assert parts[0] + parts[1] == rows_of(asked, corpus)
-        assert train[question].n_answers + test[question].n_answers == asked.n_answers
+        assert parts[0] + parts[1] == rows_of(answers, corpus)
+        assert train[question].n_answers + test[question].n_answers == answers.n_answers
     assert spans_of(train) + spans_of(test) == spans_of(corpus)
     again = corpus.split(share, by=by, seed=seed)
     assert again[0].equals(train) and again[1].equals(test)
@@ -209,10 +215,10 @@ def test_dropping_answers(corpus: Corpus, share: float, seed: int) -> None:
     assert corpus.drop_labels(share, seed=seed).equals(kept)
     assert not spans_of(kept) - spans_of(corpus)
     assert all(kept.gold[name].equals(label) for name, label in corpus.gold.items())
-    for question, asked in kept.questions.items():
-        assert asked.n_answers <= corpus[question].n_answers
-        if asked.count is None:
-            assert not rows_of(asked, kept) - rows_of(corpus[question], corpus)
+    for question, answers in kept.questions.items():
+        assert answers.n_answers <= corpus[question].n_answers
+        if answers.count is None:
+            assert not rows_of(answers, kept) - rows_of(corpus[question], corpus)
     for code in range(corpus.n_annotators):
         before, after = pairs_by(corpus, code), pairs_by(kept, code)
         assert after <= before
@@ -223,7 +229,7 @@ def pairs_by(corpus: Corpus, annotator: int) -> set[int]:
     """The items that an annotator said something about."""
     return {
         int(item)
-        for asked in corpus.questions.values()
-        if asked.annotator is not None
-        for item in asked.item[asked.annotator == annotator]
+        for answers in corpus.questions.values()
+        if answers.annotator is not None
+        for item in answers.item[answers.annotator == annotator]
     }

@@ -17,8 +17,8 @@ PACKAGES = sorted(
 
 @pytest.mark.parametrize("name", dissensus.__all__)
 def test_a_public_name_resolves(name: str) -> None:
-    found = getattr(dissensus, name)
-    assert getattr(found, "__name__", "").rpartition(".")[2] == name
+    result = getattr(dissensus, name)
+    assert getattr(result, "__name__", "").rpartition(".")[2] == name
     assert name in dir(dissensus)
 
 

@@ -38,14 +38,14 @@ def committed() -> list[Path]:
 
 
 def test_committed_files_name_no_paths_of_a_machine() -> None:
-    found = []
+    results = []
     for path in committed():
         try:
             lines = path.read_text(encoding="utf-8").splitlines()
         except UnicodeDecodeError:
             continue
-        found += [f"{path.name}: {line}" for line in lines if MACHINE_PATH.search(line)]
-    assert found == []
+        results += [f"{path.name}: {line}" for line in lines if MACHINE_PATH.search(line)]
+    assert results == []
 
 
 def test_the_search_for_machine_paths_finds_one() -> None:

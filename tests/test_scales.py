@@ -116,8 +116,8 @@ def test_the_most_probable_by_a_plain_loop() -> None:
     generator = np.random.default_rng(0)
     votes = generator.integers(0, 4, (500, 3)) + 0.5
     noise = 1 + generator.uniform(-1e-12, 1e-12, votes.shape)
-    found = most_probable(votes / votes.sum(axis=1, keepdims=True) * noise)
-    for row, column in zip(votes.tolist(), found.tolist(), strict=True):
+    result = most_probable(votes / votes.sum(axis=1, keepdims=True) * noise)
+    for row, column in zip(votes.tolist(), result.tolist(), strict=True):
         assert column == row.index(max(row))  # as if the noise were not there
     assert (np.sort(votes)[:, -1] == np.sort(votes)[:, -2]).sum() > 100
     apart = np.array([[0.3, 0.3 * (1 + 1e-8), 0.4 - 3e-9], [0.5, 0.5 * (1 + 1e-8), 0]])
@@ -254,8 +254,8 @@ def test_an_edge_belongs_to_the_bin_above_it() -> None:
 def test_bins_agree_with_numpy(hundredths: list[int]) -> None:
     answers = np.array(hundredths) / 100
     expected = np.histogram(answers, bins=8, range=(0, 10))[0]
-    found = np.bincount(Interval(0, 10, n_bins=8).bins(answers), minlength=8)
-    assert found.tolist() == expected.tolist()
+    values = np.bincount(Interval(0, 10, n_bins=8).bins(answers), minlength=8)
+    assert values.tolist() == expected.tolist()
 
 
 def test_interval_consensus_is_the_mean_of_the_mass() -> None:
@@ -387,7 +387,7 @@ def test_scales_as_users_write_them(text: str, expected: Scale) -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "found", "expected"),
+    ("kind", "expected_text", "expected"),
     [
         ("nominal", ["yes", "no"], Nominal(("no", "yes"))),
         ("ordinal", ["10", "9", "-1"], Ordinal(("-1", "9", "10"))),
@@ -396,13 +396,13 @@ def test_scales_as_users_write_them(text: str, expected: Scale) -> None:
     ],
 )
 def test_what_is_left_open_is_read_from_the_answers(
-    kind: str, found: list[str], expected: Scale
+    kind: str, expected_text: list[str], expected: Scale
 ) -> None:
-    assert parse_scale(kind, found) == expected
+    assert parse_scale(kind, expected_text) == expected
 
 
 @pytest.mark.parametrize(
-    ("text", "found", "error"),
+    ("text", "expected_text", "error"),
     [
         (
             "likert",
@@ -433,12 +433,12 @@ def test_what_is_left_open_is_read_from_the_answers(
         ),
     ],
 )
-def test_scales_that_cannot_be_read(text: str, found: list[str], error: str) -> None:
-    assert message(parse_scale, text, found) == error
+def test_scales_that_cannot_be_read(text: str, expected_text: list[str], error: str) -> None:
+    assert message(parse_scale, text, expected_text) == error
 
 
 @pytest.mark.parametrize(
-    ("found", "expected"),
+    ("expected_text", "expected"),
     [
         (["yes", "no"], Nominal(("no", "yes"))),
         (["1", "0"], Nominal(("0", "1"))),
@@ -452,9 +452,9 @@ def test_scales_that_cannot_be_read(text: str, found: list[str], error: str) -> 
         (["1", "2", "nan"], Nominal(("1", "2", "nan"))),
     ],
 )
-def test_inferred_scales(found: list[str], expected: Scale) -> None:
-    assert infer_scale(found) == expected
-    assert infer_scale(found[::-1]) == expected
+def test_inferred_scales(expected_text: list[str], expected: Scale) -> None:
+    assert infer_scale(expected_text) == expected
+    assert infer_scale(expected_text[::-1]) == expected
 
 
 def test_values_are_sorted_as_people_expect() -> None:

@@ -39,17 +39,17 @@ def votes(
     generator = np.random.default_rng(seed)
     truth = generator.integers(0, 3, n_items)
     skill = generator.uniform(0.4, 0.95, n_annotators)
-    asked = generator.random((n_items, n_annotators)) < share
-    asked[:, 0] = True
-    item, annotator = np.nonzero(asked)
+    requested = generator.random((n_items, n_annotators)) < share
+    requested[:, 0] = True
+    item, annotator = np.nonzero(requested)
     right = generator.random(len(item)) < skill[annotator]
     answer = np.where(right, truth[item], generator.integers(0, 3, len(item)))
     order = generator.permutation(len(item))
     people = Names([f"p{k}" for k in range(n_annotators)])
-    made = Annotations.from_arrays(
+    answers = Annotations.from_arrays(
         item[order], annotator[order], answer[order], Nominal(VALUES), annotators=people
     )
-    return truth, made
+    return truth, answers
 
 
 def ratings(n_items: int = 200, n_annotators: int = 10, seed: int = 0) -> tuple[np.ndarray, ...]:
@@ -206,9 +206,9 @@ def test_votes_by_hand() -> None:
 def test_softmax_of_five_votes_is_the_papers_value() -> None:  # Fornaciari et al. 2021
     scale = Nominal(tuple("abcdefghijkl"))
     five = Annotations.from_arrays(np.zeros(1, int), None, np.zeros(1, int), scale, count=[5])
-    found = SoftmaxVote().fit(five).distribution_[0]
-    assert found[0] == pytest.approx(0.930997, abs=1e-6)
-    assert found[1] == pytest.approx(0.006273, abs=1e-6)
+    result = SoftmaxVote().fit(five).distribution_[0]
+    assert result[0] == pytest.approx(0.930997, abs=1e-6)
+    assert result[1] == pytest.approx(0.006273, abs=1e-6)
 
 
 def test_wawa_and_zero_based_skill_by_a_plain_loop() -> None:
@@ -229,13 +229,13 @@ def test_wawa_and_zero_based_skill_by_a_plain_loop() -> None:
         for item, who, answer in rows:
             best = max(range(3), key=lambda k: (shares[item][k], -k))
             same.setdefault(who, []).append(answer == best)
-        return {who: float(np.mean(found)) for who, found in same.items()}
+        return {who: float(np.mean(result)) for who, result in same.items()}
 
-    def check(found: Aggregator, skill: dict[int, float]) -> None:
+    def check(result: Aggregator, skill: dict[int, float]) -> None:
         for item, of_item in vote(skill).items():
             total = sum(of_item.values())
             expected = [of_item[k] / total for k in range(3)]
-            np.testing.assert_allclose(found.distribution_[item], expected)
+            np.testing.assert_allclose(result.distribution_[item], expected)
 
     people = range(8)
     check(Wawa().fit(annotations), agreement(vote(dict.fromkeys(people, 1.0))))
@@ -256,13 +256,13 @@ def test_dawid_skene_as_crowd_kit(iterations: int) -> None:
     from crowdkit.aggregation import DawidSkene as Peer
 
     annotations = votes(200, 12)[1]
-    found = DawidSkene(iterations=iterations, tolerance=0).fit(annotations)
+    model = DawidSkene(iterations=iterations, tolerance=0).fit(annotations)
     peer = Peer(n_iter=iterations, tol=-np.inf).fit(_frame(annotations))
     assert peer.probas_ is not None and peer.priors_ is not None
     expected = peer.probas_.sort_index()[[0, 1, 2]].to_numpy()
-    np.testing.assert_allclose(found.distribution_, expected, atol=1e-6)
-    assert found.n_iterations_ == iterations
-    np.testing.assert_allclose(found.prior_, peer.priors_[[0, 1, 2]].to_numpy(), atol=1e-6)
+    np.testing.assert_allclose(model.distribution_, expected, atol=1e-6)
+    assert model.n_iterations_ == iterations
+    np.testing.assert_allclose(model.prior_, peer.priors_[[0, 1, 2]].to_numpy(), atol=1e-6)
 
 
 @_PEER
@@ -276,20 +276,20 @@ def test_dawid_skene_as_crowd_kit_where_annotators_answered_little(seed: int) ->
     item, annotator = np.nonzero(generator.random((80, 30)) < 0.1)
     answer = np.where(generator.random(len(item)) < 0.6, truth[item], item % 6)
     annotations = Annotations.from_arrays(item, annotator, answer, Nominal(tuple("abcdef")))
-    found = DawidSkene(iterations=20, tolerance=0).fit(annotations)
+    model = DawidSkene(iterations=20, tolerance=0).fit(annotations)
     peer = Peer(n_iter=20, tol=-np.inf).fit(_frame(annotations))
     assert peer.probas_ is not None
     expected = peer.probas_.sort_index()[list(range(6))].to_numpy()
     there = annotations.per_item() > 0
-    np.testing.assert_allclose(found.distribution_[there], expected, atol=1e-6)
+    np.testing.assert_allclose(model.distribution_[there], expected, atol=1e-6)
 
 
 def test_what_an_annotator_never_answers() -> None:
     rows = [("1", "p", "a"), ("1", "q", "a"), ("2", "p", "a"), ("2", "q", "b"), ("2", "r", "b")]
     annotations = Annotations.from_rows(rows, Nominal(VALUES))
-    found = DawidSkene().fit(annotations).confusion_
-    np.testing.assert_allclose(found.sum(axis=2), 1)
-    np.testing.assert_allclose(found[0], [[1, 0, 0]] * 3)  # p says "a" whatever is true
+    result = DawidSkene().fit(annotations).confusion_
+    np.testing.assert_allclose(result.sum(axis=2), 1)
+    np.testing.assert_allclose(result[0], [[1, 0, 0]] * 3)  # p says "a" whatever is true
     smoothed = DawidSkene(smoothing=1).fit(annotations).confusion_
     assert (smoothed > 0).all()
     np.testing.assert_allclose(smoothed.sum(axis=2), 1)
@@ -301,11 +301,11 @@ def test_one_coin_as_crowd_kit(iterations: int) -> None:
     from crowdkit.aggregation import OneCoinDawidSkene as Peer
 
     annotations = votes(200, 12)[1]
-    found = OneCoin(iterations=iterations, tolerance=0).fit(annotations)
+    model = OneCoin(iterations=iterations, tolerance=0).fit(annotations)
     peer = Peer(n_iter=iterations, tol=-np.inf).fit(_frame(annotations))
     assert peer.probas_ is not None and peer.priors_ is not None
     expected = peer.probas_.sort_index()[[0, 1, 2]].to_numpy()
-    np.testing.assert_allclose(found.distribution_, expected, atol=1e-6)
+    np.testing.assert_allclose(model.distribution_, expected, atol=1e-6)
 
 
 def test_dawid_skene_by_a_plain_loop() -> None:
@@ -314,22 +314,22 @@ def test_dawid_skene_by_a_plain_loop() -> None:
     for _ in range(3):
         prior = shares.mean(axis=0)
         confusion = np.zeros((5, 3, 3))  # annotator, true, answered
-        for item, who, said in zip(
+        for item, who, output in zip(
             annotations.item, annotations.annotator_codes(""), annotations.answer, strict=True
         ):
-            confusion[who, :, said] += shares[item]
+            confusion[who, :, output] += shares[item]
         confusion = confusion.clip(1e-10)
         confusion /= confusion.sum(axis=2, keepdims=True)
         weight = np.tile(prior, (40, 1))
-        for item, who, said in zip(
+        for item, who, output in zip(
             annotations.item, annotations.annotator_codes(""), annotations.answer, strict=True
         ):
-            weight[item] *= confusion[who, :, said]
+            weight[item] *= confusion[who, :, output]
         likelihood = np.log(weight.sum(axis=1)).sum()
         shares = weight / weight.sum(axis=1, keepdims=True)
-    found = DawidSkene(iterations=3, tolerance=0).fit(annotations)
-    np.testing.assert_allclose(found.distribution_, shares, atol=1e-12)
-    assert found.log_likelihood_[-1] == pytest.approx(likelihood)
+    model = DawidSkene(iterations=3, tolerance=0).fit(annotations)
+    np.testing.assert_allclose(model.distribution_, shares, atol=1e-12)
+    assert model.log_likelihood_[-1] == pytest.approx(likelihood)
 
 
 @pytest.mark.parametrize("name", ["dawid-skene", "one-coin", "glad", "mace"])
@@ -356,18 +356,18 @@ def test_mace_from_the_same_start_as_crowd_kit(
         def uniform(self, low: float, high: float, size: tuple[int, int]) -> np.ndarray:
             return np.random.RandomState(3).uniform(low, high, size)
 
-    made = votes(200, 12)[1]
+    built = votes(200, 12)[1]
     # numbered by first appearance, since crowd-kit mixes annotators and values up otherwise
-    who, answer = pd.factorize(made.annotator_codes(""))[0], pd.factorize(made.answer)[0]
-    annotations = Annotations.from_arrays(made.item, who, answer, made.scale)
+    who, answer = pd.factorize(built.annotator_codes(""))[0], pd.factorize(built.answer)[0]
+    annotations = Annotations.from_arrays(built.item, who, answer, built.scale)
     peer = Peer(n_restarts=1, n_iter=50, method="vb" if variational else "em", random_state=3).fit(
         _frame(annotations)
     )
     assert peer.probas_ is not None
     monkeypatch.setattr(np.random, "default_rng", lambda seed: Start())
-    found = Mace(iterations=51, restarts=1, variational=variational).fit(annotations)
+    model = Mace(iterations=51, restarts=1, variational=variational).fit(annotations)
     expected = peer.probas_.sort_index()[[0, 1, 2]].to_numpy()
-    np.testing.assert_allclose(found.distribution_, expected, atol=1e-9)
+    np.testing.assert_allclose(model.distribution_, expected, atol=1e-9)
 
 
 def test_divergence_by_integration() -> None:
@@ -378,8 +378,8 @@ def test_divergence_by_integration() -> None:
 
     drawn, prior = beta(3.5, 1.7), beta(0.5, 0.8)
     expected = quad(lambda x: drawn.pdf(x) * (drawn.logpdf(x) - prior.logpdf(x)), 0, 1)[0]
-    found = divergence(np.array([[3.5, 1.7]] * 2), np.array([[0.5, 0.8]] * 2))
-    assert found == pytest.approx(2 * expected)
+    result = divergence(np.array([[3.5, 1.7]] * 2), np.array([[0.5, 0.8]] * 2))
+    assert result == pytest.approx(2 * expected)
 
 
 @_PEER
@@ -404,8 +404,10 @@ def test_mace_reaches_what_crowd_kit_reaches() -> None:
 def _mace_likelihood(annotations: Annotations, knows: np.ndarray, habit: np.ndarray) -> float:
     weight = np.full((annotations.n_items, 3), 1 / 3)
     rows = zip(annotations.item, annotations.annotator_codes(""), annotations.answer, strict=True)
-    for item, who, said in rows:
-        weight[item] *= (1 - knows[who]) * habit[who, said] + knows[who] * (np.arange(3) == said)
+    for item, who, output in rows:
+        weight[item] *= (1 - knows[who]) * habit[who, output] + knows[who] * (
+            np.arange(3) == output
+        )
     return float(np.log(weight.sum(axis=1)).sum())
 
 
@@ -437,9 +439,9 @@ def test_glad_is_at_least_as_high_as_crowd_kit() -> None:
 def _glad_objective(annotations: Annotations, ability: np.ndarray, log_ease: np.ndarray) -> float:
     weight = np.full((annotations.n_items, 3), np.log(1 / 3))
     rows = zip(annotations.item, annotations.annotator_codes(""), annotations.answer, strict=True)
-    for item, who, said in rows:
+    for item, who, output in rows:
         sure = 1 / (1 + np.exp(-ability[who] * np.exp(log_ease[item])))
-        weight[item] += np.log(np.where(np.arange(3) == said, sure, (1 - sure) / 2))
+        weight[item] += np.log(np.where(np.arange(3) == output, sure, (1 - sure) / 2))
     likelihood = np.logaddexp.reduce(weight, axis=1).sum()
     return float(likelihood - 0.5 * ((ability - 1) ** 2).sum() - 0.5 * ((log_ease - 1) ** 2).sum())
 
@@ -461,10 +463,10 @@ def test_the_anaesthetists_of_dawid_and_skene(data_folder: object) -> None:
     from dissensus import datasets
 
     corpus = datasets.load(f"{data_folder}/dawid_skene_classics", "anaesthesia")
-    (asked,) = corpus.questions.values()
-    fitted = DawidSkene(iterations=200, tolerance=1e-9).fit(asked)
+    (answers,) = corpus.questions.values()
+    fitted = DawidSkene(iterations=200, tolerance=1e-9).fit(answers)
     assert fitted.prior_ == pytest.approx([0.40, 0.42, 0.11, 0.07], abs=0.006)
-    assert asked.n_rows == 315 and fitted.confusion_.shape == (5, 4, 4)
+    assert answers.n_rows == 315 and fitted.confusion_.shape == (5, 4, 4)
 
 
 # ---- values of the scale that nobody gave ----
@@ -535,13 +537,13 @@ def test_tied_tables_do_not_depend_on_the_order_of_rows(name: str, mirrored: boo
         ]  # fmt: skip
         if mirrored:
             rows += [(f"{item}m", who, int(n_values) - 1 - answer) for item, who, answer in rows]
-        found = []
+        results = []
         for order in (np.arange(len(rows)), *(generator.permutation(len(rows)) for _ in range(4))):
             given = [(rows[i][0], rows[i][1], VALUES[rows[i][2]]) for i in order]
             annotations = Annotations.from_rows(given, Nominal(VALUES[:n_values]))
             fitted = AGGREGATORS[name]().fit(annotations).distribution_
-            found.append(fitted[annotations.items.codes(sorted(annotations.items))])
-        np.testing.assert_allclose(found[1:], [found[0]] * 4, atol=1e-6)
+            results.append(fitted[annotations.items.codes(sorted(annotations.items))])
+        np.testing.assert_allclose(results[1:], [results[0]] * 4, atol=1e-6)
 
 
 # ---- gold questions and history ----
@@ -636,11 +638,11 @@ def test_mean_and_median_are_numpys() -> None:
     table = ratings(50, 7)[3]
     annotations = _rated(table)
     np.testing.assert_allclose(Mean().fit(annotations).consensus_.answer, table.mean(axis=1))
-    found = Median().fit(annotations).consensus_.answer
-    np.testing.assert_allclose(found, np.median(table, axis=1))
+    result = Median().fit(annotations).consensus_.answer
+    np.testing.assert_allclose(result, np.median(table, axis=1))
     even = annotations.take(annotations.annotator_codes("") < 4)
-    found = Median().fit(even).consensus_.answer
-    np.testing.assert_allclose(found, np.median(table[:, :4], axis=1))
+    result = Median().fit(even).consensus_.answer
+    np.testing.assert_allclose(result, np.median(table[:, :4], axis=1))
 
 
 def test_medians_of_counts() -> None:

@@ -71,16 +71,16 @@ def test_an_annotator_far_above_the_others_correlates(offset: float) -> None:
 def test_matrices_are_symmetric_with_ones() -> None:
     table = random_table(np.random.default_rng(3), Interval(1e5, 1e5 + 10), ANSWERS).annotations
     for function in (correlation_matrix, concordance_matrix):
-        found = function(table)
-        np.testing.assert_array_equal(found, found.T)
-        assert (np.diag(found) == 1).all()
+        result = function(table)
+        np.testing.assert_array_equal(result, result.T)
+        assert (np.diag(result) == 1).all()
 
 
 def test_levels_are_read_at_their_positions() -> None:
     rows = [("t1", "ann", "-3"), ("t1", "bob", "-1"), ("t2", "ann", "1"), ("t2", "bob", "4")]
     rows += [("t3", "ann", "-1"), ("t3", "bob", "1")]
-    found = correlation_matrix(Annotations.from_rows(rows, Ordinal(("-3", "-1", "1", "4"))))
-    assert found[0, 1] == pytest.approx(np.corrcoef([-3, 1, -1], [-1, 4, 1])[0, 1])
+    matrix = correlation_matrix(Annotations.from_rows(rows, Ordinal(("-3", "-1", "1", "4"))))
+    assert matrix[0, 1] == pytest.approx(np.corrcoef([-3, 1, -1], [-1, 4, 1])[0, 1])
 
 
 def test_refuses_values_without_an_order() -> None:

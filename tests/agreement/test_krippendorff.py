@@ -203,8 +203,8 @@ def test_ratio_level_equals_the_krippendorff_package(kind: str) -> None:
         expected = float("nan")
         if len(np.unique(paired[~np.isnan(paired)])) > 1:
             expected = float(krippendorff.alpha(table.wide, level_of_measurement="ratio"))
-        found = krippendorff_alpha(annotations, level="ratio")
-        assert found == pytest.approx(expected, abs=1e-9, nan_ok=True)
+        agreement = krippendorff_alpha(annotations, level="ratio")
+        assert agreement == pytest.approx(expected, abs=1e-9, nan_ok=True)
 
 
 def test_levels_may_be_read_as_values_or_numbers() -> None:
@@ -231,13 +231,13 @@ def test_masi_of_sets() -> None:
     distance = np.array(expected)
     for seed in range(50):
         table = random_table(np.random.default_rng(seed), scale, masks)
-        found = krippendorff_alpha(table.annotations)
-        assert found == pytest.approx(brute_force(table, distance), nan_ok=True)
+        agreement = krippendorff_alpha(table.annotations)
+        assert agreement == pytest.approx(brute_force(table, distance), nan_ok=True)
 
 
 def test_a_function_may_be_the_distance() -> None:
     for seed in range(20):
         table = random_table(np.random.default_rng(seed), Interval(0, 3), np.arange(4.0))
         expected = brute_force(table, np.abs(np.subtract.outer(np.arange(4), np.arange(4))))
-        found = krippendorff_alpha(table.annotations, lambda a, b: np.abs(a - b))
-        assert found == pytest.approx(expected)
+        agreement = krippendorff_alpha(table.annotations, lambda a, b: np.abs(a - b))
+        assert agreement == pytest.approx(expected)

@@ -39,8 +39,8 @@ def crowd(request: pytest.FixtureRequest) -> Annotations:
 
 @pytest.fixture(params=MEASURES.values(), ids=list(MEASURES))
 def measure(request: pytest.FixtureRequest) -> Measure:
-    found: Measure = request.param
-    return found
+    result: Measure = request.param
+    return result
 
 
 def test_a_measure_of_this_scale_is_a_number(measure: Measure, crowd: Annotations) -> None:
@@ -130,10 +130,10 @@ def test_every_breakdown_has_its_shape(crowd: Annotations) -> None:
     for entries, shape in shapes:
         for entry in entries.values():
             if crowd.scale.kind in entry.scales:
-                found = entry.function(crowd)
-                assert found.shape == shape and np.isfinite(found).all()
+                result = entry.function(crowd)
+                assert result.shape == shape and np.isfinite(result).all()
                 shuffled = crowd.take(np.random.default_rng(1).permutation(crowd.n_rows))
-                np.testing.assert_allclose(entry.function(shuffled), found)
+                np.testing.assert_allclose(entry.function(shuffled), result)
             else:
                 with pytest.raises(DataError):
                     entry.function(crowd)

@@ -17,13 +17,13 @@ SCALE = MultiLabel(("joy", "fear", "anger"))
 
 def over_pairs(table: Table, on: np.ndarray) -> float:
     """scikit-learn's kappa of a yes or no, mean over pairs; `on` says it of each mask."""
-    found = []
+    results = []
     for k, m in combinations(range(len(table.wide)), 2):
         common = ~np.isnan(table.wide[[k, m]]).any(axis=0)
         a, b = (on[table.wide[who, common].astype(int)] for who in (k, m))
         if len(np.unique([a, b])) == 2:
-            found.append(cohen_kappa_score(a, b))
-    return float(np.mean(found)) if found else float("nan")
+            results.append(cohen_kappa_score(a, b))
+    return float(np.mean(results)) if results else float("nan")
 
 
 def test_each_value_is_a_question_of_its_own() -> None:
@@ -31,9 +31,9 @@ def test_each_value_is_a_question_of_its_own() -> None:
     for seed in range(30):
         table = random_table(np.random.default_rng(seed), SCALE, masks)
         expected = [over_pairs(table, (masks >> v) & 1) for v in range(3)]
-        found = kappa_per_value(table.annotations)
-        assert list(found) == ["joy", "fear", "anger"]
-        np.testing.assert_allclose(list(found.values()), expected, atol=1e-12)
+        agreement = kappa_per_value(table.annotations)
+        assert list(agreement) == ["joy", "fear", "anger"]
+        np.testing.assert_allclose(list(agreement.values()), expected, atol=1e-12)
         defined = [value for value in expected if not np.isnan(value)]
         mean = np.mean(defined) if defined else np.nan
         assert mean_kappa_per_value(table.annotations) == pytest.approx(mean, nan_ok=True)
@@ -44,9 +44,9 @@ def test_each_value_is_a_question_of_its_own() -> None:
 def test_a_value_that_nobody_chose_is_left_out() -> None:
     rows = [("t1", "ann", "joy"), ("t1", "bob", "joy"), ("t2", "ann", "fear"), ("t2", "bob", "joy")]
     table = Annotations.from_rows(rows, SCALE)
-    found = kappa_per_value(table)
-    assert np.isnan(found["anger"])
-    assert mean_kappa_per_value(table) == pytest.approx((found["joy"] + found["fear"]) / 2)
+    agreement = kappa_per_value(table)
+    assert np.isnan(agreement["anger"])
+    assert mean_kappa_per_value(table) == pytest.approx((agreement["joy"] + agreement["fear"]) / 2)
     assert np.isnan(kappa_of_any(table))
 
 

@@ -53,8 +53,8 @@ def test_confusion_against_the_consensus() -> None:
     rows = [("t1", "ann", "a"), ("t1", "bob", "a"), ("t1", "cleo", "b"), ("t2", "ann", "b")]
     rows += [("t2", "bob", "b"), ("t2", "cleo", "b"), ("t3", "ann", "a"), ("t3", "bob", "b")]
     table = Annotations.from_rows(rows, Nominal(("a", "b")))
-    found = confusion(table)  # t3 ties
-    assert found.tolist() == [[[1, 0], [0, 1]], [[1, 0], [0, 1]], [[0, 1], [0, 1]]]
+    result = confusion(table)  # t3 ties
+    assert result.tolist() == [[[1, 0], [0, 1]], [[1, 0], [0, 1]], [[0, 1], [0, 1]]]
     assert agreement_with_consensus(table).tolist() == [1, 1, 0.5]
     gold = Annotations.from_arrays(
         np.array([2]), None, np.array([1]), table.scale, items=table.items

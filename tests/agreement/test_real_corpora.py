@@ -15,8 +15,8 @@ pytestmark = pytest.mark.data
 
 @pytest.mark.parametrize(("corpus", "kappa"), [("rte", 0.241), ("temp", 0.223), ("wsd", 0.937)])
 def test_fleiss_kappa_of_snow(data_folder: Path, corpus: str, kappa: float) -> None:
-    asked = read(data_folder / "snow2008", corpus=corpus)[corpus]
-    assert fleiss_kappa(asked) == pytest.approx(kappa, abs=5e-4)
+    answers = read(data_folder / "snow2008", corpus=corpus)[corpus]
+    assert fleiss_kappa(answers) == pytest.approx(kappa, abs=5e-4)
 
 
 def test_icc_of_snow(data_folder: Path) -> None:
@@ -30,8 +30,8 @@ def test_icc_of_snow(data_folder: Path) -> None:
         "valence": 0.328,
     }
     affect = read(data_folder / "snow2008", corpus="affect")
-    found = {question: icc(affect[question], "icc1") for question in expected}
-    assert found == pytest.approx(expected, abs=5e-4)
+    results = {question: icc(affect[question], "icc1") for question in expected}
+    assert results == pytest.approx(expected, abs=5e-4)
 
 
 def test_kappa_of_twelve_coders(data_folder: Path) -> None:

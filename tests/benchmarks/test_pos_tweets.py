@@ -38,36 +38,36 @@ def crowd(n_items: int = 300, n_annotators: int = 12, seed: int = 0) -> Annotati
     return Annotations.from_arrays(item, people.reshape(-1), answer.reshape(-1).astype(str))
 
 
-def rows(asked: Annotations) -> np.ndarray:
-    return np.stack([asked.item, asked.annotator_codes("a test"), asked.answer])
+def rows(answers: Annotations) -> np.ndarray:
+    return np.stack([answers.item, answers.annotator_codes("a test"), answers.answer])
 
 
 # ---- the truth behind a crowd ----
 
 
 def test_without_a_teacher_it_is_dawid_and_skenes_model(script: Any) -> None:
-    module, asked = script("crowd_truth"), crowd()
-    fitted = DawidSkene(iterations=2000, tolerance=1e-12).fit(asked)
-    prior = np.tile(fitted.prior_, (asked.n_items, 1))
-    found = module.expected(rows(asked), prior, fitted.confusion_)
-    np.testing.assert_allclose(found, fitted.distribution_, atol=1e-6)
-    confusion = module.confusions(rows(asked), fitted.distribution_, asked.n_annotators, 0)
+    module, corpus = script("crowd_truth"), crowd()
+    fitted = DawidSkene(iterations=2000, tolerance=1e-12).fit(corpus)
+    prior = np.tile(fitted.prior_, (corpus.n_items, 1))
+    result = module.expected(rows(corpus), prior, fitted.confusion_)
+    np.testing.assert_allclose(result, fitted.distribution_, atol=1e-6)
+    confusion = module.confusions(rows(corpus), fitted.distribution_, corpus.n_annotators, 0)
     np.testing.assert_allclose(confusion, fitted.confusion_, atol=1e-6)
 
 
 def test_smoothing_makes_annotators_like_everybody(script: Any) -> None:
-    module, asked = script("crowd_truth"), crowd()
-    found = module.confusions(rows(asked), asked.distribution(), asked.n_annotators, 1e9)
-    np.testing.assert_allclose(found, np.broadcast_to(found[0], found.shape), atol=1e-6)
-    np.testing.assert_allclose(found.sum(axis=2), 1)
+    module, corpus = script("crowd_truth"), crowd()
+    result = module.confusions(rows(corpus), corpus.distribution(), corpus.n_annotators, 1e9)
+    np.testing.assert_allclose(result, np.broadcast_to(result[0], result.shape), atol=1e-6)
+    np.testing.assert_allclose(result.sum(axis=2), 1)
 
 
 def test_a_teacher_decides_where_the_answers_weigh_nothing(script: Any) -> None:
-    module, asked = script("crowd_truth"), crowd()
-    prior = np.random.default_rng(1).dirichlet(np.ones(3), asked.n_items)
-    silent = module.truth(rows(asked), prior, asked.n_annotators, weight=0.0)
+    module, corpus = script("crowd_truth"), crowd()
+    prior = np.random.default_rng(1).dirichlet(np.ones(3), corpus.n_items)
+    silent = module.truth(rows(corpus), prior, corpus.n_annotators, weight=0.0)
     np.testing.assert_allclose(silent, prior)
-    heard = module.truth(rows(asked), prior, asked.n_annotators, weight=1.0)
+    heard = module.truth(rows(corpus), prior, corpus.n_annotators, weight=1.0)
     np.testing.assert_allclose(heard.sum(axis=1), 1)
     assert np.abs(heard - prior).max() > 0.5
 
@@ -88,14 +88,14 @@ def test_tokens_are_cut_as_those_of_the_crowd(script: Any, text: str, wanted: st
 
 
 def test_untagged_tweets_stand_beside_the_others_as_a_part(script: Any) -> None:
-    asked = Annotations.from_rows([("0", "ann", "NOUN"), ("1", "ann", "VERB")])
+    answers = Annotations.from_rows([("0", "ann", "NOUN"), ("1", "ann", "VERB")])
     corpus = Corpus.build(
         "two",
-        asked.items,
-        {"tag": asked},
+        answers.items,
+        {"tag": answers},
         contents={"text": (Contents.distinct("text", ["dogs bark"])[0], np.zeros(2, np.int32))},
         item_attributes={"tweet": ["train-0"] * 2, "auto_labelled": [False] * 2},
-        gold={"tag": Annotations.from_arrays(np.arange(2), None, np.arange(2), asked.scale)},
+        gold={"tag": Annotations.from_arrays(np.arange(2), None, np.arange(2), answers.scale)},
         focus=Focus("text", np.array([[0.0], [5.0]]), np.array([[4.0], [9.0]])),
         splits={"official": ["train", "train"]},
     )
@@ -106,8 +106,8 @@ def test_untagged_tweets_stand_beside_the_others_as_a_part(script: Any) -> None:
     assert more["tag"].n_rows == 0 and more.gold["tag"].n_rows == 0
     starts, stops = (np.ravel(ends).astype(int) for ends in (more.focus.start, more.focus.stop))
     text = more.contents["text"][0]
-    found = [text[start:stop] for start, stop in zip(starts, stops, strict=True)]
-    assert found == ["cats", "do", "not"]
+    results = [text[start:stop] for start, stop in zip(starts, stops, strict=True)]
+    assert results == ["cats", "do", "not"]
 
 
 # ---- an encoder that is adapted ----
@@ -134,18 +134,18 @@ def test_some_words_are_hidden_and_never_what_stands_for_nothing(script: Any) ->
 def test_a_batch_holds_texts_of_like_length(script: Any) -> None:
     module = script("pos_adapted")
     lengths = np.random.default_rng(0).integers(4, 60, 3000)
-    found = module.batches(lengths, np.random.default_rng(1))
-    np.testing.assert_array_equal(np.sort(np.concatenate(found)), np.arange(3000))
-    assert max(np.ptp(lengths[rows]) for rows in found) <= 9  # among all: 55
-    sizes = [int(lengths[rows].sum()) for rows in found]
-    assert max(sizes) < module.BATCH + 60 and len(found) == lengths.sum() // module.BATCH + 1
+    result = module.batches(lengths, np.random.default_rng(1))
+    np.testing.assert_array_equal(np.sort(np.concatenate(result)), np.arange(3000))
+    assert max(np.ptp(lengths[rows]) for rows in result) <= 9  # among all: 55
+    sizes = [int(lengths[rows].sum()) for rows in result]
+    assert max(sizes) < module.BATCH + 60 and len(result) == lengths.sum() // module.BATCH + 1
 
 
 def test_the_rate_rises_and_falls(script: Any) -> None:
     rate = script("pos_adapted").warmed_up(160)
-    found = [rate(step) for step in range(160)]
-    assert found[:2] == pytest.approx([0.1, 0.2]) and np.argmax(found) in (9, 10)
-    assert max(found) == 1 and 0 < found[-1] < 0.01
+    results = [rate(step) for step in range(160)]
+    assert results[:2] == pytest.approx([0.1, 0.2]) and np.argmax(results) in (9, 10)
+    assert max(results) == 1 and 0 < results[-1] < 0.01
 
 
 def test_an_adapted_encoder_is_saved_as_it_was_trained(script: Any, tmp_path: Path) -> None:
@@ -165,8 +165,8 @@ def test_an_adapted_encoder_is_saved_as_it_was_trained(script: Any, tmp_path: Pa
         wanted = network.encoder(learned.pieces[:2]).last_hidden_state
         module.save(network.encoder, tmp_path / "adapted", tmp_path / "minilm")
         loaded = AutoModel.from_pretrained(tmp_path / "adapted").float().eval()
-        found = loaded(learned.pieces[:2]).last_hidden_state
-    np.testing.assert_allclose(found, wanted, atol=5e-3)
+        result = loaded(learned.pieces[:2]).last_hidden_state
+    np.testing.assert_allclose(result, wanted, atol=5e-3)
     assert (
         AutoTokenizer.from_pretrained(tmp_path / "adapted")(texts)["input_ids"]
         == (tokenizer(texts)["input_ids"])
@@ -188,13 +188,13 @@ def test_no_text_of_the_test_part_is_learned(script: Any, data_folder: Path) -> 
         for row in csv.DictReader(file):
             experts.setdefault(row["sent_id"], []).append(row["token"])
     corpus = datasets.load(data_folder / "pos_tweets")
-    found = script("pos_adapted").texts(data_folder, corpus)
-    assert len(found) == len(set(found)) > 20_000
+    result = script("pos_adapted").texts(data_folder, corpus)
+    assert len(result) == len(set(result)) > 20_000
     unseen = {" ".join(words).lower() for words in (*tested.values(), *experts.values())}
-    assert not unseen & {text.lower() for text in found}
+    assert not unseen & {text.lower() for text in result}
     for part, n_left_out in (("train", 1), ("dev", 0)):
         texts = set(corpus.part(part).contents["text"].values.to_pylist())
-        assert len(texts - set(found)) == n_left_out
+        assert len(texts - set(result)) == n_left_out
 
 
 # ---- rows ----
@@ -276,8 +276,8 @@ def test_two_encoders_are_the_best_on_the_development_part(
     for name, of_grid in shares.items():
         other = module.named("gold", name)
         for number, (of, share) in enumerate(zip(other.grid, of_grid, strict=True)):
-            held = {"settings": of, "gold": [share], "majority": [0.5]}
-            module.tried_file(plan, other, number).write_text(json.dumps(held))
+            values = {"settings": of, "gold": [share], "majority": [0.5]}
+            module.tried_file(plan, other, number).write_text(json.dumps(values))
     wanted = (module.ADAPTED[1], module.LONGER[0])
     read = "&".join(str(module.adapted_folder(plan, of)) for of in wanted)
     assert module.read_by(plan, row, {}) == f"{read}&spelling"
@@ -303,16 +303,16 @@ def test_pieces_wait_for_one_another_and_are_not_done_twice(
 ) -> None:
     module = script("pieces")
     first, second, third = (tmp_path / name for name in ("first", "second", "third"))
-    made = [
+    examples = [
         module.Piece(second, _write, ("b",), (first,)),
         module.Piece(first, _write, ("a",)),
         module.Piece(third, _fail, ()),
     ]
-    assert module.carry_out(made, 1, 600) == 1
+    assert module.carry_out(examples, 1, 600) == 1
     assert (first.read_text(), second.read_text(), third.exists()) == ("a", "b", False)
     assert "third failed: no luck" in capsys.readouterr().out
     first.write_text("kept")
-    assert module.carry_out(made[:2], 1, 0) == 0
+    assert module.carry_out(examples[:2], 1, 0) == 0
     assert first.read_text() == "kept"
 
 
@@ -361,16 +361,16 @@ def test_columns_stand_under_their_heading(script: Any) -> None:
 
 
 def test_limits_of_all_networks_together(script: Any) -> None:
-    module, held = script("pos_table"), kept_rows()
-    every = next(iter(held["rows"][0]["tested"].values()))
+    module, stored = script("pos_table"), kept_rows()
+    every = next(iter(stored["rows"][0]["tested"].values()))
     every["seeds"] = ["BAABCA", "BAABCA", "BAABCB"]
-    held["rows"][1]["tested"] = {'{"epochs": 8}': {"seeds": ["BAABCB"], "together": "BAABCB"}}
-    found = module.limits(held, "gold")
-    assert found.n_networks == 4
-    assert found.vote == pytest.approx(100 * 3 / 6)  # the last token is a tie, for the first value
-    assert found.never == pytest.approx(100 * 2 / 6)
-    assert (found.otherwise, found.otherwise_dev) == pytest.approx((100 / 3, 100 / 8))
-    assert found.right_otherwise == 0
+    stored["rows"][1]["tested"] = {'{"epochs": 8}': {"seeds": ["BAABCB"], "together": "BAABCB"}}
+    result = module.limits(stored, "gold")
+    assert result.n_networks == 4
+    assert result.vote == pytest.approx(100 * 3 / 6)  # the last token is a tie, for the first value
+    assert result.never == pytest.approx(100 * 2 / 6)
+    assert (result.otherwise, result.otherwise_dev) == pytest.approx((100 / 3, 100 / 8))
+    assert result.right_otherwise == 0
 
 
 def test_words_that_are_tagged_otherwise_than_in_training(script: Any) -> None:
@@ -378,13 +378,13 @@ def test_words_that_are_tagged_otherwise_than_in_training(script: Any) -> None:
     tags = "PRON VERB PRON PRON PRT VERB VERB VERB PRON".split()
     stop = np.flatnonzero([letter == " " for letter in f"{text} "]).astype(float)
     start = np.r_[0, stop[:-1] + 1]
-    asked = Annotations.from_rows([(f"{n}", "ann", tag) for n, tag in enumerate(tags)])
+    answers = Annotations.from_rows([(f"{n}", "ann", tag) for n, tag in enumerate(tags)])
     corpus = Corpus.build(
         "words",
-        asked.items,
-        {"tag": asked},
+        answers.items,
+        {"tag": answers},
         contents={"text": (Contents.distinct("text", [text])[0], np.zeros(9, np.int32))},
-        gold={"tag": Annotations.from_arrays(asked.item, None, asked.answer, asked.scale)},
+        gold={"tag": Annotations.from_arrays(answers.item, None, answers.answer, answers.scale)},
         focus=Focus("text", start[:, None], stop[:, None]),
         splits={"official": ["train"] * 5 + ["test"] * 4},
     )
@@ -394,8 +394,8 @@ def test_words_that_are_tagged_otherwise_than_in_training(script: Any) -> None:
 
 
 def test_rows_that_are_not_trained_yet(script: Any) -> None:
-    module, held = script("pos_table"), kept_rows()
-    ours, of_paper = module.missing(held, "gold"), module.missing(held, "gold", "tagger")
+    module, stored = script("pos_table"), kept_rows()
+    ours, of_paper = module.missing(stored, "gold"), module.missing(stored, "gold", "tagger")
     every = list(module.GROUPS["gold"])
     assert of_paper == every[1:]
     left = [name for name in every if name not in ("single", "soft-label-mtl, ce")]

@@ -71,18 +71,18 @@ def test_tables_when_piped(run: Run, corpus: Path) -> None:
 
 
 def test_json_holds_the_values_and_the_reasons(run: Run, corpus: Path) -> None:
-    found = json.loads(run("agreement", corpus, "--json").out)
-    assert found["corpus"] == "small"
-    for question, asked in small().questions.items():
-        listed = next(q for q in found["questions"] if q["question"] == question)
-        assert listed["answers"] == asked.n_answers
+    fields = json.loads(run("agreement", corpus, "--json").out)
+    assert fields["corpus"] == "small"
+    for question, answers in small().questions.items():
+        listed = next(q for q in fields["questions"] if q["question"] == question)
+        assert listed["answers"] == answers.n_answers
         values = {entry["measure"]: entry["value"] for entry in listed["measures"]}
-        expected = agreement.measured(asked)
+        expected = agreement.measured(answers)
         assert {n: np.nan if v is None else v for n, v in values.items()} == pytest.approx(
             expected, nan_ok=True
         )
         for entry in listed["measures"]:
-            why = agreement.why_undefined(entry["measure"], asked)
+            why = agreement.why_undefined(entry["measure"], answers)
             assert entry["undefined"] == why
 
 
@@ -147,10 +147,10 @@ def test_by_annotator_with_confusions_for_programs(run: Run, corpus: Path) -> No
 def test_by_pair_only_those_who_share_items(run: Run, tmp_path: Path) -> None:
     rows = [("t1", "ann", "a"), ("t1", "bob", "a"), ("t2", "ann", "b"), ("t2", "bob", "b")]
     rows += [("t3", "cleo", "a"), ("t3", "bob", "a")]
-    made = Corpus.build("made", ["t1", "t2", "t3"], {"q": Annotations.from_rows(rows)})
-    made.save(tmp_path / "made")
-    found = json.loads(run("agreement", tmp_path / "made", "--by", "pair", "--json").out)
-    assert found["questions"][0]["pairs"] == [
+    built = Corpus.build("made", ["t1", "t2", "t3"], {"q": Annotations.from_rows(rows)})
+    built.save(tmp_path / "made")
+    fields = json.loads(run("agreement", tmp_path / "made", "--by", "pair", "--json").out)
+    assert fields["questions"][0]["pairs"] == [
         {"first": "ann", "second": "bob", "items": 2, "cohen-kappa": 1, "scott-pi": 1},
         {"first": "bob", "second": "cleo", "items": 1, "cohen-kappa": None, "scott-pi": None},
     ]
@@ -171,9 +171,9 @@ def test_output_writes_a_table(
     assert ended.code == 0
     table = csv.read_csv(written) if ending == "csv" else pq.read_table(written)
     lines = [
-        {"question": asked["question"], **{k: v for k, v in line.items() if k != "confusion"}}
-        for asked in json.loads(ended.out)["questions"]
-        for line in asked["measures" if by is None else f"{by}s"]
+        {"question": fields["question"], **{k: v for k, v in line.items() if k != "confusion"}}
+        for fields in json.loads(ended.out)["questions"]
+        for line in fields["measures" if by is None else f"{by}s"]
     ]
     assert len(lines) == table.num_rows > 0
     for line, row in zip(lines, table.to_pylist(), strict=True):
@@ -240,10 +240,10 @@ def test_tables_to_be_copied(run: Run, corpus: Path) -> None:
 
 def test_several_answers_at_once(run: Run, tmp_path: Path) -> None:
     rows = [("t1", "ann", "joy,fear"), ("t1", "bob", "joy"), ("t2", "ann", ""), ("t2", "bob", "")]
-    asked = Annotations.from_rows(rows, MultiLabel(("joy", "fear")))
-    Corpus.build("sets", ["t1", "t2"], {"q": asked}).save(tmp_path / "sets")
-    found = json.loads(run("agreement", tmp_path / "sets", "--json").out)["questions"][0]
-    values = {entry["measure"]: entry["value"] for entry in found["measures"]}
+    answers = Annotations.from_rows(rows, MultiLabel(("joy", "fear")))
+    Corpus.build("sets", ["t1", "t2"], {"q": answers}).save(tmp_path / "sets")
+    fields = json.loads(run("agreement", tmp_path / "sets", "--json").out)["questions"][0]
+    values = {entry["measure"]: entry["value"] for entry in fields["measures"]}
     assert list(values) == ["percent", "krippendorff-alpha", "kappa-per-value", "kappa-any-value"]
     assert values["kappa-any-value"] == 1
 

@@ -26,7 +26,7 @@ FEW = ("--method", "single", "--set", "training.epochs=1", "--overwrite")
 def crowd(shown: dict[str, tuple[Kind, list[Any]]], name: str = "crowd") -> Corpus:
     """Two people answer every item; the last fourth is the official test part."""
     n = len(next(iter(shown.values()))[1])
-    asked = Annotations.from_arrays(
+    answers = Annotations.from_arrays(
         np.repeat(np.arange(n), 2),
         np.tile([0, 1], n),
         np.arange(2 * n) // 3 % 2,
@@ -38,7 +38,7 @@ def crowd(shown: dict[str, tuple[Kind, list[Any]]], name: str = "crowd") -> Corp
     return Corpus.build(
         name,
         Names([f"i{k}" for k in range(n)]),
-        {"q": asked},
+        {"q": answers},
         contents={role: Contents.distinct(kind, values) for role, (kind, values) in shown.items()},
         splits={"official": part.tolist()},
     )
@@ -62,11 +62,11 @@ MEDIA: dict[str, tuple[Kind, Callable[[int], bytes], bytes, str, str]] = {
 @pytest.mark.parametrize("shown", MEDIA)
 def test_bad_media_are_named_or_left_out(run: Run, tmp_path: Path, shown: str) -> None:
     """Of 12 items 9 are learned, 2 of them bad, and 3 predicted, 1 of them bad."""
-    kind, made, broken, noun, reason = MEDIA[shown]
+    kind, built, broken, noun, reason = MEDIA[shown]
     files = []
     for number in range(12):
         path = tmp_path / f"{number}.bin"
-        path.write_bytes(broken + bytes([number]) if number in (4, 7, 10) else made(number))
+        path.write_bytes(broken + bytes([number]) if number in (4, 7, 10) else built(number))
         files.append(str(path))
     crowd({"shown": (kind, files)}).save(tmp_path / "crowd")
     train = ("train", tmp_path / "crowd", "-o", tmp_path / "model", *FEW)
@@ -351,9 +351,9 @@ def test_a_model_of_another_version(run: Run, tmp_path: Path) -> None:
 
 def test_items_without_an_answer_are_counted(run: Run, tmp_path: Path) -> None:
     corpus = crowd({"text": ("text", texts(12))})
-    asked = corpus["q"].take(corpus["q"].item > 3)
+    requested = corpus["q"].take(corpus["q"].item > 3)
     shown = {"text": (corpus.contents["text"], corpus.content["text"])}
-    Corpus.build("crowd", corpus.items, {"q": asked}, contents=shown).save(tmp_path / "crowd")
+    Corpus.build("crowd", corpus.items, {"q": requested}, contents=shown).save(tmp_path / "crowd")
     train = ("train", tmp_path / "crowd", "-o", tmp_path / "model", "--encoder", "characters")
     for method in ("single", "soft-label", "annotator-heads"):
         ended = run(*train, "--method", method, "--set", "training.epochs=1", "--overwrite")
@@ -445,8 +445,8 @@ def test_annotators_are_named_with_or_without_spaces(run: Run, tmp_path: Path) -
     run("train", file, "-o", model, "--method", "annotator-majority")
     ended = run("predict", model, file, "-o", tmp_path / "said", "--annotators", "b, a")
     assert ended.code == 0
-    asked = Predictions.load(tmp_path / "said")["answer"].by_annotator
-    assert asked is not None and sorted(asked.annotators) == ["a", "b"]
+    pairs = Predictions.load(tmp_path / "said")["answer"].by_annotator
+    assert pairs is not None and sorted(pairs.annotators) == ["a", "b"]
 
 
 def table(path: Path, n_items: int = 8) -> Path:
@@ -468,10 +468,10 @@ def test_new_items_need_no_answers(run: Run, tmp_path: Path) -> None:
         "predicting all 2 items",
         f"{tmp_path / 'said'}: annotator-heads for answer on 2 items",
     ]
-    said = Predictions.load(tmp_path / "said")["answer"]
-    assert said.by_annotator is not None
-    assert (list(said.items), len(said.by_annotator)) == (["n1", "n2"], 4)
-    assert np.isfinite(said.distribution).all()
+    corpus = Predictions.load(tmp_path / "said")["answer"]
+    assert corpus.by_annotator is not None
+    assert (list(corpus.items), len(corpus.by_annotator)) == (["n1", "n2"], 4)
+    assert np.isfinite(corpus.distribution).all()
     refused = run("evaluate", tmp_path / "said", new)
     assert (refused.code, refused.err) == (
         1,

@@ -40,8 +40,8 @@ def test_what_is_held(run: Run, cache: Path) -> None:
 
 
 def _total(cache: Path) -> str:
-    held = sum(path.stat().st_size for path in cache.glob("*/piece-*/*"))
-    return f"{held / 1000:.1f} kB"
+    values = sum(path.stat().st_size for path in cache.glob("*/piece-*/*"))
+    return f"{values / 1000:.1f} kB"
 
 
 def test_one_encoder(run: Run, cache: Path) -> None:
@@ -50,9 +50,9 @@ def test_one_encoder(run: Run, cache: Path) -> None:
 
 
 def test_json(run: Run, cache: Path) -> None:
-    found = json.loads(run("cache", "--json").out)
-    assert found["folder"] == str(cache) and found["limit"] == 20 * 10**9
-    second, first = found["encoders"]
+    fields = json.loads(run("cache", "--json").out)
+    assert fields["folder"] == str(cache) and fields["limit"] == 20 * 10**9
+    second, first = fields["encoders"]
     assert (first["name"], first["identity"], first["contents"]) == ("first", "first", 1)
     assert (cache / first["folder"] / "encoder.json").is_file()
     assert first["used"].startswith("2024-05-17T12:30:00")
@@ -62,7 +62,7 @@ def test_json(run: Run, cache: Path) -> None:
 def test_clear_one(run: Run, cache: Path) -> None:
     ended = run("cache", "--clear", "first")
     assert re.fullmatch(rf"{re.escape(str(cache))}: \d+ B deleted, \S+ kB left\n", ended.out)
-    assert [held["name"] for held in json.loads(run("cache", "--json").out)["encoders"]] == [
+    assert [fields["name"] for fields in json.loads(run("cache", "--json").out)["encoders"]] == [
         "second"
     ]
 
@@ -76,7 +76,7 @@ def test_clear_everything(run: Run, cache: Path) -> None:
 def test_limit_throws_the_oldest_away(run: Run, cache: Path) -> None:
     assert run("cache", "--limit", "1 GB").out.endswith(f": 0 B deleted, {_total(cache)} left\n")
     run("cache", "--limit", "33kB")
-    assert [held["name"] for held in json.loads(run("cache", "--json").out)["encoders"]] == [
+    assert [fields["name"] for fields in json.loads(run("cache", "--json").out)["encoders"]] == [
         "second"
     ]
     assert run("cache", "--limit", "0").out.endswith(" deleted, 0 B left\n")

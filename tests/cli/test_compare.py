@@ -133,11 +133,11 @@ def test_the_official_split_where_there_is_one(
     )
     about = Results.load(out).about
     assert about.protocol == {"kind": "official", "scheme": "official", "test": tested}
-    asked = run(
+    requested = run(
         "compare", tmp_path / "crowd", "--methods", "prior", "--protocol", "repeated",
         "--folds", 2, "--times", 3, *HERE, "-o", tmp_path / "other",
     )  # fmt: skip
-    assert asked.err == (
+    assert requested.err == (
         "2 folds of 40 items, repeated 3 times, without regard to the official split\n"
     )
 

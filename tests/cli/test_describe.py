@@ -79,8 +79,8 @@ def test_json_is_the_description(run: Run, corpus: Path) -> None:
 
 
 def test_one_question(run: Run, corpus: Path) -> None:
-    found = json.loads(run("describe", corpus, "--question", "funny", "--json").out)
-    assert [question["name"] for question in found["questions"]] == ["funny"]
+    fields = json.loads(run("describe", corpus, "--question", "funny", "--json").out)
+    assert [question["name"] for question in fields["questions"]] == ["funny"]
 
 
 def test_a_question_that_was_not_asked(run: Run, corpus: Path) -> None:
@@ -137,9 +137,9 @@ def test_reading_options_reach_the_reader(run: Run, tmp_path: Path) -> None:
     table = tmp_path / "labels.csv"
     table.write_text("task,worker,label\n1,ann,3\n1,bob,5\n2,ann,3\n", encoding="utf-8")
     columns = ("--item", "task", "--annotator", "worker", "--answer", "label")
-    found = json.loads(run("describe", table, *columns, "--scale", "interval:0:10", "--json").out)
-    assert found["questions"][0]["scale"] == "interval: 0..10"
-    assert found["questions"][0]["loaded"] == 3
+    fields = json.loads(run("describe", table, *columns, "--scale", "interval:0:10", "--json").out)
+    assert fields["questions"][0]["scale"] == "interval: 0..10"
+    assert fields["questions"][0]["loaded"] == 3
 
 
 def test_control_characters_are_spelled_out(run: Run, tmp_path: Path) -> None:

@@ -98,10 +98,10 @@ def test_a_table_per_question(run: Run, folders: tuple[Path, Path]) -> None:
 
 
 def test_json_holds_the_scores(run: Run, folders: tuple[Path, Path]) -> None:
-    found = json.loads(run("evaluate", *folders, "--json", "--question", "rude").out)
+    fields = json.loads(run("evaluate", *folders, "--json", "--question", "rude").out)
     corpus = small()
     prediction = guess(corpus, "rude")
-    assert found == {
+    assert fields == {
         "corpus": "small",
         "results": [
             {
@@ -169,8 +169,8 @@ def test_a_block_per_part_of_the_official_split(run: Run, tmp_path: Path) -> Non
     corpus = small({"official": ["train", "dev", "train", "dev", "dev", None]})
     corpus.save(tmp_path / "corpus")
     folder = saved(corpus, tmp_path / "predictions")
-    found = json.loads(run("evaluate", folder, tmp_path / "corpus", "--json").out)["results"]
-    rude = {r["part"]: r for r in found if r["question"] == "rude"}
+    fields = json.loads(run("evaluate", folder, tmp_path / "corpus", "--json").out)["results"]
+    rude = {r["part"]: r for r in fields if r["question"] == "rude"}
     assert {part: r["items"] for part, r in rude.items()} == {"train": 2, "dev": 3, "in no part": 1}
     dev = corpus.part("dev")
     expected = scores(guess(corpus, "rude"), dev["rude"], dev.gold["rude"])
@@ -249,10 +249,10 @@ def test_no_number_is_broken_or_lost_where_room_is_short(
 
 
 def test_every_metric_on_demand(run: Run, folders: tuple[Path, Path]) -> None:
-    found = json.loads(run("evaluate", *folders, "--all", "--json", "--question", "rude").out)
+    fields = json.loads(run("evaluate", *folders, "--all", "--json", "--question", "rude").out)
     corpus = small()
     everything = scores(guess(corpus, "rude"), corpus["rude"], corpus.gold["rude"], METRICS)
-    (result,) = found["results"]
+    (result,) = fields["results"]
     assert len(everything) > 40
     defined = {name: score for name, score in everything.items() if not np.isnan(score)}
     assert {n: s for n, s in result["scores"].items() if s is not None} == pytest.approx(defined)
@@ -291,16 +291,16 @@ def test_dic_says_what_it_rests_on(run: Run, tmp_path: Path) -> None:
     generator = np.random.default_rng(0)
     item, annotator = np.divmod(np.arange(240), 4)
     kept = (annotator < 3) | (item < 20)
-    asked = Annotations.from_arrays(
+    answers = Annotations.from_arrays(
         item[kept], annotator[kept], generator.integers(0, 2, kept.sum()), Nominal(("no", "yes"))
     )
-    corpus = Corpus.build("crowd", asked.items, {"rude": asked})
+    corpus = Corpus.build("crowd", answers.items, {"rude": answers})
     corpus.save(tmp_path / "corpus")
     folder = saved(corpus, tmp_path / "predictions")
     options = ("--metric", "DIC", "--metric", "DIC, normalised")
-    found = json.loads(run("evaluate", folder, tmp_path / "corpus", *options, "--json").out)
-    (result,) = found["results"]
-    expected, noise = dic_of(guess(corpus, "rude"), asked), dic_floor(asked)
+    fields = json.loads(run("evaluate", folder, tmp_path / "corpus", *options, "--json").out)
+    (result,) = fields["results"]
+    expected, noise = dic_of(guess(corpus, "rude"), answers), dic_floor(answers)
     assert expected[2:] == (3, 3)
     assert result["scores"] == {"DIC": expected.value, "DIC, normalised": expected.normalised}
     assert result["dic"] == {

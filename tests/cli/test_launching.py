@@ -44,11 +44,11 @@ def test_two_devices_write_one_model_and_say_everything_once(
     run: Run, crowd: Path, tmp_path: Path
 ) -> None:
     one, two = tmp_path / "one", tmp_path / "two"
-    said = run(*typed(crowd, one)).err.replace(str(one), str(two))
+    output = run(*typed(crowd, one)).err.replace(str(one), str(two))
     ended = subprocess.run(
         [*COMMAND, *typed(crowd, two, "--devices", "2")], capture_output=True, text=True
     )
-    assert (ended.returncode, ended.stdout, ended.stderr) == (0, "", said)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (0, "", output)
     assert_same_model(one, two)
     assert not (tmp_path / "two.unfinished").exists()
 

@@ -96,25 +96,25 @@ def test_killed_and_gone_on_with_it_ends_the_same(data: Path, tmp_path: Path) ->
 
 def answers(out: Path) -> dict[str, Any]:
     """What was answered and how trainings went, by model, seed and condition."""
-    found = {}
+    results = {}
     for path in sorted(out.glob("fits/*/fit.json")):
         folds = json.loads(path.read_text())["folds"]
-        found[path.parent.name] = [{**fold, "seconds": None} for fold in folds]
-    assert len(found) == 8 and not list(out.glob("fits/.*"))
-    return found
+        results[path.parent.name] = [{**fold, "seconds": None} for fold in folds]
+    assert len(results) == 8 and not list(out.glob("fits/.*"))
+    return results
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (["bert"], "no paper 'bert'; there are 'soft-labels', 'seedbert', 'individual', 'qumatl'"),
         (["soft-labels"], "name DATA and an output folder with -o, or a folder to --show"),
         (["soft-labels", "d", "--show", "o"], "--show trains nothing; leave DATA and -o out"),
     ],
 )
-def test_what_is_refused(run: Run, arguments: list[str], said: str) -> None:
+def test_what_is_refused(run: Run, arguments: list[str], message: str) -> None:
     ended = run("papers", *arguments)
-    assert (ended.code, ended.err) == (1, f"Error: {said}\n")
+    assert (ended.code, ended.err) == (1, f"Error: {message}\n")
 
 
 def test_another_corpus_is_refused(run: Run, data: Path, tmp_path: Path) -> None:
@@ -139,19 +139,19 @@ RESULTS = Path(__file__).parent.parent.parent / "benchmarks" / "results"
 
 
 @pytest.mark.parametrize(
-    "asked",
+    "requested",
     [
         ["soft-labels", "--show", RESULTS / "soft_labels.json"],
         ["seedbert", "--hypothesis", RESULTS / "seedbert_hypothesis.json"],
     ],
 )
 def test_lines_fit_the_terminal_and_are_whole_in_a_pipe(
-    run: Run, monkeypatch: pytest.MonkeyPatch, asked: list[object]
+    run: Run, monkeypatch: pytest.MonkeyPatch, requested: list[object]
 ) -> None:
-    piped = run("papers", *asked).out
+    piped = run("papers", *requested).out
     assert max(map(len, piped.splitlines())) > 200
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
-    shown = run("papers", *asked).out
+    shown = run("papers", *requested).out
     assert max(map(len, shown.splitlines())) <= 80
     assert set(shown.split()) == set(piped.split())
 
@@ -169,14 +169,14 @@ def typed_seedbert(tmp_path: Path, *more: object) -> list[object]:
 def test_seedbert_trained_gone_on_with_and_shown_again(run: Run, tmp_path: Path) -> None:
     tiny_bert(tmp_path / "bert")
     corpus("HS-Brexit", 60).save(tmp_path / "data" / "HS-Brexit")
-    asked = ("--conditions", "HS-Brexit-paper")
-    over = run(*typed_seedbert(tmp_path, *asked, "--time-limit", "0s"))
+    arguments = ("--conditions", "HS-Brexit-paper")
+    over = run(*typed_seedbert(tmp_path, *arguments, "--time-limit", "0s"))
     assert over.code == 3 and over.out == ""
     assert over.err.splitlines()[-1] == (
         f"{tmp_path / 'out'}: Time limit reached: 0 of 5 fits done. Run the same command again to "
         "resume."
     )
-    some = run(*typed_seedbert(tmp_path, *asked))
+    some = run(*typed_seedbert(tmp_path, *arguments))
     assert some.code == 0, some.err
     assert "HS-Brexit, the paper's rate and epochs (60 items)" in some.out
     assert "not chosen yet, HS-Brexit lacks some of the variants" in some.out
@@ -189,7 +189,7 @@ def test_seedbert_trained_gone_on_with_and_shown_again(run: Run, tmp_path: Path)
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (
             ["seedbert", "d", "-o", "o", "--glove", "g"],
@@ -206,9 +206,9 @@ def test_seedbert_trained_gone_on_with_and_shown_again(run: Run, tmp_path: Path)
         ),
     ],
 )
-def test_what_is_refused_of_seedbert(run: Run, arguments: list[str], said: str) -> None:
+def test_what_is_refused_of_seedbert(run: Run, arguments: list[str], message: str) -> None:
     ended = run("papers", *arguments)
-    assert (ended.code, ended.err) == (1, f"Error: {said}\n")
+    assert (ended.code, ended.err) == (1, f"Error: {message}\n")
 
 
 def test_a_kept_study_of_where_members_look(run: Run, tmp_path: Path) -> None:

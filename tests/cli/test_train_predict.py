@@ -27,9 +27,9 @@ def crowd(tmp_path: Path) -> Path:
     return tmp_path / "crowd"
 
 
-def without_members(said: str) -> list[str]:
+def without_members(message: str) -> list[str]:
     """The lines, but for those on how far an ensemble's members disagree."""
-    return [line for line in said.splitlines() if " members disagree " not in line]
+    return [line for line in message.splitlines() if " members disagree " not in line]
 
 
 @pytest.mark.parametrize("name", METHODS)
@@ -73,20 +73,20 @@ def test_the_whole_way(run: Run, crowd: Path, tmp_path: Path, name: str) -> None
 def test_a_table_with_names(run: Run, crowd: Path, tmp_path: Path) -> None:
     model, table = tmp_path / "model", tmp_path / "new" / "said.csv"
     run("train", crowd, "-o", model, "--method", "annotator-majority", "--hold-out", 0.25)
-    asked = ("predict", model, crowd, "-o", tmp_path / "predictions", "--table", table)
-    assert run(*asked).code == 0
-    said = Predictions.load(tmp_path / "predictions")["q"]
+    arguments = ("predict", model, crowd, "-o", tmp_path / "predictions", "--table", table)
+    assert run(*arguments).code == 0
+    corpus = Predictions.load(tmp_path / "predictions")["q"]
     rows = list(csv.DictReader(table.read_text(encoding="utf-8").splitlines()))
     assert list(rows[0]) == ["item", "answer", "confidence", "share.a", "share.b", "share.c"]
-    assert [row["item"] for row in rows] == list(said.items)
-    assert [row["answer"] for row in rows] == said.scale.decode(said.consensus)
+    assert [row["item"] for row in rows] == list(corpus.items)
+    assert [row["answer"] for row in rows] == corpus.scale.decode(corpus.consensus)
     shares = [[float(row[f"share.{value}"]) for value in "abc"] for row in rows]
-    np.testing.assert_allclose(shares, said.distribution, rtol=1e-5)
-    assert run(*asked, "--by", "annotator").code == 0
+    np.testing.assert_allclose(shares, corpus.distribution, rtol=1e-5)
+    assert run(*arguments, "--by", "annotator").code == 0
     rows = list(csv.DictReader(table.read_text(encoding="utf-8").splitlines()))
-    assert said.by_annotator is not None and len(rows) == len(said.by_annotator) == 60
-    assert {row["annotator"] for row in rows} == set(said.by_annotator.annotators)
-    refused = run(*asked[:-1], tmp_path / "said.txt")
+    assert corpus.by_annotator is not None and len(rows) == len(corpus.by_annotator) == 60
+    assert {row["annotator"] for row in rows} == set(corpus.by_annotator.annotators)
+    refused = run(*arguments[:-1], tmp_path / "said.txt")
     assert refused.err.splitlines()[-1] == (
         f"Error: {tmp_path / 'said.txt'}: write a .csv, .tsv, .parquet, .json or .jsonl file"
     )
@@ -142,10 +142,10 @@ def test_newcomers_are_predicted_as_the_nearest(run: Run, crowd: Path, tmp_path:
     )  # fmt: skip
     contents = {"x": (seen.contents["x"], seen.content["x"])}
     Corpus.build("early", seen.items, {"q": zoe}, contents=contents).save(early)
-    asked = ("predict", model, crowd, "-o", answers, "--annotators", "zoe", "--split", "all")
-    alone = run(*asked, "--unknown", "nearest")
+    arguments = ("predict", model, crowd, "-o", answers, "--annotators", "zoe", "--split", "all")
+    alone = run(*arguments, "--unknown", "nearest")
     assert alone.code == 0 and "'zoe'; predicted as the mean of the annotators" in alone.err
-    enrolled = run(*asked, "--unknown", "nearest", "--enrolment", early)
+    enrolled = run(*arguments, "--unknown", "nearest", "--enrolment", early)
     assert enrolled.code == 0
     assert "from annotator 'zoe'; predicted as the annotator who agrees best with" in enrolled.err
 

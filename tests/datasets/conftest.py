@@ -11,7 +11,7 @@ from tests.datasets.folders import FOLDERS
 
 
 @pytest.fixture
-def made(tmp_path: Path) -> Callable[[str], Path]:
+def sample_folder(tmp_path: Path) -> Callable[[str], Path]:
     """Make the small folder of the corpus with this name."""
 
     def make(name: str) -> Path:

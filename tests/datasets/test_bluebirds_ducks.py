@@ -12,7 +12,7 @@ from dissensus.errors import DataError
 from tests.datasets.crowd_folders import BLUEBIRDS, DUCKS, SPECIES
 from tests.datasets.writing import write
 
-Made = Callable[[str], Path]
+SampleFolder = Callable[[str], Path]
 
 
 def refusal(folder: Path, corpus: str, name: str, text: str) -> str:
@@ -22,8 +22,8 @@ def refusal(folder: Path, corpus: str, name: str, text: str) -> str:
     return str(caught.value)
 
 
-def test_bluebirds(made: Made) -> None:
-    corpus = bluebirds_ducks.load(made("bluebirds_ducks"), "bluebirds")
+def test_bluebirds(sample_folder: SampleFolder) -> None:
+    corpus = bluebirds_ducks.load(sample_folder("bluebirds_ducks"), "bluebirds")
     assert list(corpus.items) == ["9", "11573"] and list(corpus.annotators) == ["9", "10"]
     assert corpus["bluebird"].item.tolist() == [1, 0, 1, 0]
     assert corpus["bluebird"].answers() == ["1", "0", "0", "1"]
@@ -31,8 +31,8 @@ def test_bluebirds(made: Made) -> None:
     assert corpus.contents == {}
 
 
-def test_ducks_have_gold_by_their_species(made: Made) -> None:
-    corpus = bluebirds_ducks.load(made("bluebirds_ducks"), "ducks")
+def test_ducks_have_gold_by_their_species(sample_folder: SampleFolder) -> None:
+    corpus = bluebirds_ducks.load(sample_folder("bluebirds_ducks"), "ducks")
     assert list(corpus.items) == ["0", "1", "10"]
     assert corpus["duck"].answers() == ["1", "1", "0", "0"]
     species = corpus.item_attributes["species"].to_pylist()
@@ -44,8 +44,8 @@ def test_ducks_have_gold_by_their_species(made: Made) -> None:
     )
 
 
-def test_wrong_files_are_refused(made: Made) -> None:
-    folder = made("bluebirds_ducks")
+def test_wrong_files_are_refused(sample_folder: SampleFolder) -> None:
+    folder = sample_folder("bluebirds_ducks")
     birds, classes = folder / "bluebirds.csv", folder / "ducks_classes.yaml"
     assert refusal(folder, "bluebirds", birds.name, BLUEBIRDS.replace("9,10,0,1", "9,10,0,0")) == (
         f"{birds}: row 4: gold is '1', but '0' in row 2"
@@ -73,13 +73,13 @@ def test_wrong_files_are_refused(made: Made) -> None:
 def test_the_real_birds(data_folder: Path) -> None:
     folder = data_folder / "bluebirds_ducks"
     corpus = bluebirds_ducks.load(folder, "bluebirds")
-    asked, gold = corpus["bluebird"], corpus.gold["bluebird"].answer
-    assert (asked.answer == gold[asked.item]).mean() == pytest.approx(0.636, abs=5e-4)
-    assert (asked.majority().answer == gold).mean() == pytest.approx(0.759, abs=5e-4)
+    answers, gold = corpus["bluebird"], corpus.gold["bluebird"].answer
+    assert (answers.answer == gold[answers.item]).mean() == pytest.approx(0.636, abs=5e-4)
+    assert (answers.majority().answer == gold).mean() == pytest.approx(0.759, abs=5e-4)
     corpus = bluebirds_ducks.load(folder, "ducks")
-    asked, gold = corpus["duck"], corpus.gold["duck"].answer
-    assert (asked.answer == gold[asked.item]).mean() == pytest.approx(0.673, abs=5e-4)
-    assert (asked.majority(ties="first").answer == gold).mean() == pytest.approx(0.692, abs=5e-4)
+    answers, gold = corpus["duck"], corpus.gold["duck"].answer
+    assert (answers.answer == gold[answers.item]).mean() == pytest.approx(0.673, abs=5e-4)
+    assert (answers.majority(ties="first").answer == gold).mean() == pytest.approx(0.692, abs=5e-4)
     counted = corpus.item_attributes["species"].value_counts().to_pylist()
     assert {row["values"]: row["counts"] for row in counted} == {
         "Mallard": 50,

@@ -11,23 +11,23 @@ import pytest
 from dissensus.datasets import cifar10h
 from dissensus.errors import DataError
 
-Made = Callable[[str], Path]
+SampleFolder = Callable[[str], Path]
 
 
-def test_votes_are_counts_without_zeros(made: Made) -> None:
-    corpus = cifar10h.load(made("cifar10h"))
-    asked = corpus["class"]
+def test_votes_are_counts_without_zeros(sample_folder: SampleFolder) -> None:
+    corpus = cifar10h.load(sample_folder("cifar10h"))
+    answers = corpus["class"]
     assert list(corpus.items) == ["1", "0"]  # item_id is the row of the vote table
-    assert asked.annotator is None and corpus.n_annotators == 0
-    assert asked.item.tolist() == [0, 0, 1]
-    assert asked.answers() == ["automobile", "truck", "airplane"]
-    assert asked.count is not None and asked.count.tolist() == [7, 40, 50]
-    assert asked.n_answers == 97
+    assert answers.annotator is None and corpus.n_annotators == 0
+    assert answers.item.tolist() == [0, 0, 1]
+    assert answers.answers() == ["automobile", "truck", "airplane"]
+    assert answers.count is not None and answers.count.tolist() == [7, 40, 50]
+    assert answers.n_answers == 97
     assert corpus.gold["class"].answers() == ["truck", "airplane"]
 
 
-def test_contents_are_the_bytes_of_pictures(made: Made) -> None:
-    corpus = cifar10h.load(made("cifar10h"))
+def test_contents_are_the_bytes_of_pictures(sample_folder: SampleFolder) -> None:
+    corpus = cifar10h.load(sample_folder("cifar10h"))
     image = corpus.contents["image"]
     assert image.kind == "image"
     assert [image.bytes_of(code) for code in corpus.content["image"]] == [
@@ -36,8 +36,8 @@ def test_contents_are_the_bytes_of_pictures(made: Made) -> None:
     ]
 
 
-def test_a_vote_table_of_another_shape_is_refused(made: Made) -> None:
-    folder = made("cifar10h")
+def test_a_vote_table_of_another_shape_is_refused(sample_folder: SampleFolder) -> None:
+    folder = sample_folder("cifar10h")
     np.save(folder / "cifar10h-counts.npy", np.zeros((3, 10)))
     with pytest.raises(DataError) as caught:
         cifar10h.load(folder)
@@ -47,8 +47,8 @@ def test_a_vote_table_of_another_shape_is_refused(made: Made) -> None:
     )
 
 
-def test_negative_votes_are_refused(made: Made) -> None:
-    folder = made("cifar10h")
+def test_negative_votes_are_refused(sample_folder: SampleFolder) -> None:
+    folder = sample_folder("cifar10h")
     np.save(folder / "cifar10h-counts.npy", np.full((2, 10), -1))
     with pytest.raises(
         DataError, match=r"counts.npy: the number of votes must be 0 or more, found -1$"
@@ -56,8 +56,8 @@ def test_negative_votes_are_refused(made: Made) -> None:
         cifar10h.load(folder)
 
 
-def test_damaged_files_are_refused(made: Made) -> None:
-    folder = made("cifar10h")
+def test_damaged_files_are_refused(sample_folder: SampleFolder) -> None:
+    folder = sample_folder("cifar10h")
     (folder / "cifar10h-counts.npy").write_bytes(b"nothing")
     with pytest.raises(DataError, match=r"cifar10h-counts.npy: damaged \("):
         cifar10h.load(folder)

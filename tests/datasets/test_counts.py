@@ -41,9 +41,11 @@ def card_counts(folder: Path) -> dict[str, tuple[str, str, str]]:
 
 def counted(corpus: Corpus, question: str) -> tuple[str, str, str]:
     """Items, annotators and rows of a question, as the card writes them."""
-    asked = corpus[question]
-    people = "none (votes)" if asked.annotator is None else str((asked.per_annotator() > 0).sum())
-    return str((asked.per_item() > 0).sum()), people, str(asked.n_answers)
+    answers = corpus[question]
+    people = (
+        "none (votes)" if answers.annotator is None else str((answers.per_annotator() > 0).sum())
+    )
+    return str((answers.per_item() > 0).sum()), people, str(answers.n_answers)
 
 
 @pytest.mark.parametrize("name", WHOLE)
@@ -51,8 +53,8 @@ def test_the_default_corpus_accounts_for_the_whole_folder(name: str, data_folder
     corpus = dataset(name).load(data_folder / name)
     titles = TITLES.get(name, {})
     accounted: Counter[str] = Counter()
-    for question, asked in corpus.questions.items():
-        accounted[titles.get(question, question)] += asked.n_answers
+    for question, answers in corpus.questions.items():
+        accounted[titles.get(question, question)] += answers.n_answers
     for row in corpus.left_out:
         accounted[row.question] += row.answers
     table = card_counts(data_folder / name)
@@ -75,33 +77,35 @@ def test_a_corpus_chosen_by_name_is_complete(
 
 
 def test_the_four_corpora_of_lewidi_make_the_whole_table(data_folder: Path) -> None:
-    found: dict[str, tuple[str, str, str]] = {}
+    results: dict[str, tuple[str, str, str]] = {}
     for name in dataset("lewidi2023").CORPORA:
         corpus = dataset("lewidi2023").load(data_folder / "lewidi2023", name)
         assert corpus.left_out == ()
-        found |= {f"{name} {question}": counted(corpus, question) for question in corpus.questions}
-    assert found == card_counts(data_folder / "lewidi2023")
+        results |= {
+            f"{name} {question}": counted(corpus, question) for question in corpus.questions
+        }
+    assert results == card_counts(data_folder / "lewidi2023")
 
 
 def test_the_four_corpora_of_lewidi_2025_make_the_whole_table(data_folder: Path) -> None:
-    found: dict[str, tuple[str, str, str]] = {}
+    results: dict[str, tuple[str, str, str]] = {}
     for name in dataset("lewidi2025").CORPORA:
         corpus = dataset("lewidi2025").load(data_folder / "lewidi2025", name)
         assert corpus.left_out == ()
-        for question, asked in corpus.questions.items():
-            values = asked.scale.values if isinstance(asked.scale, MultiLabel) else (question,)
-            found |= {f"{name} {value}": counted(corpus, question) for value in values}
-    assert found == card_counts(data_folder / "lewidi2025")
+        for question, answers in corpus.questions.items():
+            values = answers.scale.values if isinstance(answers.scale, MultiLabel) else (question,)
+            results |= {f"{name} {value}": counted(corpus, question) for value in values}
+    assert results == card_counts(data_folder / "lewidi2025")
 
 
 @pytest.mark.parametrize("name", ["snow2008", "bluebirds_ducks", "dawid_skene_classics"])
 def test_the_corpora_of_a_folder_make_the_whole_table(name: str, data_folder: Path) -> None:
-    found: dict[str, tuple[str, str, str]] = {}
+    results: dict[str, tuple[str, str, str]] = {}
     for corpus_name in dataset(name).CORPORA:
         corpus = dataset(name).load(data_folder / name, corpus_name)
         assert corpus.left_out == ()
-        found |= {question: counted(corpus, question) for question in corpus.questions}
-    assert found == card_counts(data_folder / name)
+        results |= {question: counted(corpus, question) for question in corpus.questions}
+    assert results == card_counts(data_folder / name)
 
 
 def test_ratings_with_those_that_do_not_apply_are_all_rows(data_folder: Path) -> None:

@@ -14,7 +14,7 @@ from dissensus.datasets import DATASETS, dataset
 from dissensus.errors import DataError
 from tests.datasets.folders import FOLDERS
 
-Made = Callable[[str], Path]
+SampleFolder = Callable[[str], Path]
 EVERY = [(name, corpus) for name in DATASETS for corpus in dataset(name).CORPORA]
 
 
@@ -23,8 +23,10 @@ def test_every_dataset_has_a_folder_to_test() -> None:
 
 
 @pytest.mark.parametrize("name", DATASETS)
-def test_a_folder_is_recognised_by_its_own_module_only(name: str, made: Made) -> None:
-    folder = made(name)
+def test_a_folder_is_recognised_by_its_own_module_only(
+    name: str, sample_folder: SampleFolder
+) -> None:
+    folder = sample_folder(name)
     assert [other for other in DATASETS if dataset(other).recognise(folder)] == [name]
     assert datasets.recognise(folder) == datasets.recognise(str(folder)) == name
 
@@ -39,16 +41,16 @@ def test_the_default_is_the_first_corpus_or_there_is_none(name: str) -> None:
 
 @pytest.mark.parametrize(("name", "corpus"), EVERY)
 def test_what_is_saved_and_loaded_is_the_same(
-    name: str, corpus: str, made: Made, tmp_path: Path
+    name: str, corpus: str, sample_folder: SampleFolder, tmp_path: Path
 ) -> None:
-    loaded = datasets.load(made(name), corpus)
+    loaded = datasets.load(sample_folder(name), corpus)
     loaded.save(tmp_path / "saved")
     assert Corpus.load(tmp_path / "saved").equals(loaded)
 
 
 @pytest.mark.parametrize(("name", "corpus"), EVERY)
-def test_a_missing_file_is_named(name: str, corpus: str, made: Made) -> None:
-    folder = made(name)
+def test_a_missing_file_is_named(name: str, corpus: str, sample_folder: SampleFolder) -> None:
+    folder = sample_folder(name)
     needed = 0
     for path in sorted(folder.iterdir()):
         hidden = path.with_name("hidden")
@@ -63,16 +65,18 @@ def test_a_missing_file_is_named(name: str, corpus: str, made: Made) -> None:
 
 
 @pytest.mark.parametrize("name", DATASETS)
-def test_an_unknown_corpus_is_refused_with_those_there_are(name: str, made: Made) -> None:
-    folder = made(name)
+def test_an_unknown_corpus_is_refused_with_those_there_are(
+    name: str, sample_folder: SampleFolder
+) -> None:
+    folder = sample_folder(name)
     there = ", ".join(repr(corpus) for corpus in dataset(name).CORPORA)
     with pytest.raises(DataError) as caught:
         datasets.load(folder, "nonsense")
     assert str(caught.value) == f"{folder}: no corpus 'nonsense'; there is {there}"
 
 
-def test_several_corpora_want_a_choice(made: Made) -> None:
-    folder = made("lewidi2023")
+def test_several_corpora_want_a_choice(sample_folder: SampleFolder) -> None:
+    folder = sample_folder("lewidi2023")
     with pytest.raises(DataError) as caught:
         datasets.read(folder)
     assert str(caught.value) == (
@@ -81,16 +85,16 @@ def test_several_corpora_want_a_choice(made: Made) -> None:
     )
 
 
-def test_read_takes_the_default_corpus_and_a_named_one(made: Made) -> None:
-    folder = made("pos_tweets")
+def test_read_takes_the_default_corpus_and_a_named_one(sample_folder: SampleFolder) -> None:
+    folder = sample_folder("pos_tweets")
     assert datasets.read(str(folder)).name == "pos_tweets"
     experts = datasets.read(folder, corpus="plank2014")
     assert experts.name == "plank2014"
     assert experts.notes[0] == "pos_tweets: the known corpus pos_tweets, read as plank2014"
 
 
-def test_read_refuses_options_for_a_known_corpus(made: Made) -> None:
-    folder = made("jester5k")
+def test_read_refuses_options_for_a_known_corpus(sample_folder: SampleFolder) -> None:
+    folder = sample_folder("jester5k")
     with pytest.raises(DataError) as caught:
         datasets.read(folder, item="joke", annotator=None, scale="nominal", repeats="error")
     assert str(caught.value) == (
@@ -102,17 +106,17 @@ def test_read_refuses_options_for_a_known_corpus(made: Made) -> None:
 def test_read_hands_everything_else_to_the_readers(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked: list[Any] = []
+    arguments: list[Any] = []
 
     def reader(source: Any, **options: Any) -> Any:
-        asked.append((source, options))
+        arguments.append((source, options))
 
     monkeypatch.setattr("dissensus.readers.read", reader, raising=False)
     table = {"item": ["t1"]}
     for source in (tmp_path, tmp_path / "mine.csv", table):
         datasets.read(source, corpus="a", item="task")
     options = ("a", "task")
-    assert [(source, (given["corpus"], given["item"])) for source, given in asked] == [
+    assert [(source, (given["corpus"], given["item"])) for source, given in arguments] == [
         (source, options) for source in (tmp_path, tmp_path / "mine.csv", table)
     ]
 

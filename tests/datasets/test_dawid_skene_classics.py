@@ -14,7 +14,7 @@ from dissensus.scales import Nominal, Ordinal
 from tests.datasets.crowd_folders import FORMS, PATTERNS
 from tests.datasets.writing import write
 
-Made = Callable[[str], Path]
+SampleFolder = Callable[[str], Path]
 
 
 def refusal(folder: Path, corpus: str, name: str, text: str) -> str:
@@ -24,31 +24,31 @@ def refusal(folder: Path, corpus: str, name: str, text: str) -> str:
     return str(caught.value)
 
 
-def test_repeated_readings_are_kept(made: Made) -> None:
-    corpus = dawid_skene_classics.load(made("dawid_skene_classics"), "anaesthesia")
-    asked = corpus["anaesthesia"]
+def test_repeated_readings_are_kept(sample_folder: SampleFolder) -> None:
+    corpus = dawid_skene_classics.load(sample_folder("dawid_skene_classics"), "anaesthesia")
+    answers = corpus["anaesthesia"]
     assert list(corpus.items) == ["9", "10"] and list(corpus.annotators) == ["1", "2"]
-    assert asked.scale == Ordinal(("1", "2", "3", "4"))
-    assert asked.item.tolist() == [1, 1, 0, 0]
-    assert asked.answers() == ["1", "4", "2", "2"] and asked.repeats
+    assert answers.scale == Ordinal(("1", "2", "3", "4"))
+    assert answers.item.tolist() == [1, 1, 0, 0]
+    assert answers.answers() == ["1", "4", "2", "2"] and answers.repeats
     assert corpus.notes == (
         "1 of 4 answers are second and third answers of the same annotator, and are kept",
     )
 
 
-def test_a_pattern_stands_for_its_teeth(made: Made) -> None:
-    corpus = dawid_skene_classics.load(made("dawid_skene_classics"), "caries")
-    asked = corpus["caries"]
+def test_a_pattern_stands_for_its_teeth(sample_folder: SampleFolder) -> None:
+    corpus = dawid_skene_classics.load(sample_folder("dawid_skene_classics"), "caries")
+    answers = corpus["caries"]
     assert list(corpus.items) == ["0", "1", "2", "3"]
     assert list(corpus.annotators) == ["1", "2", "3", "4", "5"]
-    assert asked.scale == Nominal(("1", "2"))
-    assert asked.counts().tolist() == [[4, 1], [4, 1], [4, 1], [2, 3]]
-    third = asked.annotator_codes("a test") == 2
-    assert np.array(asked.answers())[third].tolist() == ["1", "1", "1", "2"]
+    assert answers.scale == Nominal(("1", "2"))
+    assert answers.counts().tolist() == [[4, 1], [4, 1], [4, 1], [2, 3]]
+    third = answers.annotator_codes("a test") == 2
+    assert np.array(answers.answers())[third].tolist() == ["1", "1", "1", "2"]
 
 
-def test_wrong_files_are_refused(made: Made) -> None:
-    folder = made("dawid_skene_classics")
+def test_wrong_files_are_refused(sample_folder: SampleFolder) -> None:
+    folder = sample_folder("dawid_skene_classics")
     forms, patterns = folder / "anesthesia.csv", folder / "caries.csv"
     assert refusal(folder, "anaesthesia", forms.name, FORMS.replace("4.0", "5.0")) == (
         f"{forms}: row 2: no value '5' on the ordinal scale of '1', '2', '3', '4'"
@@ -70,10 +70,10 @@ def test_wrong_files_are_refused(made: Made) -> None:
 @pytest.mark.data
 def test_the_real_readings(data_folder: Path) -> None:
     folder = data_folder / "dawid_skene_classics"
-    asked = dawid_skene_classics.load(folder, "anaesthesia")["anaesthesia"]
-    assert asked.counts().sum(axis=0).tolist() == [128, 124, 48, 15]
-    assert asked.per_annotator().tolist() == [135, 45, 45, 45, 45]
-    first = asked.take(asked.annotator_codes("a test") == 0)
+    corpus = dawid_skene_classics.load(folder, "anaesthesia")["anaesthesia"]
+    assert corpus.counts().sum(axis=0).tolist() == [128, 124, 48, 15]
+    assert corpus.per_annotator().tolist() == [135, 45, 45, 45, 45]
+    first = corpus.take(corpus.annotator_codes("a test") == 0)
     assert ((first.counts() > 0).sum(axis=1) > 1).sum() == 13
     teeth = dawid_skene_classics.load(folder, "caries")["caries"]
     assert (teeth.counts()[:, 0] == 5).sum() == 1880

@@ -17,16 +17,18 @@ EVERY = [(name, corpus) for name in DATASETS for corpus in dataset(name).CORPORA
 
 
 def check_description(corpus: Corpus) -> None:
-    found = json.loads(json.dumps(describe(corpus).to_dict(), allow_nan=False))
-    assert found["items"] == corpus.n_items
-    assert {asked["name"]: asked["loaded"] for asked in found["questions"]} == {
-        question: asked.n_answers for question, asked in corpus.questions.items()
+    fields = json.loads(json.dumps(describe(corpus).to_dict(), allow_nan=False))
+    assert fields["items"] == corpus.n_items
+    assert {requested["name"]: requested["loaded"] for requested in fields["questions"]} == {
+        question: requested.n_answers for question, requested in corpus.questions.items()
     }
 
 
 @pytest.mark.parametrize(("name", "corpus"), EVERY)
-def test_a_made_corpus_is_described(name: str, corpus: str, made: Callable[[str], Path]) -> None:
-    check_description(dataset(name).load(made(name), corpus))
+def test_a_made_corpus_is_described(
+    name: str, corpus: str, sample_folder: Callable[[str], Path]
+) -> None:
+    check_description(dataset(name).load(sample_folder(name), corpus))
 
 
 @pytest.mark.data

@@ -15,7 +15,7 @@ from dissensus.errors import DataError
 from dissensus.scales import Interval
 from tests.datasets.folders import READERS, SENTENCE_FACTS, write
 
-Made = Callable[[str], Path]
+SampleFolder = Callable[[str], Path]
 REASON = "V = A = D = 1: probably not answered (--corpus emobank-all keeps them)"
 
 
@@ -28,8 +28,8 @@ def refusal(folder: Path, name: str, content: str) -> str:
     return str(caught.value).replace(f"{folder}/", "")
 
 
-def test_three_questions_from_each_perspective(made: Made) -> None:
-    corpus = emobank.load(made("emobank"))
+def test_three_questions_from_each_perspective(sample_folder: SampleFolder) -> None:
+    corpus = emobank.load(sample_folder("emobank"))
     sides = ("V", "A", "D")
     assert list(corpus.questions) == [f"{who} {s}" for who in ("reader", "writer") for s in sides]
     valence = corpus["reader V"]
@@ -38,8 +38,8 @@ def test_three_questions_from_each_perspective(made: Made) -> None:
     assert corpus["writer A"].answers() == [4.0]
 
 
-def test_one_response_is_linked_and_perspectives_are_not(made: Made) -> None:
-    folder = made("emobank")
+def test_one_response_is_linked_and_perspectives_are_not(sample_folder: SampleFolder) -> None:
+    folder = sample_folder("emobank")
     corpus = emobank.load(folder)
     joint = corpus.joint("reader V", "reader A", "reader D")
     assert joint.item.tolist() == [0, 0, 3]
@@ -48,8 +48,8 @@ def test_one_response_is_linked_and_perspectives_are_not(made: Made) -> None:
     assert len(everything.joint("reader V", "writer V").item) == 0
 
 
-def test_what_was_not_answered_is_left_out_and_counted(made: Made) -> None:
-    folder = made("emobank")
+def test_what_was_not_answered_is_left_out_and_counted(sample_folder: SampleFolder) -> None:
+    folder = sample_folder("emobank")
     corpus = emobank.load(folder)
     assert corpus.left_out == tuple(LeftOut(question, REASON, 1) for question in corpus.questions)
     everything = emobank.load(folder, "emobank-all")
@@ -58,8 +58,8 @@ def test_what_was_not_answered_is_left_out_and_counted(made: Made) -> None:
     assert everything["writer V"].answers() == [5.0, 1.0]
 
 
-def test_texts_facts_and_parts_come_from_their_own_files(made: Made) -> None:
-    corpus = emobank.load(made("emobank"))
+def test_texts_facts_and_parts_come_from_their_own_files(sample_folder: SampleFolder) -> None:
+    corpus = emobank.load(sample_folder("emobank"))
     assert corpus.text_of(0) == "None" and corpus.text_of(3) == 'A "mug", please.'
     facts = {key: values.to_pylist() for key, values in corpus.item_attributes.items()}
     assert facts["document"] == ["tea", "tea", "mug", "mug", "SemEval", "SemEval"]
@@ -67,8 +67,8 @@ def test_texts_facts_and_parts_come_from_their_own_files(made: Made) -> None:
     assert corpus.splits["official"].to_pylist() == ["dev", None, None, "test", "train", None]
 
 
-def test_documents_stay_together_and_so_do_texts(made: Made) -> None:
-    corpus = emobank.load(made("emobank"))
+def test_documents_stay_together_and_so_do_texts(sample_folder: SampleFolder) -> None:
+    corpus = emobank.load(sample_folder("emobank"))
     assert corpus.group == "unit"
     assert corpus.item_attributes["unit"].to_pylist() == [
         "tea",
@@ -80,8 +80,8 @@ def test_documents_stay_together_and_so_do_texts(made: Made) -> None:
     ]
 
 
-def test_wrong_files_are_refused(made: Made) -> None:
-    folder = made("emobank")
+def test_wrong_files_are_refused(sample_folder: SampleFolder) -> None:
+    folder = sample_folder("emobank")
     reader = "individual_reader_ratings.csv"
     assert refusal(folder, reader, READERS.replace("3,3,4", "3,6,4")) == (
         f"{reader}: row 1: 6 lies outside 1 to 5 (1 such answers); declare other ends or leave "
@@ -115,9 +115,9 @@ def test_wrong_files_are_refused(made: Made) -> None:
 
 def means(corpus: Corpus, side: str) -> np.ndarray:
     """The mean of all ratings of each item, readers' and writers' together."""
-    asked = [corpus[f"{who} {side}"] for who in ("reader", "writer")]
-    total = sum(np.bincount(a.item, a.answer, minlength=corpus.n_items) for a in asked)
-    return np.asarray(total / sum(a.per_item() for a in asked))
+    answers = [corpus[f"{who} {side}"] for who in ("reader", "writer")]
+    total = sum(np.bincount(a.item, a.answer, minlength=corpus.n_items) for a in answers)
+    return np.asarray(total / sum(a.per_item() for a in answers))
 
 
 @pytest.mark.data
@@ -144,8 +144,8 @@ def test_the_authors_means_leave_the_same_responses_out(data_folder: Path) -> No
 def test_what_remains_of_the_real_ratings(data_folder: Path) -> None:
     corpus = emobank.load(data_folder / "emobank")
     for perspective, rows, items in (("reader", 47_925, 10_548), ("writer", 48_309, 10_467)):
-        asked = corpus[f"{perspective} A"]
-        assert (asked.n_rows, (asked.per_item() > 0).sum()) == (rows, items)
+        answers = corpus[f"{perspective} A"]
+        assert (answers.n_rows, (answers.per_item() > 0).sum()) == (rows, items)
 
 
 @pytest.mark.data

@@ -16,7 +16,7 @@ from dissensus.errors import DataError
 from dissensus.scales import Nominal
 from tests.datasets.folders import CODERS, FIXATIONS, SAMPLES, write
 
-Made = Callable[[str], Path]
+SampleFolder = Callable[[str], Path]
 NAME = "samples_with_12_labels.csv.gz"
 
 
@@ -29,8 +29,8 @@ def refusal(folder: Path, content: str, name: str = NAME) -> str:
     return str(caught.value).replace(f"{folder}/", "")
 
 
-def test_samples_are_items_with_a_focus_in_their_trial(made: Made) -> None:
-    corpus = eye_fixations_12coders.load(made("eye_fixations_12coders"))
+def test_samples_are_items_with_a_focus_in_their_trial(sample_folder: SampleFolder) -> None:
+    corpus = eye_fixations_12coders.load(sample_folder("eye_fixations_12coders"))
     assert list(corpus.items) == [
         "adult_2-0",
         "adult_2-1",
@@ -47,8 +47,8 @@ def test_samples_are_items_with_a_focus_in_their_trial(made: Made) -> None:
     assert corpus.group == "trial" and corpus.units().tolist() == [0, 0, 1, 1, 1]
 
 
-def test_a_trial_is_a_sequence_of_vectors_without_gaps(made: Made) -> None:
-    corpus = eye_fixations_12coders.load(made("eye_fixations_12coders"))
+def test_a_trial_is_a_sequence_of_vectors_without_gaps(sample_folder: SampleFolder) -> None:
+    corpus = eye_fixations_12coders.load(sample_folder("eye_fixations_12coders"))
     gaze = corpus.contents["gaze"]
     assert gaze.kind == "features" and len(gaze) == 2
     assert np.allclose(gaze[0], [[966.1, 543.6, 595, 1, 1], [967.3, 546.8, 0, 1, 0]])
@@ -58,14 +58,14 @@ def test_a_trial_is_a_sequence_of_vectors_without_gaps(made: Made) -> None:
     assert store.places[:, 0].tolist() == [[0, 1], [1, 2], [0, 1], [1, 2], [2, 3]]
 
 
-def test_a_coder_who_marked_nothing_is_missing_and_not_zero(made: Made) -> None:
-    corpus = eye_fixations_12coders.load(made("eye_fixations_12coders"))
-    asked = corpus["fixation"]
-    assert list(corpus.annotators) == list(CODERS) and asked.scale == Nominal(("0", "1"))
-    assert asked.per_item().tolist() == [12, 12, 11, 11, 11]
-    assert asked.per_annotator().tolist() == [5] * 11 + [2]
-    assert asked.counts().tolist() == [[2, 10], [1, 11], [0, 11], [1, 10], [11, 0]]
-    assert asked.select_items(np.array([0]), corpus.items.take(np.array([0]))).answers() == (
+def test_a_coder_who_marked_nothing_is_missing_and_not_zero(sample_folder: SampleFolder) -> None:
+    corpus = eye_fixations_12coders.load(sample_folder("eye_fixations_12coders"))
+    answers = corpus["fixation"]
+    assert list(corpus.annotators) == list(CODERS) and answers.scale == Nominal(("0", "1"))
+    assert answers.per_item().tolist() == [12, 12, 11, 11, 11]
+    assert answers.per_annotator().tolist() == [5] * 11 + [2]
+    assert answers.counts().tolist() == [[2, 10], [1, 11], [0, 11], [1, 10], [11, 0]]
+    assert answers.select_items(np.array([0]), corpus.items.take(np.array([0]))).answers() == (
         "1 1 1 1 1 0 1 0 1 1 1 1".split()
     )
     assert corpus.notes == (
@@ -76,8 +76,10 @@ def test_a_coder_who_marked_nothing_is_missing_and_not_zero(made: Made) -> None:
     )
 
 
-def test_the_events_are_left_out_and_counted_by_trial_and_coder(made: Made) -> None:
-    folder = made("eye_fixations_12coders")
+def test_the_events_are_left_out_and_counted_by_trial_and_coder(
+    sample_folder: SampleFolder,
+) -> None:
+    folder = sample_folder("eye_fixations_12coders")
     again = "infant_1,DN,5.0,6.667,2\n"  # another event of a pair that has one
     write(folder, "fixation_events.csv", FIXATIONS + again)
     assert eye_fixations_12coders.load(folder).left_out == (
@@ -89,8 +91,8 @@ def test_the_events_are_left_out_and_counted_by_trial_and_coder(made: Made) -> N
     )
 
 
-def test_wrong_samples_are_refused(made: Made) -> None:
-    folder = made("eye_fixations_12coders")
+def test_wrong_samples_are_refused(sample_folder: SampleFolder) -> None:
+    folder = sample_folder("eye_fixations_12coders")
     assert refusal(folder, SAMPLES.replace("fix_DN", "fix_dn").replace("subject", "who")) == (
         f"{NAME}: no column ['subject', 'fix_DN']; the file has ['trial', 'time', 'x', 'y', 'v', "
         "'fix_dn', 'fix_IH', 'fix_JB', 'fix_JF', 'fix_JV', 'fix_KH', 'fix_MN', 'fix_MS', 'fix_PZ', "
@@ -111,8 +113,8 @@ def test_wrong_samples_are_refused(made: Made) -> None:
     )
 
 
-def test_events_that_contradict_the_samples_are_refused(made: Made) -> None:
-    folder = made("eye_fixations_12coders")
+def test_events_that_contradict_the_samples_are_refused(sample_folder: SampleFolder) -> None:
+    folder = sample_folder("eye_fixations_12coders")
     events = "fixation_events.csv"
     assert refusal(folder, FIXATIONS.replace("adult_2,TC,0.0,3.333,3\n", ""), events) == (
         f"{NAME}: row 1: fix_TC is 1, but {events} has no fixation of TC in this trial"
@@ -126,8 +128,8 @@ def test_events_that_contradict_the_samples_are_refused(made: Made) -> None:
     )
 
 
-def test_a_truncated_gzip_file_is_refused(made: Made) -> None:
-    folder = made("eye_fixations_12coders")
+def test_a_truncated_gzip_file_is_refused(sample_folder: SampleFolder) -> None:
+    folder = sample_folder("eye_fixations_12coders")
     (folder / NAME).write_bytes(gzip.compress(SAMPLES.encode())[:-60])
     with pytest.raises(DataError) as caught:
         eye_fixations_12coders.load(folder)
@@ -144,14 +146,14 @@ def kappa(answers: np.ndarray) -> float:
 @pytest.mark.data
 def test_the_real_coders(data_folder: Path) -> None:
     corpus = eye_fixations_12coders.load(data_folder / "eye_fixations_12coders")
-    asked = corpus["fixation"]
-    counts = asked.counts()
+    answers = corpus["fixation"]
+    counts = answers.counts()
     assert (counts > 0).all(axis=1).mean() == pytest.approx(0.194, abs=5e-4)
     table = np.full((corpus.n_items, 12), np.nan)
-    table[asked.item, asked.annotator_codes("")] = asked.answer
+    table[answers.item, answers.annotator_codes("")] = answers.answer
     pairs = [kappa(table[:, [a, b]]) for a in range(12) for b in range(a)]
-    found = (np.mean(pairs), min(pairs), max(pairs))
-    assert found == pytest.approx((0.854, 0.736, 0.919), abs=5e-4)  # the card's, four missing
+    values = (np.mean(pairs), min(pairs), max(pairs))
+    assert values == pytest.approx((0.854, 0.736, 0.919), abs=5e-4)  # the card's, four missing
     assert "(4815 cells)" in corpus.notes[0] and corpus.notes[0].startswith("4 pairs")
     gaze = corpus.contents["gaze"]
     assert len(gaze) == 70

@@ -14,7 +14,7 @@ from dissensus.scales import Interval
 from tests.datasets.crowd_folders import FACE_RATINGS, FACES
 from tests.datasets.writing import write
 
-Made = Callable[[str], Path]
+SampleFolder = Callable[[str], Path]
 
 
 def refusal(folder: Path, name: str, text: str) -> str:
@@ -24,8 +24,8 @@ def refusal(folder: Path, name: str, text: str) -> str:
     return str(caught.value)
 
 
-def test_a_trait_is_a_question(made: Made) -> None:
-    corpus = faces_3dsk.load(made("faces_3dsk"))
+def test_a_trait_is_a_question(sample_folder: SampleFolder) -> None:
+    corpus = faces_3dsk.load(sample_folder("faces_3dsk"))
     assert list(corpus.questions) == ["att", "dom", "health", "sexdim", "trust"]
     assert list(corpus.items) == ["zoe", "abel", "ada"]
     assert corpus["att"].scale == Interval(1, 7)
@@ -34,8 +34,8 @@ def test_a_trait_is_a_question(made: Made) -> None:
     assert corpus.joint("att", "dom").item.tolist() == []  # nobody rated two traits
 
 
-def test_people_and_faces_have_facts(made: Made) -> None:
-    corpus = faces_3dsk.load(made("faces_3dsk"))
+def test_people_and_faces_have_facts(sample_folder: SampleFolder) -> None:
+    corpus = faces_3dsk.load(sample_folder("faces_3dsk"))
     assert list(corpus.annotators) == ["R0001", "R0002", "R0003", "R0004", "R0005"]
     people = {key: values.to_pylist() for key, values in corpus.annotator_attributes.items()}
     assert people == {
@@ -46,16 +46,16 @@ def test_people_and_faces_have_facts(made: Made) -> None:
     assert corpus.item_attributes["age"].to_pylist() == [20, 33, 30]
 
 
-def test_contents_are_the_bytes_of_pictures(made: Made) -> None:
-    corpus = faces_3dsk.load(made("faces_3dsk"))
+def test_contents_are_the_bytes_of_pictures(sample_folder: SampleFolder) -> None:
+    corpus = faces_3dsk.load(sample_folder("faces_3dsk"))
     image = corpus.contents["image"]
     assert image.kind == "image"
-    found = [image.bytes_of(code) for code in corpus.content["image"]]
-    assert found == [b"\xff\xd8zoe", b"\xff\xd8abel", b"\xff\xd8ada"]
+    results = [image.bytes_of(code) for code in corpus.content["image"]]
+    assert results == [b"\xff\xd8zoe", b"\xff\xd8abel", b"\xff\xd8ada"]
 
 
-def test_a_missing_picture_is_named(made: Made) -> None:
-    folder = made("faces_3dsk")
+def test_a_missing_picture_is_named(sample_folder: SampleFolder) -> None:
+    folder = sample_folder("faces_3dsk")
     (folder / "images" / "abel.jpg").unlink()
     with pytest.raises(DataError) as caught:
         faces_3dsk.load(folder)
@@ -63,8 +63,8 @@ def test_a_missing_picture_is_named(made: Made) -> None:
     assert str(caught.value) == f"{picture}: missing; the corpus cannot be read without it"
 
 
-def test_wrong_files_are_refused(made: Made) -> None:
-    folder = made("faces_3dsk")
+def test_wrong_files_are_refused(sample_folder: SampleFolder) -> None:
+    folder = sample_folder("faces_3dsk")
     ratings = folder / "ratings.csv.gz"
     assert refusal(folder, ratings.name, FACE_RATINGS.replace("dom,4", "dom,8")) == (
         f"{ratings}: row 3: 8 lies outside 1 to 7 (1 such answers); "
@@ -92,8 +92,8 @@ def test_wrong_files_are_refused(made: Made) -> None:
     )
 
 
-def test_a_truncated_file_is_refused(made: Made) -> None:
-    folder = made("faces_3dsk")
+def test_a_truncated_file_is_refused(sample_folder: SampleFolder) -> None:
+    folder = sample_folder("faces_3dsk")
     ratings = folder / "ratings.csv.gz"
     ratings.write_bytes(ratings.read_bytes()[:-10])
     with pytest.raises(DataError) as caught:
@@ -109,8 +109,8 @@ def test_the_real_faces(data_folder: Path) -> None:
     assert all(image.bytes_of(code)[:2] == b"\xff\xd8" for code in range(100))
     published = {"att": 0.433, "dom": 0.342, "health": 0.375, "sexdim": 0.502, "trust": 0.326}
     for question, expected in published.items():
-        asked = corpus[question]
-        sums = np.bincount(asked.item, asked.answer)
-        others = (sums[asked.item] - asked.answer) / 199
-        assert np.corrcoef(asked.answer, others)[0, 1] == pytest.approx(expected, abs=5e-4)
-        assert set(asked.per_annotator()) == {0, 50}
+        answers = corpus[question]
+        sums = np.bincount(answers.item, answers.answer)
+        others = (sums[answers.item] - answers.answer) / 199
+        assert np.corrcoef(answers.answer, others)[0, 1] == pytest.approx(expected, abs=5e-4)
+        assert set(answers.per_annotator()) == {0, 50}

@@ -16,7 +16,7 @@ from dissensus.scales import Interval
 from tests.datasets.folders import write
 from tests.datasets.speech_folders import DIALOG
 
-Made = Callable[[str], Path]
+SampleFolder = Callable[[str], Path]
 
 
 def refusal(folder: Path, text: str) -> str:
@@ -28,8 +28,8 @@ def refusal(folder: Path, text: str) -> str:
     return str(caught.value).replace(f"{folder}/Session1/dialog/EmoEvaluation/", "")
 
 
-def test_ratings_by_annotator(made: Made) -> None:
-    corpus = iemocap.load(made("iemocap")).select(items=np.arange(2))
+def test_ratings_by_annotator(sample_folder: SampleFolder) -> None:
+    corpus = iemocap.load(sample_folder("iemocap")).select(items=np.arange(2))
     assert list(corpus.items) == ["Ses01F_impro01_F000", "Ses01F_impro01_M001"]
     assert list(corpus.annotators) == ["E3", "E4"]
     assert corpus["valence"].scale == Interval(1, 5)
@@ -39,8 +39,8 @@ def test_ratings_by_annotator(made: Made) -> None:
     assert corpus["dominance"].answer.tolist() == [2, 3, 2]
 
 
-def test_what_is_not_read_is_counted(made: Made) -> None:
-    corpus = iemocap.load(made("iemocap"))
+def test_what_is_not_read_is_counted(sample_folder: SampleFolder) -> None:
+    corpus = iemocap.load(sample_folder("iemocap"))
     assert set(corpus.left_out) == {
         LeftOut("valence", "the actor's own rating", 5),
         LeftOut("activation", "the actor's own rating", 5),
@@ -49,8 +49,8 @@ def test_what_is_not_read_is_counted(made: Made) -> None:
     }
 
 
-def test_facts_and_contents(made: Made) -> None:
-    folder = made("iemocap")
+def test_facts_and_contents(sample_folder: SampleFolder) -> None:
+    folder = sample_folder("iemocap")
     corpus = iemocap.load(folder)
     facts = {key: values.to_pylist()[:2] for key, values in corpus.item_attributes.items()}
     assert facts["speaker"] == ["01F", "01M"]
@@ -63,16 +63,16 @@ def test_facts_and_contents(made: Made) -> None:
     assert corpus.notes == ()
 
 
-def test_the_clips_of_the_paper(made: Made) -> None:
-    corpus = iemocap.load(made("iemocap"))
+def test_the_clips_of_the_paper(sample_folder: SampleFolder) -> None:
+    corpus = iemocap.load(sample_folder("iemocap"))
     assert corpus.item_attributes["means_agree"].to_pylist()[:2] == [True, True]
     usable = usable_clips(corpus)
     assert [name[-4:] for name in usable.items] == ["F000"] * 5
     assert LeftOut("activation", "fewer than two annotators", 10) in usable.left_out
 
 
-def test_damaged_ratings_are_refused(made: Made) -> None:
-    folder = made("iemocap")
+def test_damaged_ratings_are_refused(sample_folder: SampleFolder) -> None:
+    folder = sample_folder("iemocap")
     name = "Ses01F_impro01.txt"
     assert refusal(folder, DIALOG.replace("[2.5000, 2.5000, 2.5000]", "[2.5000, 2.5000]")) == (
         f"{name}, line 3: expected '[START - END] Ses01F_impro01_F000 EMOTION [V, A, D]', found "
@@ -90,8 +90,8 @@ def test_damaged_ratings_are_refused(made: Made) -> None:
     )
 
 
-def test_a_folder_inside_a_session_is_named(made: Made) -> None:
-    folder = made("iemocap")
+def test_a_folder_inside_a_session_is_named(sample_folder: SampleFolder) -> None:
+    folder = sample_folder("iemocap")
     sounds = folder / "Session5" / "sentences" / "wav"
     sounds.rename(folder / "elsewhere")
     with pytest.raises(DataError) as caught:

@@ -13,7 +13,7 @@ from dissensus.errors import DataError
 from tests.datasets.crowd_folders import SCENES, vectors
 from tests.datasets.writing import write
 
-Made = Callable[[str], Path]
+SampleFolder = Callable[[str], Path]
 
 
 def refusal(folder: Path) -> str:
@@ -23,8 +23,8 @@ def refusal(folder: Path) -> str:
     return str(caught.value)
 
 
-def test_answers_are_about_the_training_part(made: Made) -> None:
-    corpus = labelme_crowds.load(made("labelme_crowds"))
+def test_answers_are_about_the_training_part(sample_folder: SampleFolder) -> None:
+    corpus = labelme_crowds.load(sample_folder("labelme_crowds"))
     assert list(corpus.items) == [
         "train-0",
         "train-1",
@@ -33,21 +33,21 @@ def test_answers_are_about_the_training_part(made: Made) -> None:
         "test-0",
         "test-1",
     ]
-    asked = corpus["scene"]
-    assert asked.item.tolist() == [0, 0, 2]
-    assert asked.answers() == ["highway", "opencountry", "street"]
+    answers = corpus["scene"]
+    assert answers.item.tolist() == [0, 0, 2]
+    assert answers.answers() == ["highway", "opencountry", "street"]
     assert list(corpus.annotators) == ["9", "10"]
     assert corpus.parts() == ["train", "validation", "test"]
 
 
-def test_gold_is_about_all_parts(made: Made) -> None:
-    gold = labelme_crowds.load(made("labelme_crowds")).gold["scene"]
+def test_gold_is_about_all_parts(sample_folder: SampleFolder) -> None:
+    gold = labelme_crowds.load(sample_folder("labelme_crowds")).gold["scene"]
     assert gold.answer.tolist() == [0, 1, 6, 7, 2, 5]
     assert gold.answers()[:2] == ["highway", "insidecity"]
 
 
-def test_a_vector_in_two_parts_is_one_content(made: Made) -> None:
-    corpus = labelme_crowds.load(made("labelme_crowds"))
+def test_a_vector_in_two_parts_is_one_content(sample_folder: SampleFolder) -> None:
+    corpus = labelme_crowds.load(sample_folder("labelme_crowds"))
     assert corpus.contents["image"].kind == "features" and len(corpus.contents["image"]) == 5
     assert corpus.content["image"].tolist() == [0, 1, 2, 3, 4, 2]
     units = corpus.units().tolist()
@@ -58,8 +58,8 @@ def test_a_vector_in_two_parts_is_one_content(made: Made) -> None:
     )
 
 
-def test_damaged_features_are_refused(made: Made) -> None:
-    folder = made("labelme_crowds")
+def test_damaged_features_are_refused(sample_folder: SampleFolder) -> None:
+    folder = sample_folder("labelme_crowds")
     path = folder / "vgg16_avg_features.npz"
     whole = path.read_bytes()
     path.write_bytes(whole[: len(whole) // 2])
@@ -75,8 +75,8 @@ def test_damaged_features_are_refused(made: Made) -> None:
     assert refusal(folder) == f"{path}: damaged (y_test is not a file in the archive)"
 
 
-def test_features_of_another_shape_are_refused(made: Made) -> None:
-    folder = made("labelme_crowds")
+def test_features_of_another_shape_are_refused(sample_folder: SampleFolder) -> None:
+    folder = sample_folder("labelme_crowds")
     path = folder / "vgg16_avg_features.npz"
     np.savez(path, **(vectors() | {"y_train": np.array([0, 1])}))
     assert refusal(folder) == (
@@ -89,8 +89,8 @@ def test_features_of_another_shape_are_refused(made: Made) -> None:
     assert refusal(folder) == f"{path}: nominal answers are codes 0 to 7, found 0 to 8"
 
 
-def test_wrong_answers_are_refused(made: Made) -> None:
-    folder = made("labelme_crowds")
+def test_wrong_answers_are_refused(sample_folder: SampleFolder) -> None:
+    folder = sample_folder("labelme_crowds")
     answers = folder / "annotations.csv"
     write(folder, answers.name, SCENES.replace("2,10,3", "3,10,3"))
     assert refusal(folder) == (
@@ -108,9 +108,9 @@ def test_wrong_answers_are_refused(made: Made) -> None:
 @pytest.mark.data
 def test_the_real_crowd(data_folder: Path) -> None:
     corpus = labelme_crowds.load(data_folder / "labelme_crowds")
-    asked, gold = corpus["scene"], corpus.gold["scene"].answer
-    assert (asked.answer == gold[asked.item]).mean() == pytest.approx(0.740, abs=5e-4)
-    clear = asked.majority(ties="drop")
+    answers, gold = corpus["scene"], corpus.gold["scene"].answer
+    assert (answers.answer == gold[answers.item]).mean() == pytest.approx(0.740, abs=5e-4)
+    clear = answers.majority(ties="drop")
     assert (clear.answer == gold[clear.item]).mean() == pytest.approx(0.820, abs=5e-4)
     assert clear.n_rows == 1000 - 129
     unit = dict(zip(corpus.items, corpus.units().tolist(), strict=True))

@@ -15,11 +15,11 @@ from dissensus.datasets import lewidi2023
 from dissensus.errors import DataError
 from tests.datasets.folders import conversation_item, lewidi_item, write
 
-Made = Callable[[str], Path]
+SampleFolder = Callable[[str], Path]
 
 
-def test_both_parts_are_one_corpus(made: Made) -> None:
-    corpus = lewidi2023.load(made("lewidi2023"), "HS-Brexit")
+def test_both_parts_are_one_corpus(sample_folder: SampleFolder) -> None:
+    corpus = lewidi2023.load(sample_folder("lewidi2023"), "HS-Brexit")
     assert corpus.name == "HS-Brexit"
     assert list(corpus.items) == ["train-1", "dev-1"]  # keys restart in every file
     assert corpus.parts() == ["train", "dev"]
@@ -28,8 +28,8 @@ def test_both_parts_are_one_corpus(made: Made) -> None:
     assert len(corpus.contents["text"]) == 1  # the same text in both parts
 
 
-def test_facts_about_annotators_and_items(made: Made) -> None:
-    folder = made("lewidi2023")
+def test_facts_about_annotators_and_items(sample_folder: SampleFolder) -> None:
+    folder = sample_folder("lewidi2023")
     brexit = lewidi2023.load(folder, "HS-Brexit")
     assert list(brexit.annotators) == ["Ann1", "Ann10"]
     assert brexit.annotator_attributes["group"].to_pylist() == ["target group", "control group"]
@@ -42,8 +42,8 @@ def test_facts_about_annotators_and_items(made: Made) -> None:
     assert agreement.item_attributes["domain"].to_pylist() == ["tea", "tea"]
 
 
-def test_items_that_share_a_conversation_stay_together(made: Made) -> None:
-    corpus = lewidi2023.load(made("lewidi2023"), "ConvAbuse")
+def test_items_that_share_a_conversation_stay_together(sample_folder: SampleFolder) -> None:
+    corpus = lewidi2023.load(sample_folder("lewidi2023"), "ConvAbuse")
     ids = corpus.item_attributes["conversation_ids"].to_pylist()
     assert ids == ["7.0", "2.4E+15,8.0", "8.0", "9.0"]
     assert corpus.group == "conversation"
@@ -56,8 +56,8 @@ def test_items_that_share_a_conversation_stay_together(made: Made) -> None:
     assert corpus.units().tolist() == [0, 1, 1, 2]
 
 
-def test_a_key_that_two_files_share_within_a_split_is_refused(made: Made) -> None:
-    folder = made("lewidi2023")
+def test_a_key_that_two_files_share_within_a_split_is_refused(sample_folder: SampleFolder) -> None:
+    folder = sample_folder("lewidi2023")
     write(folder, "HS-Brexit_dev.json", json.dumps({"1": lewidi_item(split="train")}))
     with pytest.raises(DataError) as caught:
         lewidi2023.load(folder, "HS-Brexit")
@@ -67,8 +67,8 @@ def test_a_key_that_two_files_share_within_a_split_is_refused(made: Made) -> Non
     )
 
 
-def test_a_damaged_id_joins_all_that_bear_it(made: Made) -> None:
-    folder = made("lewidi2023")
+def test_a_damaged_id_joins_all_that_bear_it(sample_folder: SampleFolder) -> None:
+    folder = sample_folder("lewidi2023")
     items = {str(key): conversation_item("2.45945E+15") for key in range(3)}
     write(folder, "ConvAbuse_train.json", json.dumps(items))
     corpus = lewidi2023.load(folder, "ConvAbuse")
@@ -81,12 +81,12 @@ def test_a_damaged_id_joins_all_that_bear_it(made: Made) -> None:
 
 def raw(data_folder: Path, name: str) -> dict[str, dict[str, Any]]:
     """The items of both files under our names."""
-    found: dict[str, dict[str, Any]] = {}
+    results: dict[str, dict[str, Any]] = {}
     for part in ("train", "dev"):
         path = data_folder / "lewidi2023" / f"{name}_{part}.json"
         items = json.loads(path.read_text(encoding="utf-8"))
-        found |= {f"{part}-{key}": item for key, item in items.items()}
-    return found
+        results |= {f"{part}-{key}": item for key, item in items.items()}
+    return results
 
 
 @pytest.mark.data

@@ -13,11 +13,11 @@ from dissensus.scales import Nominal, Ordinal
 from tests.datasets.media_folders import AMER, STREET
 from tests.datasets.writing import write
 
-Made = Callable[[str], Path]
+SampleFolder = Callable[[str], Path]
 
 
-def test_street_has_a_question_for_each_perspective(made: Made) -> None:
-    folder = made("street")
+def test_street_has_a_question_for_each_perspective(sample_folder: SampleFolder) -> None:
+    folder = sample_folder("street")
     corpus = street.load(folder)
     assert list(corpus.questions) == list(street.PERSPECTIVES)
     assert list(corpus.items) == ["b.jpg", "a.jpg"] and list(corpus.annotators) == ["A2", "A10"]
@@ -30,8 +30,8 @@ def test_street_has_a_question_for_each_perspective(made: Made) -> None:
     assert corpus.contents["image"].bytes_of(0) == b"picture b"
 
 
-def test_amer_has_eight_emotions_and_missing_labels(made: Made) -> None:
-    corpus = amer.load(made("amer"))
+def test_amer_has_eight_emotions_and_missing_labels(sample_folder: SampleFolder) -> None:
+    corpus = amer.load(sample_folder("amer"))
     answers = corpus["emotion"]
     assert isinstance(answers.scale, Nominal) and answers.scale.values == amer.EMOTIONS
     assert answers.answers() == ["happy", "worried", "unknown"]
@@ -57,8 +57,10 @@ def test_amer_has_eight_emotions_and_missing_labels(made: Made) -> None:
         ("amer", AMER.replace("label", "emotion"), "amer_labels.csv: no column ['label']"),
     ],
 )
-def test_what_is_wrong_is_named(name: str, text: str, message: str, made: Made) -> None:
-    folder = made(name)
+def test_what_is_wrong_is_named(
+    name: str, text: str, message: str, sample_folder: SampleFolder
+) -> None:
+    folder = sample_folder(name)
     write(folder, f"{name}_labels.csv", text)
     with pytest.raises(DataError) as caught:
         {"street": street, "amer": amer}[name].load(folder)

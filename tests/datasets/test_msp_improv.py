@@ -15,7 +15,7 @@ from dissensus.scales import Interval
 from tests.datasets.folders import write
 from tests.datasets.speech_folders import IMPROV
 
-Made = Callable[[str], Path]
+SampleFolder = Callable[[str], Path]
 UNREAD = "only valence, activation and dominance are read"
 
 
@@ -28,8 +28,8 @@ def refusal(folder: Path, text: str) -> str:
     return str(caught.value).replace(f"{folder}/", "")
 
 
-def test_activation_is_flipped_and_repeats_are_averaged(made: Made) -> None:
-    corpus = msp_improv.load(made("msp_improv"))
+def test_activation_is_flipped_and_repeats_are_averaged(sample_folder: SampleFolder) -> None:
+    corpus = msp_improv.load(sample_folder("msp_improv"))
     assert list(corpus.annotators) == ["W7", "W8", "W9", "W10"]
     valence, activation = corpus["valence"], corpus["activation"]
     assert valence.scale == activation.scale == Interval(1, 5)
@@ -41,8 +41,8 @@ def test_activation_is_flipped_and_repeats_are_averaged(made: Made) -> None:
     assert len(corpus.joint("valence", "dominance").item) == 2
 
 
-def test_what_is_not_read_is_counted(made: Made) -> None:
-    corpus = msp_improv.load(made("msp_improv"))
+def test_what_is_not_read_is_counted(sample_folder: SampleFolder) -> None:
+    corpus = msp_improv.load(sample_folder("msp_improv"))
     assert corpus.left_out == (
         LeftOut("valence", AVERAGED, 1),
         LeftOut("activation", AVERAGED, 1),
@@ -51,8 +51,8 @@ def test_what_is_not_read_is_counted(made: Made) -> None:
     )
 
 
-def test_what_names_of_clips_say(made: Made) -> None:
-    corpus = msp_improv.load(made("msp_improv"))
+def test_what_names_of_clips_say(sample_folder: SampleFolder) -> None:
+    corpus = msp_improv.load(sample_folder("msp_improv"))
     facts = {key: values.to_pylist() for key, values in corpus.item_attributes.items()}
     assert facts["speaker"] == ["F01", "M01", "F04", "F04"]
     assert facts["session"] == ["1", "1", "4", "4"]
@@ -64,8 +64,8 @@ def test_what_names_of_clips_say(made: Made) -> None:
     assert corpus.part("validation", "paper").n_items == 1
 
 
-def test_speech_is_a_path_and_text_may_be_missing(made: Made) -> None:
-    folder = made("msp_improv")
+def test_speech_is_a_path_and_text_may_be_missing(sample_folder: SampleFolder) -> None:
+    folder = sample_folder("msp_improv")
     corpus = msp_improv.load(folder)
     speech = corpus.contents["speech"]
     first = folder / "session1" / "S01A" / "P" / "MSP-IMPROV-S01A-F01-P-FM01.wav"
@@ -79,8 +79,10 @@ def test_speech_is_a_path_and_text_may_be_missing(made: Made) -> None:
     )
 
 
-def test_a_copy_with_sound_in_a_folder_of_its_own_and_without_transcripts(made: Made) -> None:
-    folder = made("msp_improv")
+def test_a_copy_with_sound_in_a_folder_of_its_own_and_without_transcripts(
+    sample_folder: SampleFolder,
+) -> None:
+    folder = sample_folder("msp_improv")
     (folder / "Audio").mkdir()
     for session in ("session1", "session4"):
         (folder / session).rename(folder / "Audio" / session)
@@ -91,8 +93,8 @@ def test_a_copy_with_sound_in_a_folder_of_its_own_and_without_transcripts(made: 
     assert list(corpus.contents) == ["speech"] and len(corpus.contents["speech"]) == 4
 
 
-def test_the_clips_of_the_paper(made: Made) -> None:
-    corpus = msp_improv.load(made("msp_improv"))
+def test_the_clips_of_the_paper(sample_folder: SampleFolder) -> None:
+    corpus = msp_improv.load(sample_folder("msp_improv"))
     agree = corpus.item_attributes["means_agree"].to_pylist()
     assert agree == [None, True, False, True]  # averaged, right, wrong, right
     usable = usable_clips(corpus)
@@ -109,8 +111,8 @@ def test_the_clips_of_the_paper(made: Made) -> None:
         ]
 
 
-def test_damaged_ratings_are_refused(made: Made) -> None:
-    folder = made("msp_improv")
+def test_damaged_ratings_are_refused(sample_folder: SampleFolder) -> None:
+    folder = sample_folder("msp_improv")
     assert refusal(folder, IMPROV.replace("A:4.000000", "A:four")) == (
         "Evaluation.txt, line 7: expected 'NAME; EMOTION; ...; A:3.0; V:3.0; D:3.0;', found "
         "'W7; Neutral; Neutral; A:four; V:3.000000; D:NaN; N:NaN;'"
@@ -132,8 +134,8 @@ def test_damaged_ratings_are_refused(made: Made) -> None:
     assert refusal(folder, "") == "Evaluation.txt: no ratings"
 
 
-def test_a_folder_without_sound_is_refused(made: Made) -> None:
-    folder = made("msp_improv")
+def test_a_folder_without_sound_is_refused(sample_folder: SampleFolder) -> None:
+    folder = sample_folder("msp_improv")
     for path in list(folder.rglob("*.wav")):
         path.unlink()
     assert refusal(folder, IMPROV) == (

@@ -15,7 +15,7 @@ from dissensus.scales import Interval
 from tests.datasets.folders import write
 from tests.datasets.speech_folders import PODCAST, PODCAST_RATINGS
 
-Made = Callable[[str], Path]
+SampleFolder = Callable[[str], Path]
 
 
 def refusal(folder: Path, name: str, text: str) -> str:
@@ -27,8 +27,8 @@ def refusal(folder: Path, name: str, text: str) -> str:
     return str(caught.value).replace(f"{folder}/", "")
 
 
-def test_ratings_by_annotator(made: Made) -> None:
-    corpus = msp_podcast.load(made("msp_podcast"))
+def test_ratings_by_annotator(sample_folder: SampleFolder) -> None:
+    corpus = msp_podcast.load(sample_folder("msp_podcast"))
     assert corpus.items[0] == "MSP-PODCAST_0001_0002"
     assert list(corpus.annotators) == ["WORKER00000009", "WORKER00000010"]
     assert corpus["valence"].scale == Interval(1, 7)
@@ -41,8 +41,8 @@ def test_ratings_by_annotator(made: Made) -> None:
     assert corpus.left_out == (LeftOut("emotion", unread, 7),)
 
 
-def test_parts_speakers_and_contents(made: Made) -> None:
-    folder = made("msp_podcast")
+def test_parts_speakers_and_contents(sample_folder: SampleFolder) -> None:
+    folder = sample_folder("msp_podcast")
     corpus = msp_podcast.load(folder)
     assert corpus.splits["official"].to_pylist() == ["train", "dev", "test1", "test2"]
     assert corpus.item_attributes["speaker"].to_pylist() == ["7", None, "8", "8"]
@@ -54,8 +54,8 @@ def test_parts_speakers_and_contents(made: Made) -> None:
     assert corpus.notes == ()
 
 
-def test_clips_without_sound_or_text_are_noted(made: Made) -> None:
-    folder = made("msp_podcast")
+def test_clips_without_sound_or_text_are_noted(sample_folder: SampleFolder) -> None:
+    folder = sample_folder("msp_podcast")
     (folder / "Audios" / "MSP-PODCAST_0002_0002.wav").unlink()
     write(folder / "Transcripts", "MSP-PODCAST_0001_0002.txt", " \n")
     corpus = msp_podcast.load(folder)
@@ -66,8 +66,8 @@ def test_clips_without_sound_or_text_are_noted(made: Made) -> None:
     assert corpus.content["speech"].tolist() == [0, 1, 2, -1]
 
 
-def test_the_clips_of_the_paper(made: Made) -> None:
-    usable = usable_clips(msp_podcast.load(made("msp_podcast")))
+def test_the_clips_of_the_paper(sample_folder: SampleFolder) -> None:
+    usable = usable_clips(msp_podcast.load(sample_folder("msp_podcast")))
     assert list(usable.items) == ["MSP-PODCAST_0001_0002", "MSP-PODCAST_0002_0002"]
     assert [row[1:] for row in usable.left_out if row.question == "activation"] == [
         ("fewer than two annotators", 1),
@@ -75,8 +75,8 @@ def test_the_clips_of_the_paper(made: Made) -> None:
     ]
 
 
-def test_damaged_labels_are_refused(made: Made) -> None:
-    folder = made("msp_podcast")
+def test_damaged_labels_are_refused(sample_folder: SampleFolder) -> None:
+    folder = sample_folder("msp_podcast")
     name = "labels_detailed.csv"
     assert refusal(folder, name, PODCAST_RATINGS.replace("A:6.000000;", "")) == (
         f"Labels/{name}, row 3: expected 'NAME; EMOTION; ...; A:3.0; V:3.0; D:3.0;', found "

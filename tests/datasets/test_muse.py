@@ -15,7 +15,7 @@ from dissensus.scales import Interval
 from tests.datasets.folders import write
 from tests.datasets.speech_folders import SENTENCES
 
-Made = Callable[[str], Path]
+SampleFolder = Callable[[str], Path]
 
 
 def refusal(folder: Path, text: str) -> str:
@@ -27,8 +27,8 @@ def refusal(folder: Path, text: str) -> str:
     return str(caught.value).replace(f"{folder / muse.SURVEY / muse.RATINGS}", "FILE")
 
 
-def test_responses_of_unknown_annotators(made: Made) -> None:
-    corpus = muse.load(made("muse"))
+def test_responses_of_unknown_annotators(sample_folder: SampleFolder) -> None:
+    corpus = muse.load(sample_folder("muse"))
     valence = corpus["valence"]
     assert valence.annotator is None and valence.scale == Interval(1, 9)
     assert valence.item.tolist() == [0, 0, 1, 1, 1, 2, 2]
@@ -37,8 +37,8 @@ def test_responses_of_unknown_annotators(made: Made) -> None:
     assert joint.answers["activation"].tolist() == [2, 4, 2, 3, 4, 9, 9]
 
 
-def test_ratings_with_context_are_another_corpus(made: Made) -> None:
-    folder = made("muse")
+def test_ratings_with_context_are_another_corpus(sample_folder: SampleFolder) -> None:
+    folder = sample_folder("muse")
     corpus = muse.load(folder, "muse-context")
     assert corpus.name == "muse-context"
     assert corpus["valence"].item.tolist() == [0, 2]
@@ -52,8 +52,8 @@ def test_ratings_with_context_are_another_corpus(made: Made) -> None:
     )
 
 
-def test_facts_and_contents(made: Made) -> None:
-    corpus = muse.load(made("muse"))
+def test_facts_and_contents(sample_folder: SampleFolder) -> None:
+    corpus = muse.load(sample_folder("muse"))
     facts = {key: values.to_pylist() for key, values in corpus.item_attributes.items()}
     assert facts["speaker"] == ["01", "01", "08"]
     assert facts["condition"] == ["not stressed", "stressed", "stressed"]
@@ -65,22 +65,22 @@ def test_facts_and_contents(made: Made) -> None:
     assert corpus.notes == ("1 clip without a transcript: '01_DR-100_0098_1_sentence_1'",)
 
 
-def test_the_long_name_of_the_folder_with_ratings(made: Made) -> None:
-    folder = made("muse")
+def test_the_long_name_of_the_folder_with_ratings(sample_folder: SampleFolder) -> None:
+    folder = sample_folder("muse")
     (folder / muse.SURVEY).rename(folder / muse.LONG_NAME)
     assert muse.recognise(folder)
     assert muse.load(folder).n_items == 3
 
 
-def test_the_clips_of_the_paper(made: Made) -> None:
-    usable = usable_clips(muse.load(made("muse")))
+def test_the_clips_of_the_paper(sample_folder: SampleFolder) -> None:
+    usable = usable_clips(muse.load(sample_folder("muse")))
     assert list(usable.items) == ["01_DR-100_0097_1_sentence_1"]
     reasons = [row[1:] for row in usable.left_out if row.question == "valence"][2:]
     assert reasons == [("no text", 3), ("the stored mean is not that of the ratings", 2)]
 
 
-def test_damaged_ratings_are_refused(made: Made) -> None:
-    folder = made("muse")
+def test_damaged_ratings_are_refused(sample_folder: SampleFolder) -> None:
+    folder = sample_folder("muse")
     assert refusal(folder, SENTENCES.replace("2;4,6;7", "2;4,6")) == (
         "FILE: row 1: 'Valence_Annotation' and 'Activation_Annotation' must be two lists of as "
         "many numbers, such as 3;4;2, found '6' and '2;4'"

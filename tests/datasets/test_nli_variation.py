@@ -15,7 +15,7 @@ from dissensus.scales import Interval, Nominal
 from tests.datasets.crowd_folders import PREMISES, SLIDERS
 from tests.datasets.writing import write
 
-Made = Callable[[str], Path]
+SampleFolder = Callable[[str], Path]
 
 
 def refusal(folder: Path, name: str, text: str) -> str:
@@ -25,8 +25,8 @@ def refusal(folder: Path, name: str, text: str) -> str:
     return str(caught.value)
 
 
-def test_a_slider_that_does_not_apply_is_no_rating(made: Made) -> None:
-    corpus = nli_variation.load(made("nli_variation"))
+def test_a_slider_that_does_not_apply_is_no_rating(sample_folder: SampleFolder) -> None:
+    corpus = nli_variation.load(sample_folder("nli_variation"))
     rating, applies = corpus["rating"], corpus["not applicable"]
     assert rating.scale == Interval(0, 100) and applies.scale == Nominal(("no", "yes"))
     assert rating.answer.tolist() == [100, 0, 7, 0]
@@ -37,16 +37,16 @@ def test_a_slider_that_does_not_apply_is_no_rating(made: Made) -> None:
     assert joint.answers["not applicable"].tolist() == [0, 0, 0, 0]
 
 
-def test_both_answers_of_one_annotator_are_kept(made: Made) -> None:
-    rating = nli_variation.load(made("nli_variation"))["rating"]
+def test_both_answers_of_one_annotator_are_kept(sample_folder: SampleFolder) -> None:
+    rating = nli_variation.load(sample_folder("nli_variation"))["rating"]
     assert rating.repeats
     assert rating.annotator_codes("a test").tolist() == [1, 1, 1, 0]  # "9" comes before "10"
     assert rating.extra["batch"].to_pylist() == [1, 3, 2, 1]
     assert rating.extra["status"].to_pylist() == ["Approved", "Rejected", "Submitted", "Approved"]
 
 
-def test_what_is_left_out_is_counted(made: Made) -> None:
-    assert nli_variation.load(made("nli_variation")).left_out == (
+def test_what_is_left_out_is_counted(sample_folder: SampleFolder) -> None:
+    assert nli_variation.load(sample_folder("nli_variation")).left_out == (
         LeftOut("rating", "marked as not applicable: a second question", 1),
         LeftOut(
             "labels (preprocessed file)",
@@ -56,16 +56,16 @@ def test_what_is_left_out_is_counted(made: Made) -> None:
     )
 
 
-def test_items_with_one_premise_stay_together(made: Made) -> None:
-    corpus = nli_variation.load(made("nli_variation"))
+def test_items_with_one_premise_stay_together(sample_folder: SampleFolder) -> None:
+    corpus = nli_variation.load(sample_folder("nli_variation"))
     assert corpus.text_of(0) == "Tea, again. | She drinks."
     assert corpus.group == "premise"
     assert corpus.item_attributes["premise"].to_pylist() == ["snli:1", "joci:2", "snli:1"]
     assert corpus.units().tolist() == [0, 1, 0]
 
 
-def test_wrong_files_are_refused(made: Made) -> None:
-    folder = made("nli_variation")
+def test_wrong_files_are_refused(sample_folder: SampleFolder) -> None:
+    folder = sample_folder("nli_variation")
     answers, items = folder / "annotations_raw.csv.gz", folder / "items.csv"
     assert refusal(folder, answers.name, SLIDERS.replace("9,50", "9,101")) == (
         f"{answers}: row 3: 101 lies outside 0 to 100 (1 such answers); "
@@ -84,8 +84,8 @@ def test_wrong_files_are_refused(made: Made) -> None:
     )
 
 
-def test_a_truncated_file_is_refused(made: Made) -> None:
-    folder = made("nli_variation")
+def test_a_truncated_file_is_refused(sample_folder: SampleFolder) -> None:
+    folder = sample_folder("nli_variation")
     answers = folder / "annotations_raw.csv.gz"
     answers.write_bytes(answers.read_bytes()[:-10])
     with pytest.raises(DataError) as caught:
@@ -94,11 +94,11 @@ def test_a_truncated_file_is_refused(made: Made) -> None:
 
 
 @pytest.mark.parametrize("line", ['{"labels": [1', '{"label": []}', "[]", '{"labels": 3}'])
-def test_a_damaged_line_of_labels_is_named(line: str, made: Made) -> None:
-    folder = made("nli_variation")
+def test_a_damaged_line_of_labels_is_named(line: str, sample_folder: SampleFolder) -> None:
+    folder = sample_folder("nli_variation")
     labels = folder / "preprocessed-data.jsonl"
-    found = refusal(folder, labels.name, '{"labels": []}\n' + line + "\n")
-    assert found == f"{labels}, line 2: not a JSON object with a list 'labels'"
+    message = refusal(folder, labels.name, '{"labels": []}\n' + line + "\n")
+    assert message == f"{labels}, line 2: not a JSON object with a list 'labels'"
 
 
 @pytest.mark.data

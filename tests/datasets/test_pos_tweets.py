@@ -14,7 +14,7 @@ from dissensus.datasets import pos_tweets
 from dissensus.errors import DataError
 from tests.datasets.folders import ANSWERS, EXPERTS, TOKENS, write
 
-Made = Callable[[str], Path]
+SampleFolder = Callable[[str], Path]
 
 
 def focused(corpus: Corpus) -> list[str]:
@@ -25,27 +25,27 @@ def focused(corpus: Corpus) -> list[str]:
     return [text[int(start) : int(stop)] for text, start, stop in spans]
 
 
-def test_tokens_are_items_with_a_focus_in_their_tweet(made: Made) -> None:
-    corpus = pos_tweets.load(made("pos_tweets"))
+def test_tokens_are_items_with_a_focus_in_their_tweet(sample_folder: SampleFolder) -> None:
+    corpus = pos_tweets.load(sample_folder("pos_tweets"))
     assert focused(corpus) == ["Grüße", "@USER", ",", "Grüße", "@USER", ",", "NA", "tea"]
     assert corpus.text_of(2) == "Grüße @USER [[,]]"
 
 
-def test_a_tweet_that_recurs_is_one_content(made: Made) -> None:
-    corpus = pos_tweets.load(made("pos_tweets"))
+def test_a_tweet_that_recurs_is_one_content(sample_folder: SampleFolder) -> None:
+    corpus = pos_tweets.load(sample_folder("pos_tweets"))
     assert corpus.contents["text"].values.to_pylist() == ["Grüße @USER ,", "NA tea"]
     assert corpus.content["text"].tolist() == [0, 0, 0, 0, 0, 0, 1, 1]
     assert corpus.units().tolist() == [0, 0, 0, 0, 0, 0, 1, 1]
 
 
-def test_answers_gold_and_attributes(made: Made) -> None:
-    corpus = pos_tweets.load(made("pos_tweets"))
-    asked = corpus["tag"]
+def test_answers_gold_and_attributes(sample_folder: SampleFolder) -> None:
+    corpus = pos_tweets.load(sample_folder("pos_tweets"))
+    answers = corpus["tag"]
     assert list(corpus.annotators) == ["9", "10"]
-    assert asked.item.tolist() == [0, 0, 2, 3, 5]
-    assert asked.annotator is not None and asked.annotator.tolist() == [1, 0, 0, 1, 1]
-    assert asked.answers() == ["NOUN", "VERB", ".", "NOUN", "X"]
-    assert asked.per_item().tolist() == [2, 0, 1, 1, 0, 1, 0, 0]
+    assert answers.item.tolist() == [0, 0, 2, 3, 5]
+    assert answers.annotator is not None and answers.annotator.tolist() == [1, 0, 0, 1, 1]
+    assert answers.answers() == ["NOUN", "VERB", ".", "NOUN", "X"]
+    assert answers.per_item().tolist() == [2, 0, 1, 1, 0, 1, 0, 0]
     assert corpus.gold["tag"].answers() == [*["NOUN", "NOUN", "."] * 2, "X", "NOUN"]
     assert corpus.parts() == ["train", "dev", "test"]
     attributes = {key: values.to_pylist() for key, values in corpus.item_attributes.items()}
@@ -55,8 +55,8 @@ def test_answers_gold_and_attributes(made: Made) -> None:
     assert attributes["pos_in_sent"] == [0, 1, 2, 0, 1, 2, 0, 1]
 
 
-def test_the_experts_are_left_out_with_the_reason(made: Made) -> None:
-    corpus = pos_tweets.load(made("pos_tweets"))
+def test_the_experts_are_left_out_with_the_reason(sample_folder: SampleFolder) -> None:
+    corpus = pos_tweets.load(sample_folder("pos_tweets"))
     assert corpus.left_out == (
         LeftOut(
             "tag, two experts (plank2014)",
@@ -70,14 +70,14 @@ def test_the_experts_are_left_out_with_the_reason(made: Made) -> None:
     )
 
 
-def test_the_experts_corpus_leaves_flags_and_empty_cells_out(made: Made) -> None:
-    corpus = pos_tweets.load(made("pos_tweets"), "plank2014")
+def test_the_experts_corpus_leaves_flags_and_empty_cells_out(sample_folder: SampleFolder) -> None:
+    corpus = pos_tweets.load(sample_folder("pos_tweets"), "plank2014")
     assert list(corpus.items) == ["0-0", "0-1", "1-0", "1-1"]
     assert focused(corpus) == ["NA", "tea", "what", '"']
-    asked = corpus["tag"]
-    assert list(asked.annotators) == ["ann1", "ann2"]
-    assert asked.per_item().tolist() == [2, 1, 2, 0]
-    assert asked.answers() == ["X", "NOUN", "PRON", "NOUN", "PRON"]
+    answers = corpus["tag"]
+    assert list(answers.annotators) == ["ann1", "ann2"]
+    assert answers.per_item().tolist() == [2, 1, 2, 0]
+    assert answers.answers() == ["X", "NOUN", "PRON", "NOUN", "PRON"]
     without = "tag, cells without an answer"
     assert corpus.left_out == (
         LeftOut(without, "FLAG: the expert gave no tag", 2),
@@ -86,8 +86,8 @@ def test_the_experts_corpus_leaves_flags_and_empty_cells_out(made: Made) -> None
     assert corpus.item_attributes["in_test"].to_pylist() == [True, True, False, False]
 
 
-def test_an_unknown_tag_is_refused(made: Made) -> None:
-    folder = made("pos_tweets")
+def test_an_unknown_tag_is_refused(sample_folder: SampleFolder) -> None:
+    folder = sample_folder("pos_tweets")
     write(folder, "annotations.csv.gz", ANSWERS.replace("VERB", "verb"))
     with pytest.raises(DataError) as caught:
         pos_tweets.load(folder)
@@ -97,22 +97,22 @@ def test_an_unknown_tag_is_refused(made: Made) -> None:
     )
 
 
-def test_an_answer_about_an_unknown_token_is_refused(made: Made) -> None:
-    folder = made("pos_tweets")
+def test_an_answer_about_an_unknown_token_is_refused(sample_folder: SampleFolder) -> None:
+    folder = sample_folder("pos_tweets")
     write(folder, "annotations.csv.gz", ANSWERS.replace("5,10,X", "77,10,X"))
     with pytest.raises(DataError, match=r"annotations.csv.gz: no item '77'; there are 8: '0', "):
         pos_tweets.load(folder)
 
 
-def test_an_annotator_who_answers_twice_is_refused(made: Made) -> None:
-    folder = made("pos_tweets")
+def test_an_annotator_who_answers_twice_is_refused(sample_folder: SampleFolder) -> None:
+    folder = sample_folder("pos_tweets")
     write(folder, "annotations.csv.gz", ANSWERS + "0,10,X\n")
     with pytest.raises(DataError, match=r"annotations.csv.gz: annotator '10' answered item '0' 2"):
         pos_tweets.load(folder)
 
 
-def test_tokens_out_of_order_are_refused(made: Made) -> None:
-    folder = made("pos_tweets")
+def test_tokens_out_of_order_are_refused(sample_folder: SampleFolder) -> None:
+    folder = sample_folder("pos_tweets")
     write(folder, "tokens.csv", TOKENS.replace("2,train,0,2", "2,train,0,3"))
     with pytest.raises(DataError) as caught:
         pos_tweets.load(folder)
@@ -122,8 +122,8 @@ def test_tokens_out_of_order_are_refused(made: Made) -> None:
     )
 
 
-def test_a_missing_column_is_named(made: Made) -> None:
-    folder = made("pos_tweets")
+def test_a_missing_column_is_named(sample_folder: SampleFolder) -> None:
+    folder = sample_folder("pos_tweets")
     name = "plank2014_500tweets_2annotators.csv"
     write(folder, name, EXPERTS.replace("ann2", "second"))
     with pytest.raises(DataError) as caught:
@@ -154,11 +154,11 @@ def test_the_real_crowd(data_folder: Path) -> None:
 def test_the_crowds_majority_is_gold_as_the_card_says(data_folder: Path) -> None:
     corpus = pos_tweets.load(data_folder / "pos_tweets")
     counts = corpus["tag"].counts()
-    asked = counts.any(axis=1)
+    requested = counts.any(axis=1)
     best = counts == counts.max(axis=1, keepdims=True)
     shared = best[np.arange(corpus.n_items), corpus.gold["tag"].answer] / best.sum(axis=1)
-    assert shared[asked].mean() == pytest.approx(0.782, abs=5e-4)
-    assert (best[asked].sum(axis=1) > 1).sum() == 745
+    assert shared[requested].mean() == pytest.approx(0.782, abs=5e-4)
+    assert (best[requested].sum(axis=1) > 1).sum() == 745
     right = corpus["tag"].answer == corpus.gold["tag"].answer[corpus["tag"].item]
     assert right.mean() == pytest.approx(0.713, abs=5e-4)
 

@@ -14,7 +14,7 @@ from dissensus.scales import Interval, Nominal
 from tests.datasets.crowd_folders import EMOTIONS, ENTAILED, HEADLINES, PAIRS
 from tests.datasets.writing import write
 
-Made = Callable[[str], Path]
+SampleFolder = Callable[[str], Path]
 
 
 def refusal(folder: Path, corpus: str, name: str, text: str) -> str:
@@ -24,8 +24,8 @@ def refusal(folder: Path, corpus: str, name: str, text: str) -> str:
     return str(caught.value)
 
 
-def test_affect_is_seven_linked_answers(made: Made) -> None:
-    corpus = snow2008.load(made("snow2008"), "affect")
+def test_affect_is_seven_linked_answers(sample_folder: SampleFolder) -> None:
+    corpus = snow2008.load(sample_folder("snow2008"), "affect")
     assert list(corpus.questions) == list(EMOTIONS)
     assert corpus["joy"].scale == Interval(0, 100)
     assert corpus["valence"].scale == Interval(-100, 100)
@@ -40,14 +40,14 @@ def test_affect_is_seven_linked_answers(made: Made) -> None:
     assert corpus.gold["valence"].answer.tolist() == [0, 60]
 
 
-def test_only_headlines_that_were_asked_about_are_items(made: Made) -> None:
-    corpus = snow2008.load(made("snow2008"), "affect")
+def test_only_headlines_that_were_asked_about_are_items(sample_folder: SampleFolder) -> None:
+    corpus = snow2008.load(sample_folder("snow2008"), "affect")
     assert [corpus.text_of(item) for item in range(2)] == ['Tea "prices" rise', "A mug, again"]
     assert corpus.notes == ("1 headlines of text_affect.tsv without answers are left out",)
 
 
-def test_texts_that_entail_or_not(made: Made) -> None:
-    corpus = snow2008.load(made("snow2008"), "rte")
+def test_texts_that_entail_or_not(sample_folder: SampleFolder) -> None:
+    corpus = snow2008.load(sample_folder("snow2008"), "rte")
     assert corpus.name == "snow2008-rte"
     assert list(corpus.items) == ["5", "7", "10"]
     assert corpus.text_of(0) == '"Tea" is hot. | It is tea.'
@@ -59,8 +59,8 @@ def test_texts_that_entail_or_not(made: Made) -> None:
     assert corpus.units().tolist() == [0, 0, 1]  # two hypotheses about one text
 
 
-def test_items_without_text_are_grouped_by_where_they_stand(made: Made) -> None:
-    folder = made("snow2008")
+def test_items_without_text_are_grouped_by_where_they_stand(sample_folder: SampleFolder) -> None:
+    folder = sample_folder("snow2008")
     events = snow2008.load(folder, "temp")
     assert list(events.items) == ["7_0", "42_0", "42_1"]
     assert events.contents == {} and events.units().tolist() == [0, 1, 1]
@@ -71,16 +71,16 @@ def test_items_without_text_are_grouped_by_where_they_stand(made: Made) -> None:
     assert len(set(senses.units().tolist())) == 2
 
 
-def test_a_pair_of_words_and_gold_on_its_own_scale(made: Made) -> None:
-    corpus = snow2008.load(made("snow2008"), "wordsim")
+def test_a_pair_of_words_and_gold_on_its_own_scale(sample_folder: SampleFolder) -> None:
+    corpus = snow2008.load(sample_folder("snow2008"), "wordsim")
     assert corpus.text_of(0) == "tea | mug" and list(corpus.contents) == ["first", "second"]
     assert corpus["wordsim"].scale == Interval(0, 10)
     assert corpus.gold["wordsim"].scale == Interval(0, 4)
     assert corpus.gold["wordsim"].answer.tolist() == [3.62]
 
 
-def test_wrong_files_are_refused(made: Made) -> None:
-    folder = made("snow2008")
+def test_wrong_files_are_refused(sample_folder: SampleFolder) -> None:
+    folder = sample_folder("snow2008")
     rte, texts = folder / "rte.csv", folder / "text_rte1.tsv"
     assert refusal(folder, "rte", rte.name, ENTAILED.replace("W001,10,0,0", "W001,10,0,1")) == (
         f"{rte}: row 2: gold is '1', but '0' in row 1"
@@ -109,8 +109,8 @@ def test_wrong_files_are_refused(made: Made) -> None:
     )
 
 
-def test_an_answer_outside_its_scale_names_its_file(made: Made) -> None:
-    folder = made("snow2008")
+def test_an_answer_outside_its_scale_names_its_file(sample_folder: SampleFolder) -> None:
+    folder = sample_folder("snow2008")
     anger = folder / "anger.csv"
     text = anger.read_text(encoding="utf-8")
     assert refusal(folder, "affect", anger.name, text.replace("500,50", "500,-1")) == (
@@ -131,9 +131,9 @@ def test_the_real_choices(
     name: str, single: float, majority: float, ties: int, data_folder: Path
 ) -> None:
     corpus = snow2008.load(data_folder / "snow2008", name)
-    asked, gold = corpus[name], corpus.gold[name].answer
-    assert (asked.answer == gold[asked.item]).mean() == pytest.approx(single, abs=5e-4)
-    clear = asked.majority(ties="drop")
+    answers, gold = corpus[name], corpus.gold[name].answer
+    assert (answers.answer == gold[answers.item]).mean() == pytest.approx(single, abs=5e-4)
+    clear = answers.majority(ties="drop")
     assert corpus.n_items - clear.n_rows == ties
     assert (clear.answer == gold[clear.item]).mean() == pytest.approx(majority, abs=5e-4)
 
@@ -164,6 +164,6 @@ def test_the_real_ratings_follow_gold(data_folder: Path) -> None:
     for question, expected in published.items():
         corpus = words if question == "wordsim" else affect
         means = corpus[question].consensus().answer
-        found = np.corrcoef(means, corpus.gold[question].answer)[0, 1]
-        assert found == pytest.approx(expected, abs=5e-4)
+        result = np.corrcoef(means, corpus.gold[question].answer)[0, 1]
+        assert result == pytest.approx(expected, abs=5e-4)
     assert affect.joint(*EMOTIONS).item.shape == (1000,)

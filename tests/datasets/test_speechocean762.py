@@ -16,11 +16,11 @@ from dissensus.scales import Interval, Nominal
 from tests.datasets.folders import SENTENCE_SCORES, UTTERANCES, WORD_SCORES, write
 from tests.datasets.test_pos_tweets import focused
 
-Made = Callable[[str], Path]
+SampleFolder = Callable[[str], Path]
 
 
-def test_sentences_have_sound_and_text(made: Made) -> None:
-    corpus = speechocean762.load(made("speechocean762"))
+def test_sentences_have_sound_and_text(sample_folder: SampleFolder) -> None:
+    corpus = speechocean762.load(sample_folder("speechocean762"))
     assert list(corpus.items) == ["007", "010"]
     speech = corpus.contents["speech"]
     assert speech.kind == "audio"
@@ -36,8 +36,8 @@ def test_sentences_have_sound_and_text(made: Made) -> None:
     assert corpus.group == "speaker" and corpus.parts() == ["train"]
 
 
-def test_three_questions_are_linked_by_response(made: Made) -> None:
-    corpus = speechocean762.load(made("speechocean762"))
+def test_three_questions_are_linked_by_response(sample_folder: SampleFolder) -> None:
+    corpus = speechocean762.load(sample_folder("speechocean762"))
     assert list(corpus.questions) == ["accuracy", "fluency", "prosodic"]
     assert corpus["fluency"].scale == Interval(0, 10)
     joint = corpus.joint("accuracy", "prosodic")
@@ -46,10 +46,10 @@ def test_three_questions_are_linked_by_response(made: Made) -> None:
     assert joint.answers["prosodic"].tolist() == [9, 9, 2]
 
 
-def test_what_sentences_leaves_out_is_counted(made: Made) -> None:
+def test_what_sentences_leaves_out_is_counted(sample_folder: SampleFolder) -> None:
     again = "redefined in the later release: --corpus sentences-all"
     words = "words are other items: --corpus words"
-    corpus = speechocean762.load(made("speechocean762"))
+    corpus = speechocean762.load(sample_folder("speechocean762"))
     assert corpus.left_out == (
         LeftOut("completeness", again, 3),
         LeftOut("total", again, 3),
@@ -59,14 +59,14 @@ def test_what_sentences_leaves_out_is_counted(made: Made) -> None:
     )
 
 
-def test_all_sentence_scores_on_request(made: Made) -> None:
-    corpus = speechocean762.load(made("speechocean762"), "sentences-all")
+def test_all_sentence_scores_on_request(sample_folder: SampleFolder) -> None:
+    corpus = speechocean762.load(sample_folder("speechocean762"), "sentences-all")
     assert corpus["completeness"].answer.tolist() == [1, 0.5, 0]
     assert corpus["total"].answer.tolist() == [7.6, 9, 3.5]
 
 
-def test_words_have_a_focus_in_their_text(made: Made) -> None:
-    corpus = speechocean762.load(made("speechocean762"), "words")
+def test_words_have_a_focus_in_their_text(sample_folder: SampleFolder) -> None:
+    corpus = speechocean762.load(sample_folder("speechocean762"), "words")
     assert list(corpus.items) == ["007-0", "007-1", "010-0"]
     assert focused(corpus) == ["IT'S", "TEA", "MORE"]
     assert corpus.item_attributes["word"].to_pylist() == ["itˈs", "tea", "more"]
@@ -75,8 +75,8 @@ def test_words_have_a_focus_in_their_text(made: Made) -> None:
     assert corpus.units().tolist() == [0, 0, 1]
 
 
-def test_word_questions_keep_what_each_expert_heard(made: Made) -> None:
-    corpus = speechocean762.load(made("speechocean762"), "words")
+def test_word_questions_keep_what_each_expert_heard(sample_folder: SampleFolder) -> None:
+    corpus = speechocean762.load(sample_folder("speechocean762"), "words")
     assert list(corpus.questions) == ["word accuracy", "word stress", "word total"]
     assert corpus["word stress"].scale == Nominal(("5", "10"))
     assert corpus["word stress"].answers() == ["10", "5", "5", "10"]
@@ -87,8 +87,8 @@ def test_word_questions_keep_what_each_expert_heard(made: Made) -> None:
     assert corpus["word accuracy"].response is not None
 
 
-def test_a_score_outside_the_scale_is_refused(made: Made) -> None:
-    folder = made("speechocean762")
+def test_a_score_outside_the_scale_is_refused(sample_folder: SampleFolder) -> None:
+    folder = sample_folder("speechocean762")
     write(folder, "sentence_scores.csv.gz", SENTENCE_SCORES.replace("9.0,0.5,9.0", "9.0,0.5,11"))
     with pytest.raises(DataError) as caught:
         speechocean762.load(folder)
@@ -98,29 +98,29 @@ def test_a_score_outside_the_scale_is_refused(made: Made) -> None:
     )
 
 
-def test_an_empty_score_is_refused(made: Made) -> None:
-    folder = made("speechocean762")
+def test_an_empty_score_is_refused(sample_folder: SampleFolder) -> None:
+    folder = sample_folder("speechocean762")
     write(folder, "sentence_scores.csv.gz", SENTENCE_SCORES.replace("9.0,0.5,9.0", "9.0,0.5,"))
     with pytest.raises(DataError, match=r"sentence_scores.csv.gz, row 2: 'fluency' is empty$"):
         speechocean762.load(folder)
 
 
-def test_a_score_that_is_no_number_is_refused(made: Made) -> None:
-    folder = made("speechocean762")
+def test_a_score_that_is_no_number_is_refused(sample_folder: SampleFolder) -> None:
+    folder = sample_folder("speechocean762")
     write(folder, "sentence_scores.csv.gz", SENTENCE_SCORES.replace("9.0,0.5,9.0", "9.0,0.5,good"))
     with pytest.raises(DataError, match=r"sentence_scores.csv.gz: damaged \(.*'good'.*\)$"):
         speechocean762.load(folder)
 
 
-def test_an_utterance_without_sound_is_named(made: Made) -> None:
-    folder = made("speechocean762")
+def test_an_utterance_without_sound_is_named(sample_folder: SampleFolder) -> None:
+    folder = sample_folder("speechocean762")
     write(folder, "utterances.csv", UTTERANCES + "011,train,2,30,f,TEA,c.wav\n")
     with pytest.raises(DataError, match=r"audio_opus.parquet: no sound for item '011'$"):
         speechocean762.load(folder)
 
 
-def test_words_must_match_the_text(made: Made) -> None:
-    folder = made("speechocean762")
+def test_words_must_match_the_text(sample_folder: SampleFolder) -> None:
+    folder = sample_folder("speechocean762")
     write(folder, "word_scores.csv.gz", WORD_SCORES + "010,1,tea,1,1,5,1.8,T\n")
     with pytest.raises(DataError, match=r"gz, row 5: utterance '010' has no word 1$"):
         speechocean762.load(folder, "words")
@@ -142,16 +142,16 @@ def test_the_real_sentences(data_folder: Path) -> None:
         "prosodic": [8.14, 7.62, 7.98, 6.28, 6.56],
     }
     for question, means in published.items():
-        asked = corpus[question]
-        total = np.bincount(asked.annotator_codes("a mean"), asked.answer)
-        np.testing.assert_allclose(total / asked.per_annotator(), means, atol=5.1e-3)
+        answers = corpus[question]
+        total = np.bincount(answers.annotator_codes("a mean"), answers.answer)
+        np.testing.assert_allclose(total / answers.per_annotator(), means, atol=5.1e-3)
 
 
 @pytest.mark.data
 def test_every_real_word_is_found_in_its_text(data_folder: Path) -> None:
     corpus = speechocean762.load(data_folder / "speechocean762", "words")
-    said = corpus.item_attributes["word"].to_pylist()
-    letters = [re.sub(r"\W|ˈ", "", word).upper() for word in said]
+    table = corpus.item_attributes["word"].to_pylist()
+    letters = [re.sub(r"\W|ˈ", "", word).upper() for word in table]
     assert [re.sub(r"\W", "", word) for word in focused(corpus)] == letters
     accuracy, stress, total = (corpus[f"word {q}"] for q in ("accuracy", "stress", "total"))
     sums = 0.8 * accuracy.answer + 0.2 * np.array([5, 10])[stress.answer]

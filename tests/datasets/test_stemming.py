@@ -12,7 +12,7 @@ from dissensus.datasets import stemming
 from dissensus.errors import DataError
 from tests.datasets.folders import STEMS, write
 
-Made = Callable[[str], Path]
+SampleFolder = Callable[[str], Path]
 
 
 def refusal(folder: Path, content: str) -> str:
@@ -24,18 +24,18 @@ def refusal(folder: Path, content: str) -> str:
     return str(caught.value).replace(f"{folder}/", "")
 
 
-def test_votes_are_counts_and_a_tie_is_no_answer(made: Made) -> None:
-    corpus = stemming.load(made("stemming"))
-    asked = corpus["is the stem"]
-    assert asked.annotator is None and corpus.n_annotators == 0
-    assert asked.counts().tolist() == [[0, 4], [2, 2], [2, 2], [3, 0]]  # mv is 1, 2, 2, 0
-    assert (asked.n_rows, asked.n_answers) == (6, 15)
-    assert asked.scale.to_dict()["values"] == ["0", "1"]
+def test_votes_are_counts_and_a_tie_is_no_answer(sample_folder: SampleFolder) -> None:
+    corpus = stemming.load(sample_folder("stemming"))
+    answers = corpus["is the stem"]
+    assert answers.annotator is None and corpus.n_annotators == 0
+    assert answers.counts().tolist() == [[0, 4], [2, 2], [2, 2], [3, 0]]  # mv is 1, 2, 2, 0
+    assert (answers.n_rows, answers.n_answers) == (6, 15)
+    assert answers.scale.to_dict()["values"] == ["0", "1"]
     assert corpus.gold["is the stem"].answers() == ["1", "1", "0", "0"]
 
 
-def test_word_and_stem_are_roles(made: Made) -> None:
-    corpus = stemming.load(made("stemming"))
+def test_word_and_stem_are_roles(sample_folder: SampleFolder) -> None:
+    corpus = stemming.load(sample_folder("stemming"))
     assert [corpus.text_of(item) for item in range(4)] == [
         "teas | tea",
         "NA | NA",
@@ -45,8 +45,8 @@ def test_word_and_stem_are_roles(made: Made) -> None:
     assert corpus.contents["word"].values.to_pylist() == ["teas", "NA", "mugs"]
 
 
-def test_the_pairs_of_a_word_stay_together(made: Made) -> None:
-    corpus = stemming.load(made("stemming"))
+def test_the_pairs_of_a_word_stay_together(sample_folder: SampleFolder) -> None:
+    corpus = stemming.load(sample_folder("stemming"))
     assert corpus.group == "word"
     assert corpus.units().tolist() == [0, 1, 1, 2]
     assert corpus.parts() == ["train", "dev", "test"]
@@ -55,16 +55,16 @@ def test_the_pairs_of_a_word_stay_together(made: Made) -> None:
     assert corpus.item_attributes["freq"].to_pylist() == [1, 2, 2, 1]
 
 
-def test_what_freq_gives_away_is_said(made: Made) -> None:
-    assert stemming.load(made("stemming")).notes == (
+def test_what_freq_gives_away_is_said(sample_folder: SampleFolder) -> None:
+    assert stemming.load(sample_folder("stemming")).notes == (
         "freq, the number of a word's pairs, gives gold away (exactly one pair of each word is "
         "right): never learn from it, and keep a word's pairs on one side of a split",
         "fold10 and fold20 cut through words; the official split does not",
     )
 
 
-def test_wrong_tables_are_refused(made: Made) -> None:
-    folder = made("stemming")
+def test_wrong_tables_are_refused(sample_folder: SampleFolder) -> None:
+    folder = sample_folder("stemming")
     name = "stemming_votes.csv"
     assert refusal(folder, STEMS.replace("vote1", "votes")) == (
         f"{name}: no column ['vote1']; the file has ['item_id', 'word', 'stem', 'wost', 'fold10', "

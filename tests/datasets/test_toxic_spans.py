@@ -14,7 +14,7 @@ from dissensus.errors import DataError
 from tests.datasets.crowd_folders import COMMENTS, OFFICIAL, SPANS, TOXIC_ANSWERS
 from tests.datasets.writing import write
 
-Made = Callable[[str], Path]
+SampleFolder = Callable[[str], Path]
 
 
 def marked(corpus: Corpus) -> list[tuple[str, str, str, str]]:
@@ -48,20 +48,20 @@ def refusal(folder: Path, name: str, text: str) -> str:
     return str(caught.value)
 
 
-def test_an_answer_is_what_not_toxic_says(made: Made) -> None:
-    corpus = toxic_spans.load(made("toxic_spans"))
-    asked = corpus["toxic"]
+def test_an_answer_is_what_not_toxic_says(sample_folder: SampleFolder) -> None:
+    corpus = toxic_spans.load(sample_folder("toxic_spans"))
+    answers = corpus["toxic"]
     assert list(corpus.items) == ["7", "8", "9", "10"]
     assert list(corpus.annotators) == ["3", "20"]
-    assert asked.item.tolist() == [0, 0, 1, 2, 3, 3]
-    assert asked.answers() == ["1", "0", "0", "1", "0", "0"]  # "all toxic" beside it says nothing
-    assert asked.repeats and asked.n_rows == 6
-    assert asked.extra["all toxic"].to_pylist() == [False, True, False, True, False, False]
+    assert answers.item.tolist() == [0, 0, 1, 2, 3, 3]
+    assert answers.answers() == ["1", "0", "0", "1", "0", "0"]  # "all toxic" beside it says nothing
+    assert answers.repeats and answers.n_rows == 6
+    assert answers.extra["all toxic"].to_pylist() == [False, True, False, True, False, False]
     assert corpus.annotator_attributes["country"].to_pylist() == ["USA", None]  # 20 has two
 
 
-def test_spans_are_the_rationales_of_those_who_marked_them(made: Made) -> None:
-    corpus = toxic_spans.load(made("toxic_spans"))
+def test_spans_are_the_rationales_of_those_who_marked_them(sample_folder: SampleFolder) -> None:
+    corpus = toxic_spans.load(sample_folder("toxic_spans"))
     assert marked(corpus) == [
         ("7", "20", "Bad", "Insult"),
         ("7", "20", "Grüße!", "Insult"),  # cut at the end of the text, its kind completed
@@ -73,8 +73,8 @@ def test_spans_are_the_rationales_of_those_who_marked_them(made: Made) -> None:
     ]
 
 
-def test_what_was_done_to_spans_is_said(made: Made) -> None:
-    assert toxic_spans.load(made("toxic_spans")).notes == (
+def test_what_was_done_to_spans_is_said(sample_folder: SampleFolder) -> None:
+    assert toxic_spans.load(sample_folder("toxic_spans")).notes == (
         "1 spans belong to no row of annotations.csv and are dropped",
         "1 spans have a kind that was cut off in the source, and is completed",
         "1 answers are 'not toxic' and have spans; both are kept",
@@ -85,34 +85,34 @@ def test_what_was_done_to_spans_is_said(made: Made) -> None:
     )
 
 
-def test_the_official_parts_are_found_by_text(made: Made) -> None:
-    corpus = toxic_spans.load(made("toxic_spans"))
+def test_the_official_parts_are_found_by_text(sample_folder: SampleFolder) -> None:
+    corpus = toxic_spans.load(sample_folder("toxic_spans"))
     assert corpus.splits["official"].to_pylist() == ["train", "test", "test", "trial"]
     assert corpus.units().tolist()[1] == corpus.units().tolist()[2]  # one text, two comments
 
 
-def test_a_text_of_a_part_that_is_no_comment_is_counted(made: Made) -> None:
-    folder = made("toxic_spans")
+def test_a_text_of_a_part_that_is_no_comment_is_counted(sample_folder: SampleFolder) -> None:
+    folder = sample_folder("toxic_spans")
     write(folder, "tsd_test.csv", OFFICIAL["tsd_test.csv"] + "[],more tea\n")
     note = "1 texts of the official parts are not among the comments and are left out"
     assert toxic_spans.load(folder).notes[-1] == note
 
 
-def test_dropped_answers_take_their_spans_along(made: Made) -> None:
-    kept = toxic_spans.load(made("toxic_spans")).without(annotators=["20"])
+def test_dropped_answers_take_their_spans_along(sample_folder: SampleFolder) -> None:
+    kept = toxic_spans.load(sample_folder("toxic_spans")).without(annotators=["20"])
     assert [row[1] for row in marked(kept)] == ["3", "", "", "", ""]
 
 
-def test_spans_are_numbers(made: Made) -> None:
-    folder = made("toxic_spans")
+def test_spans_are_numbers(sample_folder: SampleFolder) -> None:
+    folder = sample_folder("toxic_spans")
     assert refusal(folder, "spans.csv", SPANS.replace("0,3", "x,3")) == (
         f"{folder / 'spans.csv'}: damaged (In CSV column #2: CSV conversion error to int64: "
         "invalid value 'x')"
     )
 
 
-def test_official_spans_are_a_list(made: Made) -> None:
-    folder = made("toxic_spans")
+def test_official_spans_are_a_list(sample_folder: SampleFolder) -> None:
+    folder = sample_folder("toxic_spans")
     for wrong in ("5-7", "5", '["a"]', "[5", "[1.5]", "[[5]]"):
         cell = wrong.replace('"', '""')
         table = OFFICIAL["tsd_test.csv"].replace("[5, 6, 7]", cell)
@@ -122,8 +122,8 @@ def test_official_spans_are_a_list(made: Made) -> None:
         )
 
 
-def test_names_and_columns_must_be_right(made: Made) -> None:
-    folder = made("toxic_spans")
+def test_names_and_columns_must_be_right(sample_folder: SampleFolder) -> None:
+    folder = sample_folder("toxic_spans")
     answers = folder / "annotations.csv"
     assert refusal(folder, answers.name, TOXIC_ANSWERS.replace("3,8,", "2,8,")) == (
         f"{answers}: names occur twice: '2'"
@@ -143,15 +143,17 @@ def test_names_and_columns_must_be_right(made: Made) -> None:
 @pytest.mark.data
 def test_the_real_spans(data_folder: Path) -> None:
     corpus = toxic_spans.load(data_folder / "toxic_spans")
-    asked, spans = corpus["toxic"], corpus.rationales
+    answers, spans = corpus["toxic"], corpus.rationales
     assert spans is not None
-    assert asked.answer.mean() == pytest.approx(0.625, abs=5e-4)
-    assert (asked.counts().min(axis=1) == 0).mean() == pytest.approx(0.348, abs=5e-4)
+    assert answers.answer.mean() == pytest.approx(0.625, abs=5e-4)
+    assert (answers.counts().min(axis=1) == 0).mean() == pytest.approx(0.348, abs=5e-4)
     length = np.array([len(corpus.text_of(item)) for item in range(corpus.n_items)])
     assert (spans.start >= 0).all() and (spans.start < spans.stop).all()
     assert (spans.stop[:, 0] <= length[spans.item]).all()
     own = spans.annotator >= 0
-    answered = set(zip(asked.item.tolist(), asked.annotator_codes("a test").tolist(), strict=True))
+    answered = set(
+        zip(answers.item.tolist(), answers.annotator_codes("a test").tolist(), strict=True)
+    )
     pairs = zip(spans.item[own].tolist(), spans.annotator[own].tolist(), strict=True)
     assert set(pairs) <= answered
     assert own.sum() == 46_784 - 76

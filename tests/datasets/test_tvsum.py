@@ -15,11 +15,13 @@ from dissensus.scales import Interval
 from tests.datasets.media_folders import FRAMES
 from tests.datasets.writing import write
 
-Made = Callable[[str], Path]
+SampleFolder = Callable[[str], Path]
 
 
-def test_key_frames_have_pictures_and_annotators_one_video_each(made: Made) -> None:
-    corpus = tvsum.load(made("tvsum"))
+def test_key_frames_have_pictures_and_annotators_one_video_each(
+    sample_folder: SampleFolder,
+) -> None:
+    corpus = tvsum.load(sample_folder("tvsum"))
     assert list(corpus.items) == ["-aB-15", "-aB-90"]
     assert list(corpus.annotators) == ["-aB-0", "-aB-1"]
     answers = corpus["importance"]
@@ -35,8 +37,8 @@ def test_key_frames_have_pictures_and_annotators_one_video_each(made: Made) -> N
     )
 
 
-def test_shots_have_the_title_of_their_video(made: Made) -> None:
-    corpus = tvsum.load(made("tvsum"), "tvsum-shots")
+def test_shots_have_the_title_of_their_video(sample_folder: SampleFolder) -> None:
+    corpus = tvsum.load(sample_folder("tvsum"), "tvsum-shots")
     assert list(corpus.items) == ["-aB-0", "-aB-1", "zz9-0"]
     assert list(corpus.annotators) == ["-aB-0", "-aB-1", "zz9-0", "zz9-1"]
     assert corpus.annotator_attributes["video"].to_pylist() == ["-aB", "-aB", "zz9", "zz9"]
@@ -46,8 +48,8 @@ def test_shots_have_the_title_of_their_video(made: Made) -> None:
     assert corpus.units().tolist() == [0, 0, 1] and corpus.left_out == ()
 
 
-def test_what_is_wrong_is_named(made: Made) -> None:
-    folder = made("tvsum")
+def test_what_is_wrong_is_named(sample_folder: SampleFolder) -> None:
+    folder = sample_folder("tvsum")
     write(folder, "keyframe_scores.csv", FRAMES.replace("-aB,90,1,2", "-aB,91,1,2"))
     with pytest.raises(DataError) as caught:
         tvsum.load(folder)

@@ -43,8 +43,8 @@ def test_the_words_of_texts_are_cut_out(glove: ModuleType, tmp_path: Path) -> No
     words = glove.words_of(["SO good", "so :)"])
     assert words == [":)", "SO", "good", "so"]
     assert glove.write(tmp_path / "glove" / "made.txt", words, vectors, width) == 2
-    found, table = read_vectors(tmp_path / "glove" / "made.txt")
-    assert found == ["good", "so"]
+    result, table = read_vectors(tmp_path / "glove" / "made.txt")
+    assert result == ["good", "so"]
     np.testing.assert_array_equal(table, [[2, 0.25], [0.5, -1], [0, 0]])
 
 

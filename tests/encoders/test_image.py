@@ -80,8 +80,8 @@ def test_the_vectors_are_those_of_the_plain_network(lite: ImageEncoder, discs: C
     pixels = torch.from_numpy(np.array(image, np.float32)).permute(2, 0, 1)
     with torch.inference_mode():
         expected = plain.extract_features((pixels[None] - 127) / 128)[0]  # (1280, 4, 4)
-    found = lite.encode(discs).vectors[16:32].reshape(4, 4, 1280)
-    np.testing.assert_allclose(found, expected.permute(1, 2, 0).numpy(), atol=0.01)
+    result = lite.encode(discs).vectors[16:32].reshape(4, 4, 1280)
+    np.testing.assert_allclose(result, expected.permute(1, 2, 0).numpy(), atol=0.01)
 
 
 def test_a_picture_gives_the_same_alone_and_beside_others(
@@ -96,7 +96,7 @@ def test_a_picture_gives_the_same_alone_and_beside_others(
 def where_it_changed(reader: ImageEncoder, discs: Contents, code: int) -> np.ndarray:
     """The place that differs most from a picture without a disc: (row, column), from-to."""
     empty = contents_of(saved(Image.new("RGB", (96, 64), (230, 230, 220))))
-    ground, one = (reader.encode(held) for held in (empty, discs.take(np.array([code]))))
+    ground, one = (reader.encode(values) for values in (empty, discs.take(np.array([code]))))
     changed = np.linalg.norm(one.vectors.astype(np.float32) - ground.vectors, axis=1)
     changed[(one.places[:, :, 0] == one.places[:, :, 1]).all(axis=1)] = 0  # a class token
     return one.places[changed.argmax()]
@@ -165,12 +165,12 @@ def test_the_last_block_by_itself_makes_the_same(
 
 def test_running_statistics_stay_as_they_were(lite: ImageEncoder, discs: Contents) -> None:
     network = lite.trainable().train()
-    before = {name: held.clone() for name, held in network.named_buffers()}
+    before = {name: stored.clone() for name, stored in network.named_buffers()}
     inputs = lite.prepare(discs).inputs(np.arange(4))
     network(inputs.units, inputs.lengths)
     assert any("running_mean" in name for name in before)
-    for name, held in network.named_buffers():
-        torch.testing.assert_close(held, before[name], rtol=0, atol=0)
+    for name, stored in network.named_buffers():
+        torch.testing.assert_close(stored, before[name], rtol=0, atol=0)
 
 
 def test_identity_tells_sizes_and_models_apart(lite: ImageEncoder) -> None:
@@ -231,13 +231,13 @@ def tiny(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
 
 
 def test_patches_and_the_class_token_of_a_transformer(tiny: Path, discs: Contents) -> None:
-    found = ImageEncoder(str(tiny))
-    store = found.encode(discs)
+    result = ImageEncoder(str(tiny))
+    store = result.encode(discs)
     assert store.vectors.shape == (4 * 17, 16)
     assert store.places[0].tolist() == [[0, 0], [0, 0]]
     assert store.places[1].tolist() == [[0, 16], [0, 24]]
     assert store.places[16].tolist() == [[48, 64], [72, 96]]
-    assert found.preprocessing.mean[0] == pytest.approx(0.48145466 * 255)
+    assert result.preprocessing.mean[0] == pytest.approx(0.48145466 * 255)
 
 
 def test_a_patch_has_its_place(tiny: Path, discs: Contents) -> None:
@@ -255,8 +255,8 @@ def test_a_transformer_gives_what_transformers_gives(tiny: Path, discs: Contents
     square = Image.open(io.BytesIO(discs[0])).resize((32, 32), Image.Resampling.BICUBIC)
     with torch.inference_mode():
         expected = model(**processor(square, return_tensors="pt")).last_hidden_state[0]
-    found = ImageEncoder(str(tiny)).encode(discs).vectors[:17]
-    np.testing.assert_allclose(found, expected.numpy(), atol=5e-3)
+    result = ImageEncoder(str(tiny)).encode(discs).vectors[:17]
+    np.testing.assert_allclose(result, expected.numpy(), atol=5e-3)
 
 
 def test_another_size_of_a_transformer(tiny: Path, discs: Contents) -> None:
@@ -268,8 +268,8 @@ def test_another_size_of_a_transformer(tiny: Path, discs: Contents) -> None:
 
 
 def test_the_last_layer_of_a_transformer_learns_alone(tiny: Path, discs: Contents) -> None:
-    found = ImageEncoder(str(tiny))
-    network, inputs = found.trainable(1).train(), found.prepare(discs).inputs(np.arange(4))
+    result = ImageEncoder(str(tiny))
+    network, inputs = result.trainable(1).train(), result.prepare(discs).inputs(np.arange(4))
     network(inputs.units, inputs.lengths).square().mean().backward()
     with_gradient = {name for name, p in network.named_parameters() if p.grad is not None}
     assert with_gradient == {name for name, p in network.named_parameters() if p.requires_grad}
@@ -335,17 +335,19 @@ def test_a_photograph_is_turned_as_its_exif_says(orientation: int) -> None:
     tag = Image.Exif()
     tag[0x0112] = orientation
     image = disc((20, 10), (96, 64))
-    found = picture(contents_of(saved(image, exif=tag)), 0)
+    result = picture(contents_of(saved(image, exif=tag)), 0)
     expected = ImageOps.exif_transpose(Image.open(io.BytesIO(saved(image, exif=tag))))
-    np.testing.assert_array_equal(found.image, expected)
-    assert (found.width, found.height) == expected.size == found.image.size
+    np.testing.assert_array_equal(result.image, expected)
+    assert (result.width, result.height) == expected.size == result.image.size
 
 
 def test_a_large_jpeg_is_decoded_smaller_and_keeps_its_size() -> None:
-    found = picture(contents_of(saved(disc((800, 400), (1600, 800), 200), "JPEG")), 0, at_least=100)
-    assert (found.width, found.height) == (1600, 800)
-    assert found.image.size == (200, 100)
-    np.testing.assert_allclose(np.asarray(found.image)[50, 100].astype(int), RED, atol=8)
+    result = picture(
+        contents_of(saved(disc((800, 400), (1600, 800), 200), "JPEG")), 0, at_least=100
+    )
+    assert (result.width, result.height) == (1600, 800)
+    assert result.image.size == (200, 100)
+    np.testing.assert_allclose(np.asarray(result.image)[50, 100].astype(int), RED, atol=8)
 
 
 def truncated(file_format: str) -> bytes:
@@ -415,9 +417,9 @@ def test_all_that_cannot_be_read_is_found(
 
 
 def test_pictures_are_read_by_name() -> None:
-    found = encoder("auto", "image")
-    assert isinstance(found, ImageEncoder) and isinstance(found, NeuralEncoder)
-    assert found == encoder("efficientnet-lite0", "image") == ImageEncoder()
+    result = encoder("auto", "image")
+    assert isinstance(result, ImageEncoder) and isinstance(result, NeuralEncoder)
+    assert result == encoder("efficientnet-lite0", "image") == ImageEncoder()
     assert encoder("some/vit", "image") == ImageEncoder("some/vit")
     with pytest.raises(ModelError, match="no encoder 'efficientnet-lite0' reads text"):
         encoder("efficientnet-lite0", "text")

@@ -54,8 +54,8 @@ def _run(network: EncoderNetwork, prepared: Prepared, codes: list[int]) -> list[
     """The vectors of these contents, encoded in one batch."""
     inputs = prepared.inputs(np.array(codes))
     with torch.inference_mode():
-        found = network(inputs.units, inputs.lengths)
-    return [row[:n].numpy() for row, n in zip(found, inputs.n_positions.tolist(), strict=True)]
+        result = network(inputs.units, inputs.lengths)
+    return [row[:n].numpy() for row, n in zip(result, inputs.n_positions.tolist(), strict=True)]
 
 
 @pytest.fixture(scope="module")
@@ -74,9 +74,9 @@ def test_half_a_minute_is_what_transformers_makes_of_it(whisper: SpeechEncoder) 
         model = whisper_encoder(Path(get_model_path()) / "model.bin").eval()
         expected = model(features).last_hidden_state[0].numpy()
     prepared = whisper.prepare(_clips(clip))
-    found = _run(whisper.network, prepared, [0])[0]
-    assert found.shape == (1500, 384)
-    np.testing.assert_allclose(found, expected, atol=1e-4)
+    result = _run(whisper.network, prepared, [0])[0]
+    assert result.shape == (1500, 384)
+    np.testing.assert_allclose(result, expected, atol=1e-4)
     assert not prepared.cut.any()
 
 
@@ -217,24 +217,24 @@ def test_a_second_name_of_a_tensor() -> None:
 )
 def test_every_kind_of_wav_is_one_tone(subtype: str, rate: int, channels: int) -> None:
     both = np.repeat(_tone(0.5, rate)[:, None], channels, axis=1)
-    found, cut = sound(_file(both, rate, subtype), seconds=30)
+    result, cut = sound(_file(both, rate, subtype), seconds=30)
     expected = _tone(0.5)
-    assert len(found) == len(expected) and found.dtype == np.float32 and not cut
+    assert len(result) == len(expected) and result.dtype == np.float32 and not cut
     middle = slice(800, -800)  # a filter rings at the ends
-    np.testing.assert_allclose(found[middle], expected[middle], atol=0.01)
+    np.testing.assert_allclose(result[middle], expected[middle], atol=0.01)
 
 
 def test_channels_are_averaged() -> None:
     left, right = _tone(0.1), np.zeros(1600, np.float32)
-    found, _ = sound(_file(np.stack([left, right], axis=1), subtype="FLOAT"), seconds=30)
-    np.testing.assert_allclose(found, left / 2, atol=1e-6)
+    result, _ = sound(_file(np.stack([left, right], axis=1), subtype="FLOAT"), seconds=30)
+    np.testing.assert_allclose(result, left / 2, atol=1e-6)
 
 
 def test_a_cut_is_not_heard() -> None:
     long = _file(_tone(2, 44_100), 44_100)
-    found, cut = sound(long, seconds=1)
-    assert cut and len(found) == RATE
-    np.testing.assert_allclose(found, sound(long, seconds=30)[0][:RATE], atol=1e-6)
+    result, cut = sound(long, seconds=1)
+    assert cut and len(result) == RATE
+    np.testing.assert_allclose(result, sound(long, seconds=30)[0][:RATE], atol=1e-6)
 
 
 def _film(codec: str, form: str, samples: np.ndarray | None) -> bytes:
@@ -254,9 +254,9 @@ def _film(codec: str, form: str, samples: np.ndarray | None) -> bytes:
 
 
 def test_sound_in_an_mp4() -> None:
-    found, _ = sound(_film("aac", "mp4", _tone(1, 44_100)), seconds=30)
-    assert abs(len(found) - RATE) < 2048  # whole frames of the codec
-    spectrum = np.abs(np.fft.rfft(found[4000:12000]))
+    result, _ = sound(_film("aac", "mp4", _tone(1, 44_100)), seconds=30)
+    assert abs(len(result) - RATE) < 2048  # whole frames of the codec
+    spectrum = np.abs(np.fft.rfft(result[4000:12000]))
     assert np.argmax(spectrum) * RATE / 8000 == pytest.approx(440, abs=4)
     cut, longer = sound(_film("aac", "mp4", _tone(1, 44_100)), seconds=0.5)
     assert longer and len(cut) == 8000
@@ -377,11 +377,11 @@ def test_in_a_batch_as_a_plain_run_on_one_clip(folder: str) -> None:
     prepared = speech.prepare(_clips(*clips))
     extractor = transformers.AutoFeatureExtractor.from_pretrained(folder)
     model = transformers.AutoModel.from_pretrained(folder)
-    for clip, found in zip(clips, _run(speech.network, prepared, [0, 1, 2]), strict=True):
+    for clip, result in zip(clips, _run(speech.network, prepared, [0, 1, 2]), strict=True):
         given = extractor(clip, sampling_rate=RATE, return_tensors="pt").input_values
         with torch.inference_mode():
             expected = model(given).last_hidden_state[0].numpy()
-        np.testing.assert_allclose(found, expected, atol=1e-5)
+        np.testing.assert_allclose(result, expected, atol=1e-5)
     assert prepared.places[:2, 0].tolist() == [
         pytest.approx([0, 0.02], abs=1e-7),
         pytest.approx([0.02, 0.04], abs=1e-7),

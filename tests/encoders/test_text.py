@@ -31,10 +31,10 @@ def test_minilm_pools_as_a_plain_transformers_run_does(minilm: TextEncoder) -> N
         AutoModel.from_pretrained(MODEL_DIR),
     )
     pooled = minilm.encode(Contents("text", Contents.distinct("text", TEXTS)[0].values)).pooled()
-    for text, found in zip(TEXTS, pooled, strict=True):
+    for text, result in zip(TEXTS, pooled, strict=True):
         with torch.inference_mode():  # one text at a time: no padding, no batching
             hidden = model(**tokenizer(text, return_tensors="pt")).last_hidden_state[0]
-        np.testing.assert_allclose(found, hidden.mean(dim=0).numpy(), atol=2e-3)  # float16 store
+        np.testing.assert_allclose(result, hidden.mean(dim=0).numpy(), atol=2e-3)  # float16 store
 
 
 def test_places_are_characters_of_the_text(minilm: TextEncoder) -> None:
@@ -90,21 +90,21 @@ def test_an_encoder_that_is_not_there(tmp_path: Path, monkeypatch: pytest.Monkey
 
 def test_the_first_position_alone_sums_up_a_text(minilm: TextEncoder) -> None:
     contents = Contents.distinct("text", TEXTS)[0]
-    made = encoder("minilm:positions=first", "text")
-    first, every = made.encode(contents), minilm.encode(contents)
+    built = encoder("minilm:positions=first", "text")
+    first, every = built.encode(contents), minilm.encode(contents)
     assert np.diff(first.offsets).tolist() == [1] * len(TEXTS)
     np.testing.assert_allclose(first.vectors, every.vectors[every.offsets[:-1]], atol=2e-3)
     assert first.places[:, 0].tolist() == [[0, 0]] * len(TEXTS)  # no character of the text
-    assert made.identity != minilm.identity
+    assert built.identity != minilm.identity
 
 
 def test_first_positions_of_long_texts_and_of_several_read_together() -> None:
-    made = encoder("minilm:positions=first:max_length=8", "text")
+    built = encoder("minilm:positions=first:max_length=8", "text")
     long = Contents.distinct("text", ["one two three four five six seven eight nine", "one"])[0]
-    store = made.encode(long)
+    store = built.encode(long)
     assert store.n_cut == 1 and len(store.vectors) == 2
     together = pa.array([["so good!", "not at all"], ["so good!", ""]])
-    assert len(made.encode(Contents("text", together)).vectors) == 2
+    assert len(built.encode(Contents("text", together)).vectors) == 2
 
 
 def test_other_positions_are_refused() -> None:

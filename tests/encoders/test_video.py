@@ -105,8 +105,8 @@ def test_a_frame_gives_what_it_gives_as_a_picture(few: VideoEncoder) -> None:
         files.append(data.getvalue())
     pictures = Contents("image", Contents.distinct("image", files)[0].values)
     expected = ImageEncoder().encode(pictures).pooled()
-    found = few.encode(contents_of(clip(20))).vectors[[0, 3]]
-    np.testing.assert_allclose(found, expected, atol=5e-3)
+    result = few.encode(contents_of(clip(20))).vectors[[0, 3]]
+    np.testing.assert_allclose(result, expected, atol=5e-3)
     assert np.abs(expected[0] - expected[1]).max() > 0.05
 
 
@@ -193,8 +193,8 @@ def test_any_image_model_reads_frames(tmp_path: Path) -> None:
     model.save_pretrained(tmp_path)
     size = {"height": 32, "width": 32}
     transformers.ViTImageProcessorPil(size=size).save_pretrained(tmp_path)
-    found = VideoEncoder(str(tmp_path), frames=3)
-    prepared, store = found.prepare(contents_of(clip(9))), found.encode(contents_of(clip(9)))
+    result = VideoEncoder(str(tmp_path), frames=3)
+    prepared, store = result.prepare(contents_of(clip(9))), result.encode(contents_of(clip(9)))
     pixels = torch.from_numpy(prepared.units) / 127.5 - 1
     with torch.inference_mode():
         expected = model.eval()(pixels).last_hidden_state[:, 1:].mean(dim=1)  # no class token
@@ -212,9 +212,9 @@ def test_it_learns_whole_or_its_last_block(few: VideoEncoder) -> None:
 
 
 def test_identity_tells_frames_and_sizes_apart() -> None:
-    made = [VideoEncoder(), VideoEncoder(frames=8), VideoEncoder(size=224)]
-    assert len({found.identity for found in [*made, ImageEncoder()]}) == 4
-    assert VideoEncoder(frames=16).identity == made[0].identity
+    encoders = [VideoEncoder(), VideoEncoder(frames=8), VideoEncoder(size=224)]
+    assert len({results.identity for results in [*encoders, ImageEncoder()]}) == 4
+    assert VideoEncoder(frames=16).identity == encoders[0].identity
     assert encoder("auto", "video") == VideoEncoder()
 
 
@@ -248,10 +248,10 @@ def test_videos_that_cannot_be_read_are_named(few: VideoEncoder, tmp_path: Path)
         4: "Invalid data found when processing input",
     }
     by_path = contents_of(half, gone, str(tmp_path / "list.m3u8"), str(tmp_path / "whole.mp4"))
-    found = unreadable(few, by_path)
-    assert found[0].startswith("it ends after ") and found[0].endswith(" of 60 frames")
-    assert found[1] == "No such file or directory"
-    assert set(found) == {0, 1, 2}  # a playlist is not followed
+    result = unreadable(few, by_path)
+    assert result[0].startswith("it ends after ") and result[0].endswith(" of 60 frames")
+    assert result[1] == "No such file or directory"
+    assert set(result) == {0, 1, 2}  # a playlist is not followed
     with pytest.raises(DataError) as raised:
         encode(few, in_bytes)
     assert str(raised.value) == (

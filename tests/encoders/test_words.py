@@ -76,8 +76,8 @@ def test_places_are_characters_of_the_text(
 
 
 def test_a_word_is_looked_up_as_it_is_then_in_lower_case(tmp_path: Path) -> None:
-    made = WordsEncoder(str(written(tmp_path, ["Polish 1 2", "polish 3 4", "café 5 6"])))
-    store = made.encode(_texts("Polish POLISH Cafe\u0301"))
+    built = WordsEncoder(str(written(tmp_path, ["Polish 1 2", "polish 3 4", "café 5 6"])))
+    store = built.encode(_texts("Polish POLISH Cafe\u0301"))
     assert store.vectors.tolist() == [[1, 2], [3, 4], [5, 6]]
 
 
@@ -152,21 +152,21 @@ def test_a_word2vec_header_spaces_at_the_end_and_gzip_change_nothing(tmp_path: P
     expected = read_vectors(written(tmp_path, LINES))
     header = [f"{len(WORDS)} {WIDTH}", *(f"{line} " for line in LINES)]
     for lines, name in ((header, "made.vec"), (LINES, "made.txt.gz"), (header, "made.gz")):
-        found = read_vectors(written(tmp_path, lines, name))
-        assert found[0] == expected[0] == WORDS
-        np.testing.assert_array_equal(found[1], expected[1])
+        result = read_vectors(written(tmp_path, lines, name))
+        assert result[0] == expected[0] == WORDS
+        np.testing.assert_array_equal(result[1], expected[1])
     np.testing.assert_array_equal(expected[1], [*VECTORS, [0, 0, 0]])
 
 
 def test_of_two_lines_for_a_word_the_first_counts(tmp_path: Path) -> None:
-    made = WordsEncoder(str(written(tmp_path, ["so 1 2", "good 3 4", "so 5 6"])))
-    assert made.encode(_texts("so good")).vectors.tolist() == [[1, 2], [3, 4]]
+    built = WordsEncoder(str(written(tmp_path, ["so 1 2", "good 3 4", "so 5 6"])))
+    assert built.encode(_texts("so good")).vectors.tolist() == [[1, 2], [3, 4]]
 
 
 def test_more_lines_than_are_read_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("dissensus.encoders.words.LINES", 2)
-    found = read_vectors(written(tmp_path, LINES))
-    np.testing.assert_array_equal(found[1][:-1], VECTORS)
+    result = read_vectors(written(tmp_path, LINES))
+    np.testing.assert_array_equal(result[1][:-1], VECTORS)
     with pytest.raises(DataError, match=r"made\.txt, line 12: 'x' is not a number$"):
         read_vectors(written(tmp_path, [*LINES, "bad 1 x 2"]))
 

@@ -17,8 +17,8 @@ STRENGTH = {"prior": 0.5, "single": 0.7, "soft_label": 0.8}
 def corpus(n_items: int = 120) -> Corpus:
     answers = np.random.default_rng(0).choice(["no", "yes"], n_items)
     rows = [(f"t{k}", "ann", str(answer)) for k, answer in enumerate(answers)]
-    asked = Annotations.from_rows(rows, Nominal(("no", "yes")))
-    return Corpus.build("made-up", asked.items, {"hate": asked})
+    labels = Annotations.from_rows(rows, Nominal(("no", "yes")))
+    return Corpus.build("made-up", labels.items, {"hate": labels})
 
 
 def fit(corpus: Corpus, method: str, seed: int, fold: Fold) -> Fit:

@@ -56,8 +56,10 @@ class Nowhere(Prior):
     name: ClassVar[str] = "nowhere"
 
     def predict_items(self, corpus: Corpus) -> dict[str, Answers]:
-        found = super().predict_items(corpus)
-        return {q: Answers(np.full_like(a.distribution, np.nan), a.value) for q, a in found.items()}
+        result = super().predict_items(corpus)
+        return {
+            q: Answers(np.full_like(a.distribution, np.nan), a.value) for q, a in result.items()
+        }
 
 
 @dataclass(eq=False)

@@ -72,37 +72,37 @@ def simulated() -> Corpus:
 
 def test_attention_on_what_annotators_look_at_scores_best(simulated: Corpus) -> None:
     others = [known(simulated, flat=0.2, seed=seed) for seed in (1, 2)]
-    found = by_name(evaluate_attention(known(simulated), simulated, others=others).scores)
-    own = found["own part has most attention"]
+    result = by_name(evaluate_attention(known(simulated), simulated, others=others).scores)
+    own = result["own part has most attention"]
     assert (
         own.p < 0.01
         and own.value == 1
         and own.n == 1200
         and own.baseline == pytest.approx(0.29, abs=0.02)
     )
-    blind = found["the same, annotator unknown"]
+    blind = result["the same, annotator unknown"]
     assert own.baseline < blind.value < 0.7
-    share = found["attention on own part"]
+    share = result["attention on own part"]
     assert share.value > 0.9 and share.baseline < 0.4
-    marked = found["AUROC of marked positions"]
+    marked = result["AUROC of marked positions"]
     assert marked.value > 0.9 and marked.baseline == 0.5
-    assert found["AUROC of marked positions, items with several"].baseline < 0.75
-    alike = found["attention and kappa of labels, correlation"]
+    assert result["AUROC of marked positions, items with several"].baseline < 0.75
+    alike = result["attention and kappa of labels, correlation"]
     assert alike.value > 0.5 and alike.p == 0.001 and (alike.n, alike.unit) == (10, "annotators")
-    assert found["attention and kappa of labels, disparity"].p < 0.05
-    stable = found["stability over seeds, cosine"]
+    assert result["attention and kappa of labels, disparity"].p < 0.05
+    stable = result["stability over seeds, cosine"]
     assert stable.value > 0.9 > stable.baseline and stable.n == 2400
 
 
 def test_random_attention_scores_as_chance(simulated: Corpus) -> None:
     others = [known(simulated, flat=1, seed=1)]
     evaluation = evaluate_attention(known(simulated, flat=1), simulated, others=others)
-    found = by_name(evaluation.scores)
-    assert found["AUROC of marked positions"].value == pytest.approx(0.5, abs=0.03)
-    assert found["attention and kappa of labels, correlation"].p > 0.01
-    assert found["stability over seeds, correlation"].value == pytest.approx(0, abs=0.05)
+    result = by_name(evaluation.scores)
+    assert result["AUROC of marked positions"].value == pytest.approx(0.5, abs=0.03)
+    assert result["attention and kappa of labels, correlation"].p > 0.01
+    assert result["stability over seeds, correlation"].value == pytest.approx(0, abs=0.05)
     assert evaluation.value("attention on own part") == pytest.approx(
-        found["attention on own part"].baseline, abs=0.03
+        result["attention on own part"].baseline, abs=0.03
     )
     message = "no score 'x'; there is"
     with pytest.raises(DataError, match=message):
@@ -113,9 +113,9 @@ def test_annotators_with_many_answers_are_also_scored_apart(simulated: Corpus) -
     answers = simulated["emotion"]
     few = (answers.annotator_codes("") != 0) | (answers.item < 40)  # the first annotator has few
     corpus = replace(simulated, questions={"emotion": answers.take(few)})
-    found = by_name(evaluate_attention(known(simulated), corpus).scores)
-    every = found["AUROC of marked positions"]
-    often = found["AUROC of marked positions, annotators with 40 answers"]
+    result = by_name(evaluate_attention(known(simulated), corpus).scores)
+    every = result["AUROC of marked positions"]
+    often = result["AUROC of marked positions, annotators with 40 answers"]
     assert every.n == 600 and often.n == 540 and often.baseline == 0.5
 
 
@@ -158,8 +158,8 @@ class Counting:
         names, code = Names.encode([name for _, name in annotators])
         pairs = ByAnnotator(item, code, names, mass.argmax(axis=1), mass)
         scale = Nominal(("yes", "no"))
-        made = Prediction(scale, corpus.items, mass, mass.argmax(axis=1), pairs)
-        return {"q": made}
+        built = Prediction(scale, corpus.items, mass, mass.argmax(axis=1), pairs)
+        return {"q": built}
 
 
 def one_item(kind: Any, content: Any, places: Any, weight: Any) -> Any:
@@ -173,8 +173,8 @@ def one_item(kind: Any, content: Any, places: Any, weight: Any) -> Any:
     maps.weight[:] = weight
     mass = np.array([[0.9, 0.1]])
     pairs = ByAnnotator(np.array([0]), np.array([0]), answers.annotators, np.array([0]), mass)
-    made = Prediction(answers.scale, answers.items, mass, np.array([0]), pairs, (maps,))
-    given = {"corpus": corpus, "question": "q", "prediction": made, "attention": maps}
+    built = Prediction(answers.scale, answers.items, mass, np.array([0]), pairs, (maps,))
+    given = {"corpus": corpus, "question": "q", "prediction": built, "attention": maps}
     return given | {"pairs": np.array([0])}
 
 
@@ -284,9 +284,9 @@ def test_the_attention_of_a_trained_method_from_predictions_to_scores(tmp_path: 
     for command in commands:
         assert CliRunner().invoke(app, command, catch_exceptions=False).exit_code == 0, command
     scores = json.loads((tmp_path / "scores.json").read_text())["scores"]
-    found = {score["score"]: score for score in scores}
-    own = found["own part has most attention"]
+    results = {score["score"]: score for score in scores}
+    own = results["own part has most attention"]
     assert own["value"] > own["baseline"] + 0.1 and own["n"] == 400
-    deleted = found["AOPC: fall of confidence by deletion"]
+    deleted = results["AOPC: fall of confidence by deletion"]
     assert deleted["value"] > deleted["baseline"] and deleted["n"] == 40
     assert (tmp_path / "items.svg").read_text().count("predicted ") >= 40

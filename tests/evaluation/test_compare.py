@@ -159,11 +159,11 @@ def test_tables_of_several_questions_are_corrected_together(tmp_path: Path) -> N
     crowd, other = feature_crowd(n_items=40), feature_crowd("interval", n_items=40)
     both = Corpus(**(vars(crowd) | {"questions": {"q": crowd["q"], "how much": other["q"]}}))
     results = run(both, tmp_path / "out")
-    made = tables(results, reference="prior", resamples=200)
-    assert [t.question for t in made] == ["q", "how much"]
-    assert "CCC" in made[1].metrics and "CCC" not in made[0].metrics
+    built = tables(results, reference="prior", resamples=200)
+    assert [t.question for t in built] == ["q", "how much"]
+    assert "CCC" in built[1].metrics and "CCC" not in built[0].metrics
     alone = table(results, "q", reference="prior", resamples=200)
-    assert made[0].n_comparisons == made[1].n_comparisons > alone.n_comparisons
+    assert built[0].n_comparisons == built[1].n_comparisons > alone.n_comparisons
 
 
 # ---- what does not end well ----
@@ -435,8 +435,8 @@ def test_a_process_that_dies_takes_only_its_fit_with_it(crowd: Corpus, tmp_path:
 def test_a_process_that_dies_before_it_begins_takes_nothing_with_it(tmp_path: Path) -> None:
     """As where memory is short: the fit that it was to make is begun once more, as any other."""
     work = Crowded(tmp_path / "tally")
-    asked = [(Key(name, 0, "fold 1"),) for name in ("first", "second")]
-    assert list(fits_in_processes(work, tmp_path, asked, 1)) == [
+    arguments = [(Key(name, 0, "fold 1"),) for name in ("first", "second")]
+    assert list(fits_in_processes(work, tmp_path, arguments, 1)) == [
         "first: its process died 2 times (signal 9); perhaps there was too little memory",
         "second: done",
     ]

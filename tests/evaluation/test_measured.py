@@ -37,10 +37,10 @@ def test_every_row_says_how_it_was_found() -> None:
 )
 def test_tests_over_seeds_and_items_hold_their_level(test: str) -> None:
     """Within three standard errors; items that come in groups want the test that knows them."""
-    found = levels(test)
+    result = levels(test)
     if test == "over_both":
-        found = {name: level for name, level in found.items() if "groups" not in name}
-    assert found and max(found.values()) <= 0.05 + 3 * ERROR
+        result = {name: level for name, level in result.items() if "groups" not in name}
+    assert result and max(result.values()) <= 0.05 + 3 * ERROR
 
 
 def test_tests_over_one_side_hold_it_only_for_their_question() -> None:

@@ -20,12 +20,12 @@ FLOORS = {m.name: m.fit(CROWD).predict(CROWD) for m in (Prior(), AnnotatorMajori
 
 
 def test_one_prediction_is_scored_as_by_hand() -> None:
-    made = FLOORS["annotator-majority"]
-    evaluation = ds.evaluation.evaluate(made, CROWD)
+    built = FLOORS["annotator-majority"]
+    evaluation = ds.evaluation.evaluate(built, CROWD)
     (result,) = evaluation.results
     assert (result.question, result.part, result.method) == ("q", None, "annotator-majority")
     assert (result.items, result.answers) == (60, CROWD["q"].n_rows)
-    assert result.scores == scores(made["q"], CROWD["q"])
+    assert result.scores == scores(built["q"], CROWD["q"])
     assert result.bounds == bounds(["cross-entropy", "Wasserstein"], CROWD["q"])
     assert evaluation.notes == () and result.intervals == {}
 
@@ -49,27 +49,27 @@ def test_tables_are_rows_of_metrics_and_columns_of_methods() -> None:
 
 
 def test_intervals_are_over_items_where_a_metric_is_made_of_items() -> None:
-    made = FLOORS["annotator-majority"]
-    (result,) = evaluate(made, CROWD, metrics=METRICS, intervals=True).results
+    built = FLOORS["annotator-majority"]
+    (result,) = evaluate(built, CROWD, metrics=METRICS, intervals=True).results
     assert {"cross-entropy", "macro-F1", "annotator accuracy", "Clark"} <= result.intervals.keys()
     assert not {"DIC", "ECE", "annotator accuracy, worst decile"} & result.intervals.keys()
     for name, (low, high) in result.intervals.items():
         assert np.isnan(low) or low <= result.scores[name] <= high, name
-    each = item_scores(made["q"], CROWD["q"], ["accuracy"])["accuracy"][1]
+    each = item_scores(built["q"], CROWD["q"], ["accuracy"])["accuracy"][1]
     by_hand = over_items(each, np.zeros_like(each), resamples=2000)
     assert result.intervals["accuracy"] == (by_hand.low, by_hand.high)
-    assert "[" in str(evaluate(made, CROWD, intervals=True))
+    assert "[" in str(evaluate(built, CROWD, intervals=True))
 
 
 def test_items_of_one_group_are_resampled_together() -> None:
     groups = pa.array([f"g{k // 6}" for k in range(60)])
     grouped = replace(CROWD, group="g", item_attributes={"g": groups})
-    found = [
+    results = [
         evaluate(FLOORS["prior"], corpus, metrics=["accuracy"], intervals=True).results[0]
         for corpus in (CROWD, grouped)
     ]
-    assert found[0].scores == found[1].scores
-    assert found[0].intervals != found[1].intervals
+    assert results[0].scores == results[1].scores
+    assert results[0].intervals != results[1].intervals
 
 
 def test_strongest_floors_are_named() -> None:

@@ -20,44 +20,44 @@ def crowd(n_items: int = 90, n_groups: int | None = 30, rare: int = 12) -> Corpu
     """One answer an item, `rare` of them "c"; groups of unequal size."""
     generator = np.random.default_rng(0)
     answer = np.where(np.arange(n_items) < rare, "c", generator.choice(["a", "b"], n_items))
-    asked = Annotations.from_rows([(f"t{k}", "ann", str(v)) for k, v in enumerate(answer)])
+    answers = Annotations.from_rows([(f"t{k}", "ann", str(v)) for k, v in enumerate(answer)])
     facts: dict[str, Any] = {}
     if n_groups is not None:
         of_group = np.sort(generator.integers(n_groups, size=n_items))
         facts = {"item_attributes": {"talk": of_group}, "group": "talk"}
-    return Corpus.build("made-up", asked.items, {"q": asked}, **facts)
+    return Corpus.build("made-up", answers.items, {"q": answers}, **facts)
 
 
 def dealt(folds: list[Fold], n_items: int) -> np.ndarray:
     """The fold that tests each item; every item exactly once."""
-    found = np.full(n_items, -1)
+    values = np.full(n_items, -1)
     for number, fold in enumerate(folds):
-        assert (found[fold.test] == -1).all()
-        found[fold.test] = number
+        assert (values[fold.test] == -1).all()
+        values[fold.test] = number
         assert np.array_equal(np.sort(np.concatenate([fold.train, fold.test])), np.arange(n_items))
-    assert (found >= 0).all()
-    return found
+    assert (values >= 0).all()
+    return values
 
 
 @pytest.mark.parametrize("stratify", [None, "q"])
 @pytest.mark.parametrize("k", [2, 5, 7])
 def test_every_item_is_tested_once_and_no_group_is_cut(k: int, stratify: str | None) -> None:
     corpus = crowd()
-    found = dealt(k_fold(corpus, k, stratify=stratify), 90)
+    result = dealt(k_fold(corpus, k, stratify=stratify), 90)
     units = corpus.units()
-    assert all(len(set(found[units == unit])) == 1 for unit in np.unique(units))
+    assert all(len(set(result[units == unit])) == 1 for unit in np.unique(units))
     largest = np.bincount(units).max()
-    assert np.ptp(np.bincount(found)) <= largest + 1
+    assert np.ptp(np.bincount(result)) <= largest + 1
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_values_are_balanced(seed: int) -> None:
     corpus = crowd(203, None, rare=13)
     answers = np.array(corpus["q"].answers())
-    found = dealt(k_fold(corpus, 5, seed, by="item", stratify="q"), 203)
+    result = dealt(k_fold(corpus, 5, seed, by="item", stratify="q"), 203)
     for value in "abc":
-        assert np.ptp(np.bincount(found[answers == value], minlength=5)) <= 1
-    assert np.ptp(np.bincount(found)) <= 3
+        assert np.ptp(np.bincount(result[answers == value], minlength=5)) <= 1
+    assert np.ptp(np.bincount(result)) <= 3
     plain = [dealt(k_fold(corpus, 5, seed, by="item"), 203)[answers == "c"] for seed in range(9)]
     assert max(np.ptp(np.bincount(rare, minlength=5)) for rare in plain) > 1
 
@@ -65,20 +65,20 @@ def test_values_are_balanced(seed: int) -> None:
 def test_groups_are_balanced_by_their_values() -> None:
     corpus = crowd(600, 120, rare=90)
     answers = np.array(corpus["q"].answers())
-    found = dealt(k_fold(corpus, 5, stratify="q"), 600)
-    shares = [np.bincount(found[answers == value], minlength=5) for value in "abc"]
+    result = dealt(k_fold(corpus, 5, stratify="q"), 600)
+    shares = [np.bincount(result[answers == value], minlength=5) for value in "abc"]
     assert all(np.ptp(share) <= 8 for share in shares)
 
 
 @pytest.mark.parametrize("kind", ["nominal", "ordinal", "interval", "multi-label"])
 def test_every_scale_can_be_balanced(kind: str) -> None:
     corpus = feature_crowd(kind, n_items=100)
-    found = dealt(k_fold(corpus, 4, stratify="q"), 100)
+    result = dealt(k_fold(corpus, 4, stratify="q"), 100)
     label = corpus["q"].consensus(ties="first")
     if kind == "interval":
-        means = [label.answer[found == fold].mean() for fold in range(4)]
+        means = [label.answer[result == fold].mean() for fold in range(4)]
         assert np.ptp(means) < 0.5 * label.answer.std()
-    assert np.ptp(np.bincount(found)) <= (10 if kind == "multi-label" else 3)
+    assert np.ptp(np.bincount(result)) <= (10 if kind == "multi-label" else 3)
 
 
 def test_the_same_seed_deals_out_the_same_folds() -> None:
@@ -129,11 +129,11 @@ def with_split(
     parts: list[str | None], scheme: str = "official", talk: list[str] | None = None
 ) -> Corpus:
     rows = [(f"t{k}", "ann", "ab"[k % 2]) for k in range(len(parts))]
-    asked = Annotations.from_rows(rows)
+    answers = Annotations.from_rows(rows)
     facts: dict[str, Any] = {"splits": {scheme: parts}}
     if talk is not None:
         facts |= {"item_attributes": {"talk": talk}, "group": "talk"}
-    return Corpus.build("made-up", asked.items, {"q": asked}, **facts)
+    return Corpus.build("made-up", answers.items, {"q": answers}, **facts)
 
 
 def test_the_test_part_is_tested_and_dev_validates() -> None:
@@ -187,10 +187,10 @@ def test_a_fold_without_a_value_is_said() -> None:
 
 
 def test_items_that_nobody_answered_are_dealt_out_too() -> None:
-    asked = Annotations.from_rows([("t0", "ann", "a"), ("t1", "ann", "b")], Nominal(("a", "b")))
-    corpus = Corpus.build("made-up", [f"t{k}" for k in range(10)], {"q": asked})
-    found = dealt(k_fold(corpus, 2, stratify="q"), 10)
-    assert np.bincount(found).tolist() == [5, 5]
+    answers = Annotations.from_rows([("t0", "ann", "a"), ("t1", "ann", "b")], Nominal(("a", "b")))
+    corpus = Corpus.build("made-up", [f"t{k}" for k in range(10)], {"q": answers})
+    result = dealt(k_fold(corpus, 2, stratify="q"), 10)
+    assert np.bincount(result).tolist() == [5, 5]
     none = Annotations.from_rows([("t0", "ann", 1)], Interval(0, 1)).take(np.zeros(0, np.int64))
     empty = Corpus.build("made-up", [f"t{k}" for k in range(10)], {"q": none})
     assert np.bincount(dealt(k_fold(empty, 2, stratify="q"), 10)).tolist() == [5, 5]
@@ -198,10 +198,10 @@ def test_items_that_nobody_answered_are_dealt_out_too() -> None:
 
 def test_a_set_counts_with_each_of_its_values() -> None:
     rows = [(f"t{k}", "ann", ["joy", "fear"] if k < 4 else ["joy"]) for k in range(12)]
-    asked = Annotations.from_rows(rows, MultiLabel(("joy", "fear", "anger")))
-    corpus = Corpus.build("made-up", asked.items, {"q": asked})
-    found = dealt(k_fold(corpus, 4, stratify="q"), 12)
-    assert np.bincount(found[:4], minlength=4).tolist() == [1, 1, 1, 1]
+    answers = Annotations.from_rows(rows, MultiLabel(("joy", "fear", "anger")))
+    corpus = Corpus.build("made-up", answers.items, {"q": answers})
+    result = dealt(k_fold(corpus, 4, stratify="q"), 12)
+    assert np.bincount(result[:4], minlength=4).tolist() == [1, 1, 1, 1]
 
 
 # ---- bad input ----

@@ -23,12 +23,12 @@ from tests.evaluation.comparisons import METHODS, comparison, corpus, diverged, 
 def test_a_fit_is_read_back(tmp_path: Path) -> None:
     crowd = corpus()
     fold = k_fold(crowd, 2)[0]
-    made = fit(crowd, "single", 1, fold)
-    made.save(tmp_path)
-    read = Fit.load(tmp_path / folder_name(made.key))
-    assert read.to_dict() == made.to_dict() and read.seconds == made.seconds
-    assert read.items.equals(made.items)
-    assert read.score("hate", "accuracy") == made.scores["hate"]["accuracy"]
+    model = fit(crowd, "single", 1, fold)
+    model.save(tmp_path)
+    read = Fit.load(tmp_path / folder_name(model.key))
+    assert read.to_dict() == model.to_dict() and read.seconds == model.seconds
+    assert read.items.equals(model.items)
+    assert read.score("hate", "accuracy") == model.scores["hate"]["accuracy"]
     assert np.isnan(read.score("hate", "TVD"))
 
 
@@ -74,8 +74,8 @@ def test_different_fits_have_different_folders() -> None:
 
 
 def test_undefined_and_infinite_scores_are_kept(tmp_path: Path) -> None:
-    made = Fit("single", 0, "fold 1", scores={"q": {"CCC": float("nan"), "KL": float("inf")}})
-    made.save(tmp_path)
+    built = Fit("single", 0, "fold 1", scores={"q": {"CCC": float("nan"), "KL": float("inf")}})
+    built.save(tmp_path)
     read = Fit.load(tmp_path / "single@0@fold%201")
     assert np.isnan(read.score("q", "CCC")) and read.score("q", "KL") == np.inf
     text = (tmp_path / "single@0@fold%201" / "fit.json").read_text()
@@ -106,13 +106,13 @@ def test_what_json_cannot_hold_becomes_what_it_can() -> None:
 
 
 def test_results_are_read_back(tmp_path: Path) -> None:
-    made = comparison(broken=True)
-    made.save(tmp_path / "out")
+    built = comparison(broken=True)
+    built.save(tmp_path / "out")
     read = Results.load(tmp_path / "out")
-    assert read.equals(made) and made.equals(read)
-    assert read.about == made.about and read.when == made.when
+    assert read.equals(built) and built.equals(read)
+    assert read.about == built.about and read.when == built.when
     assert [f.seconds for f in read.fits if f.status == "ok"] == [
-        f.seconds for f in made.fits if f.status == "ok"
+        f.seconds for f in built.fits if f.status == "ok"
     ]
     assert read.counts("soft_label") == {"ok": 5, "failed": 0, "diverged": 1}
 
@@ -130,52 +130,52 @@ def test_the_front_page_holds_what_is_needed_to_find_it_again(tmp_path: Path) ->
 
 
 def test_the_same_results_are_the_same_bytes_whatever_order_fits_ended_in(tmp_path: Path) -> None:
-    made = comparison()
+    built = comparison()
     folds = k_fold(corpus(), 2)
-    shuffled = [made.fits[k] for k in np.random.default_rng(0).permutation(len(made.fits))]
-    again = Results.assemble(made.about, folds, shuffled, when=made.when)
-    later = replace(made, when={"date": "2027-01-01 00:00", "machine": "another"})
-    for name, results in (("one", made), ("two", again), ("three", later)):
+    shuffled = [built.fits[k] for k in np.random.default_rng(0).permutation(len(built.fits))]
+    again = Results.assemble(built.about, folds, shuffled, when=built.when)
+    later = replace(built, when={"date": "2027-01-01 00:00", "machine": "another"})
+    for name, results in (("one", built), ("two", again), ("three", later)):
         results.save(tmp_path / name)
     for file in ("results.json", "items.parquet"):
         texts = [(tmp_path / name / file).read_bytes() for name in ("one", "two", "three")]
         assert texts[0] == texts[1]
         assert (texts[0] == texts[2]) == (file == "items.parquet")
-    assert made.equals(later)
+    assert built.equals(later)
     Results.load(tmp_path / "one").save(tmp_path / "one")
     for file in ("results.json", "items.parquet"):
         assert (tmp_path / "one" / file).read_bytes() == (tmp_path / "two" / file).read_bytes()
 
 
 def test_fits_written_one_by_one_make_the_same_results(tmp_path: Path) -> None:
-    made = comparison(broken=True)
-    for one in made.fits[::-1]:
+    built = comparison(broken=True)
+    for one in built.fits[::-1]:
         one.save(tmp_path / "out" / "fits")
     gathered = Results.assemble(
-        made.about, k_fold(corpus(), 2), fits_in(tmp_path / "out" / "fits"), when=made.when
+        built.about, k_fold(corpus(), 2), fits_in(tmp_path / "out" / "fits"), when=built.when
     )
     gathered.save(tmp_path / "out")  # beside the fits, which stay
-    made.save(tmp_path / "direct")
-    assert gathered.equals(made)
+    built.save(tmp_path / "direct")
+    assert gathered.equals(built)
     for file in ("results.json", "items.parquet"):
         assert (tmp_path / "out" / file).read_bytes() == (tmp_path / "direct" / file).read_bytes()
-    assert len(keys_in(tmp_path / "out" / "fits")) == len(made.fits)
+    assert len(keys_in(tmp_path / "out" / "fits")) == len(built.fits)
 
 
 def test_another_figure_or_item_score_is_another_result() -> None:
-    made = comparison()
-    one = made.fits[0]
+    built = comparison()
+    one = built.fits[0]
     other = replace(one, scores={"hate": {"accuracy": 0.1}})
-    assert not made.equals(replace(made, fits=(other, *made.fits[1:])))
+    assert not built.equals(replace(built, fits=(other, *built.fits[1:])))
     items = item_table({"hate": {"accuracy": (Names(["t1"]), np.ones(1))}})
-    assert not made.equals(replace(made, fits=(replace(one, items=items), *made.fits[1:])))
+    assert not built.equals(replace(built, fits=(replace(one, items=items), *built.fits[1:])))
     slower = replace(one, seconds=99.0)
-    assert made.equals(replace(made, fits=(slower, *made.fits[1:])))
+    assert built.equals(replace(built, fits=(slower, *built.fits[1:])))
 
 
 def test_groups_are_kept(tmp_path: Path) -> None:
-    made = replace(comparison(), groups={"t1": "x", "t0": "x"})
-    made.save(tmp_path / "out")
+    built = replace(comparison(), groups={"t1": "x", "t0": "x"})
+    built.save(tmp_path / "out")
     assert Results.load(tmp_path / "out").groups == {"t0": "x", "t1": "x"}
     comparison().save(tmp_path / "out")
     assert Results.load(tmp_path / "out").groups == {}
@@ -183,20 +183,20 @@ def test_groups_are_kept(tmp_path: Path) -> None:
 
 
 def test_no_fits_at_all(tmp_path: Path) -> None:
-    made = comparison(methods=())
-    made.save(tmp_path / "out")
-    assert Results.load(tmp_path / "out").equals(made)
+    built = comparison(methods=())
+    built.save(tmp_path / "out")
+    assert Results.load(tmp_path / "out").equals(built)
 
 
 # ---- runs ----
 
 
 def test_a_run_gathers_its_folds() -> None:
-    made = comparison()
-    runs = made.runs("hate", "accuracy", "single")
+    built = comparison()
+    runs = built.runs("hate", "accuracy", "single")
     assert runs.keys == [(0, 0), (1, 0), (2, 0)] and runs.scores.shape == (3, 120)
     assert not np.isnan(runs.scores).any()
-    by_fold = [f.score("hate", "accuracy") for f in made.of("single") if f.seed == 1]
+    by_fold = [f.score("hate", "accuracy") for f in built.of("single") if f.seed == 1]
     assert runs.scores[1].mean() == pytest.approx(np.mean(by_fold))
 
 
@@ -206,8 +206,8 @@ def test_a_fit_that_diverged_leaves_nan() -> None:
 
 
 def test_one_seed_counts_in_every_run() -> None:
-    made = comparison()
-    prior, single = (made.runs("hate", "accuracy", method) for method in METHODS[:2])
+    built = comparison()
+    prior, single = (built.runs("hate", "accuracy", method) for method in METHODS[:2])
     assert prior.one_seed and prior.keys == [(0, 0)]
     spread = prior.on(single.keys, single.items)
     assert spread.shape == (3, 120) and (spread == spread[0]).all()
@@ -247,8 +247,8 @@ def test_a_folder_of_something_else_is_not_written_into(tmp_path: Path) -> None:
 
 
 def test_damaged_results_are_refused_in_one_line(tmp_path: Path) -> None:
-    made = comparison()
-    made.save(tmp_path / "out")
+    built = comparison()
+    built.save(tmp_path / "out")
     short = comparison(n_seeds=1)
     short.save(tmp_path / "short")
     (tmp_path / "short" / "items.parquet").replace(tmp_path / "out" / "items.parquet")
@@ -262,14 +262,14 @@ def test_damaged_results_are_refused_in_one_line(tmp_path: Path) -> None:
 
 
 def test_fits_of_another_comparison_and_fits_made_twice_are_refused() -> None:
-    made = comparison()
+    built = comparison()
     folds = k_fold(corpus(), 2)
-    stranger = replace(made.fits[0], method="guess")
+    stranger = replace(built.fits[0], method="guess")
     with pytest.raises(DataError) as caught:
-        Results.assemble(made.about, folds, [stranger])
+        Results.assemble(built.about, folds, [stranger])
     assert str(caught.value) == "'guess' on 'fold 1' is not a fit of this comparison"
     with pytest.raises(DataError) as caught:
-        Results.assemble(made.about, folds, [made.fits[0], made.fits[0]])
+        Results.assemble(built.about, folds, [built.fits[0], built.fits[0]])
     assert str(caught.value) == "a method was fitted twice with the same seed on the same fold"
 
 

@@ -52,7 +52,7 @@ def test_answers_are_those_of_the_formula(settings: dict[str, Any]) -> None:
 
     pairs = fitted.predict(corpus, annotators="all")["q"].by_annotator
     assert pairs is not None and pairs.distribution is not None
-    found = pairs.distribution.reshape(20, 4, 3)
+    result = pairs.distribution.reshape(20, 4, 3)
     annotator, answer = corpus["q"].annotator_codes("test"), corpus["q"].answer
     for i in range(20):
         for a in range(4):
@@ -65,7 +65,7 @@ def test_answers_are_those_of_the_formula(settings: dict[str, Any]) -> None:
             inputs = (inputs - inputs.mean()) / np.sqrt(inputs.var() + 1e-5)
             inputs = np.maximum(inputs * weights["norm.weight"] + weights["norm.bias"], 0)
             expected = softmax(weights["head_0.weight"] @ inputs + weights["head_0.bias"])
-            np.testing.assert_allclose(found[i, a], expected, rtol=1e-4, atol=1e-6)
+            np.testing.assert_allclose(result[i, a], expected, rtol=1e-4, atol=1e-6)
 
 
 def test_losses_of_aart() -> None:
@@ -153,10 +153,10 @@ def test_annotators_never_seen_are_predicted_by_their_attributes(tmp_path: Path)
     np.testing.assert_array_equal(first.distribution, second.distribution)
 
     strangers = _with_attributes(test, group=["west"] * 4, age=[None] * 4)
-    found = fitted.predict(strangers, unknown="attributes")["q"].by_annotator
+    pairs = fitted.predict(strangers, unknown="attributes")["q"].by_annotator
     mean = fitted.predict(strangers, unknown="mean")["q"].by_annotator
-    assert found is not None and mean is not None
-    np.testing.assert_array_equal(found.distribution, mean.distribution)
+    assert pairs is not None and mean is not None
+    np.testing.assert_array_equal(pairs.distribution, mean.distribution)
     assert fitted.predict(test, unknown="drop")["q"].by_annotator is None
 
 

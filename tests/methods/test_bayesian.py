@@ -66,13 +66,13 @@ def test_the_loss_is_the_papers(n_items: int) -> None:
     nothing, share = np.zeros(0, np.int64), np.ones(n_items, np.float32)
     batch = run.examples.batch(np.arange(n_items), nothing, nothing, share, noise=5)
     with torch.no_grad():
-        said = run.network(batch).items
+        items = run.network(batch).items
         loss = float(batch.loss(run.network(batch), run.losses))
-    assert said["q"].shape == (n_items, 8, 3) and said[COST].shape == (n_items,)
-    mean = said["q"].softmax(dim=-1).mean(dim=1)
+    assert items["q"].shape == (n_items, 8, 3) and items[COST].shape == (n_items,)
+    mean = items["q"].softmax(dim=-1).mean(dim=1)
     labels = crowd["q"].consensus().answer
     expected = -mean.log().numpy()[np.arange(n_items), labels].mean()
-    assert loss == pytest.approx(expected + 0.5 * float(said[COST][0]) / n_items, rel=1e-9)
+    assert loss == pytest.approx(expected + 0.5 * float(items[COST][0]) / n_items, rel=1e-9)
 
 
 def test_an_epoch_is_judged_without_the_cost() -> None:
@@ -87,12 +87,12 @@ def test_an_epoch_is_judged_without_the_cost() -> None:
 def test_base_rates_are_where_answers_begin() -> None:
     crowd = feature_crowd(n_items=300)
     shares = np.bincount(crowd["q"].consensus().answer, minlength=3) / 300
-    found = {
+    predictions = {
         rates: bayesian(base_rates=rates, training=STILL).fit(crowd).predict(crowd)["q"]
         for rates in (True, False)
     }
-    np.testing.assert_allclose(found[True].distribution.mean(axis=0), shares, atol=0.1)
-    np.testing.assert_allclose(found[False].distribution.mean(axis=0), 1 / 3, atol=0.1)
+    np.testing.assert_allclose(predictions[True].distribution.mean(axis=0), shares, atol=0.1)
+    np.testing.assert_allclose(predictions[False].distribution.mean(axis=0), 1 / 3, atol=0.1)
 
 
 @pytest.mark.parametrize("prior", ["normal", "mixture"])
@@ -103,11 +103,11 @@ def test_it_learns_on_every_scale(kind: str, prior: str) -> None:
     assert fitted.log_.train[-1] < fitted.log_.train[0]
     labels = test["q"].consensus().answer
     unseen = bayesian(training=STILL).fit(train).predict(test)["q"].consensus
-    said = fitted.predict(test)["q"].consensus
+    output = fitted.predict(test)["q"].consensus
     if kind == "interval":
-        assert np.abs(said - labels).mean() < 0.5 * np.abs(unseen - labels).mean()
+        assert np.abs(output - labels).mean() < 0.5 * np.abs(unseen - labels).mean()
     else:  # whole sets are right or wrong, and hardest: 0.25 to 0.74, by seed and machine
-        assert (said != labels).mean() < 0.85 * (unseen != labels).mean()
+        assert (output != labels).mean() < 0.85 * (unseen != labels).mean()
 
 
 # ---- what it answers ----
@@ -119,8 +119,8 @@ def test_the_mean_and_the_votes_of_the_passes(kind: str, tmp_path: Path) -> None
     fitted = bayesian(complexity_weight=1e-3, training=LONGER).fit(crowd)
     mean = fitted.predict(crowd)["q"]
     fitted.set_params(read="votes").save(tmp_path / "model")
-    said = ds.load(tmp_path / "model").predict(crowd)
-    votes = said["q"]
+    output = ds.load(tmp_path / "model").predict(crowd)
+    votes = output["q"]
     assert mean.members is not None and mean.members.shape == (8, 200)
     np.testing.assert_array_equal(mean.members, votes.members)
     shares = np.mean([scale.one_hot(member) for member in mean.members], axis=0)
@@ -131,7 +131,7 @@ def test_the_mean_and_the_votes_of_the_passes(kind: str, tmp_path: Path) -> None
             np.testing.assert_allclose(prediction.consensus, mean.members.mean(axis=0))
         elif kind == "nominal" and prediction is mean:
             assert (prediction.consensus == mean.distribution.argmax(axis=1)).all()
-    said.save(tmp_path / "said")
+    output.save(tmp_path / "said")
     kept = ds.Predictions.load(tmp_path / "said")["q"]
     np.testing.assert_array_equal(kept.members, votes.members)
 
@@ -175,13 +175,13 @@ def test_predictions_repeat_whatever_was_drawn_in_between_and_who_else_is_asked(
 
 def test_several_questions_share_all_but_two_layers() -> None:
     crowds = {kind: feature_crowd(kind, 30) for kind in ("nominal", "interval")}
-    asked = {kind: crowd["q"] for kind, crowd in crowds.items()}
-    corpus = dataclasses.replace(crowds["nominal"], questions=asked)
+    answers = {kind: crowd["q"] for kind, crowd in crowds.items()}
+    corpus = dataclasses.replace(crowds["nominal"], questions=answers)
     fitted = bayesian().fit(corpus)
     shapes = {n: v.shape for n, v in fitted.weights().items() if n.endswith("weight.mean")}
     assert list(shapes.values()) == [(12, 8), (6, 12), (3, 6), (3, 3), (1, 6), (1, 1)]
-    said = fitted.predict(corpus)
-    assert all(prediction.members is not None for prediction in said.values())
+    output = fitted.predict(corpus)
+    assert all(prediction.members is not None for prediction in output.values())
 
 
 def test_gold_labels_anonymous_answers_and_items_without_any() -> None:
@@ -238,13 +238,13 @@ def test_fitted_many_predict_with_members() -> None:
 def test_stopped_the_end_is_the_same_to_the_bit(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    train, held = feature_crowd().split(0.2, seed=0)
-    whole = bayesian().fit(train, validation=held)
+    train, validation = feature_crowd().split(0.2, seed=0)
+    whole = bayesian().fit(train, validation=validation)
     with monkeypatch.context() as patch:
         stop_after(5, patch)
         with pytest.raises(KeyboardInterrupt):
-            bayesian().fit(train, validation=held, checkpoint=tmp_path / "c")
-    resumed = bayesian().fit(train, validation=held, checkpoint=tmp_path / "c")
+            bayesian().fit(train, validation=validation, checkpoint=tmp_path / "c")
+    resumed = bayesian().fit(train, validation=validation, checkpoint=tmp_path / "c")
     for name, weights in whole.weights().items():
         np.testing.assert_array_equal(resumed.weights()[name], weights, err_msg=name)
     assert resumed.log_.train == whole.log_.train

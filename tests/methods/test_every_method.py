@@ -73,25 +73,25 @@ def _has_whisper_base() -> bool:
 
 def _modalities() -> dict[str, Modality]:
     """By name; "tiny" is a folder with a small random BERT."""
-    found = {
+    results = {
         "features": Modality("features", _vectors, "features"),
         "sequences": Modality("features", _sequence, "features"),
         "text": Modality("text", _text, "tiny"),
         "text, tuned": Modality("text", _text, "tiny", "all"),
     }
     media: dict[Kind, Callable[[int], Any]] = {"image": picture, "audio": _clip, "video": _film}
-    for kind, made in media.items():
+    for kind, built in media.items():
         for name in filter(None, ENCODERS[kind]):
             if name == "whisper-base" and not _has_whisper_base():  # an extra of 130 MB
                 continue
             if name == "last-block:":  # frozen it is the whole network, see its own tests
                 name += "efficientnet-lite0"
-                found[f"{kind} {name}, tuned"] = Modality(kind, made, name, "all")
+                results[f"{kind} {name}, tuned"] = Modality(kind, built, name, "all")
                 continue
-            found[f"{kind} {name}"] = Modality(kind, made, name)
+            results[f"{kind} {name}"] = Modality(kind, built, name)
             if name != "features":  # which has no network
-                found[f"{kind} {name}, tuned"] = Modality(kind, made, name, 1)
-    return found
+                results[f"{kind} {name}, tuned"] = Modality(kind, built, name, 1)
+    return results
 
 
 MODALITIES = _modalities()
@@ -104,26 +104,26 @@ def tiny(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 def _shown(modality: Modality) -> list[Any]:
     """What each item shows; the first and the second the same, the last one nothing."""
-    made = [modality.made(seed) for seed in range(N_ITEMS - 2)]
-    return [made[0], *made, None]
+    examples = [modality.made(seed) for seed in range(N_ITEMS - 2)]
+    return [examples[0], *examples, None]
 
 
 def _corpus(modality: Modality) -> Corpus:
     """Four questions, one of each scale; nobody answered item 4."""
     crowds = {kind: feature_crowd(kind, N_ITEMS, 3) for kind in SCALES}
-    asked = {kind: crowd["q"].take(crowd["q"].item != 4) for kind, crowd in crowds.items()}
+    arguments = {kind: crowd["q"].take(crowd["q"].item != 4) for kind, crowd in crowds.items()}
     shown = Contents.distinct(modality.kind, _shown(modality))
     items = crowds["nominal"].items
-    return Corpus.build("small", items, asked, contents={"shown": shown})
+    return Corpus.build("small", items, arguments, contents={"shown": shown})
 
 
 def _method(name: str, modality: Modality, tiny: str) -> Method:
-    made = method(name)()
-    if "encoder" not in made.get_params():
-        return made
+    built = method(name)()
+    if "encoder" not in built.get_params():
+        return built
     reader = tiny if modality.encoder == "tiny" else modality.encoder
     small = SMALL.get(name, {})
-    return made.set_params(encoder=reader, tune=modality.tune, training=QUICK, **small)
+    return built.set_params(encoder=reader, tune=modality.tune, training=QUICK, **small)
 
 
 # each with a network of its own
@@ -159,27 +159,27 @@ def test_fit_predict_evaluate_save_and_load(
 ) -> None:
     modality = MODALITIES[shown]
     corpus = _corpus(modality)
-    asked = _questions(name)
-    fitted = _method(name, modality, tiny).fit(corpus, asked)
-    said = fitted.predict(corpus)
-    assert list(said) == asked
-    for question, prediction in said.items():
+    requested = _questions(name)
+    fitted = _method(name, modality, tiny).fit(corpus, requested)
+    output = fitted.predict(corpus)
+    assert list(output) == requested
+    for question, prediction in output.items():
         assert prediction.distribution.shape == (N_ITEMS, SCALES[question].n_columns)
         assert np.isfinite(prediction.distribution).all()
-        found = scores(prediction, corpus[question])
+        result = scores(prediction, corpus[question])
         leading = "Wasserstein" if question == "interval" else "cross-entropy"
-        assert np.isfinite(found[leading])
+        assert np.isfinite(result[leading])
 
     fitted.save(tmp_path / "model")
-    said.save(tmp_path / "said")
+    output.save(tmp_path / "said")
     loaded = ds.load(tmp_path / "model")
     assert loaded.get_params() == fitted.get_params()
-    _assert_same(said, loaded.predict(corpus))
-    _assert_same(said, ds.Predictions.load(tmp_path / "said"))
+    _assert_same(output, loaded.predict(corpus))
+    _assert_same(output, ds.Predictions.load(tmp_path / "said"))
 
     together = loaded.predict(corpus, consensus="all")
     raw = loaded.predict({"shown": _shown(modality)})  # contents that belong to no corpus
-    for question in asked:
+    for question in requested:
         np.testing.assert_allclose(
             raw[question].distribution, together[question].distribution, atol=1e-5
         )

@@ -45,8 +45,8 @@ def test_networks_of_annotators_are_independent() -> None:
     for a in range(4):
         hidden = np.maximum(values @ weights["weights.0"][a] + weights["biases.0"][a], 0)
         logits = hidden @ weights["weights.1"][a] + weights["start_0"][a]
-        found = _by_annotator(fitted, corpus)[:, a]
-        np.testing.assert_allclose(found, softmax(logits, axis=1), **TOLERANCE)
+        result = _by_annotator(fitted, corpus)[:, a]
+        np.testing.assert_allclose(result, softmax(logits, axis=1), **TOLERANCE)
     changed = feature_crowd(n_items=30)
     others = changed["q"].annotator_codes("test") != 0
     changed["q"].answer[others] = 2 - changed["q"].answer[others]
@@ -77,20 +77,20 @@ def test_annotators_who_are_certain_weigh_more() -> None:
     each = _by_annotator(fitted, corpus)
     weights = 1 - entropy(each, axis=-1) / np.log(3)
     expected = (weights[..., None] * each).sum(axis=1) / weights.sum(axis=1)[:, None]
-    found = fitted.predict(corpus)["q"].distribution
-    np.testing.assert_allclose(found, expected, **TOLERANCE)
+    result = fitted.predict(corpus)["q"].distribution
+    np.testing.assert_allclose(result, expected, **TOLERANCE)
     fitted.fused = False
-    found = fitted.predict(corpus)["q"].distribution
-    np.testing.assert_allclose(found, each.mean(axis=1), **TOLERANCE)
+    result = fitted.predict(corpus)["q"].distribution
+    np.testing.assert_allclose(result, each.mean(axis=1), **TOLERANCE)
 
 
 def test_certainty_of_distributions() -> None:
     shares = np.array([[1.0, 0.0, 0.0], [1 / 3, 1 / 3, 1 / 3], [0.5, 0.5, 0.0]])
-    found = certainty(Nominal(("a", "b", "c")), shares)
-    np.testing.assert_allclose(found, [1, 1e-6, 1 - np.log(2) / np.log(3)], rtol=1e-6, atol=1e-9)
+    result = certainty(Nominal(("a", "b", "c")), shares)
+    np.testing.assert_allclose(result, [1, 1e-6, 1 - np.log(2) / np.log(3)], rtol=1e-6, atol=1e-9)
     marginals = np.array([[1.0, 0.5], [0.5, 0.5]])
-    found = certainty(MultiLabel(("a", "b")), marginals)
-    np.testing.assert_allclose(found, [0.5, 0], atol=1e-5)
+    result = certainty(MultiLabel(("a", "b")), marginals)
+    np.testing.assert_allclose(result, [0.5, 0], atol=1e-5)
 
 
 # ---- PADL ----
@@ -105,7 +105,7 @@ def test_deviations_are_those_of_the_formula(kind: str) -> None:
     hidden = values @ weights["trunk.layers.1.weight"].T + weights["trunk.layers.1.bias"]
     features = np.maximum(hidden, 0)
     mean = features @ weights["truth_0.weight"].T + weights["truth_0.bias"]
-    found = _by_annotator(fitted, corpus)
+    result = _by_annotator(fitted, corpus)
     for i in range(20):
         if kind == "nominal":
             uncertain = entropy(softmax(mean[i])) / np.log(3)
@@ -119,7 +119,7 @@ def test_deviations_are_those_of_the_formula(kind: str) -> None:
                 own @ weights["branch_0.own_layers"][0, a] + weights["branch_0.own_biases"][0, a]
             )
             expected = (softmax if kind == "nominal" else expit)(mean[i] + deviation)
-            np.testing.assert_allclose(found[i, a], expected, **TOLERANCE)
+            np.testing.assert_allclose(result[i, a], expected, **TOLERANCE)
     shared = softmax(mean, axis=1) if kind == "nominal" else expit(mean)
     np.testing.assert_allclose(fitted.predict(corpus)["q"].distribution, shared, **TOLERANCE)
 
@@ -144,8 +144,8 @@ def test_annotators_are_predicted_better_than_by_their_base_rates(name: str) -> 
     fitted = method(name)().set_params(encoder="features").fit(train)
     floor = method("annotator-majority")().fit(train)
     metric = "annotator accuracy"
-    found, least = (scores(m.predict(test)["q"], test["q"])[metric] for m in (fitted, floor))
-    assert found > least + 0.1
+    result, least = (scores(m.predict(test)["q"], test["q"])[metric] for m in (fitted, floor))
+    assert result > least + 0.1
 
 
 def test_settings_out_of_range() -> None:

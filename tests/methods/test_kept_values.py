@@ -59,7 +59,7 @@ def _values(name: str, kind: str, folder: Path) -> dict[str, Any]:
         "distribution": prediction.distribution[:N_SHOWN, :8],
         "by annotator": pairs.distribution[: 4 * N_SHOWN : 3, :8],
     }
-    return {what: np.asarray(found, np.float64).tolist() for what, found in values.items()}
+    return {what: np.asarray(result, np.float64).tolist() for what, result in values.items()}
 
 
 @pytest.mark.parametrize("kind", CORPORA)
@@ -68,8 +68,8 @@ def test_a_seed_gives_the_numbers_it_always_gave(name: str, kind: str, tmp_path:
     kept = json.loads(KEPT.read_text(encoding="utf-8"))[name][kind]
     values = _values(name, kind, tmp_path)
     assert values.keys() == kept.keys()
-    for what, found in values.items():
-        np.testing.assert_allclose(found, kept[what], rtol=TOLERANCE, atol=1e-8, err_msg=what)
+    for what, result in values.items():
+        np.testing.assert_allclose(result, kept[what], rtol=TOLERANCE, atol=1e-8, err_msg=what)
 
 
 def _write() -> None:

@@ -37,24 +37,28 @@ def _asked(scale: Scale, *answers: list[Any]) -> Annotations:
 
 def test_disagreement_by_hand() -> None:
     four = Nominal(("a", "b", "c", "d"))
-    asked = _asked(four, ["a", "a"], ["a", "b"], ["a", "b", "c", "d"], ["a"], ["a", "a", "a", "b"])
+    requested = _asked(
+        four, ["a", "a"], ["a", "b"], ["a", "b", "c", "d"], ["a"], ["a", "a", "a", "b"]
+    )
     entropy = (0.75 * np.log(4 / 3) + 0.25 * np.log(4)) / np.log(4)
-    np.testing.assert_allclose(disagreement(asked), [0, 0.5, 1, np.nan, entropy])
-    np.testing.assert_allclose(disagreement(asked, "minority"), [0, 0.5, 0.75, np.nan, 0.25])
+    np.testing.assert_allclose(disagreement(requested), [0, 0.5, 1, np.nan, entropy])
+    np.testing.assert_allclose(disagreement(requested, "minority"), [0, 0.5, 0.75, np.nan, 0.25])
     levels = _asked(Ordinal(("1", "2")), ["1", "2"], ["2", "2"])
     np.testing.assert_allclose(disagreement(levels), [1, 0])
 
 
 @pytest.mark.parametrize("measure", ["entropy", "minority"])
 def test_ratings_disagree_by_their_standard_deviation(measure: Any) -> None:
-    asked = _asked(Interval(0, 10), [0, 10], [5, 5], [4, 6], [3])
-    np.testing.assert_allclose(disagreement(asked, measure), [1, 0, 0.2, np.nan])
+    requested = _asked(Interval(0, 10), [0, 10], [5, 5], [4, 6], [3])
+    np.testing.assert_allclose(disagreement(requested, measure), [1, 0, 0.2, np.nan])
 
 
 def test_sets_disagree_value_by_value_or_as_a_whole() -> None:
-    asked = _asked(MultiLabel(("joy", "fear")), [["joy"], []], [["joy", "fear"], ["joy", "fear"]])
-    np.testing.assert_allclose(disagreement(asked), [0.5, 0])
-    np.testing.assert_allclose(disagreement(asked, "minority"), [0.5, 0])
+    requested = _asked(
+        MultiLabel(("joy", "fear")), [["joy"], []], [["joy", "fear"], ["joy", "fear"]]
+    )
+    np.testing.assert_allclose(disagreement(requested), [0.5, 0])
+    np.testing.assert_allclose(disagreement(requested, "minority"), [0.5, 0])
 
 
 def test_a_scale_of_one_value_leaves_nothing_to_disagree_about() -> None:
@@ -79,42 +83,42 @@ def disputed_crowd(seed: int, n_items: int = 300) -> Corpus:
     strays = generator.random(5 * n_items) < 0.5 * (features[item, 1] > 0)
     answer = np.where(strays, generator.integers(0, 2, len(item)), label[item])
     people = Names([f"p{k}" for k in range(5)])
-    asked = Annotations.from_arrays(
+    answers = Annotations.from_arrays(
         item, np.tile(np.arange(5), n_items), answer, Nominal(("no", "yes")), annotators=people
     )
     shown = {"x": Contents.distinct("features", features)}
-    return Corpus.build("disputed", Names.range(n_items), {"q": asked}, contents=shown)
+    return Corpus.build("disputed", Names.range(n_items), {"q": answers}, contents=shown)
 
 
 @pytest.mark.parametrize("measure", ["entropy", "minority"])
 def test_it_knows_what_will_be_disputed(measure: str) -> None:
     train, test = disputed_crowd(0), disputed_crowd(1)
     fitted = LabelAndUncertainty(measure=measure, **QUICK).fit(train)  # type: ignore[arg-type]
-    said = fitted.predict(test)["q"]
-    assert said.disagreement is not None
+    prediction = fitted.predict(test)["q"]
+    assert prediction.disagreement is not None
     truth = disagreement(test["q"], measure)  # type: ignore[arg-type]
-    assert np.corrcoef(said.disagreement, truth)[0, 1] > 0.5
-    assert said.disagreement.mean() == pytest.approx(truth.mean(), abs=0.05)
-    assert (said.consensus == test["q"].consensus().answer).mean() > 0.9
+    assert np.corrcoef(prediction.disagreement, truth)[0, 1] > 0.5
+    assert prediction.disagreement.mean() == pytest.approx(truth.mean(), abs=0.05)
+    assert (prediction.consensus == test["q"].consensus().answer).mean() > 0.9
 
 
 @pytest.mark.parametrize("kind", SCALES)
 def test_disagreement_lies_between_0_and_1_on_every_scale(kind: str) -> None:
     crowd = thinned(feature_crowd(kind), 0.8)
     for source in (crowd, anonymous(crowd), anonymous(crowd, counted=True)):
-        said = LabelAndUncertainty(**QUICK).fit(source).predict(crowd)["q"]
-        assert said.disagreement is not None and said.disagreement.shape == (60,)
-        assert (said.disagreement >= 0).all() and (said.disagreement <= 1).all()
-        assert np.ptp(said.disagreement) > 0
+        prediction = LabelAndUncertainty(**QUICK).fit(source).predict(crowd)["q"]
+        assert prediction.disagreement is not None and prediction.disagreement.shape == (60,)
+        assert (prediction.disagreement >= 0).all() and (prediction.disagreement <= 1).all()
+        assert np.ptp(prediction.disagreement) > 0
 
 
 @pytest.mark.parametrize("kind", SCALES)
 def test_without_weight_on_the_disagreement_it_is_single(kind: str) -> None:
     crowd = feature_crowd(kind)
     single = Single(**QUICK).fit(crowd).predict(crowd)["q"]
-    found = LabelAndUncertainty(uncertainty_weight=0, **QUICK).fit(crowd).predict(crowd)["q"]
-    np.testing.assert_allclose(found.distribution, single.distribution, atol=1e-5)
-    np.testing.assert_allclose(found.consensus, single.consensus, atol=1e-4)
+    prediction = LabelAndUncertainty(uncertainty_weight=0, **QUICK).fit(crowd).predict(crowd)["q"]
+    np.testing.assert_allclose(prediction.distribution, single.distribution, atol=1e-5)
+    np.testing.assert_allclose(prediction.consensus, single.consensus, atol=1e-4)
     hidden = QUICK | {"hidden": (8,)}  # what both tasks share moves with either
     apart, together = (
         LabelAndUncertainty(uncertainty_weight=w, **hidden).fit(crowd).predict(crowd)["q"]
@@ -127,11 +131,11 @@ def test_disagreement_is_kept_with_the_model_and_with_predictions(tmp_path: Path
     crowd = feature_crowd()
     fitted = LabelAndUncertainty(**QUICK).fit(crowd)
     fitted.save(tmp_path / "model")
-    said, again = fitted.predict(crowd), ds.load(tmp_path / "model").predict(crowd)
-    np.testing.assert_array_equal(said["q"].disagreement, again["q"].disagreement)
-    said.save(tmp_path / "said")
+    prediction, again = fitted.predict(crowd), ds.load(tmp_path / "model").predict(crowd)
+    np.testing.assert_array_equal(prediction["q"].disagreement, again["q"].disagreement)
+    prediction.save(tmp_path / "said")
     read = ds.Predictions.load(tmp_path / "said")
-    np.testing.assert_array_equal(said["q"].disagreement, read["q"].disagreement)
+    np.testing.assert_array_equal(prediction["q"].disagreement, read["q"].disagreement)
 
 
 def test_where_nobody_could_disagree_it_does_not_know(tmp_path: Path) -> None:
@@ -140,21 +144,21 @@ def test_where_nobody_could_disagree_it_does_not_know(tmp_path: Path) -> None:
     assert fitted.notes_ == ["no item has two answers to 'q': there is no disagreement to learn"]
     fitted.save(tmp_path / "model")
     for method in (fitted, ds.load(tmp_path / "model")):
-        said = method.predict(one)["q"]
-        assert said.disagreement is not None and np.isnan(said.disagreement).all()
-        assert np.isfinite(said.distribution).all()
+        prediction = method.predict(one)["q"]
+        assert prediction.disagreement is not None and np.isnan(prediction.disagreement).all()
+        assert np.isfinite(prediction.distribution).all()
 
 
 def test_a_tie_without_a_label_still_teaches_disagreement() -> None:
-    asked = _asked(Nominal(("a", "b")), ["a", "b"], ["a", "a"], ["b"])
+    requested = _asked(Nominal(("a", "b")), ["a", "b"], ["a", "a"], ["b"])
     shown = {"x": Contents.distinct("features", np.eye(3, dtype=np.float32))}
-    corpus = Corpus.build("ties", asked.items, {"q": asked}, contents=shown)
+    corpus = Corpus.build("ties", requested.items, {"q": requested}, contents=shown)
     fitted = LabelAndUncertainty(ties="drop", **QUICK).fit(corpus)
     assert fitted.learns(corpus).tolist() == [0, 1, 2]
-    made = fitted.targets(corpus)
-    assert made["q.weight"].tolist() == [0, 1, 1]
-    assert made["q.disagreement.weight"].tolist() == [1, 1, 0]
-    assert made["q.disagreement"].tolist() == [1, 0, 0]
+    built = fitted.targets(corpus)
+    assert built["q.weight"].tolist() == [0, 1, 1]
+    assert built["q.disagreement.weight"].tolist() == [1, 1, 0]
+    assert built["q.disagreement"].tolist() == [1, 0, 0]
 
 
 def test_the_label_may_be_gold() -> None:
@@ -166,8 +170,8 @@ def test_the_label_may_be_gold() -> None:
     corpus = Corpus.build(
         "golden", crowd.items, {"q": crowd["q"]}, gold={"q": gold}, contents=contents
     )
-    said = LabelAndUncertainty(label="gold", **QUICK).fit(corpus).predict(corpus)["q"]
-    assert (said.consensus == 2).all()
+    prediction = LabelAndUncertainty(label="gold", **QUICK).fit(corpus).predict(corpus)["q"]
+    assert (prediction.consensus == 2).all()
 
 
 def test_settings_that_make_no_sense() -> None:

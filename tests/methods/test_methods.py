@@ -26,8 +26,10 @@ from tests.crowds import feature_crowd
 
 def test_annotator_majority_by_hand() -> None:
     rows = [("1", "ann", "a"), ("2", "ann", "a"), ("3", "ann", "b"), ("1", "bob", "b")]
-    asked = Annotations.from_rows(rows, Nominal(("a", "b")), annotators=Names(["ann", "bob", "cy"]))
-    corpus = Corpus.build("tiny", ["1", "2", "3"], {"q": asked})
+    answers = Annotations.from_rows(
+        rows, Nominal(("a", "b")), annotators=Names(["ann", "bob", "cy"])
+    )
+    corpus = Corpus.build("tiny", ["1", "2", "3"], {"q": answers})
     crowd = np.array([0.5, 0.5])  # the mean of (.5, .5), (1, 0) and (0, 1)
     fitted = AnnotatorMajority(smoothing=2).fit(corpus)
     expected = np.array([[2, 1], [0, 1]]) + 2 * crowd
@@ -43,8 +45,8 @@ def test_floors_of_annotators_are_the_strongest_for_their_metric() -> None:
     smallest error; on an ordinal scale they differ."""
     answers = {"ann": "1112233", "bob": "3333211", "cy": "1223334"}
     rows = [(str(item), who, a) for who, given in answers.items() for item, a in enumerate(given)]
-    asked = Annotations.from_rows(rows, Ordinal(("1", "2", "3", "4")))
-    corpus = Corpus.build("tiny", [str(k) for k in range(7)], {"q": asked})
+    labels = Annotations.from_rows(rows, Ordinal(("1", "2", "3", "4")))
+    corpus = Corpus.build("tiny", [str(k) for k in range(7)], {"q": labels})
     floors = (AnnotatorMajority(smoothing=0), AnnotatorMedian(smoothing=0))
     majority, median = (floor.fit(corpus).predict(corpus)["q"] for floor in floors)
     assert majority.by_annotator is not None and median.by_annotator is not None
@@ -52,19 +54,19 @@ def test_floors_of_annotators_are_the_strongest_for_their_metric() -> None:
         assert [pairs.value[pairs.annotator == code][0] for code in range(3)] == expected
     for metric, best in (("annotator accuracy", majority), ("annotator error", median)):
         higher = METRICS[metric].higher_is_better
-        reached = METRICS[metric](best, asked)
+        reached = METRICS[metric](best, labels)
         for constant in itertools.product(range(4), repeat=3):
             pairs = majority.by_annotator
             pairs = replace(pairs, value=np.array(constant)[pairs.annotator])
-            other = METRICS[metric](replace(best, by_annotator=pairs), asked)
+            other = METRICS[metric](replace(best, by_annotator=pairs), labels)
             assert reached >= other - 1e-12 if higher else reached <= other + 1e-12
 
 
 def test_annotator_median_of_ratings_is_exact() -> None:
     rows = [("1", "ann", 1.0), ("2", "ann", 2.5), ("3", "ann", 9.0), ("1", "bob", 4.0),
             ("2", "bob", 5.0)]  # fmt: skip
-    asked = Annotations.from_rows(rows, Interval(0, 10), annotators=Names(["ann", "bob", "cy"]))
-    corpus = Corpus.build("tiny", ["1", "2", "3"], {"q": asked})
+    answers = Annotations.from_rows(rows, Interval(0, 10), annotators=Names(["ann", "bob", "cy"]))
+    corpus = Corpus.build("tiny", ["1", "2", "3"], {"q": answers})
     fitted = AnnotatorMedian().fit(corpus)
     assert fitted.median_["q"].tolist() == [2.5, 4.5, 4.0]  # cy: the median of all
     pairs = AnnotatorMajority(smoothing=0).fit(corpus).predict(corpus)["q"].by_annotator
@@ -77,8 +79,8 @@ def test_single_learns_what_logistic_regression_learns() -> None:
     single = Single(encoder="features", dropout=0, training=training).fit(train)
     label = train["q"].majority()
     peer = LogisticRegression(C=1e6, max_iter=1000).fit(_vectors(train), label.answer)
-    found = single.predict(test)["q"].distribution
-    np.testing.assert_allclose(found, peer.predict_proba(_vectors(test)), atol=0.03)
+    result = single.predict(test)["q"].distribution
+    np.testing.assert_allclose(result, peer.predict_proba(_vectors(test)), atol=0.03)
 
 
 def test_heads_learn_each_annotator_and_single_cannot() -> None:
@@ -182,10 +184,10 @@ def test_single_learns_from_gold_where_it_is_told() -> None:
 
 
 def test_validation_is_matched_by_the_annotators_names() -> None:
-    train, held = feature_crowd(n_items=60), feature_crowd(n_items=40, seed=1)
+    train, corpus = feature_crowd(n_items=60), feature_crowd(n_items=40, seed=1)
     settings = {"encoder": "features", "training": Training(epochs=4)}
-    plain = AnnotatorHeads(**settings).fit(train, validation=held)  # type: ignore[arg-type]
-    turned = held.select(annotators=["p3", "p1", "p0", "p2"])
+    plain = AnnotatorHeads(**settings).fit(train, validation=corpus)  # type: ignore[arg-type]
+    turned = corpus.select(annotators=["p3", "p1", "p0", "p2"])
     other = AnnotatorHeads(**settings).fit(train, validation=turned)  # type: ignore[arg-type]
     np.testing.assert_allclose(other.log_.validation, plain.log_.validation, rtol=1e-6)
     message = "^made-up: 'q' has another scale than training$"
@@ -279,11 +281,11 @@ def test_the_model_card_says_whose_answers_it_holds(model: Path) -> None:
 
 def test_settings_as_users_type_them() -> None:
     typed = [("hidden", "32,16"), ("common", "no"), ("training.epochs", "7"), ("dropout", "0.5")]
-    made = configured(AnnotatorHeads, typed)
-    assert made.get_params() | {"training": None} == AnnotatorHeads(
+    built = configured(AnnotatorHeads, typed)
+    assert built.get_params() | {"training": None} == AnnotatorHeads(
         hidden=(32, 16), common=False, dropout=0.5
     ).get_params() | {"training": None}
-    assert made.training.epochs == 7  # type: ignore[attr-defined]
+    assert built.training.epochs == 7  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize(

@@ -45,8 +45,8 @@ def test_settings_that_do_not_exist(name: str) -> None:
 def test_settings_go_through_clone(name: str) -> None:
     from sklearn.base import clone
 
-    made = make(name)
-    assert clone(made).get_params() == made.get_params()
+    built = make(name)
+    assert clone(built).get_params() == built.get_params()
 
 
 def test_asking_before_fitting(name: str, tmp_path: Path) -> None:

@@ -32,8 +32,8 @@ def test_its_loss_is_soft_labels_cross_entropy_weighted_by_votes(kind: str, form
     repeated = RepeatedLabel(**QUICK).fit(crowd)
     weighted = SoftLabel(weighted=True, **QUICK).fit(crowd)
     np.testing.assert_allclose(repeated.log_.train, weighted.log_.train, rtol=1e-5)
-    found, expected = (m.predict(crowd)["q"].distribution for m in (repeated, weighted))
-    np.testing.assert_allclose(found, expected, atol=1e-4)
+    result, expected = (m.predict(crowd)["q"].distribution for m in (repeated, weighted))
+    np.testing.assert_allclose(result, expected, atol=1e-4)
     plain = SoftLabel(**QUICK).fit(crowd)
     assert not np.allclose(repeated.log_.train, plain.log_.train, rtol=1e-3)
 
@@ -63,12 +63,12 @@ def test_more_epochs_learn_more(kind: str) -> None:
 
 def test_an_item_with_very_many_answers_is_spread_over_batches() -> None:
     crowd = feature_crowd(n_items=20, n_annotators=12)
-    said = []
+    outputs = []
     for most in (5, 256):
         training = Training(epochs=100, batch_size=8, learning_rate=0.03, max_rows_per_item=most)
         fitted = RepeatedLabel(**QUICK | {"training": training}).fit(crowd)
-        said.append(fitted.predict(crowd)["q"].distribution)
-    assert np.abs(said[0] - said[1]).mean() < 0.03
+        outputs.append(fitted.predict(crowd)["q"].distribution)
+    assert np.abs(outputs[0] - outputs[1]).mean() < 0.03
 
 
 def test_two_questions_of_which_an_item_may_have_one() -> None:
@@ -81,6 +81,6 @@ def test_two_questions_of_which_an_item_may_have_one() -> None:
     )
     fitted = RepeatedLabel(**QUICK).fit(both)
     assert len(fitted.learns(both)) > len(np.unique(one["q"].item))
-    said = fitted.predict(both)
-    assert list(said) == ["class", "rating"]
-    assert np.isfinite(said["rating"].consensus).all()
+    prediction = fitted.predict(both)
+    assert list(prediction) == ["class", "rating"]
+    assert np.isfinite(prediction["rating"].consensus).all()

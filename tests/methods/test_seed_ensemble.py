@@ -45,7 +45,7 @@ def texts(n_items: int = 24) -> Corpus:
         " ".join(generator.choice(WORDS[5:], generator.integers(1, 7))) for _ in range(n_items)
     ]
     shown[1], shown[-1] = shown[0], None
-    asked = Annotations.from_arrays(
+    answers = Annotations.from_arrays(
         np.arange(n_items),
         np.zeros(n_items, np.int64),
         generator.integers(0, 3, n_items),
@@ -53,7 +53,7 @@ def texts(n_items: int = 24) -> Corpus:
         items=Names.range(n_items),
     )
     contents = {"text": Contents.distinct("text", shown)}
-    return Corpus.build("texts", asked.items, {"q": asked}, contents=contents)
+    return Corpus.build("texts", answers.items, {"q": answers}, contents=contents)
 
 
 def begun(corpus: Corpus, **settings: Any) -> tuple[SeedEnsemble, list[Trainer]]:
@@ -68,8 +68,8 @@ def differing(runs: list[Trainer]) -> set[str]:
     states = [run.network.state_dict() for run in runs]
     return {
         name
-        for name, held in states[0].items()
-        if any(not torch.equal(held, state[name]) for state in states[1:])
+        for name, stored in states[0].items()
+        if any(not torch.equal(stored, state[name]) for state in states[1:])
     }
 
 
@@ -131,7 +131,7 @@ def test_what_varies(vary: str, weights: bool, order: bool, noise: bool) -> None
     assert bool(differing(runs)) == weights
     trunk = {name for name in differing(runs) if "trunk" in name}
     assert bool(trunk) == (vary == "everything")
-    assert len({tuple(found) for found in orders(runs)}) == (5 if order else 1)
+    assert len({tuple(result) for result in orders(runs)}) == (5 if order else 1)
     assert len({run.training.noise_seed for run in runs}) == (5 if noise else 1)
 
 
@@ -144,7 +144,7 @@ def test_bags_are_drawn_with_replacement() -> None:
     distinct = np.mean([len(np.unique(run.learned)) for run in runs])
     assert distinct / 60 == pytest.approx(1 - np.exp(-1), abs=0.02)
     fitted = SeedEnsemble(encoder="features", vary="bag", training=QUICK).fit(feature_crowd())
-    assert len({held.tobytes() for held in fitted.weights()["inner.head_0.weight"]}) == 5
+    assert len({stored.tobytes() for stored in fitted.weights()["inner.head_0.weight"]}) == 5
 
 
 # ---- one member, and members one by one ----
@@ -159,10 +159,10 @@ def test_one_member_is_single(tiny: str, settings: dict[str, Any]) -> None:
     plain = Single(
         encoder=tiny, tune=settings.get("tune", "nothing"), init_seed=2, training=training
     )
-    found = one.fit(corpus).predict(corpus)["q"]
+    prediction = one.fit(corpus).predict(corpus)["q"]
     expected = replace(plain, pool=pool).fit(corpus).predict(corpus)["q"]
-    np.testing.assert_allclose(found.distribution, expected.distribution, atol=1e-6)
-    np.testing.assert_array_equal(found.consensus, expected.consensus)
+    np.testing.assert_allclose(prediction.distribution, expected.distribution, atol=1e-6)
+    np.testing.assert_array_equal(prediction.consensus, expected.consensus)
 
 
 def test_linear_members_are_singles_of_other_seeds() -> None:
@@ -185,24 +185,26 @@ def test_side_by_side_they_end_as_one_by_one(kind: str, vary: str) -> None:
         _, runs = begun(crowd, encoder="features", hidden=(4,), vary=vary, pool="mean")
         for run in runs:
             run.network.double()
-        pooled = {role: held.double() for role, held in runs[0].examples.pooled.items()}
+        pooled = {role: stored.double() for role, stored in runs[0].examples.pooled.items()}
         targets = {
-            name: held.double() if held.is_floating_point() else held
-            for name, held in runs[0].examples.targets.items()
+            name: stored.double() if stored.is_floating_point() else stored
+            for name, stored in runs[0].examples.targets.items()
         }
         examples = replace(runs[0].examples, pooled=pooled, targets=targets)
         runs = [replace(run, examples=examples) for run in runs]
         assert train_all(runs, None if together else False) == {}
         ends.append([run.network.state_dict() for run in runs])
     for one, other in zip(*ends, strict=True):
-        for name, held in one.items():
-            torch.testing.assert_close(other[name], held, rtol=0, atol=1e-10)
+        for name, stored in one.items():
+            torch.testing.assert_close(other[name], stored, rtol=0, atol=1e-10)
 
 
 def test_ensembles_are_fitted_with_others_side_by_side() -> None:
     crowd = feature_crowd()
-    made = [SeedEnsemble(encoder="features", init_seed=s, training=QUICK) for s in (0, 10)]
-    jobs = [Job(method, crowd) for method in (*made, Single(encoder="features", training=QUICK))]
+    examples = [SeedEnsemble(encoder="features", init_seed=s, training=QUICK) for s in (0, 10)]
+    jobs = [
+        Job(method, crowd) for method in (*examples, Single(encoder="features", training=QUICK))
+    ]
     for method in fit_many(jobs)[:2]:
         alone = SeedEnsemble(**method.get_params()).fit(crowd)
         np.testing.assert_allclose(
@@ -220,8 +222,8 @@ def test_a_stack_that_fails_is_made_one_by_one(monkeypatch: pytest.MonkeyPatch) 
         raise RuntimeError("no room")
 
     monkeypatch.setattr("dissensus.training.stacking.stack.Stack.train", fail)
-    found = SeedEnsemble(encoder="features", training=QUICK).fit(crowd).predict(crowd)
-    np.testing.assert_allclose(found["q"].distribution, expected["q"].distribution, atol=1e-5)
+    prediction = SeedEnsemble(encoder="features", training=QUICK).fit(crowd).predict(crowd)
+    np.testing.assert_allclose(prediction["q"].distribution, expected["q"].distribution, atol=1e-5)
 
 
 def test_a_training_that_was_stopped_goes_on(
@@ -244,18 +246,18 @@ def test_a_training_that_was_stopped_goes_on(
         with pytest.raises(KeyboardInterrupt):
             stopped.fit(corpus, checkpoint=tmp_path / "state")
     assert {p.name for p in (tmp_path / "state").iterdir()} == {"member-0", "member-1"}
-    made, steps[0] = [0], 100
+    examples, steps[0] = [0], 100
 
     def count(run: Trainer, cut: Any) -> None:
-        made[0] += 1
+        examples[0] += 1
         before(run, cut)
 
     monkeypatch.setattr(Trainer, "train_batch", count)
     resumed = SeedEnsemble(encoder=tiny, tune="all", n_members=3, training=training)
     resumed.fit(corpus, checkpoint=tmp_path / "state")
-    assert made[0] == 10  # of 18
-    for name, held in whole.weights().items():
-        np.testing.assert_array_equal(held, resumed.weights()[name])
+    assert examples[0] == 10  # of 18
+    for name, stored in whole.weights().items():
+        np.testing.assert_array_equal(stored, resumed.weights()[name])
     resumed.forget_checkpoint()
     assert not (tmp_path / "state").exists()
 
@@ -267,17 +269,17 @@ def test_ties_go_to_the_most_probable_of_the_tied() -> None:
     """The vote of four singles with made-up answers, on every item; by counting."""
     crowd, generator = feature_crowd(), np.random.default_rng(0)
     fitted = SeedEnsemble(encoder="features", n_members=4, training=QUICK).fit(crowd)
-    said = [
+    outputs = [
         Answers(shares, shares.argmax(axis=1))
         for shares in generator.dirichlet(np.ones(3), (4, 300))
     ]
-    found, n_ties = fitted.combined("q", said).value, 0
-    mean = np.mean([answers.distribution for answers in said], axis=0)
+    result, n_ties = fitted.combined("q", outputs).value, 0
+    mean = np.mean([answers.distribution for answers in outputs], axis=0)
     for item in range(300):
-        votes = Counter(int(answers.value[item]) for answers in said)
+        votes = Counter(int(answers.value[item]) for answers in outputs)
         tied = [value for value, n in votes.items() if n == max(votes.values())]
         n_ties += len(tied) > 1
-        assert found[item] == max(tied, key=lambda value: mean[item, value])
+        assert result[item] == max(tied, key=lambda value: mean[item, value])
     assert n_ties > 50
 
 
@@ -288,15 +290,15 @@ def test_both_read_outs_come_from_the_members(kind: str) -> None:
     mean = fitted.predict(crowd)["q"]
     alone = [member.predict(crowd)["q"] for member in fitted.members_]
     assert mean.members is not None and mean.members.shape == (5, 60)
-    np.testing.assert_array_equal(mean.members, [said.consensus for said in alone])
+    np.testing.assert_array_equal(mean.members, [output.consensus for output in alone])
     np.testing.assert_allclose(
-        mean.distribution, np.mean([said.distribution for said in alone], axis=0)
+        mean.distribution, np.mean([output.distribution for output in alone], axis=0)
     )
     votes = fitted.set_params(read="votes").predict(crowd)["q"]
     np.testing.assert_array_equal(votes.consensus, mean.consensus)
     for item in range(60):
-        held = mean.scale.one_hot(mean.members[:, item])
-        np.testing.assert_allclose(votes.distribution[item], held.mean(axis=0))
+        stored = mean.scale.one_hot(mean.members[:, item])
+        np.testing.assert_allclose(votes.distribution[item], stored.mean(axis=0))
 
 
 def test_how_often_members_disagree_is_noted() -> None:
@@ -323,18 +325,18 @@ def test_linear_members_on_a_frozen_encoder_end_alike_attention_does_not() -> No
     generator = np.random.default_rng(0)
     shown = [generator.normal(size=(6, 5)).astype(np.float32) for _ in range(80)]
     label = np.array([int(content.max(axis=0)[0] > 1.2) for content in shown])
-    asked = Annotations.from_arrays(
+    answers = Annotations.from_arrays(
         np.arange(80), np.zeros(80, np.int64), label, Nominal(("no", "yes")), items=Names.range(80)
     )
-    held = {"x": Contents.distinct("features", shown)}
-    corpus = Corpus.build("peaks", asked.items, {"q": asked}, contents=held)
+    values = {"x": Contents.distinct("features", shown)}
+    corpus = Corpus.build("peaks", answers.items, {"q": answers}, contents=values)
     training = Training(epochs=150, batch_size=80, learning_rate=0.05, device="cpu")
 
     def spread(pool: Any) -> float:
         method = SeedEnsemble(encoder="features", pool=pool, dropout=0.0, training=training)
         method.fit(corpus)
-        said = [member.predict(corpus)["q"].distribution for member in method.members_]
-        return float(np.std(said, axis=0).mean())
+        outputs = [member.predict(corpus)["q"].distribution for member in method.members_]
+        return float(np.std(outputs, axis=0).mean())
 
     assert spread("mean") < 0.001 < 0.005 < spread("auto")
 
@@ -348,16 +350,16 @@ def test_the_mean_is_tempered_by_labels_set_aside(tmp_path: Path) -> None:
         encoder="features", vary="everything", temperature=True, held_out=0.3, training=QUICK
     ).fit(crowd)
     aside = held_out_items(crowd, 0.3, QUICK.seed)
-    said = fitted.predict(crowd)["q"].distribution
+    output = fitted.predict(crowd)["q"].distribution
     fitted.save(tmp_path / "model")
     np.testing.assert_array_equal(
-        ds.load(tmp_path / "model").predict(crowd)["q"].distribution, said
+        ds.load(tmp_path / "model").predict(crowd)["q"].distribution, output
     )
-    found = fitted.temperature_.pop("q")
+    result = fitted.temperature_.pop("q")
     bare = fitted.predict(crowd)["q"].distribution
-    np.testing.assert_allclose(said, tempered(SCALES["nominal"], bare, found))
+    np.testing.assert_allclose(output, tempered(SCALES["nominal"], bare, result))
     label = crowd["q"].consensus().answer
-    assert found == pytest.approx(best_temperature(SCALES["nominal"], bare[aside], label[aside]))
+    assert result == pytest.approx(best_temperature(SCALES["nominal"], bare[aside], label[aside]))
     _, runs = begun(crowd, encoder="features", vary="order+bag", temperature=True, held_out=0.3)
     assert all(not np.isin(run.learned, aside).any() for run in runs)
 
@@ -368,8 +370,8 @@ def test_the_mean_is_tempered_by_labels_set_aside(tmp_path: Path) -> None:
 def test_members_that_pool_show_their_weights(tiny: str, tmp_path: Path) -> None:
     corpus = texts()
     fitted = SeedEnsemble(encoder=tiny, training=QUICK).fit(corpus)
-    said = fitted.predict(corpus, attention=True)
-    (looked,) = said["q"].member_attention
+    prediction = fitted.predict(corpus, attention=True)
+    (looked,) = prediction["q"].member_attention
     assert looked.role == "text" and looked.weight.shape == (5, looked.offsets[-1])
     lengths = np.diff(looked.offsets)
     assert lengths[-1] == 0 and lengths[0] == lengths[1] > 0  # the last item shows nothing
@@ -379,7 +381,7 @@ def test_members_that_pool_show_their_weights(tiny: str, tmp_path: Path) -> None
     text = str(corpus.contents["text"].values[int(corpus.content["text"][0])])
     ends = looked.places[: lengths[0], 0, 1]
     assert ends.max() == len(text)
-    said.save(tmp_path / "said")
+    prediction.save(tmp_path / "said")
     (read,) = ds.Predictions.load(tmp_path / "said")["q"].member_attention
     np.testing.assert_array_equal(read.weight, looked.weight)
     assert fitted.predict(corpus)["q"].member_attention == ()
@@ -404,13 +406,13 @@ def test_tuned_members_show_gradient_times_input(tiny: str, tune: str | int) -> 
     corpus = texts(10)
     fitted = SeedEnsemble(encoder=tiny, tune=tune, n_members=2, training=QUICK).fit(corpus)
     network: Any = fitted.members_[1].network_
-    matrices = [held for held in network.encoders[0].parameters() if held.dim() == 2]
-    for held in (network.inner.head_0.weight, *matrices):
-        held.data *= 10  # a network that has hardly learned tells nothing apart
+    matrices = [values for values in network.encoders[0].parameters() if values.dim() == 2]
+    for values in (network.inner.head_0.weight, *matrices):
+        values.data *= 10  # a network that has hardly learned tells nothing apart
     prediction = fitted.predict(corpus, attention=True)["q"]
     (looked,) = prediction.member_attention
     assert prediction.members is not None
-    said = prediction.members[1]
+    output = prediction.members[1]
     times = torch.ones(1, 10, 1)
     network.encoders[0].blocks[0].register_forward_pre_hook(
         lambda module, given: (given[0] * times[:, : given[0].shape[1]], *given[1:])
@@ -420,25 +422,25 @@ def test_tuned_members_show_gradient_times_input(tiny: str, tune: str | int) -> 
         times[:] = 1
         times[0, position] = scale
         shares = fitted.members_[1].predict(corpus)["q"].distribution
-        return np.asarray(np.log(shares[np.arange(10), said]))
+        return np.asarray(np.log(shares[np.arange(10), output]))
 
-    lengths, found = np.diff(looked.offsets), []
+    lengths, results = np.diff(looked.offsets), []
     for position in range(lengths.max()):
         slope = (answers(position, 1.02) - answers(position, 0.98)) / 0.04
         there = lengths > position
         own = looked.weight[1, looked.offsets[:-1][there] + position]
         np.testing.assert_allclose(own, slope[there], atol=1e-3)
-        found += own.tolist()
-    assert np.abs(found).max() > 0.02
+        results += own.tolist()
+    assert np.abs(results).max() > 0.02
     first, second = (looked.weight[:, looked.offsets[k] : looked.offsets[k + 1]] for k in (0, 1))
     np.testing.assert_allclose(first, second, atol=1e-6)  # the same text, twice
 
 
 def test_pictures_show_how_much_each_part_speaks(tmp_path: Path) -> None:
     shown = [picture(seed, side=16) for seed in range(6)]
-    asked = feature_crowd("multi-label", n_items=6)["q"]
+    requested = feature_crowd("multi-label", n_items=6)["q"]
     contents = {"picture": Contents.distinct("image", shown)}
-    corpus = Corpus.build("pictures", asked.items, {"q": asked}, contents=contents)
+    corpus = Corpus.build("pictures", requested.items, {"q": requested}, contents=contents)
     fitted = SeedEnsemble(encoder=tiny_vit(tmp_path / "vit"), tune=1, n_members=2, training=QUICK)
     (looked,) = fitted.fit(corpus).predict(corpus, attention=True)["q"].member_attention
     assert looked.weight.shape == (2, looked.offsets[-1]) and len(looked.offsets) == 7

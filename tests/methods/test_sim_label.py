@@ -29,14 +29,14 @@ from tests.crowds import feature_crowd, thinned
 
 def test_similarities_are_kappas_of_common_items() -> None:
     corpus = thinned(feature_crowd(n_items=40), 0.6)
-    found = similarities(corpus, "q")
+    result = similarities(corpus, "q")
     answers = np.full((4, 40), -1)
     answers[corpus["q"].annotator_codes("test"), corpus["q"].item] = corpus["q"].answer
     for a in range(4):
         for b in range(4):
             both = (answers[a] >= 0) & (answers[b] >= 0)
             kappa = 0 if a == b else cohen_kappa_score(answers[a, both], answers[b, both])
-            assert found[a, b] == pytest.approx(max(0, kappa), abs=1e-6)
+            assert result[a, b] == pytest.approx(max(0, kappa), abs=1e-6)
 
 
 def test_cells_are_the_pairs_without_an_answer() -> None:
@@ -69,11 +69,11 @@ def test_soft_targets_are_means_of_similar_annotators() -> None:
             weight={"q": torch.tensor(weight)},
         ),
     )
-    found = soft_targets(torch.tensor(shares), "q", batch).numpy()
+    result = soft_targets(torch.tensor(shares), "q", batch).numpy()
     for r in range(6):
         others = [s for s in range(6) if item[s] == item[r] and weight[s] > 0]
         near = np.array([similarity[codes[annotator[r]], codes[annotator[s]]] for s in others])
-        np.testing.assert_allclose(found[r], near / near.sum() @ shares[others], rtol=1e-5)
+        np.testing.assert_allclose(result[r], near / near.sum() @ shares[others], rtol=1e-5)
     certain = torch.tensor([[0.95, 0.05, 0.0], [0.6, 0.3, 0.1]])
     expected = np.array([[1, 0, 0], [0.6, 0.3, 0.1]])
     np.testing.assert_allclose(labelled(certain).numpy(), expected, rtol=1e-6)
@@ -86,8 +86,8 @@ def test_in_a_stack_as_alone(method: Any) -> None:
     alone = [m.fit(c).predict(c)["q"] for m, c in zip(methods, corpora, strict=True)]
     jobs = [Job(seeded(quick(method), seed), c) for seed, c in enumerate(corpora)]
     for one, fitted, corpus in zip(alone, fit_many(jobs), corpora, strict=True):
-        found = fitted.predict(corpus)["q"]
-        np.testing.assert_allclose(found.distribution, one.distribution, rtol=1e-4, atol=1e-5)
+        prediction = fitted.predict(corpus)["q"]
+        np.testing.assert_allclose(prediction.distribution, one.distribution, rtol=1e-4, atol=1e-5)
 
 
 def _sparse(share: float) -> tuple[Corpus, Corpus]:
@@ -105,10 +105,10 @@ def test_sparse_answers_are_learned_better() -> None:
     train, test = _sparse(0.2)
     settings: dict[str, Any] = {"encoder": "features", "common": False}
     fits = (AnnotatorHeads(similar=similar, **settings).fit(train) for similar in (1.0, 0.0))
-    found, without = (
+    result, without = (
         scores(fitted.predict(test)["q"], test["q"])["annotator accuracy"] for fitted in fits
     )
-    assert found > without + 0.02
+    assert result > without + 0.02
 
 
 @pytest.mark.parametrize(

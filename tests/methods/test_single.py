@@ -22,9 +22,9 @@ from tests.crowds import SCALES, feature_crowd
 
 
 def _loss(kind: str, target: torch.Tensor, raw: torch.Tensor, smoothing: float) -> torch.Tensor:
-    made = label_losses(Sizes({"q": SCALES[kind]}, 0, {}), smoothing)[0]
+    built = label_losses(Sizes({"q": SCALES[kind]}, 0, {}), smoothing)[0]
     batch: Any = SimpleNamespace(targets={"q": target})
-    return made.function(Outputs(items={"q": raw}), batch)
+    return built.function(Outputs(items={"q": raw}), batch)
 
 
 def test_a_smoothed_loss_is_torchs() -> None:
@@ -45,8 +45,8 @@ def test_it_is_never_surer_than_the_smoothing_lets_it(kind: str, sure: float) ->
     crowd["q"].answer[:] = 1
     training = Training(epochs=200, learning_rate=0.02, device="cpu")
     fitted = Single(encoder="features", dropout=0, label_smoothing=0.3, training=training)
-    found = fitted.fit(crowd).predict(crowd)["q"].distribution
-    np.testing.assert_allclose(found[:, 1], sure, atol=0.01)
+    result = fitted.fit(crowd).predict(crowd)["q"].distribution
+    np.testing.assert_allclose(result[:, 1], sure, atol=0.01)
 
 
 def test_smoothing_that_makes_no_sense() -> None:
@@ -66,38 +66,38 @@ def test_smoothing_that_makes_no_sense() -> None:
 
 
 def test_confusions_are_counted_over_ordered_pairs() -> None:
-    asked = feature_crowd(n_items=50)["q"]
+    corpus = feature_crowd(n_items=50)["q"]
     counts = np.zeros((3, 3))
     for item in range(50):
-        given = asked.answer[asked.item == item]
+        given = corpus.answer[corpus.item == item]
         for first, second in itertools.permutations(given, 2):
             counts[first, second] += 1 / (len(given) - 1)
     expected = counts / counts.sum(axis=1, keepdims=True)
-    np.testing.assert_allclose(confusions(asked), expected)
+    np.testing.assert_allclose(confusions(corpus), expected)
 
 
 def test_a_mistake_that_people_make_counts_less() -> None:
     crowd = feature_crowd(n_items=50)
     method = Single(encoder="features", cost_sensitive=True)
     method.begin_fit(crowd, None, None)
-    made, shared = method.targets(crowd), confusions(crowd["q"])
+    built, shared = method.targets(crowd), confusions(crowd["q"])
     raw = torch.randn(50, 3, dtype=torch.float64, generator=torch.manual_seed(0))
-    label, said = made["q"], raw.argmax(1).numpy()
+    label, output = built["q"], raw.argmax(1).numpy()
     plain = F.cross_entropy(raw, torch.from_numpy(label), reduction="none").numpy()
-    cost = np.where(said == label, 1, 1 - shared[label, said])
+    cost = np.where(output == label, 1, 1 - shared[label, output])
     assert 0 < cost.min() < 0.9
-    batch: Any = SimpleNamespace(targets={k: torch.from_numpy(v) for k, v in made.items()})
+    batch: Any = SimpleNamespace(targets={k: torch.from_numpy(v) for k, v in built.items()})
     loss = method.losses(Sizes({"q": SCALES["nominal"]}, 0, {}))[0]
-    found = loss.function(Outputs(items={"q": raw}), batch)
-    np.testing.assert_allclose(found, plain * cost, rtol=1e-6)
+    result = loss.function(Outputs(items={"q": raw}), batch)
+    np.testing.assert_allclose(result, plain * cost, rtol=1e-6)
 
 
 def test_cost_sensitive_training_learns() -> None:
     crowd = feature_crowd(n_items=200)
     training = Training(epochs=20, learning_rate=0.02, device="cpu")
     fitted = Single(encoder="features", cost_sensitive=True, training=training).fit(crowd)
-    said = fitted.predict(crowd)["q"].consensus
-    assert (said == crowd["q"].consensus().answer).mean() > 0.7
+    output = fitted.predict(crowd)["q"].consensus
+    assert (output == crowd["q"].consensus().answer).mean() > 0.7
     with pytest.raises(ModelError) as caught:
         Single(encoder="features", cost_sensitive=True).fit(feature_crowd("multi-label"))
     assert str(caught.value) == (
@@ -109,7 +109,7 @@ def _shares() -> Corpus:
     """Items on which 4, 3, 2 and 2 of 4 agree, and one with gold only."""
     votes = [[0, 0, 0, 0], [1, 1, 1, 0], [2, 2, 0, 1], [0, 0, 1, 1]]
     item = np.repeat(np.arange(4), 4)
-    asked = Annotations.from_arrays(
+    answers = Annotations.from_arrays(
         item, np.tile(np.arange(4), 4), np.ravel(votes), SCALES["nominal"], items=Names.range(5)
     )
     gold = Annotations.from_arrays(
@@ -117,7 +117,7 @@ def _shares() -> Corpus:
     )
     shown = Contents.distinct("features", np.eye(5, dtype=np.float32))
     return Corpus.build(
-        "shares", Names.range(5), {"q": asked}, contents={"x": shown}, gold={"q": gold}
+        "shares", Names.range(5), {"q": answers}, contents={"x": shown}, gold={"q": gold}
     )
 
 

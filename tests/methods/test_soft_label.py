@@ -40,12 +40,12 @@ def _vectors(corpus: Corpus) -> np.ndarray:
 def test_it_learns_what_logistic_regression_learns_of_weighted_votes() -> None:
     train, test = feature_crowd(n_items=400), feature_crowd(n_items=300, seed=1)
     training = Training(epochs=300, learning_rate=0.5, weight_decay=0, batch_size=400)
-    found = soft(training=training).fit(train).predict(test)["q"].distribution
+    result = soft(training=training).fit(train).predict(test)["q"].distribution
     shares = train["q"].distribution()
     peer = LogisticRegression(C=1e6, max_iter=1000).fit(
         np.tile(_vectors(train), (3, 1)), np.repeat(np.arange(3), 400), shares.T.ravel()
     )
-    np.testing.assert_allclose(found, peer.predict_proba(_vectors(test)), atol=0.02)
+    np.testing.assert_allclose(result, peer.predict_proba(_vectors(test)), atol=0.02)
 
 
 @pytest.mark.parametrize("kind", SCALES)
@@ -55,17 +55,17 @@ def test_every_loss_learns_on_every_scale(kind: str, loss: str) -> None:
     fitted = soft(loss=loss).fit(train)
     assert fitted.log_.train[-1] < fitted.log_.train[0]
     if loss != "inverse-kl":  # which leaves answers out, the price of claiming none in vain
-        said, floor = (m.predict(test)["q"] for m in (fitted, Prior().fit(train)))
+        prediction, floor = (m.predict(test)["q"] for m in (fitted, Prior().fit(train)))
         metric = wasserstein if kind == "interval" else cross_entropy
-        assert metric(said, test["q"]) < 0.9 * metric(floor, test["q"])
+        assert metric(prediction, test["q"]) < 0.9 * metric(floor, test["q"])
 
 
 def test_cross_entropy_and_kl_lead_to_the_same_model() -> None:
     crowd = feature_crowd()
-    found = [soft(loss=loss).fit(crowd).predict(crowd)["q"].distribution for loss in ("ce", "kl")]
-    np.testing.assert_allclose(found[0], found[1], atol=1e-4)
+    results = [soft(loss=loss).fit(crowd).predict(crowd)["q"].distribution for loss in ("ce", "kl")]
+    np.testing.assert_allclose(results[0], results[1], atol=1e-4)
     other = soft(loss="inverse-kl").fit(crowd).predict(crowd)["q"].distribution
-    assert np.abs(other - found[0]).max() > 0.05
+    assert np.abs(other - results[0]).max() > 0.05
 
 
 def test_it_tells_what_share_of_people_say_what_and_single_cannot() -> None:
@@ -126,9 +126,9 @@ def test_items_without_answers_teach_nothing() -> None:
     answered = crowd.select(items=np.flatnonzero(crowd["q"].per_item()))
     assert answered.n_items < crowd.n_items
     training = Training(epochs=10, batch_size=100, device="cpu")  # one batch: no order
-    found = [soft(training=training).fit(c).predict(crowd)["q"].distribution
+    results = [soft(training=training).fit(c).predict(crowd)["q"].distribution
              for c in (crowd, answered)]  # fmt: skip
-    np.testing.assert_allclose(found[0], found[1], atol=1e-5)
+    np.testing.assert_allclose(results[0], results[1], atol=1e-5)
 
 
 def test_where_nobody_answered_anything_there_is_nothing_to_learn() -> None:
@@ -136,7 +136,7 @@ def test_where_nobody_answered_anything_there_is_nothing_to_learn() -> None:
     method = soft(training=Training(epochs=1)).fit(corpus)
     silent = corpus["q"].take(np.zeros(0, np.int64))
     targets = method.targets(dataclasses.replace(corpus, questions={"q": silent}))
-    assert not any(np.any(held) for held in targets.values())
+    assert not any(np.any(stored) for stored in targets.values())
 
 
 def test_weighted_items_count_as_often_as_they_were_answered() -> None:
@@ -221,22 +221,24 @@ def test_gold_labels_alone_are_learned_from_in_the_first_half() -> None:
     crowd = feature_crowd(n_items=40)
     labels = crowd["q"].consensus()
     some = dataclasses.replace(crowd, gold={"q": labels})
-    asked = crowd["q"].take(crowd["q"].item < 20)
-    some = dataclasses.replace(some, questions={"q": asked})
+    requested = crowd["q"].take(crowd["q"].item < 20)
+    some = dataclasses.replace(some, questions={"q": requested})
     method = soft(label_first="gold")
     method.begin_fit(some, None, None)
     assert method.learns(some).tolist() == list(range(40))
-    made = method.targets(some)
-    assert made["q.label.weight"].tolist() == [1] * 40
-    assert made["q.weight"].tolist() == [1] * 20 + [0] * 20
+    built = method.targets(some)
+    assert built["q.label.weight"].tolist() == [1] * 40
+    assert built["q.weight"].tolist() == [1] * 20 + [0] * 20
 
 
 def test_an_epoch_is_chosen_by_what_is_learned_last() -> None:
-    crowd, held = feature_crowd(n_items=64), feature_crowd(n_items=64, seed=1)
-    fitted = soft(label_first="consensus").fit(crowd, validation=held)
+    crowd, corpus = feature_crowd(n_items=64), feature_crowd(n_items=64, seed=1)
+    fitted = soft(label_first="consensus").fit(crowd, validation=corpus)
     plain = soft()
     plain.network_, plain.sizes_, plain.learned_ = fitted.network_, fitted.sizes_, fitted.learned_
-    assert min(fitted.log_.validation) == pytest.approx(plain.validation_of(held).score(), rel=1e-5)
+    assert min(fitted.log_.validation) == pytest.approx(
+        plain.validation_of(corpus).score(), rel=1e-5
+    )
 
 
 def test_half_of_one_epoch_is_refused() -> None:

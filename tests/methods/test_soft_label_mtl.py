@@ -44,9 +44,9 @@ def _losses(method: SoftLabelMtl, corpus: Corpus) -> tuple[float, torch.Tensor, 
     share = np.ones(corpus.n_items, np.float32)
     batch = run.examples.batch(everything, nothing, nothing, share)
     with torch.no_grad():
-        said = run.network(batch).items
+        items = run.network(batch).items
         loss = batch.loss(run.network(batch), run.losses)
-    return float(loss), said["q"].double(), said.get("q.soft", said["q"]).double()
+    return float(loss), items["q"].double(), items.get("q.soft", items["q"]).double()
 
 
 def _bits(kind: str, p: np.ndarray, q: np.ndarray) -> float:
@@ -87,11 +87,11 @@ def test_items_with_a_label_or_answers_only_count_for_one_task() -> None:
     assert np.setdiff1d(np.arange(10), answered).size  # else there is nothing to see
     method = mtl(label="gold")
     method.begin_fit(crowd, None, None)
-    made = method.targets(crowd)
+    built = method.targets(crowd)
     labelled = crowd.gold["q"].item
-    assert np.flatnonzero(made["q.weight"]).tolist() == labelled.tolist()
-    assert np.flatnonzero(made["q.soft.weight"]).tolist() == answered.tolist()
-    assert np.isfinite(made["q.soft"]).all()
+    assert np.flatnonzero(built["q.weight"]).tolist() == labelled.tolist()
+    assert np.flatnonzero(built["q.soft.weight"]).tolist() == answered.tolist()
+    assert np.isfinite(built["q.soft"]).all()
     assert method.learns(crowd).tolist() == np.union1d(labelled, answered).tolist()
     loss, main, soft = _losses(method, crowd)
     hard = -main.log_softmax(1).numpy()[labelled, crowd.gold["q"].answer].mean()
@@ -125,9 +125,9 @@ def test_labels_of_any_aggregator() -> None:
     expected = DawidSkene().fit(crowd["q"]).consensus_
     for method in (mtl(label="dawid-skene"), Single(**SETTINGS | {"label": "dawid-skene"})):
         method.begin_fit(crowd, None, None)
-        made = method.targets(crowd)
-        assert made["q"][expected.item].tolist() == expected.answer.tolist()
-        assert np.flatnonzero(made["q.weight"]).tolist() == expected.item.tolist()
+        built = method.targets(crowd)
+        assert built["q"][expected.item].tolist() == expected.answer.tolist()
+        assert np.flatnonzero(built["q.weight"]).tolist() == expected.item.tolist()
 
 
 def test_answers_may_be_anonymous() -> None:
@@ -140,13 +140,13 @@ def test_every_method_has_the_papers_network(cls: type[Method]) -> None:
     settings = SETTINGS | {"training": training, "dropout": 0.1, "branch": "attention"}
     train, test = feature_crowd(n_items=200), feature_crowd(n_items=100, seed=1)
     fitted = cls(**settings).fit(train)
-    shapes = {name: held.shape for name, held in fitted.weights().items()}
+    shapes = {name: stored.shape for name, stored in fitted.weights().items()}
     assert shapes["trunk.block.layers.1.outer.weight"] == (8, 2048)
     assert shapes["head_0.0.layers.1.inner.weight"] == (2048, 8)
     assert shapes["head_0.1.weight"] == (4, 8) and shapes["head_0.2.weight"] == (3, 4)
     assert not any("mean" in name for name in shapes)  # nothing is standardised
-    said = fitted.predict(test)["q"]
-    assert (said.consensus == test["q"].consensus().answer).mean() > 0.6
+    prediction = fitted.predict(test)["q"]
+    assert (prediction.consensus == test["q"].consensus().answer).mean() > 0.6
 
 
 # ---- errors ----

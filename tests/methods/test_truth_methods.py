@@ -130,9 +130,9 @@ def test_answers_are_those_of_the_formula(name: str) -> None:
     weights, features = fitted.weights(), _features(corpus)
     expected = FORMULAS[name](weights, features)  # (n_items, n_annotators, n_values)
     assert prediction.by_annotator is not None
-    found = prediction.by_annotator.distribution
-    assert found is not None
-    np.testing.assert_allclose(found.reshape(expected.shape), expected, **TOLERANCE)
+    result = prediction.by_annotator.distribution
+    assert result is not None
+    np.testing.assert_allclose(result.reshape(expected.shape), expected, **TOLERANCE)
     truth = np.exp(_log_truth(weights, features)[1])
     np.testing.assert_allclose(prediction.distribution, truth, **TOLERANCE)
     fitted.read = "annotators"
@@ -156,11 +156,11 @@ def test_the_truth_and_the_confusions_are_found(name: str) -> None:
     pairs = prediction.by_annotator
     assert pairs is not None and pairs.distribution is not None
     by_annotator = pairs.distribution.reshape(test.n_items, 18, 3)
-    found = np.stack([by_annotator[gold == value].mean(axis=0) for value in range(3)], axis=1)
-    assert np.abs(found - confusion).mean() < 0.13  # .22 if nothing is learned
-    right = np.trace(found, axis1=1, axis2=2) / 3
+    values = np.stack([by_annotator[gold == value].mean(axis=0) for value in range(3)], axis=1)
+    assert np.abs(values - confusion).mean() < 0.13  # .22 if nothing is learned
+    right = np.trace(values, axis1=1, axis2=2) / 3
     assert right[:9].min() > right[9:15].max()  # those who guess are recognised
-    assert found[15:, 1, 0].min() > found[15:, 1, 1].max()  # the second class is called the first
+    assert values[15:, 1, 0].min() > values[15:, 1, 1].max()  # the second class is called the first
 
 
 def test_madl_weighs_annotators_with_one_embedding_as_one() -> None:
@@ -326,5 +326,5 @@ def test_layers_with_a_vector_for_each_annotator(layer: str) -> None:
     expected = truth * weights.get("weights_0", 1) + weights.get("biases_0", 0)
     pairs = fitted.predict(corpus, annotators="all")["q"].by_annotator
     assert pairs is not None and pairs.distribution is not None
-    found = pairs.distribution.reshape(expected.shape)
-    np.testing.assert_allclose(found, softmax(expected, axis=-1), **TOLERANCE)
+    result = pairs.distribution.reshape(expected.shape)
+    np.testing.assert_allclose(result, softmax(expected, axis=-1), **TOLERANCE)

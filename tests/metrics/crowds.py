@@ -109,19 +109,19 @@ def rows_of(annotations: Annotations) -> list[tuple[str, str, float]]:
 
 def pairs_of(prediction: Prediction) -> dict[tuple[str, str], float]:
     """(item, annotator) -> predicted value, one by one."""
-    asked = prediction.by_annotator
-    assert asked is not None
+    pairs = prediction.by_annotator
+    assert pairs is not None
     return {
-        (prediction.items[i], asked.annotators[a]): float(value)
-        for i, a, value in zip(asked.item, asked.annotator, asked.value, strict=True)
+        (prediction.items[i], pairs.annotators[a]): float(value)
+        for i, a, value in zip(pairs.item, pairs.annotator, pairs.value, strict=True)
     }
 
 
 def shuffled(annotations: Annotations, prediction: Prediction) -> tuple[Annotations, Prediction]:
     """The same with rows, items and annotators in another order."""
     generator = np.random.default_rng(5)
-    asked = prediction.by_annotator
-    assert asked is not None
+    requested = prediction.by_annotator
+    assert requested is not None
     items = generator.permutation(annotations.n_items)
     who = generator.permutation(annotations.n_annotators)
     moved = annotations.take(generator.permutation(annotations.n_rows))
@@ -129,13 +129,13 @@ def shuffled(annotations: Annotations, prediction: Prediction) -> tuple[Annotati
     moved = moved.select_annotators(who, annotations.annotators.take(who))
     order = generator.permutation(len(prediction.items))
     back = np.argsort(order)
-    rows = generator.permutation(len(asked))
+    rows = generator.permutation(len(requested))
     pairs = replace(
-        asked,
-        item=back[asked.item[rows]],
-        annotator=asked.annotator[rows],
-        value=asked.value[rows],
-        distribution=None if asked.distribution is None else asked.distribution[rows],
+        requested,
+        item=back[requested.item[rows]],
+        annotator=requested.annotator[rows],
+        value=requested.value[rows],
+        distribution=None if requested.distribution is None else requested.distribution[rows],
     )
     return moved, replace(
         prediction,
@@ -149,8 +149,8 @@ def shuffled(annotations: Annotations, prediction: Prediction) -> tuple[Annotati
 
 def renamed(annotations: Annotations, prediction: Prediction) -> tuple[Annotations, Prediction]:
     """The same with other names of items and annotators."""
-    asked = prediction.by_annotator
-    assert asked is not None
+    pairs = prediction.by_annotator
+    assert pairs is not None
 
     def other(names: Names) -> Names:
         return Names([f"{name[1:]} of them" for name in names])
@@ -162,7 +162,7 @@ def renamed(annotations: Annotations, prediction: Prediction) -> tuple[Annotatio
         replace(
             prediction,
             items=other(prediction.items),
-            by_annotator=replace(asked, annotators=other(asked.annotators)),
+            by_annotator=replace(pairs, annotators=other(pairs.annotators)),
         ),
     )
 

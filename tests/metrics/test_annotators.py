@@ -31,22 +31,22 @@ def person_by_person(
     prediction: Prediction, annotations: Annotations
 ) -> dict[str, tuple[np.ndarray, np.ndarray, np.ndarray]]:
     """(given, predicted, predicted distributions) of each annotator's compared answers."""
-    asked = prediction.by_annotator
-    assert asked is not None and asked.distribution is not None
+    requested = prediction.by_annotator
+    assert requested is not None and requested.distribution is not None
     row = {
-        (prediction.items[i], asked.annotators[a]): k
-        for k, (i, a) in enumerate(zip(asked.item, asked.annotator, strict=True))
+        (prediction.items[i], requested.annotators[a]): k
+        for k, (i, a) in enumerate(zip(requested.item, requested.annotator, strict=True))
     }
     met = defaultdict(list)
     for item, annotator, answer in rows_of(annotations):
         if (item, annotator) in row:
             met[annotator].append((answer, row[item, annotator]))
-    found = {}
+    results = {}
     for annotator, pairs in met.items():
         rows = [k for _, k in pairs]
         given = np.array([answer for answer, _ in pairs])
-        found[annotator] = given, asked.value[rows], asked.distribution[rows]
-    return found
+        results[annotator] = given, requested.value[rows], requested.distribution[rows]
+    return results
 
 
 ONE_BY_ONE: dict[str, tuple[Any, Any, str]] = {
@@ -99,16 +99,16 @@ def test_three_ways_to_sum_up(name: str) -> None:
         ", weighted": np.average(score, weights=answers),
         ", worst decile": score.min() if higher else score.max(),  # a tenth of 5 is 1 person
     }
-    found = {w: METRICS[f"annotator {name}{w}"](prediction, annotations) for w in expected}
-    assert found == pytest.approx(expected)
+    results = {w: METRICS[f"annotator {name}{w}"](prediction, annotations) for w in expected}
+    assert results == pytest.approx(expected)
 
 
 def test_ccc_is_also_a_mean_over_people() -> None:
     annotations, prediction = people(SCALES["interval"]), predicted(SCALES["interval"])
     each = ccc_by_annotator(prediction, annotations)
-    found = METRICS["annotator CCC, mean"](prediction, annotations)
-    assert found == pytest.approx(np.nanmean(each))
-    assert found != pytest.approx(annotator_ccc(prediction, annotations))
+    result = METRICS["annotator CCC, mean"](prediction, annotations)
+    assert result == pytest.approx(np.nanmean(each))
+    assert result != pytest.approx(annotator_ccc(prediction, annotations))
 
 
 def test_a_person_whose_ratings_never_vary_has_no_ccc() -> None:
@@ -118,8 +118,8 @@ def test_a_person_whose_ratings_never_vary_has_no_ccc() -> None:
     pairs = ByAnnotator(annotations.item, who, annotations.annotators, np.array([3.0, 3, 1, 3, 1]))
     mass = annotations.distribution()
     prediction = Prediction(annotations.scale, annotations.items, mass, np.zeros(2), pairs)
-    found = ccc_by_annotator(prediction, annotations)
-    np.testing.assert_allclose(found, [np.nan, 1, np.nan])
+    result = ccc_by_annotator(prediction, annotations)
+    np.testing.assert_allclose(result, [np.nan, 1, np.nan])
 
 
 @pytest.mark.parametrize(("n", "size"), [(1, 1), (10, 1), (11, 2), (25, 3)])
@@ -132,8 +132,8 @@ def test_a_tenth_is_rounded_up(n: int, size: int) -> None:
     prediction = Prediction(annotations.scale, annotations.items, mass, np.zeros(n), yes)
     scores = accuracy_by_annotator(prediction, annotations)
     for higher, worst in ((True, np.arange(n)[:size]), (False, np.arange(n)[-size:])):
-        found = worst_decile(scores, np.full(n, n), higher_is_better=higher, at_least=1)
-        assert found == pytest.approx((worst / n).mean())
+        result = worst_decile(scores, np.full(n, n), higher_is_better=higher, at_least=1)
+        assert result == pytest.approx((worst / n).mean())
 
 
 def test_people_with_few_answers_are_not_among_the_worst() -> None:
@@ -152,24 +152,26 @@ def test_people_with_few_answers_are_not_among_the_worst() -> None:
 @pytest.mark.parametrize("kind", ["nominal", "ordinal"])
 def test_accuracy_answer_by_answer(kind: str) -> None:
     annotations, prediction = people(SCALES[kind]), predicted(SCALES[kind])
-    asked = pairs_of(prediction)
+    requested = pairs_of(prediction)
     hits = defaultdict(list)
     for item, annotator, answer in rows_of(annotations):
-        if (item, annotator) in asked:
-            hits[annotator].append(asked[item, annotator] == answer)
+        if (item, annotator) in requested:
+            hits[annotator].append(requested[item, annotator] == answer)
     each = [
         float(np.mean(hits[name])) if name in hits else np.nan for name in annotations.annotators
     ]
     assert np.isnan(each).sum() == 2  # a0 and a1 were not predicted
     np.testing.assert_allclose(accuracy_by_annotator(prediction, annotations), each)
     assert annotator_accuracy(prediction, annotations) == pytest.approx(np.nanmean(each))
-    assert compared(prediction, annotations).pairs == sum(len(found) for found in hits.values())
+    assert compared(prediction, annotations).pairs == sum(len(result) for result in hits.values())
 
 
 def test_ratings_answer_by_answer() -> None:
     annotations, prediction = people(SCALES["interval"]), predicted(SCALES["interval"])
-    asked = pairs_of(prediction)
-    met = [(answer, asked[i, a]) for i, a, answer in rows_of(annotations) if (i, a) in asked]
+    requested = pairs_of(prediction)
+    met = [
+        (answer, requested[i, a]) for i, a, answer in rows_of(annotations) if (i, a) in requested
+    ]
     given, guessed = np.array(met).T
     assert annotator_ccc(prediction, annotations) == pytest.approx(concordance(given, guessed))
     expected = np.abs(given - guessed).mean()
@@ -178,8 +180,12 @@ def test_ratings_answer_by_answer() -> None:
 
 def test_error_of_levels_is_in_levels() -> None:
     annotations, prediction = people(SCALES["ordinal"]), predicted(SCALES["ordinal"])
-    asked = pairs_of(prediction)
-    apart = [abs(answer - asked[i, a]) for i, a, answer in rows_of(annotations) if (i, a) in asked]
+    requested = pairs_of(prediction)
+    apart = [
+        abs(answer - requested[i, a])
+        for i, a, answer in rows_of(annotations)
+        if (i, a) in requested
+    ]
     assert annotator_error(prediction, annotations) == pytest.approx(np.mean(apart))
 
 
@@ -222,7 +228,7 @@ def test_what_is_missing_is_said() -> None:
 
 def test_cross_entropy_of_sets_is_the_mean_over_values() -> None:
     annotations, prediction = people(SCALES["multi-label"]), predicted(SCALES["multi-label"])
-    found = dict(
+    result = dict(
         zip(
             annotations.annotators,
             cross_entropy_by_annotator(prediction, annotations),
@@ -232,7 +238,7 @@ def test_cross_entropy_of_sets_is_the_mean_over_values() -> None:
     for name, (given, _, mass) in person_by_person(prediction, annotations).items():
         on = (given.astype(int)[:, None] >> np.arange(3)) & 1
         expected = -np.log(np.where(on, mass, 1 - mass)).mean()
-        assert found[name] == pytest.approx(expected)
+        assert result[name] == pytest.approx(expected)
 
 
 def test_missing_labels_count_as_right_where_that_was_printed() -> None:
@@ -249,10 +255,10 @@ def test_missing_labels_count_as_right_where_that_was_printed() -> None:
     every = np.indices(labels.shape).reshape(2, -1)
     pairs = ByAnnotator(every[0], every[1], annotations.annotators, guesses.ravel())
     mass = np.full((n_items, scale.n_columns), 1 / scale.n_columns)
-    made = Prediction(scale, annotations.items, mass, np.zeros(n_items, dtype=int), pairs)
+    built = Prediction(scale, annotations.items, mass, np.zeros(n_items, dtype=int), pairs)
     labelled = (labels >= 0).any(axis=1)
     printed = np.where(labels < 0, -1, guesses)[labelled] == labels[labelled]
     metric = METRICS["annotator accuracy, missing as right"]
-    np.testing.assert_allclose(metric.annotator_scores(made, annotations), printed.mean(axis=0))
-    assert metric(made, annotations) == pytest.approx(printed.mean())
-    assert metric(made, annotations) > annotator_accuracy(made, annotations) + 0.3
+    np.testing.assert_allclose(metric.annotator_scores(built, annotations), printed.mean(axis=0))
+    assert metric(built, annotations) == pytest.approx(printed.mean())
+    assert metric(built, annotations) > annotator_accuracy(built, annotations) + 0.3

@@ -179,7 +179,7 @@ def test_maps_with_other_numbers_of_positions_are_not_compared() -> None:
 def test_similarity_of_annotators_is_the_mean_over_common_items() -> None:
     maps, item = looked()
     maps.of_pair(4)[:] = np.nan  # annotator 1 on item 1
-    found = annotator_similarity(maps, item, np.tile([0, 1, 2], 3), 4)
+    result = annotator_similarity(maps, item, np.tile([0, 1, 2], 3), 4)
     for a in range(3):
         for b in range(3):
             common = [i for i in range(3) if 3 * i + a != 4 and 3 * i + b != 4]
@@ -187,9 +187,9 @@ def test_similarity_of_annotators_is_the_mean_over_common_items() -> None:
             for i in common:
                 u, v = plain(maps, 3 * i + a), plain(maps, 3 * i + b)
                 cosines.append(u @ v / np.linalg.norm(u) / np.linalg.norm(v))
-            assert found.cosine[a, b] == pytest.approx(np.mean(cosines))
-            assert found.n_items[a, b] == len(common)
-    assert np.isnan(found.cosine[3]).all() and not found.n_items[3].any()
+            assert result.cosine[a, b] == pytest.approx(np.mean(cosines))
+            assert result.n_items[a, b] == len(common)
+    assert np.isnan(result.cosine[3]).all() and not result.n_items[3].any()
 
 
 def similarities(n: int, seed: int, noise: float = 0.0) -> np.ndarray:
@@ -201,15 +201,15 @@ def similarities(n: int, seed: int, noise: float = 0.0) -> np.ndarray:
 
 def test_alignment_against_scipy() -> None:
     one, other = similarities(9, 1, 0.3), similarities(9, 2, 0.3)
-    found = similarity_alignment(one, other, 199)
+    result = similarity_alignment(one, other, 199)
     upper = np.triu_indices(9, 1)
-    assert found.correlation == pytest.approx(pearsonr(one[upper], other[upper])[0])
+    assert result.correlation == pytest.approx(pearsonr(one[upper], other[upper])[0])
     points = [np.random.default_rng(0).normal(size=(9, 2)) for _ in range(2)]
     for seed, noisy in enumerate(points, 1):  # of points in a plane, scaling finds them again
         noisy += 0.3 * np.random.default_rng(seed).normal(size=(9, 2))
-    assert found.disparity == pytest.approx(procrustes(*points)[2], abs=1e-9)
-    assert found.correlation_p == found.disparity_p == 1 / 200
-    assert (found.annotators, found.pairs) == (9, 36)
+    assert result.disparity == pytest.approx(procrustes(*points)[2], abs=1e-9)
+    assert result.correlation_p == result.disparity_p == 1 / 200
+    assert (result.annotators, result.pairs) == (9, 36)
 
 
 def test_alignment_of_unrelated_annotators_is_chance() -> None:
@@ -217,8 +217,8 @@ def test_alignment_of_unrelated_annotators_is_chance() -> None:
     p = []
     for seed in range(40):
         order = np.random.default_rng(seed).permutation(8)
-        found = similarity_alignment(one, one[np.ix_(order, order)], 99, seed=1)
-        p.append((found.correlation_p, found.disparity_p))
+        result = similarity_alignment(one, one[np.ix_(order, order)], 99, seed=1)
+        p.append((result.correlation_p, result.disparity_p))
     assert (np.mean(p, axis=0) > 0.3).all() and (np.mean(p, axis=0) < 0.7).all()
 
 
@@ -227,9 +227,9 @@ def test_alignment_leaves_out_annotators_with_undefined_entries() -> None:
     holes = one.copy()
     holes[3, :] = holes[:, 3] = np.nan
     rest = np.delete(np.arange(7), 3)
-    found = similarity_alignment(holes, other, 99)
+    result = similarity_alignment(holes, other, 99)
     expected = similarity_alignment(one[np.ix_(rest, rest)], other[np.ix_(rest, rest)], 99)
-    assert found == expected and found.annotators == 6
+    assert result == expected and result.annotators == 6
     few = similarity_alignment(one[:3, :3], other[:3, :3])
     assert np.isnan(few.correlation) and (few.annotators, few.pairs) == (3, 3)
     assert np.isnan(similarity_alignment(np.ones((5, 5)), other[:5, :5]).disparity)

@@ -22,8 +22,8 @@ def test_gaps_bin_by_bin(kind: str, n_bins: int) -> None:
         inside = (low <= sure) & (sure < low + 1 / n_bins)
         if inside.any():
             expected += inside.mean() * abs(sure[inside].mean() - share[inside].mean())
-    found = expected_calibration_error(prediction, annotations, n_bins)
-    assert found == pytest.approx(expected)
+    result = expected_calibration_error(prediction, annotations, n_bins)
+    assert result == pytest.approx(expected)
 
 
 def test_people_themselves_and_their_mean_are_calibrated() -> None:

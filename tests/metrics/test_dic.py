@@ -42,13 +42,13 @@ def one_by_one(first: Answers, second: Answers, at_least: int) -> Dic:
 
 
 def answers_of(prediction: Prediction, annotations: Annotations) -> tuple[Answers, Answers]:
-    asked = pairs_of(prediction)
+    requested = pairs_of(prediction)
     given: Answers = {name: {} for name in annotations.annotators}
     guessed: Answers = {name: {} for name in annotations.annotators}
     for item, annotator, answer in rows_of(annotations):
-        if (item, annotator) in asked:
+        if (item, annotator) in requested:
             given[annotator][item] = int(answer)
-            guessed[annotator][item] = int(asked[item, annotator])
+            guessed[annotator][item] = int(requested[item, annotator])
     return given, guessed
 
 
@@ -68,8 +68,8 @@ def test_equals_scikit_learn_pair_by_pair(kind: str, at_least: int) -> None:
 
 def test_pairs_with_few_common_items_are_left_out_and_counted() -> None:
     annotations, prediction = people(SCALES["nominal"]), predicted(SCALES["nominal"])
-    found = dic_of(prediction, annotations)
-    assert (found.pairs, found.left_out) == (0, 10) and np.isnan(found.value)
+    result = dic_of(prediction, annotations)
+    assert (result.pairs, result.left_out) == (0, 10) and np.isnan(result.value)
     assert np.isnan(METRICS["DIC"](prediction, annotations))
     assert dic_of(prediction, annotations, at_least=1).pairs == 10
 
@@ -93,18 +93,18 @@ def table(*columns: str) -> Annotations:
 def says(annotations: Annotations, *columns: str) -> Prediction:
     """The same annotators, predicted to answer so."""
     guessed = table(*columns)
-    asked = ByAnnotator(
+    requested = ByAnnotator(
         guessed.item, guessed.annotator_codes("here"), guessed.annotators, guessed.answer
     )
     mass = guessed.distribution()
-    return Prediction(guessed.scale, guessed.items, mass, mass.argmax(axis=1), asked)
+    return Prediction(guessed.scale, guessed.items, mass, mass.argmax(axis=1), requested)
 
 
 def test_undefined_kappas_are_read_as_1() -> None:
     annotations = table("xxxx", "xxxx")
     assert dic_of(says(annotations, "xyxy", "xyxy"), annotations, 1) == (0, 0, 1, 0)
-    found = dic_of(says(annotations, "xxyy", "yyxx"), annotations, 1)  # kappa 1 against -1
-    assert found.value == pytest.approx(np.sqrt(2 * 2**2)) and found.normalised == 2
+    result = dic_of(says(annotations, "xxyy", "yyxx"), annotations, 1)  # kappa 1 against -1
+    assert result.value == pytest.approx(np.sqrt(2 * 2**2)) and result.normalised == 2
     different = dic_of(says(annotations, "xxxx", "yyyy"), annotations, 1)  # kappa 0: no chance
     assert different.normalised == pytest.approx(1)
 
@@ -121,8 +121,8 @@ def test_the_predicted_value_counts_as_for_the_accuracy() -> None:
     prediction = says(annotations, "xyxyz", "xyyxz")
     assert prediction.by_annotator is not None
     elsewhere = np.eye(3)[(prediction.by_annotator.value + 1) % 3]
-    asked = replace(prediction.by_annotator, distribution=elsewhere)
-    prediction = replace(prediction, by_annotator=asked)
+    requested = replace(prediction.by_annotator, distribution=elsewhere)
+    prediction = replace(prediction, by_annotator=requested)
     assert accuracy_by_annotator(prediction, annotations).tolist() == [1, 1]
     assert dic(prediction, annotations, 1) == 0
 
@@ -148,9 +148,9 @@ def test_floor_is_the_mean_over_random_halves() -> None:
         for item, annotator, answer in rows_of(annotations):
             halves[int(item[1:]) not in first][annotator][item] = int(answer)
         expected.append(between(*halves))
-    found = dic_floor(annotations, n_splits=3, seed=7)
-    assert found[:2] == pytest.approx(tuple(np.mean(expected, axis=0)))
-    assert found[2:] == (21, 0)
+    result = dic_floor(annotations, n_splits=3, seed=7)
+    assert result[:2] == pytest.approx(tuple(np.mean(expected, axis=0)))
+    assert result[2:] == (21, 0)
 
 
 def between(first: Answers, second: Answers) -> tuple[float, float]:

@@ -44,7 +44,7 @@ def test_soft_score_of_2025_by_kind() -> None:
 @pytest.mark.parametrize("kind", ["nominal", "ordinal", "multi-label"])
 def test_perspectivist_score_of_2025_is_a_mean_over_items(kind: str) -> None:
     annotations, prediction = people(SCALES[kind]), predicted(SCALES[kind])
-    asked = pairs_of(prediction)
+    requested = pairs_of(prediction)
     definitions: dict[str, Callable[[float, float], float]] = {
         "nominal": lambda a, b: float(a != b),
         "ordinal": lambda a, b: abs(a - b) / 4,
@@ -53,8 +53,8 @@ def test_perspectivist_score_of_2025_is_a_mean_over_items(kind: str) -> None:
     wrong = definitions[kind]
     of = defaultdict(list)
     for item, annotator, answer in rows_of(annotations):
-        if (item, annotator) in asked:
-            of[item].append(wrong(answer, asked[item, annotator]))
+        if (item, annotator) in requested:
+            of[item].append(wrong(answer, requested[item, annotator]))
     expected = np.mean([np.mean(parts) for parts in of.values()])
     assert len({len(parts) for parts in of.values()}) > 1
     assert lewidi2025_perspectivist(prediction, annotations) == pytest.approx(expected)
@@ -83,8 +83,8 @@ def test_majority_class_of_2023(
     train, dev = corpus.part("train"), corpus.part("dev")
     labels = np.bincount(train.gold[question].answer, minlength=2)
     majority = constant(dev[question], np.eye(2)[labels.argmax()])
-    found = lewidi2023_cross_entropy(majority, dev[question])
-    assert found == pytest.approx(surprise, rel=0.01)  # the card used rounded soft labels
+    result = lewidi2023_cross_entropy(majority, dev[question])
+    assert result == pytest.approx(surprise, rel=0.01)  # the card used rounded soft labels
     assert micro_f1(majority, dev.gold[question]) == pytest.approx(right, abs=6e-4)
 
 
@@ -129,16 +129,16 @@ def test_most_frequent_answers_of_2025(
         given = train.answer[who == train.annotators.find([person])[0]]
         shares = scale.one_hot(given).mean(axis=0)
         usual[code] = scale.consensus(shares[None])[0] if name == "VariErrNLI" else shares.argmax()
-    asked = ByAnnotator(
+    requested = ByAnnotator(
         dev.item, dev.annotator_codes("here"), dev.annotators, usual[dev.annotator_codes("here")]
     )
     prediction = Prediction(
-        scale, dev.items, np.nan_to_num(dev.distribution()), np.zeros(dev.n_items), asked
+        scale, dev.items, np.nan_to_num(dev.distribution()), np.zeros(dev.n_items), requested
     )
     assert lewidi2025_perspectivist(prediction, dev) == pytest.approx(over_items, abs=6e-4)
     one_answer_each = [dev.take(np.array([row])) for row in range(dev.n_rows)]
-    found = [lewidi2025_perspectivist(prediction, answer) for answer in one_answer_each]
-    assert np.mean(found) == pytest.approx(over_answers, abs=6e-4)
+    results = [lewidi2025_perspectivist(prediction, answer) for answer in one_answer_each]
+    assert np.mean(results) == pytest.approx(over_answers, abs=6e-4)
 
 
 def read(folder: Path, name: str) -> Corpus:

@@ -112,9 +112,9 @@ def test_gold_adds_scores_against_it() -> None:
     scale = SCALES["nominal"]
     annotations, prediction = people(scale), predicted(scale)
     gold = annotations.majority(ties="last")
-    found = scores(prediction, annotations, gold)
-    assert list(found)[-2:] == ["macro-F1 (gold)", "accuracy (gold)"]
-    assert found["accuracy (gold)"] == METRICS["accuracy"](prediction, gold)
+    result = scores(prediction, annotations, gold)
+    assert list(result)[-2:] == ["macro-F1 (gold)", "accuracy (gold)"]
+    assert result["accuracy (gold)"] == METRICS["accuracy"](prediction, gold)
     ratings = predicted(SCALES["interval"])
     assert list(scores(ratings, people(SCALES["interval"]), gold)) == list(
         scores(ratings, people(SCALES["interval"]))
@@ -145,7 +145,7 @@ def test_counts_stand_for_people() -> None:
 def test_compared_counts_items_and_answers() -> None:
     scale = SCALES["ordinal"]
     annotations, prediction = people(scale), predicted(scale)
-    found = compared(prediction, annotations)
-    assert found.items == len({f"i{i}" for i in range(20, 37)} & set(prediction.items))
-    assert found.pairs < annotations.n_rows
-    assert compared(replace(prediction, by_annotator=None), annotations) == (found.items, 0)
+    difference = compared(prediction, annotations)
+    assert difference.items == len({f"i{i}" for i in range(20, 37)} & set(prediction.items))
+    assert difference.pairs < annotations.n_rows
+    assert compared(replace(prediction, by_annotator=None), annotations) == (difference.items, 0)

@@ -40,8 +40,8 @@ def words(*texts: str) -> MemberAttention:
             at += len(word) + 1
         places.append((0, 0))
         offsets.append(len(places))
-    held = np.array(places, float)[:, None]
-    return MemberAttention("text", np.arange(2.0 * len(held)).reshape(2, -1), held,
+    values = np.array(places, float)[:, None]
+    return MemberAttention("text", np.arange(2.0 * len(values)).reshape(2, -1), values,
                            np.array(offsets))  # fmt: skip
 
 
@@ -55,19 +55,19 @@ def test_marks_of_the_encoder_are_no_positions() -> None:
 def test_people_are_kept_apart_and_nobody_is_left_out() -> None:
     looked = words("so it is", "bad dog")
     rows = [(0, 4, 0, 2), (0, 4, 6, 8), (0, 2, 1, 4), (1, -1, 0, 7), (1, 2, 3, 4)]
-    found = marks(spans(rows), looked)
-    np.testing.assert_array_equal(found.annotator, [[2, 4], [-1, -1]])  # one met only a space
-    np.testing.assert_array_equal(found.marked[0], [[True, True, False], [True, False, True]])
-    assert not found.marked[1].any()
-    np.testing.assert_array_equal(found.there, [[True, True], [False, False]])
+    result = marks(spans(rows), looked)
+    np.testing.assert_array_equal(result.annotator, [[2, 4], [-1, -1]])  # one met only a space
+    np.testing.assert_array_equal(result.marked[0], [[True, True, False], [True, False, True]])
+    assert not result.marked[1].any()
+    np.testing.assert_array_equal(result.there, [[True, True], [False, False]])
 
 
 def test_what_is_marked_in_another_role_is_left_out() -> None:
     looked = words("so it is")
     read_twice = dataclasses.replace(looked, role="text&spelling")
     for at, role, n_people in ((looked, "text", 1), (looked, "reply", 0), (read_twice, "text", 1)):
-        found = marks(spans([(0, 4, 0, 2)], role), at)
-        assert found.there.sum() == n_people and found.marked.any() == bool(n_people)
+        result = marks(spans([(0, 4, 0, 2)], role), at)
+        assert result.there.sum() == n_people and result.marked.any() == bool(n_people)
 
 
 def test_a_box_is_met_on_both_axes() -> None:
@@ -84,12 +84,12 @@ def test_auroc_is_that_of_sklearn() -> None:
     weight = generator.integers(0, 6, (40, 12)).astype(float)  # with ties
     marked = generator.random((40, 12)) < 0.3
     weight[:, 10:][generator.random((40, 2)) < 0.5] = np.nan
-    for row, mark, found in zip(weight, marked, attention_auroc(weight, marked), strict=True):
+    for row, mark, result in zip(weight, marked, attention_auroc(weight, marked), strict=True):
         there = ~np.isnan(row)
         if mark[there].all() or not mark[there].any():
-            assert np.isnan(found)
+            assert np.isnan(result)
         else:
-            assert found == pytest.approx(roc_auc_score(mark[there], row[there]))
+            assert result == pytest.approx(roc_auc_score(mark[there], row[there]))
 
 
 def test_chance_is_the_mean_over_all_turns_of_a_set() -> None:
@@ -98,8 +98,8 @@ def test_chance_is_the_mean_over_all_turns_of_a_set() -> None:
         first, second = generator.random((2, 9)) < 0.4
         turned = np.stack([np.roll(second, shift) for shift in range(9)])
         expected = overlap_f1(np.broadcast_to(first, turned.shape), turned).mean()
-        found = chance_f1(first.sum(), second.sum(), np.array(9))
-        np.testing.assert_allclose(found, expected)
+        result = chance_f1(first.sum(), second.sum(), np.array(9))
+        np.testing.assert_allclose(result, expected)
 
 
 def test_overlap_of_sets() -> None:

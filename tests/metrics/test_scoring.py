@@ -56,8 +56,8 @@ def test_bounds_are_on_the_items_compared(name: str, kind: str) -> None:
     annotations, prediction = people(SCALES[kind]), predicted(SCALES[kind])
     shared = np.array([item in prediction.items for item in annotations.items])
     these = annotations.take(shared[annotations.item])
-    found = bounds([name], annotations, prediction.items)
-    assert found[name] == pytest.approx(bounds([name], these)[name], nan_ok=True)
+    result = bounds([name], annotations, prediction.items)
+    assert result[name] == pytest.approx(bounds([name], these)[name], nan_ok=True)
 
 
 def test_nothing_to_compare_has_no_bounds() -> None:
@@ -75,15 +75,15 @@ def test_the_constant_is_the_best_for_cross_entropy() -> None:
         guess = Prediction(annotations.scale, annotations.items, tiled, tiled.argmax(axis=1))
         return cross_entropy(guess, annotations)
 
-    found = minimize(surprise, np.zeros(4))
+    result = minimize(surprise, np.zeros(4))
     expected = bounds(["cross-entropy"], annotations)["cross-entropy"]
-    assert expected.constant == pytest.approx(found.fun)
+    assert expected.constant == pytest.approx(result.fun)
     assert expected.perfect == pytest.approx(floor(annotations))
 
 
 def test_only_soft_metrics_for_the_scale_have_bounds() -> None:
-    found = bounds(METRICS, people(SCALES["interval"]))
-    assert list(found) == ["Wasserstein", "JSD", "JSD, base 2", "PO-JSD", "TVD", "Manhattan"]
+    result = bounds(METRICS, people(SCALES["interval"]))
+    assert list(result) == ["Wasserstein", "JSD", "JSD, base 2", "PO-JSD", "TVD", "Manhattan"]
 
 
 @pytest.mark.parametrize("name", METRICS)
@@ -106,9 +106,9 @@ def test_all_metrics_are_those_that_apply(kind: str) -> None:
     every = [name for name, metric in METRICS.items() if kind in metric.scales]
     assert list(scores(prediction, annotations, metrics=METRICS)) == every
     assert set(scores(prediction, annotations)) < set(every)
-    asked = prediction.by_annotator
-    assert asked is not None
-    fewer = replace(prediction, by_annotator=replace(asked, distribution=None), members=None)
+    pairs = prediction.by_annotator
+    assert pairs is not None
+    fewer = replace(prediction, by_annotator=replace(pairs, distribution=None), members=None)
     left = set(every) - set(scores(fewer, annotations, metrics=METRICS))
     assert left == {n for n in every if METRICS[n].needs in ("annotator distributions", "members")}
 

@@ -14,9 +14,9 @@ members_cross_entropy = METRICS["cross-entropy of members"]
 
 
 def test_one_half_is_added_to_every_value() -> None:
-    found = smoothed_votes(np.array([[5, 0, 0], [2, 2, 1]]))
+    result = smoothed_votes(np.array([[5, 0, 0], [2, 2, 1]]))
     expected = np.array([[5.5, 0.5, 0.5], [2.5, 2.5, 1.5]]) / 6.5
-    np.testing.assert_allclose(found, expected)
+    np.testing.assert_allclose(result, expected)
     np.testing.assert_allclose(smoothed_votes(np.zeros((1, 4))), 0.25)
 
 

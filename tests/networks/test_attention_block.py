@@ -24,12 +24,12 @@ def _norm(vectors: Tensor, norm: Norm) -> Tensor:
 
 def _attention(value: nn.Linear, joined: nn.Linear) -> nn.MultiheadAttention:
     """torch's, with these weights, and any for queries and keys."""
-    made = nn.MultiheadAttention(WIDTH, HEADS, batch_first=True, dtype=torch.float64).eval()
+    built = nn.MultiheadAttention(WIDTH, HEADS, batch_first=True, dtype=torch.float64).eval()
     with torch.no_grad():
-        made.in_proj_weight[2 * WIDTH :] = value.weight
-        made.in_proj_bias[2 * WIDTH :] = value.bias
-        made.out_proj.load_state_dict(joined.state_dict())
-    return made
+        built.in_proj_weight[2 * WIDTH :] = value.weight
+        built.in_proj_bias[2 * WIDTH :] = value.bias
+        built.out_proj.load_state_dict(joined.state_dict())
+    return built
 
 
 def _plain(block: AttentionBlock, vectors: Tensor) -> Tensor:
@@ -72,17 +72,17 @@ def test_dropout_leaves_out_whole_heads_of_the_attention() -> None:
             nn.init.zeros_(linear.bias)
     vectors = torch.randn(400, WIDTH, dtype=torch.float64)
     with drawing(noise_key(0, 0)):
-        found = layer.attended(vectors)
-    times = (found / vectors).view(400, HEADS, -1)
+        result = layer.attended(vectors)
+    times = (result / vectors).view(400, HEADS, -1)
     assert (times.amax(2) - times.amin(2)).abs().max() < 1e-12
     assert set(np.unique(times.detach().numpy().round(6))) == {0.0, 2.0}
     assert float((times == 0).double().mean()) == pytest.approx(0.5, abs=0.08)
 
 
 def test_the_norm_of_a_vector() -> None:
-    found = Norm(4)(torch.tensor([[1.0, 2.0, 3.0, 4.0]]))
+    result = Norm(4)(torch.tensor([[1.0, 2.0, 3.0, 4.0]]))
     expected = (np.arange(4) - 1.5) / np.std([1, 2, 3, 4], ddof=1)
-    np.testing.assert_allclose(found[0].detach(), expected, rtol=1e-5)
+    np.testing.assert_allclose(result[0].detach(), expected, rtol=1e-5)
 
 
 def test_heads_divide_the_width() -> None:

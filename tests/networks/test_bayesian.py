@@ -42,12 +42,12 @@ def _layers(prior: Prior = "normal") -> BayesianLayers:
 
 def test_first_values_lie_in_the_papers_ranges() -> None:
     torch.manual_seed(0)
-    held = NormalTensor((300, 200), "normal")
-    for values, low, high in ((held.mean, -0.1, 0.1), (held.rho, -3.0, -2.0)):
-        found, rounding = values.detach(), 1e-7
-        assert low - rounding <= float(found.min()) < low + 1e-3
-        assert high - 1e-3 < float(found.max()) <= high + rounding
-        assert float(found.mean()) == pytest.approx((low + high) / 2, abs=(high - low) / 200)
+    stored = NormalTensor((300, 200), "normal")
+    for values, low, high in ((stored.mean, -0.1, 0.1), (stored.rho, -3.0, -2.0)):
+        result, rounding = values.detach(), 1e-7
+        assert low - rounding <= float(result.min()) < low + 1e-3
+        assert high - 1e-3 < float(result.max()) <= high + rounding
+        assert float(result.mean()) == pytest.approx((low + high) / 2, abs=(high - low) / 200)
     layer = BayesianLayer(5, 4, "normal")
     assert (layer.slope == 0.25).all() and layer.slope.shape == (4,)
     shapes = {name: tuple(value.shape) for name, value in layer.named_parameters()}
@@ -62,11 +62,11 @@ def test_first_values_lie_in_the_papers_ranges() -> None:
 def test_the_cost_is_that_of_torchs_distributions(prior: Prior) -> None:
     """The mean over passes of log q(w) - log p(w), of the very weights that were drawn."""
     torch.manual_seed(1)
-    held = NormalTensor((7, 6), prior).double()
+    stored = NormalTensor((7, 6), prior).double()
     with drawing(noise_key(3, 4)):
-        weights, cost = held(30)
-        noise = normals((30, 7, 6), 0, held.mean)
-    own: Any = Normal(held.mean, F.softplus(held.rho))
+        weights, cost = stored(30)
+        noise = normals((30, 7, 6), 0, stored.mean)
+    own: Any = Normal(stored.mean, F.softplus(stored.rho))
     torch.testing.assert_close(weights, own.mean + own.stddev * noise)
     expected = own.log_prob(weights) - prior_of(prior).log_prob(weights)
     torch.testing.assert_close(cost, expected.sum(dim=(1, 2)).mean())
@@ -74,11 +74,11 @@ def test_the_cost_is_that_of_torchs_distributions(prior: Prior) -> None:
 
 def test_on_average_the_cost_is_the_divergence_from_the_prior() -> None:
     torch.manual_seed(1)
-    held = NormalTensor((20, 10), "normal").double()
+    stored = NormalTensor((20, 10), "normal").double()
     with torch.no_grad(), drawing(noise_key(0, 0)):
-        own = Normal(held.mean, F.softplus(held.rho))
+        own = Normal(stored.mean, F.softplus(stored.rho))
         closed = float(kl_divergence(own, Normal(0.0, 1.0)).sum())
-        drawn = torch.stack([held(1).cost for held.number in range(400)])
+        drawn = torch.stack([stored(1).cost for stored.number in range(400)])
     error = float(drawn.std()) / math.sqrt(len(drawn))
     assert float(drawn.mean()) == pytest.approx(closed, abs=4 * error)
     assert error < 0.003 * closed
@@ -104,9 +104,9 @@ def test_gradients_are_those_of_finite_differences(prior: Prior) -> None:
         return values.square().sum() + cost / 100
 
     assert prior == "normal" or not _near_the_spike(layers)
-    found = torch.autograd.grad(loss(), list(layers.parameters()))
+    result = torch.autograd.grad(loss(), list(layers.parameters()))
     with torch.no_grad():
-        for parameter, gradient in zip(layers.parameters(), found, strict=True):
+        for parameter, gradient in zip(layers.parameters(), result, strict=True):
             for at in range(parameter.numel()):
                 expected = _difference(loss, parameter.view(-1), at)
                 assert float(gradient.reshape(-1)[at]) == pytest.approx(
@@ -135,7 +135,7 @@ def test_a_pass_is_a_plain_network_of_the_weights_drawn() -> None:
     layers = _layers()
     features = torch.randn(6, 5, dtype=torch.float64)
     with torch.no_grad(), drawing(noise_key(0, 2)):
-        made = layers(features.expand(4, -1, -1)).values
+        built = layers(features.expand(4, -1, -1)).values
         drawn = [part(4).values for part in layers.modules() if isinstance(part, NormalTensor)]
     for number in range(4):
         values = features
@@ -143,5 +143,5 @@ def test_a_pass_is_a_plain_network_of_the_weights_drawn() -> None:
             values = F.linear(values, weight[number], bias[number])
             if layer < 2:
                 values = F.prelu(values, torch.full((values.shape[1],), 0.25).double())
-        torch.testing.assert_close(made[number], values)
-    assert not torch.allclose(made[0], made[1])
+        torch.testing.assert_close(built[number], values)
+    assert not torch.allclose(built[0], built[1])

@@ -35,8 +35,8 @@ def test_values_are_scipys() -> None:
     for kind, values in expected.items():
         np.testing.assert_allclose(DIVERGENCES[kind](P, log_q), values, err_msg=kind)
     even = torch.full((1, 3), 1 / 3, dtype=torch.float64)  # no mass is 0: plainly scipy's
-    found = DIVERGENCES["inverse-kl"](even, log_q[:1])
-    np.testing.assert_allclose(found, entropy(q[:1], even, axis=1))
+    result = DIVERGENCES["inverse-kl"](even, log_q[:1])
+    np.testing.assert_allclose(result, entropy(q[:1], even, axis=1))
 
 
 def test_slopes_are_those_of_finite_differences(kind: str) -> None:

@@ -40,11 +40,11 @@ def _answers(scale: Scale) -> np.ndarray:
 
 
 def test_distributions_are_distributions(scale: Scale) -> None:
-    found = likelihood(scale).distribution(_raw(scale)).numpy()
-    assert found.shape == (N, scale.n_columns)
-    assert (found >= 0).all() and (found <= 1).all()
+    result = likelihood(scale).distribution(_raw(scale)).numpy()
+    assert result.shape == (N, scale.n_columns)
+    assert (result >= 0).all() and (result <= 1).all()
     if not isinstance(scale, MultiLabel):
-        np.testing.assert_allclose(found.sum(axis=1), 1)
+        np.testing.assert_allclose(result.sum(axis=1), 1)
 
 
 def test_the_value_is_the_scales_consensus(scale: Scale) -> None:
@@ -123,9 +123,9 @@ def test_starts_of_ratings_by_hand() -> None:
     scale = Interval(0, 10)
     answers, group = np.array([0.0, 10.0, 5.0, 5.0]), np.array([0, 0, 1, 1])
     given = Grouped(answers, np.ones(4), group, 2, smoothing=2.0)
-    found = likelihood(scale).starts(given)
-    assert found[:, 0].tolist() == [0, 0]
-    np.testing.assert_allclose(np.exp(found[:, 1]) ** 2, [(2 + 2 * 0.5) / 4, 2 * 0.5 / 4])
+    result = likelihood(scale).starts(given)
+    assert result[:, 0].tolist() == [0, 0]
+    np.testing.assert_allclose(np.exp(result[:, 1]) ** 2, [(2 + 2 * 0.5) / 4, 2 * 0.5 / 4])
 
 
 # ---- whole distributions as targets ----
@@ -145,9 +145,9 @@ def _shares(scale: Scale) -> torch.Tensor:
 
 def test_log_masses_are_logarithms_of_the_distribution(scale: Scale) -> None:
     raw = _raw(scale)
-    found, masses = likelihood(scale).log_masses(raw).exp(), likelihood(scale).distribution(raw)
+    result, masses = likelihood(scale).log_masses(raw).exp(), likelihood(scale).distribution(raw)
     expected = torch.stack([1 - masses, masses], -1) if isinstance(scale, MultiLabel) else masses
-    np.testing.assert_allclose(found, expected, atol=1e-14)
+    np.testing.assert_allclose(result, expected, atol=1e-14)
 
 
 def test_the_gradient_of_the_soft_loss_is_its_slope(scale: Scale, kind: Any) -> None:
@@ -181,10 +181,10 @@ def test_on_a_fine_grid_masses_are_densities_times_the_bins_width() -> None:
 def test_soft_multi_label_losses_are_means_over_yes_and_no() -> None:
     scale = SCALES["multi-label"]
     raw, shares = _raw(scale), _shares(scale)
-    found = likelihood(scale).soft_loss(raw, shares, "kl")
+    result = likelihood(scale).soft_loss(raw, shares, "kl")
     yes = raw.sigmoid().numpy()
     each = rel_entr(shares.numpy(), yes) + rel_entr(1 - shares.numpy(), 1 - yes)
-    np.testing.assert_allclose(found, each.mean(axis=1))
+    np.testing.assert_allclose(result, each.mean(axis=1))
 
 
 def test_ratings_far_from_what_was_predicted_still_pull(kind: Any) -> None:
@@ -214,7 +214,7 @@ def test_the_loss_of_a_mixture_is_that_of_its_mean(scale: Scale) -> None:
     raw = torch.randn(N, 7, reading.width, dtype=torch.float64)
     target = torch.from_numpy(reading.target(answer))
     target = target.double() if target.is_floating_point() else target
-    found = reading.mixed_loss(raw, target).numpy()
+    result = reading.mixed_loss(raw, target).numpy()
     if isinstance(scale, Interval):
         parts = Normal(raw[..., 0], raw[..., 1].clamp(-4, 2).exp())
         even = Categorical(torch.ones(N, 7, dtype=torch.float64))
@@ -228,7 +228,7 @@ def test_the_loss_of_a_mixture_is_that_of_its_mean(scale: Scale) -> None:
             expected = -(on * np.log(mean) + (1 - on) * np.log(1 - mean)).mean(axis=1)
         else:
             expected = -np.log(mean[np.arange(N), answer])
-    np.testing.assert_allclose(found, expected)
+    np.testing.assert_allclose(result, expected)
     alone = reading.mixed_loss(raw[:, :1], target)
     torch.testing.assert_close(alone, reading.loss(raw[:, 0], target))
 

@@ -29,10 +29,12 @@ def _mask(seed: int, step: int, number: int = 1, share: float = 0.5) -> Tensor:
 
 @pytest.mark.parametrize("share", [0.1, 0.5, 0.9])
 def test_the_share_is_dropped_and_the_rest_scaled_up(share: float) -> None:
-    found = _mask(0, 0, share=share)
-    spread = np.sqrt(share * (1 - share) / found.numel())
-    assert (found == 0).double().mean().item() == pytest.approx(share, abs=4 * spread)
-    torch.testing.assert_close(found[found > 0], torch.full_like(found[found > 0], 1 / (1 - share)))
+    result = _mask(0, 0, share=share)
+    spread = np.sqrt(share * (1 - share) / result.numel())
+    assert (result == 0).double().mean().item() == pytest.approx(share, abs=4 * spread)
+    torch.testing.assert_close(
+        result[result > 0], torch.full_like(result[result > 0], 1 / (1 - share))
+    )
 
 
 def test_masks_of_seeds_steps_layers_and_places_have_nothing_in_common() -> None:
@@ -67,8 +69,8 @@ def test_members_side_by_side_draw_as_they_would_alone() -> None:
             return dropped(ONES, 0.3, 2)
 
     together = torch.vmap(draw)(torch.as_tensor(noise_key(seeds, 6)))
-    for seed, found in zip(seeds.tolist(), together, strict=True):
-        torch.testing.assert_close(found, _mask(seed, 6, 2, 0.3))
+    for seed, result in zip(seeds.tolist(), together, strict=True):
+        torch.testing.assert_close(result, _mask(seed, 6, 2, 0.3))
 
 
 def test_without_training_or_share_nothing_is_dropped() -> None:
@@ -95,11 +97,11 @@ def _normals(seed: int, step: int, number: int = 1) -> Tensor:
 
 
 def test_normal_numbers_are_normal() -> None:
-    found = _normals(0, 0).reshape(-1).double().numpy()
-    assert found.shape == (151_500,) and np.isfinite(found).all()
-    assert stats.kstest(found, "norm").pvalue > 0.001
-    assert found.mean() == pytest.approx(0, abs=4 / np.sqrt(len(found)))
-    assert stats.kurtosis(found) == pytest.approx(0, abs=4 * np.sqrt(24 / len(found)))
+    result = _normals(0, 0).reshape(-1).double().numpy()
+    assert result.shape == (151_500,) and np.isfinite(result).all()
+    assert stats.kstest(result, "norm").pvalue > 0.001
+    assert result.mean() == pytest.approx(0, abs=4 / np.sqrt(len(result)))
+    assert stats.kurtosis(result) == pytest.approx(0, abs=4 * np.sqrt(24 / len(result)))
 
 
 def test_normal_numbers_have_nothing_in_common() -> None:
@@ -122,10 +124,10 @@ def test_normal_numbers_of_members_and_of_parts_of_a_batch() -> None:
 
     seeds = torch.tensor([3, 4])
     together = torch.vmap(draw)(torch.as_tensor(noise_key(seeds, 6)))
-    for seed, found in zip(seeds.tolist(), together, strict=True):
+    for seed, result in zip(seeds.tolist(), together, strict=True):
         with drawing(noise_key(seed, 6)):
             alone = normals((3, 4, 5), 2, torch.zeros(1, dtype=torch.float64))
-        torch.testing.assert_close(found, alone, rtol=0, atol=1e-14)
+        torch.testing.assert_close(result, alone, rtol=0, atol=1e-14)
     with pytest.raises(RuntimeError, match="a draw needs a key"):
         normals((2,), 1, torch.zeros(1))
 

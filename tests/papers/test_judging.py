@@ -121,7 +121,7 @@ def test_the_papers_bootstrap_against_a_direct_one(
 def test_cells_and_their_test_against_counting(folder: Path, whole_report: dict[str, Any]) -> None:
     items = Items.load(folder, "pos-cv")
     mine, theirs = (answers(folder, "pos-cv", model) for model in ("ce", "stl"))
-    held: dict[str, list[float]] = {cell: [] for cell in CELLS}
+    stored: dict[str, list[float]] = {cell: [] for cell in CELLS}
     for a, b in zip(mine, theirs, strict=True):
         for at, gold in enumerate(items.gold):
             right = a[at] == gold, b[at] == gold
@@ -131,12 +131,12 @@ def test_cells_and_their_test_against_counting(folder: Path, whole_report: dict[
                 (True, False): "only MTL right",
                 (False, False): "both wrong",
             }[right]
-            held[cell].append(items.measure[at])
+            stored[cell].append(items.measure[at])
     cells = whole_report["conditions"]["pos-cv"]["against"]["ce"]["cells"]
-    assert cells["n"] == {cell: len(values) for cell, values in held.items()}
-    for cell, values in held.items():
+    assert cells["n"] == {cell: len(values) for cell, values in stored.items()}
+    for cell, values in stored.items():
         assert cells["mean"][cell] == pytest.approx(np.mean(values), abs=1e-5)
-    p = mannwhitneyu(held["only MTL right"], held["only STL right"]).pvalue
+    p = mannwhitneyu(stored["only MTL right"], stored["only STL right"]).pvalue
     assert cells["mann_whitney"] == pytest.approx(p)
 
 

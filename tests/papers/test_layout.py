@@ -76,8 +76,8 @@ def test_a_table_that_does_not_is_cut_and_rows_without_figures_are_left_out() ->
 
 
 def test_intervals_and_p_stay_in_one_line() -> None:
-    said = "- STL: holds by +0.85 [+0.58, +1.11], p = 0.001"
-    assert written([said], 27).splitlines() == [
+    output = "- STL: holds by +0.85 [+0.58, +1.11], p = 0.001"
+    assert written([output], 27).splitlines() == [
         "- STL: holds by +0.85",
         "  [+0.58, +1.11], p = 0.001",
     ]

@@ -43,8 +43,8 @@ def test_the_page_shows_what_is_kept() -> None:
 def test_all_of_the_papers_tables_are_kept(kept: dict[str, Any]) -> None:
     assert {"command", "commits", "date", "machines", "seeds"} <= kept.keys()
     assert list(kept["conditions"]) == list(CONDITIONS) and TABLES.keys() == set(PRINTED)
-    for held in kept["conditions"].values():
-        assert list(held["models"]) == list(MODELS) and len(held["seeds"]) == 10
+    for stored in kept["conditions"].values():
+        assert list(stored["models"]) == list(MODELS) and len(stored["seeds"]) == 10
     assert "\nClaims\n" in shown(kept)
 
 
@@ -52,9 +52,9 @@ def test_what_the_page_says_of_words_and_of_the_floor(kept: dict[str, Any]) -> N
     conditions = kept["conditions"]
     assert conditions["stemming"]["majority"]["gold"] == pytest.approx(0.7486, abs=5e-5)
     for name in ("pos-test", "pos-test-silver"):
-        for model, held in conditions[name]["models"].items():
-            missing = TABLES[name][model].accuracy / 100 - held["pooled"]["gold"]["accuracy"]
-            cost = held["words"]["with"] - held["pooled"]["gold"]["accuracy"]
+        for model, stored in conditions[name]["models"].items():
+            missing = TABLES[name][model].accuracy / 100 - stored["pooled"]["gold"]["accuracy"]
+            cost = stored["words"]["with"] - stored["pooled"]["gold"]["accuracy"]
             assert missing < cost + 0.002
     for fits in zip(
         *(conditions["stemming"]["models"][m]["fits"] for m in ("kl", "ce")), strict=True
@@ -64,12 +64,12 @@ def test_what_the_page_says_of_words_and_of_the_floor(kept: dict[str, Any]) -> N
 
 def test_what_the_page_says_of_the_protocol(kept: dict[str, Any]) -> None:
     conditions = kept["conditions"]
-    held = {
+    values = {
         name: conditions[name]["models"] for name in ("pos-cv", "pos-cv-tweets", "pos-cv-fresh")
     }
     scores = {
         name: [100 * of[model]["pooled"]["gold"]["accuracy"] for model in MODELS]
-        for name, of in held.items()
+        for name, of in values.items()
     }
     for name, low, high in (("pos-cv-tweets", 0.3, 0.8), ("pos-cv-fresh", 0.3, 0.6)):
         added = np.subtract(scores["pos-cv"], scores[name])
@@ -101,8 +101,8 @@ class Tagged:
         return {line.method: line for line in self.table.lines(self.held, group, network)}
 
     def missing(self, group: str) -> list[str]:
-        found: list[str] = self.table.missing(self.held, group)
-        return found
+        result: list[str] = self.table.missing(self.held, group)
+        return result
 
 
 @pytest.fixture
@@ -120,9 +120,9 @@ def test_what_the_page_says_of_the_bars(tagged: Tagged) -> None:
         assert not tagged.missing(group)
     assert [len(tagged(group)) for group in ("gold", "crowd")] == [18, 21]
     over = {name: line.over_single for name, line in tagged("gold").items()}
-    found = over["taught, adapted"]
-    assert [found.effect, found.low, found.high] == pytest.approx([0.50, 0.01, 0.99], abs=5e-3)
-    assert found.adjusted > 0.05
+    result = over["taught, adapted"]
+    assert [result.effect, result.low, result.high] == pytest.approx([0.50, 0.01, 0.99], abs=5e-3)
+    assert result.adjusted > 0.05
     ways = ("adapted", "adapted for longer", "and dev", "word vectors")
     more = [over[f"base, {what}"].effect for what in ways]
     assert more == pytest.approx([0.30, 0.23, 0.02, -0.04], abs=5e-3)
@@ -167,14 +167,14 @@ def test_what_the_page_says_of_disagreement_beside_gold(tagged: Tagged) -> None:
     rows, paper = tagged("gold"), tagged("gold", "tagger")
     names = [name for name in tagged.table.GROUPS["gold"] if name != "single"]
     over = {name: rows[name].over_single for name in names}
-    assert all(found.adjusted > 0.05 and found.high < 0.5 for found in over.values())
+    assert all(result.adjusted > 0.05 and result.high < 0.5 for result in over.values())
     for loss, figures in (("ce", [0.10, -0.24, 0.45]), ("inverse-kl", [-0.25, -0.59, 0.10])):
-        found = over[f"soft-label-mtl, {loss}"]
-        assert [found.effect, found.low, found.high] == pytest.approx(figures, abs=6e-3)
+        result = over[f"soft-label-mtl, {loss}"]
+        assert [result.effect, result.low, result.high] == pytest.approx(figures, abs=6e-3)
     assert max(over, key=lambda name: over[name].effect) == "soft-label-mtl, ce"
     for loss, effect in (("kl", 1.1), ("inverse-kl", 1.2)):
-        found = paper[f"soft-label-mtl, {loss}"].over_single
-        assert found.effect == pytest.approx(effect, abs=0.05) and found.adjusted > 0.05
+        result = paper[f"soft-label-mtl, {loss}"].over_single
+        assert result.effect == pytest.approx(effect, abs=0.05) and result.adjusted > 0.05
     spread = [np.mean([of[name].seeds.std(ddof=1) for name in names]) for of in (paper, rows)]
     assert spread[0] / spread[1] == pytest.approx(5, abs=0.5)
 
@@ -208,8 +208,8 @@ def test_what_the_page_says_of_the_papers_network(kept: dict[str, Any], tagged: 
         ("soft-label", 2.48, 0.080),
         ("soft-label-mtl, inverse-kl", 1.93, 0.071),
     ):
-        found = rows[name].over_single
-        assert [found.effect, found.adjusted] == pytest.approx(figures, abs=6e-3)
+        difference = rows[name].over_single
+        assert [difference.effect, difference.adjusted] == pytest.approx(figures, abs=6e-3)
     assert rows["single, smoothed"].over_single.effect == pytest.approx(0, abs=5e-3)
     against = kept["conditions"]["pos-test-silver"]["against"]["inverse-kl"]["tests"]
     assert against["gold"]["ours"]["accuracy"]["adjusted"] == pytest.approx(0.200, abs=5e-4)
@@ -220,10 +220,10 @@ def test_what_the_page_says_of_the_papers_network(kept: dict[str, Any], tagged: 
 
 def test_all_of_seedbert_is_trained(of_seedbert: dict[str, Any]) -> None:
     assert not of_seedbert["missing"]
-    for name, held in of_seedbert["conditions"].items():
+    for name, stored in of_seedbert["conditions"].items():
         condition = seedbert.CONDITIONS[name]
-        assert sorted(held["models"]) == sorted(condition.models)
-        fits = {len(of_model["fits"]["f1"]) for of_model in held["models"].values()}
+        assert sorted(stored["models"]) == sorted(condition.models)
+        fits = {len(of_model["fits"]["f1"]) for of_model in stored["models"].values()}
         assert fits == {5 * condition.repeats}
     for choosing in of_seedbert["choosing"].values():
         assert all(of["best"] is not None for of in choosing.values())
@@ -232,8 +232,8 @@ def test_all_of_seedbert_is_trained(of_seedbert: dict[str, Any]) -> None:
 def test_what_the_page_says_of_table_4(of_seedbert: dict[str, Any]) -> None:
     tests = {
         (name, model, metric): test
-        for name, held in of_seedbert["conditions"].items()
-        for model, of_model in held["against"].items()
+        for name, stored in of_seedbert["conditions"].items()
+        for model, of_model in stored["against"].items()
         for metric, test in of_model.items()
     }
     assert {test["n_runs"] for test in tests.values()} == {5}  # over both
@@ -254,25 +254,25 @@ def test_what_the_page_says_of_table_4(of_seedbert: dict[str, Any]) -> None:
 
 
 def test_what_the_page_says_of_hs_brexit(of_seedbert: dict[str, Any]) -> None:
-    held = of_seedbert["conditions"]["HS-Brexit"]
-    floor = np.mean(held["floors"]["majority"]["accuracy"])
-    for of_model in held["models"].values():
+    stored = of_seedbert["conditions"]["HS-Brexit"]
+    floor = np.mean(stored["floors"]["majority"]["accuracy"])
+    for of_model in stored["models"].values():
         assert abs(np.mean(of_model["fits"]["accuracy"]) - floor) < 0.01
-    for tests in held["against"].values():
+    for tests in stored["against"].values():
         assert all(test["p"] > 0.05 for test in tests.values())
     against = of_seedbert["variant"]["against"]["HS-Brexit"]
     whole, left = (against[read]["cross-entropy"] for read in ("tempered", "votes"))
     assert whole["effect"] == pytest.approx(-0.096, abs=5e-4) and whole["high"] > 0
     assert left["effect"] == pytest.approx(-0.023, abs=5e-4) and left["high"] < 0
     assert against["tempered"]["JSD"]["low"] > 0 and against["tempered"]["TVD"]["low"] > 0
-    temperatures = held["models"]["single"]["temperatures"]
+    temperatures = stored["models"]["single"]["temperatures"]
     assert (round(min(temperatures), 1), round(max(temperatures), 1)) == (0.4, 3.1)
     accuracies = {name: of_seedbert["conditions"][name] for name in ("ConvAbuse", "MD-Agreement")}
-    for held in accuracies.values():
-        floor = np.mean(held["floors"]["majority"]["accuracy"])
-        for of_model in held["models"].values():
+    for stored in accuracies.values():
+        floor = np.mean(stored["floors"]["majority"]["accuracy"])
+        for of_model in stored["models"].values():
             assert np.mean(of_model["fits"]["accuracy"]) - floor > 0.07
-        for tests in held["against"].values():
+        for tests in stored["against"].values():
             assert all(test["adjusted"] > 0.05 for test in tests.values())
 
 
@@ -288,7 +288,7 @@ def test_what_the_page_says_of_votes_elsewhere(of_seedbert: dict[str, Any]) -> N
             assert tests["JSD"]["low"] > 0 and tests["TVD"]["low"] > 0
     assert variant["against"]["MD-Agreement"]["tempered"]["TVD"]["low"] > 0
     for of_model in of_seedbert["conditions"]["ConvAbuse"]["models"].values():
-        tvd = {read: np.mean(held["TVD"]) for read, held in of_model["reads"].items()}
+        tvd = {read: np.mean(stored["TVD"]) for read, stored in of_model["reads"].items()}
         assert tvd["tempered"] > max(tvd["votes"], tvd["mean"])
 
 
@@ -300,7 +300,7 @@ def test_what_the_page_says_of_temperatures(of_seedbert: dict[str, Any]) -> None
     assert (deep["below"], deep["fits"]) == (5, 25)
     figures = [deep["there"], deep["elsewhere"], deep["votes"]]
     assert figures == pytest.approx([1.14, 0.346, 0.354], abs=1.1e-3)
-    cautious = {model: held["cautious"] for model, held in first["models"].items()}
+    cautious = {model: stored["cautious"] for model, stored in first["models"].items()}
     assert cautious.pop("single") == pytest.approx(0.40, abs=5e-3)
     ensembles = cautious.values()
     assert (min(ensembles), max(ensembles)) == pytest.approx((0.38, 0.41), abs=5e-3)
@@ -308,17 +308,17 @@ def test_what_the_page_says_of_temperatures(of_seedbert: dict[str, Any]) -> None
     chosen = {"model": "everything", "read": "tempered"}
     assert of_seedbert["variant"]["by"]["JSD"] == of_seedbert["variant"]["by"]["TVD"] == chosen
     others = [tempering[corpus] for corpus in ("ConvAbuse", "MD-Agreement")]
-    assert min(held["rare"][0] for held in others) == 24
-    assert sum(held["models"]["everything"]["below"] for held in others) == 1
+    assert min(stored["rare"][0] for stored in others) == 24
+    assert sum(stored["models"]["everything"]["below"] for stored in others) == 1
 
 
 def test_what_the_page_says_was_found_after_the_fact(of_seedbert: dict[str, Any]) -> None:
-    asked = of_seedbert["calibrated"]
+    requested = of_seedbert["calibrated"]
     for corpus in ("ConvAbuse", "MD-Agreement"):
-        both = [asked[corpus][model]["single"] for model in ("seeds", "everything")]
+        both = [requested[corpus][model]["single"] for model in ("seeds", "everything")]
         assert all(test["high"] < 0 for tests in both for test in tests.values())
         assert all(both[1][name]["effect"] < both[0][name]["effect"] for name in both[0])
-    deep, seeds = (asked["MD-Agreement"][model] for model in ("everything", "seeds"))
+    deep, seeds = (requested["MD-Agreement"][model] for model in ("everything", "seeds"))
     assert deep["single"]["cross-entropy"]["effect"] == pytest.approx(-0.018, abs=5e-4)
     assert deep["member"]["cross-entropy"]["effect"] == pytest.approx(-0.013, abs=5e-4)
     assert seeds["member"]["cross-entropy"]["effect"] == pytest.approx(-0.007, abs=5e-4)
@@ -330,13 +330,13 @@ def test_what_the_page_says_of_the_test_on_other_items(of_seedbert: dict[str, An
     shown = {"ConvAbuse-again": True, "MD-Agreement-again": False, "cifar10h-again": True}
     gains = {"ConvAbuse-again": (-0.007, 0.012), "cifar10h-again": (-0.042, 0.012)}
     gains["MD-Agreement-again"] = (-0.011, 0.062)
-    for corpus, held in again.items():
-        seeds, deep = (held[model]["single"] for model in ("seeds", "everything"))
+    for corpus, stored in again.items():
+        seeds, deep = (stored[model]["single"] for model in ("seeds", "everything"))
         assert deep["cross-entropy"]["effect"] == pytest.approx(gains[corpus][0], abs=5e-4)
         assert deep["cross-entropy"]["adjusted"] == pytest.approx(gains[corpus][1], abs=5e-4)
         assert (seeds["cross-entropy"]["adjusted"] <= 0.05) is shown[corpus]
         assert seeds["cross-entropy"]["effect"] > deep["cross-entropy"]["effect"]
-        nearer = [deep["JSD"], deep["TVD"], *held["everything"]["member"].values()]
+        nearer = [deep["JSD"], deep["TVD"], *stored["everything"]["member"].values()]
         assert all(test["high"] < 0 for test in nearer)
 
 
@@ -344,9 +344,9 @@ def test_what_the_page_says_of_emotions(of_seedbert: dict[str, Any]) -> None:
     chosen, paper = (
         of_seedbert["conditions"][name] for name in ("snow2008-affect", "snow2008-affect-paper")
     )
-    for held, beside in ((chosen, True), (paper, False)):
-        floor = np.mean(held["floors"]["majority"]["accuracy"])
-        over = {m: np.mean(of["fits"]["accuracy"]) - floor for m, of in held["models"].items()}
+    for values, beside in ((chosen, True), (paper, False)):
+        floor = np.mean(values["floors"]["majority"]["accuracy"])
+        over = {m: np.mean(of["fits"]["accuracy"]) - floor for m, of in values["models"].items()}
         bayesian = over.pop("bayesian")
         assert min(over.values()) > 0.1 > bayesian if beside else max(over.values()) < 0
     kappas = [round(of_seedbert["kappas"][what], 2) for what in ("any", "most", "all")]
@@ -357,26 +357,28 @@ def test_what_the_page_says_of_more_members(of_seedbert: dict[str, Any]) -> None
     number = of_seedbert["number"]
     many = [number["HS-Brexit"][m] for m in ("seeds-20", "everything-20")]
     many.append(number["ConvAbuse"]["seeds-20"])
-    for held in many:
-        sizes = sorted((key for key in held if key.isdigit()), key=int)
-        votes = [held[n]["reads"]["votes"]["cross-entropy"] for n in sizes]
-        assert sizes[int(np.argmin(votes))] in ("3", "5", "10") and held["more"]["votes"]["low"] > 0
-        means = [held[n]["reads"]["mean"]["cross-entropy"] for n in sizes]
+    for stored in many:
+        sizes = sorted((key for key in stored if key.isdigit()), key=int)
+        votes = [stored[n]["reads"]["votes"]["cross-entropy"] for n in sizes]
+        assert (
+            sizes[int(np.argmin(votes))] in ("3", "5", "10") and stored["more"]["votes"]["low"] > 0
+        )
+        means = [stored[n]["reads"]["mean"]["cross-entropy"] for n in sizes]
         assert means == sorted(means, reverse=True)
-        assert held["more"]["tempered"]["low"] < 0 < held["more"]["tempered"]["high"]
-        assert abs(held["20"]["accuracy"] - held["3"]["accuracy"]) < 0.0035
-        assert held["more"]["mean"]["low"] < 0 < held["more"]["mean"]["high"]
+        assert stored["more"]["tempered"]["low"] < 0 < stored["more"]["tempered"]["high"]
+        assert abs(stored["20"]["accuracy"] - stored["3"]["accuracy"]) < 0.0035
+        assert stored["more"]["mean"]["low"] < 0 < stored["more"]["mean"]["high"]
 
 
 def test_what_the_page_says_of_where_members_look() -> None:
-    found = seedbert.hypothesis(RESULTS / "seedbert_hypothesis.json")["corpora"]
-    for held in found.values():
-        for of_name in held["conditions"].values():
+    result = seedbert.hypothesis(RESULTS / "seedbert_hypothesis.json")["corpora"]
+    for stored in result.values():
+        for of_name in stored["conditions"].values():
             apart = of_name["apart"]
             for what in ("looks", "answers"):
                 p = apart[what][what]["given length"]["adjusted"]
                 assert p is None or p > 0.05
-    toxic, crowd = found["toxic_spans"], found["text"]
+    toxic, crowd = result["toxic_spans"], result["text"]
     assert toxic["conditions"]["frozen-seeds"]["alike"]["effect"] == pytest.approx(0, abs=0.002)
     assert toxic["people"]["agreement"]["mean"] > 0.5
     marked = [toxic["conditions"]["size-seeds"]["shuffled"]["effect"]]
@@ -385,9 +387,9 @@ def test_what_the_page_says_of_where_members_look() -> None:
     by_law = crowd["conditions"]["seeds"]["apart"]["true answers"]
     tests = [by_law[who]["given length"] for who in ("answers", "one")]
     assert [test["effect"] for test in tests] == pytest.approx([0.11, 0.18], abs=5e-3)
-    for held, right, largest in ((toxic, 0.547, 0.535), (crowd, 0.660, 0.178)):
-        assert held["conditions"]["seeds"]["accuracy"] == pytest.approx(right, abs=5e-4)
-        assert held["people"]["largest"] == pytest.approx(largest, abs=6e-4)
+    for stored, right, largest in ((toxic, 0.547, 0.535), (crowd, 0.660, 0.178)):
+        assert stored["conditions"]["seeds"]["accuracy"] == pytest.approx(right, abs=5e-4)
+        assert stored["people"]["largest"] == pytest.approx(largest, abs=6e-4)
 
 
 # ---- individual annotators ----
@@ -396,7 +398,7 @@ def test_what_the_page_says_of_where_members_look() -> None:
 def test_what_is_said_about_individual_annotators_is_what_is_kept() -> None:
     conditions = individual.report(RESULTS / "individual.json")["conditions"]
     text = PAGE.read_text(encoding="utf-8").partition("## individual")[2].partition("\n## ")[0]
-    said = " ".join(text.split())
+    output = " ".join(text.split())
 
     def mean(condition: str, model: str, question: str, metric: str) -> str:
         figure = conditions[condition]["models"][model][question][metric]["mean"]
@@ -408,27 +410,27 @@ def test_what_is_said_about_individual_annotators_is_what_is_kept() -> None:
 
     for question in ("accuracy", "fluency"):
         both = [mean("speech", model, question, "CCC") for model in ("mt-answers", "grid")]
-        assert f"{both[0]} to {both[1]} ({question})" in said
+        assert f"{both[0]} to {both[1]} ({question})" in output
     heads, alone = (means("aspects", model, "CCC") for model in ("heads", "consensus"))
-    assert ", ".join(f"{a} to {b}" for a, b in zip(heads, alone, strict=True)) in said
+    assert ", ".join(f"{a} to {b}" for a, b in zip(heads, alone, strict=True)) in output
     mt = means("aspects", "mt-answers", "annotator CCC, mean")
-    assert f"MT reaches {mt[0]}, {mt[1]} and {mt[2]}" in said
+    assert f"MT reaches {mt[0]}, {mt[1]} and {mt[2]}" in output
     floors = conditions["aspects"]["floors"]
     experts = [
         f"{floors[q]['annotators, by the mean of the others']['CCC']['mean']:.3f}".lstrip("0")
         for q in ("accuracy", "fluency", "prosodic")
     ]
-    assert f"at {experts[0]}, {experts[1]} and {experts[2]}" in said
+    assert f"at {experts[0]}, {experts[1]} and {experts[2]}" in output
 
     joint = "accuracy x fluency"
     soft = [mean("speech", m, f"{joint} (soft)", "density TVD") for m in ("mt-answers", "mt-both")]
     grid = mean("speech", "grid", f"{joint} (soft)", "density TVD")
-    assert f"TVD is {soft[0]} for MT and {soft[1]} with the density learned too, {grid}" in said
+    assert f"TVD is {soft[0]} for MT and {soft[1]} with the density learned too, {grid}" in output
     plain, fixed = (
         mean("speech", "mt-answers", f"{joint} ({text})", "density TVD")
         for text in ("plain", "fixed")
     )
-    assert f"have {plain} with the plain estimate and {fixed} with a fixed bandwidth" in said
+    assert f"have {plain} with the plain estimate and {fixed} with a fixed bandwidth" in output
     own = f"{joint} (method)"
     of_variants = {
         name: [mean("variants", f"{name}-{what}", own, "density TVD")
@@ -436,9 +438,9 @@ def test_what_is_said_about_individual_annotators_is_what_is_kept() -> None:
         for name in ("mt", "heads")
     }  # fmt: skip
     lists = {name: f"{a}, {b} and {c}" for name, (a, b, c) in of_variants.items()}
-    assert f"to {lists['mt']} for MT and to {lists['heads']} for heads" in said
+    assert f"to {lists['mt']} for MT and to {lists['heads']} for heads" in output
     jsd = [mean("variants", m, own, "density JSD") for m in ("mt-both", "heads-noise", "grid-8")]
-    assert f"(JSD {jsd[0]} to {jsd[1]})" in said and f"JSD {jsd[2]}" in said
+    assert f"(JSD {jsd[0]} to {jsd[1]})" in output and f"JSD {jsd[2]}" in output
     for name in of_variants:
         for what in ("temperature", "bandwidth", "noise"):
             against = conditions["variants"]["against"][f"{name}-{what}"][own]
@@ -448,46 +450,46 @@ def test_what_is_said_about_individual_annotators_is_what_is_kept() -> None:
         for condition in conditions.values()
         for model in condition["models"].values()
     ]
-    assert f"{sum(n_fits)} fits" in said
+    assert f"{sum(n_fits)} fits" in output
 
 
 def test_what_is_said_about_other_ratings_is_what_is_kept() -> None:
     kept = individual.report(RESULTS / "individual.json")
     conditions = kept["conditions"]
     text = PAGE.read_text(encoding="utf-8").partition("## individual")[2].partition("\n## ")[0]
-    said = " ".join(text.split())
+    output = " ".join(text.split())
 
     def tvd(condition: str, model: str, reading: str) -> str:
         figure = conditions[condition]["models"][model][reading]["density TVD"]["mean"]
         return f"{figure:.3f}".lstrip("0")
 
     trust = [tvd("confirm-faces-trust", m, "trust (method)") for m in ("heads-noise", "mt-both")]
-    assert f"TVD {trust[0]} to {trust[1]} on trustworthy faces" in said
+    assert f"TVD {trust[0]} to {trust[1]} on trustworthy faces" in output
     modes = {
         m: [tvd("confirm-two-modes", m, f"valence ({r})") for r in ("method", "method:bins=16")]
         for m in ("heads-noise", "heads-mixture", "mt-both")
     }
     noise, mixture, paper = modes["heads-noise"], modes["heads-mixture"], modes["mt-both"]
-    assert f"{noise[0]} to {paper[0]} on simulated texts" in said
-    assert f"{mixture[0]} to {paper[0]}, and {mixture[1]} to {paper[1]} with 16 cells" in said
+    assert f"{noise[0]} to {paper[0]} on simulated texts" in output
+    assert f"{mixture[0]} to {paper[0]}, and {mixture[1]} to {paper[1]} with 16 cells" in output
     readers, writers = (tvd(c, "grid", "V x A (soft)") for c in ("writers", "writers-own"))
-    assert f"writers' (TVD {readers}) as those learned from writers' own ({writers})" in said
+    assert f"writers' (TVD {readers}) as those learned from writers' own ({writers})" in output
     jokes = {
         m: [tvd("confirm-jokes", m, f"rating ({r})") for r in ("method", "method:bins=16")]
         for m in ("heads-mixture", "mt-both")
     }
     mixture, paper = jokes.values()
-    assert f"jokes: {mixture[0]} to {paper[0]}, 16 cells {mixture[1]} to {paper[1]}" in said
+    assert f"jokes: {mixture[0]} to {paper[0]}, 16 cells {mixture[1]} to {paper[1]}" in output
     calibrated, published = (
         tvd("confirm-inference", m, "rating (method)") for m in ("heads-noise", "mt-both")
     )
-    assert f"TVD {calibrated} to {published}, not after correction" in said
+    assert f"TVD {calibrated} to {published}, not after correction" in output
     mt, grid = (tvd("jokes", model, "rating (soft)") for model in ("mt-both", "grid"))
-    assert f"on jokes (TVD {mt} to {grid}" in said
+    assert f"on jokes (TVD {mt} to {grid}" in output
     own, of_all = (tvd("inference", "mt-both", f"rating ({r})") for r in ("soft", "soft@all"))
-    assert f"(soft {own} to {of_all}" in said
+    assert f"(soft {own} to {of_all}" in output
     onehot, heads = (tvd("faces-trust", model, "trust (soft)") for model in ("oh-both", "mt-both"))
-    assert f"trustworthy faces ({onehot} to {heads}" in said
+    assert f"trustworthy faces ({onehot} to {heads}" in output
 
 
 def test_what_is_said_about_the_claims_is_what_is_kept() -> None:
@@ -526,7 +528,7 @@ def test_what_is_said_about_the_claims_is_what_is_kept() -> None:
 
 def test_what_is_said_about_queries_is_what_is_kept() -> None:
     text = PAGE.read_text(encoding="utf-8").partition("## qumatl")[2].partition("\n## ")[0]
-    said = " ".join(text.split())
+    output = " ".join(text.split())
     conditions = qumatl.report(RESULTS / "qumatl.json")["conditions"]
 
     def means(condition: str, metric: str, *models: str) -> list[str]:
@@ -537,30 +539,30 @@ def test_what_is_said_about_queries_is_what_is_kept() -> None:
     own = "annotator accuracy"
     assert (
         "accuracy is {} with queries, {} with one classifier for all, {} without self-attention"
-    ).format(*means("ablation", own, "queries", "unified", "alone")) in said
+    ).format(*means("ablation", own, "queries", "unified", "alone")) in output
     assert (
         "right in {} of the items, Post-mv in {};".format(
             *means("ablation", "accuracy", "pre-mv", "post-mv")
         )
-        in said
+        in output
     )
     left = means("hs-brexit-40", own, "queries", "padl", "heads")
-    assert "an accuracy of {}, PADL to {}, heads to {};".format(*left) in said
+    assert "an accuracy of {}, PADL to {}, heads to {};".format(*left) in output
     f1 = means("hs-brexit-40", "annotator macro-F1", "queries", "padl", "heads")
-    assert "macro-F1 is {}, {} and {}.".format(*f1) in said
-    assert "PADL has {}.".format(*means("hs-brexit", own, "padl")) in said
+    assert "macro-F1 is {}, {} and {}.".format(*f1) in output
+    assert "PADL has {}.".format(*means("hs-brexit", own, "padl")) in output
     speed = json.loads((RESULTS / "queries_speed.json").read_text(encoding="utf-8"))
     of_kind = {row["kind"]: row for row in speed["rows"] if row["items"] == 2048}
     together, alone, again = (
         of_kind[kind]["items a second"] for kind in ("together", "alone, as usual", "one at a time")
     )
-    assert f"{together:,.0f} items a second" in said
-    assert f"reaches {alone:,.0f} ({together / alone:.1f} times fewer)" in said
-    assert f"{again:,.0f} ({together / again:.1f} times)" in said
+    assert f"{together:,.0f} items a second" in output
+    assert f"reaches {alone:,.0f} ({together / alone:.1f} times fewer)" in output
+    assert f"{again:,.0f} ({together / again:.1f} times)" in output
     shares = [of_kind[kind]["share of peak"] for kind in ("together", "a step of training")]
     assert (
         "use {:.0%} of the chip's peak; a step of training, {:.0%}".format(*shares).replace(
             "%", " %"
         )
-        in said
+        in output
     )

@@ -50,9 +50,9 @@ def trained(name: str, model: str, quick: list[tuple[str, str]], corpora: Any) -
 
 
 def test_the_papers_settings() -> None:
-    made = methods(CONDITIONS["pos-cv-silver"], "there/glove.txt")
-    assert list(made) == list(MODELS)
-    stl, inverse = made["stl"], made["inverse-kl"]
+    built = methods(CONDITIONS["pos-cv-silver"], "there/glove.txt")
+    assert list(built) == list(MODELS)
+    stl, inverse = built["stl"], built["inverse-kl"]
     assert (stl.soft_loss, inverse.soft_loss, inverse.label) == ("none", "inverse-kl", "consensus")
     assert (inverse.encoder, inverse.branch) == ("tagger:there/glove.txt", "attention")
     assert saved_settings(inverse)["encoder"] == "tagger:glove.txt"
@@ -68,9 +68,9 @@ def test_the_kept_outcomes_can_be_gone_on_with() -> None:
     kept = report(Path(__file__).parents[2] / "benchmarks" / "results" / "soft_labels.json")
     for name, condition in CONDITIONS.items():
         models = kept["conditions"][name]["models"]
-        settings = {model: held["settings"] for model, held in models.items()}
+        settings = {model: stored["settings"] for model, stored in models.items()}
         wanted = {
-            m: saved_settings(made) for m, made in methods(condition, "pos_tweets.txt").items()
+            m: saved_settings(built) for m, built in methods(condition, "pos_tweets.txt").items()
         }
         assert settings == plain(wanted), name
 
@@ -101,12 +101,12 @@ def test_development_f1_is_scikit_learns_and_of_the_labels_chosen_by(
     one = trained("pos-test-silver", "kl", quick, corpora).folds[0]
     corpus = with_automatic(corpora["pos_tweets"])
     (fold,) = folds(corpus, CONDITIONS["pos-test-silver"])
-    train, _, held = fold.parts(corpus)
-    assert held is not None
+    train, _, validation = fold.parts(corpus)
+    assert validation is not None
     method = methods(CONDITIONS["pos-test-silver"], None, quick)["kl"]
     method.init_seed, method.training = 1000, replace(method.training, seed=1000)
-    said = method.fit(train, "tag").predict(held)["tag"].consensus
-    expected = f1_score(labels(held, "tag", "gold"), said, average="macro")
+    output = method.fit(train, "tag").predict(validation)["tag"].consensus
+    expected = f1_score(labels(validation, "tag", "gold"), output, average="macro")
     assert one.f1[-1] == pytest.approx(expected, abs=1e-5)
 
 
@@ -119,8 +119,8 @@ def test_adam_goes_on_from_fold_to_fold_only_where_it_did(
 
     def watched(self: Trainer, checkpoint: Any = None) -> Any:
         weights.append(torch.cat([p.detach().flatten() for p in self.parameters]))
-        held = self.optimiser.state_dict()["state"]
-        before = float(held[0]["step"]) if held else 0.0
+        state = self.optimiser.state_dict()["state"]
+        before = float(state[0]["step"]) if state else 0.0
         log = train(self, checkpoint)
         steps.append((before, float(self.optimiser.state_dict()["state"][0]["step"])))
         return log
@@ -146,12 +146,12 @@ def test_losses_of_the_main_task_alone(
     one = trained("pos-test", "ce", quick, corpora).folds[0]
     corpus = with_automatic(corpora["pos_tweets"])
     (fold,) = folds(corpus, CONDITIONS["pos-test"])
-    train, _, held = fold.parts(corpus)
-    assert held is not None
+    train, _, validation = fold.parts(corpus)
+    assert validation is not None
     method = methods(CONDITIONS["pos-test"], None, quick)["ce"]
     method.init_seed, method.training = 1000, replace(method.training, seed=1000)
     method.fit(train, "tag")
-    for part, loss in zip((train, held), one.main["last"], strict=True):
+    for part, loss in zip((train, validation), one.main["last"], strict=True):
         q = method.predict(part)["tag"].distribution
         gold = labels(part, "tag", "gold")
         assert loss == pytest.approx(-np.log(q[np.arange(len(gold)), gold]).mean(), rel=1e-4)
@@ -162,14 +162,14 @@ def test_losses_of_the_main_task_alone(
 
 def files(folder: Path) -> dict[str, Any]:
     """Everything in a folder that must be the same each time."""
-    found = {}
+    results = {}
     for path in sorted(folder.rglob("*.json")):
         content = json.loads(path.read_text())
         content.pop("seconds", None)
         for fold in content["folds"] if path.name == "fit.json" else ():
             fold.pop("seconds")
-        found[str(path.relative_to(folder))] = content
-    return found
+        results[str(path.relative_to(folder))] = content
+    return results
 
 
 def test_what_was_stopped_goes_on_and_ends_the_same(
@@ -178,11 +178,11 @@ def test_what_was_stopped_goes_on_and_ends_the_same(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    asked = [CONDITIONS[name] for name in ("pos-test", "stemming-silver")]
+    arguments = [CONDITIONS[name] for name in ("pos-test", "stemming-silver")]
     given: dict[str, Any] = {"runs": 1, "processes": 1, "settings": quick, "command": "this"}
-    run(corpora, asked, tmp_path / "whole", **given)
+    run(corpora, arguments, tmp_path / "whole", **given)
     with pytest.raises(Unfinished) as over:
-        run(corpora, asked, tmp_path / "parts", **given, time_limit=0)
+        run(corpora, arguments, tmp_path / "parts", **given, time_limit=0)
     assert str(over.value) == (
         "Time limit reached: 0 of 8 fits done. Run the same command again to resume."
     )
@@ -198,9 +198,9 @@ def test_what_was_stopped_goes_on_and_ends_the_same(
     with monkeypatch.context() as patch:
         patch.setattr(Task, "outcome", killed)
         with pytest.raises(KeyboardInterrupt):
-            run(corpora, asked, tmp_path / "parts", **given)
+            run(corpora, arguments, tmp_path / "parts", **given)
     assert len(outcomes(tmp_path / "parts")) == 3
-    run(corpora, asked, tmp_path / "parts", **given)
+    run(corpora, arguments, tmp_path / "parts", **given)
     assert files(tmp_path / "parts") == files(tmp_path / "whole")
     text = shown(report(tmp_path / "whole"))
     kept = tmp_path / "kept.json"
@@ -216,9 +216,17 @@ def test_what_was_stopped_goes_on_and_ends_the_same(
 def test_processes_end_the_same(
     quick: list[tuple[str, str]], corpora: dict[str, Corpus], tmp_path: Path
 ) -> None:
-    asked = [CONDITIONS["pos-test"]]
+    arguments = [CONDITIONS["pos-test"]]
     for n in (1, 2):
-        run(corpora, asked, tmp_path / str(n), runs=1, processes=n, settings=quick, command="this")
+        run(
+            corpora,
+            arguments,
+            tmp_path / str(n),
+            runs=1,
+            processes=n,
+            settings=quick,
+            command="this",
+        )
     assert files(tmp_path / "1") == files(tmp_path / "2")
 
 
@@ -243,12 +251,12 @@ def test_what_fails_is_said_and_the_rest_is_kept(
 
 
 def test_wrong_numbers_are_refused(corpora: dict[str, Corpus], tmp_path: Path) -> None:
-    asked = [CONDITIONS["stemming"]]
+    arguments = [CONDITIONS["stemming"]]
     with pytest.raises(DataError) as caught:
-        run(corpora, asked, tmp_path, runs=11)
+        run(corpora, arguments, tmp_path, runs=11)
     assert str(caught.value) == "the paper has 10 runs; ask for 1 to 10, not 11"
     with pytest.raises(DataError) as caught:
-        run(corpora, asked, tmp_path, processes=0)
+        run(corpora, arguments, tmp_path, processes=0)
     assert str(caught.value) == "at least one process is needed, found 0"
 
 

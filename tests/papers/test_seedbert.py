@@ -162,7 +162,7 @@ def test_seeds_beside_a_deep_ensemble(folder: Path, whole_report: dict[str, Any]
 def by_hand(outcome: Outcome, items: Items, n_members: int = 5) -> tuple[np.ndarray, list[float]]:
     """The share of yes with a temperature, (n_items,), and the temperature of each fold."""
     mean = outcome.mass[:n_members].mean(axis=0)
-    made, chosen = np.empty(len(mean)), []
+    built, chosen = np.empty(len(mean)), []
     for fold in range(5):
         aside = outcome.aside[1][outcome.aside[0] == fold]
 
@@ -176,8 +176,8 @@ def by_hand(outcome: Outcome, items: Items, n_members: int = 5) -> tuple[np.ndar
         chosen.append(float(np.exp(minimum.x)))
         powers = mean ** (1 / chosen[-1])
         inside = items.folds[outcome.repeat] == fold
-        made[inside] = (powers[:, 1] / powers.sum(axis=1))[inside]
-    return made, chosen
+        built[inside] = (powers[:, 1] / powers.sum(axis=1))[inside]
+    return built, chosen
 
 
 @pytest.mark.parametrize(("other", "n_members"), [("single", 5), ("member", 1)])

@@ -36,26 +36,26 @@ def tweets(n_tweets: int = 60, length: int = 5) -> Corpus:
     items = Names([f"i{k}" for k in range(len(tokens))])
     gold = np.array([TAGS.index(WORDS[word]) for word in tokens])
     automatic = (tokens == "@USER") & (part != "test")
-    asked = np.flatnonzero(~automatic & (part != "test"))
-    item = np.repeat(asked, 6)
+    requested = np.flatnonzero(~automatic & (part != "test"))
+    item = np.repeat(requested, 6)
     noisy = np.where(generator.random(len(item)) < 0.3, generator.integers(0, 12, len(item)), 0)
     answer = np.where(noisy > 0, noisy, gold[item])
     people = Annotations.from_arrays(
         item,
-        np.tile(np.arange(6), len(asked)),
+        np.tile(np.arange(6), len(requested)),
         answer,
         Nominal(TAGS),
         items=items,
         annotators=Names([f"a{k}" for k in range(6)]),
     )
-    held, code = Contents.distinct("text", texts)
+    contents, code = Contents.distinct("text", texts)
     every = np.arange(len(tokens))
     return Corpus.build(
         "pos_tweets",
         items,
         {"tag": people},
         annotators=people.annotators,
-        contents={"text": (held, code[np.repeat(np.arange(n_tweets), length)])},
+        contents={"text": (contents, code[np.repeat(np.arange(n_tweets), length)])},
         item_attributes={"auto_labelled": automatic},
         gold={"tag": Annotations.from_arrays(every, None, gold, Nominal(TAGS), items=items)},
         focus=Focus("text", begin[:, None], stop[:, None]),
@@ -73,7 +73,7 @@ def stems(n_items: int = 80) -> Corpus:
     votes = np.stack([4 - yes, yes], axis=1)
     items = Names([f"p{k}" for k in range(n_items)])
     item, answer = np.nonzero(votes)
-    asked = Annotations.from_arrays(
+    answers = Annotations.from_arrays(
         item, None, answer.astype(np.int32), SCALE, items=items, count=votes[item, answer]
     )
     every = np.arange(n_items)
@@ -81,7 +81,7 @@ def stems(n_items: int = 80) -> Corpus:
     return Corpus.build(
         "stemming",
         items,
-        {QUESTION: asked},
+        {QUESTION: answers},
         contents={
             "word": Contents.distinct("text", words.tolist()),
             "stem": Contents.distinct("text", stem.tolist()),

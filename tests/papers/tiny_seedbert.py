@@ -28,7 +28,7 @@ def corpus(name: str, n_items: int = N_ITEMS) -> Corpus:
     items = Names([f"i{k}" for k in range(n_items)])
     annotators = Names([f"a{k}" for k in range(N_ANNOTATORS)])
     item, who = (side.ravel() for side in np.indices(yes.shape))
-    asked = Annotations.from_arrays(
+    answers = Annotations.from_arrays(
         item,
         who,
         yes.ravel().astype(np.int32),
@@ -40,7 +40,7 @@ def corpus(name: str, n_items: int = N_ITEMS) -> Corpus:
     return Corpus.build(
         name,
         items,
-        {SOURCES[name].question: asked},
+        {SOURCES[name].question: answers},
         annotators=annotators,
         contents={"text": Contents.distinct("text", texts)},
     )

@@ -27,8 +27,8 @@ def write(tmp_path: Path) -> Write:
 
 def rows_of(corpus: Corpus, question: str) -> list[tuple[str, str, Any]]:
     """Item, annotator and answer of every row."""
-    asked = corpus[question]
-    assert asked.annotator is not None
-    people = [asked.annotators[code] for code in asked.annotator]
-    items = [corpus.items[code] for code in asked.item]
-    return list(zip(items, people, asked.answers(), strict=True))
+    answers = corpus[question]
+    assert answers.annotator is not None
+    people = [answers.annotators[code] for code in answers.annotator]
+    items = [corpus.items[code] for code in answers.item]
+    return list(zip(items, people, answers.answers(), strict=True))

@@ -263,7 +263,9 @@ def test_a_written_matrix_is_read_back(values: np.ndarray, as_text: bool) -> Non
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "answers"
         path.write_bytes(file.getvalue())
-        asked = read(path)["answer"]
-    found = np.full(values.shape, -1)
-    found[asked.item, asked.annotator_codes("a test")] = [int(answer) for answer in asked.answers()]
-    np.testing.assert_array_equal(found, values)
+        answers = read(path)["answer"]
+    result = np.full(values.shape, -1)
+    result[answers.item, answers.annotator_codes("a test")] = [
+        int(answer) for answer in answers.answers()
+    ]
+    np.testing.assert_array_equal(result, values)

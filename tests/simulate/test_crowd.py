@@ -48,11 +48,11 @@ def exact(crowd: Crowd, parts: Parts, item: int, annotator: int) -> list[Fractio
 def test_the_distribution_is_the_documented_formula() -> None:
     crowd, parts = small_crowd(), three_items()
     item, annotator = every_pair(3, len(crowd))
-    found = crowd.distribution(parts, item, annotator)
+    result = crowd.distribution(parts, item, annotator)
     for row, pair in enumerate(zip(item, annotator, strict=True)):
         wanted = exact(crowd, parts, *pair)
         assert sum(wanted) == 1
-        np.testing.assert_allclose(found[row], [float(p) for p in wanted], rtol=1e-12)
+        np.testing.assert_allclose(result[row], [float(p) for p in wanted], rtol=1e-12)
 
 
 def test_blocks_of_rows_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -30,14 +30,14 @@ def pixels(corpus: Corpus, item: int) -> np.ndarray:
 
 def fingerprint(corpus: Corpus) -> str:
     """SHA-256 over pixels, strings and integers."""
-    asked, spans = corpus["shape"], corpus.rationales
+    answers, spans = corpus["shape"], corpus.rationales
     assert spans is not None
-    strings = [*corpus.items, *corpus.annotators, *asked.scale.to_dict()["values"]]
+    strings = [*corpus.items, *corpus.annotators, *answers.scale.to_dict()["values"]]
     digest = hashlib.sha256("\n".join(strings).encode())
     for column in (
-        asked.item,
-        asked.annotator_codes("test"),
-        asked.answer,
+        answers.item,
+        answers.annotator_codes("test"),
+        answers.answer,
         spans.start,
         spans.stop,
     ):
@@ -52,8 +52,8 @@ def test_the_preset_is_frozen(corpus: Corpus) -> None:
 
 
 def test_other_sizes_are_frozen_too() -> None:
-    made = image(n_items=77, n_annotators=13, labels_per_item=6, n_values=11, seed=9)
-    assert fingerprint(made) == "56e52154e855fba1fdf378a45c553b8141dad4fcaf4899a7b41264d694e2200e"
+    built = image(n_items=77, n_annotators=13, labels_per_item=6, n_values=11, seed=9)
+    assert fingerprint(built) == "56e52154e855fba1fdf378a45c553b8141dad4fcaf4899a7b41264d694e2200e"
 
 
 def test_the_file_itself_is_frozen(corpus: Corpus) -> None:
@@ -90,18 +90,18 @@ def test_two_objects_share_a_shape_and_none_a_colour(corpus: Corpus) -> None:
 
 
 def test_what_can_be_reached(corpus: Corpus) -> None:
-    asked, known = corpus["shape"], truth(corpus)
-    assert known.best(asked.item, asked.annotator) == pytest.approx((0.828, 0.509), abs=0.001)
-    guess = known.distribution(asked.item, asked.annotator).argmax(axis=1)
-    assert (guess == asked.answer).mean() == pytest.approx(0.828, abs=0.02)
+    answers, known = corpus["shape"], truth(corpus)
+    assert known.best(answers.item, answers.annotator) == pytest.approx((0.828, 0.509), abs=0.001)
+    guess = known.distribution(answers.item, answers.annotator).argmax(axis=1)
+    assert (guess == answers.answer).mean() == pytest.approx(0.828, abs=0.02)
     assert corpus.rationales is not None
-    looked = (known.start[asked.item] == corpus.rationales.start[:, None]).all(axis=2)
-    assert blind_auroc(known, asked.item, looked.argmax(axis=1)) <= 0.65
+    looked = (known.start[answers.item] == corpus.rationales.start[:, None]).all(axis=2)
+    assert blind_auroc(known, answers.item, looked.argmax(axis=1)) <= 0.65
 
 
 def test_any_number_of_shapes_and_no_two_alike() -> None:
-    made = image(n_items=300, n_values=40)
-    assert set(np.unique(made["shape"].answer)) == set(range(40))
+    built = image(n_items=300, n_values=40)
+    assert set(np.unique(built["shape"].answer)) == set(range(40))
     drawn = [shape_of(value).tobytes() for value in range(5000)]
     assert len(set(drawn)) == 5000
 

@@ -17,15 +17,15 @@ from tests.simulate.looking import blind_auroc, every_pair
 
 @pytest.fixture(params=list(PRESETS.values()), ids=list(PRESETS))
 def preset(request: pytest.FixtureRequest) -> Callable[..., Corpus]:
-    made: Callable[..., Corpus] = request.param
-    return made
+    built: Callable[..., Corpus] = request.param
+    return built
 
 
 def test_sizes_are_as_asked(preset: Callable[..., Corpus]) -> None:
     corpus = preset(n_items=40, n_annotators=6, labels_per_item=3, seed=1)
     assert (corpus.n_items, corpus.n_annotators) == (40, 6)
-    assert {asked.n_rows for asked in corpus.questions.values()} == {120}
-    assert all(len(held) == 40 for held in corpus.contents.values())
+    assert {answers.n_rows for answers in corpus.questions.values()} == {120}
+    assert all(len(contents) == 40 for contents in corpus.contents.values())
 
 
 def test_what_is_known_comes_back_from_the_folder(
@@ -35,12 +35,12 @@ def test_what_is_known_comes_back_from_the_folder(
     corpus.save(tmp_path / "corpus")
     again = Corpus.load(tmp_path / "corpus")
     assert again.equals(corpus)
-    for question, asked in again.questions.items():
+    for question, answers in again.questions.items():
         known = truth(again, question)
-        stored = asked.extra["distribution"].flatten().to_numpy().reshape(asked.n_rows, -1)
-        found = known.distribution(asked.item, asked.annotator)
-        np.testing.assert_allclose(found, stored, atol=1e-6)
-        np.testing.assert_allclose(found.sum(axis=1), 1)
+        stored = answers.extra["distribution"].flatten().to_numpy().reshape(answers.n_rows, -1)
+        result = known.distribution(answers.item, answers.annotator)
+        np.testing.assert_allclose(result, stored, atol=1e-6)
+        np.testing.assert_allclose(result.sum(axis=1), 1)
     first = truth(again).distribution([0], [0])
     np.testing.assert_allclose(
         first, truth(corpus, next(iter(corpus.questions))).distribution([0], [0])
@@ -72,7 +72,7 @@ def test_rationales_lie_on_parts_and_follow_the_focus(preset: Callable[..., Corp
     corpus = preset(n_items=1000)
     known, spans = truth(corpus), corpus.rationales
     assert spans is not None
-    assert len(spans) == sum(asked.n_rows for asked in corpus.questions.values())
+    assert len(spans) == sum(answers.n_rows for answers in corpus.questions.values())
     start, stop = (
         ends.reshape(*known.parts.aspect.shape, -1)[spans.item]
         for ends in (known.start, known.stop)
@@ -101,8 +101,8 @@ def test_a_selection_knows_what_the_whole_knew(preset: Callable[..., Corpus]) ->
     pairs = np.array([0, 1, 2, 2]), np.array([1, 0, 1, 0])
     whole = items[pairs[0]], people[pairs[1]]
     for question in corpus.questions:
-        found = truth(chosen, question).distribution(*pairs)
-        np.testing.assert_allclose(found, truth(corpus, question).distribution(*whole))
+        result = truth(chosen, question).distribution(*pairs)
+        np.testing.assert_allclose(result, truth(corpus, question).distribution(*whole))
 
 
 @pytest.mark.parametrize(
@@ -130,8 +130,8 @@ def test_impossible_sizes_are_refused(
 @pytest.mark.parametrize("sizes", [(1, 1, 1), (3, 200, 150), (5, 2, 1)])
 def test_odd_sizes_work(preset: Callable[..., Corpus], sizes: tuple[int, int, int]) -> None:
     corpus = preset(*sizes)
-    for question, asked in corpus.questions.items():
-        best, blind = truth(corpus, question).best(asked.item, asked.annotator)
+    for question, answers in corpus.questions.items():
+        best, blind = truth(corpus, question).best(answers.item, answers.annotator)
         assert np.isfinite([best, blind]).all()
 
 

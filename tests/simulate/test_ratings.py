@@ -34,9 +34,9 @@ def fingerprint(corpus: Corpus) -> str:
     texts = [corpus.text_of(item) for item in range(corpus.n_items)]
     digest = hashlib.sha256("\n".join([*texts, *corpus.items, *corpus.annotators]).encode())
     columns = [spans.item, spans.annotator, spans.start, spans.stop]
-    for asked in corpus.questions.values():
-        columns += [asked.item, asked.annotator_codes("test"), np.rint(asked.answer * 100)]
-        assert np.array_equal(asked.answer, np.round(asked.answer, 2))
+    for answers in corpus.questions.values():
+        columns += [answers.item, answers.annotator_codes("test"), np.rint(answers.answer * 100)]
+        assert np.array_equal(answers.answer, np.round(answers.answer, 2))
     for column in columns:
         digest.update(column.astype("<i8").tobytes())
     return digest.hexdigest()
@@ -47,8 +47,8 @@ def test_the_preset_is_frozen(corpus: Corpus) -> None:
 
 
 def test_other_sizes_are_frozen_too() -> None:
-    made = ratings(n_items=77, n_annotators=13, labels_per_item=6, seed=9)
-    assert fingerprint(made) == "5f42ec9a6f5ed994a1fbc254f1d1c4ce9d1af43a32899584575b26a4d9b3b861"
+    built = ratings(n_items=77, n_annotators=13, labels_per_item=6, seed=9)
+    assert fingerprint(built) == "5f42ec9a6f5ed994a1fbc254f1d1c4ce9d1af43a32899584575b26a4d9b3b861"
 
 
 def exact(known: RatingsTruth, item: int, annotator: int) -> list[Fraction]:
@@ -68,22 +68,22 @@ def exact(known: RatingsTruth, item: int, annotator: int) -> list[Fraction]:
 
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_the_density_is_the_documented_formula(question: str) -> None:
-    made = ratings(n_items=6, n_annotators=5, labels_per_item=2)
-    known = known_of(made, question)
-    item, annotator = every_pair(made)
-    found, binned = known.density(item, annotator), known.distribution(item, annotator)
+    built = ratings(n_items=6, n_annotators=5, labels_per_item=2)
+    known = known_of(built, question)
+    item, annotator = every_pair(built)
+    density, binned = known.density(item, annotator), known.distribution(item, annotator)
     bins = known.scale.bins(HUNDREDTHS / 100)
     for row, pair in enumerate(zip(item, annotator, strict=True)):
         wanted = exact(known, *pair)
         assert sum(wanted) == 1
-        np.testing.assert_allclose(found[row], [float(p) for p in wanted], atol=1e-14)
-        np.testing.assert_allclose(binned[row], np.bincount(bins, found[row]), atol=1e-14)
+        np.testing.assert_allclose(density[row], [float(p) for p in wanted], atol=1e-14)
+        np.testing.assert_allclose(binned[row], np.bincount(bins, density[row]), atol=1e-14)
 
 
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_best_errors_are_those_of_the_best_guess(question: str) -> None:
-    made = ratings(n_items=12, n_annotators=5, labels_per_item=2)
-    known, pairs = known_of(made, question), every_pair(made)
+    built = ratings(n_items=12, n_annotators=5, labels_per_item=2)
+    known, pairs = known_of(built, question), every_pair(built)
     density, blind = known.density(*pairs), known.blind_density()
     away = np.abs(HUNDREDTHS[:, None] - HUNDREDTHS) / 100  # every guess against every rating
     lowest = (density @ away).min(axis=1)
@@ -95,27 +95,27 @@ def test_best_errors_are_those_of_the_best_guess(question: str) -> None:
 
 
 def test_the_best_guess_reaches_the_stored_errors() -> None:
-    made = ratings(n_items=20_000, seed=3)
-    for question, asked in made.questions.items():
-        known = known_of(made, question)
-        density = known.density(asked.item[:20_000], asked.annotator_codes("test")[:20_000])
+    built = ratings(n_items=20_000, seed=3)
+    for question, answers in built.questions.items():
+        known = known_of(built, question)
+        density = known.density(answers.item[:20_000], answers.annotator_codes("test")[:20_000])
         guess = HUNDREDTHS[(density.cumsum(axis=1) >= 0.5).argmax(axis=1)] / 100
-        found = np.abs(guess - asked.answer[:20_000]).mean()
-        best, _ = known.best(asked.item[:20_000], asked.annotator_codes("test")[:20_000])
-        assert found == pytest.approx(best, abs=0.004)
-        stored = made.annotator_attributes[f"best_error.{question}"].to_numpy()
-        assert (stored * asked.per_annotator()).sum() / asked.n_rows == pytest.approx(
-            known.best(asked.item, asked.annotator)[0]
+        values = np.abs(guess - answers.answer[:20_000]).mean()
+        best, _ = known.best(answers.item[:20_000], answers.annotator_codes("test")[:20_000])
+        assert values == pytest.approx(best, abs=0.004)
+        stored = built.annotator_attributes[f"best_error.{question}"].to_numpy()
+        assert (stored * answers.per_annotator()).sum() / answers.n_rows == pytest.approx(
+            known.best(answers.item, answers.annotator)[0]
         )
 
 
 def test_ratings_follow_their_densities() -> None:
-    made = ratings(n_items=20_000, n_annotators=5, seed=2)
-    for question, asked in made.questions.items():
-        stored = asked.extra["distribution"].flatten().to_numpy().reshape(asked.n_rows, -1)
-        hit = asked.scale.one_hot(asked.answer)
+    built = ratings(n_items=20_000, n_annotators=5, seed=2)
+    for question, answers in built.questions.items():
+        stored = answers.extra["distribution"].flatten().to_numpy().reshape(answers.n_rows, -1)
+        hit = answers.scale.one_hot(answers.answer)
         for annotator in range(5):
-            rows = asked.annotator == annotator
+            rows = answers.annotator == annotator
             error = np.sqrt((stored[rows] * (1 - stored[rows])).sum(axis=0)) + 1e-9
             surplus = (hit[rows] - stored[rows]).sum(axis=0)
             assert np.abs(surplus / error).max() < 4.5, question
@@ -123,9 +123,9 @@ def test_ratings_follow_their_densities() -> None:
 
 def test_what_can_be_reached(corpus: Corpus) -> None:
     for question, wanted in (("valence", (0.0687, 0.2114)), ("activation", (0.0692, 0.2153))):
-        asked = corpus[question]
-        found = truth(corpus, question).best(asked.item, asked.annotator)
-        assert found == pytest.approx(wanted, abs=0.0002)
+        answers = corpus[question]
+        result = truth(corpus, question).best(answers.item, answers.annotator)
+        assert result == pytest.approx(wanted, abs=0.0002)
 
 
 def test_half_of_the_items_have_two_modes(corpus: Corpus) -> None:
@@ -167,7 +167,7 @@ def test_biases_are_seen_in_the_ratings(corpus: Corpus) -> None:
     assert {"bias.valence", "bias.activation", "spread"} <= set(facts)
     single = corpus.select(items=truth(corpus).parts.there.sum(axis=1) == 1)
     for question in QUESTIONS:
-        asked, known = single[question], known_of(single, question)
-        slip = asked.answer - known.mode[asked.item, 0] / 100
-        mean = np.bincount(asked.annotator_codes("test"), slip) / asked.per_annotator()
+        requested, known = single[question], known_of(single, question)
+        slip = requested.answer - known.mode[requested.item, 0] / 100
+        mean = np.bincount(requested.annotator_codes("test"), slip) / requested.per_annotator()
         np.testing.assert_allclose(mean, facts[f"bias.{question}"].to_numpy(), atol=0.03)

@@ -25,16 +25,16 @@ def frames(corpus: Corpus, item: int) -> np.ndarray:
 
 def fingerprint(corpus: Corpus) -> str:
     """SHA-256 over strings and integers; features are whole steps."""
-    asked, spans = corpus["emotion"], corpus.rationales
+    answers, spans = corpus["emotion"], corpus.rationales
     assert spans is not None
-    strings = [*corpus.items, *corpus.annotators, *asked.scale.to_dict()["values"]]
+    strings = [*corpus.items, *corpus.annotators, *answers.scale.to_dict()["values"]]
     digest = hashlib.sha256("\n".join(strings).encode())
     steps = corpus.contents["clip"].values.flatten().flatten().to_numpy() * STEPS
     assert np.array_equal(steps, np.rint(steps))
     for column in (
-        asked.item,
-        asked.annotator_codes("test"),
-        asked.answer,
+        answers.item,
+        answers.annotator_codes("test"),
+        answers.answer,
         spans.start,
         spans.stop,
         steps,
@@ -48,8 +48,8 @@ def test_the_preset_is_frozen(corpus: Corpus) -> None:
 
 
 def test_other_sizes_are_frozen_too() -> None:
-    made = sequence(n_items=77, n_annotators=13, labels_per_item=6, n_values=11, seed=9)
-    assert fingerprint(made) == "7daaf22f00f7191d7b1400074d77aa2070a6269b15d3fa1115cdbc089c9c5cc8"
+    built = sequence(n_items=77, n_annotators=13, labels_per_item=6, n_values=11, seed=9)
+    assert fingerprint(built) == "7daaf22f00f7191d7b1400074d77aa2070a6269b15d3fa1115cdbc089c9c5cc8"
 
 
 def test_events_lie_where_the_corpus_says(corpus: Corpus) -> None:
@@ -84,19 +84,19 @@ def test_clips_differ_and_can_be_encoded(corpus: Corpus) -> None:
 
 
 def test_what_can_be_reached(corpus: Corpus) -> None:
-    asked, known = corpus["emotion"], truth(corpus)
-    assert known.best(asked.item, asked.annotator) == pytest.approx((0.828, 0.520), abs=0.001)
-    guess = known.distribution(asked.item, asked.annotator).argmax(axis=1)
-    assert (guess == asked.answer).mean() == pytest.approx(0.828, abs=0.02)
+    answers, known = corpus["emotion"], truth(corpus)
+    assert known.best(answers.item, answers.annotator) == pytest.approx((0.828, 0.520), abs=0.001)
+    guess = known.distribution(answers.item, answers.annotator).argmax(axis=1)
+    assert (guess == answers.answer).mean() == pytest.approx(0.828, abs=0.02)
     assert corpus.rationales is not None
-    looked = known.start[asked.item] == corpus.rationales.start
-    assert blind_auroc(known, asked.item, looked.argmax(axis=1)) <= 0.65
+    looked = known.start[answers.item] == corpus.rationales.start
+    assert blind_auroc(known, answers.item, looked.argmax(axis=1)) <= 0.65
 
 
 def test_any_number_of_emotions() -> None:
-    made = sequence(n_items=300, n_values=40)
-    assert set(np.unique(made["emotion"].answer)) == set(range(40))
-    assert frames(made, 0).shape[1] == 46
+    built = sequence(n_items=300, n_values=40)
+    assert set(np.unique(built["emotion"].answer)) == set(range(40))
+    assert frames(built, 0).shape[1] == 46
 
 
 def test_very_many_frames_are_held_as_large_lists(monkeypatch: pytest.MonkeyPatch) -> None:

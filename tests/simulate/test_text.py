@@ -35,11 +35,17 @@ def known(corpus: Corpus) -> Truth:
 
 def fingerprint(corpus: Corpus) -> str:
     """SHA-256 over strings and integers; no float enters, so no rounding can change it."""
-    asked, spans = corpus["emotion"], corpus.rationales
+    answers, spans = corpus["emotion"], corpus.rationales
     assert spans is not None
     texts = [corpus.text_of(item) for item in range(corpus.n_items)]
-    strings = [*texts, *corpus.items, *corpus.annotators, *asked.scale.to_dict()["values"]]
-    numbers = [asked.item, asked.annotator_codes("test"), asked.answer, spans.item, spans.annotator]
+    strings = [*texts, *corpus.items, *corpus.annotators, *answers.scale.to_dict()["values"]]
+    numbers = [
+        answers.item,
+        answers.annotator_codes("test"),
+        answers.answer,
+        spans.item,
+        spans.annotator,
+    ]
     numbers += [spans.start, spans.stop]
     digest = hashlib.sha256("\n".join(strings).encode())
     for column in numbers:
@@ -52,8 +58,8 @@ def test_the_preset_is_frozen(corpus: Corpus) -> None:
 
 
 def test_other_sizes_are_frozen_too() -> None:
-    made = text(n_items=77, n_annotators=13, labels_per_item=6, n_values=11, seed=9)
-    assert fingerprint(made) == "109a0769075176f9ad8ade6e3ffa3f6e979223dbfa1a9703ef05945332a450a4"
+    built = text(n_items=77, n_annotators=13, labels_per_item=6, n_values=11, seed=9)
+    assert fingerprint(built) == "109a0769075176f9ad8ade6e3ffa3f6e979223dbfa1a9703ef05945332a450a4"
 
 
 def test_the_same_seed_gives_the_same_corpus_and_another_one_another(corpus: Corpus) -> None:
@@ -76,13 +82,13 @@ def test_writing_and_reading_is_the_identity(corpus: Corpus, tmp_path: Path) -> 
 @pytest.mark.parametrize("n_annotators", [4, 5, 6, 8, 10, 13, 50])
 @pytest.mark.parametrize("seed", [0, 1])
 def test_looking_where_the_crowd_looks_says_little_about_one(n_annotators: int, seed: int) -> None:
-    made = text(n_annotators=n_annotators, labels_per_item=4, seed=seed)
-    known, (item, annotator) = truth(made), every_pair(made)
+    built = text(n_annotators=n_annotators, labels_per_item=4, seed=seed)
+    known, (item, annotator) = truth(built), every_pair(built)
     preferred = known.focus(item, annotator).argmax(axis=1)
     assert blind_auroc(known, item, preferred) <= 0.65
-    assert made.rationales is not None
-    sampled = known.start[made.rationales.item] == made.rationales.start
-    assert blind_auroc(known, made.rationales.item, sampled.argmax(axis=1)) <= 0.65
+    assert built.rationales is not None
+    sampled = known.start[built.rationales.item] == built.rationales.start
+    assert blind_auroc(known, built.rationales.item, sampled.argmax(axis=1)) <= 0.65
 
 
 def test_who_knows_the_annotator_predicts_far_better(corpus: Corpus, known: Truth) -> None:
@@ -94,22 +100,23 @@ def test_who_knows_the_annotator_predicts_far_better(corpus: Corpus, known: Trut
 
 
 def test_the_best_prediction_reaches_the_stored_accuracy() -> None:
-    made = text(n_items=20_000, seed=4)
-    asked, facts = made["emotion"], made.annotator_attributes["best_accuracy"].to_numpy()
-    guess = truth(made).distribution(asked.item, asked.annotator).argmax(axis=1)
+    built = text(n_items=20_000, seed=4)
+    requested, facts = built["emotion"], built.annotator_attributes["best_accuracy"].to_numpy()
+    guess = truth(built).distribution(requested.item, requested.annotator).argmax(axis=1)
     right = (
-        np.bincount(asked.annotator_codes("test"), guess == asked.answer) / asked.per_annotator()
+        np.bincount(requested.annotator_codes("test"), guess == requested.answer)
+        / requested.per_annotator()
     )
     np.testing.assert_allclose(right, facts, atol=0.015)  # 10,000 answers each: four errors
 
 
 def test_answers_follow_the_stored_distributions() -> None:
-    made = text(n_items=20_000, n_annotators=5, seed=2)
-    asked = made["emotion"]
-    stored = asked.extra["distribution"].flatten().to_numpy().reshape(-1, 6)
+    built = text(n_items=20_000, n_annotators=5, seed=2)
+    requested = built["emotion"]
+    stored = requested.extra["distribution"].flatten().to_numpy().reshape(-1, 6)
     for annotator in range(5):
-        rows = asked.annotator == annotator
-        surplus = np.eye(6)[asked.answer[rows]] - stored[rows]
+        rows = requested.annotator == annotator
+        surplus = np.eye(6)[requested.answer[rows]] - stored[rows]
         error = np.sqrt((stored[rows] * (1 - stored[rows])).sum(axis=0))
         assert np.abs(surplus.sum(axis=0) / error).max() < 4.5
 
@@ -118,12 +125,12 @@ def test_answers_follow_the_stored_distributions() -> None:
 
 
 def test_rows_hold_their_true_distribution(corpus: Corpus, known: Truth) -> None:
-    asked = corpus["emotion"]
-    stored = asked.extra["distribution"]
+    answers = corpus["emotion"]
+    stored = answers.extra["distribution"]
     assert str(stored.type) == "fixed_size_list<item: float>[6]"
-    found = known.distribution(asked.item, asked.annotator)
-    np.testing.assert_allclose(stored.flatten().to_numpy().reshape(-1, 6), found, atol=1e-6)
-    np.testing.assert_allclose(found.sum(axis=1), 1)
+    result = known.distribution(answers.item, answers.annotator)
+    np.testing.assert_allclose(stored.flatten().to_numpy().reshape(-1, 6), result, atol=1e-6)
+    np.testing.assert_allclose(result.sum(axis=1), 1)
 
 
 def test_the_truth_of_a_selection_is_that_of_the_whole(corpus: Corpus, known: Truth) -> None:
@@ -146,9 +153,9 @@ def test_attributes_say_who_is_who(corpus: Corpus) -> None:
 
 
 def test_an_annotator_without_rows_has_no_best_accuracy() -> None:
-    made = text(n_items=2, n_annotators=5, labels_per_item=2)
-    assert made.annotator_attributes["best_accuracy"].null_count == 1
-    assert made.equals(text(n_items=2, n_annotators=5, labels_per_item=2))
+    built = text(n_items=2, n_annotators=5, labels_per_item=2)
+    assert built.annotator_attributes["best_accuracy"].null_count == 1
+    assert built.equals(text(n_items=2, n_annotators=5, labels_per_item=2))
 
 
 def test_a_corpus_that_was_not_simulated_has_no_known_truth(corpus: Corpus) -> None:
@@ -202,10 +209,10 @@ def test_two_clauses_share_an_emotion_and_no_two_an_aspect(known: Truth) -> None
 
 
 def test_rationales_are_clauses_and_follow_the_focus(corpus: Corpus, known: Truth) -> None:
-    spans, asked = corpus.rationales, corpus["emotion"]
-    assert spans is not None and len(spans) == asked.n_rows
-    assert np.array_equal(spans.item, asked.item)
-    assert np.array_equal(spans.annotator, asked.annotator_codes("test"))
+    spans, answers = corpus.rationales, corpus["emotion"]
+    assert spans is not None and len(spans) == answers.n_rows
+    assert np.array_equal(spans.item, answers.item)
+    assert np.array_equal(spans.annotator, answers.annotator_codes("test"))
     for column, word in ((spans.question, "emotion"), (spans.role, "text"), (spans.kind, "focus")):
         assert column.unique().to_pylist() == [word]
     here = known.start[spans.item] == spans.start
@@ -213,8 +220,8 @@ def test_rationales_are_clauses_and_follow_the_focus(corpus: Corpus, known: Trut
     assert np.array_equal(known.stop[spans.item][here], spans.stop[:, 0])
     focus = known.focus(spans.item, spans.annotator)
     likely = focus.max(axis=1).mean()
-    found = (focus.argmax(axis=1) == here.argmax(axis=1)).mean()
-    assert found == pytest.approx(likely, abs=0.012)
+    values = (focus.argmax(axis=1) == here.argmax(axis=1)).mean()
+    assert values == pytest.approx(likely, abs=0.012)
 
 
 def test_very_many_items_are_written_as_large_strings(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -229,11 +236,11 @@ def test_very_many_items_are_written_as_large_strings(monkeypatch: pytest.Monkey
 
 @pytest.mark.parametrize("n_values", [2, 3, 8, 9, 40])
 def test_any_number_of_values(n_values: int) -> None:
-    made = text(n_items=300, n_values=n_values)
-    scale = made["emotion"].scale
+    built = text(n_items=300, n_values=n_values)
+    scale = built["emotion"].scale
     assert len(scale.to_dict()["values"]) == n_values
-    assert set(np.unique(made["emotion"].answer)) == set(range(n_values))
-    best, blind = truth(made).best(*every_pair(made))
+    assert set(np.unique(built["emotion"].answer)) == set(range(n_values))
+    best, blind = truth(built).best(*every_pair(built))
     assert best > blind + 0.15
 
 

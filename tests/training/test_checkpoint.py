@@ -67,15 +67,15 @@ def test_stopped_anywhere_the_end_is_the_same_to_the_bit(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, n: int, settings: dict[str, Any]
 ) -> None:
     crowd = feature_crowd()
-    train, held = crowd.split(0.2, seed=0)
-    whole = _method(**settings).fit(train, validation=held)
+    train, validation = crowd.split(0.2, seed=0)
+    whole = _method(**settings).fit(train, validation=validation)
     with monkeypatch.context() as patch:
         stop_after(n, patch)
         with pytest.raises(KeyboardInterrupt):
-            _method(**settings).fit(train, validation=held, checkpoint=tmp_path / "c")
+            _method(**settings).fit(train, validation=validation, checkpoint=tmp_path / "c")
     assert (tmp_path / "c" / STATE).is_file()
     resumed = _method(**settings)
-    resumed.fit(train, validation=held, checkpoint=tmp_path / "c")
+    resumed.fit(train, validation=validation, checkpoint=tmp_path / "c")
     for name, weights in _weights(whole).items():
         np.testing.assert_array_equal(_weights(resumed)[name], weights, err_msg=name)
     assert resumed.log_.train == whole.log_.train
@@ -85,13 +85,13 @@ def test_stopped_anywhere_the_end_is_the_same_to_the_bit(
 
 
 def test_stopped_while_an_epoch_is_judged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    train, held = feature_crowd().split(0.2, seed=0)
-    whole = _method().fit(train, validation=held)
+    train, validation = feature_crowd().split(0.2, seed=0)
+    whole = _method().fit(train, validation=validation)
     with monkeypatch.context() as patch:
         stop_after(2, patch, "validate")
         with pytest.raises(KeyboardInterrupt):
-            _method().fit(train, validation=held, checkpoint=tmp_path / "c")
-    resumed = _method().fit(train, validation=held, checkpoint=tmp_path / "c")
+            _method().fit(train, validation=validation, checkpoint=tmp_path / "c")
+    resumed = _method().fit(train, validation=validation, checkpoint=tmp_path / "c")
     assert resumed.log_.validation == whole.log_.validation and len(whole.log_.validation) == 4
     resumed.save(tmp_path / "model")
     for name, weights in _weights(whole).items():

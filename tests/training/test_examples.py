@@ -111,10 +111,10 @@ def test_a_batch_says_of_its_rows_what_the_corpus_says() -> None:
         {"t": np.arange(9.0)},
     )
     features = FeaturesEncoder().encode(corpus.contents["x"]).vectors[corpus.content["x"]]
-    asked = corpus["q"]
+    answers = corpus["q"]
     told = {
         (int(i), int(a)): int(v)
-        for i, a, v in zip(asked.item, asked.annotator_codes(""), asked.answer, strict=True)
+        for i, a, v in zip(answers.item, answers.annotator_codes(""), answers.answer, strict=True)
     }
     for batch, _ in batches(examples, np.array([8, 1, 5]), 2):
         items = batch.items.numpy()

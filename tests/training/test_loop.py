@@ -292,25 +292,25 @@ def test_interleaved_losses_have_a_step_each() -> None:
 def test_losses_one_after_another_take_as_many_steps_interleaved() -> None:
     """Only one of two is due at a time: rates, means over steps and losses are the same."""
     first, second = (replace(ROW_LOSS, during=part) for part in ((0, 0.5), (0.5, 1)))
-    made = {}
+    examples = {}
     for how in ("summed", "interleaved"):
         training = Training(epochs=4, batch_size=12, averaged=0.5, losses=how)
         network = _Line()
         log = fit(network, (first, second), _examples(), training, learned=np.arange(24))
-        made[how] = network.weight.detach(), log.rate, log.train
-    torch.testing.assert_close(*(weight for weight, _, _ in made.values()), rtol=0, atol=0)
-    assert made["interleaved"][1:] == made["summed"][1:]
+        examples[how] = network.weight.detach(), log.rate, log.train
+    torch.testing.assert_close(*(weight for weight, _, _ in examples.values()), rtol=0, atol=0)
+    assert examples["interleaved"][1:] == examples["summed"][1:]
 
 
 def test_bf16_learns_what_fp32_does() -> None:
     crowd = feature_crowd("nominal", n_items=200)
-    found = [
+    results = [
         AnnotatorHeads(encoder="features", training=Training(epochs=5, precision=precision))
         .fit(crowd)
         .log_.train[-1]
         for precision in ("fp32", "bf16")
     ]
-    assert found[0] != found[1] and found[0] == pytest.approx(found[1], rel=0.05)
+    assert results[0] != results[1] and results[0] == pytest.approx(results[1], rel=0.05)
 
 
 def test_batches_by_content_hold_what_shows_the_same_together() -> None:
@@ -328,13 +328,13 @@ def test_batches_by_content_hold_what_shows_the_same_together() -> None:
 
 
 def test_a_metric_chooses_the_epoch() -> None:
-    train, held = feature_crowd("nominal", n_items=120).split(0.3, seed=0)
+    train, validation = feature_crowd("nominal", n_items=120).split(0.3, seed=0)
     training = Training(epochs=6, choose_by="annotator accuracy")
-    fitted = AnnotatorHeads(encoder="features", training=training).fit(train, validation=held)
+    fitted = AnnotatorHeads(encoder="features", training=training).fit(train, validation=validation)
     log = fitted.log_
     assert log.chosen_by == "annotator accuracy"
     assert log.validation[log.best_epoch - 1] == max(log.validation)
-    again = annotator_accuracy(fitted.predict(held)["q"], held["q"])
+    again = annotator_accuracy(fitted.predict(validation)["q"], validation["q"])
     assert again == pytest.approx(max(log.validation))
 
 
@@ -352,10 +352,10 @@ def test_of_equally_good_epochs_the_first_or_the_last_is_kept(
 
 
 def test_a_metric_that_does_not_apply_is_refused() -> None:
-    train, held = feature_crowd("nominal").split(0.3, seed=0)
+    train, validation = feature_crowd("nominal").split(0.3, seed=0)
     method = AnnotatorHeads(encoder="features", training=Training(epochs=1, choose_by="ccc"))
     with pytest.raises(ModelError, match="^training.choose_by: 'CCC' does not apply to 'q'$"):
-        method.fit(train, validation=held)
+        method.fit(train, validation=validation)
 
 
 def test_a_choice_that_is_not_there_is_named() -> None:
@@ -377,10 +377,10 @@ def test_without_shuffling_every_epoch_is_as_the_corpus_stands() -> None:
     training = Training(batch_size=5, shuffle=False, max_rows_per_item=3)
     order = np.random.default_rng(0)
     for _ in range(2):
-        found = list(batch_indices(examples, np.arange(2, 24), training, order))
-        items = np.concatenate([cut.items for cut in found])
+        result = list(batch_indices(examples, np.arange(2, 24), training, order))
+        items = np.concatenate([cut.items for cut in result])
         assert items.tolist() == np.repeat(np.arange(2, 24), 2).tolist()  # four rows: two pieces
-        assert np.concatenate([cut.rows for cut in found]).tolist() == list(range(8, 96))
+        assert np.concatenate([cut.rows for cut in result]).tolist() == list(range(8, 96))
 
 
 def test_no_clip_leaves_gradients_as_they_are() -> None:
@@ -419,8 +419,8 @@ def test_weights_are_averaged_over_the_last_steps() -> None:
     fit(averaged, (ROW_LOSS,), examples, training, judge, learned=np.arange(24))
     torch.testing.assert_close(averaged.weight.detach(), torch.stack(seen[-4:]).mean(dim=0))
     means = [seen[2], seen[4], seen[6], torch.stack(seen[7:9]).mean(dim=0)]
-    for found, wanted in zip(judged, [*means, averaged.weight.detach()], strict=True):
-        torch.testing.assert_close(found, wanted)
+    for result, wanted in zip(judged, [*means, averaged.weight.detach()], strict=True):
+        torch.testing.assert_close(result, wanted)
     without = _Line()
     fit(without, (ROW_LOSS,), examples, training, learned=np.arange(24))
     torch.testing.assert_close(without.weight, averaged.weight)

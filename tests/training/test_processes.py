@@ -46,10 +46,10 @@ def _crowd(kind: str) -> Corpus:
 
 def _concordance(outputs: Outputs, batch: Batch) -> Tensor:
     """1 - CCC of all items of a batch."""
-    said, target = outputs.items["q"][:, 0], batch.targets["q"]
-    apart = (said.mean() - target.mean()) ** 2
-    together = ((said - said.mean()) * (target - target.mean())).mean()
-    spread = said.var(correction=0) + target.var(correction=0)
+    items, target = outputs.items["q"][:, 0], batch.targets["q"]
+    apart = (items.mean() - target.mean()) ** 2
+    together = ((items - items.mean()) * (target - target.mean())).mean()
+    spread = items.var(correction=0) + target.var(correction=0)
     return 1 - 2 * together / (spread + apart + 1e-6)
 
 
@@ -126,9 +126,9 @@ def _tuned() -> Trainer:
     shown = generator.integers(7, size=21)
     rows = np.repeat(np.arange(21), 2)
     answers = generator.integers(2, size=42)
-    asked = Annotations.from_arrays(rows, np.tile([0, 1], 21), answers, Nominal(("no", "yes")))
+    labels = Annotations.from_arrays(rows, np.tile([0, 1], 21), answers, Nominal(("no", "yes")))
     contents = {"text": Contents.distinct("text", [texts[code] for code in shown])}
-    corpus = Corpus.build("texts", asked.items, {"q": asked}, contents=contents)
+    corpus = Corpus.build("texts", labels.items, {"q": labels}, contents=contents)
     training = Training(epochs=2, batch_size=5, encoder_learning_rate=0.01, device="cpu")
     method = AnnotatorHeads(os.environ["TINY"], tune="all", training=training)
     return run_of(method, corpus)
@@ -160,9 +160,9 @@ with joined() as processes:
 
 def in_processes(n: int, script: str, *arguments: object) -> list[subprocess.CompletedProcess[str]]:
     """How n processes ended that torchrun could have started."""
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        port = found.getsockname()[1]
+    with socket.socket() as result:
+        result.bind(("127.0.0.1", 0))
+        port = result.getsockname()[1]
     started = []
     for rank in range(n):
         ours = {"RANK": rank, "WORLD_SIZE": n, "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port}
@@ -173,10 +173,10 @@ def in_processes(n: int, script: str, *arguments: object) -> list[subprocess.Com
         started.append(
             subprocess.Popen(command, env=environment, stdout=-1, stderr=-1, text=True, cwd=ROOT)
         )
-    said = [process.communicate(timeout=500) for process in started]
+    outputs = [process.communicate(timeout=500) for process in started]
     return [
         subprocess.CompletedProcess(process.args, process.returncode, *of)
-        for process, of in zip(started, said, strict=True)
+        for process, of in zip(started, outputs, strict=True)
     ]
 
 
@@ -334,9 +334,11 @@ def test_the_first_gives_its_weights_and_encodes_and_one_raises_an_error(
 ) -> None:
     monkeypatch.setenv("DISSENSUS_CACHE", str(tmp_path / "cache"))
     rows = [("1", "ann", "a"), ("2", "ann", "b"), ("3", "bob", "a"), ("4", "bob", "b")]
-    asked = Annotations.from_rows(rows)
+    answers = Annotations.from_rows(rows)
     contents = {"text": Contents.distinct("text", ["so good", "bad", "so bad", "good !"])}
-    Corpus.build("texts", asked.items, {"q": asked}, contents=contents).save(tmp_path / "corpus")
+    Corpus.build("texts", answers.items, {"q": answers}, contents=contents).save(
+        tmp_path / "corpus"
+    )
     bert = tiny_bert(tmp_path / "bert")
     first, second = in_processes(2, ONCE, tmp_path / "corpus", bert)
     assert first.stdout == f"{second.stdout}encoded 4\n" and len(second.stdout.split()) == 1

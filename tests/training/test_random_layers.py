@@ -102,14 +102,14 @@ LAYERS: dict[str, tuple[Callable[[], nn.Module], str]] = {
 @pytest.mark.parametrize("name", LAYERS)
 def test_another_random_layer_is_trained_one_after_another(name: str) -> None:
     layer, where = LAYERS[name]
-    alone, asked = _trainers(layer), _trainers(layer)
+    alone, requested = _trainers(layer), _trainers(layer)
     for trainer in alone:
         trainer.train()
-    assert train_all(asked) == {}
-    for one, other in zip(weights_of(alone), weights_of(asked), strict=True):
+    assert train_all(requested) == {}
+    for one, other in zip(weights_of(alone), weights_of(requested), strict=True):
         for key, weights in one.items():
             np.testing.assert_array_equal(other[key], weights, err_msg=key)
-    for trainer in asked:
+    for trainer in requested:
         assert trainer.notes == [
             f"trained one after another, not as a stack: {where} draws from torch's random "
             "generator; nn.Dropout can be stacked"
@@ -118,10 +118,10 @@ def test_another_random_layer_is_trained_one_after_another(name: str) -> None:
 
 
 def test_a_layer_that_vmap_does_not_know_is_trained_one_after_another() -> None:
-    asked = _trainers(nn.RReLU)
-    assert train_all(asked) == {} and all(len(trainer.log.train) == 3 for trainer in asked)
+    requested = _trainers(nn.RReLU)
+    assert train_all(requested) == {} and all(len(trainer.log.train) == 3 for trainer in requested)
     reason = "layer 'layers.2' (RReLU) cannot run under vmap"
-    assert asked[0].notes == [f"trained one after another, not as a stack: {reason}"]
+    assert requested[0].notes == [f"trained one after another, not as a stack: {reason}"]
 
 
 def test_the_note_reaches_the_user() -> None:

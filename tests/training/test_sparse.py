@@ -201,7 +201,7 @@ def test_a_state_goes_on_to_the_bit(name: str) -> None:
     _by_rows(tables, optimiser, whole, range(30))
     resumed.load_state_dict(whole.state_dict())
     again = Tables(resumed, resumed.tables(), [rule] * 2)
-    again.restore({name: held.clone() for name, held in tables.state().items()})
+    again.restore({name: stored.clone() for name, stored in tables.state().items()})
     other = kind([resumed.common], lr=1.0, **settings)
     other.load_state_dict(copy.deepcopy(optimiser.state_dict()))
     _by_rows(tables, optimiser, whole, range(30, N_STEPS))
@@ -237,11 +237,11 @@ def _crowd(scale: Scale | None = None, n_items: int = 90, n_annotators: int = 12
     place = features[item, 0] + np.sin(who) + 0.3 * generator.normal(size=len(item))
     scale = scale or Interval(-10, 10)
     answer = (place > 0).astype(np.int64) if isinstance(scale, Nominal) else 2 * place
-    asked = Annotations.from_arrays(
+    answers = Annotations.from_arrays(
         item, who, answer, scale, items=Names.range(n_items), annotators=Names.range(n_annotators)
     )
     shown = Contents.distinct("features", features)
-    return Corpus.build("jokes", asked.items, {"q": asked}, contents={"x": shown})
+    return Corpus.build("jokes", answers.items, {"q": answers}, contents={"x": shown})
 
 
 def _method(**settings: Any) -> AnnotatorHeads:
@@ -284,8 +284,8 @@ def test_annotator_heads_end_the_same(
         run.train()
     tolerance = 1e-10 if settings["optimiser"] == "sgd" else 3e-3 * settings["learning_rate"]
     one, other = weights_of([dense, by_rows])
-    for name, held in one.items():
-        np.testing.assert_allclose(other[name], held, rtol=0, atol=tolerance, err_msg=name)
+    for name, stored in one.items():
+        np.testing.assert_allclose(other[name], stored, rtol=0, atol=tolerance, err_msg=name)
     assert by_rows.log.train == pytest.approx(dense.log.train, abs=tolerance)
 
 
@@ -295,9 +295,9 @@ def test_annotator_heads_end_the_same(
 def test_stopped_anywhere_the_end_is_the_same_to_the_bit(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, optimiser: str, n: int
 ) -> None:
-    train, held = _crowd().split(0.2, seed=0)
+    train, validation = _crowd().split(0.2, seed=0)
     settings = {"optimiser": optimiser, "save_every": 0, "decay_biases": optimiser == "sgd"}
-    whole = _method(**settings).fit(train, validation=held)
+    whole = _method(**settings).fit(train, validation=validation)
     done, seen = Trainer.train_batch, iter(range(1, 10_000))
 
     def interrupted(run: Trainer, cut: Any) -> None:
@@ -308,8 +308,8 @@ def test_stopped_anywhere_the_end_is_the_same_to_the_bit(
     with monkeypatch.context() as patch:
         patch.setattr(Trainer, "train_batch", interrupted)
         with pytest.raises(KeyboardInterrupt):
-            _method(**settings).fit(train, validation=held, checkpoint=tmp_path / "c")
-    resumed = _method(**settings).fit(train, validation=held, checkpoint=tmp_path / "c")
+            _method(**settings).fit(train, validation=validation, checkpoint=tmp_path / "c")
+    resumed = _method(**settings).fit(train, validation=validation, checkpoint=tmp_path / "c")
     for name, weights in whole.weights().items():
         np.testing.assert_array_equal(resumed.weights()[name], weights, err_msg=name)
     assert resumed.log_.validation == whole.log_.validation
@@ -338,11 +338,11 @@ def test_a_state_of_whole_tables_is_none_of_rows(
 def test_an_epoch_is_judged_and_kept_with_all_rows_up_to_date(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    train, held = _crowd().split(0.2, seed=0)
+    train, validation = _crowd().split(0.2, seed=0)
     settings = {"optimiser": "sgd", "learning_rate": 0.02, "schedule": "constant"}
-    dense = _method(**settings).fit(train, validation=held)
+    dense = _method(**settings).fit(train, validation=validation)
     monkeypatch.setattr(tables, "LARGE", 1)
-    by_rows = _method(**settings).fit(train, validation=held)
+    by_rows = _method(**settings).fit(train, validation=validation)
     assert by_rows.log_.validation == pytest.approx(dense.log_.validation, rel=1e-4)
     assert by_rows.log_.best_epoch == dense.log_.best_epoch
     for name, weights in dense.weights().items():

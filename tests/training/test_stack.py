@@ -47,14 +47,14 @@ def run_of(method: TrainedMethod, corpus: Corpus) -> Trainer:
     run = method.trainer(corpus, None)
     network = run.network.double()
     examples = run.examples
-    pooled = {role: held.double() for role, held in examples.pooled.items()}
+    pooled = {role: stored.double() for role, stored in examples.pooled.items()}
     targets = {
-        name: held.double() if held.is_floating_point() else held
-        for name, held in examples.targets.items()
+        name: stored.double() if stored.is_floating_point() else stored
+        for name, stored in examples.targets.items()
     }
     answer = {
-        question: held.astype(np.float64) if held.dtype == np.float32 else held
-        for question, held in examples.table.answer.items()
+        question: stored.astype(np.float64) if stored.dtype == np.float32 else stored
+        for question, stored in examples.table.answer.items()
     }
     table = replace(examples.table, answer=answer)
     examples = replace(examples, pooled=pooled, targets=targets, table=table)
@@ -65,7 +65,7 @@ def run_of(method: TrainedMethod, corpus: Corpus) -> Trainer:
 
 def weights_of(runs: list[Trainer]) -> list[dict[str, np.ndarray]]:
     return [
-        {name: held.numpy().copy() for name, held in run.network.state_dict().items()}
+        {name: state.numpy().copy() for name, state in run.network.state_dict().items()}
         for run in runs
     ]
 
@@ -80,8 +80,8 @@ def assert_same(make: Callable[[], list[Trainer]], tolerance: float = 1e-10) -> 
     stack.train()
     assert not stack.errors
     for one, other in zip(weights_of(alone), weights_of(together), strict=True):
-        for name, held in one.items():
-            np.testing.assert_allclose(other[name], held, rtol=0, atol=tolerance, err_msg=name)
+        for name, stored in one.items():
+            np.testing.assert_allclose(other[name], stored, rtol=0, atol=tolerance, err_msg=name)
     for single, stacked in zip(alone, together, strict=True):
         assert stacked.log.train == pytest.approx(single.log.train, abs=1e-9)
         assert stacked.log.rate == pytest.approx(single.log.rate, rel=1e-12)
@@ -222,7 +222,7 @@ def test_each_averages_as_many_of_its_steps_as_it_will() -> None:
 
 
 def _size(network: torch.nn.Module) -> float:
-    return float(sum(held.detach().abs().sum() for held in network.parameters()))
+    return float(sum(stored.detach().abs().sum() for stored in network.parameters()))
 
 
 def test_items_with_very_many_answers() -> None:
@@ -279,7 +279,7 @@ def text_crowd(n_items: int, seed: int) -> Corpus:
         " ".join(generator.choice(WORDS[5:], generator.integers(1, 9))) for _ in range(n_items)
     ]
     items = Names.range(n_items)
-    asked = Annotations.from_arrays(
+    answers = Annotations.from_arrays(
         np.repeat(np.arange(n_items), 2),
         np.tile([0, 1], n_items),
         generator.integers(0, 3, 2 * n_items),
@@ -287,7 +287,7 @@ def text_crowd(n_items: int, seed: int) -> Corpus:
         items=items,
     )
     shown = Contents.distinct("text", [*texts[:-4], *texts[:4]])
-    return Corpus.build("texts", items, {"q": asked}, contents={"text": shown})
+    return Corpus.build("texts", items, {"q": answers}, contents={"text": shown})
 
 
 @pytest.mark.parametrize("tune", ["all", 1])
@@ -353,8 +353,8 @@ def test_compiled_steps_are_the_same(tmp_path: Path) -> None:
             run.train()
         Stack(together).train()
         for one, other in zip(weights_of(alone), weights_of(together), strict=True):
-            for name, held in one.items():
-                np.testing.assert_allclose(other[name], held, rtol=0, atol=1e-10, err_msg=name)
+            for name, stored in one.items():
+                np.testing.assert_allclose(other[name], stored, rtol=0, atol=1e-10, err_msg=name)
 
 
 @pytest.mark.parametrize("decay_biases", [True, False])
@@ -378,8 +378,8 @@ def test_compiled_heads_are_the_same(optimiser: str, decay_biases: bool) -> None
     again = make(True)
     Stack(again).train()  # with the first one's code
     for one, other, third in zip(*map(weights_of, (alone, together, again)), strict=True):
-        for name, held in one.items():
-            np.testing.assert_allclose(other[name], held, rtol=0, atol=1e-10, err_msg=name)
+        for name, stored in one.items():
+            np.testing.assert_allclose(other[name], stored, rtol=0, atol=1e-10, err_msg=name)
             np.testing.assert_array_equal(third[name], other[name], err_msg=name)
 
 
@@ -432,10 +432,10 @@ def test_dropout_alone_may_differ() -> None:
 
     def make() -> list[Trainer]:
         seeds = (None, 3, 0)
-        made = [Training(epochs=2, batch_size=8, dropout_seed=seed) for seed in seeds]
+        examples = [Training(epochs=2, batch_size=8, dropout_seed=seed) for seed in seeds]
         return [
             run_of(Single(encoder="features", hidden=(6,), training=training), crowd)
-            for training in made
+            for training in examples
         ]
 
     first, second, third = weights_of(assert_same(make))
@@ -471,9 +471,9 @@ def test_pictures_are_not_stacked() -> None:
     )
     assert not pictures.unit_by_unit
     run = run_of(Single(encoder="features", training=Training(epochs=1)), feature_crowd())
-    held = replace(run.examples, prepared={"x": pictures})
+    stored = replace(run.examples, prepared={"x": pictures})
     assert stackable(run)
-    assert not stackable(replace(run, examples=held))
+    assert not stackable(replace(run, examples=stored))
 
 
 class _Replayed:

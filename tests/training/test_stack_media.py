@@ -34,10 +34,10 @@ SHOWN = {"image": _pictures, "speech": _clips}
 def _corpus(role: str) -> Corpus:
     items = Names.range(N_ITEMS)
     codes = np.arange(N_ITEMS)
-    asked = Annotations.from_arrays(
+    answers = Annotations.from_arrays(
         codes, np.zeros(N_ITEMS, np.int64), codes % 2, Nominal(("no", "yes")), items=items
     )
-    return Corpus.build("shown", items, {"q": asked}, contents={role: SHOWN[role]()})
+    return Corpus.build("shown", items, {"q": answers}, contents={role: SHOWN[role]()})
 
 
 def _jobs(corpus: Corpus, method: Single) -> list[Job]:

@@ -53,10 +53,10 @@ def test_keyed_attention_without_dropout_is_transformers_own(bert: BertModel) ->
     network = _Bert(bert)
     key_attention(network)
     assert bert.config._attn_implementation == NAME
-    found = network.eval()(UNITS, LENGTHS)
+    result = network.eval()(UNITS, LENGTHS)
     for row, length in enumerate(LENGTHS):
         torch.testing.assert_close(
-            found[row, :length], plain.last_hidden_state[row, :length], atol=1e-5, rtol=1e-5
+            result[row, :length], plain.last_hidden_state[row, :length], atol=1e-5, rtol=1e-5
         )
 
 
@@ -94,9 +94,9 @@ def test_pictures_too(tmp_path: Path) -> None:
     key_attention(model)
     keyed(model).train()
     pixels = torch.rand(2, 3, 16, 16)
-    found = []
+    results = []
     for seed in (1, 2):
         torch.manual_seed(seed)
         with drawing(noise_key(0, 0)):
-            found.append(model(pixels).last_hidden_state)
-    torch.testing.assert_close(*found)
+            results.append(model(pixels).last_hidden_state)
+    torch.testing.assert_close(*results)

@@ -30,7 +30,7 @@ def write_datasets(corpus: Corpus, path: Path) -> list[str]:
     for name, part in splits.items():
         pq.write_table(part, path / "data" / f"{name}-00000-of-00001.parquet")
     (path / "README.md").write_text(_card(corpus, splits), encoding="utf-8")
-    return losses(corpus, held=("gold", "splits", "annotator_attributes"))
+    return losses(corpus, stored_fields=("gold", "splits", "annotator_attributes"))
 
 
 def _card(corpus: Corpus, splits: dict[str, pa.Table]) -> str:

@@ -85,7 +85,7 @@ def _write(corpus: Corpus, path: Path, to: str, entry: Any) -> list[str]:
         json.dump(content, file, ensure_ascii=False, indent=1)
     attributes = [f"item attribute {name}" for name in corpus.item_attributes if name != "lang"]
     attributes += [f"{bare} items without answers"] if bare else []
-    notes = losses(corpus, held=("splits",), more=attributes)
+    notes = losses(corpus, stored_fields=("splits",), more=attributes)
     if parts is None:
         notes.append(f"every item is in the split {DEFAULT_SPLIT!r}, as the corpus has none")
     return notes

@@ -24,7 +24,7 @@ def write_long(corpus: Corpus, path: Path) -> list[str]:
     """One row per item and annotator, with a column for each question."""
     table = long_table(corpus)
     save_table(table, path)
-    return losses(corpus, held=("gold", "splits", "annotator_attributes"))
+    return losses(corpus, stored_fields=("gold", "splits", "annotator_attributes"))
 
 
 def write_wide(corpus: Corpus, path: Path) -> list[str]:
@@ -42,7 +42,7 @@ def write_wide(corpus: Corpus, path: Path) -> list[str]:
         if any(row is not None for row in rows):
             about = with_columns(about, {name: values.take(pa.array(rows, pa.int64()))})
     save_table(pa.table(_with_gold(corpus, about)), path)
-    notes = losses(corpus, held=("gold", "splits"))
+    notes = losses(corpus, stored_fields=("gold", "splits"))
     names = [name for name in corpus.annotators if "," not in name]
     if len(names) == corpus.n_annotators <= 20:
         notes.append(f"to read it back: --format wide --annotator-columns {','.join(names)}")
@@ -65,7 +65,7 @@ def write_crowd_kit(corpus: Corpus, path: Path) -> list[str]:
     )
     contents = [f"content {role}" for role in corpus.contents]
     attributes = [f"item attribute {name}" for name in corpus.item_attributes]
-    return losses(corpus, held=(), more=[*contents, *attributes])
+    return losses(corpus, stored_fields=(), more=[*contents, *attributes])
 
 
 def only_question(corpus: Corpus, to: str) -> tuple[str, Annotations]:
@@ -152,19 +152,27 @@ def _cell(value: Any) -> Any:
     return value if value is None or isinstance(value, str | int) else str(value)
 
 
-def losses(corpus: Corpus, held: tuple[str, ...], more: list[str] | None = None) -> list[str]:
+def losses(
+    corpus: Corpus, stored_fields: tuple[str, ...], more: list[str] | None = None
+) -> list[str]:
     """A note about what a table does not contain, and about scales that it cannot state."""
     lost = list(more or ())
     lost += [f"content {r} ({c.kind})" for r, c in corpus.contents.items() if _is_stored(c)]
     lost += [what for what in ("rationales", "focus") if getattr(corpus, what) is not None]
-    lost += ["gold labels"] if corpus.gold and "gold" not in held else []
-    schemes = [name for name in corpus.splits if name != "official" or "splits" not in held]
+    lost += ["gold labels"] if corpus.gold and "gold" not in stored_fields else []
+    schemes = [
+        name for name in corpus.splits if name != "official" or "splits" not in stored_fields
+    ]
     lost += [f"split {name}" for name in schemes]
-    if "annotator_attributes" not in held:
+    if "annotator_attributes" not in stored_fields:
         lost += [f"annotator attribute {name}" for name in corpus.annotator_attributes]
     used = {int(item) for answers in corpus.questions.values() for item in set(answers.item)}
     bare = corpus.n_items - len(used)
-    lost += [f"{bare} items without answers"] if bare and "annotator_attributes" in held else []
+    lost += (
+        [f"{bare} items without answers"]
+        if bare and "annotator_attributes" in stored_fields
+        else []
+    )
     notes = [f"not in the file: {', '.join(dict.fromkeys(lost))}"] if lost else []
     words = [
         (name, answers.scale)

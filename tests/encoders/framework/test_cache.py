@@ -104,8 +104,8 @@ def test_many_pieces_in_any_order(monkeypatch: pytest.MonkeyPatch) -> None:
     encode(Letters(), texts_of(*texts))
     order = np.random.default_rng(0).permutation(20)
     letters = Letters()
-    found = encode(letters, texts_of(*(texts[i] for i in order)))
-    assert spelled(found) == [texts[i] for i in order]
+    result = encode(letters, texts_of(*(texts[i] for i in order)))
+    assert spelled(result) == [texts[i] for i in order]
     assert letters.asked == []
 
 
@@ -145,12 +145,12 @@ def test_equal_contents_have_equal_keys_however_they_are_held() -> None:
 
 def test_media_have_the_key_of_their_bytes(tmp_path: Path) -> None:
     (tmp_path / "a.png").write_bytes(b"one")
-    held = Contents("image", pa.array([b"one", b"two"]))
+    contents = Contents("image", pa.array([b"one", b"two"]))
     named = Contents("image", pa.array([str(tmp_path / "a.png")]))
-    assert content_keys(named)[0] == content_keys(held)[0]
-    assert content_keys(named)[0] != content_keys(held)[1]
+    assert content_keys(named)[0] == content_keys(contents)[0]
+    assert content_keys(named)[0] != content_keys(contents)[1]
     as_audio = Contents("audio", pa.array([b"one"]))
-    assert content_keys(as_audio)[0] != content_keys(held)[0]
+    assert content_keys(as_audio)[0] != content_keys(contents)[0]
 
 
 def test_texts_read_together_are_no_text() -> None:
@@ -164,7 +164,7 @@ def test_the_keys_of_features_know_their_shape() -> None:
     rows = Contents.distinct("features", np.array([[1, 2, 3, 4], [1, 2, 3, 5]]))[0]
     sequences = Contents.distinct("features", [np.array([[1, 2], [3, 4]]), np.array([[1, 2]])])[0]
     turned = Contents.distinct("features", [np.array([[1], [2], [3], [4]])])[0]
-    keys = [key for held in (rows, sequences, turned) for key in content_keys(held).tolist()]
+    keys = [key for values in (rows, sequences, turned) for key in content_keys(values).tolist()]
     assert len(set(keys)) == 5
     again = Contents.distinct("features", [np.array([1.0, 2, 3, 5]), np.array([1.0, 2, 3, 4])])[0]
     assert content_keys(again).tolist() == keys[1::-1]
@@ -328,9 +328,9 @@ def test_a_folder_that_does_not_say_whose_it_is(cache: Path) -> None:
     encode(Letters(), texts_of("ab"))
     (folder,) = cache.glob("*")
     (folder / "encoder.json").write_text("{")
-    (held,) = module.cached_encoders()
-    assert (held.name, held.identity, held.contents) == (folder.name, "", 1)
-    assert module.clear(folder.name[:8]) == held.bytes
+    (stored,) = module.cached_encoders()
+    assert (stored.name, stored.identity, stored.contents) == (folder.name, "", 1)
+    assert module.clear(folder.name[:8]) == stored.bytes
     assert module.cached_encoders() == []
 
 
@@ -339,7 +339,7 @@ def test_clearing_leaves_others_alone(cache: Path) -> None:
         encode(Letters(name), texts_of("ab"))
     (cache / "notes.txt").write_text("not ours")
     module.clear("first")
-    assert [held.name for held in module.cached_encoders()] == ["second"]
+    assert [stored.name for stored in module.cached_encoders()] == ["second"]
     with pytest.raises(DataError, match="nothing of encoder 'first'; there is 'second'$"):
         module.clear("first")
     module.clear()

@@ -22,7 +22,7 @@ N = 9
 
 
 def shown(kind: Kind) -> tuple[NeuralEncoder, Contents]:
-    made: dict[Kind, tuple[str, list[Any]]] = {
+    examples: dict[Kind, tuple[str, list[Any]]] = {
         "text": ("characters:max_length=8", ["so good!" * k for k in range(N)]),
         "image": ("efficientnet-lite0", [picture(k, side=16) for k in range(N)]),
         "audio": (
@@ -30,7 +30,7 @@ def shown(kind: Kind) -> tuple[NeuralEncoder, Contents]:
             [recording(k, seconds=0.19 + 0.04 * k) for k in range(N)],
         ),
     }
-    name, contents = made[kind]
+    name, contents = examples[kind]
     reader = encoder(name, kind)
     assert isinstance(reader, NeuralEncoder)
     return reader, Contents.distinct(kind, contents)[0]
@@ -60,11 +60,11 @@ def test_contents_stay_prepared_up_to_a_limit() -> None:
 def test_training_by_batch_gives_the_same_weights(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked = Annotations.from_arrays(
+    answers = Annotations.from_arrays(
         np.arange(N), None, np.arange(N) % 2, Nominal(("no", "yes")), items=Names.range(N)
     )
     images = Contents.distinct("image", [picture(k, side=16) for k in range(N)])
-    corpus = Corpus.build("c", Names.range(N), {"q": asked}, contents={"see": images})
+    corpus = Corpus.build("c", Names.range(N), {"q": answers}, contents={"see": images})
     tiny, quick = tiny_vit(tmp_path / "vit"), Training(epochs=2, batch_size=4, device="cpu")
     once = Single(encoder=tiny, tune="all", training=quick).fit(corpus)
     monkeypatch.setattr(input_loading, "AT_ONCE", 0)

@@ -41,9 +41,9 @@ def expected(contents: Contents) -> np.ndarray:
 
 
 def test_only_what_is_new_is_pooled(pooled: list[int]) -> None:
-    reader, asked = Letters(), [TEXTS[:2], TEXTS[1:], TEXTS[::-1], TEXTS[2:3]]
+    reader, arguments = Letters(), [TEXTS[:2], TEXTS[1:], TEXTS[::-1], TEXTS[2:3]]
     with pooling_once():
-        for texts in asked:
+        for texts in arguments:
             contents = texts_of(*texts)
             np.testing.assert_allclose(mean_vectors(reader, contents).vectors, expected(contents))
     assert pooled == [2, 2]
@@ -72,6 +72,6 @@ def test_what_is_too_large_is_not_kept(pooled: list[int], monkeypatch: pytest.Mo
     contents = texts_of(*TEXTS)
     with pooling_once():
         for _ in range(2):
-            found = mean_vectors(Letters(), contents)
-            np.testing.assert_allclose(found.vectors, expected(contents))
+            result = mean_vectors(Letters(), contents)
+            np.testing.assert_allclose(result.vectors, expected(contents))
     assert pooled == [4, 4]

@@ -62,11 +62,11 @@ def test_it_is_windows_over_characters(form: str) -> None:
     network = cnn.trainable().double().eval()
     assert isinstance(network, CharacterCnnNetwork)
     inputs = cnn.prepare(_texts(*WORDS)).inputs(np.arange(5))
-    found = network(inputs.units, inputs.lengths)
-    assert found.shape == (5, 1, 384)
+    result = network(inputs.units, inputs.lengths)
+    assert result.shape == (5, 1, 384)
     for number, word in enumerate(WORDS):
         expected = _plain(network, [ord(c) for c in word] or [0])
-        torch.testing.assert_close(found[number, 0], expected, rtol=0, atol=1e-10)
+        torch.testing.assert_close(result[number, 0], expected, rtol=0, atol=1e-10)
 
 
 def test_its_one_place_is_the_whole_text() -> None:
@@ -81,12 +81,12 @@ def test_its_one_place_is_the_whole_text() -> None:
 def _pairs(n_pairs: int = 14) -> Corpus:
     """Words with a stem: is it the right one?"""
     words = [f"{'ab' * (1 + n % 3)}ing{n}" for n in range(n_pairs)]
-    asked = Annotations.from_arrays(
+    answers = Annotations.from_arrays(
         np.arange(n_pairs), np.zeros(n_pairs, int), np.arange(n_pairs) % 2, Nominal(("no", "yes"))
     )
     roles = {"word": words, "stem": [word[: 2 + n % 4] for n, word in enumerate(words)]}
     contents = {role: Contents.distinct("text", shown) for role, shown in roles.items()}
-    return Corpus.build("stems", Names.range(n_pairs), {"q": asked}, contents=contents)
+    return Corpus.build("stems", Names.range(n_pairs), {"q": answers}, contents=contents)
 
 
 OWN = {"word": "character-cnn", "stem": "character-cnn:copy=2"}

@@ -40,9 +40,9 @@ def test_it_reads_what_the_other_blocks_made(pictures: Contents) -> None:
     front = block.front.encode(pictures)
     edges = zip(front.offsets[:-1], front.offsets[1:], strict=True)
     vectors = [np.array(front.vectors[first:last], np.float32) for first, last in edges]
-    made = block.encode(Contents.distinct("features", vectors)[0])
+    built = block.encode(Contents.distinct("features", vectors)[0])
     np.testing.assert_allclose(
-        made.vectors.astype(np.float32),
+        built.vectors.astype(np.float32),
         block.encode(pictures).vectors.astype(np.float32),
         atol=1e-2,
     )

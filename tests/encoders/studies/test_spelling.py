@@ -20,8 +20,8 @@ ONCE = Training(epochs=2, batch_size=8)
 
 def test_a_word_is_a_position_whatever_stands_around_it() -> None:
     reader = encoder("spelling:channels=4", "text")
-    held, _ = Contents.distinct("text", ["Oh no !", "no", "", "x" * 10 + "é" * 30])
-    ready = reader.prepare(held)  # type: ignore[attr-defined]
+    contents, _ = Contents.distinct("text", ["Oh no !", "no", "", "x" * 10 + "é" * 30])
+    ready = reader.prepare(contents)  # type: ignore[attr-defined]
     assert ready.places[:3, 0].tolist() == [[0, 2], [3, 5], [6, 7]]
     inputs = ready.inputs(np.arange(4))
     with torch.inference_mode():
@@ -33,9 +33,9 @@ def test_a_word_is_a_position_whatever_stands_around_it() -> None:
 
 
 def test_it_has_nothing_to_say_before_it_learned() -> None:
-    held, _ = Contents.distinct("text", ["no"])
+    contents, _ = Contents.distinct("text", ["no"])
     with pytest.raises(ModelError) as raised:
-        encoder("spelling", "text").encode(held)
+        encoder("spelling", "text").encode(contents)
     assert str(raised.value) == (
         "encoder 'spelling' is not pretrained, so its vectors would be random; train it with the "
         "method: set tune=all"
@@ -44,9 +44,9 @@ def test_it_has_nothing_to_say_before_it_learned() -> None:
 
 def test_two_encoders_read_one_role() -> None:
     corpus = corpus_of(text=texts(1))
-    found = encodings(corpus, "characters&spelling:channels=4")
-    assert list(found) == ["text", "text&spelling:channels=4"]
-    assert found["text"].contents is found["text&spelling:channels=4"].contents
+    result = encodings(corpus, "characters&spelling:channels=4")
+    assert list(result) == ["text", "text&spelling:channels=4"]
+    assert result["text"].contents is result["text&spelling:channels=4"].contents
     assert list(encodings(corpus, {"text": "characters&spelling"})) == ["text", "text&spelling"]
 
 
@@ -55,14 +55,14 @@ def test_methods_learn_from_both_and_are_saved(
     tmp_path: Path, method: type[Single] | type[SoftLabel]
 ) -> None:
     corpus = corpus_of(text=texts(1))
-    made = method(encoder="characters&spelling:channels=4", tune="all", training=ONCE)
-    made.fit(corpus)
-    assert made.sizes_.widths == {"text": 64, "text&spelling:channels=4": 12}
-    assert not any("does not read" in note for note in made.notes_)
-    made.save(tmp_path / "model")
+    built = method(encoder="characters&spelling:channels=4", tune="all", training=ONCE)
+    built.fit(corpus)
+    assert built.sizes_.widths == {"text": 64, "text&spelling:channels=4": 12}
+    assert not any("does not read" in note for note in built.notes_)
+    built.save(tmp_path / "model")
     question = next(iter(corpus.questions))
-    said = load(tmp_path / "model").predict(corpus)[question].distribution
-    assert np.allclose(said, made.predict(corpus)[question].distribution)
+    output = load(tmp_path / "model").predict(corpus)[question].distribution
+    assert np.allclose(output, built.predict(corpus)[question].distribution)
     raw = load(tmp_path / "model").predict(corpus.contents["text"].values.to_pylist())
     assert len(raw[question].distribution) == len(corpus.contents["text"])
 

@@ -35,18 +35,18 @@ def _texts(*texts: str) -> Contents:
 
 
 def _network(tagger: TaggerEncoder) -> TaggerNetwork:
-    made = tagger.trainable().double()
-    assert isinstance(made, TaggerNetwork)
-    return made
+    built = tagger.trainable().double()
+    assert isinstance(built, TaggerNetwork)
+    return built
 
 
 def _both_ways(ours: Any) -> nn.LSTM:
     """torch's Bi-LSTM with the weights of ours."""
-    made = nn.LSTM(ours.forth.input_size, 256, bidirectional=True, batch_first=True).double()
+    built = nn.LSTM(ours.forth.input_size, 256, bidirectional=True, batch_first=True).double()
     state = dict(ours.forth.state_dict())
     state |= {f"{name}_reverse": value for name, value in ours.back.state_dict().items()}
-    made.load_state_dict(state)
-    return made
+    built.load_state_dict(state)
+    return built
 
 
 def _plain(network: TaggerNetwork, units: Tensor) -> Tensor:
@@ -60,11 +60,11 @@ def test_it_is_torchs_bidirectional_lstms(tagger: TaggerEncoder) -> None:
     network = _network(tagger)
     prepared = tagger.prepare(_texts(*TEXTS))
     inputs = prepared.inputs(np.arange(4))
-    found = network(inputs.units, inputs.lengths)
-    assert found.shape == (4, 3, 1024)
+    result = network(inputs.units, inputs.lengths)
+    assert result.shape == (4, 3, 1024)
     for number, length in enumerate(inputs.lengths):
         expected = _plain(network, inputs.units[number, :length])
-        torch.testing.assert_close(found[number, :length], expected, rtol=0, atol=1e-12)
+        torch.testing.assert_close(result[number, :length], expected, rtol=0, atol=1e-12)
 
 
 def test_gradients_are_those_of_every_word_by_itself(tagger: TaggerEncoder) -> None:
@@ -72,12 +72,12 @@ def test_gradients_are_those_of_every_word_by_itself(tagger: TaggerEncoder) -> N
     inputs = tagger.prepare(_texts("so good so so", "good so")).inputs(np.arange(2))
     mask = torch.arange(4) < inputs.lengths[:, None]
     network(inputs.units, inputs.lengths)[mask].square().sum().backward()
-    found = {name: held.grad for name, held in network.named_parameters()}
+    results = {name: stored.grad for name, stored in network.named_parameters()}
     network.zero_grad(set_to_none=True)
     parts = [_plain_with(network, inputs.units[n, :length]) for n, length in enumerate((4, 2))]
     torch.cat(parts).square().sum().backward()  # type: ignore[no-untyped-call]
-    for name, held in network.named_parameters():
-        torch.testing.assert_close(found[name], held.grad, rtol=0, atol=1e-10)
+    for name, stored in network.named_parameters():
+        torch.testing.assert_close(results[name], stored.grad, rtol=0, atol=1e-10)
 
 
 def _plain_with(network: TaggerNetwork, units: Tensor) -> Tensor:
@@ -131,8 +131,8 @@ def _lists(values: list[list[str]]) -> Any:
 
 
 def test_words_without_a_vector_are_said(tagger: TaggerEncoder) -> None:
-    said = tagger.unknown_note(_texts("so odd", "odd even!"))
-    assert said == "3 words have no vector in made.txt: 'odd', 'even!'"
+    output = tagger.unknown_note(_texts("so odd", "odd even!"))
+    assert output == "3 words have no vector in made.txt: 'odd', 'even!'"
     assert tagger.unknown_note(_texts("so good")) is None
 
 
@@ -146,21 +146,21 @@ def _tags(n_tweets: int = 4) -> Corpus:
     tweets = [f"so good {'!' * (1 + n % 2)}" for n in range(n_tweets)]
     item = np.repeat(np.arange(3 * n_tweets), 2)
     answer = np.stack([np.arange(3 * n_tweets) % 3, np.arange(3 * n_tweets) % 2], axis=1).ravel()
-    asked = Annotations.from_arrays(
+    answers = Annotations.from_arrays(
         item,
         np.arange(len(item)) % 2,
         answer,
         Nominal(("a", "b", "c")),
         annotators=Names(["ann", "bob"]),
     )
-    held, code = Contents.distinct("text", tweets)
+    contents, code = Contents.distinct("text", tweets)
     start = np.tile([[0.0], [3.0], [8.0]], (n_tweets, 1))
     stop = np.tile([[2.0], [7.0], [9.0]], (n_tweets, 1))
     return Corpus.build(
         "tags",
         Names.range(3 * n_tweets),
-        {"tag": asked},
-        contents={"text": (held, np.repeat(code, 3))},
+        {"tag": answers},
+        contents={"text": (contents, np.repeat(code, 3))},
         focus=Focus("text", start, stop),
     )
 
@@ -168,12 +168,12 @@ def _tags(n_tweets: int = 4) -> Corpus:
 def test_it_learns_predicts_and_is_restored(tagger: TaggerEncoder, tmp_path: Path) -> None:
     corpus, name = _tags(), f"tagger:{tagger.name}"
     fitted = SoftLabelMtl(encoder=name, tune="all", training=QUICK).fit(corpus)
-    said = fitted.predict(corpus)["tag"].distribution
+    output = fitted.predict(corpus)["tag"].distribution
     fitted.save(tmp_path / "model")
     loaded = ds.load(tmp_path / "model")
-    np.testing.assert_array_equal(loaded.predict(corpus)["tag"].distribution, said)
+    np.testing.assert_array_equal(loaded.predict(corpus)["tag"].distribution, output)
     few = corpus.select(items=np.arange(corpus.n_items) < 2)  # padded otherwise
-    np.testing.assert_allclose(fitted.predict(few)["tag"].distribution, said[:2], atol=1e-6)
+    np.testing.assert_allclose(fitted.predict(few)["tag"].distribution, output[:2], atol=1e-6)
 
 
 def test_first_weights_are_the_seeds_and_learn_at_the_common_rate(tagger: TaggerEncoder) -> None:

@@ -85,8 +85,8 @@ def _pairs(*pairs: tuple[str, ...]) -> Contents:
     ],
 )
 def test_what_is_seen_of_a_pair(word: str, form: str, expected: dict[str, float]) -> None:
-    found = pair_features(word, form)
-    assert {name: found[name] for name in expected} == expected
+    result = pair_features(word, form)
+    assert {name: result[name] for name in expected} == expected
 
 
 def test_composed_accents_and_case_are_one_spelling() -> None:
@@ -94,19 +94,19 @@ def test_composed_accents_and_case_are_one_spelling() -> None:
 
 
 def test_letters_where_they_end_and_part() -> None:
-    found = pair_features("at", "é")
-    assert [found[f"letter {-n} of the word"] for n in range(1, 5)] == ["t", "a", "", ""]
-    assert [found[f"letter {-n} of the form"] for n in range(1, 4)] == ["é", "", ""]
+    result = pair_features("at", "é")
+    assert [result[f"letter {-n} of the word"] for n in range(1, 5)] == ["t", "a", "", ""]
+    assert [result[f"letter {-n} of the form"] for n in range(1, 4)] == ["é", "", ""]
     parting = ("last common letter", "first letter cut off", "first letter put on")
-    assert [found[name] for name in parting] == ["", "a", "é"]
+    assert [result[name] for name in parting] == ["", "a", "é"]
 
 
 def test_what_is_cut_off_and_put_on() -> None:
     pairs = (("homilies", "homily"), ("box", "box"), ("unsparing", "sparing"), ("ee", " "))
     # where nothing is common, or much is cut off, the word itself would be told
-    found = [pair_features(*pair) for pair in pairs]
-    assert [pair["change"] for pair in found] == ["ies>y", ">", "...", "..."]
-    assert [pair["beginning"] for pair in found] == ["", "", "un", ""]
+    results = [pair_features(*pair) for pair in pairs]
+    assert [pair["change"] for pair in results] == ["ies>y", ">", "...", "..."]
+    assert [pair["beginning"] for pair in results] == ["", "", "un", ""]
 
 
 def test_a_piece_of_text_becomes_the_same_signs_everywhere() -> None:
@@ -132,42 +132,42 @@ def test_edits_are_levenshteins() -> None:
 
 
 def test_rare_and_related_words(known: Vocabulary) -> None:
-    found = pair_features("Stopped", "stop", known)
-    assert found["rarity of the form"] == 0
-    assert found["rarity of the word"] == pytest.approx(math.log(3))
-    assert found["likeness of the form"] == pytest.approx(1 / math.sqrt(1.01))
-    assert found["likeness of the form is known"]
-    assert found["other bases"] == 0  # stop is the form itself
+    result = pair_features("Stopped", "stop", known)
+    assert result["rarity of the form"] == 0
+    assert result["rarity of the word"] == pytest.approx(math.log(3))
+    assert result["likeness of the form"] == pytest.approx(1 / math.sqrt(1.01))
+    assert result["likeness of the form is known"]
+    assert result["other bases"] == 0  # stop is the form itself
 
 
 def test_unknown_words_are_rarer_than_all_and_like_nothing(known: Vocabulary) -> None:
-    found = pair_features("walked", "walke", known)
-    assert found["rarity of the form"] == pytest.approx(math.log(8))
-    assert math.isnan(float(found["likeness of the form"]))
-    assert not found["likeness of the form is known"]
-    assert np.isfinite(vector(found)).all()
+    result = pair_features("walked", "walke", known)
+    assert result["rarity of the form"] == pytest.approx(math.log(8))
+    assert math.isnan(float(result["likeness of the form"]))
+    assert not result["likeness of the form is known"]
+    assert np.isfinite(vector(result)).all()
 
 
 def test_other_bases_come_from_the_word_alone(known: Vocabulary) -> None:
-    found = pair_features("walked", "walked", known)
-    assert (found["other bases"], found["bases of the form"]) == (1, 1)
-    assert found["likeness of nearest other base"] == pytest.approx(1)
-    assert found["letters of the nearest other base"] == 4
+    result = pair_features("walked", "walked", known)
+    assert (result["other bases"], result["bases of the form"]) == (1, 1)
+    assert result["likeness of nearest other base"] == pytest.approx(1)
+    assert result["letters of the nearest other base"] == 4
     assert pair_features("walked", "walk", known)["other bases"] == 0
 
 
 def test_compounds_part_where_both_halves_are_known(known: Vocabulary) -> None:
-    found = pair_features("backbone", "back bone", known)
-    assert found["where the word parts"] == 4
-    assert found["rarity of the word's rarer half"] == pytest.approx(math.log(7))
-    assert found["rarity of the rarest part"] == pytest.approx(math.log(7))
+    result = pair_features("backbone", "back bone", known)
+    assert result["where the word parts"] == 4
+    assert result["rarity of the word's rarer half"] == pytest.approx(math.log(7))
+    assert result["rarity of the rarest part"] == pytest.approx(math.log(7))
 
 
 @pytest.mark.parametrize("form", ["", " ", "DELETED", "é", "a b c"])
 def test_every_form_is_finite_and_as_wide(known: Vocabulary, form: str) -> None:
-    found = vector(pair_features("walked", form, known))
-    assert found.shape == vector(pair_features("", "", known)).shape
-    assert np.isfinite(found).all()
+    result = vector(pair_features("walked", form, known))
+    assert result.shape == vector(pair_features("", "", known)).shape
+    assert np.isfinite(result).all()
 
 
 def test_bases_undouble_and_put_on_e_or_y() -> None:
@@ -193,8 +193,8 @@ def test_of_two_lines_for_a_word_the_first_counts_and_zeros_are_like_nothing() -
 
 
 def test_one_vector_per_pair(file: Path) -> None:
-    made = encoder(f"word-forms:{file}", "text")
-    store = made.encode(_pairs(("stopped", "stop"), ("walked", "walked")))
+    built = encoder(f"word-forms:{file}", "text")
+    store = built.encode(_pairs(("stopped", "stop"), ("walked", "walked")))
     assert np.diff(store.offsets).tolist() == [1, 1]
     expected = vector(pair_features("walked", "walked", Vocabulary.read(file)))
     np.testing.assert_allclose(store.vectors[1], expected, rtol=1e-6)
@@ -212,14 +212,14 @@ def test_it_is_known_by_the_words_it_was_told(file: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("contents", "found"),
+    ("contents", "count"),
     [(Contents("text", pa.array(["stop"])), 1), (_pairs(("a", "b", "c")), 3)],
 )
-def test_anything_but_two_texts_is_refused(contents: Contents, found: int) -> None:
+def test_anything_but_two_texts_is_refused(contents: Contents, count: int) -> None:
     with pytest.raises(DataError) as error:
         WordFormsEncoder().encode(contents)
     assert str(error.value) == (
-        f"encoder 'word-forms' reads two texts together, found {found}; name their roles, as in "
+        f"encoder 'word-forms' reads two texts together, found {count}; name their roles, as in "
         "word+stem=word-forms"
     )
 
@@ -240,14 +240,14 @@ def test_a_method_learns_from_pairs(file: Path) -> None:
     words = ["stopped", "walked", "stopped", "walked"] * 5
     forms = ["stop", "walk", "stopped", "walked"] * 5
     items = [f"p{n}" for n in range(20)]
-    said = ["no" if word == form else "yes" for word, form in zip(words, forms, strict=True)]
-    rows = [(item, "ann", answer) for item, answer in zip(items, said, strict=True)]
-    asked = Annotations.from_rows(rows)
+    outputs = ["no" if word == form else "yes" for word, form in zip(words, forms, strict=True)]
+    rows = [(item, "ann", answer) for item, answer in zip(items, outputs, strict=True)]
+    answers = Annotations.from_rows(rows)
     shown = {
         "word": Contents.distinct("text", words),
         "stem": Contents.distinct("text", forms),
     }
-    corpus = Corpus.build("pairs", asked.items, {"q": asked}, contents=shown)
+    corpus = Corpus.build("pairs", answers.items, {"q": answers}, contents=shown)
     read = encodings(corpus, {"word+stem": f"word-forms:{file}"})["word+stem"]
     assert len(read.contents) == 4
     fitted = Single(encoder={"word+stem": f"word-forms:{file}"}).fit(corpus)

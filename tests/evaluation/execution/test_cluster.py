@@ -56,8 +56,8 @@ def found(out: Path) -> tuple[dict[str, Any], bytes]:
 def threads(n_workers: int) -> Iterator[str]:
     """A scheduler and workers in this process; its address."""
     options = {"processes": False, "dashboard_address": None, "threads_per_worker": 2}
-    with distributed.LocalCluster(n_workers=n_workers, **options) as made:
-        yield made.scheduler_address
+    with distributed.LocalCluster(n_workers=n_workers, **options) as built:
+        yield built.scheduler_address
 
 
 def begun(folder: Path, *words: str) -> subprocess.Popen[bytes]:
@@ -157,12 +157,12 @@ def test_a_scheduler_that_does_not_answer(
     crowd: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(cluster, "CONNECT", 0.5)
-    said = refused(crowd, tmp_path, cluster="tcp://127.0.0.1:1")
+    message = refused(crowd, tmp_path, cluster="tcp://127.0.0.1:1")
     start, end = (
         "cluster tcp://127.0.0.1:1: no Dask scheduler answers there (",
         ("); start one with `dask scheduler`, and use the address that it prints"),
     )
-    assert said.startswith(start) and said.endswith(end) and "\n" not in said
+    assert message.startswith(start) and message.endswith(end) and "\n" not in message
 
 
 def test_without_dask(crowd: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

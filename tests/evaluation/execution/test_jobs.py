@@ -61,10 +61,10 @@ def test_seeds_and_folds_of_a_method_are_one_job(monkeypatch: pytest.MonkeyPatch
         "single": Single(training=QUICK),
         "tuned": Single(training=QUICK, tune="all"),
     }
-    made = jobs_of(task_of(crowd, methods), crowd)
-    assert [len(job) for job in made] == [1, 6, *[1] * 7]  # by when their first fit comes
-    assert made[1] == tuple(Key("single", s, f) for f in ("fold 1", "fold 2") for s in (0, 1, 2))
-    assert sorted(key for job in made for key in job) == sorted(task_of(crowd, methods).keys())
+    built = jobs_of(task_of(crowd, methods), crowd)
+    assert [len(job) for job in built] == [1, 6, *[1] * 7]  # by when their first fit comes
+    assert built[1] == tuple(Key("single", s, f) for f in ("fold 1", "fold 2") for s in (0, 1, 2))
+    assert sorted(key for job in built for key in job) == sorted(task_of(crowd, methods).keys())
     monkeypatch.setitem(jobs.MEMBERS, "cpu", 4)
     assert [len(job) for job in jobs_of(task_of(crowd, methods), crowd)][1:3] == [3, 1]
 
@@ -126,7 +126,7 @@ def test_of_what_cannot_be_trained_at_once_each_half_is(
     before = run(crowd, tmp_path / "before", methods)
 
     sizes: list[int] = []
-    held: list[weakref.ref[Any]] = []
+    values: list[weakref.ref[Any]] = []
     begin, whole = many.begin_fit, stack.Stack.train_epochs
 
     def full(self: stack.Stack) -> None:
@@ -134,11 +134,11 @@ def test_of_what_cannot_be_trained_at_once_each_half_is(
         if len(self.trainers) <= 2:
             return whole(self)
         self.train_epoch()
-        held.append(weakref.ref(self.weights))
+        values.append(weakref.ref(self.weights))
         raise RuntimeError("DefaultCPUAllocator: can't allocate memory")
 
     def begun(job: many.Job, laid_out: Any) -> Any:
-        assert all(table() is None for table in held), "the failed attempt still has its memory"
+        assert all(table() is None for table in values), "the failed attempt still has its memory"
         return begin(job, laid_out)
 
     monkeypatch.setattr(stack.Stack, "train_epochs", full)
@@ -160,8 +160,8 @@ def test_an_error_that_is_kept_keeps_nothing_in_memory(monkeypatch: pytest.Monke
 
     monkeypatch.setattr(Trainer, "train_batch", full)
     crowd = feature_crowd(n_items=40)
-    asked = [many.Job(Single(training=QUICK, init_seed=seed), crowd) for seed in (0, 1)]
-    first, second = many.try_many(asked, stack=False)
+    arguments = [many.Job(Single(training=QUICK, init_seed=seed), crowd) for seed in (0, 1)]
+    first, second = many.try_many(arguments, stack=False)
     says = "out of memory with 8 items in a batch; try --set training.batch_size=4"
     assert str(first) == str(second) == says
     assert [batch() for batch in batches] == [None, None]
@@ -172,17 +172,17 @@ def test_processes_unasked(monkeypatch: pytest.MonkeyPatch) -> None:
     crowd = feature_crowd(n_items=40)
     quick, long = Training(epochs=1), Training(epochs=1_000_000)
     frozen: dict[str, Method] = {"prior": Prior(), "single": Single(training=quick)}
-    asked: list[dict[str, Method]] = [
+    arguments: list[dict[str, Method]] = [
         frozen,
         {"prior": Prior(), "single": Single(training=long)},
         {"single": Single(training=long), "tuned": Single(training=quick, tune="all")},
     ]
     monkeypatch.setattr("os.sched_getaffinity", lambda _: range(5), raising=False)
-    found = {}
+    results = {}
     for gpu in (False, True):
         monkeypatch.setattr("torch.cuda.is_available", lambda gpu=gpu: gpu)
-        found[gpu] = [scheduler.default_processes(task_of(crowd, m), crowd) for m in asked]
-    assert found == {False: [5, 5, 5], True: [1, 2, 1]}
+        results[gpu] = [scheduler.default_processes(task_of(crowd, m), crowd) for m in arguments]
+    assert results == {False: [5, 5, 5], True: [1, 2, 1]}
 
 
 def test_tried_settings_take_their_time_too(monkeypatch: pytest.MonkeyPatch) -> None:

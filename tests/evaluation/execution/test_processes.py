@@ -29,12 +29,12 @@ def test_what_waits_for_a_fit_that_never_ends_well_ends_the_rest() -> None:
     def jobs() -> Iterator[Job]:
         yield (Key("failed", 0, "fold 1"),)
         for _ in range(3):  # as long as it is asked, as agendas do
-            asked.append("again")
+            arguments.append("again")
             yield ()
 
-    asked: list[str] = []
+    arguments: list[str] = []
     assert list(fits_in_this_process(Told(), None, jobs())) == ["failed"]
-    assert asked == ["again"]
+    assert arguments == ["again"]
 
 
 def test_one_thread_although_torch_was_not_loaded_before() -> None:

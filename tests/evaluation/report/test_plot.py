@@ -23,21 +23,21 @@ def texts(picture: ElementTree.Element) -> list[str]:
 
 
 @pytest.fixture(scope="module")
-def made() -> ComparisonTable:
+def comparison_table() -> ComparisonTable:
     return table(comparison(n_seeds=5), reference="single", resamples=200)
 
 
-def test_it_is_a_picture_on_white_that_names_everything(made: ComparisonTable) -> None:
-    picture = drawn(made)
+def test_it_is_a_picture_on_white_that_names_everything(comparison_table: ComparisonTable) -> None:
+    picture = drawn(comparison_table)
     shown = texts(picture)
     wanted = ["made-up: hate", "single", "soft_label", "prior", "perfect prediction", "noise floor"]
-    assert [text for text in (*wanted, *made.metrics) if text not in shown] == []
+    assert [text for text in (*wanted, *comparison_table.metrics) if text not in shown] == []
     assert picture.find(f"{SVG}rect").get("fill") == "#ffffff"  # type: ignore[union-attr]
-    assert "http" not in intervals(made).replace("http://www.w3.org/2000/svg", "")
+    assert "http" not in intervals(comparison_table).replace("http://www.w3.org/2000/svg", "")
 
 
-def test_dots_lie_within_their_interval_at_their_method(made: ComparisonTable) -> None:
-    dots = list(drawn(made).iter(f"{SVG}circle"))
+def test_dots_lie_within_their_interval_at_their_method(comparison_table: ComparisonTable) -> None:
+    dots = list(drawn(comparison_table).iter(f"{SVG}circle"))
     assert len(dots) == 8  # two methods, four metrics
     ys = [TITLE + HEAD + LINE * (at + 0.5) for at in (0, 1)]
     assert [float(dot.get("cy", "")) for dot in dots] == ys * 4
@@ -45,7 +45,7 @@ def test_dots_lie_within_their_interval_at_their_method(made: ComparisonTable) -
     assert len(solid) == 4  # one best for each metric
     bars = [
         line
-        for line in drawn(made).iter(f"{SVG}line")
+        for line in drawn(comparison_table).iter(f"{SVG}line")
         if line.get("y1") == line.get("y2") and float(line.get("y1", "")) in ys
     ]
     assert len(bars) == 8
@@ -53,15 +53,15 @@ def test_dots_lie_within_their_interval_at_their_method(made: ComparisonTable) -
         assert float(bar.get("x1", "")) < float(dot.get("cx", "")) < float(bar.get("x2", ""))
 
 
-def test_floors_are_dashed_lines_at_their_value(made: ComparisonTable) -> None:
-    dashed = [n for n in drawn(made).iter(f"{SVG}line") if n.get("stroke-dasharray")]
+def test_floors_are_dashed_lines_at_their_value(comparison_table: ComparisonTable) -> None:
+    dashed = [n for n in drawn(comparison_table).iter(f"{SVG}line") if n.get("stroke-dasharray")]
     upright = [line for line in dashed if line.get("x1") == line.get("x2")]
     assert len(upright) == 6  # the prior on four metrics, one figure on two
     assert len(dashed) - len(upright) == 3  # the legend
 
 
-def test_nothing_leaves_the_picture(made: ComparisonTable) -> None:
-    picture = drawn(made)
+def test_nothing_leaves_the_picture(comparison_table: ComparisonTable) -> None:
+    picture = drawn(comparison_table)
     width, height = (float(picture.get(side, "")) for side in ("width", "height"))
     for node in picture.iter():
         for name in ("x", "x1", "x2", "cx"):

@@ -26,37 +26,41 @@ from tests.evaluation.comparisons import comparison
 
 
 @pytest.fixture(scope="module")
-def made() -> ComparisonTable:
+def comparison_table() -> ComparisonTable:
     return table(comparison(n_seeds=5), reference="single", resamples=300)
 
 
-def test_methods_come_first_and_floors_last(made: ComparisonTable) -> None:
-    assert [(row.name, row.floor) for row in made.rows] == [
+def test_methods_come_first_and_floors_last(comparison_table: ComparisonTable) -> None:
+    assert [(row.name, row.floor) for row in comparison_table.rows] == [
         ("single", False),
         ("soft_label", False),
         ("prior", True),
         ("perfect prediction", True),
         ("noise floor", True),
     ]
-    assert made["noise floor"].cells == {"DIC": Cell(0.9)}
+    assert comparison_table["noise floor"].cells == {"DIC": Cell(0.9)}
     with pytest.raises(KeyError):
-        made["nobody"]
+        comparison_table["nobody"]
 
 
-def test_a_cell_holds_mean_spread_and_interval(made: ComparisonTable) -> None:
+def test_a_cell_holds_mean_spread_and_interval(comparison_table: ComparisonTable) -> None:
     results = comparison(n_seeds=5)
-    cell = made["single"].cells["accuracy"]
+    cell = comparison_table["single"].cells["accuracy"]
     figures = [fit.score("hate", "accuracy") for fit in results.of("single")]
     assert cell.mean == pytest.approx(np.mean(figures))  # the folds are equally large
     assert cell.spread == pytest.approx(np.std(figures, ddof=1))
     alone = compared(results, "hate", "accuracy", "single")
     assert (cell.low, cell.high, cell.n_fits) == (alone.low, alone.high, 10)
-    assert made["single"].cells["DIC"].low < made["single"].cells["DIC"].mean
+    assert (
+        comparison_table["single"].cells["DIC"].low < comparison_table["single"].cells["DIC"].mean
+    )
 
 
-def test_the_best_is_marked_among_methods_that_are_no_floors(made: ComparisonTable) -> None:
-    best = {m: [row.name for row in made.rows if m in row.cells and row.cells[m].best]
-            for m in made.metrics}  # fmt: skip
+def test_the_best_is_marked_among_methods_that_are_no_floors(
+    comparison_table: ComparisonTable,
+) -> None:
+    best = {m: [row.name for row in comparison_table.rows if m in row.cells and row.cells[m].best]
+            for m in comparison_table.metrics}  # fmt: skip
     assert best == {
         "cross-entropy": ["soft_label"],
         "accuracy": ["soft_label"],
@@ -69,26 +73,31 @@ def test_methods_that_tie_are_both_best() -> None:
     results = comparison(methods=("single", "soft_label"))
     copied = [replace(f, method="soft_label") for f in results.of("single")]
     tied = replace(results, fits=(*results.of("single"), *copied))
-    found = table(tied, metrics=["accuracy"], reference="single")
-    assert [row.cells["accuracy"].best for row in found.rows] == [True, True]
-    against = found["soft_label"].cells["accuracy"].against
+    result = table(tied, metrics=["accuracy"], reference="single")
+    assert [row.cells["accuracy"].best for row in result.rows] == [True, True]
+    against = result["soft_label"].cells["accuracy"].against
     assert against is not None and (against.p, against.adjusted) == (1, 1)
-    assert "soft_label (accuracy): identical scores on all 120 items" in found.notes
+    assert "soft_label (accuracy): identical scores on all 120 items" in result.notes
 
 
-def test_p_is_corrected_over_all_comparisons_of_the_table(made: ComparisonTable) -> None:
-    found = [
-        cell.against for row in made.rows for cell in row.cells.values() if cell.against is not None
+def test_p_is_corrected_over_all_comparisons_of_the_table(
+    comparison_table: ComparisonTable,
+) -> None:
+    results = [
+        cell.against
+        for row in comparison_table.rows
+        for cell in row.cells.values()
+        if cell.against is not None
     ]
-    assert len(found) == made.n_comparisons == 8
-    assert [f.adjusted for f in found] == pytest.approx(holm([f.p for f in found]).tolist())
-    assert all(cell.against is None for cell in made["single"].cells.values())
+    assert len(results) == comparison_table.n_comparisons == 8
+    assert [f.adjusted for f in results] == pytest.approx(holm([f.p for f in results]).tolist())
+    assert all(cell.against is None for cell in comparison_table["single"].cells.values())
 
 
 def test_without_a_reference_nothing_is_compared() -> None:
-    found = table(comparison(), metrics=["accuracy"])
-    assert (found.reference, found.n_comparisons) == (None, 0)
-    assert "Difference" not in to_text(found)
+    result = table(comparison(), metrics=["accuracy"])
+    assert (result.reference, result.n_comparisons) == (None, 0)
+    assert "Difference" not in to_text(result)
 
 
 def test_methods_left_out_for_one_reason_share_a_note() -> None:
@@ -102,8 +111,8 @@ def test_methods_left_out_for_one_reason_share_a_note() -> None:
 
 
 def test_what_was_left_out_or_ended_badly_is_said() -> None:
-    found = table(comparison(broken=True), metrics=["accuracy"], reference="single")
-    assert found.notes == (
+    result = table(comparison(broken=True), metrics=["accuracy"], reference="single")
+    assert result.notes == (
         "annotator-heads left out: nobody knows who answered",
         "soft_label: 1 of 6 fits diverged ('loss is nan in epoch 3')",
         "soft_label (accuracy): 1 of 3 runs left out: a fit failed or diverged",
@@ -111,8 +120,8 @@ def test_what_was_left_out_or_ended_badly_is_said() -> None:
 
 
 def test_one_fit_has_neither_spread_nor_interval_over_seeds() -> None:
-    found = table(comparison(n_seeds=1, k=2), metrics=["DIC"])
-    cell = found["single"].cells["DIC"]
+    result = table(comparison(n_seeds=1, k=2), metrics=["DIC"])
+    cell = result["single"].cells["DIC"]
     assert cell.n_fits == 2 and not np.isnan(cell.spread)
     results = comparison(n_seeds=1, k=2)
     first = replace(results, fits=results.fits[:1], folds=results.folds[:1])
@@ -176,13 +185,16 @@ def test_text() -> None:
     ]
 
 
-def test_metrics_that_do_not_fit_stand_below(made: ComparisonTable) -> None:
-    narrow = to_text(made, width=80)
+def test_metrics_that_do_not_fit_stand_below(comparison_table: ComparisonTable) -> None:
+    narrow = to_text(comparison_table, width=80)
     assert max(map(len, narrow.split("Mean ±")[0].splitlines())) <= 80
-    assert narrow.count(f"Difference from {made.reference}") > 1
-    wide, closing = to_text(made), narrow.split("Mean ±")[1]
-    assert closing.split() == wide.split("Mean ±")[1].split() and to_text(made, width=1000) == wide
-    for metric in made.metrics:
+    assert narrow.count(f"Difference from {comparison_table.reference}") > 1
+    wide, closing = to_text(comparison_table), narrow.split("Mean ±")[1]
+    assert (
+        closing.split() == wide.split("Mean ±")[1].split()
+        and to_text(comparison_table, width=1000) == wide
+    )
+    for metric in comparison_table.metrics:
         assert sum(metric in line for line in narrow.splitlines()) >= 2
     assert to_text(SMALL, width=45).splitlines()[5:12] == [
         "",
@@ -260,31 +272,31 @@ def test_every_sign_that_means_something_to_latex_is_escaped() -> None:
     )
 
 
-def test_csv_holds_every_figure_unrounded(made: ComparisonTable) -> None:
-    rows = list(csv.DictReader(io.StringIO(to_csv(made))))
-    assert len(rows) == sum(len(row.cells) for row in made.rows)
-    found = next(r for r in rows if (r["method"], r["metric"]) == ("soft_label", "accuracy"))
-    cell = made["soft_label"].cells["accuracy"]
+def test_csv_holds_every_figure_unrounded(comparison_table: ComparisonTable) -> None:
+    rows = list(csv.DictReader(io.StringIO(to_csv(comparison_table))))
+    assert len(rows) == sum(len(row.cells) for row in comparison_table.rows)
+    result = next(r for r in rows if (r["method"], r["metric"]) == ("soft_label", "accuracy"))
+    cell = comparison_table["soft_label"].cells["accuracy"]
     assert cell.against is not None
-    assert [float(found[c]) for c in ("mean", "sd over fits", "low", "high", "difference")] == [
+    assert [float(result[c]) for c in ("mean", "sd over fits", "low", "high", "difference")] == [
         cell.mean,
         cell.spread,
         cell.low,
         cell.high,
         cell.against.effect,
     ]
-    assert (found["p (Holm)"], found["test"]) == (repr(cell.against.adjusted), "seeds and items")
+    assert (result["p (Holm)"], result["test"]) == (repr(cell.against.adjusted), "seeds and items")
     floor = next(r for r in rows if r["method"] == "perfect prediction")
     assert (floor["kind"], floor["mean"], floor["low"], floor["p"]) == ("floor", "0.0", "", "")
 
 
 @pytest.mark.parametrize("name", FORMATS)
 def test_every_format_names_every_method_and_how_to_find_it_again(
-    name: str, made: ComparisonTable
+    name: str, comparison_table: ComparisonTable
 ) -> None:
-    text = FORMATS[name](made)
+    text = FORMATS[name](comparison_table)
     plain = text.replace("\\_", "_")
-    assert all(row.name in plain for row in made.rows)
+    assert all(row.name in plain for row in comparison_table.rows)
     assert text.endswith("\n")
     if name != "csv":
         assert "dissensus compare crowd/ --seeds 3" in text
@@ -292,9 +304,9 @@ def test_every_format_names_every_method_and_how_to_find_it_again(
         assert len(shown) == 1
 
 
-def test_differences_lead_with_the_effect(made: ComparisonTable) -> None:
-    found = made["prior"].cells["accuracy"].against
-    assert found is not None
-    cell = f"{found.effect:+.3f} [{found.low:+.3f}, {found.high:+.3f}], p "
-    assert cell in to_text(made) and cell in to_markdown(made)
-    assert f"${found.effect:+.3f}$ [${found.low:+.3f}$" in to_latex(made)
+def test_differences_lead_with_the_effect(comparison_table: ComparisonTable) -> None:
+    result = comparison_table["prior"].cells["accuracy"].against
+    assert result is not None
+    cell = f"{result.effect:+.3f} [{result.low:+.3f}, {result.high:+.3f}], p "
+    assert cell in to_text(comparison_table) and cell in to_markdown(comparison_table)
+    assert f"${result.effect:+.3f}$ [${result.low:+.3f}$" in to_latex(comparison_table)

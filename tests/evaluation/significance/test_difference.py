@@ -17,8 +17,8 @@ def test_holm_is_that_of_statsmodels() -> None:
 
 
 def test_undefined_comparisons_stay_undefined_and_do_not_count() -> None:
-    found = holm([0.02, float("nan"), 0.03])
-    np.testing.assert_allclose(found, [0.04, np.nan, 0.04])
+    result = holm([0.02, float("nan"), 0.03])
+    np.testing.assert_allclose(result, [0.04, np.nan, 0.04])
     assert holm([]).shape == (0,)
 
 
@@ -27,15 +27,15 @@ def test_equal_p_values_are_adjusted_alike() -> None:
 
 
 def test_all_comparisons_are_corrected_at_once() -> None:
-    made = [Difference("items", 0.1, 0.0, 0.2, p) for p in (0.01, 0.2)]
-    assert [found.adjusted for found in corrected(made)] == pytest.approx([0.02, 0.2])
-    assert [found.p for found in corrected(made)] == [0.01, 0.2]
+    examples = [Difference("items", 0.1, 0.0, 0.2, p) for p in (0.01, 0.2)]
+    assert [result.adjusted for result in corrected(examples)] == pytest.approx([0.02, 0.2])
+    assert [result.p for result in corrected(examples)] == [0.01, 0.2]
 
 
 def test_effect_with_interval_comes_first_and_p_second() -> None:
-    found = Difference("items", -0.0204, -0.04, -0.001, 0.0393)
-    assert str(found) == "-0.020 [-0.040, -0.001], p = 0.039"
-    assert str(corrected([found, found])[0]) == "-0.020 [-0.040, -0.001], p = 0.079 (Holm)"
+    result = Difference("items", -0.0204, -0.04, -0.001, 0.0393)
+    assert str(result) == "-0.020 [-0.040, -0.001], p = 0.039"
+    assert str(corrected([result, result])[0]) == "-0.020 [-0.040, -0.001], p = 0.079 (Holm)"
 
 
 def test_what_is_undefined_says_why() -> None:

@@ -26,18 +26,18 @@ EVERY = [(name, kind) for name, metric in METRICS.items() for kind in metric.sca
 @pytest.mark.parametrize(("name", "kind"), EVERY)
 def test_items_together_are_the_metric(name: str, kind: str) -> None:
     prediction, annotations = predicted(SCALES[kind], size=60), people(SCALES[kind], size=60)
-    found = item_scores(prediction, annotations, [name])
+    result = item_scores(prediction, annotations, [name])
     if name in NOT_MADE_OF_ITEMS or (kind == "multi-label" and name in NOT_OF_SETS):
-        assert found == {}
+        assert result == {}
         return
-    assert tuple(found) == parts_of(name)
-    n = len(next(iter(found.values()))[0])
-    assert all(len(items) == len(scores) == n for items, scores in found.values())
-    assert all(set(items) <= set(prediction.items) for items, _ in found.values())
-    made = statistic(name, {part: scores[None] for part, (_, scores) in found.items()})
-    assert made is not None
+    assert tuple(result) == parts_of(name)
+    n = len(next(iter(result.values()))[0])
+    assert all(len(items) == len(scores) == n for items, scores in result.values())
+    assert all(set(items) <= set(prediction.items) for items, _ in result.values())
+    built = statistic(name, {part: scores[None] for part, (_, scores) in result.items()})
+    assert built is not None
     expected = METRICS[name](prediction, annotations)
-    assert made(np.ones((1, n)))[0, 0] == pytest.approx(expected, abs=1e-12)
+    assert built(np.ones((1, n)))[0, 0] == pytest.approx(expected, abs=1e-12)
 
 
 @pytest.mark.parametrize("name", METRICS)

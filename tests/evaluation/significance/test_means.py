@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import time
 
 import numpy as np
 import pytest
@@ -39,10 +38,10 @@ def test_p_and_interval_are_those_of_all_possible_draws() -> None:
     extreme = exact_studentised(difference)
     error = difference.std(ddof=1) / np.sqrt(5)
     exact = float((extreme >= difference.mean() / error - 1e-9).mean())
-    found = over_items(*SMALL, resamples=100_000)
-    assert found.p == pytest.approx(exact, abs=4 * np.sqrt(exact * (1 - exact) / 100_000))
-    reach = found.high - found.effect
-    assert found.effect - found.low == pytest.approx(reach)
+    result = over_items(*SMALL, resamples=100_000)
+    assert result.p == pytest.approx(exact, abs=4 * np.sqrt(exact * (1 - exact) / 100_000))
+    reach = result.high - result.effect
+    assert result.effect - result.low == pytest.approx(reach)
     assert (extreme * error > reach * 1.001).mean() <= 0.05 + 0.003
     assert (extreme * error >= reach * 0.999).mean() >= 0.05 - 0.003
 
@@ -50,12 +49,12 @@ def test_p_and_interval_are_those_of_all_possible_draws() -> None:
 def test_with_many_items_the_interval_is_that_of_scipy() -> None:
     generator = np.random.default_rng(1)
     first, second = generator.normal(0.1, 1, 800), generator.normal(0, 1, 800)
-    found = over_items(first, second)
+    difference = over_items(first, second)
     theirs = stats.bootstrap((first - second,), np.mean, method="BCa", rng=2).confidence_interval
     width = theirs.high - theirs.low
-    assert found.low == pytest.approx(theirs.low, abs=0.04 * width)
-    assert found.high == pytest.approx(theirs.high, abs=0.04 * width)
-    assert found.p == pytest.approx(stats.ttest_rel(first, second).pvalue, abs=0.02)
+    assert difference.low == pytest.approx(theirs.low, abs=0.04 * width)
+    assert difference.high == pytest.approx(theirs.high, abs=0.04 * width)
+    assert difference.p == pytest.approx(stats.ttest_rel(first, second).pvalue, abs=0.02)
 
 
 def test_groups_of_one_item_are_no_groups() -> None:
@@ -71,12 +70,12 @@ def test_items_of_one_group_are_drawn_together() -> None:
     of_group = generator.normal(0, 1, 40)
     first = np.repeat(of_group, 10) + generator.normal(0, 0.1, 400)
     groups = np.repeat(np.arange(40), 10)
-    found = over_items(first, np.zeros(400), groups=groups)
+    difference = over_items(first, np.zeros(400), groups=groups)
     by_mean = over_items(first.reshape(40, 10).mean(axis=1), np.zeros(40))
-    assert (found.n_items, found.n_groups) == (400, 40)
-    assert found.low == pytest.approx(by_mean.low, abs=1e-9)
+    assert (difference.n_items, difference.n_groups) == (400, 40)
+    assert difference.low == pytest.approx(by_mean.low, abs=1e-9)
     apart = over_items(first, np.zeros(400))
-    assert found.high - found.low > 2.5 * (apart.high - apart.low)
+    assert difference.high - difference.low > 2.5 * (apart.high - apart.low)
 
 
 def test_groups_of_unequal_size_keep_the_mean_over_items() -> None:
@@ -88,10 +87,10 @@ def test_groups_of_unequal_size_keep_the_mean_over_items() -> None:
 def test_the_interval_excludes_nothing_just_where_p_is_small() -> None:
     generator = np.random.default_rng(5)
     for _ in range(40):
-        found = over_items(
+        difference = over_items(
             generator.normal(0.15, 1, 150), generator.normal(0, 1, 150), resamples=999
         )
-        assert (found.low > 0 or found.high < 0) == (found.p <= 0.05)
+        assert (difference.low > 0 or difference.high < 0) == (difference.p <= 0.05)
 
 
 def test_the_sign_turns_with_the_order_of_methods() -> None:
@@ -111,23 +110,29 @@ def test_few_items_that_differ_are_no_proof() -> None:
     """Five of 200 items, all for the first: McNemar's exact p is 0.0625, percentiles say 0.01."""
     first, second = np.zeros(200), np.zeros(200)
     first[:5] = 1
-    found = over_items(first, second)
-    assert (found.ties, 0.02 < found.p < 0.08) == (195, True)
+    difference = over_items(first, second)
+    assert (difference.ties, 0.02 < difference.p < 0.08) == (195, True)
 
 
 def test_where_two_items_differ_the_interval_is_by_percentiles() -> None:
     first = np.zeros(200)
     first[:2] = 1
-    found = over_items(first, np.zeros(200))
-    assert found.p > 0.1 and 0.02 < found.high < 0.04
-    assert found.low == pytest.approx(0, abs=1e-12)
-    assert found.notes == ("only 2 items differ: the interval is from percentiles",)
+    difference = over_items(first, np.zeros(200))
+    assert difference.p > 0.1 and 0.02 < difference.high < 0.04
+    assert difference.low == pytest.approx(0, abs=1e-12)
+    assert difference.notes == ("only 2 items differ: the interval is from percentiles",)
 
 
 def test_identical_scores_are_a_tie() -> None:
-    found = over_items(SMALL[0], SMALL[0])
-    assert (found.effect, found.low, found.high, found.p, found.ties) == (0, 0, 0, 1, 5)
-    assert found.notes == ("identical scores on all 5 items",)
+    difference = over_items(SMALL[0], SMALL[0])
+    assert (difference.effect, difference.low, difference.high, difference.p, difference.ties) == (
+        0,
+        0,
+        0,
+        1,
+        5,
+    )
+    assert difference.notes == ("identical scores on all 5 items",)
 
 
 @pytest.mark.parametrize(
@@ -144,8 +149,11 @@ def test_what_is_undefined_over_items(
     first: list[float], second: list[float], groups: list[int] | None, reason: str
 ) -> None:
     codes = None if groups is None else np.array(groups)
-    found = over_items(np.array(first), np.array(second), groups=codes)
-    assert found.reason == reason and np.isnan([found.low, found.high, found.p]).all()
+    difference = over_items(np.array(first), np.array(second), groups=codes)
+    assert (
+        difference.reason == reason
+        and np.isnan([difference.low, difference.high, difference.p]).all()
+    )
 
 
 def test_an_undefined_item_and_a_run_without_scores_are_left_out_and_said() -> None:
@@ -153,20 +161,18 @@ def test_an_undefined_item_and_a_run_without_scores_are_left_out_and_said() -> N
     first[2] = np.nan
     second[0, 5] = np.inf
     kept = np.delete(np.arange(30), 5)
-    found = over_items(first, second)
+    difference = over_items(first, second)
     clean = over_items(first[[0, 1, 3]][:, kept], second[[0, 1, 3]][:, kept])
-    assert (found.effect, found.p, found.n_runs, found.n_items) == (clean.effect, clean.p, 3, 29)
-    assert found.notes == (
+    assert (difference.effect, difference.p, difference.n_runs, difference.n_items) == (
+        clean.effect,
+        clean.p,
+        3,
+        29,
+    )
+    assert difference.notes == (
         "1 of 4 runs left out: one method has no score",
         "1 of 30 items left out: one method has no score",
     )
-
-
-def test_ten_thousand_draws_of_two_thousand_items_take_a_moment() -> None:
-    first, second = scores(np.random.default_rng(0), 5, 2000)
-    begin = time.process_time()
-    over_items(first, second)
-    assert time.process_time() - begin < 5
 
 
 # ---- over seeds ----
@@ -174,10 +180,12 @@ def test_ten_thousand_draws_of_two_thousand_items_take_a_moment() -> None:
 
 def test_the_test_over_seeds_is_students() -> None:
     first, second = np.array([0.8, 0.83, 0.79, 0.82]), np.array([0.78, 0.8, 0.8, 0.77])
-    found, theirs = over_seeds(first, second), stats.ttest_rel(first, second)
+    difference, theirs = over_seeds(first, second), stats.ttest_rel(first, second)
     ends = theirs.confidence_interval()
-    assert (found.p, found.low, found.high) == pytest.approx((theirs.pvalue, ends.low, ends.high))
-    assert (found.n_runs, found.n_items, found.test) == (4, 0, "seeds")
+    assert (difference.p, difference.low, difference.high) == pytest.approx(
+        (theirs.pvalue, ends.low, ends.high)
+    )
+    assert (difference.n_runs, difference.n_items, difference.test) == (4, 0, "seeds")
 
 
 def test_overlapping_training_parts_widen_the_interval() -> None:
@@ -185,7 +193,7 @@ def test_overlapping_training_parts_widen_the_interval() -> None:
     generator = np.random.default_rng(0)
     first, second = generator.normal(0.8, 0.02, 10), generator.normal(0.79, 0.02, 10)
     plain, corrected = over_seeds(first, second), over_seeds(first, second, test_to_train=1 / 9)
-    widths = [found.high - found.low for found in (plain, corrected)]
+    widths = [results.high - results.low for results in (plain, corrected)]
     assert widths[1] / widths[0] == pytest.approx(np.sqrt((1 / 10 + 1 / 9) * 10))
 
 
@@ -203,15 +211,18 @@ def test_overlapping_training_parts_widen_the_interval() -> None:
     ],
 )
 def test_what_is_undefined_over_seeds(first: list[float], second: list[float], reason: str) -> None:
-    found = over_seeds(np.array(first), np.array(second))
-    assert found.reason == reason and np.isnan(found.p)
+    difference = over_seeds(np.array(first), np.array(second))
+    assert difference.reason == reason and np.isnan(difference.p)
 
 
 def test_runs_that_tie_and_runs_left_out_are_said() -> None:
     tied = over_seeds(np.array([0.8, 0.9]), np.array([0.8, 0.9]))
     assert (tied.p, tied.notes, tied.ties) == (1, ("identical scores in all 2 runs",), 2)
-    found = over_seeds(np.array([0.8, 0.9, np.nan]), np.array([0.7, 0.9, 0.8]))
-    assert (found.notes, found.ties) == (("1 of 3 runs left out: one method has no score",), 1)
+    difference = over_seeds(np.array([0.8, 0.9, np.nan]), np.array([0.7, 0.9, 0.8]))
+    assert (difference.notes, difference.ties) == (
+        ("1 of 3 runs left out: one method has no score",),
+        1,
+    )
 
 
 # ---- over both ----
@@ -234,12 +245,12 @@ def test_over_both_is_two_way_analysis_and_the_sum_of_two_t() -> None:
     generator = np.random.default_rng(0)
     drawn = np.sqrt(of_seeds) * generator.standard_t(3, 400_000)
     drawn += np.sqrt(of_items) * generator.standard_t(59, 400_000)
-    found = over_both(first, second)
-    expected = (np.abs(drawn) >= abs(found.effect)).mean()
-    assert found.p == pytest.approx(expected, abs=4 * np.sqrt(expected / 400_000))
+    difference = over_both(first, second)
+    expected = (np.abs(drawn) >= abs(difference.effect)).mean()
+    assert difference.p == pytest.approx(expected, abs=4 * np.sqrt(expected / 400_000))
     reach = np.quantile(np.abs(drawn), 0.95)
-    assert found.high - found.effect == pytest.approx(reach, rel=0.01)
-    assert found.effect - found.low == pytest.approx(found.high - found.effect)
+    assert difference.high - difference.effect == pytest.approx(reach, rel=0.01)
+    assert difference.effect - difference.low == pytest.approx(difference.high - difference.effect)
 
 
 @pytest.mark.parametrize("n_runs", [2, 3, 6])
@@ -252,9 +263,9 @@ def test_where_items_make_no_difference_it_is_the_test_over_seeds(n_runs: int) -
 
 def test_seeds_that_change_nothing_leave_the_test_over_items() -> None:
     first, second = scores(np.random.default_rng(2), 1, 400, better=0.5)
-    found = over_both(np.repeat(first, 3, axis=0), np.repeat(second, 3, axis=0))
-    assert found.p == pytest.approx(stats.ttest_rel(first[0], second[0]).pvalue, abs=1e-6)
-    assert found.notes == ("seeds make no difference",)
+    difference = over_both(np.repeat(first, 3, axis=0), np.repeat(second, 3, axis=0))
+    assert difference.p == pytest.approx(stats.ttest_rel(first[0], second[0]).pvalue, abs=1e-6)
+    assert difference.notes == ("seeds make no difference",)
 
 
 def test_over_both_counts_groups() -> None:
@@ -271,14 +282,14 @@ def test_over_both_counts_groups() -> None:
 @pytest.mark.parametrize("test", [over_both, hierarchical], ids=["over_both", "hierarchical"])
 def test_one_seed_cannot_be_tested_over_seeds_and_items(test: object) -> None:
     assert callable(test)
-    found = test(SMALL[0], SMALL[1])
-    assert found.reason == "one seed: the variance over seeds is unknown; test over items"
-    assert found.effect == pytest.approx(0.25) and np.isnan(found.p)
+    result = test(SMALL[0], SMALL[1])
+    assert result.reason == "one seed: the variance over seeds is unknown; test over items"
+    assert result.effect == pytest.approx(0.25) and np.isnan(result.p)
 
 
 def test_a_constant_lead_has_no_spread() -> None:
-    found = over_both(np.ones((3, 4)) * 0.7, np.ones((3, 4)) * 0.2)
-    assert found.reason == "every item and seed differs by the same amount: no variance"
+    difference = over_both(np.ones((3, 4)) * 0.7, np.ones((3, 4)) * 0.2)
+    assert difference.reason == "every item and seed differs by the same amount: no variance"
 
 
 # ---- the hierarchical bootstrap ----
@@ -289,10 +300,10 @@ def test_drawing_seeds_and_items_is_that_of_all_possible_draws() -> None:
     apart = generator.normal(0.5, 1, (3, 4))
     of_items = apart[:, every_draw(4)].mean(axis=2)  # (3, 256)
     exact = of_items[every_draw(3)].mean(axis=1).ravel()  # (27 * 256,)
-    found = hierarchical(apart, np.zeros((3, 4)), resamples=100_000)
+    result = hierarchical(apart, np.zeros((3, 4)), resamples=100_000)
     ends = np.quantile(exact, [0.025, 0.975])
-    assert (found.low, found.high) == pytest.approx(tuple(ends), abs=0.03)
-    assert found.p == pytest.approx(2 * (exact <= 0).mean(), abs=0.01)
+    assert (result.low, result.high) == pytest.approx(tuple(ends), abs=0.03)
+    assert result.p == pytest.approx(2 * (exact <= 0).mean(), abs=0.01)
 
 
 def test_nested_runs_draw_items_of_their_own() -> None:
@@ -331,8 +342,8 @@ def test_the_level_over_items_holds_for_the_fits_at_hand() -> None:
 
 def test_real_differences_are_found() -> None:
     generator = np.random.default_rng(13)
-    found = [over_both(*scores(generator, 5, 800, better=0.5)).p < 0.05 for _ in range(50)]
-    assert np.mean(found) > 0.8
+    results = [over_both(*scores(generator, 5, 800, better=0.5)).p < 0.05 for _ in range(50)]
+    assert np.mean(results) > 0.8
 
 
 # ---- bad input ----

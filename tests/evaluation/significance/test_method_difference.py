@@ -22,53 +22,57 @@ def scores(results: Results, metric: str, method: str) -> np.ndarray:
 
 
 def test_several_seeds_are_compared_over_seeds_and_items() -> None:
-    made = comparison()
-    found = compared(made, "hate", "accuracy", "soft_label", "single")
-    sides = (scores(made, "accuracy", method) for method in ("soft_label", "single"))
-    assert found == over_both(*sides)
+    built = comparison()
+    difference = compared(built, "hate", "accuracy", "soft_label", "single")
+    sides = (scores(built, "accuracy", method) for method in ("soft_label", "single"))
+    assert difference == over_both(*sides)
 
 
 def test_a_method_with_one_seed_meets_every_run_of_the_other() -> None:
-    made = comparison()
-    prior, single = (scores(made, "accuracy", method) for method in ("prior", "single"))
-    there = compared(made, "hate", "accuracy", "single", "prior")
+    built = comparison()
+    prior, single = (scores(built, "accuracy", method) for method in ("prior", "single"))
+    there = compared(built, "hate", "accuracy", "single", "prior")
     assert there == over_both(single, np.repeat(prior, 3, axis=0))
-    back = compared(made, "hate", "accuracy", "prior", "single")
+    back = compared(built, "hate", "accuracy", "prior", "single")
     assert (back.effect, back.p) == pytest.approx((-there.effect, there.p))
 
 
 def test_one_seed_is_compared_over_items() -> None:
-    made = comparison(n_seeds=1)
-    sides = [scores(made, "cross-entropy", method) for method in ("soft_label", "single")]
-    found = compared(made, "hate", "cross-entropy", "soft_label", "single", resamples=500, seed=3)
-    assert found == over_items(sides[0], sides[1], resamples=500, seed=3)
+    built = comparison(n_seeds=1)
+    sides = [scores(built, "cross-entropy", method) for method in ("soft_label", "single")]
+    difference = compared(
+        built, "hate", "cross-entropy", "soft_label", "single", resamples=500, seed=3
+    )
+    assert difference == over_items(sides[0], sides[1], resamples=500, seed=3)
 
 
 def test_macro_f1_is_computed_anew_on_drawn_items() -> None:
-    made = comparison()
-    people = scores(made, OBSERVED, "single")[0]
-    sides = [macro_f1(people, scores(made, PREDICTED, m)) for m in ("soft_label", "single")]
-    found = compared(made, "hate", "macro-F1", "soft_label", "single", resamples=300)
-    assert found == statistic_over_both(sides[0], sides[1], resamples=300)
+    built = comparison()
+    people = scores(built, OBSERVED, "single")[0]
+    sides = [macro_f1(people, scores(built, PREDICTED, m)) for m in ("soft_label", "single")]
+    difference = compared(built, "hate", "macro-F1", "soft_label", "single", resamples=300)
+    assert difference == statistic_over_both(sides[0], sides[1], resamples=300)
 
 
 def test_what_is_not_made_of_items_is_compared_over_seeds() -> None:
-    made = comparison()
+    built = comparison()
     means = [
-        [np.mean([f.score("hate", "DIC") for f in made.of(m) if f.seed == s]) for s in range(3)]
+        [np.mean([f.score("hate", "DIC") for f in built.of(m) if f.seed == s]) for s in range(3)]
         for m in ("soft_label", "single")
     ]
-    found = compared(made, "hate", "DIC", "soft_label", "single")
+    difference = compared(built, "hate", "DIC", "soft_label", "single")
     theirs = over_seeds(np.array(means[0]), np.array(means[1]))
-    assert (found.effect, found.p, found.test) == pytest.approx((theirs.effect, theirs.p, "seeds"))
+    assert (difference.effect, difference.p, difference.test) == pytest.approx(
+        (theirs.effect, theirs.p, "seeds")
+    )
 
 
 def test_with_one_seed_it_is_compared_over_folds_whose_training_overlaps() -> None:
-    made = comparison(n_seeds=1, k=4)
-    sides = [np.array([f.score("hate", "DIC") for f in made.of(m)]) for m in ("single", "prior")]
-    found = compared(made, "hate", "DIC", "single", "prior")
-    assert found.p == pytest.approx(over_seeds(sides[0], sides[1], test_to_train=1 / 3).p)
-    assert (found.test, found.notes) == ("folds", ("over the folds of one run",))
+    built = comparison(n_seeds=1, k=4)
+    sides = [np.array([f.score("hate", "DIC") for f in built.of(m)]) for m in ("single", "prior")]
+    difference = compared(built, "hate", "DIC", "single", "prior")
+    assert difference.p == pytest.approx(over_seeds(sides[0], sides[1], test_to_train=1 / 3).p)
+    assert (difference.test, difference.notes) == ("folds", ("over the folds of one run",))
 
 
 def test_repetitions_are_runs() -> None:
@@ -76,17 +80,17 @@ def test_repetitions_are_runs() -> None:
     folds = repeated(crowd, 2, 3)
     fits = [fit(crowd, method, 0, fold) for method in ("prior", "single") for fold in folds]
     about = replace(comparison().about, methods=("prior", "single"))
-    made = Results.assemble(about, folds, fits)
-    found = compared(made, "hate", "accuracy", "single", "prior")
-    assert (found.n_runs, found.n_items, found.test) == (3, 120, "seeds and items")
-    assert compared(made, "hate", "DIC", "single", "prior").n_runs == 3
+    built = Results.assemble(about, folds, fits)
+    difference = compared(built, "hate", "accuracy", "single", "prior")
+    assert (difference.n_runs, difference.n_items, difference.test) == (3, 120, "seeds and items")
+    assert compared(built, "hate", "DIC", "single", "prior").n_runs == 3
 
 
 def test_a_run_with_a_fit_that_ended_badly_is_left_out_and_said() -> None:
     broken, whole = comparison(broken=True), comparison(n_seeds=2)
-    found = compared(broken, "hate", "accuracy", "soft_label", "single")
-    assert found.notes == ("1 of 3 runs left out: a fit failed or diverged",)
-    assert found.p == compared(whole, "hate", "accuracy", "soft_label", "single").p
+    difference = compared(broken, "hate", "accuracy", "soft_label", "single")
+    assert difference.notes == ("1 of 3 runs left out: a fit failed or diverged",)
+    assert difference.p == compared(whole, "hate", "accuracy", "soft_label", "single").p
     f1 = compared(broken, "hate", "macro-F1", "soft_label", "single", resamples=100)
     assert f1.notes == ("1 of 3 runs left out: a fit failed or diverged",) and f1.n_runs == 2
     dic = compared(broken, "hate", "DIC", "soft_label", "single")
@@ -106,26 +110,28 @@ def test_fits_saved_without_scores_on_items_are_not_left_out() -> None:
 
 
 def test_where_no_run_is_whole_the_items_that_are_left_are_compared() -> None:
-    found = compared(comparison(n_seeds=1, broken=True), "hate", "accuracy", "soft_label", "single")
-    assert (found.n_items, found.notes) == (
+    difference = compared(
+        comparison(n_seeds=1, broken=True), "hate", "accuracy", "soft_label", "single"
+    )
+    assert (difference.n_items, difference.notes) == (
         60,
         ("60 of 120 items left out: one method has no score",),
     )
 
 
 def test_a_score_by_itself_has_an_interval() -> None:
-    made = comparison()
-    alone = compared(made, "hate", "accuracy", "single")
-    assert alone.low < scores(made, "accuracy", "single").mean() < alone.high
-    f1 = compared(made, "hate", "macro-F1", "single", resamples=200)
+    built = comparison()
+    alone = compared(built, "hate", "accuracy", "single")
+    assert alone.low < scores(built, "accuracy", "single").mean() < alone.high
+    f1 = compared(built, "hate", "macro-F1", "single", resamples=200)
     assert 0.5 < f1.low < f1.effect < f1.high < 0.9
 
 
 def test_items_of_one_group_are_drawn_together() -> None:
-    made = comparison()
+    built = comparison()
     groups = {f"t{k}": f"g{k // 2}" for k in range(100)}  # the last 20 stand alone
-    found = compared(replace(made, groups=groups), "hate", "accuracy", "single", "prior")
-    assert (found.n_items, found.n_groups) == (120, 70)
+    difference = compared(replace(built, groups=groups), "hate", "accuracy", "single", "prior")
+    assert (difference.n_items, difference.n_groups) == (120, 70)
 
 
 def test_the_same_item_twice_in_different_folds_of_a_run_is_one_item() -> None:
@@ -134,6 +140,6 @@ def test_the_same_item_twice_in_different_folds_of_a_run_is_one_item() -> None:
 
 
 def test_nothing_to_compare() -> None:
-    made = comparison()
-    found = compared(made, "hate", "TVD", "single", "prior")
-    assert found.reason == "no run has scores of both methods" and np.isnan(found.effect)
+    built = comparison()
+    difference = compared(built, "hate", "TVD", "single", "prior")
+    assert difference.reason == "no run has scores of both methods" and np.isnan(difference.effect)

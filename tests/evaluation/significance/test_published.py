@@ -11,13 +11,13 @@ from dissensus.evaluation.significance.resampling import macro_f1, mean
 from tests.evaluation.crowds import scores
 
 
-def accuracy(truth: np.ndarray, said: np.ndarray) -> float:
-    return float((truth == said).mean())
+def accuracy(truth: np.ndarray, output: np.ndarray) -> float:
+    return float((truth == output).mean())
 
 
-def f1(truth: np.ndarray, said: np.ndarray) -> float:
-    each = [2 * ((truth == v) & (said == v)).sum() / ((truth == v).sum() + (said == v).sum())
-            for v in np.union1d(truth, said)]  # fmt: skip
+def f1(truth: np.ndarray, output: np.ndarray) -> float:
+    each = [2 * ((truth == v) & (output == v)).sum() / ((truth == v).sum() + (output == v).sum())
+            for v in np.union1d(truth, output)]  # fmt: skip
     return float(np.mean(each))
 
 
@@ -28,11 +28,11 @@ def written_out(
     generator = np.random.default_rng(0)
 
     def leads(rows: np.ndarray) -> list[float]:
-        found = []
+        results = []
         for score in (accuracy, f1):
             both = [round(score(truth[rows], side[rows]) * 100, 2) for side in (first, second)]
-            found.append(round(both[0] - both[1], 2))
-        return found
+            results.append(round(both[0] - both[1], 2))
+        return results
 
     total = leads(np.arange(len(truth)))
     drawn = [
@@ -53,11 +53,11 @@ def test_p_is_that_of_the_procedure_written_out() -> None:
     of_accuracy, of_f1 = written_out(truth, first, second, 500)
     error = 4 * np.sqrt(0.25 / 500)
     right = [(side == truth).astype(float) for side in (first, second)]
-    found = published(right[0], right[1], resamples=5000)
-    assert found.p == pytest.approx(of_accuracy, abs=error)
-    assert found.effect == pytest.approx(right[0].mean() - right[1].mean(), abs=1e-4)
-    found = published(macro_f1(truth, first), macro_f1(truth, second), resamples=5000)
-    assert found.p == pytest.approx(of_f1, abs=error)
+    result = published(right[0], right[1], resamples=5000)
+    assert result.p == pytest.approx(of_accuracy, abs=error)
+    assert result.effect == pytest.approx(right[0].mean() - right[1].mean(), abs=1e-4)
+    result = published(macro_f1(truth, first), macro_f1(truth, second), resamples=5000)
+    assert result.p == pytest.approx(of_f1, abs=error)
 
 
 def test_runs_are_pooled() -> None:
@@ -89,8 +89,8 @@ def test_rows_without_a_score_are_left_out_and_said() -> None:
 
 
 def test_too_few_rows() -> None:
-    found = published(np.ones(2), np.zeros(2))
-    assert (found.effect, found.reason) == (1, "a share of 0.33 of 2 rows is less than one row")
+    result = published(np.ones(2), np.zeros(2))
+    assert (result.effect, result.reason) == (1, "a share of 0.33 of 2 rows is less than one row")
 
 
 def test_a_share_that_makes_no_sense_and_mixed_arguments() -> None:

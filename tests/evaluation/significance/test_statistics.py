@@ -43,7 +43,7 @@ def pearson(x: np.ndarray, y: np.ndarray) -> float:
 
 
 @pytest.mark.parametrize(
-    ("made", "reference", "truth", "guess"),
+    ("tested", "reference", "truth", "guess"),
     [
         (macro_f1(PEOPLE, PREDICTED), f1, PEOPLE, PREDICTED),
         (concordance(RATINGS, RATED), lin, RATINGS, RATED),
@@ -53,36 +53,36 @@ def pearson(x: np.ndarray, y: np.ndarray) -> float:
     ids=["macro-F1", "CCC", "correlation", "mean"],
 )
 def test_a_score_on_drawn_items_is_that_of_the_items_written_out(
-    made: Statistic,
+    tested: Statistic,
     reference: Callable[[np.ndarray, np.ndarray], float],
     truth: np.ndarray,
     guess: np.ndarray,
 ) -> None:
     weights = np.concatenate([np.ones((1, 60)), next(draws(60, 20, seed=3))])
-    found = made(weights)
+    result = tested(weights)
     for row, weight in enumerate(weights.astype(int)):
         items = np.repeat(np.arange(60), weight)
         expected = [reference(truth[items], run[items]) for run in guess]
-        np.testing.assert_allclose(found[row], expected, atol=1e-12)
+        np.testing.assert_allclose(result[row], expected, atol=1e-12)
 
 
 @pytest.mark.parametrize(
-    "made",
+    "tested",
     [
         macro_f1(PEOPLE, PREDICTED),
         mean(RATED),
         FunctionStatistic(lambda i: RATED[:, i].max(axis=1), 60),
     ],
 )
-def test_weights_of_groups_are_weights_of_their_items(made: Statistic) -> None:
+def test_weights_of_groups_are_weights_of_their_items(tested: Statistic) -> None:
     groups = np.arange(60) // 4
     weights = next(draws(15, 10, seed=0))
-    np.testing.assert_allclose(made.grouped(groups, 15)(weights), made(weights[:, groups]))
+    np.testing.assert_allclose(tested.grouped(groups, 15)(weights), tested(weights[:, groups]))
 
 
 def test_a_value_that_is_not_drawn_does_not_count_in_f1() -> None:
-    made = macro_f1(np.array([0, 1, 2]), np.array([[0, 1, 1]]))
-    assert made(np.array([[1.0, 1, 0], [1, 0, 0], [0, 0, 1]])).ravel().tolist() == [1, 1, 0]
+    built = macro_f1(np.array([0, 1, 2]), np.array([[0, 1, 1]]))
+    assert built(np.array([[1.0, 1, 0], [1, 0, 0], [0, 0, 1]])).ravel().tolist() == [1, 1, 0]
 
 
 def test_undefined_is_nan() -> None:
@@ -95,8 +95,8 @@ def test_undefined_is_nan() -> None:
 def test_people_of_whom_nothing_is_drawn_do_not_count() -> None:
     answers = np.array([[[1.0, 1], [1, 0], [1, 0]]])  # one run, three items, two annotators
     right = np.array([[[1.0, 0], [0, 0], [1, 0]]])
-    made = mean_of_ratios(right, answers)
-    assert made(np.array([[1.0, 1, 1], [0, 1, 1], [0, 0, 2]])).ravel() == pytest.approx(
+    built = mean_of_ratios(right, answers)
+    assert built(np.array([[1.0, 1, 1], [0, 1, 1], [0, 0, 2]])).ravel() == pytest.approx(
         [(2 / 3 + 0) / 2, 1 / 2, 1]
     )
 
@@ -106,7 +106,7 @@ def test_the_interval_of_a_statistic_is_that_of_scipy() -> None:
         return lin(x, y) - lin(x, z)
 
     noisy = RATINGS + np.random.default_rng(5).normal(0, 2, 60)
-    found = statistic_over_items(concordance(RATINGS, RATED[:1]), concordance(RATINGS, noisy))
+    result = statistic_over_items(concordance(RATINGS, RATED[:1]), concordance(RATINGS, noisy))
     theirs = stats.bootstrap(
         (RATINGS, RATED[0], noisy),
         difference,
@@ -118,10 +118,10 @@ def test_the_interval_of_a_statistic_is_that_of_scipy() -> None:
     )
     ends = theirs.confidence_interval
     width = ends.high - ends.low
-    assert found.effect == pytest.approx(difference(RATINGS, RATED[0], noisy))
-    assert found.low == pytest.approx(ends.low, abs=0.07 * width)
-    assert found.high == pytest.approx(ends.high, abs=0.07 * width)
-    assert found.p == pytest.approx(2 * (theirs.bootstrap_distribution <= 0).mean(), abs=0.02)
+    assert result.effect == pytest.approx(difference(RATINGS, RATED[0], noisy))
+    assert result.low == pytest.approx(ends.low, abs=0.07 * width)
+    assert result.high == pytest.approx(ends.high, abs=0.07 * width)
+    assert result.p == pytest.approx(2 * (theirs.bootstrap_distribution <= 0).mean(), abs=0.02)
 
 
 def test_over_both_of_a_mean_is_that_of_the_formula() -> None:
@@ -129,11 +129,11 @@ def test_over_both_of_a_mean_is_that_of_the_formula() -> None:
     groups = np.arange(300) // 3
     for codes in (None, groups):
         exact = over_both(first, second, groups=codes)
-        found = statistic_over_both(mean(first), mean(second), groups=codes, resamples=20_000)
-        assert found.effect == pytest.approx(exact.effect)
-        assert (found.low, found.high) == pytest.approx((exact.low, exact.high), abs=2e-3)
-        assert found.p == pytest.approx(exact.p, abs=0.01)
-        assert (found.n_groups, found.n_runs) == (exact.n_groups, exact.n_runs)
+        difference = statistic_over_both(mean(first), mean(second), groups=codes, resamples=20_000)
+        assert difference.effect == pytest.approx(exact.effect)
+        assert (difference.low, difference.high) == pytest.approx((exact.low, exact.high), abs=2e-3)
+        assert difference.p == pytest.approx(exact.p, abs=0.01)
+        assert (difference.n_groups, difference.n_runs) == (exact.n_groups, exact.n_runs)
 
 
 def test_any_function_of_drawn_items_can_be_tested() -> None:
@@ -143,26 +143,26 @@ def test_any_function_of_drawn_items_can_be_tested() -> None:
     def median_of(values: np.ndarray) -> FunctionStatistic:
         return FunctionStatistic(lambda items: [np.median(values[items])], 80)
 
-    found = statistic_over_items(median_of(first), median_of(second), resamples=500)
-    assert found.effect == pytest.approx(np.median(first) - np.median(second))
-    assert found.low < found.effect < found.high
+    difference = statistic_over_items(median_of(first), median_of(second), resamples=500)
+    assert difference.effect == pytest.approx(np.median(first) - np.median(second))
+    assert difference.low < difference.effect < difference.high
 
 
 def test_identical_scores_are_a_tie() -> None:
-    made = macro_f1(PEOPLE, PREDICTED)
-    found = statistic_over_items(made, made, resamples=50)
-    assert (found.effect, found.low, found.high, found.p) == (0, 0, 0, 1)
-    assert found.notes == ("identical scores in every resample",)
+    built = macro_f1(PEOPLE, PREDICTED)
+    difference = statistic_over_items(built, built, resamples=50)
+    assert (difference.effect, difference.low, difference.high, difference.p) == (0, 0, 0, 1)
+    assert difference.notes == ("identical scores in every resample",)
 
 
 def test_draws_without_a_score_are_left_out_and_said() -> None:
     constant_but_one = np.array([1.0, 1, 1, 1, 1, 1, 5, 5])
-    found = statistic_over_items(
+    difference = statistic_over_items(
         correlation(constant_but_one, RATED[:1, :8]),
         correlation(constant_but_one, RATED[1:, :8]),
         resamples=2000,
     )
-    (note,) = found.notes
+    (note,) = difference.notes
     left = int(note.split(" of ")[0])
     share = (6 / 8) ** 8 + (2 / 8) ** 8  # all drawn from one side
     assert note.endswith(" of 2000 resamples left out: the score is undefined")
@@ -178,14 +178,14 @@ def test_draws_without_a_score_are_left_out_and_said() -> None:
     ],
 )
 def test_what_is_undefined(first: Statistic, reason: str) -> None:
-    found = statistic_over_items(first, first, resamples=10)
-    assert found.reason == reason and np.isnan(found.p)
+    difference = statistic_over_items(first, first, resamples=10)
+    assert difference.reason == reason and np.isnan(difference.p)
 
 
 def test_one_seed_and_one_draw() -> None:
     one = macro_f1(PEOPLE, PREDICTED[:1]), macro_f1(PEOPLE, PREDICTED[1:])
-    found = statistic_over_both(*one, resamples=10)
-    assert found.reason == "one seed: the variance over seeds is unknown; test over items"
+    difference = statistic_over_both(*one, resamples=10)
+    assert difference.reason == "one seed: the variance over seeds is unknown; test over items"
     two = macro_f1(PEOPLE, PREDICTED), macro_f1(PEOPLE, PREDICTED[::-1] * 0)
     assert statistic_over_both(*two, resamples=1).reason == (
         "one resample has no variance; use more resamples"
@@ -199,8 +199,8 @@ def test_statistics_of_other_items_are_refused() -> None:
 
 
 def test_the_same_items_are_drawn_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked = [(9, 0), (9, 0), (7, 0), (9, 2)]
-    apart = [list(draws(n, 50, seed=1, key=key)) for n, key in asked]
+    arguments = [(9, 0), (9, 0), (7, 0), (9, 2)]
+    apart = [list(draws(n, 50, seed=1, key=key)) for n, key in arguments]
     with drawing_once():
         first, again = (next(draws(9, 50, seed=1)) for _ in range(2))
         assert again is first

@@ -47,17 +47,19 @@ def test_it_predicts_newcomers_and_is_in_no_consensus(
 ) -> None:
     crowd = feature_crowd(kind, n_items=40)
     model = method(encoder="features", aggregate=True, training=QUICK).fit(crowd)
-    found = model.predict(crowd, annotators=["p1", "zoe"], consensus="all", unknown="aggregate")
+    prediction = model.predict(
+        crowd, annotators=["p1", "zoe"], consensus="all", unknown="aggregate"
+    )
     note = "no answer in training from annotator 'zoe'; predicted as the aggregate annotator, who"
     assert model.notes_ == [f"{note} learned the consensus"]
-    pairs = found["q"].by_annotator
+    pairs = prediction["q"].by_annotator
     assert pairs is not None and pairs.distribution is not None
     item, code = np.arange(40), len(crowd.annotators)
     direct = model.predict_pairs(crowd, item, np.full(40, code))["q"]
     np.testing.assert_allclose(pairs.distribution[1::2], direct.distribution, atol=1e-6)
     everyone = [model.predict_pairs(crowd, item, np.full(40, a))["q"] for a in range(code)]
     mean = np.mean([answers.distribution for answers in everyone], axis=0)
-    np.testing.assert_allclose(found["q"].distribution, mean, atol=1e-6)
+    np.testing.assert_allclose(prediction["q"].distribution, mean, atol=1e-6)
     named = model.predict(crowd, annotators="all")["q"].by_annotator
     assert named is not None and list(named.annotators) == list(crowd.annotators)
     assert list(model.learned_.annotators) == list(crowd.annotators)
@@ -72,10 +74,10 @@ def test_it_learns_the_mean_of_ratings() -> None:
     training = Training(epochs=40, device="cpu")
     model = AnnotatorHeads(encoder="features", aggregate=True, dropout=0.1, training=training)
     model.fit(crowd)
-    found = model.predict(crowd, annotators=["zoe"], unknown="aggregate")["q"].by_annotator
-    assert found is not None
+    pairs = model.predict(crowd, annotators=["zoe"], unknown="aggregate")["q"].by_annotator
+    assert pairs is not None
     mean = crowd["q"].consensus().answer
-    assert np.corrcoef(found.value, mean)[0, 1] > 0.8
+    assert np.corrcoef(pairs.value, mean)[0, 1] > 0.8
     # one annotator more does not change what a newcomer without the setting gets
     old = AnnotatorHeads(encoder="features", training=QUICK)
     assert old.aggregate is False and old.fit(crowd).n_annotators == crowd.n_annotators
@@ -99,9 +101,9 @@ def test_it_is_no_part_of_a_density_that_is_learned(method: Any) -> None:
     settings: dict[str, Any] = {"encoder": "features", "objective": "both", "training": QUICK}
     runs = []
     for shift in (0.0, 5.0):
-        made = method(**settings, aggregate=True)
-        made.begin_fit(crowd, None, None)
-        run = made.trainer(crowd, None)
+        built = method(**settings, aggregate=True)
+        built.begin_fit(crowd, None, None)
+        run = built.trainer(crowd, None)
         tables = [t for t in run.network.tables() if t.shape[0] == crowd.n_annotators + 1]
         assert tables
         for table in tables:

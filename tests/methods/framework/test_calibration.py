@@ -27,10 +27,10 @@ def _raw(n: int = 200, width: int = 3) -> torch.Tensor:
 
 def test_it_divides_what_goes_into_a_softmax() -> None:
     raw = _raw()
-    found = tempered(SCALES["nominal"], raw.softmax(1).numpy(), 1.7)
-    np.testing.assert_allclose(found, (raw / 1.7).softmax(1), rtol=1e-10)
-    found = tempered(SCALES["multi-label"], raw.sigmoid().numpy(), 0.6)
-    np.testing.assert_allclose(found, (raw / 0.6).sigmoid(), rtol=1e-10)
+    result = tempered(SCALES["nominal"], raw.softmax(1).numpy(), 1.7)
+    np.testing.assert_allclose(result, (raw / 1.7).softmax(1), rtol=1e-10)
+    result = tempered(SCALES["multi-label"], raw.sigmoid().numpy(), 0.6)
+    np.testing.assert_allclose(result, (raw / 0.6).sigmoid(), rtol=1e-10)
 
 
 @pytest.mark.parametrize("kind", ["nominal", "multi-label"])
@@ -53,9 +53,9 @@ def test_the_best_one_is_what_scipy_finds(kind: str) -> None:
             return float(F.binary_cross_entropy_with_logits(raw / temperature, wanted))
 
     expected = minimize_scalar(loss, bounds=(0.05, 20), method="bounded", options={"xatol": 1e-9})
-    found = best_temperature(SCALES[kind], shares.numpy(), label)
-    assert 1.1 < found < 10
-    assert found == pytest.approx(expected.x, rel=1e-5)
+    result = best_temperature(SCALES[kind], shares.numpy(), label)
+    assert 1.1 < result < 10
+    assert result == pytest.approx(expected.x, rel=1e-5)
 
 
 def test_ratings_are_judged_by_their_bins() -> None:
@@ -65,8 +65,8 @@ def test_ratings_are_judged_by_their_bins() -> None:
     label = scale.from_unit((place + 0.3 * generator.normal(size=4000)).clip(-1, 1))  # type: ignore[attr-defined]
     near = np.exp(-0.5 * ((scale.grid - place[:, None]) / 0.15) ** 2)  # type: ignore[attr-defined]
     shares = near / near.sum(axis=1, keepdims=True)
-    found = best_temperature(scale, shares, label)
-    assert found == pytest.approx(4, rel=0.1)  # the variance is four times as large
+    result = best_temperature(scale, shares, label)
+    assert result == pytest.approx(4, rel=0.1)  # the variance is four times as large
 
 
 def test_labels_that_are_always_right_end_at_the_border() -> None:
@@ -106,27 +106,27 @@ def test_single_is_calibrated_by_items_it_does_not_learn(kind: str, tmp_path: ob
     aside = held_out_items(crowd, 0.3, QUICK.seed)
     assert sorted([*run.learned, *aside]) == list(range(60))
     fitted = Single(encoder="features", temperature=True, held_out=0.3, training=QUICK).fit(crowd)
-    (found,) = fitted.temperature_.values()
-    assert fitted.notes_ == [f"temperature of 'q': {found:.3g}"]
-    said = fitted.predict(crowd)["q"]
+    (result,) = fitted.temperature_.values()
+    assert fitted.notes_ == [f"temperature of 'q': {result:.3g}"]
+    prediction = fitted.predict(crowd)["q"]
     fitted.temperature_ = {}
     bare = fitted.predict(crowd)["q"]
     np.testing.assert_allclose(
-        said.distribution, tempered(SCALES[kind], bare.distribution, found), rtol=1e-9
+        prediction.distribution, tempered(SCALES[kind], bare.distribution, result), rtol=1e-9
     )
     label = crowd["q"].consensus()
     expected = best_temperature(SCALES[kind], bare.distribution[aside], label.answer[aside])
-    assert found == pytest.approx(expected)
+    assert result == pytest.approx(expected)
 
 
 def test_a_validation_corpus_takes_the_place_of_items_aside(tmp_path: object) -> None:
     crowd, other = feature_crowd(), feature_crowd(seed=1)
     fitted = Single(encoder="features", temperature=True, training=QUICK)
     fitted.fit(crowd, validation=other)
-    found = fitted.temperature_.pop("q")
+    result = fitted.temperature_.pop("q")
     masses = fitted.predict(other)["q"].distribution
     expected = best_temperature(SCALES["nominal"], masses, other["q"].consensus().answer)
-    assert found == pytest.approx(expected)
+    assert result == pytest.approx(expected)
 
 
 def test_it_is_saved_and_loaded(tmp_path: object) -> None:
@@ -165,18 +165,18 @@ def test_other_methods_are_calibrated_too(method: Calibrated, tmp_path: object) 
     crowd = feature_crowd()
     fitted = replace(method, temperature=True, held_out=0.3, training=QUICK).fit(crowd)
     fitted.save(f"{tmp_path}/model")
-    said, again = (one.predict(crowd)["q"] for one in (fitted, ds.load(f"{tmp_path}/model")))
-    np.testing.assert_array_equal(said.distribution, again.distribution)
-    found = fitted.temperature_.pop("q")
+    prediction, again = (one.predict(crowd)["q"] for one in (fitted, ds.load(f"{tmp_path}/model")))
+    np.testing.assert_array_equal(prediction.distribution, again.distribution)
+    result = fitted.temperature_.pop("q")
     bare = fitted.predict(crowd)["q"]
     np.testing.assert_allclose(
-        said.distribution, tempered(SCALES["nominal"], bare.distribution, found), rtol=1e-9
+        prediction.distribution, tempered(SCALES["nominal"], bare.distribution, result), rtol=1e-9
     )
     aside, label = held_out_items(crowd, 0.3, QUICK.seed), crowd["q"].consensus().answer
     expected = best_temperature(SCALES["nominal"], bare.distribution[aside], label[aside])
-    assert found == pytest.approx(expected)
-    assert (said.members is None) == (bare.members is None) != isinstance(method, Bayesian)
-    assert (said.disagreement is not None) == isinstance(method, LabelAndUncertainty)
+    assert result == pytest.approx(expected)
+    assert (prediction.members is None) == (bare.members is None) != isinstance(method, Bayesian)
+    assert (prediction.disagreement is not None) == isinstance(method, LabelAndUncertainty)
 
 
 def test_votes_that_are_read_after_the_fit_have_no_temperature() -> None:
@@ -184,8 +184,8 @@ def test_votes_that_are_read_after_the_fit_have_no_temperature() -> None:
     method = Bayesian(encoder="features", hidden=(8,), passes=5, base_rates=False, training=QUICK)
     fitted = replace(method, temperature=True).fit(crowd)
     fitted.read, fitted.temperature_ = "votes", {"q": 3.0}
-    said = fitted.predict(crowd)["q"]
-    assert said.members is not None
-    votes = SCALES["ordinal"].one_hot(said.members.ravel()).reshape(5, crowd.n_items, -1)
+    prediction = fitted.predict(crowd)["q"]
+    assert prediction.members is not None
+    votes = SCALES["ordinal"].one_hot(prediction.members.ravel()).reshape(5, crowd.n_items, -1)
     assert len(np.unique(votes.sum(axis=0))) > 2  # some passes differ
-    np.testing.assert_allclose(said.distribution, votes.mean(axis=0), atol=1e-12)
+    np.testing.assert_allclose(prediction.distribution, votes.mean(axis=0), atol=1e-12)

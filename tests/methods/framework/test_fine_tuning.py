@@ -54,7 +54,7 @@ def corpus_of(**shown: Sequence[str | None]) -> Corpus:
     """Two people answer every item yes or no."""
     generator = np.random.default_rng(0)
     n = len(next(iter(shown.values())))
-    asked = Annotations.from_arrays(
+    answers = Annotations.from_arrays(
         np.repeat(np.arange(n), 2),
         np.tile([0, 1], n),
         generator.integers(0, 2, size=2 * n),
@@ -63,7 +63,7 @@ def corpus_of(**shown: Sequence[str | None]) -> Corpus:
         annotators=Names(["ann", "bob"]),
     )
     contents = {role: Contents.distinct("text", values) for role, values in shown.items()}
-    return Corpus.build("small", Names.range(n), {"q": asked}, contents=contents)
+    return Corpus.build("small", Names.range(n), {"q": answers}, contents=contents)
 
 
 def moved(method: Any, tiny: str) -> dict[str, float]:
@@ -93,9 +93,9 @@ def _by_hand(corpus: Corpus, tiny: str, fitted: Single) -> list[float]:
     model, tokenizer = AutoModel.from_pretrained(tiny), AutoTokenizer.from_pretrained(tiny)
     again = Single(encoder=tiny, tune="all", hidden=(), dropout=0.0, training=PLAIN)
     again.learned_, again.sizes_ = fitted.learned_, fitted.sizes_
-    made = again.build_network()
-    assert isinstance(made, FineTunedNetwork)
-    head = made.inner  # with the same first weights
+    built = again.build_network()
+    assert isinstance(built, FineTunedNetwork)
+    head = built.inner  # with the same first weights
     shown = [corpus.contents["text"][code] for code in corpus.content["text"]]
     tokens = tokenizer(shown, padding=True, return_tensors="pt")
     label = torch.from_numpy(again.targets(corpus)["q"])
@@ -191,10 +191,10 @@ def test_texts_read_together_learn_and_are_restored(tiny: str, tmp_path: Path) -
     assert max(moved(method, tiny).values()) > 0
     (note,) = method.notes_
     assert note.endswith(" contents are longer than the encoder reads; their ends are not seen")
-    said = method.predict(corpus)["q"]
+    prediction = method.predict(corpus)["q"]
     method.save(tmp_path / "model")
     loaded = load(tmp_path / "model")
-    np.testing.assert_array_equal(loaded.predict(corpus)["q"].distribution, said.distribution)
+    np.testing.assert_array_equal(loaded.predict(corpus)["q"].distribution, prediction.distribution)
     raw: dict[str, Any] = {"premise": texts(1), "hypothesis": [*texts(2, N_ITEMS - 1), None]}
     np.testing.assert_allclose(
         loaded.predict(raw)["q"].distribution,
@@ -226,14 +226,14 @@ def test_a_focus_is_pooled_as_a_store_pools_it(tiny: str) -> None:
     reader = TextEncoder(tiny)
     network = FineTunedNetwork(nn.Identity(), {"text": reader.network}, pool=True)  # type: ignore[arg-type]
     with torch.no_grad():
-        found = network.encoded(batch).pooled["text"].numpy()
+        result = network.encoded(batch).pooled["text"].numpy()
     expected, n_empty = (
         read["text"].store().pooled_at(corpus.content["text"][:4], start[:4], stop[:4])
     )
     assert n_empty == 1
-    np.testing.assert_allclose(found[:4], expected, atol=2e-3)  # a store holds float16
-    assert not found[4].any()
-    assert not np.allclose(found[0], found[2], atol=1e-2)  # one text, two foci
+    np.testing.assert_allclose(result[:4], expected, atol=2e-3)  # a store holds float16
+    assert not result[4].any()
+    assert not np.allclose(result[0], result[2], atol=1e-2)  # one text, two foci
 
 
 def test_without_a_focus_it_is_the_mean_of_what_is_not_padding(tiny: str) -> None:
@@ -244,7 +244,7 @@ def test_without_a_focus_it_is_the_mean_of_what_is_not_padding(tiny: str) -> Non
         vectors = reader.network(inputs.units, inputs.lengths)
     mask = torch.arange(vectors.shape[1]) < inputs.n_positions[:, None]
     cut = encoders.Sequence(vectors, mask, inputs.places)
-    found = pooled_by_item(cut, torch.tensor([1, 0, -1]), None).numpy()
+    result = pooled_by_item(cut, torch.tensor([1, 0, -1]), None).numpy()
     expected = encode(encoder(tiny, "text"), contents).pooled()
-    np.testing.assert_allclose(found[:2], expected[[1, 0]], atol=2e-3)
-    assert not found[2].any()
+    np.testing.assert_allclose(result[:2], expected[[1, 0]], atol=2e-3)
+    assert not result[2].any()

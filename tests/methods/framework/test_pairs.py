@@ -26,9 +26,9 @@ def _with_a_stranger() -> Corpus:
     """Item 0 was answered by p0 and a stranger, item 1 by the stranger alone, item 2 by nobody."""
     crowd = feature_crowd().select(items=np.arange(3))
     rows = [("0", "p0", "a"), ("0", "zoe", "b"), ("1", "zoe", "c")]
-    asked = Annotations.from_rows(rows, crowd["q"].scale, annotators=Names(["zoe", "p0", "p1"]))
+    answers = Annotations.from_rows(rows, crowd["q"].scale, annotators=Names(["zoe", "p0", "p1"]))
     contents = {"x": (crowd.contents["x"], crowd.content["x"])}
-    return Corpus.build("made-up", crowd.items, {"q": asked}, contents=contents)
+    return Corpus.build("made-up", crowd.items, {"q": answers}, contents=contents)
 
 
 def test_a_stranger_is_an_error_unless_told(heads: AnnotatorHeads) -> None:
@@ -43,28 +43,28 @@ def test_a_stranger_is_an_error_unless_told(heads: AnnotatorHeads) -> None:
 
 def test_a_stranger_is_dropped(heads: AnnotatorHeads) -> None:
     corpus = _with_a_stranger()
-    found = heads.predict(corpus, unknown="drop")["q"]
-    assert found.by_annotator is not None
-    assert found.by_annotator.item.tolist() == [0]
+    prediction = heads.predict(corpus, unknown="drop")["q"]
+    assert prediction.by_annotator is not None
+    assert prediction.by_annotator.item.tolist() == [0]
     everyone = heads.predict(corpus, annotators="all")["q"].by_annotator
     assert everyone is not None and everyone.distribution is not None
     cube = everyone.distribution.reshape(3, 4, -1)
-    np.testing.assert_allclose(found.distribution[0], cube[0, 0], rtol=1e-5)
-    np.testing.assert_allclose(found.distribution[1:], cube[1:].mean(axis=1), rtol=1e-5)
+    np.testing.assert_allclose(prediction.distribution[0], cube[0, 0], rtol=1e-5)
+    np.testing.assert_allclose(prediction.distribution[1:], cube[1:].mean(axis=1), rtol=1e-5)
 
 
 def test_a_stranger_answers_as_the_mean_of_everyone(heads: AnnotatorHeads) -> None:
     corpus = _with_a_stranger()
-    found = heads.predict(corpus, unknown="mean")["q"]
+    prediction = heads.predict(corpus, unknown="mean")["q"]
     everyone = heads.predict(corpus, annotators="all")["q"].by_annotator
-    assert found.by_annotator is not None and everyone is not None
-    assert everyone.distribution is not None and found.by_annotator.distribution is not None
+    assert prediction.by_annotator is not None and everyone is not None
+    assert everyone.distribution is not None and prediction.by_annotator.distribution is not None
     cube = everyone.distribution.reshape(3, 4, -1)
-    names = [found.by_annotator.annotators[a] for a in found.by_annotator.annotator]
+    names = [prediction.by_annotator.annotators[a] for a in prediction.by_annotator.annotator]
     assert names == ["zoe", "p0", "zoe"]
     expected = np.stack([cube[0].mean(axis=0), cube[0, 0], cube[1].mean(axis=0)])
-    np.testing.assert_allclose(found.by_annotator.distribution, expected, rtol=1e-5)
-    np.testing.assert_allclose(found.distribution[0], expected[:2].mean(axis=0), rtol=1e-5)
+    np.testing.assert_allclose(prediction.by_annotator.distribution, expected, rtol=1e-5)
+    np.testing.assert_allclose(prediction.distribution[0], expected[:2].mean(axis=0), rtol=1e-5)
 
 
 def test_another_corpus_has_other_people_unless_told(heads: AnnotatorHeads) -> None:
@@ -85,8 +85,8 @@ def test_another_corpus_has_other_people_unless_told(heads: AnnotatorHeads) -> N
 
 def test_a_name_given_by_hand_is_a_person_of_training(heads: AnnotatorHeads) -> None:
     other = feature_crowd(name="elsewhere")
-    found = heads.predict(other, annotators=["p2"], unknown="error")["q"].by_annotator
-    assert found is not None and len(found) == 60
+    pairs = heads.predict(other, annotators=["p2"], unknown="error")["q"].by_annotator
+    assert pairs is not None and len(pairs) == 60
 
 
 def test_the_consensus_of_all_is_not_that_of_the_own(heads: AnnotatorHeads) -> None:
@@ -103,10 +103,10 @@ def test_the_consensus_of_all_is_not_that_of_the_own(heads: AnnotatorHeads) -> N
 
 def test_methods_that_answer_for_everybody_know_no_strangers() -> None:
     single = Single(encoder="features", training=QUICK).fit(feature_crowd())
-    found = single.predict(_with_a_stranger())["q"]
-    assert found.by_annotator is not None
+    prediction = single.predict(_with_a_stranger())["q"]
+    assert prediction.by_annotator is not None
     np.testing.assert_array_equal(
-        found.by_annotator.distribution, found.distribution[found.by_annotator.item]
+        prediction.by_annotator.distribution, prediction.distribution[prediction.by_annotator.item]
     )
 
 
@@ -124,9 +124,11 @@ def test_anonymous_answers_cannot_teach_individuals() -> None:
 def test_raw_contents_are_answered_by_everyone() -> None:
     features = np.random.default_rng(3).normal(size=(2, 8)).astype(np.float32)
     heads = AnnotatorHeads(encoder="features", training=QUICK).fit(feature_crowd())
-    found = heads.predict({"x": list(features)})["q"]
-    assert found.by_annotator is not None and len(found.by_annotator) == 8
-    np.testing.assert_array_equal(heads.predict(features)["q"].distribution, found.distribution)
+    prediction = heads.predict({"x": list(features)})["q"]
+    assert prediction.by_annotator is not None and len(prediction.by_annotator) == 8
+    np.testing.assert_array_equal(
+        heads.predict(features)["q"].distribution, prediction.distribution
+    )
     with pytest.raises(DataError) as caught:
         heads.predict(["so good!"])
     assert str(caught.value) == (
@@ -167,9 +169,9 @@ def test_wrong_words_are_refused(heads: AnnotatorHeads) -> None:
 def _untaught() -> Corpus:
     """Two questions; p4 is listed and answered neither, p3 only the first."""
     crowd = feature_crowd(n_annotators=5)
-    asked, annotator = crowd["q"], crowd["q"].annotator_codes("test")
-    first = asked.take(annotator != 4)
-    second = asked.take((annotator != 4) & (annotator != 3))
+    answers, annotator = crowd["q"], crowd["q"].annotator_codes("test")
+    first = answers.take(annotator != 4)
+    second = answers.take((annotator != 4) & (annotator != 3))
     contents = {"x": (crowd.contents["x"], crowd.content["x"])}
     return Corpus.build("made-up", crowd.items, {"q": first, "r": second}, contents=contents)
 
@@ -208,7 +210,7 @@ def test_an_annotator_without_training_answers_is_predicted_as_the_mean_and_name
     fitted = INDIVIDUAL[name].fit(corpus)
     fitted.save(tmp_path / "model")
     for model in (fitted, ds.load(tmp_path / "model")):
-        found = model.predict(corpus, annotators=["p3", "p4"], consensus="all")
+        prediction = model.predict(corpus, annotators=["p3", "p4"], consensus="all")
         assert model.notes_ == [
             "no answer to 'q' in training from annotator 'p4'; predicted as the mean of the "
             "annotators who gave one",
@@ -216,10 +218,10 @@ def test_an_annotator_without_training_answers_is_predicted_as_the_mean_and_name
             "annotators who gave one",
         ]
         for question, unlearned in (("q", ["p4"]), ("r", ["p3", "p4"])):
-            pairs = found[question].by_annotator
+            pairs = prediction[question].by_annotator
             assert pairs is not None and pairs.distribution is not None
             for at, person in enumerate(["p3", "p4"]):
-                mean = found[question].distribution
+                mean = prediction[question].distribution
                 same = np.allclose(pairs.distribution.reshape(60, 2, -1)[:, at], mean, rtol=1e-5)
                 assert same == (person in unlearned)
         dropped = model.predict(corpus, annotators=["p3", "p4"], unknown="drop")["q"].by_annotator
@@ -230,17 +232,17 @@ def test_an_annotator_without_training_answers_is_predicted_as_the_mean_and_name
 def test_an_annotator_without_training_answers_does_not_vote_on_own_items() -> None:
     train, test = _untaught(), feature_crowd(n_annotators=5)
     heads = AnnotatorHeads(encoder="features", training=QUICK).fit(train, "q")
-    found = heads.predict(test)["q"]
+    prediction = heads.predict(test)["q"]
     cube = heads.predict(test, annotators="all")["q"].by_annotator
     assert cube is not None and cube.distribution is not None
     expected = cube.distribution.reshape(60, 4, -1).mean(axis=1)
-    np.testing.assert_allclose(found.distribution, expected, rtol=1e-5)
+    np.testing.assert_allclose(prediction.distribution, expected, rtol=1e-5)
 
 
 def test_annotators_without_training_answers_do_not_choose_the_epoch() -> None:
-    train, held = _untaught(), feature_crowd(n_items=40, n_annotators=5, seed=1)
+    train, corpus = _untaught(), feature_crowd(n_items=40, n_annotators=5, seed=1)
     every, known = (
         AnnotatorHeads(encoder="features", training=QUICK).fit(train, "q", validation=part)
-        for part in (held, held.select(annotators=["p0", "p1", "p2", "p3"]))
+        for part in (corpus, corpus.select(annotators=["p0", "p1", "p2", "p3"]))
     )
     assert every.log_.validation == known.log_.validation

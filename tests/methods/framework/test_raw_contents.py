@@ -32,7 +32,7 @@ def contents_of(kind: str) -> list[Any]:
 def corpus_of(kind: Kind, contents: list[Any], people: tuple[str, ...], name: str) -> Corpus:
     """Everyone answers every item."""
     n = len(contents)
-    asked = Annotations.from_arrays(
+    answers = Annotations.from_arrays(
         np.repeat(np.arange(n), len(people)),
         np.tile(np.arange(len(people)), n),
         np.random.default_rng(1).integers(0, 2, size=n * len(people)),
@@ -41,7 +41,7 @@ def corpus_of(kind: Kind, contents: list[Any], people: tuple[str, ...], name: st
         annotators=Names(people),
     )
     shown = {"shown": Contents.distinct(kind, contents)}
-    return Corpus.build(name, Names.range(n), {"q": asked}, contents=shown)
+    return Corpus.build(name, Names.range(n), {"q": answers}, contents=shown)
 
 
 class Asked:
@@ -61,16 +61,16 @@ class Asked:
 def asked(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Asked:
     folder = tmp_path_factory.mktemp("models")
     encoders = {"text": tiny_bert, "image": tiny_vit}
-    made = encoders.get(request.param)
-    return Asked(request.param, made(folder / "tiny") if made else "whisper-tiny")
+    built = encoders.get(request.param)
+    return Asked(request.param, built(folder / "tiny") if built else "whisper-tiny")
 
 
-def distribution(said: Predictions) -> np.ndarray:
-    return said["q"].distribution
+def distribution(predictions: Predictions) -> np.ndarray:
+    return predictions["q"].distribution
 
 
-def by_annotator(said: Predictions) -> np.ndarray:
-    people = said["q"].by_annotator
+def by_annotator(predictions: Predictions) -> np.ndarray:
+    people = predictions["q"].by_annotator
     assert people is not None and people.distribution is not None
     return people.distribution
 
@@ -78,98 +78,100 @@ def by_annotator(said: Predictions) -> np.ndarray:
 # ---- raw contents ----
 
 
-def test_a_list_is_answered_by_everyone(asked: Asked) -> None:
-    raw = asked.model.predict(asked.shown)
-    whole = asked.model.predict(asked.corpus, annotators="all", consensus="all")
+def test_a_list_is_answered_by_everyone(requested: Asked) -> None:
+    raw = requested.model.predict(requested.shown)
+    whole = requested.model.predict(requested.corpus, annotators="all", consensus="all")
     np.testing.assert_allclose(distribution(raw), distribution(whole), atol=1e-6)
     people = raw["q"].by_annotator
     assert people is not None and len(people) == N * len(PEOPLE)
     assert tuple(people.annotators) == PEOPLE
-    by_role = asked.model.predict({"shown": asked.shown[::-1]})
+    by_role = requested.model.predict({"shown": requested.shown[::-1]})
     np.testing.assert_allclose(distribution(by_role)[::-1], distribution(raw), atol=1e-6)
 
 
-def test_files_are_named_by_their_paths(asked: Asked, tmp_path: Path) -> None:
-    if asked.kind == "text":
+def test_files_are_named_by_their_paths(requested: Asked, tmp_path: Path) -> None:
+    if requested.kind == "text":
         pytest.skip("a text is no file")
     paths = [tmp_path / f"{k}.bin" for k in range(N)]
-    for path, data in zip(paths, asked.shown, strict=True):
+    for path, data in zip(paths, requested.shown, strict=True):
         path.write_bytes(data)
-    expected = distribution(asked.model.predict(asked.shown))
+    expected = distribution(requested.model.predict(requested.shown))
     for named in (paths, [str(path) for path in paths]):
-        np.testing.assert_allclose(distribution(asked.model.predict(named)), expected, atol=1e-6)
+        np.testing.assert_allclose(
+            distribution(requested.model.predict(named)), expected, atol=1e-6
+        )
     gone = tmp_path / "gone.bin"
     with pytest.raises(DataError) as caught:
-        asked.model.predict([gone])
+        requested.model.predict([gone])
     assert str(caught.value) == f"{gone}: No such file or directory; is the media folder there?"
     with pytest.raises(DataError) as caught:
-        asked.model.predict([asked.shown[0], str(paths[0]), 3])
+        requested.model.predict([requested.shown[0], str(paths[0]), 3])
     assert str(caught.value).startswith(
         "'shown' must be paths, or bytes of files, or None without content ("
     )
 
 
-def test_roles_and_lengths_that_do_not_fit(asked: Asked) -> None:
+def test_roles_and_lengths_that_do_not_fit(requested: Asked) -> None:
     with pytest.raises(DataError) as caught:
-        asked.model.predict({"seen": asked.shown})
+        requested.model.predict({"seen": requested.shown})
     assert str(caught.value) == (
         "pass one list for each role, all of the same length; the model has the roles 'shown'"
     )
     elsewhere = Corpus.build("theirs", Names.range(1), {})
     with pytest.raises(ModelError) as raised:
-        asked.model.predict(elsewhere)
+        requested.model.predict(elsewhere)
     assert str(raised.value) == "theirs: the model reads 'shown', the corpus has no contents"
 
 
 # ---- annotators that training never saw, and those of another corpus ----
 
 
-def test_strangers_by_name(asked: Asked) -> None:
+def test_strangers_by_name(requested: Asked) -> None:
     with pytest.raises(DataError) as caught:
-        asked.model.predict(asked.corpus, annotators=["ann", "zoe"])
+        requested.model.predict(requested.corpus, annotators=["ann", "zoe"])
     assert str(caught.value) == (
         "not in the training corpus: annotator 'zoe'; pass unknown='mean' or 'drop' "
         "(--unknown mean), 'nearest' if they answered other items, or 'aggregate' if the model was "
         "fitted with aggregate=True"
     )
-    whole = asked.model.predict(asked.corpus, consensus="all")
-    mean = asked.model.predict(asked.corpus, annotators=["zoe"], unknown="mean")
+    whole = requested.model.predict(requested.corpus, consensus="all")
+    mean = requested.model.predict(requested.corpus, annotators=["zoe"], unknown="mean")
     np.testing.assert_allclose(by_annotator(mean), distribution(whole), atol=1e-6)
-    dropped = asked.model.predict(asked.corpus, annotators=["ann", "zoe"], unknown="drop")
+    dropped = requested.model.predict(requested.corpus, annotators=["ann", "zoe"], unknown="drop")
     assert len(by_annotator(dropped)) == N
 
 
-def test_another_corpus_has_other_people_unless_told(asked: Asked) -> None:
-    other = asked.other(("ann", "bob"))
+def test_another_corpus_has_other_people_unless_told(requested: Asked) -> None:
+    other = requested.other(("ann", "bob"))
     with pytest.raises(DataError) as caught:
-        asked.model.predict(other)
+        requested.model.predict(other)
     assert str(caught.value) == (
         "not in the training corpus: annotator 'ann', 'bob' (the model was trained on 'mine', this "
         "is 'theirs'; if the annotators are the same, pass same_annotators=True or "
         "--same-annotators); pass unknown='mean' or 'drop' (--unknown mean), 'nearest' if they "
         "answered other items, or 'aggregate' if the model was fitted with aggregate=True"
     )
-    everyone = asked.model.predict(asked.shown[:2])
-    strangers = asked.model.predict(other, unknown="mean")
+    everyone = requested.model.predict(requested.shown[:2])
+    strangers = requested.model.predict(other, unknown="mean")
     np.testing.assert_allclose(distribution(strangers), distribution(everyone), atol=1e-6)
-    same = asked.model.predict(other, same_annotators=True)
-    mine = asked.model.predict(asked.corpus, annotators=["ann", "bob"])
+    same = requested.model.predict(other, same_annotators=True)
+    mine = requested.model.predict(requested.corpus, annotators=["ann", "bob"])
     np.testing.assert_allclose(by_annotator(same), by_annotator(mine)[:4], atol=1e-6)
 
 
 # ---- tables ----
 
 
-@pytest.mark.parametrize("made", ["pandas", "polars", "pyarrow"])
-def test_a_table_has_a_column_for_each_role(made: str) -> None:
+@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
+def test_a_table_has_a_column_for_each_role(library: str) -> None:
     """Not its column names are read, but what stands under those of the roles."""
     texts = contents_of("text")
     corpus = corpus_of("text", texts, PEOPLE, "crowd")
     model = AnnotatorHeads(encoder="characters", training=QUICK).fit(corpus)
-    package = pytest.importorskip(made)
-    frame = package.table if made == "pyarrow" else package.DataFrame
-    said = model.predict(frame({"id": list(range(N)), "shown": texts}))["q"]
-    assert np.array_equal(said.distribution, model.predict(texts)["q"].distribution)
+    package = pytest.importorskip(library)
+    frame = package.table if library == "pyarrow" else package.DataFrame
+    prediction = model.predict(frame({"id": list(range(N)), "shown": texts}))["q"]
+    assert np.array_equal(prediction.distribution, model.predict(texts)["q"].distribution)
     with pytest.raises(DataError) as refused:
         model.predict(frame({"id": [1], "text": ["so good"]}))
     assert str(refused.value) == (

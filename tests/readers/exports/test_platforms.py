@@ -22,9 +22,9 @@ TOLOKA = ["ASSIGNMENT:assignment_id", "ASSIGNMENT:worker_id", "ASSIGNMENT:status
 
 
 def text_of(names: list[str], lines: list[list[Any]], delimiter: str = ",") -> str:
-    held = io.StringIO()
-    csv.writer(held, delimiter=delimiter, quoting=csv.QUOTE_ALL).writerows([names, *lines])
-    return held.getvalue()
+    buffer = io.StringIO()
+    csv.writer(buffer, delimiter=delimiter, quoting=csv.QUOTE_ALL).writerows([names, *lines])
+    return buffer.getvalue()
 
 
 def turk(write: Write, more: list[str], *lines: list[Any], **options: Any) -> Corpus:

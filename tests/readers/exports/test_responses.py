@@ -39,10 +39,10 @@ ODD += [2**70, "\u202e", "nan", "[1", '{"choices": 3}']
 def whole(tool: str) -> Any:
     """An export that can be read."""
     if tool == "label-studio":
-        made = label_studio
-        said = [made.result("mood", ["joy", "fear"]), made.result("stars", 4, "rating")]
-        said.append(made.result("topic", [["arts", "film"]], "taxonomy"))
-        return [made.task(n, made.annotation(n, 10, *said)) for n in (1, 2)]
+        built = label_studio
+        outputs = [built.result("mood", ["joy", "fear"]), built.result("stars", 4, "rating")]
+        outputs.append(built.result("topic", [["arts", "film"]], "taxonomy"))
+        return [built.task(n, built.annotation(n, 10, *outputs)) for n in (1, 2)]
     if tool == "prodigy":
         people = ("moods-ann", "moods-bob")
         return [prodigy.chosen(n, who, "joy", meta={"a": 1}) for n in (1, 2) for who in people]
@@ -52,26 +52,30 @@ def whole(tool: str) -> Any:
     return {"0": {"12": 1, "7": 0}, "1": {"12": 1}}
 
 
-def places(held: Any, at: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+def places(stored: Any, at: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
     """The way to every value that is held somewhere in another."""
-    keys = list(held) if isinstance(held, dict) else range(len(held) if type(held) is list else 0)
-    found = [(*at, key) for key in keys]
-    return found + [more for place in found for more in places(held[place[-1]], place)]
+    keys = (
+        list(stored)
+        if isinstance(stored, dict)
+        else range(len(stored) if type(stored) is list else 0)
+    )
+    results = [(*at, key) for key in keys]
+    return results + [more for place in results for more in places(stored[place[-1]], place)]
 
 
-def damaged(held: Any, chance: random.Random) -> Any:
+def damaged(stored: Any, chance: random.Random) -> Any:
     """With one to three values that are gone or something else."""
-    held = copy.deepcopy(held)
+    stored = copy.deepcopy(stored)
     for _ in range(chance.randint(1, 3)):
-        *way, last = chance.choice(places(held) or [(0,)])
-        inner = held
+        *way, last = chance.choice(places(stored) or [(0,)])
+        inner = stored
         for key in way:
             inner = inner[key]
-        if chance.random() < 0.3 and places(held):
+        if chance.random() < 0.3 and places(stored):
             del inner[last]
-        elif places(held):
+        elif places(stored):
             inner[last] = copy.deepcopy(chance.choice(ODD))
-    return held
+    return stored
 
 
 @pytest.mark.parametrize("tool", ["label-studio", "prodigy", "argilla", "peerannot"])

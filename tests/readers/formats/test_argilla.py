@@ -17,23 +17,23 @@ from tests.readers.conftest import Write, rows_of
 
 
 def flat(
-    number: int, question: str, *said: tuple[str, Any, str | None], **more: Any
+    number: int, question: str, *output: tuple[str, Any, str | None], **more: Any
 ) -> dict[str, Any]:
     """Each said: user, value, status."""
-    users, values, status = ([one[at] for one in said] for at in range(3))
+    users, values, status = ([one[at] for one in output] for at in range(3))
     lists = {"responses": values, "responses.users": users, "responses.status": status}
     about = {"id": f"r{number}", "text": f"text {number}"} | more
-    return about | {f"{question}.{key}": held for key, held in lists.items()}
+    return about | {f"{question}.{key}": stored for key, stored in lists.items()}
 
 
 def nested(number: int, fields: dict[str, Any], **responses: list[Any]) -> dict[str, Any]:
     """Each response: user, value."""
-    said = {
+    outputs = {
         question: [{"user_id": user, "value": value} for user, value in given]
         for question, given in responses.items()
     }
     about = {"id": f"r{number}", "fields": fields, "metadata": {"source": "web"}}
-    return about | {"suggestions": {}, "responses": said, "vectors": {}}
+    return about | {"suggestions": {}, "responses": outputs, "vectors": {}}
 
 
 def made(write: Write, *records: dict[str, Any], **options: Any) -> Corpus:
@@ -112,7 +112,7 @@ def test_nested_records(write: Write) -> None:
         ("r1", "u2", "fear"),
         ("r2", "u1", "joy"),
     ]
-    shown = {role: held.values.to_pylist() for role, held in corpus.contents.items()}
+    shown = {role: contents.values.to_pylist() for role, contents in corpus.contents.items()}
     assert shown == {"prompt": ["hi", "ho"], "reply": ["hello"]}
     assert corpus.item_attributes["source"].to_pylist() == ["web", "web"]
     one = made(write, nested(1, {"prompt": "hi"}, mood=[("u1", "joy")]))

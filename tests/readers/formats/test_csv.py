@@ -142,11 +142,11 @@ def test_no_column_of_items(write: Write) -> None:
         read(path)
 
 
-@pytest.mark.parametrize("row, found", [("t2,bob", 2), ("t2,bob,no,more", 4)])
-def test_ragged_rows(write: Write, row: str, found: int) -> None:
+@pytest.mark.parametrize("row, count", [("t2,bob", 2), ("t2,bob,no,more", 4)])
+def test_ragged_rows(write: Write, row: str, count: int) -> None:
     path = write(HEADER + f"t1,ann,yes\n{row}\nt3,ann,no\n")
     message = (
-        f"{path}, line 3: {found} fields, but the first line has 3; "
+        f"{path}, line 3: {count} fields, but the first line has 3; "
         "is the line cut off, or a field with ',' not in quotes?"
     )
     with pytest.raises(DataError, match=refused(message)):

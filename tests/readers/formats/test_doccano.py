@@ -43,9 +43,9 @@ def packed(tmp_path: Path, **files: str) -> Path:
     return path
 
 
-@pytest.mark.parametrize("made", [folder, packed])
-def test_a_file_for_each_annotator(tmp_path: Path, made: Any) -> None:
-    path = made(tmp_path, ann=lines(["joy"], ["fear"]), bob=lines(["fear"], []))
+@pytest.mark.parametrize("sample", [folder, packed])
+def test_a_file_for_each_annotator(tmp_path: Path, sample: Any) -> None:
+    path = sample(tmp_path, ann=lines(["joy"], ["fear"]), bob=lines(["fear"], []))
     assert recognise(path) == "doccano"
     corpus = read(path)
     assert rows_of(corpus, "label") == [

@@ -76,8 +76,8 @@ def test_lists_are_sets_of_values(write: Write) -> None:
 
 def test_objects_are_no_answers(write: Write) -> None:
     """As exports of Label Studio hold them: whole, in a list, or beside plain answers."""
-    said = [{"id": 5, "completed_by": 10, "result": [{"value": {"choices": ["yes"]}}]}]
-    path = write(json.dumps({"id": 1, "annotations": said}) + "\n", "tasks.jsonl")
+    outputs = [{"id": 5, "completed_by": 10, "result": [{"value": {"choices": ["yes"]}}]}]
+    path = write(json.dumps({"id": 1, "annotations": outputs}) + "\n", "tasks.jsonl")
     message = (
         f"{path}, line 1: the answer to 'annotations' is a JSON object, found "
         '["{\\"id\\": \\"5\\", \\"completed_by\\": \\"10\\", \\"result\\": [{\\"...; '

@@ -19,8 +19,8 @@ KEYS = {"choices": "choices", "rating": "rating", "number": "number", "pairwise"
 
 
 def result(name: str, answer: Any, kind: str = "choices", **more: Any) -> dict[str, Any]:
-    held = answer if isinstance(answer, list) or kind != "choices" else [answer]
-    value = {KEYS.get(kind, kind): held}
+    stored = answer if isinstance(answer, list) or kind != "choices" else [answer]
+    value = {KEYS.get(kind, kind): stored}
     return {"id": "z", "type": kind, "from_name": name, "to_name": "text", "value": value} | more
 
 
@@ -45,7 +45,7 @@ def refused(write: Write, *tasks: dict[str, Any], **options: Any) -> str:
 
 
 def test_every_type_of_question(write: Write) -> None:
-    said = [
+    outputs = [
         result("mood", "joy"),
         result("stars", 4, "rating"),
         result("years", 31, "number"),
@@ -59,7 +59,7 @@ def test_every_type_of_question(write: Write) -> None:
         result("better", "right", "pairwise"),
         result("topic", [["home"]], "taxonomy"),
     ]
-    corpus = made(write, task(1, annotation(1, 10, *said), annotation(2, 11, *other)))
+    corpus = made(write, task(1, annotation(1, 10, *outputs), annotation(2, 11, *other)))
     assert rows_of(corpus, "mood") == [("1", "10", "joy"), ("1", "11", "fear")]
     assert corpus["mood"].scale == Nominal(("fear", "joy"))
     assert corpus["stars"].answers() == ["4", "2"]
@@ -80,8 +80,8 @@ def test_several_choices_and_none(write: Write) -> None:
     )
     assert corpus["mood"].scale == MultiLabel(("fear", "joy"))
     assert corpus["mood"].answers() == [("fear", "joy"), (), ("fear",)]
-    said = "export.json: mood: no choice in 1 annotation, read as: none fits"
-    assert said in corpus.notes
+    output = "export.json: mood: no choice in 1 annotation, read as: none fits"
+    assert output in corpus.notes
 
 
 def test_no_choice_among_single_ones_is_no_answer(write: Write) -> None:
@@ -136,13 +136,13 @@ def test_what_is_not_read_is_said(write: Write) -> None:
         LeftOut("mood", "found twice", 1),
         LeftOut("mood", "no annotation", 1),
     )
-    for said in (
+    for outputs in (
         "marks, and comments on them, are not read: brushlabels 1, choices 1",
         "1 task without an annotation left out",
         "1 annotation found twice and read once",
         "left out: cancelled 1, found twice 1, no annotation 1",
     ):
-        assert f"export.json: {said}" in corpus.notes
+        assert f"export.json: {outputs}" in corpus.notes
 
 
 @pytest.mark.parametrize("answered", [True, False])
@@ -188,18 +188,18 @@ def test_free_texts_are_carried_along(write: Write) -> None:
 
 
 def test_what_was_shown(write: Write) -> None:
-    said = annotation(1, 10, result("mood", "joy"))
-    only = made(write, task(1, said, my_own_key="so good!"))
+    output = annotation(1, 10, result("mood", "joy"))
+    only = made(write, task(1, output, my_own_key="so good!"))
     assert only.contents["text"].values.to_pylist() == ["so good!"]
-    named = made(write, task(1, said, headline="so", body="good!"), text="headline")
+    named = made(write, task(1, output, headline="so", body="good!"), text="headline")
     assert named.contents["text"].values.to_pylist() == ["so"]
-    alike = made(write, task(1, said, mood="imported", text="so good!"))
+    alike = made(write, task(1, output, mood="imported", text="so good!"))
     assert alike.item_attributes["data.mood"].to_pylist() == ["imported"]
-    away = made(write, task(1, said, image="s3://bucket/1.png"))
+    away = made(write, task(1, output, image="s3://bucket/1.png"))
     assert not away.contents and away.item_attributes["image"].to_pylist() == ["s3://bucket/1.png"]
     assert "export.json: 'image' names no file that exists; it is not read" in away.notes
     write("not really", "1.png")
-    here = made(write, task(1, said, image="1.png"))
+    here = made(write, task(1, output, image="1.png"))
     assert here.contents["image"].values.to_pylist()[0].endswith("/1.png")
 
 
@@ -257,8 +257,8 @@ def test_files_that_cannot_be_read(write: Write, tasks: list[Any], error: str) -
 
 
 def test_columns_are_not_named(write: Write) -> None:
-    said = task(1, annotation(1, 10, result("mood", "joy")))
-    assert refused(write, said, annotator="completed_by").startswith(
+    output = task(1, annotation(1, 10, result("mood", "joy")))
+    assert refused(write, output, annotator="completed_by").startswith(
         "export.json: in an export of Label Studio the meaning of every column is fixed; leave out "
         "'annotator'"
     )

@@ -286,6 +286,6 @@ def test_a_real_file_by_itself(data_folder: Path) -> None:
 
 @pytest.mark.data
 def test_every_real_file_is_recognised_and_no_other(data_folder: Path) -> None:
-    found = {path.name for path in data_folder.glob("*/*.json*") if recognise(path)}
+    results = {path.name for path in data_folder.glob("*/*.json*") if recognise(path)}
     corpora = ("HS-Brexit", "ArMIS", "ConvAbuse", "MD-Agreement")
-    assert found == {f"{name}_{part}.json" for name in corpora for part in ("train", "dev")}
+    assert results == {f"{name}_{part}.json" for name in corpora for part in ("train", "dev")}

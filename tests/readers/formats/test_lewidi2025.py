@@ -109,11 +109,11 @@ def test_one_file_by_itself(tmp_path: Path) -> None:
 
 def test_an_answer_can_be_a_set_with_an_explanation_for_each_value(tmp_path: Path) -> None:
     corpus = corpus_of(tmp_path, k1=inference_item())
-    asked = corpus["inference"]
-    assert asked.scale == MultiLabel(("contradiction", "entailment", "neutral"))
-    assert asked.answers() == [("neutral",), ("entailment", "neutral")]
-    assert asked.marginals().tolist() == [[0, 1, 2]]
-    assert asked.extra["explanations"].to_pylist() == [
+    answers = corpus["inference"]
+    assert answers.scale == MultiLabel(("contradiction", "entailment", "neutral"))
+    assert answers.answers() == [("neutral",), ("entailment", "neutral")]
+    assert answers.marginals().tolist() == [[0, 1, 2]]
+    assert answers.extra["explanations"].to_pylist() == [
         ["not said"],
         ["one must be awake", "or not"],
     ]
@@ -122,10 +122,10 @@ def test_an_answer_can_be_a_set_with_an_explanation_for_each_value(tmp_path: Pat
 
 def test_levels_and_their_explanations(tmp_path: Path) -> None:
     corpus = corpus_of(tmp_path, k1=paraphrase_item())
-    asked = corpus["paraphrase"]
-    assert asked.scale == Ordinal(tuple(str(level) for level in range(-5, 6)))
-    assert asked.answers() == ["-5", "4"]
-    assert asked.extra["explanations"].to_pylist() == [["word order"], ["the same"]]
+    answers = corpus["paraphrase"]
+    assert answers.scale == Ordinal(tuple(str(level) for level in range(-5, 6)))
+    assert answers.answers() == ["-5", "4"]
+    assert answers.extra["explanations"].to_pylist() == [["word order"], ["the same"]]
     assert corpus.group is None and list(corpus.contents) == ["Question1", "Question2"]
     assert corpus_of(tmp_path, k1=sarcasm_item())["sarcasm"].answers() == ["6", "1"]
 
@@ -247,8 +247,8 @@ def test_a_wrong_item_is_refused_with_file_and_key(
 
 @pytest.mark.data
 def test_every_real_file_is_recognised_and_no_other(data_folder: Path) -> None:
-    found = {path.name for path in data_folder.glob("*/*.json*") if recognise(path)}
-    assert found == {
+    results = {path.name for path in data_folder.glob("*/*.json*") if recognise(path)}
+    assert results == {
         "CSC_dev.json",
         "MP_dev.json",
         *(

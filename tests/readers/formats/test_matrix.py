@@ -109,14 +109,14 @@ def test_words(write: Write) -> None:
         read(path, format="matrix")
 
 
-@pytest.mark.parametrize("found", ["0.5", "-2", "inf"])
-def test_other_numbers(write: Write, found: str) -> None:
-    path = write(f"1 -1 2\n\n1 {found} 0\n", "answers.txt")
-    message = f"{path}, line 3, column 2: {found} is not allowed; {HOLDS}"
+@pytest.mark.parametrize("expected_text", ["0.5", "-2", "inf"])
+def test_other_numbers(write: Write, expected_text: str) -> None:
+    path = write(f"1 -1 2\n\n1 {expected_text} 0\n", "answers.txt")
+    message = f"{path}, line 3, column 2: {expected_text} is not allowed; {HOLDS}"
     with pytest.raises(DataError, match=refused(message)):
         read(path, format="matrix")
-    path = write(npy([[1, -1, 2], [1, float(found), 0]]), "answers.npy")
-    message = f"{path}, row 2, column 2: {found} is not allowed; {HOLDS}"
+    path = write(npy([[1, -1, 2], [1, float(expected_text), 0]]), "answers.npy")
+    message = f"{path}, row 2, column 2: {expected_text} is not allowed; {HOLDS}"
     with pytest.raises(DataError, match=refused(message)):
         read(path)
 

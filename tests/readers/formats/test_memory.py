@@ -205,8 +205,8 @@ LEVELS = ["low", "mid", "high", "extreme"]
 
 
 def rated(ordered: bool) -> pd.DataFrame:
-    said = pd.Categorical(["high", "low", "low", "mid"], LEVELS, ordered=ordered)
-    return pd.DataFrame({"item": list("aabb"), "annotator": list("xyxy"), "answer": said})
+    output = pd.Categorical(["high", "low", "low", "mid"], LEVELS, ordered=ordered)
+    return pd.DataFrame({"item": list("aabb"), "annotator": list("xyxy"), "answer": output})
 
 
 def test_ordered_categories_are_an_ordinal_scale(tmp_path: Any) -> None:
@@ -216,9 +216,10 @@ def test_ordered_categories_are_an_ordinal_scale(tmp_path: Any) -> None:
     table.to_parquet(tmp_path / "rated.parquet")
     assert read(tmp_path / "rated.parquet")["answer"].scale == Ordinal(tuple(LEVELS))
     assert read(table)["answer"].answers() == ["high", "low", "low", "mid"]
-    made = Annotations.from_table(table)
+    prediction = Annotations.from_table(table)
     assert (
-        made.scale == Ordinal(tuple(LEVELS)) and made.answers() == read(table)["answer"].answers()
+        prediction.scale == Ordinal(tuple(LEVELS))
+        and prediction.answers() == read(table)["answer"].answers()
     )
     assert Annotations.from_table(table, scale=Nominal(tuple(LEVELS))).scale.kind == "nominal"
     assert read(table, scale="nominal")["answer"].scale.kind == "nominal"
@@ -233,8 +234,8 @@ def test_people_in_columns_of_ordered_categories() -> None:
 
 
 def test_an_enum_of_polars_need_not_be_in_order() -> None:
-    said = pl.Series(["joy", "anger"], dtype=pl.Enum(["joy", "anger", "fear"]))
-    table = pl.DataFrame({"item": ["a", "a"], "annotator": ["x", "y"], "answer": said})
+    output = pl.Series(["joy", "anger"], dtype=pl.Enum(["joy", "anger", "fear"]))
+    table = pl.DataFrame({"item": ["a", "a"], "annotator": ["x", "y"], "answer": output})
     assert read(table)["answer"].scale == Nominal(("anger", "joy"))
     assert Annotations.from_table(table).scale == Nominal(("anger", "joy"))
 

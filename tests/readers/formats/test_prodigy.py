@@ -163,8 +163,8 @@ def test_pictures_are_files_or_not_read(write: Write) -> None:
     assert corpus.contents["image"].values.to_pylist()[0].endswith("/a.png")
     inside = made(write, chosen(1, "a", "joy", image="data:image/png;base64,AAAA"))
     assert "image" not in inside.contents and "image" not in inside.item_attributes
-    said = "moods.jsonl: media inside the file or on the web are not read"
-    assert said in inside.notes
+    output = "moods.jsonl: media inside the file or on the web are not read"
+    assert output in inside.notes
 
 
 def test_one_input_under_two_answers_of_one_person(write: Write) -> None:

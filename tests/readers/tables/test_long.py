@@ -219,10 +219,10 @@ def test_media_are_files_beside_the_table(write: Write, tmp_path: Path) -> None:
     for name in ("a.wav", "b.wav"):
         (tmp_path / "clips" / name).write_bytes(b"RIFF" + name.encode())
     corpus = read(write("item,annotator,answer,audio\nt1,x,1,clips/a.wav\nt2,x,2,clips/b.wav\n"))
-    held = corpus.contents["audio"]
-    assert held.kind == "audio"
-    assert held.values.to_pylist() == [str(tmp_path / "clips" / n) for n in ("a.wav", "b.wav")]
-    assert held.bytes_of(corpus.content["audio"][1]) == b"RIFFb.wav"
+    contents = corpus.contents["audio"]
+    assert contents.kind == "audio"
+    assert contents.values.to_pylist() == [str(tmp_path / "clips" / n) for n in ("a.wav", "b.wav")]
+    assert contents.bytes_of(corpus.content["audio"][1]) == b"RIFFb.wav"
 
 
 def test_missing_media_files(write: Write, tmp_path: Path) -> None:
@@ -447,11 +447,11 @@ def test_answers_outside_the_declared_scale(write: Write) -> None:
         read(path, scale=Nominal(("no", "yes")))
 
 
-@pytest.mark.parametrize("found", ["11", "high"])
-def test_ratings_outside_the_declared_scale(write: Write, found: str) -> None:
-    path = write(HEADER + f"t1,a,3\nt1,b,{found}\n")
+@pytest.mark.parametrize("expected_text", ["11", "high"])
+def test_ratings_outside_the_declared_scale(write: Write, expected_text: str) -> None:
+    path = write(HEADER + f"t1,a,3\nt1,b,{expected_text}\n")
     message = (
-        f"{path}, line 3: answer '{found}' to 'label' is not on the scale "
+        f"{path}, line 3: answer '{expected_text}' to 'label' is not on the scale "
         "(interval: 0 to 10); correct it or declare another scale"
     )
     with pytest.raises(DataError, match=refused(message)):
@@ -527,13 +527,13 @@ def test_similar_names_are_noted(write: Write) -> None:
 
 def test_items_of_two_spellings_are_noted(write: Write) -> None:
     """One accent as one letter or as two; an id that was a float in one of two exports."""
-    asked = read(write(HEADER + "\u00e9,ann,yes\ne\u0301,bob,no\n"))
-    assert asked.notes[1:] == (
+    corpus = read(write(HEADER + "\u00e9,ann,yes\ne\u0301,bob,no\n"))
+    assert corpus.notes[1:] == (
         "labels.csv: items '\u00e9', 'e\u0301' differ only in outer space, how accents are encoded "
         "or a number's '.0'; are they the same?",
     )
-    asked = read(write(HEADER + "12,1,yes\n12.0,2,no\n13.0,1,no\n13,2.0,no\nT,1,no\nt,1,no\n"))
-    assert asked.notes[1:] == (
+    corpus = read(write(HEADER + "12,1,yes\n12.0,2,no\n13.0,1,no\n13,2.0,no\nT,1,no\nt,1,no\n"))
+    assert corpus.notes[1:] == (
         "labels.csv: annotators '2', '2.0' differ only in case, outer space, how accents are "
         "encoded or a number's '.0'; are they the same?",
         "labels.csv: items '12', '12.0' and 1 more differ only in outer space, how accents "
@@ -541,13 +541,13 @@ def test_items_of_two_spellings_are_noted(write: Write) -> None:
     )
 
 
-@pytest.mark.parametrize("found", ["2.5", "-1", ""])
-def test_counts_that_are_not_used(write: Write, found: str) -> None:
-    corpus = read(write(f"item,answer,count\nt1,cat,7\nt1,dog,{found}\n"))
+@pytest.mark.parametrize("expected_text", ["2.5", "-1", ""])
+def test_counts_that_are_not_used(write: Write, expected_text: str) -> None:
+    corpus = read(write(f"item,answer,count\nt1,cat,7\nt1,dog,{expected_text}\n"))
     assert corpus["answer"].n_answers == 2
     assert corpus.notes[1:] == (
-        f"labels.csv: 'count' is not used as a count, because line 3 contains {found!r}: every "
-        "row is one answer; correct it if rows are votes",
+        f"labels.csv: 'count' is not used as a count, because line 3 contains {expected_text!r}: "
+        "every row is one answer; correct it if rows are votes",
     )
 
 
@@ -556,14 +556,14 @@ def test_counts_that_are_not_used(write: Write, found: str) -> None:
 def test_lists_that_are_written_out_are_sets(write: Write, written: str, scale: str | None) -> None:
     """As JSON writes them, and as pandas does."""
     path = write(HEADER + f"t1,ann,{written}\nt1,bob,[]\n")
-    asked = read(path, scale=scale)["label"]
-    assert asked.scale == MultiLabel(("fear", "joy"))
-    assert asked.answers() == [("fear", "joy"), ()]
+    answers = read(path, scale=scale)["label"]
+    assert answers.scale == MultiLabel(("fear", "joy"))
+    assert answers.answers() == [("fear", "joy"), ()]
 
 
 def test_texts_in_brackets_are_no_lists(write: Write) -> None:
-    asked = read(write(HEADER + "t1,ann,[good]\nt1,bob,[]\n"))["label"]
-    assert asked.answers() == ["[good]", "[]"]
+    answers = read(write(HEADER + "t1,ann,[good]\nt1,bob,[]\n"))["label"]
+    assert answers.answers() == ["[good]", "[]"]
 
 
 def test_an_annotator_called_like_a_missing_value(write: Write) -> None:
@@ -694,9 +694,9 @@ def test_a_corpus_read_is_saved_and_loaded(write: Write, tmp_path: Path) -> None
 def test_choices_as_label_studio_writes_them_into_tables(write: Write) -> None:
     lines = ['t1,ann,"{""choices"": [""joy"", ""fear, mild""]}"', "t1,bob,joy", "t2,ann,joy"]
     path = write("item,annotator,answer\n" + "\n".join(lines))
-    asked = read(path)["answer"]
-    assert asked.scale == MultiLabel(("fear, mild", "joy"))
-    assert asked.answers() == [("fear, mild", "joy"), ("joy",), ("joy",)]
+    answers = read(path)["answer"]
+    assert answers.scale == MultiLabel(("fear, mild", "joy"))
+    assert answers.answers() == [("fear, mild", "joy"), ("joy",), ("joy",)]
     records = [
         {"id": 1, "text": "so good", "mood": "joy", "annotator": 1, "annotation_id": 11},
         {"id": 1, "text": "so good", "mood": {"choices": ["joy", "fear"]}, "annotator": 2},

@@ -40,10 +40,10 @@ def votes(n_items: int = 40, seed: int = 0, n_annotators: tuple[int, int] = (3, 
 
 
 def text_of(columns: dict[str, Any]) -> str:
-    held = io.StringIO()
+    buffer = io.StringIO()
     rows = zip(*columns.values(), strict=True)
-    csv.writer(held).writerows([list(columns), *rows])
-    return held.getvalue()
+    csv.writer(buffer).writerows([list(columns), *rows])
+    return buffer.getvalue()
 
 
 def columns_of(
@@ -300,8 +300,8 @@ def test_options_of_a_vote_table(write: Write) -> None:
     assert refused(path, format="votes", answer=["text", "neither"]) == (
         "labels.csv: 'text' does not contain counts: 0, 1, 2, ..."
     )
-    found = read(path, format="votes")
-    np.testing.assert_array_equal(counts_of(found, ENGLISH), counts)
+    corpus = read(path, format="votes")
+    np.testing.assert_array_equal(counts_of(corpus, ENGLISH), counts)
     other = write("id,a\nt1,x\n")
     assert refused(other, format="votes") == (
         "labels.csv: no columns of counts recognised in 'id', 'a'; name them (answer=, --answer)"

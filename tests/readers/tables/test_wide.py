@@ -22,8 +22,8 @@ def refused(text: str) -> str:
 
 
 def rows_of(corpus: Corpus) -> list[tuple[str, str, Any]]:
-    asked = corpus["answer"]
-    codes = zip(asked.item, asked.annotator_codes("a test"), asked.answers(), strict=True)
+    answers = corpus["answer"]
+    codes = zip(answers.item, answers.annotator_codes("a test"), answers.answers(), strict=True)
     return [(corpus.items[item], corpus.annotators[who], answer) for item, who, answer in codes]
 
 

@@ -78,9 +78,9 @@ class PairPredictor:
             same = np.flatnonzero((codes == code) & (codes >= 0))
             others = np.flatnonzero((codes != code) & (codes >= 0))
             parts = {"mean": (averaged[question], pairs.item), "own": (same, at)}
-            found = {"mean": means, "own": own}
+            sources = {"mean": means, "own": own}
             pieces = [
-                (rows, found[name][question].take(place[rows]))
+                (rows, sources[name][question].take(place[rows]))
                 for name, (rows, place) in parts.items()
                 if len(rows)
             ]

@@ -96,8 +96,8 @@ def _grids(path: Path, files: list[Path], options: Options) -> list[Grid]:
     if known and tables and not looks_named(known):
         grids |= {file: grid(names[file], cells[file], named=False) for file in tables}
     sheets = {file: spreadsheet.sheets(file) for file in files if file not in cells}
-    for file, found in sheets.items():
-        largest = max(found, key=lambda one: len(one.cells), default=None)
+    for file, grids_of_file in sheets.items():
+        largest = max(grids_of_file, key=lambda one: len(one.cells), default=None)
         grids[file] = None if largest is None else replace(largest, name=names[file])
     return [one for one in (grids[file] for file in files) if one is not None]
 

@@ -231,8 +231,8 @@ def _corpus(path: Path, table: _Table, questions: list[str], why: str, options: 
             if value is None:
                 blank[question] += 1
                 continue
-            answers[question], found, is_set = _answer(question, value)
-            spans += found
+            answers[question], spans_of_answer, is_set = _answer(question, value)
+            spans += spans_of_answer
             sets[question] += is_set
         reason = "found twice" if name in seen else None
         seen.add(name)
