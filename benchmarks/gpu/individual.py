@@ -1,6 +1,7 @@
 """Tavernor et al. (2024) on public ratings, five seeds of every condition, on a GPU.
 
     make gpu-kit RUN=individual                              the corpora, as pooled features
+    python benchmarks/gpu/kit.py individual --corpora jester5k,faces_3dsk      some of them
     python benchmarks/gpu/individual.py run OUT --seconds 480
     python benchmarks/gpu/individual.py run OUT --at-once 6 --conditions jokes,tasks
     cp OUT/individual.tar.gz* gpu-kit/individual/            to resume on another machine
@@ -12,8 +13,9 @@
 The same fits as `dissensus papers individual`. OUT/individual.tar.gz holds all outcomes and is
 written twice a minute, so a run that is killed loses little. A run resumes from that archive, or
 from one in the kit. With `--at-once`, each condition has a process of its own; they begin in the
-order in which they are given, and the archive is written when one ends. `keep` writes the report of
-all archives in these folders; archives are not part of the repository.
+order in which they are given, and the archive is written when one ends. `keep` adds the conditions
+of all archives in these folders to the report, or replaces those of the same name (`--alone`:
+writes a report of these archives only); archives are not part of the repository.
 """
 
 from __future__ import annotations
@@ -36,12 +38,14 @@ SCRIPT = Script("individual", __doc__)
 LEAST_SECONDS = 20  # to begin a condition
 
 
-def pack(folder: Path, data: Path) -> None:
-    """The corpora with one vector for each content, so that no encoder is needed there."""
+def pack(folder: Path, data: Path, names: list[str] | None = None) -> None:
+    """The corpora, all or these, with one vector for each content instead of an encoder."""
     from kit import pooled
 
     individual = SCRIPT.paper
     for name, corpus in individual.PAPER.read(data).items():
+        if names and name not in names:
+            continue
         prepared = individual.SOURCES[name].prepared(corpus)
         pooled(prepared).save(folder / "corpora" / name)
     SCRIPT.pack_commit(folder)
@@ -99,18 +103,18 @@ def run(given: argparse.Namespace) -> None:
     SCRIPT.run(given, corpora=corpora, conditions=conditions)
 
 
-def keep(folders: Sequence[Path]) -> None:
-    """The report of all archives; of a condition that is in several, the last counts."""
+def gathered(folders: Sequence[Path]) -> Path:
+    """One folder of all archives; of a condition that is in several, the last counts."""
     together = Path(tempfile.mkdtemp())
     for archive in (path for folder in folders for path in sorted(folder.rglob(SCRIPT.archive))):
         shutil.copytree(unpack(archive), together, dirs_exist_ok=True)
-    SCRIPT.keep(together)
+    return together
 
 
 def main() -> None:
     parser = SCRIPT.options(seconds=480, processes=4, runs=None)
     parser.add_argument("--at-once", type=int, default=0, help="conditions at the same time")
-    SCRIPT.main(parser, run, keep)
+    SCRIPT.main(parser, run, gathered)
 
 
 if __name__ == "__main__":

@@ -107,7 +107,7 @@ def run_module(name: str) -> ModuleType:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("run")
-    parser.add_argument("--corpora", help="of seedbert and qumatl: only these, with commas between")
+    parser.add_argument("--corpora", help="of a paper: only these, with commas between")
     given = parser.parse_args()
     name = given.run
     if not os.environ.get("DISSENSUS_DATA"):

@@ -64,32 +64,33 @@ class Script:
         parser.add_argument("--device", default="cuda", help="cuda, or here: as torch finds it")
         parser.add_argument("--set", action="append", default=[], help="a setting, for trying out")
         parser.add_argument("--items", type=int, help="only so many of each corpus, for trying out")
+        parser.add_argument(
+            "--alone", action="store_true", help="keep: without the report that is kept already"
+        )
         return parser
 
     def main(
         self,
         parser: argparse.ArgumentParser,
         run: Callable[[argparse.Namespace], None],
-        keep: Callable[[list[Path]], None] | None = None,
+        gathered: Callable[[list[Path]], Path] | None = None,
     ) -> None:
         """Do what was typed.
 
         Args:
-            keep: from archives to the report; that of the one archive if left out.
+            gathered: from what is to be kept to one folder of outcomes; if left out, it is one
+                archive.
         """
         given = parser.parse_args()
         if given.stage == "show":
             print(self.paper.shown(self.paper.report(self.results)), end="")
         elif given.stage == "keep":
-            keep(given.out) if keep else self.keep(unpack(*given.out))
+            done = gathered(given.out) if gathered else unpack(*given.out)
+            keep_folder(self.paper, done, self.results, given.alone)
         else:
             (given.out,) = given.out
             with shared_gpu() if given.device == "cuda" else nullcontext():
                 run(given)
-
-    def keep(self, done: Path) -> None:
-        """Write the report on a folder of outcomes into benchmarks/results."""
-        keep_folder(self.paper, done, self.results)
 
     def pack_commit(self, folder: Path) -> None:
         from dissensus.evaluation import code_commit
@@ -159,9 +160,25 @@ def keep(paper: ModuleType, archive: Path, results: Path) -> None:
     keep_folder(paper, unpack(archive), results)
 
 
-def keep_folder(paper: ModuleType, done: Path, results: Path) -> None:
-    """Write the report on a folder of outcomes."""
-    results.write_text(paper.to_json(paper.report(done)), encoding="utf-8")
+def keep_folder(paper: ModuleType, done: Path, results: Path, alone: bool = False) -> None:
+    """Write the report on a folder of outcomes.
+
+    If a report on comparisons is there already, it is continued: conditions of the folder are
+    added or replace those of the same name. What is taken from where is printed.
+
+    Args:
+        alone: replace the report that is there.
+    """
+    from dissensus.papers.framework.comparison_paper import ComparisonPaper
+    from dissensus.papers.framework.merged_report import origins
+
+    report = paper.report(done)
+    comparison = getattr(paper, "PAPER", None)
+    if results.exists() and not alone and isinstance(comparison, ComparisonPaper):
+        kept = paper.report(results)
+        print("\n".join([*origins(kept, report), ""]))
+        report = comparison.merged(kept, report)
+    results.write_text(paper.to_json(report), encoding="utf-8")
     print(paper.shown(paper.report(results)), end="")
 
 

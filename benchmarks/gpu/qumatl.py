@@ -10,7 +10,8 @@
 
 The same fits as `dissensus papers qumatl`. OUT/qumatl.tar.gz holds all outcomes and is written
 twice a minute, so a run that is killed loses little. A run resumes from that archive, or from one
-in the kit.
+in the kit. `keep` adds the conditions of the archive to the report, or replaces those of the same
+name (`--alone`: writes a report of this archive only).
 """
 
 from __future__ import annotations

@@ -115,12 +115,12 @@ def encoders(corpora: Any) -> dict[str, Any]:
     return by_corpus
 
 
-def keep(archives: Sequence[Path]) -> None:
-    """Write the report of an archive into benchmarks/results."""
+def gathered(archives: Sequence[Path]) -> Path:
+    """The outcomes of an archive, with how much annotators agree."""
     done = unpack(*archives)
     if os.environ.get("DISSENSUS_DATA"):
         _add_kappas(done, Path(os.environ["DISSENSUS_DATA"]))
-    SCRIPT.keep(done)
+    return done
 
 
 def _add_kappas(done: Path, data: Path) -> None:
@@ -135,4 +135,4 @@ def _add_kappas(done: Path, data: Path) -> None:
 
 
 if __name__ == "__main__":
-    SCRIPT.main(SCRIPT.options(seconds=440, processes=4, runs=5), run, keep)
+    SCRIPT.main(SCRIPT.options(seconds=440, processes=4, runs=5), run, gathered)

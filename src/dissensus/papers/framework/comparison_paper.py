@@ -14,9 +14,13 @@ from dissensus.errors import DataError, Unfinished
 from dissensus.evaluation import code_commit, compare
 from dissensus.evaluation.execution.folder import FRONT, locked_folder
 from dissensus.folders import read_json
-from dissensus.papers.framework import comparison_report, comparison_tables
+from dissensus.papers.framework import comparison_report, comparison_tables, merged_report
 from dissensus.papers.framework.comparison_tables import Summary
-from dissensus.papers.framework.conditions import ComparisonCondition, named_conditions
+from dissensus.papers.framework.conditions import (
+    ComparisonCondition,
+    in_order,
+    named_conditions,
+)
 from dissensus.papers.framework.corpora import Source, read_sources
 from dissensus.papers.framework.measurements import MeasuredCondition, measure
 from dissensus.papers.framework.models import Model, Typed
@@ -144,6 +148,12 @@ class ComparisonPaper:
             )
 
         return report_on(path, self.name, self.comparisons, self.models, judged)
+
+    def merged(self, kept: Report, new: Report) -> Report:
+        """A kept report continued: conditions of the new one are added to it or replace its own."""
+        counted = {name for name, each in self.comparisons.items() if not each.not_counted}
+        report = merged_report.merged(kept, new, counted)
+        return in_order(report, self.comparisons, self.models)
 
     def shown(self, report: Report, width: int | None = None) -> str:
         return comparison_tables.shown(
