@@ -71,6 +71,17 @@ def test_wide_and_crowd_kit(corpus: ds.Corpus, tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".")] == []
 
 
+def test_wide_with_several_questions(corpus: ds.Corpus, tmp_path: Path) -> None:
+    *_, hint = write(corpus, tmp_path / "wide.csv", "wide")
+    assert hint == "to read it back: --format wide --annotator-columns ann,bob"
+    header = (tmp_path / "wide.csv").read_text().splitlines()[0]
+    assert header == "item,text,mood_ann,mood_bob,rude_ann,rude_bob,gold_rude,split"
+    wide = ds.read(tmp_path / "wide.csv", format="wide", annotators=["ann", "bob"])
+    for question in corpus.questions:
+        assert sorted(rows_of(wide, question)) == sorted(rows_of(corpus, question))
+    assert wide.gold["rude"].answers() == ["1", "2"]
+
+
 @pytest.mark.parametrize("edition", ["lewidi2023", "lewidi2025"])
 def test_lewidi(corpus: ds.Corpus, tmp_path: Path, edition: str) -> None:
     rude = corpus.select(questions=["rude"])

@@ -28,25 +28,36 @@ def write_long(corpus: Corpus, path: Path) -> list[str]:
 
 
 def write_wide(corpus: Corpus, path: Path) -> list[str]:
-    """One row per item, one column per annotator."""
-    question, answers = only_question(corpus, "wide")
-    codes = annotators_of(answers, "wide")
+    """One row per item, one column per annotator; of several questions, per question and annotator.
+
+    The columns of several questions are called QUESTION_ANNOTATOR.
+    """
     about = item_columns(corpus)
     about.setdefault(item_column(corpus), corpus.items.array)
     about = {item_column(corpus): about.pop(item_column(corpus)), **about}
-    values = answers.scale.column(answers.answer)
-    for code, name in enumerate(corpus.annotators):
-        rows: list[int | None] = [None] * corpus.n_items
-        for row in (codes == code).nonzero()[0].tolist():
-            rows[int(answers.item[row])] = row
-        if any(row is not None for row in rows):
-            about = with_columns(about, {name: values.take(pa.array(rows, pa.int64()))})
+    for question, answers in corpus.questions.items():
+        prefix = f"{question}_" if len(corpus.questions) > 1 else ""
+        about = with_columns(about, _wide_columns(corpus, answers, prefix))
     save_table(pa.table(_with_gold(corpus, about)), path)
     notes = losses(corpus, stored_fields=("gold", "splits"))
     names = [name for name in corpus.annotators if "," not in name]
     if len(names) == corpus.n_annotators <= 20:
         notes.append(f"to read it back: --format wide --annotator-columns {','.join(names)}")
     return notes
+
+
+def _wide_columns(corpus: Corpus, answers: Annotations, prefix: str) -> dict[str, Any]:
+    """The answers of each annotator who answered a question, a column each."""
+    codes = annotators_of(answers, "wide")
+    values = answers.scale.column(answers.answer)
+    columns = {}
+    for code, name in enumerate(corpus.annotators):
+        rows: list[int | None] = [None] * corpus.n_items
+        for row in (codes == code).nonzero()[0].tolist():
+            rows[int(answers.item[row])] = row
+        if any(row is not None for row in rows):
+            columns[prefix + name] = values.take(pa.array(rows, pa.int64()))
+    return columns
 
 
 def write_crowd_kit(corpus: Corpus, path: Path) -> list[str]:

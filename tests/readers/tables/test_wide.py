@@ -182,6 +182,46 @@ def test_two_questions_in_columns(write: Write, header: str) -> None:
     assert "questions = label (nominal: no, yes), rating (ordinal: 1, 2, 3, 5)" in corpus.notes[0]
 
 
+def two_question_lines(agree: float, header: str) -> str:
+    """Thirty items with a label and a rating by each of three annotators, who agree so often."""
+    draw = np.random.default_rng(0)
+    truth = draw.integers(0, 3, 30)[:, None]
+    codes = np.where(draw.random((30, 3)) < agree, truth, draw.integers(0, 3, (30, 3)))
+    words = np.array(["ok", "rude", "toxic"])[codes]
+    lines = [
+        ",".join([f"i{n}", f"this is text {n}", *words[n], *map(str, codes[n])]) for n in range(30)
+    ]
+    return "\n".join([f"id,text,{header}", *lines])
+
+
+PARTS = ["label_anna", "label_ben", "label_carla", "rating_anna", "rating_ben", "rating_carla"]
+
+
+@pytest.mark.parametrize(
+    "header", [PARTS, [name.replace("_", " ") for name in PARTS],
+               ["-".join(name.split("_")[::-1]) for name in PARTS]],
+)  # fmt: skip
+def test_two_questions_of_annotators_with_any_name(write: Write, header: list[str]) -> None:
+    corpus = read(write(two_question_lines(0.8, ",".join(header))))
+    assert list(corpus.annotators) == ["anna", "ben", "carla"]
+    assert list(corpus.questions) == ["label", "rating"]
+
+
+def test_columns_that_do_not_agree_are_not_guessed(write: Write) -> None:
+    path = write(two_question_lines(0.0, ",".join(PARTS)))
+    with pytest.raises(DataError, match="--annotator-columns anna,ben,carla if names have a"):
+        read(path)
+    corpus = read(path, annotators=["anna", "ben", "carla"])  # as the hint says
+    assert list(corpus.annotators) == ["anna", "ben", "carla"]
+    assert corpus["rating"].n_rows == 90
+
+
+def test_numbered_questions_are_not_annotators(write: Write) -> None:
+    header = ",".join(f"q{n}_{what}" for what in ("answer", "rating") for n in (1, 2, 3))
+    with pytest.raises(DataError):
+        read(write(two_question_lines(0.9, header)))
+
+
 def test_numbered_columns_with_gaps_are_annotators() -> None:
     table = pd.DataFrame([[0, np.nan, 1], [1, 1, np.nan]])
     assert rows_of(read(table)) == [

@@ -14,7 +14,7 @@ from dissensus.readers.tables.annotator_columns import columns_alike, find_annot
 from dissensus.readers.tables.assignments import take_rows, with_left_out, without_rejected
 from dissensus.readers.tables.feature_columns import with_features, without_features
 from dissensus.readers.tables.long import long_table
-from dissensus.readers.tables.question_columns import find_grid
+from dissensus.readers.tables.question_columns import find_grid, possible_annotators
 from dissensus.readers.tables.rows import Rows
 from dissensus.readers.tables.structure import UnclearRolesError, with_joined
 from dissensus.readers.tables.vote_columns import find_votes
@@ -72,7 +72,16 @@ def _long_or_wide(rows: Rows, options: Options) -> Corpus:
         "but may be annotators or questions; "
         f"use {file} --annotator-columns {shlex.quote(','.join(columns))} if each is an annotator, "
         f"{file} {questions} if each is a question"
+        f"{_or_both(file, possible_annotators(rows, options))}"
     )
+
+
+def _or_both(file: str, annotators: tuple[str, ...]) -> str:
+    """The command for a table with a column for each question and annotator."""
+    if not annotators:
+        return ""
+    names = shlex.quote(",".join(annotators))
+    return f", {file} --annotator-columns {names} if names have a question and an annotator"
 
 
 def without_blank_rows(rows: Rows) -> tuple[Rows, list[str]]:
