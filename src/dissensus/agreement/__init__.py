@@ -59,6 +59,7 @@ from dissensus.agreement.rest import (
 )
 from dissensus.agreement.scott import mean_pi, pi_matrix, scott_pi
 from dissensus.agreement.sentence import sentence
+from dissensus.agreement.spans import SPAN_MEASURES, SpanAgreement, span_agreement
 from dissensus.agreement.summary import (
     Agreement,
     MeasureResult,
@@ -77,6 +78,7 @@ __all__ = [
     "PER_ANNOTATOR",
     "PER_ITEM",
     "PER_PAIR",
+    "SPAN_MEASURES",
     "AgainstRest",
     "AnnotatorGroups",
     "Breakdown",
@@ -87,6 +89,7 @@ __all__ = [
     "MeasureResult",
     "QuestionAgreement",
     "QuestionBreakdown",
+    "SpanAgreement",
     "against_rest",
     "agreement_with_consensus",
     "agreement_with_rest",
@@ -131,6 +134,7 @@ __all__ = [
     "ratings_against_rest",
     "scott_pi",
     "sentence",
+    "span_agreement",
     "summarise",
     "why_undefined",
     "why_unfit",

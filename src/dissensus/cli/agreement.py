@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,7 +13,7 @@ from dissensus.cli.group_tables import Groups, attribute_names, show_comparisons
 from dissensus.cli.outputs import ENDINGS, RESULT_DIGITS, check_result, write_result, write_tables
 from dissensus.cli.source import Source, reads_corpus
 from dissensus.cli.tables import STYLES, columns, number, show, styled
-from dissensus.errors import DataError
+from dissensus.errors import DataError, counted
 
 if TYPE_CHECKING:
     from dissensus.corpus import Corpus
@@ -24,8 +25,8 @@ def agreement(
     measure: Annotated[
         list[str] | None,
         typer.Option(
-            help="Measure to compute, e.g. krippendorff-alpha or icc2; repeatable (default: all "
-            "that apply)."
+            help="Measure to compute, e.g. krippendorff-alpha, icc2 or span-f1; repeatable "
+            "(default: all that apply)."
         ),
     ] = None,
     question: console.Question = None,
@@ -62,17 +63,20 @@ def agreement(
 ) -> None:
     """Measure how much the annotators in FILE agree.
 
-    A measure that is undefined is shown with the reason. --groups compares the annotators of
+    A measure that is undefined is shown with the reason. Spans are compared too: alpha and F1 of
+    each label. --groups compares the annotators of
     several groups: alpha within and between them, and a permutation test. The last line is a
     sentence for a paper: Krippendorff's alpha, or the first --measure, with its 95 % interval.
     """
-    from dissensus.agreement import BREAKDOWNS, check_measures
+    from dissensus.agreement import BREAKDOWNS, SPAN_MEASURES, check_measures
 
     if by is not None and by not in BREAKDOWNS:
         raise DataError(f"--by must be item, annotator or pair, found {by}")
     if style not in STYLES:
         raise DataError(f"--as must be {', '.join(STYLES[:-1])} or {STYLES[-1]}, found {style}")
-    check_measures(measure or (), by)
+    span_measures = [name for name in measure or SPAN_MEASURES if name in SPAN_MEASURES]
+    answer_measures = [name for name in measure or () if name not in SPAN_MEASURES]
+    check_measures(answer_measures if by is None else measure or (), by)
     if by is not None and interval:
         raise DataError(f"--interval applies to whole measures; leave out --by {by}")
     check_result(output)
@@ -87,29 +91,34 @@ def agreement(
     most = 20 if most is None else most
     corpus = source.read()
     if by is None:
-        results = _summary(corpus, question, measure, interval)
+        results = _summary(corpus, question, answer_measures, interval)
+        _add_spans(corpus, results, span_measures, interval)
+        if measure and not answer_measures:
+            results = [{**result, "measures": []} for result in results if result["spans"]]
+            if not results:
+                raise DataError(f"{corpus.name}: no spans; {measure[0]} is a measure of spans")
     else:
         results = _breakdown(
             corpus, by, question, measure, None if json or output or style == "csv" else most
         )
     content = {"corpus": corpus.name, "questions": results}
     if output is not None:
-        write_result(output, content, lambda: [_columns(result, by) for result in results])
+        write_result(output, content, lambda: _tables(results, by))
     if json:
         console.print_json(content)
         return
     if style == "csv":
-        write_tables([_columns(result, by) for result in results], None, RESULT_DIGITS)
-    for place, result in enumerate(results if style != "csv" else ()):
-        heading = f"{corpus.name}, {result['question']} ({result['scale']})"
-        names, rows, numbers = (
-            _measures(result, interval) if by is None else _rows(result, by, most)
-        )
-        if style == "text":
-            whole = ["measure", *numbers] if by is None else []
-            show(*([""] if place else []), heading, columns(names, rows, numbers, whole=whole))
-        else:
-            print(styled(style, names, rows, numbers, heading), end="\n\n")
+        write_tables(_tables(results, by), None, RESULT_DIGITS)
+    place = 0
+    for result in results if style != "csv" else ():
+        for heading, cells in _shown(corpus, result, by, interval, most):
+            names, rows, numbers = cells
+            if style == "text":
+                whole = [names[0], *numbers] if by is None else []
+                show(*([""] if place else []), heading, columns(names, rows, numbers, whole=whole))
+            else:
+                print(styled(style, names, rows, numbers, heading), end="\n\n")
+            place += 1
     if by is None:
         _say_sentences(corpus, results, measure or ["krippendorff-alpha"], style)
 
@@ -180,7 +189,80 @@ def _breakdown(
     return [result.to_dict() for result in breakdown.questions]
 
 
+def _add_spans(
+    corpus: Corpus, results: list[dict[str, Any]], measures: list[str], interval: bool
+) -> None:
+    """Add the agreement on spans to the result of each question."""
+    from dissensus.agreement import span_agreement
+
+    for result in results:
+        spans = span_agreement(corpus, result["question"], measures, interval) if measures else []
+        result["spans"] = [one.to_dict() for one in spans]
+
+
 Cells = tuple[list[str], list[list[str]], list[str]]  # names, rows, columns of numbers
+
+
+def _shown(
+    corpus: Corpus, result: dict[str, Any], by: str | None, interval: bool, most: int
+) -> Iterator[tuple[str, Cells]]:
+    """The tables of a question, each with its heading."""
+    heading = f"{corpus.name}, {result['question']}"
+    if by is not None:
+        yield f"{heading} ({result['scale']})", _rows(result, by, most)
+        return
+    if result["measures"]:
+        yield f"{heading} ({result['scale']})", _measures(result, interval)
+    if result["spans"]:
+        amount = counted(result["spans"][0]["spans"], "span")
+        yield f"{heading}: {amount}", _span_rows(result["spans"], most)
+
+
+def _span_rows(spans: list[dict[str, Any]], most: int) -> Cells:
+    """A row for each label, or for each measure if there is only one label."""
+    from dissensus.agreement import SPAN_MEASURES
+
+    def cell(entry: dict[str, Any]) -> str:
+        ends = f" [{_cell(entry['low'])}, {_cell(entry['high'])}]" if entry.get("low") else ""
+        return _cell(entry["value"]) + ends
+
+    if len(spans) == 1:
+        rows = []
+        for entry in spans[0]["measures"]:
+            why = entry["undefined"]
+            meaning = SPAN_MEASURES[entry["measure"]] if why is None else f"undefined: {why}"
+            rows.append([entry["measure"], cell(entry), meaning])
+        return ["measure", "value", "meaning"], rows, ["value"]
+    names = [entry["measure"] for entry in spans[0]["measures"]]
+    rows = [
+        [
+            "all labels" if one["label"] is None else one["label"] or "(no label)",
+            number(one["spans"]),
+            *map(cell, one["measures"]),
+        ]
+        for one in spans[: most + 1]
+    ]
+    if len(spans) > len(rows):
+        more = f"... {number(len(spans) - len(rows))} more"
+        rows.append([more, *[""] * (len(names) + 1)])
+    return ["label", "spans", *names], rows, ["spans", *names]
+
+
+def _tables(results: list[dict[str, Any]], by: str | None) -> list[dict[str, list[Any]]]:
+    """The results of all questions as the columns of tables, of spans too."""
+    tables = []
+    for result in results:
+        if by is not None or result["measures"]:
+            tables.append(_columns(result, by))
+        lines = [
+            {"label": "" if one["label"] is None else one["label"], **entry}
+            for one in result.get("spans", ())
+            for entry in one["measures"]
+        ]
+        if lines:
+            columns = {name: [line[name] for line in lines] for name in lines[0]}
+            tables.append({"question": [result["question"]] * len(lines), **columns})
+    return tables
 
 
 def _measures(result: dict[str, Any], interval: bool) -> Cells:
