@@ -71,6 +71,27 @@ def test_a_table_with_floors_differences_and_the_command(
     )
 
 
+def test_predictions_of_another_system_are_compared(run: Run, crowd: Path, tmp_path: Path) -> None:
+    out, path = tmp_path / "out", tmp_path / "llm.csv"
+    corpus = Corpus.load(crowd)
+    value = corpus["q"].scale.values[0]  # type: ignore[attr-defined]
+    lines = [f"{name},{value}" for name in (*corpus.items, "elsewhere")]
+    path.write_text("\n".join(["id,label", *lines]) + "\n")
+    with_file = run(*typed(crowd, out, "--with", path))
+    assert with_file.code == 0
+    assert f"{path}: 1 row of 41 left out: an item that is not in the corpus ('elsewhere')" in (
+        with_file.out
+    )
+    assert with_file.out.endswith(f"--with {path}\n")
+    starts = [line.split("  ")[0] for line in with_file.out.splitlines()]
+    assert starts.count("llm") == 2  # its scores, and its difference from single
+    assert run("compare", "--show", out).out == with_file.out
+    refused = run("compare", "--show", out, "--with", path)
+    assert (refused.code, refused.err) == (
+        1, "Error: --show reads results only; leave FILE, -o and --with out\n",
+    )  # fmt: skip
+
+
 def test_a_stranger_rebuilds_the_table(run: Run, crowd: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     first = run(*typed(crowd, out))
@@ -165,7 +186,7 @@ def test_bad_input(run: Run, crowd: Path, tmp_path: Path) -> None:
         "Error: name FILE and a folder with -o, or --show a folder of results"
     )
     assert refused("compare", crowd, "--show", out) == (
-        "Error: --show reads results only; leave FILE and -o out"
+        "Error: --show reads results only; leave FILE, -o and --with out"
     )
     assert refused("compare", "--show", out) == (
         f"Error: {out}: not a dissensus results folder: results.json is missing"

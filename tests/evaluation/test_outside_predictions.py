@@ -86,7 +86,7 @@ def test_a_file_is_scored_as_other_predictions_are(tmp_path: Path, ending: str) 
     else:
         path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     predictions, notes = read_predictions(path, corpus)
-    assert notes == [f"{path}: q: 20 items"]
+    assert notes == [f"{path}: q: 20 items; labels only: soft metrics take them as certain"]
     [result] = evaluate(predictions, corpus, metrics=["accuracy"]).results
     assert (result.method, result.scores["accuracy"]) == ("llm", 1.0)
 

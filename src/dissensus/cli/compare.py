@@ -83,6 +83,14 @@ def compare(
             "(default: all for gold labels, else own)."
         ),
     ] = None,
+    with_: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--with",
+            help="Also compare the predictions of another system, such as an LLM: a table (.csv, "
+            ".tsv, .jsonl, .parquet) or folder, as in `dissensus evaluate`; repeatable.",
+        ),
+    ] = None,
     question: console.Question = None,
     metric: Annotated[
         list[str] | None,
@@ -149,8 +157,8 @@ def compare(
     if plot is not None and plot.suffix.lower() != ".svg":
         raise DataError(f"{plot}: intervals are plotted as SVG; name a file that ends in .svg")
     if show is not None:
-        if source is not None or output is not None:
-            raise DataError("--show reads results only; leave FILE and -o out")
+        if source is not None or output is not None or with_:
+            raise DataError("--show reads results only; leave FILE, -o and --with out")
         results = evaluation.Results.load(show, unfinished=True)
         _print(results, question, metric, reference, style, plot)
         return
@@ -185,6 +193,7 @@ def compare(
             budget=seconds(budget),
             scoring=scoring,
             consensus=console.consensus(consensus),
+            predictions=with_ or (),
             command=typed_command(),
         )
     except Unfinished as unfinished:

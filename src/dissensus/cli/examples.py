@@ -49,7 +49,7 @@ EXAMPLES: dict[str, tuple[str, str]] = {
     ),
     "compare": (
         "dissensus compare labels.csv -o comparison/ --methods soft-label,annotator-heads",
-        "dissensus compare --show comparison/ --as latex --plot intervals.svg",
+        "dissensus compare labels.csv -o comparison/ --with llm.csv --plot intervals.svg",
     ),
     "papers": (
         "dissensus papers seedbert DATA -o runs/",

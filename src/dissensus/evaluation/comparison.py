@@ -18,6 +18,12 @@ from dissensus.evaluation.execution.scheduler import fit_missing
 from dissensus.evaluation.execution.task import Task, chooses_on_validation
 from dissensus.evaluation.execution.trials import chosen_by, drawn
 from dissensus.evaluation.floors import floors, metrics_for, tested_items, with_gold
+from dissensus.evaluation.outside_fits import (
+    Outside,
+    outside_fits,
+    outside_notes,
+    outside_rows,
+)
 from dissensus.evaluation.protocols import (
     EvaluationProtocol,
     Fold,
@@ -50,6 +56,7 @@ def compare(
     choices: Mapping[str, Choices] | None = None,
     scoring: str | None = None,
     consensus: Literal["own", "all"] | None = None,
+    predictions: Outside = (),
     by: str | None = None,
     processes: int | None = None,
     cluster: str | None = None,
@@ -85,6 +92,8 @@ def compare(
             labels: settings are then chosen on the validation part, if it has some.
         consensus: whose answers make up an item's distribution, as in `Method.predict`: of its
             "own" annotators, or of "all". If left out, "all" for gold labels, else "own".
+        predictions: of other systems, by name, or files as in `read_predictions`. Each is a row of
+            the table, scored on the same test items, all of which it must predict.
         choices: the values to draw settings from, by method; the methods' own `choices` if left
             out.
         by: how items are grouped, as in `Corpus.units`, for inner folds and for tests.
@@ -144,9 +153,15 @@ def compare(
             consensus,
         )
         _check_trials(task)
+        rows = outside_rows(predictions, corpus, tuple(requested))
+        outside = [fit for row in rows.values() for fit in outside_fits(row, task, corpus)]
         facts = facts_of(corpus, task, requested, protocol or {})
         command, commit = place.begin(
-            facts, command or _call(corpus, requested), code_commit(), default_settings(requested)
+            facts,
+            command or _call(corpus, requested),
+            code_commit(),
+            default_settings(requested),
+            [row.source for row in rows.values()],
         )
         of_densities = [reading.name(task.questions) for reading in task.densities]
         about = About(
@@ -156,7 +171,7 @@ def compare(
                 *with_gold(tested_items(corpus, folds), task.questions, task.metrics),
                 *(DENSITY_METRICS if task.densities else ()),
             ),
-            tuple(learnable),
+            (*learnable, *rows),
             task.seeds,
             command,
             commit,
@@ -164,14 +179,20 @@ def compare(
             left_out,
             floors(corpus, task.questions, task.metrics, task.folds)
             | density_floors(task.densities, tested_items(corpus, folds), task.questions),
-            (*notes, *_part_notes(corpus, folds, scoring), *_fold_notes(folds))
-            + (*_commit_notes(commit),),
+            (
+                *notes,
+                *_part_notes(corpus, folds, scoring),
+                *_fold_notes(folds),
+                *outside_notes(rows, task, corpus),
+                *_commit_notes(commit),
+            ),
+            {name: row.source for name, row in rows.items()},
         )
         groups = _groups(corpus, folds, by)
         n_fits = {"fits": len(task.keys())}
-        Results.assemble(about, folds, [], groups, n_fits).save(place.unfinished / FRONT)
+        Results.assemble(about, folds, outside, groups, n_fits).save(place.unfinished / FRONT)
         fit_missing(place, corpus, task, processes, cluster, deadline)
-        results = Results.assemble(about, folds, place.load(task.keys()), groups)
+        results = Results.assemble(about, folds, [*place.load(task.keys()), *outside], groups)
         results.save(out)
     return results
 

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError, listed
@@ -55,7 +58,11 @@ def _recognised(prediction: Prediction, question: str) -> str:
     pairs, members = prediction.by_annotator, prediction.members
     of = "" if pairs is None else f", {len(pairs)} answers of {len(pairs.annotators)} annotators"
     draws = "" if members is None else f", {len(members)} draws each"
-    return f"{question}: {len(prediction.items)} items{of}{draws}"
+    certain = (
+        pairs is None and members is None and bool(np.isin(prediction.distribution, (0, 1)).all())
+    )
+    only = "; labels only: soft metrics take them as certain" if certain else ""
+    return f"{question}: {len(prediction.items)} items{of}{draws}{only}"
 
 
 def _by_question(
@@ -96,13 +103,17 @@ def read_columns(path: Path) -> dict[str, list[Any]]:
         text = path.read_text(encoding="utf-8-sig")
         if ending in (".jsonl", ".json"):
             whole = ending == ".json"
-            rows = json.loads(text) if whole else [json.loads(x) for x in text.splitlines() if x]
+            rows = (
+                json.loads(text)
+                if whole
+                else [json.loads(x) for x in text.split("\n") if x.strip()]
+            )
             return _of_records(rows)
     except (OSError, ValueError) as error:
         raise DataError(f"{path}: cannot be read ({error})") from None
     first = text.split("\n", 1)[0]
     delimiter = max(("\t", ",", ";"), key=first.count)
-    rows = [row for row in csv.reader(text.splitlines(), delimiter=delimiter) if any(row)]
+    rows = [row for row in csv.reader(io.StringIO(text), delimiter=delimiter) if any(row)]
     if not rows:
         raise DataError(f"{path}: is empty")
     return {

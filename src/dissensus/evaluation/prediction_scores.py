@@ -197,7 +197,7 @@ def evaluate(
     wanted, of_densities = divided_names(metrics)
     notes, results = [], []
     for name, of_method in predictions.items():
-        notes += _check(name, of_method, corpus, questions or ())
+        notes += check_predictions(name, of_method, corpus, questions or ())
     with drawing_once():
         for method, of_method in zip(_methods(predictions), predictions.values(), strict=True):
             for question in questions or of_method:
@@ -223,7 +223,7 @@ def evaluate(
     if wanted:
         notes += _not_applied(wanted, results)
     notes += _without_answers(results)
-    notes += _trained_on(predictions, corpus)
+    notes += trained_notes(predictions)
     return Evaluation(corpus.name, tuple(results), tuple(notes))
 
 
@@ -391,7 +391,7 @@ def _without_answers(results: Sequence[PartScores]) -> list[str]:
     ]
 
 
-def _trained_on(named: Mapping[str, Predictions], corpus: Corpus) -> list[str]:
+def trained_notes(named: Mapping[str, Predictions]) -> list[str]:
     """A note on predictions for items that the model was trained on."""
     notes = []
     for name, predictions in named.items():
@@ -410,8 +410,8 @@ def _trained_on(named: Mapping[str, Predictions], corpus: Corpus) -> list[str]:
 # ---- predictions that are refused ----
 
 
-def _check(
-    name: str, predictions: Predictions, corpus: Corpus, questions: Sequence[str]
+def check_predictions(
+    name: str, predictions: Predictions, corpus: Corpus, questions: Sequence[str] = ()
 ) -> list[str]:
     """Refuse predictions for another corpus; return notes on questions that are left out."""
     corpus.check_questions(questions)

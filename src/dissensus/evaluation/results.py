@@ -40,6 +40,7 @@ class About:
     left_out: dict[str, str] = field(default_factory=dict)  # method -> why
     floors: dict[str, dict[str, dict[str, float]]] = field(default_factory=dict)  # see `Results`
     notes: tuple[str, ...] = ()
+    outside: dict[str, str] = field(default_factory=dict)  # rows of predictions -> where from
 
 
 @dataclass(frozen=True, eq=False)
@@ -267,13 +268,15 @@ def _read(content: dict[str, Any], folder: Path) -> Results:
 def _so_far(folder: Path) -> Results:
     """The fits of a comparison that are done, with a note on those that are missing."""
     begun = Results.load(folder / "unfinished" / FRONT)
-    fits = in_order(list(fits_in(folder / "fits")), begun.about.methods,
-                    [fold["name"] for fold in begun.folds])  # fmt: skip
-    if not fits:
+    done = list(fits_in(folder / "fits"))
+    if not done:
         raise DataError(f"{folder}: no fit is done yet; resume with: {begun.about.command}")
-    each = [(method, sum(fit.method == method for fit in fits)) for method in begun.about.methods]
+    fits = in_order([*done, *begun.fits], begun.about.methods,
+                    [fold["name"] for fold in begun.folds])  # fmt: skip
+    fitted = [method for method in begun.about.methods if method not in begun.about.outside]
+    each = [(method, sum(fit.method == method for fit in done)) for method in fitted]
     note = (
-        f"Not finished: {len(fits)} of {begun.when['fits']} fits done "
+        f"Not finished: {len(done)} of {begun.when['fits']} fits done "
         f"({', '.join(f'{method} {n}' for method, n in each)}); run the same command again to "
         "resume."
     )

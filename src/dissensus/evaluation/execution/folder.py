@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -55,22 +55,30 @@ class FitFolder:
     # ---- what is compared ----
 
     def begin(
-        self, facts: Mapping[str, Any], command: str, commit: str, defaults: Collection[str] = ()
+        self,
+        facts: Mapping[str, Any],
+        command: str,
+        commit: str,
+        defaults: Collection[str] = (),
+        outside: Sequence[str] = (),
     ) -> tuple[str, str]:
         """The command and commits that it was started with; another comparison is refused.
 
         Args:
             defaults: facts that may be missing in a folder of an older version.
+            outside: predictions of other systems. They need no fit, so that a comparison may be
+                resumed with others; then the command is the new one.
         """
         known: dict[str, Any] = {"facts": plain(facts), "command": command, "commits": [commit]}
+        known |= {"outside": list(outside)}
         if (self.folder / f"{FRONT}.json").exists():
             kept = read_json(self.folder, FRONT)
             new = {name for name in defaults if name not in kept["facts"]}
             here = {name: fact for name, fact in known["facts"].items() if name not in new}
             self._check_same(kept["facts"], here)
-            if commit in kept["commits"]:
-                return kept["command"], ", ".join(kept["commits"])
-            known |= {"command": kept["command"], "commits": [*kept["commits"], commit]}
+            if kept.get("outside", []) == known["outside"]:
+                known["command"] = kept["command"]
+            known["commits"] = list(dict.fromkeys([*kept["commits"], commit]))
         elif keys_in(self.fits):
             raise DataError(
                 f"{self.folder}: has fits but no {FRONT}.json, which describes the comparison; "

@@ -33,7 +33,7 @@ from dissensus.metrics import (
     scores,
 )
 from dissensus.names import Names
-from dissensus.prediction import Predictions
+from dissensus.prediction import Prediction
 
 DIVERGED = "training diverged"
 AT_ONCE = 24  # fits of trials in one stack
@@ -167,7 +167,7 @@ def _tested(fit: Fit, task: Task, method: Method, test: Corpus) -> Fit:
     against_gold = predictions
     if task.consensus is None and _differs_for_gold(method, test, task.questions):
         against_gold = method.predict(test, consensus="all")
-    fit = replace(_with_scores(fit, task, predictions, against_gold, test), notes=notes)
+    fit = replace(with_scores(fit, task, predictions, against_gold, test), notes=notes)
     return _with_densities(fit, task, method, test) if task.densities else fit
 
 
@@ -307,12 +307,17 @@ def _means(
 # ---- scores ----
 
 
-def _with_scores(
-    fit: Fit, task: Task, predictions: Predictions, against_gold: Predictions, test: Corpus
+def with_scores(
+    fit: Fit,
+    task: Task,
+    predictions: Mapping[str, Prediction],
+    against_gold: Mapping[str, Prediction],
+    test: Corpus,
 ) -> Fit:
+    """The fit with the scores of predictions; questions without a prediction have none."""
     of_questions: dict[str, dict[str, float]] = {}
     items: dict[str, dict[str, tuple[Names, np.ndarray]]] = {}
-    for question in task.questions:
+    for question in (name for name in task.questions if name in predictions):
         prediction, answers = predictions[question], test[question]
         gold = test.gold.get(question)
         of_questions[question], items[question] = {}, {}
