@@ -284,10 +284,10 @@ def test_repeats_are_counted_and_one_is_shown() -> None:
         "annotator 'ann' answered item 't2' 2 times (2 such pairs); keep one row each, or say "
     )
     assert message(Annotations.from_rows, REPEATED, Interval(0, 10)) == (
-        problem + "what to do with repeats: keep, first, last or mean"
+        problem + "what to do with repeats (--repeats): keep, first, last or mean"
     )
     assert message(Annotations.from_rows, REPEATED) == (
-        problem + "what to do with repeats: keep, first, last"
+        problem + "what to do with repeats (--repeats): keep, first, last"
     )
 
 

@@ -77,7 +77,7 @@ def test_wrong_files_are_refused(sample_folder: SampleFolder) -> None:
     twice = FACE_RATINGS.replace("ada,female,30,R0002", "zoe,female,20,R0002")
     assert refusal(folder, ratings.name, twice) == (
         f"{ratings}: annotator 'R0002' answered item 'zoe' 2 times (1 such pairs); keep one row "
-        "each, or say what to do with repeats: keep, first, last or mean"
+        "each, or say what to do with repeats (--repeats): keep, first, last or mean"
     )
     other = FACE_RATINGS.replace("ada,female,30,R0002,male,36.4", "ada,female,30,R0002,male,36.5")
     assert refusal(folder, ratings.name, other) == (

@@ -90,7 +90,7 @@ def test_wrong_files_are_refused(sample_folder: SampleFolder) -> None:
     )
     assert refusal(folder, "rte", rte.name, ENTAILED.replace("W001,10", "W002,10")) == (
         f"{rte}: annotator 'W002' answered item '10' 2 times (1 such pairs); keep one row each, "
-        "or say what to do with repeats: keep, first, last"
+        "or say what to do with repeats (--repeats): keep, first, last"
     )
     assert refusal(folder, "rte", rte.name, ENTAILED.replace("gold", "label")) == (
         f"{rte}: no column ['gold']; the file has ['annotator_id', 'item_id', 'response', 'label']"

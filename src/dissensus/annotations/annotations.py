@@ -446,6 +446,6 @@ class Annotations:
         return (
             f"annotator {annotator!r} answered item {self.items[self.item[row]]!r} "
             f"{int(repeated.sizes[several[0]])} times ({len(several)} such pairs); keep one row "
-            "each, or say what to do with repeats: keep, first, last"
+            "each, or say what to do with repeats (--repeats): keep, first, last"
             + (" or mean" if isinstance(self.scale, Interval) else "")
         )

@@ -272,7 +272,7 @@ def test_an_annotator_who_answers_twice_is_refused(tmp_path: Path) -> None:
     content = {"1": lewidi_item(annotators="Ann1,Ann1")}
     assert refusal(tmp_path, content) == (
         "HS-Brexit_train.json: annotator 'Ann1' answered item 'train-1' 2 times (1 such pairs); "
-        "keep one row each, or say what to do with repeats: keep, first, last"
+        "keep one row each, or say what to do with repeats (--repeats): keep, first, last"
     )
 
 

@@ -615,7 +615,7 @@ def test_the_same_annotator_twice(write: Write) -> None:
     path = write(REPEATED)
     message = (
         f"{path}: label: annotator 'ann' answered item 't1' 2 times (1 such pairs); "
-        "keep one row each, or say what to do with repeats: keep, first, last"
+        "keep one row each, or say what to do with repeats (--repeats): keep, first, last"
     )
     with pytest.raises(DataError, match=refused(message)):
         read(path)
@@ -708,3 +708,47 @@ def test_choices_as_label_studio_writes_them_into_tables(write: Write) -> None:
     other = write('item,annotator,answer\nt1,ann,"{""choices"": 1}"\nt1,bob,joy\n', "other.csv")
     with pytest.raises(DataError, match="is a JSON object"):
         read(other)
+
+
+# ---- tables as spreadsheets have them ----
+
+
+def test_a_messy_spreadsheet_is_read_without_options(write: Write) -> None:
+    lines = ["ID;Comment;Annotator;Label;Rating", "c1;café;ann;ok;1,5", ";;;;", "c1;café;bob;-;N/A"]
+    lines += ["c1;café;ann;ok;1,5", "c2;no!;ann;bad;4,0", "c2;no!;bob;bad;?", "Total;;;6;"]
+    corpus = read(write("\ufeff" + "\n".join(lines)), answer=["Label", "Rating"])
+    assert corpus["Label"].answers() == ["ok", "-", "bad", "bad"]
+    assert corpus["Rating"].answers() == [1.5, 4.0]
+    assert [tuple(row) for row in corpus.left_out if row.reason == "repeated row"] == [
+        ("Label", "repeated row", 1),
+        ("Rating", "repeated row", 1),
+    ]
+    notes = " ".join(corpus.notes)
+    assert (
+        "'-' (1) read as answers; if they mean no answer, use missing=['-'] (--missing -)" in notes
+    )
+    assert "'N/A' (1), '?' (1) read as no answer" in notes
+    assert "1 row left out that repeat another row in every column, the first in line 5" in notes
+    assert "1 blank row skipped, the first in line 3" in notes
+    assert "1 row of totals left out: line 8, 'Total'" in notes
+
+
+def test_repeated_answers_in_different_rows_are_still_refused(write: Write) -> None:
+    table = "item,annotator,label,time\nt1,ann,yes,1\nt1,ann,yes,2\nt1,bob,no,3\nt1,bob,no,3\n"
+    with pytest.raises(DataError, match=r"annotator 'ann' answered item 't1' 2 times \(1 such"):
+        read(write(table))
+    kept = read(write("item,annotator,label\nt1,ann,yes\nt1,ann,yes\n"), repeats="keep")
+    assert kept["label"].n_rows == 2
+
+
+def test_a_total_is_an_item_if_its_row_is_complete(write: Write) -> None:
+    table = "item,annotator,label\nt1,ann,yes\nTotal,ann,no\n"
+    assert list(read(write(table)).items) == ["t1", "Total"]
+
+
+@pytest.mark.parametrize(
+    ("cells", "n"), [("-,0,+", 3), ("-,0,0", 3), ("-,0,1", 2), ("?,yes,no", 3)]
+)
+def test_signs_are_missing_among_numbers_only(write: Write, cells: str, n: int) -> None:
+    rows = [f"t{k},ann,{cell}" for k, cell in enumerate(cells.split(","))]
+    assert read(write("\n".join(["item,annotator,label", *rows])))["label"].n_rows == n

@@ -337,7 +337,7 @@ def test_an_item_on_two_rows(write: Write) -> None:
     path = write("item,ann1,ann2\nt1,x,y\nt1,y,y\nt2,x,x\n")
     message = (
         f"{path}: answer: annotator 'ann1' answered item 't1' 2 times (2 such pairs); "
-        "keep one row each, or say what to do with repeats: keep, first, last"
+        "keep one row each, or say what to do with repeats (--repeats): keep, first, last"
     )
     with pytest.raises(DataError, match=refused(message)):
         read(path)

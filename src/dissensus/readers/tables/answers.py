@@ -34,6 +34,7 @@ MISSING = frozenset(("nan", "<na>", "null"))  # as programs write a missing valu
 _COMMA = re.compile(r"[+-]?\d+,\d+")  # 1,5 for 1.5, as in much of Europe
 SUSPECTED = frozenset("na n/a n.a. missing unanswered skipped skip #n/a #ref!".split())
 MISSING_AMONG_NUMBERS = frozenset(("na", "n/a", "none"))  # values like any other among words
+SIGNS = frozenset("- -- – — ? ?? . / n.a. #n/a".split())  # the same, among two numbers or more
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +74,9 @@ def answers_of(
     if declared is None and column in rows.orders:
         declared = Ordinal(rows.orders[column])
     values, is_set = cell_values(rows, column, question, counts, declared)
-    values, comma_notes = (values, ()) if is_set else _decimal_points(values, declared, rows)
+    values, comma_notes = (
+        (values, ()) if is_set else _decimal_points(values, declared, rows, options)
+    )
     missing = np.zeros(len(values), dtype=bool)
     if not is_set:
         missing = _missing(values, counts, declared, gold) | _named_missing(values, options)
@@ -104,7 +107,7 @@ def answers_of(
 
 
 def _decimal_points(
-    values: list[str], declared: Scale | str | None, rows: Rows
+    values: list[str], declared: Scale | str | None, rows: Rows, options: Options
 ) -> tuple[list[str], tuple[str, ...]]:
     """Numbers with a decimal comma with a point instead, and a note; others as they are.
 
@@ -113,7 +116,8 @@ def _decimal_points(
     """
     commas = [value for value in values if _COMMA.fullmatch(value.strip())]
     others = [value for value in values if not _COMMA.fullmatch(value.strip())]
-    others = [value for value in others if value.strip().casefold() not in MISSING]
+    words = MISSING | MISSING_AMONG_NUMBERS | SIGNS | _missing_words(options)
+    others = [value for value in others if value.strip().casefold() not in words]
     if not commas or (others and as_numbers(others) is None) or any("." in one for one in others):
         return values, ()
     if not (_is_numeric(declared) or (declared is None and (rows.commas or _no_sets(commas)))):
@@ -160,20 +164,22 @@ def _missing(
     """Which values mean a missing answer, (n_values,).
 
     A value that the declared scale lists never does. "nan", "null" and "<NA>", which programs
-    write, always do. "NA", "N/A" and "none" do among numbers; among words they are values like
-    any other, so a declared scale has to list them.
+    write, always do. "NA", "N/A" and "none" do among numbers, "-" and "?" among two numbers or
+    more; among words they are values like any other, so a declared scale has to list them.
     """
     plain = [value.strip().casefold() for value in values]
     always = np.array([text in MISSING for text in plain], dtype=bool)
-    among_numbers = np.array([text in MISSING_AMONG_NUMBERS for text in plain], dtype=bool)
+    words = np.array([text in MISSING_AMONG_NUMBERS for text in plain], dtype=bool)
+    signs = np.array([text in SIGNS for text in plain], dtype=bool)
     listed_values = set(_values_named(declared))
-    if among_numbers.any() and not gold and not _is_numeric(declared):
-        used = np.flatnonzero((counts > 0) & ~always & ~among_numbers)
+    numeric = several = _is_numeric(declared)
+    if not numeric:
+        used = np.flatnonzero((counts > 0) & ~always & ~words & ~signs)
         others = list(listed_values) or [values[code] for code in used]
-        if not others or as_numbers(others) is None:
-            among_numbers[:] = False
+        numeric = bool(others) and as_numbers(others) is not None
+        several = numeric and len(others) > 1
     on_scale = np.array([value in listed_values for value in values], dtype=bool)
-    return (always | among_numbers) & ~on_scale
+    return (always | (words & (numeric or gold)) | (signs & several)) & ~on_scale
 
 
 def _missing_notes(values: list[str], counts: np.ndarray, missing: np.ndarray) -> tuple[str, ...]:
@@ -186,8 +192,12 @@ def _missing_notes(values: list[str], counts: np.ndarray, missing: np.ndarray) -
 
 def _named_missing(values: list[str], options: Options) -> np.ndarray:
     """Which values the user named as missing answers, in any case."""
-    words = {word.strip().casefold() for word in options.missing}
+    words = _missing_words(options)
     return np.array([value.strip().casefold() in words for value in values], dtype=bool)
+
+
+def _missing_words(options: Options) -> frozenset[str]:
+    return frozenset(word.strip().casefold() for word in options.missing)
 
 
 def _suspects(values: list[str], counts: np.ndarray) -> tuple[str, ...]:

@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
-from dissensus.corpus import Corpus
+from dataclasses import replace
+
+import numpy as np
+
+from dissensus.corpus import Corpus, LeftOut
+from dissensus.errors import counted
 from dissensus.readers.options import Options
 from dissensus.readers.tables.assembly import assemble
+from dissensus.readers.tables.assignments import take_rows
+from dissensus.readers.tables.column_roles import ColumnRoles
+from dissensus.readers.tables.extra_rows import copies
 from dissensus.readers.tables.notes import long_notes, with_notes
 from dissensus.readers.tables.rows import Rows
 from dissensus.readers.tables.structure import find_roles
@@ -15,9 +23,36 @@ def long_table(rows: Rows, options: Options) -> Corpus:
     """Turn a table with a row per answer into a corpus; its first note says what was recognised.
 
     A column without a role becomes an attribute of the items or annotators if it is constant for
-    each of them, and otherwise an extra column of the answers.
+    each of them, and otherwise an extra column of the answers. Of rows that are the same in every
+    column, one is read, unless `repeats` says what to do with repeated answers.
     """
     rows, options = with_items(rows, options)
     rows, roles = find_roles(rows, options)
-    assembled = assemble(rows, roles, options)
-    return with_notes(assembled.corpus, rows, long_notes(rows, roles, assembled))
+    repeated = np.zeros(rows.n_rows, dtype=bool)
+    if roles.annotator is not None and options.repeats == "error":
+        repeated = copies(rows)
+    if not repeated.any():
+        assembled = assemble(rows, roles, options)
+        return with_notes(assembled.corpus, rows, long_notes(rows, roles, assembled))
+    kept = take_rows(rows, ~repeated)
+    assembled = assemble(kept, roles, options)
+    note = (
+        f"{counted(int(repeated.sum()), 'row')} left out that repeat another row in every column, "
+        f'the first in {rows.place(int(repeated.argmax()))}; repeats="keep" (--repeats keep) '
+        "reads them"
+    )
+    notes = [*long_notes(kept, roles, assembled), note]
+    return with_notes(_with_copies(assembled.corpus, rows, roles, repeated), rows, notes)
+
+
+def _with_copies(corpus: Corpus, rows: Rows, roles: ColumnRoles, repeated: np.ndarray) -> Corpus:
+    """The corpus, which also counts the answers in rows that repeat another."""
+    left_out = []
+    for name in corpus.questions:
+        answered = rows.columns[name if roles.question is None else roles.answer[0]].codes >= 0
+        if roles.question is not None:
+            questions = rows.columns[roles.question]
+            answered &= questions.codes == questions.values.index(name).as_py()
+        if n_left_out := int((answered & repeated).sum()):
+            left_out.append(LeftOut(name, "repeated row", n_left_out))
+    return replace(corpus, left_out=(*corpus.left_out, *left_out))

@@ -5,13 +5,12 @@ from __future__ import annotations
 import shlex
 from dataclasses import replace
 
-import numpy as np
-
 from dissensus.corpus import Corpus
-from dissensus.errors import DataError, NoAnswersError, counted, listed
+from dissensus.errors import NoAnswersError, listed
 from dissensus.readers.options import Options
 from dissensus.readers.tables.annotator_columns import columns_alike, find_annotators
-from dissensus.readers.tables.assignments import take_rows, with_left_out, without_rejected
+from dissensus.readers.tables.assignments import with_left_out, without_rejected
+from dissensus.readers.tables.extra_rows import without_blank_rows, without_totals
 from dissensus.readers.tables.feature_columns import with_features, without_features
 from dissensus.readers.tables.long import long_table
 from dissensus.readers.tables.question_columns import find_grid, possible_annotators
@@ -29,7 +28,9 @@ def table_corpus(rows: Rows, options: Options) -> Corpus:
 
     Rows that a crowdsourcing platform marks as rejected, skipped or expired are left out.
     """
-    rows, notes = without_blank_rows(rows)
+    rows, blank_notes = without_blank_rows(rows)
+    rows, notes = without_totals(rows)
+    notes = blank_notes + notes
     rows, features = without_features(rows, options)
     if options.item_parts:
         rows = with_joined(rows, options.item_parts)
@@ -82,15 +83,3 @@ def _or_both(file: str, annotators: tuple[str, ...]) -> str:
         return ""
     names = shlex.quote(",".join(annotators))
     return f", {file} --annotator-columns {names} if names have a question and an annotator"
-
-
-def without_blank_rows(rows: Rows) -> tuple[Rows, list[str]]:
-    """The rows that have a filled cell, and a note about the others."""
-    blank = np.all([column.codes < 0 for column in rows.columns.values()], axis=0)
-    if not blank.any():
-        return rows, []
-    if blank.all():
-        raise DataError(f"{rows.path}: all {counted(rows.n_rows, 'row')} are blank")
-    first = rows.place(int(blank.argmax()))
-    note = f"{rows.name}: {counted(int(blank.sum()), 'blank row')} skipped, the first in {first}"
-    return take_rows(rows, ~blank), [note]

@@ -1,0 +1,70 @@
+"""Extra rows: blank rows, totals and copies of a row, which spreadsheets have and which no answers
+are.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dissensus.errors import DataError, counted
+from dissensus.readers.tables.assignments import take_rows
+from dissensus.readers.tables.rows import Rows
+
+MOST_TOTALS = 5  # rows at the end of a table that are looked at
+TOTALS = frozenset(
+    "total totals subtotal sum mean average avg median count overall gesamt summe totale moyenne "
+    "all".split()
+) | {"grand total"}
+
+
+def without_blank_rows(rows: Rows) -> tuple[Rows, list[str]]:
+    """The rows that have a filled cell, and a note about the others."""
+    blank = np.all([column.codes < 0 for column in rows.columns.values()], axis=0)
+    if not blank.any():
+        return rows, []
+    if blank.all():
+        raise DataError(f"{rows.path}: all {counted(rows.n_rows, 'row')} are blank")
+    first = rows.place(int(blank.argmax()))
+    note = f"{rows.name}: {counted(int(blank.sum()), 'blank row')} skipped, the first in {first}"
+    return take_rows(rows, ~blank), [note]
+
+
+def without_totals(rows: Rows) -> tuple[Rows, list[str]]:
+    """The rows without those at the end that sum up the others, and a note about these.
+
+    Such a row begins with a word such as "Total", and is blank in a column that no other row is.
+    """
+    n_kept = rows.n_rows
+    while n_kept > max(1, rows.n_rows - MOST_TOTALS) and _is_total(rows, n_kept - 1):
+        n_kept -= 1
+    if n_kept == rows.n_rows:
+        return rows, []
+    total = _first_cell(rows, n_kept)
+    n_totals = rows.n_rows - n_kept
+    note = f"{rows.name}: {counted(n_totals, 'row')} of totals left out: {rows.place(n_kept)}, "
+    return take_rows(rows, np.arange(rows.n_rows) < n_kept), [note + repr(total)]
+
+
+def copies(rows: Rows) -> np.ndarray:
+    """Whether each row is the same as one above it in every column, (n_rows,)."""
+    groups = np.zeros(rows.n_rows, dtype=np.int64)
+    for column in rows.columns.values():
+        pairs = groups * (len(column.values) + 1) + column.codes + 1
+        groups = np.unique(pairs, return_inverse=True)[1].reshape(-1)
+    repeated = np.ones(rows.n_rows, dtype=bool)
+    repeated[np.unique(groups, return_index=True)[1]] = False
+    return repeated
+
+
+def _is_total(rows: Rows, row: int) -> bool:
+    word = _first_cell(rows, row).strip().rstrip(":").casefold()
+    above = slice(0, row)
+    return word in TOTALS and any(
+        column.codes[row] < 0 and bool((column.codes[above] >= 0).all())
+        for column in rows.columns.values()
+    )
+
+
+def _first_cell(rows: Rows, row: int) -> str:
+    cells = (column[row] for column in rows.columns.values() if not column.is_bytes)
+    return next((cell for cell in cells if cell is not None), "")
