@@ -223,7 +223,11 @@ def _span_rows(spans: list[dict[str, Any]], most: int) -> Cells:
     from dissensus.agreement import SPAN_MEASURES
 
     def cell(entry: dict[str, Any]) -> str:
-        ends = f" [{_cell(entry['low'])}, {_cell(entry['high'])}]" if entry.get("low") else ""
+        ends = (
+            f" [{_cell(entry['low'])}, {_cell(entry['high'])}]"
+            if entry.get("low") is not None
+            else ""
+        )
         return _cell(entry["value"]) + ends
 
     if len(spans) == 1:

@@ -33,6 +33,8 @@ from dissensus.scales import Scale
 READERS: dict[str, str] = {
     "corpus": "dissensus.readers.formats.corpus",
     "webanno": "dissensus.readers.formats.webanno",
+    "brat": "dissensus.readers.formats.brat",
+    "elan": "dissensus.readers.formats.elan",
     "potato": "dissensus.readers.formats.potato",
     "doccano": "dissensus.readers.formats.doccano",
     "spreadsheet": "dissensus.readers.formats.spreadsheet",

@@ -29,6 +29,7 @@ class Span:
     stop: tuple[float, ...]
     label: str = MARKED
     text: str | None = None  # the marked characters, if the export contains them
+    seconds: bool = False  # whether it is an interval of a clip
 
 
 def with_spans(
@@ -50,7 +51,7 @@ def with_spans(
     for item, annotator, span in known:
         role = roles[span.question]
         length = _length(corpus, role, item)
-        if len(span.start) == 1 and length is not None:
+        if len(span.start) == 1 and not span.seconds and length is not None:
             start, stop = max(span.start[0], 0), min(span.stop[0], length)
             if start >= stop:
                 n_outside += 1
@@ -116,10 +117,12 @@ def _rationales(kept: Sequence[tuple[int, int, Span, str]]) -> Rationales:
 def _role(corpus: Corpus, spans: Sequence[tuple[int, int, Span]]) -> str:
     """The content in which a question's spans are: the one with the marked characters."""
     boxes = any(len(span.start) > 1 for _, _, span in spans)
-    kinds = ("image", "video") if boxes else ("text", "audio", "video")
+    kinds: tuple[str, ...] = ("image", "video") if boxes else ("text", "audio", "video")
+    if any(span.seconds for _, _, span in spans):
+        kinds = ("audio", "video")
     roles = [role for kind in kinds for role, of in corpus.contents.items() if of.kind == kind]
     if len(roles) < 2:
-        return roles[0] if roles else ("image" if boxes else "text")
+        return roles[0] if roles else kinds[0]
     sample = [(item, span) for item, _, span in spans if span.text and len(span.start) == 1][:200]
     fits = {role: sum(_contains(corpus, role, *one) for one in sample) for role in roles}
     return max(roles, key=lambda role: fits[role])

@@ -222,7 +222,8 @@ def marked_spans(question: str, value: dict[str, Any], result: dict[str, Any]) -
         return []
     text = value.get("text")
     text = text if isinstance(text, str) else None
-    return [Span(question, start, stop, label, text) for label in labels]
+    seconds = "channel" in value or "original_length" in result
+    return [Span(question, start, stop, label, text, seconds) for label in labels]
 
 
 # ---- as a corpus ----

@@ -60,6 +60,9 @@ def read(path: Path, options: Options) -> Corpus:
         for question, values in one.answers.items():
             is_set = len(values) > 1 or any(span.question == question for span in one.spans)
             sets[question] = sets.get(question, False) or is_set
+    for question in {span.question for one in responses for span in one.spans}:
+        for one in responses:
+            one.answers.setdefault(question, [])  # annotated, and nothing marked
     if not sets:
         raise DataError(f"{path}: no answers in {counted(len(instances), 'instance')}")
     notes = [f"free texts, not read as answers: {', '.join(free)}"] if free else []

@@ -148,7 +148,8 @@ def _spans(example: dict[str, Any]) -> list[Span]:
             start, stop = float(one["start"]), float(one["end"])
         except (KeyError, TypeError, ValueError):
             continue  # a box or a polygon
-        spans.append(Span(SPANS, (start,), (stop,), str(one.get("label") or MARKED)))
+        label, seconds = str(one.get("label") or MARKED), key == "audio_spans"
+        spans.append(Span(SPANS, (start,), (stop,), label, seconds=seconds))
     return spans
 
 

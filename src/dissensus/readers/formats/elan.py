@@ -1,0 +1,185 @@
+"""ELAN's files (.eaf): tiers of intervals of a recording.
+
+An item is a recording. The annotator is the one that a tier names (ANNOTATOR); if tiers name none,
+a file for each annotator is told by its name. A question is a tier without the annotator's name in
+it. Its answer is the set of values, and the intervals, in seconds, are rationales. A tier whose
+values hardly repeat is a transcript and is not read.
+"""
+
+from __future__ import annotations
+
+import re
+import xml.etree.ElementTree as ElementTree
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from urllib.parse import unquote
+
+from dissensus.corpus import Corpus
+from dissensus.errors import DataError, listed
+from dissensus.readers.exports.file_names import documents_and_annotators
+from dissensus.readers.exports.responses import Response, check_options, responses_corpus
+from dissensus.readers.exports.spans import MARKED, Span
+from dissensus.readers.files import head, read_bytes
+from dissensus.readers.options import Options
+
+TOOL = "ELAN"
+ENDING = ".eaf"
+MANY, REPEATS = 20, 0.5  # values of a tier, and their share among its intervals, of a transcript
+_SOUND = (".wav", ".mp3", ".flac", ".ogg", ".m4a")
+
+
+@dataclass(frozen=True)
+class _Tier:
+    name: str
+    annotator: str
+    intervals: tuple[tuple[float, float, str], ...]  # seconds, value
+
+
+@dataclass(frozen=True)
+class _Recording:
+    media: tuple[str, ...]
+    tiers: tuple[_Tier, ...]
+    n_unplaced: int  # annotations whose times are not known
+
+
+def recognise(path: Path) -> bool:
+    """A file, or a folder with files, whose first element is ANNOTATION_DOCUMENT."""
+    files = _files(path)
+    return bool(files) and all(b"<ANNOTATION_DOCUMENT" in head(file) for file in files[:3])
+
+
+def read(path: Path, options: Options) -> Corpus:
+    """Read the intervals of every annotator."""
+    check_options(path, options, TOOL, plain="csv")
+    files = _files(path)
+    if not files:
+        raise DataError(f"{path}: no file that ends in {ENDING}")
+    recordings = {file: _recording(file) for file in files}
+    named = documents_and_annotators(
+        {file: one.media[0] if one.media else file.stem for file, one in recordings.items()}
+    )
+    transcripts = _transcripts(recordings.values())
+    responses: dict[tuple[str, str | None], Response] = {}
+    for file, recording in recordings.items():
+        document, of_file = named[file]
+        media = recording.media[0] if recording.media else ""
+        item = PurePosixPath(media).stem or document
+        for tier in recording.tiers:
+            if _question(tier) in transcripts:
+                continue
+            annotator = tier.annotator or of_file
+            shown = {"audio" if media.lower().endswith(_SOUND) else "video": media} if media else {}
+            one = responses.setdefault(
+                (item, annotator), Response(file.name, item, annotator, {}, shown)
+            )
+            values = one.answers.setdefault(_question(tier), [])
+            for start, stop, value in tier.intervals:
+                values += [value] if value not in values else []
+                span = Span(_question(tier), (start,), (stop,), value, seconds=True)
+                one.spans.append(span)
+    if not any(one.spans for one in responses.values()):
+        raise DataError(f"{path}: no tier with values that repeat")
+    questions = dict.fromkeys((q for one in responses.values() for q in one.answers), True)
+    notes = ["an item is a recording"]
+    if transcripts:
+        notes.append(f"transcripts, not read: {', '.join(sorted(transcripts))}")
+    n_unplaced = sum(one.n_unplaced for one in recordings.values())
+    if n_unplaced:
+        notes.append(f"{n_unplaced} annotations without a time are not read")
+    return responses_corpus(path, list(responses.values()), questions, options, TOOL, notes)
+
+
+def _files(path: Path) -> list[Path]:
+    if path.is_dir():
+        return sorted(f for f in path.rglob(f"*{ENDING}") if not f.name.startswith("."))
+    return [path] if path.suffix.lower() == ENDING else []
+
+
+def _question(tier: _Tier) -> str:
+    """The name of a tier without that of its annotator.
+
+    Example:
+        >>> _question(_Tier("gesture_ann", "ann", ())), _question(_Tier("gaze", "ann", ()))
+        ('gesture', 'gaze')
+    """
+    if not tier.annotator:
+        return tier.name
+    name = re.escape(tier.annotator)
+    shorter = re.sub(rf"^{name}[-_ @.:]+|[-_ @.:]+{name}$", "", tier.name, flags=re.IGNORECASE)
+    return shorter or tier.name
+
+
+def _transcripts(recordings: Iterable[_Recording]) -> set[str]:
+    """The questions whose values hardly repeat."""
+    values: dict[str, list[str]] = {}
+    for recording in recordings:
+        for tier in recording.tiers:
+            values.setdefault(_question(tier), []).extend(v for _, _, v in tier.intervals)
+    return {
+        question
+        for question, given in values.items()
+        if len(set(given)) > MANY and len(set(given)) > REPEATS * len(given)
+    }
+
+
+# ---- a file ----
+
+
+def _recording(file: Path) -> _Recording:
+    data = read_bytes(file)
+    if b"<!ENTITY" in data:
+        raise DataError(f"{file}: declares entities, which an ELAN file does not need; remove them")
+    try:
+        root = ElementTree.fromstring(data)
+    except ElementTree.ParseError as error:
+        raise DataError(f"{file}: damaged XML ({error}); is the file cut off?") from None
+    slots = {
+        slot.get("TIME_SLOT_ID"): float(slot.get("TIME_VALUE", "nan"))
+        for slot in root.iter("TIME_SLOT")
+    }
+    references = {
+        one.get("ANNOTATION_ID", ""): one
+        for tag in ("ALIGNABLE_ANNOTATION", "REF_ANNOTATION")
+        for one in root.iter(tag)
+    }
+    tiers, n_unplaced = [], 0
+    for tier in root.iter("TIER"):
+        intervals = []
+        for one in (*tier.iter("ALIGNABLE_ANNOTATION"), *tier.iter("REF_ANNOTATION")):
+            placed = _aligned(one, references, file)
+            start, stop = (
+                slots.get(placed.get(key), float("nan")) / 1000
+                for key in ("TIME_SLOT_REF1", "TIME_SLOT_REF2")
+            )
+            if not start < stop:
+                n_unplaced += 1
+                continue
+            value = (one.findtext("ANNOTATION_VALUE") or "").strip()
+            intervals.append((start, stop, value or MARKED))
+        name = tier.get("TIER_ID") or "tier"
+        tiers.append(_Tier(name, (tier.get("ANNOTATOR") or "").strip(), tuple(sorted(intervals))))
+    media = tuple(
+        unquote(one.get("RELATIVE_MEDIA_URL") or one.get("MEDIA_URL") or "").removeprefix("file://")
+        for one in root.iter("MEDIA_DESCRIPTOR")
+    )
+    return _Recording(tuple(one for one in media if one), tuple(tiers), n_unplaced)
+
+
+def _aligned(
+    one: ElementTree.Element, references: dict[str, ElementTree.Element], file: Path
+) -> ElementTree.Element:
+    """The annotation with times that one refers to, perhaps through others."""
+    chain: list[str] = []
+    while one.tag == "REF_ANNOTATION":
+        target = one.get("ANNOTATION_REF", "")
+        if target in chain:
+            raise DataError(
+                f"{file}: annotations refer to one another in a circle: {listed(chain)}"
+            )
+        if target not in references:
+            name = one.get("ANNOTATION_ID")
+            raise DataError(f"{file}: annotation {name!r} refers to {target!r}, which is not there")
+        chain.append(target)
+        one = references[target]
+    return one
