@@ -114,6 +114,31 @@ def test_two_encodings_in_one_file(write: Write, name: str) -> None:
         read(path)
 
 
+@pytest.mark.parametrize(
+    ("text", "encoding", "is_read"),
+    [
+        ("Müller wants a café", "latin-1", True),
+        ("“no” – l’été señor", "cp1252", True),
+        ("это плохо", "cp1251", False),
+        ("zażółć gęślą jaźń", "cp1250", False),
+        ("これは悪い", "shift_jis", False),
+        ("öäü", "latin-1", False),
+    ],
+)
+def test_western_tables_are_read_without_an_encoding(
+    write: Write, text: str, encoding: str, is_read: bool
+) -> None:
+    path = write(f"item,text,annotator,label\nt1,{text},ann,ok\n".encode(encoding))
+    if is_read:
+        corpus = read(path)
+        assert corpus.text_of(0) == text
+        assert "not UTF-8, read as Windows-1252: " in corpus.notes[-1]
+    else:
+        with pytest.raises(DataError, match="is not UTF-8"):
+            read(path)
+        assert read(path, encoding=encoding).text_of(0) == text
+
+
 def test_lines_in_the_other_encoding_are_counted(write: Write) -> None:
     data = b"item,annotator,label\nt1,a,\xe9\nt2,a,\xc3\xa9\nt3,a,\xe8\n"
     path = write(data)

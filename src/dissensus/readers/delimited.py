@@ -12,7 +12,14 @@ import pyarrow as pa
 import pyarrow.csv
 
 from dissensus.errors import DataError
-from dissensus.readers.files import head, is_text, read_utf8
+from dissensus.readers.files import (
+    WESTERN,
+    head,
+    is_text,
+    read_bytes,
+    read_utf8,
+    western_word,
+)
 from dissensus.readers.tables.column_names import n_recognised
 from dissensus.readers.tables.rows import Rows, make_rows
 
@@ -52,7 +59,7 @@ def delimited_rows(path: Path, encoding: str | None, short_rows: bool = False) -
     Args:
         short_rows: whether rows may lack their last fields, which are blank then.
     """
-    data = read_utf8(path, encoding)
+    data, notes = _western_or_utf8(path, encoding)
     delimiter = find_delimiter(data)
     if short_rows:
         data = _filled_up(data, delimiter)
@@ -66,7 +73,23 @@ def delimited_rows(path: Path, encoding: str | None, short_rows: bool = False) -
         place=lambda row: f"line {_line(data, delimiter, row + 1)}",
         folder=path.resolve().parent,
         commas=delimiter == ";",
+        notes=notes,
     )
+
+
+def _western_or_utf8(path: Path, encoding: str | None) -> tuple[bytes, tuple[str, ...]]:
+    """The file as UTF-8, and a note if it is read as Windows-1252 without being asked."""
+    try:
+        return read_utf8(path, encoding), ()
+    except DataError:
+        data = b"" if encoding is not None else read_bytes(path)
+        if not is_text(data[:4096]) or (word := western_word(data)) is None:
+            raise
+    note = (
+        f"not UTF-8, read as Windows-1252: {word!r}; if letters are wrong, name its encoding "
+        "(encoding=, --encoding)"
+    )
+    return read_utf8(path, WESTERN), (note,)
 
 
 def _filled_up(data: bytes, delimiter: str) -> bytes:

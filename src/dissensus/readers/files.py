@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import gzip
+import re
 import struct
 import zipfile
 import zlib
@@ -27,6 +28,9 @@ BINARY = {  # the first bytes of well-known files that are not tables of text
     b"\x93NUMPY": 'an array of numpy; use format="matrix" (--format matrix)',
 }
 GZIP = b"\x1f\x8b"
+WESTERN = "cp1252"  # Windows-1252, which has all of Latin-1
+_WESTERN_LETTERS = frozenset("àáâãäåæçèéêëìíîïñòóôõöøùúûüýÿœßšžÀÁÂÃÄÅÆÇÈÉÊËÌÍÎÏÑÒÓÔÕÖØÙÚÛÜÝŒŠŽªº")
+_WESTERN_SIGNS = frozenset("€£§°«»‘’‚“”„–—…•´·¿¡²³½©®™\xa0")
 _CHUNK = 1 << 22
 MOST_UNPACKED = 2 << 30  # bytes of all entries of a zip
 MOST_RATIO = 200  # how many times larger than the zip the entries may be
@@ -109,6 +113,35 @@ def read_utf8(path: Path, encoding: str | None = None) -> bytes:
         raise DataError(f"{path}: {what_binary(data[:8])}")
     _check_utf8(data, path)
     return data
+
+
+def western_word(data: bytes) -> str | None:
+    """A word with an accent, if a text that is not UTF-8 is very likely Windows-1252; else None.
+
+    That is what spreadsheets of Western Europe and America save: a few accented letters between
+    plain ones, quotes and dashes. In any other encoding nearly all letters, or none, look so.
+
+    Example:
+        >>> western_word("un café".encode("cp1252")), western_word("привет".encode("cp1251"))
+        ('café', None)
+    """
+    try:
+        text = data.decode(WESTERN)
+    except UnicodeDecodeError:
+        return None
+    signs = [char for char in text if char > "\x7f"]
+    accents = [char for char in signs if char.isalpha()]
+    if _is_partly_utf8(data) or not set(signs) <= _WESTERN_SIGNS | _WESTERN_LETTERS:
+        return None
+    inside = re.findall(r"(?<=[a-zA-Z])[^\x00-\x7f\W]|[^\x00-\x7f\W](?=[a-zA-Z])", text)
+    n_letters = sum(map(str.isalpha, text))
+    if not accents or len(inside) < 0.8 * len(accents) or len(accents) > 0.15 * n_letters:
+        return None
+    return next(word for word in re.findall(r"\w+", text) if not word.isascii())
+
+
+def _is_partly_utf8(data: bytes) -> bool:
+    return any(not line.isascii() and _is_utf8(line) for line in data.split(b"\n"))
 
 
 def read_bytes(path: Path) -> bytes:

@@ -130,6 +130,7 @@ class Rows:
     commas: bool = False  # whether the delimiter is no comma, so that 1,5 is likely a number
     unnamed: int = 0  # columns without a name, left out
     index: Column | None = None  # the first of them, where the table begins with it
+    notes: tuple[str, ...] = ()  # about the file
 
     @property
     def n_rows(self) -> int:

@@ -30,7 +30,7 @@ def table_corpus(rows: Rows, options: Options) -> Corpus:
     """
     rows, blank_notes = without_blank_rows(rows)
     rows, notes = without_totals(rows)
-    notes = blank_notes + notes
+    notes = [*(f"{rows.name}: {note}" for note in rows.notes), *blank_notes, *notes]
     rows, features = without_features(rows, options)
     if options.item_parts:
         rows = with_joined(rows, options.item_parts)
