@@ -4,7 +4,7 @@ Columns have meaningless names and a random order. A table is right if the item,
 every answer, every content and every attribute are what they were made as; refused if reading it
 ends with an error; otherwise wrong. Where several columns divide the rows in the same way, such as
 an id and a text, or a name and an age that nobody shares, each of them may name the item or the
-annotator.
+annotator. A column that is the same in every row may be anything.
 """
 
 import argparse
@@ -260,7 +260,8 @@ def outcome(table: Table) -> tuple[str, str]:
     ]
     if not annotators:
         wrong.append(f"annotators: {corpus.n_annotators}")
-    allowed = {*of.get("anything", []), *same[items[0]], *same[of["annotator"][0]]}
+    constant = {name for name, cells in table.columns.items() if len(set(cells)) == 1}
+    allowed = {*of.get("anything", []), *constant, *same[items[0]], *same[of["annotator"][0]]}
     _compare(wrong, "answers", set(corpus.questions), set(of["answer"]), set())
     for name in of.get("content", []):
         texts = {text for part in corpus.contents.values() for text in part.values.to_pylist()}

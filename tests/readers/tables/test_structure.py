@@ -140,3 +140,69 @@ def test_a_number_of_the_answer_is_no_annotator() -> None:
         seen[name] += 1
         cells["slot"][n] = seen[name]
     assert read(pa.table(cells))["label"].annotator is None
+
+
+def sparse_table() -> dict[str, list[str]]:
+    """30 items, 25 annotators, two answers each: few pairs would repeat by chance."""
+    draw = np.random.default_rng(3)
+    item = np.repeat(np.arange(30), 2)
+    annotator = np.concatenate([draw.choice(25, 2, replace=False) for _ in range(30)])
+    return {
+        "qa": [f"x{i}" for i in item],
+        "wb": [f"a text of several words, number {i}" for i in item],
+        "rd": [f"k{a}" for a in annotator],
+        "te": [("male", "female")[a % 2] for a in annotator],
+        "yf": [("north", "south", "west")[a % 3] for a in annotator],
+        "ug": draw.choice(["calm", "glad"], len(item)).tolist(),
+    }
+
+
+def test_attributes_show_items_and_annotators_of_a_small_table() -> None:
+    corpus = read(pa.table(sparse_table()))
+    assert list(corpus.questions) == ["ug"]
+    assert (corpus.columns["item"], corpus.columns["annotator"]) == ("qa", "rd")
+    cells = sparse_table()
+    del cells["te"], cells["yf"]
+    with pytest.raises(NoAnswersError):
+        read(pa.table(cells))
+
+
+def test_copies_of_rows_are_no_second_answers() -> None:
+    cells = {name: [*column, *column[:2]] for name, column in sparse_table().items()}
+    assert read(pa.table(cells), repeats="first").columns["annotator"] == "rd"
+
+
+def test_an_attribute_with_a_mistake_is_not_the_name_that_it_stands_for() -> None:
+    cells = table(**NONSENSE)
+    ages = {name: str(20 + n) for n, name in enumerate(sorted(set(cells["rd"])))}
+    cells["yf"] = [ages[name] for name in cells["rd"]]
+    cells["yf"][7] = cells["yf"][8]
+    corpus = read(pa.table(cells))
+    assert corpus.columns["annotator"] == "rd"
+    assert "yf" in corpus.annotator_attributes
+
+
+def test_the_order_in_which_an_annotator_answered_is_no_item() -> None:
+    cells = table(**NONSENSE)
+    seen: dict[str, int] = {}
+    cells["zz"] = []
+    for name in cells["rd"]:
+        seen[name] = seen.get(name, 0) + 1
+        cells["zz"].append(str(seen[name]))
+    corpus = read(pa.table(cells))
+    assert (corpus.columns["item"], corpus.columns["annotator"]) == ("qa", "rd")
+    assert "zz" in corpus["ug"].extra
+
+
+def test_ratings_agree_within_items() -> None:
+    draw = np.random.default_rng(1)
+    item, annotator = np.indices((60, 12)).reshape(2, -1)
+    ratings = draw.normal(50, 15, 60)[item] + draw.normal(0, 10, len(item))
+    cells = {
+        "rd": [f"k{a}" for a in annotator],
+        "qa": [f"k{i}" for i in item],
+        "ug": [f"{rating:.1f}" for rating in np.clip(ratings, 0, 100)],
+    }
+    corpus = read(pa.table(cells))
+    assert (corpus.n_items, corpus.n_annotators) == (60, 12)
+    assert "'qa' has many more values" in corpus.notes[1]

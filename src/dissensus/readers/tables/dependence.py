@@ -1,20 +1,35 @@
-"""Dependence: whether a column is a function of another, up to a few rows, and whether two columns
-name a row together.
+"""Dependence: whether a column is a function of another, up to a few rows, whether two columns
+name a row together, and how much of a column another one explains.
 
-Both are compared with chance: the count after the column is shuffled once, with a fixed seed, or
-the one that is expected if cells were drawn by chance.
+The first two are compared with chance: the count after the column is shuffled once, with a fixed
+seed, or the one that is expected if cells were drawn by chance.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from contextlib import AbstractContextManager
+from contextvars import ContextVar
 from dataclasses import dataclass
 
 import numpy as np
 
+from dissensus.block_cache import cached_within
 from dissensus.readers.tables.rows import Column
 
 TOLERATED = 0.02  # violations, as a share of what chance gives
 FEW = 3.0  # violations by chance below which a function cannot be told from chance
+MANY = 20.0  # violations by chance from which a single one is tolerated
+MOST_ONE_HOT = 50  # values above which only numbers are compared
+
+_deviations: ContextVar[dict[tuple[Column, Column], Deviation] | None] = ContextVar(
+    "_deviations", default=None
+)
+
+
+def cached_deviations() -> AbstractContextManager[None]:
+    """Compare each pair of columns at most once within a `with` block."""
+    return cached_within(_deviations)
 
 
 @dataclass(frozen=True)
@@ -33,6 +48,15 @@ class Deviation:
 
 def from_function(column: Column, groups: Column) -> Deviation:
     """The rows whose cell is not the most frequent of their group; blank cells are not counted."""
+    cache = _deviations.get()
+    if cache is None:
+        return _from_function(column, groups)
+    if (column, groups) not in cache:
+        cache[column, groups] = _from_function(column, groups)
+    return cache[column, groups]
+
+
+def _from_function(column: Column, groups: Column) -> Deviation:
     rows = groups.sample
     rows = rows[(column.codes[rows] >= 0) & (groups.codes[rows] >= 0)]
     cells, of_group = column.codes[rows].astype(np.int64), groups.codes[rows].astype(np.int64)
@@ -49,7 +73,47 @@ def is_function(column: Column, groups: Column) -> bool:
     deviation = from_function(column, groups)
     if deviation.by_chance < FEW:
         return deviation.n_wrong == 0 and column.is_constant(groups.codes, len(groups.values))
-    return deviation.share <= TOLERATED
+    return deviation.share <= TOLERATED or (deviation.n_wrong == 1 and deviation.by_chance >= MANY)
+
+
+@dataclass(frozen=True)
+class Effect:
+    """How much of a column the groups explain, by analysis of variance."""
+
+    share: float  # of the variance: the intraclass correlation; may be below 0
+    z: float  # how far it is from chance, in standard errors
+
+
+def effect(column: Column, groups: Column) -> Effect:
+    """How much of a column the groups explain: of its numbers, or of which value a cell has."""
+    rows = groups.sample
+    rows = rows[(column.codes[rows] >= 0) & (groups.codes[rows] >= 0)]
+    of_group = np.unique(groups.codes[rows], return_inverse=True)[1].reshape(-1)
+    n_rows, n_groups = len(rows), int(of_group.max(initial=-1)) + 1
+    cells = _coordinates(column, rows)
+    if cells is None or n_groups < 2 or n_rows <= n_groups:
+        return Effect(0.0, 0.0)
+    sizes = np.bincount(of_group)
+    means = np.stack([np.bincount(of_group, one) / sizes for one in cells.T], axis=1)
+    within = ((cells - means[of_group]) ** 2).sum() / (n_rows - n_groups)
+    total = ((cells - cells.mean(axis=0)) ** 2).sum()
+    between = (total - within * (n_rows - n_groups)) / (n_groups - 1)
+    if not total or not within:
+        return Effect(float(total > 0), np.inf if total else 0.0)
+    usual_size = (n_rows - (sizes**2).sum() / n_rows) / (n_groups - 1)
+    share = (between - within) / (between + (usual_size - 1) * within)
+    error = np.sqrt(2 / (n_groups - 1) + 2 / (n_rows - n_groups))
+    return Effect(float(share), float((between / within - 1) / error))
+
+
+def _coordinates(column: Column, rows: np.ndarray) -> np.ndarray | None:
+    """Numbers, or 0 and 1 for each value, (n_rows, n_coordinates); None if there are too many."""
+    numbers = column.numbers()
+    if numbers is not None and np.isfinite(numbers[rows]).all():
+        return np.asarray(numbers[rows][:, None])
+    if column.is_bytes or len(column.values) > MOST_ONE_HOT:
+        return None
+    return np.eye(len(column.values))[column.codes[rows]]
 
 
 def violations(column: Column, groups: Column) -> np.ndarray:
@@ -75,16 +139,34 @@ def usual_codes(column: Column, groups: Column) -> np.ndarray:
     return usual
 
 
-def from_key(one: Column, other: Column) -> Deviation:
-    """The rows whose pair of cells is that of an earlier row, and how many chance would give."""
+def from_key(one: Column, other: Column, all_columns: Iterable[Column] = ()) -> Deviation:
+    """The rows whose pair of cells is that of an earlier row, and how many chance would give.
+
+    Args:
+        all_columns: rows that are the same in all of these are counted once.
+    """
     rows = one.sample
     groups, cells = one.codes[rows].astype(np.int64), other.codes[rows].astype(np.int64)
     n_repeated = len(rows) - len(np.unique(_pairs(groups, cells)))
+    n_repeated -= _n_copies(list(all_columns), rows) if n_repeated else 0
     sizes, n_groups = np.unique(np.bincount(groups[groups >= 0]), return_counts=True)
     shares = np.bincount(cells[cells >= 0]) / max(len(cells), 1)
     distinct = [(1 - (1 - shares) ** size).sum() for size in sizes]
     by_chance = float((n_groups * (sizes - np.array(distinct))).sum())
     return Deviation(len(rows), n_repeated, by_chance)
+
+
+def _n_copies(columns: list[Column], rows: np.ndarray) -> int:
+    """How many rows are the same as an earlier one in every column."""
+    if not columns:
+        return 0
+    different = np.zeros(len(rows), dtype=np.int64)
+    for column in columns:
+        pairs = _pairs(different, column.codes[rows].astype(np.int64) + 1)
+        different = np.unique(pairs, return_inverse=True)[1].reshape(-1)
+        if different.max(initial=0) + 1 == len(rows):
+            return 0
+    return len(rows) - len(np.unique(different))
 
 
 def _pairs(one: np.ndarray, other: np.ndarray) -> np.ndarray:

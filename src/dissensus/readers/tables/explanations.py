@@ -182,7 +182,7 @@ def _label(
     own = set(column.values.to_pylist())
     for answer, name in zip(answers, names, strict=True):
         numbers, ratings = column.numbers(), answer.numbers()
-        if numbers is not None and ratings is not None and _is_mean(numbers, ratings, items):
+        if numbers is not None and ratings is not None and is_mean(numbers, ratings, items):
             return Explanation("label", f"the mean of {name!r}")
         values = set(answer.values.to_pylist())
         if len(own) < 2 or not own <= values or len(own) < len(values) / 2:
@@ -208,7 +208,7 @@ def _undisputed(answer: Column, usual: np.ndarray, items: Column) -> np.ndarray:
     return np.asarray(2 * np.bincount(items.codes[agree], minlength=len(items.values)) > n_answers)
 
 
-def _is_mean(numbers: np.ndarray, answers: np.ndarray, items: Column) -> bool:
+def is_mean(numbers: np.ndarray, answers: np.ndarray, items: Column) -> bool:
     """Whether these numbers are the mean of an item's answers, up to rounding."""
     there = ~np.isnan(answers)
     n_items = len(items.values)

@@ -1,48 +1,44 @@
 """Keys: the columns that name the item and the annotator of each row, found by what they hold.
 
 No annotator answers an item twice, or hardly any does. So pairs of both are all but unique, while
-pairs put together by chance would often repeat.
+pairs put together by chance would often repeat. In a small table chance repeats few pairs, too;
+then both are recognised by their attributes: other columns are functions of them.
 """
 
 from __future__ import annotations
 
 import itertools
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from dissensus.readers.tables.dependence import (
-    TOLERATED,
     Deviation,
+    effect,
     from_function,
     from_key,
     is_function,
 )
 from dissensus.readers.tables.explanations import KEY, Explanation, explain, is_text
+from dissensus.readers.tables.item_signs import (
+    is_personal,
+    is_spelled_like_names,
+    reason_for,
+    which_is_the_item,
+)
 from dissensus.readers.tables.rows import FEATURES, Column, Rows
 
 MOST_REPEATED = 0.02  # of the rows: pairs that repeat
 EXPECTED = 5.0  # repeated pairs by chance, where neither column is named
 EXPECTED_OF_NAMED = 2.0  # where one of both is known
-ROWS_EACH = 1.5  # for each item or annotator, on average
-MANY_MORE = 3  # so many times more items than annotators
+ENOUGH = 8.0  # violations by chance from which a function shows an attribute
+ROWS_EACH = 1.15  # for each item or annotator, on average
 MANY_MORE_THAN = 1.5  # values for each value of a column that is a function
-GOES_WITH = 0.8  # violations as a share of chance: below, a column goes with another
-CLEARER = 0.05  # a difference between shares of chance that means something
-_ANNOTATOR = re.compile(
-    r"(?i)(annotator|anno|ann|worker|rater|coder|judge|labell?er|user|turker|participant|expert|"
-    r"reviewer|student|subject|person|crowd)[\W_]*(id[\W_]*)?[0-9a-f]+|\S+@\S+\.\S+|A[0-9A-Z]{11,}"
-)
-_ITEM = re.compile(
-    r"(?i)(item|task|doc|document|sent|sentence|tweet|text|post|comment|image|img|clip|utt|q|hit|"
-    r"example|unit|sample|instance)[\W_]*(id[\W_]*)?\d+|.+\.(jpe?g|png|gif|wav|mp3|mp4|txt|flac)|"
-    r"https?://.+"
-)
-_PERSONAL = frozenset(
-    "male female man woman men women m f nonbinary non-binary other diverse transgender".split()
-)
+ALIKE = 0.1  # of the values: columns that divide rows alike differ by no more
+SURE_EFFECT = 6.0  # standard errors: a column goes with another one
+NO_EFFECT = 3.0  # standard errors: it may not
+MOST_COLUMNS = 200  # above this, columns have to be named
 
 
 @dataclass(frozen=True)
@@ -80,13 +76,18 @@ def find_key(
         item: its column, if it is known; the annotator's likewise.
         taken: columns that are something else.
     """
-    free = _candidates(rows, {*taken, item, annotator})
+    taken = set(taken)
+    if len(rows.columns) > MOST_COLUMNS and (item is None or annotator is None):
+        return None
+    alike = _candidates(rows, {*taken, item, annotator})
+    free = [max(names, key=lambda name: _as_name(rows, name, names)) for names in alike]
     if item is not None and annotator is not None:
         return _explained(rows, (item,), annotator, taken, "by its name", "by its name")
     if item is None and annotator is None:
-        return _unnamed(rows, free, taken)
+        return _unnamed(rows, free, alike, taken)
     known = str(item or annotator)
     others = [name for name in free if _fits(rows, known, name, EXPECTED_OF_NAMED)]
+    others = others or [name for name in free if _fits_by_attributes(rows, known, name)]
     others = _without_relatives(rows, others, known)
     if item is not None:
         others = [name for name in others if not _is_slot(rows, item, name, taken)]
@@ -98,9 +99,9 @@ def find_key(
     return _of_two_columns(rows, known, free, taken) if item is None and not others else None
 
 
-def _candidates(rows: Rows, taken: set[str | None]) -> list[str]:
-    """Columns that can name items or annotators, one for each way to divide the rows."""
-    kept: list[str] = []
+def _candidates(rows: Rows, taken: set[str | None]) -> list[list[str]]:
+    """Columns that can name items or annotators; those that divide the rows alike together."""
+    alike: list[list[str]] = []
     for name, column in rows.columns.items():
         if (
             name == FEATURES
@@ -113,38 +114,115 @@ def _candidates(rows: Rows, taken: set[str | None]) -> list[str]:
         n_values = len(column.values)
         if n_values < 2 or rows.n_rows < ROWS_EACH * n_values:
             continue
-        same = [other for other in kept if np.array_equal(column.codes, rows.columns[other].codes)]
-        if not same:
-            kept.append(name)
-        elif _is_name(column) > _is_name(rows.columns[same[0]]):
-            kept[kept.index(same[0])] = name
-    return kept
+        same = [names for names in alike if _divide_alike(column, rows.columns[names[0]])]
+        if same:
+            same[0].append(name)
+        else:
+            alike.append([name])
+    return alike
 
 
-def _is_name(column: Column) -> tuple[bool, bool, bool]:
-    """How well a column serves for names: words or whole numbers, not texts, not fractions."""
-    known = _spelled(column, _ITEM) or _spelled(column, _ANNOTATOR)
+def _divide_alike(one: Column, other: Column) -> bool:
+    """Whether two columns divide the rows in the same way, up to a few rows."""
+    if np.array_equal(one.codes, other.codes):
+        return True
+    sizes = sorted((len(one.values), len(other.values)))
+    if sizes[1] - sizes[0] > 2 + ALIKE * sizes[1]:
+        return False
+    return _surely_function(one, other) and _surely_function(other, one)
+
+
+def _surely_function(column: Column, groups: Column) -> bool:
+    """Whether a column is a function of the groups where chance would often contradict it."""
+    return from_function(column, groups).by_chance >= ENOUGH and is_function(column, groups)
+
+
+def _as_name(
+    rows: Rows, name: str, alike: list[str], partner: str | None = None
+) -> tuple[bool, int, bool, bool]:
+    """How well a column serves for names among those that divide the rows alike.
+
+    Names are words or whole numbers, not texts, not fractions; where columns differ in a few rows,
+    it is the one that contradicts the others least and repeats fewest pairs with its partner.
+    """
+    column = rows.columns[name]
     numbers = column.numbers()
     fractions = numbers is not None and bool((numbers % 1 != 0).any())
-    values = column.values.slice(0, 200).to_pylist()
-    personal = {value.strip().casefold() for value in values} <= _PERSONAL
-    return known, not (is_text(column) or fractions or personal), numbers is None
+    plain = not (is_text(column) or fractions or is_personal(column))
+    n_wrong = 0
+    if len(alike) > 1:
+        others = _dependents(rows, alike[0]) | set(alike)
+        n_wrong = sum(from_function(rows.columns[other], column).n_wrong for other in others)
+        n_wrong += 0 if partner is None else _deviation(rows, name, partner).n_wrong
+    named = is_spelled_like_names(column) or _is_numbered(column)
+    return plain, -n_wrong, named, numbers is None
+
+
+def _is_numbered(column: Column) -> bool:
+    """Whether the values are the whole numbers from 0 or 1 on, without a gap."""
+    numbers = column.numbers()
+    if numbers is None or numbers.min() not in (0, 1):
+        return False
+    return bool(numbers.max() - numbers.min() + 1 == len(column.values) == np.unique(numbers).size)
+
+
+def _dependents(rows: Rows, name: str) -> set[str]:
+    """The columns that are functions of this one, surely not by chance."""
+    groups = rows.columns[name]
+    return {
+        other
+        for other, column in rows.columns.items()
+        if other != name
+        and not column.is_bytes
+        and 1 < len(column.values) <= len(groups.values)
+        and _surely_function(column, groups)
+    }
+
+
+def _deviation(rows: Rows, one: str, other: str) -> Deviation:
+    first, second = sorted((rows.columns[one], rows.columns[other]), key=lambda c: -len(c.values))
+    return from_key(first, second, rows.columns.values())
 
 
 def _fits(rows: Rows, one: str, other: str, expected: float = EXPECTED) -> bool:
-    first, second = sorted((rows.columns[one], rows.columns[other]), key=lambda c: -len(c.values))
-    return is_key(from_key(first, second), expected)
+    n_pairs = len(rows.columns[one].values) * len(rows.columns[other].values)
+    if n_pairs < (1 - 2 * MOST_REPEATED) * rows.n_rows:
+        return False
+    return is_key(_deviation(rows, one, other), expected)
+
+
+def _fits_by_attributes(rows: Rows, one: str, other: str) -> bool:
+    """Whether no pair repeats, though few would by chance, and both columns have attributes."""
+    first, second = rows.columns[one], rows.columns[other]
+    deviation = _deviation(rows, one, other)
+    if deviation.n_wrong or deviation.by_chance >= EXPECTED:
+        return False
+    if is_function(first, second) or is_function(second, first):
+        return False
+    return _has_attributes(rows, one, other) and _has_attributes(rows, other, one)
+
+
+def _has_attributes(rows: Rows, name: str, partner: str) -> bool:
+    """Whether columns are functions of this one, not of its partner; or it is spelled so."""
+    own = _dependents(rows, name) - _dependents(rows, partner)
+    return bool(own) or is_spelled_like_names(rows.columns[name])
 
 
 def _how_unique(rows: Rows, one: str, other: str) -> str:
-    first, second = sorted((rows.columns[one], rows.columns[other]), key=lambda c: -len(c.values))
-    n_wrong = from_key(first, second).n_wrong
+    n_wrong = _deviation(rows, one, other).n_wrong
     return f"unique but for {n_wrong:,}" if n_wrong else "unique"
 
 
-def _unnamed(rows: Rows, free: list[str], taken: Iterable[str]) -> Key | Unclear | None:
+def _unnamed(
+    rows: Rows, free: list[str], alike: list[list[str]], taken: Iterable[str]
+) -> Key | Unclear | None:
     """The pair of columns that repeats least often compared with chance, and which is which."""
     pairs = [pair for pair in itertools.combinations(free, 2) if _fits(rows, *pair)]
+    pairs += [
+        pair
+        for pair in itertools.combinations(free, 2)
+        if pair not in pairs and _fits_by_attributes(rows, *pair)
+    ]
     if not pairs:
         return None
     partners = {
@@ -163,13 +241,17 @@ def _unnamed(rows: Rows, free: list[str], taken: Iterable[str]) -> Key | Unclear
         )
     if not chosen:
         return None
+    chosen = _likeliest(rows, chosen)
     if len(chosen) != 1:
         names = tuple(dict.fromkeys(name for pair in chosen for name in pair))
         why = f"several pairs of columns may be both: {', '.join(map(repr, names))}"
         return Unclear(chosen[0], why, {})
-    one, other = sorted(chosen[0], key=lambda name: -len(rows.columns[name].values))
+    pair = _best_names(rows, chosen[0], alike)
+    if isinstance(pair, Unclear):
+        return pair
+    one, other = sorted(pair, key=lambda name: -len(rows.columns[name].values))
     likely = _explained(rows, (one,), other, taken, "", "")
-    side = _which_is_the_item(rows, one, other, likely.explained)
+    side = which_is_the_item(rows, one, other, likely.explained)
     if isinstance(side, str):
         return Unclear((one, other), side, likely.explained)
     key = likely if side else _explained(rows, (other,), one, taken, "", "")
@@ -177,12 +259,57 @@ def _unnamed(rows: Rows, free: list[str], taken: Iterable[str]) -> Key | Unclear
     if _is_slot(rows, item, annotator, taken):
         return Unclear((item, annotator), f"{annotator!r} may number the answers to an item", {})
     how = _how_unique(rows, item, annotator)
-    reason = _reasons(rows, item, annotator, key.explained)
+    reason = reason_for(rows, item, annotator, key.explained)
     return replace(
         key,
         why_item=f"pairs with {annotator!r} are {how}; {reason}",
         why_annotator=f"pairs with {item!r} are {how}",
     )
+
+
+def _best_names(
+    rows: Rows, pair: tuple[str, str], alike: list[list[str]]
+) -> tuple[str, str] | Unclear:
+    """For both columns of a pair the one that names best among those that divide the rows alike."""
+    best = []
+    for name, partner in (pair, pair[::-1]):
+        names = next(names for names in alike if name in names)
+        marks = {one: _as_name(rows, one, names, partner) for one in names}
+        first = max(marks, key=lambda one: marks[one])
+        codes = rows.columns[first].codes
+        for one in names:
+            if marks[one] == marks[first] and not np.array_equal(rows.columns[one].codes, codes):
+                why = f"{first!r} and {one!r} differ in a few rows, and either may be the name"
+                return Unclear((first, partner), why, {})
+        best.append(first)
+    return best[0], best[1]
+
+
+def _likeliest(rows: Rows, pairs: list[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Of several pairs the one whose columns both have attributes, or which answers go with."""
+    if len(pairs) == 1:
+        return pairs
+    of_two = [p for p in pairs if _has_attributes(rows, *p) and _has_attributes(rows, *p[::-1])]
+    if of_two:
+        return of_two
+    in_all = [name for name in pairs[0] if all(name in pair for pair in pairs)]
+    if len(in_all) != 1:
+        return pairs
+    others = [next(name for name in pair if name != in_all[0]) for pair in pairs]
+    strongest = [_strongest_effect(rows, name, {*others, *in_all}) for name in others]
+    order = np.argsort(strongest)[::-1]
+    if strongest[order[0]] > SURE_EFFECT and strongest[order[1]] < NO_EFFECT:
+        return [pairs[order[0]]]
+    return pairs
+
+
+def _strongest_effect(rows: Rows, name: str, without: set[str]) -> float:
+    """How surely some further column goes with this one, in standard errors."""
+    groups = rows.columns[name]
+    effects = [
+        effect(rows.columns[other], groups) for other in rows.columns if other not in without
+    ]
+    return max((one.z for one in effects if one.share > 0), default=0.0)
 
 
 def _counts(rows: Rows, one: str, other: str) -> bool:
@@ -195,16 +322,11 @@ def _only_counts(rows: Rows, name: str, other: str) -> bool:
     column, groups = rows.columns[name], rows.columns[other]
     if not _counts_within(column, groups):
         return False
-    for further in rows.columns:
-        if further in (name, other) or rows.columns[further].is_bytes:
+    for further, cells in rows.columns.items():
+        if further in (name, other) or cells.is_bytes or is_function(cells, groups):
             continue
-        deviation = from_function(rows.columns[further], column)
-        few = len(rows.columns[further].values) < 0.5 * len(column.values)
-        if deviation.by_chance >= EXPECTED and (
-            (few and deviation.share < GOES_WITH) or deviation.share <= TOLERATED
-        ):
-            if not is_function(rows.columns[further], groups):
-                return False
+        if _surely_function(cells, column) or effect(cells, column).z > SURE_EFFECT:
+            return False
     return True
 
 
@@ -269,7 +391,9 @@ def _of_two_columns(
         both = crossed(a, b)
         if rows.n_rows < 1.2 * len(both.values) or len(both.values) < len(a.values) * 1.2:
             continue
-        if is_key(from_key(both, rows.columns[annotator]), EXPECTED_OF_NAMED):
+        if is_key(
+            from_key(both, rows.columns[annotator], rows.columns.values()), EXPECTED_OF_NAMED
+        ):
             pairs.append((one, other))
     if len(pairs) != 1:
         return None
@@ -298,108 +422,3 @@ def _explained(
     others = [name for name in rows.columns if name not in (*item, annotator, *taken)]
     explained = explain(rows, others, items, rows.columns[annotator])
     return Key(item, annotator, explained, why_item, why_annotator)
-
-
-# ---- which of two columns is the item ----
-
-
-def _which_is_the_item(
-    rows: Rows, one: str, other: str, explained: dict[str, Explanation]
-) -> bool | str:
-    """Whether the first is the item; a text says why it is not clear."""
-    signs = _strong_signs(rows, one, other, explained)
-    if signs:
-        first = [reason for is_first, reason in signs if is_first]
-        second = [reason for is_first, reason in signs if not is_first]
-        if first and second:
-            return f"{first[0]}, but {second[0]}"
-        return bool(first)
-    votes = _weak_signs(rows, one, other, explained)
-    first = [reason for is_first, reason in votes if is_first]
-    second = [reason for is_first, reason in votes if not is_first]
-    if (first and second) or len(votes) < 2:
-        return "nothing says clearly which of both is the item"
-    return bool(first)
-
-
-def _reasons(rows: Rows, item: str, annotator: str, explained: dict[str, Explanation]) -> str:
-    signs = _strong_signs(rows, item, annotator, explained)
-    signs = signs or _weak_signs(rows, item, annotator, explained)
-    return next((reason for is_first, reason in signs if is_first), "by its name")
-
-
-def _strong_signs(
-    rows: Rows, one: str, other: str, explained: dict[str, Explanation]
-) -> list[tuple[bool, str]]:
-    """What shows which of both is the item: (the first is, why).
-
-    `explained` takes the first for the item; a column is told here by which of both it follows.
-    """
-    signs: list[tuple[bool, str]] = []
-    for first, name in ((True, one), (False, other)):
-        column = rows.columns[name]
-        if is_text(column):
-            signs.append((first, f"{name!r} contains texts"))
-        if _spelled(column, _ITEM):
-            signs.append((first, f"{name!r} is spelled like items"))
-        if _spelled(column, _ANNOTATOR):
-            signs.append((not first, f"{name!r} is spelled like annotators"))
-    answers = [rows.columns[name] for name, why in explained.items() if why.kind == "answer"]
-    values = [set(answer.values.to_pylist()) for answer in answers]
-    for name in explained:
-        column = rows.columns[name]
-        if column.is_bytes or len(column.values) < 2:
-            continue
-        of_one = is_function(column, rows.columns[one])
-        if of_one == is_function(column, rows.columns[other]):
-            continue
-        owner = one if of_one else other
-        own = set(column.values.to_pylist())
-        if is_text(column) and len(own) >= 0.5 * len(rows.columns[owner].values):
-            signs.append((of_one, f"{name!r} is a text for each {owner!r}"))
-        elif {value.strip().casefold() for value in own} <= _PERSONAL:
-            signs.append((not of_one, f"{name!r} is a gender for each {owner!r}"))
-        elif _is_label(column, answers, values):
-            signs.append((of_one, f"{name!r} has the values of the answers"))
-    return signs
-
-
-def _is_label(column: Column, answers: list[Column], values: list[set[str]]) -> bool:
-    """Whether a column has the values of an answer, and goes with it."""
-    own = set(column.values.to_pylist())
-    return any(
-        own <= possible
-        and 2 * len(own) >= len(possible)
-        and from_function(column, answer).share < 0.9
-        for answer, possible in zip(answers, values, strict=True)
-    )
-
-
-def _spelled(column: Column, pattern: re.Pattern[str]) -> bool:
-    sample = column.values.slice(0, 200).to_pylist()
-    return float(np.mean([bool(pattern.fullmatch(value.strip())) for value in sample])) > 0.8
-
-
-def _weak_signs(
-    rows: Rows, one: str, other: str, explained: dict[str, Explanation]
-) -> list[tuple[bool, str]]:
-    """What makes it likely: (the first is the item, why)."""
-    signs = []
-    a, b = rows.columns[one], rows.columns[other]
-    for first, name, more, fewer in ((True, one, a, b), (False, other, b, a)):
-        if len(more.values) >= MANY_MORE * len(fewer.values):
-            signs.append((first, f"{name!r} has many more values"))
-        sizes, others = np.bincount(more.codes), np.bincount(fewer.codes)
-        if sizes.min() == sizes.max() and others.min() < others.max():
-            signs.append((first, f"every {name!r} has {sizes[0]} rows"))
-    differences = []
-    for name, why in explained.items():
-        if why.kind == "answer":
-            by = [from_function(rows.columns[name], groups) for groups in (a, b)]
-            if all(one.by_chance >= EXPECTED for one in by):
-                differences.append(by[1].share - by[0].share)
-    if differences and abs(float(np.mean(differences))) > CLEARER:
-        first = float(np.mean(differences)) > 0
-        name = one if first else other
-        signs.append((first, f"answers agree within {name!r}"))
-    return signs

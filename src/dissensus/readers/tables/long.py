@@ -5,13 +5,16 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from dissensus.corpus import Corpus, LeftOut
 from dissensus.errors import counted
 from dissensus.readers.options import Options
 from dissensus.readers.tables.assembly import assemble
 from dissensus.readers.tables.assignments import take_rows
-from dissensus.readers.tables.column_roles import ColumnRoles
+from dissensus.readers.tables.column_roles import ColumnRoles, items_of
+from dissensus.readers.tables.dependence import cached_deviations
 from dissensus.readers.tables.extra_rows import copies
 from dissensus.readers.tables.notes import long_notes, with_notes
 from dissensus.readers.tables.rows import Rows
@@ -27,9 +30,13 @@ def long_table(rows: Rows, options: Options) -> Corpus:
     column, one is read, unless `repeats` says what to do with repeated answers.
     """
     rows, options = with_items(rows, options)
-    rows, roles = find_roles(rows, options)
+    with cached_deviations():
+        return _corpus(*find_roles(rows, options), options)
+
+
+def _corpus(rows: Rows, roles: ColumnRoles, options: Options) -> Corpus:
     repeated = np.zeros(rows.n_rows, dtype=bool)
-    if roles.annotator is not None and options.repeats == "error":
+    if options.repeats == "error" and _repeats_pairs(rows, roles):
         repeated = copies(rows)
     if not repeated.any():
         assembled = assemble(rows, roles, options)
@@ -43,6 +50,16 @@ def long_table(rows: Rows, options: Options) -> Corpus:
     )
     notes = [*long_notes(kept, roles, assembled), note]
     return with_notes(_with_copies(assembled.corpus, rows, roles, repeated), rows, notes)
+
+
+def _repeats_pairs(rows: Rows, roles: ColumnRoles) -> bool:
+    """Whether an annotator has several rows for an item."""
+    if roles.annotator is None:
+        return False
+    items = items_of(rows, roles.item, roles.shown)
+    annotators = rows.columns[roles.annotator]
+    pairs = items.codes.astype(np.int64) * (len(annotators.values) + 1) + annotators.codes + 1
+    return len(pc.unique(pa.array(pairs))) < rows.n_rows
 
 
 def _with_copies(corpus: Corpus, rows: Rows, roles: ColumnRoles, repeated: np.ndarray) -> Corpus:
