@@ -13,7 +13,8 @@
 The same fits as `dissensus papers individual`. OUT/individual.tar.gz holds all outcomes and is
 written twice a minute, so a run that is killed loses little. A run resumes from that archive, or
 from one in the kit. With `--at-once`, each condition has a process of its own; they begin in the
-order in which they are given, and the archive is written when one ends. `keep` adds the conditions
+order in which they are given, and the archive is written when one ends; one that has not ended some
+seconds after the time limit is killed, and its finished fits count. `keep` adds the conditions
 of all archives in these folders to the report, or replaces those of the same name (`--alone`:
 writes a report of these archives only); archives are not part of the repository.
 """
@@ -29,13 +30,17 @@ import threading
 import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from archive import resumed, unpack, write_archive
 from paper_runs import Script
 
 SCRIPT = Script("individual", __doc__)
 LEAST_SECONDS = 20  # to begin a condition
+GRACE = 40  # seconds after the time limit, for trainings that have begun
 
 
 def pack(folder: Path, data: Path, names: list[str] | None = None) -> None:
@@ -62,6 +67,7 @@ def run_at_once(given: argparse.Namespace) -> None:
     options += [f"--runs={given.runs}"] * (given.runs is not None)
     options += [f"--items={given.items}"] * (given.items is not None)
     options += [f"--set={text}" for text in given.set]
+    options += ["--missing"] * given.missing
     one_at_a_time = threading.Lock()
 
     def one(name: str) -> None:
@@ -70,14 +76,15 @@ def run_at_once(given: argparse.Namespace) -> None:
             print(f"{name}: no time left", flush=True)
             return
         words = [sys.executable, __file__, "run", str(parts / name), f"--conditions={name}"]
-        ended = subprocess.run(
-            [*words, f"--seconds={left:.0f}", *options], capture_output=True, text=True, check=False
-        )
+        log = parts / f"{name}.log"
+        with log.open("w") as lines:
+            command = [*words, f"--seconds={left:.0f}", *options]
+            with suppress(subprocess.TimeoutExpired):  # what is in its archive is not lost
+                subprocess.run(command, stdout=lines, stderr=lines, timeout=left + GRACE)
         with one_at_a_time:
             _add(parts / name / SCRIPT.archive, name, together)
             write_archive(together, given.out / SCRIPT.archive)
-        lines = (ended.stdout + ended.stderr[-2000:] * (ended.returncode != 0)).rstrip()
-        print(f"== {name}, {time.monotonic() - began:.0f} s\n{lines}", flush=True)
+        print(f"== {name}, {time.monotonic() - began:.0f} s\n{log.read_text()[-3000:]}", flush=True)
 
     with ThreadPoolExecutor(given.at_once) as pool:
         list(pool.map(one, names))
@@ -99,8 +106,17 @@ def run(given: argparse.Namespace) -> None:
         return run_at_once(given)
     names = [path.name for path in (SCRIPT.kit / "corpora").iterdir()]
     conditions = SCRIPT.paper.named(given.conditions, names)
+    if given.missing:
+        conditions = [not_kept(condition) for condition in conditions]
     corpora = SCRIPT.corpora({condition.corpus for condition in conditions}, given.items)
     SCRIPT.run(given, corpora=corpora, conditions=conditions)
+
+
+def not_kept(condition: Any) -> Any:
+    """A measurement with the seeds that the kept report does not have; others as they are."""
+    kept = SCRIPT.paper.report(SCRIPT.results)["measurements"].get(condition.name, [])
+    done = {entry["seed"] for entry in kept}
+    return replace(condition, seeds=tuple(seed for seed in condition.seeds if seed not in done))
 
 
 def gathered(folders: Sequence[Path]) -> Path:
@@ -114,6 +130,9 @@ def gathered(folders: Sequence[Path]) -> Path:
 def main() -> None:
     parser = SCRIPT.options(seconds=480, processes=4, runs=None)
     parser.add_argument("--at-once", type=int, default=0, help="conditions at the same time")
+    parser.add_argument(
+        "--missing", action="store_true", help="measure only with seeds that the report lacks"
+    )
     SCRIPT.main(parser, run, gathered)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 import torch
@@ -10,8 +12,17 @@ from dissensus import simulate
 from dissensus.corpus import Corpus
 from dissensus.densities import RatingKde, n_uniforms, rating_densities
 from dissensus.errors import DataError, ModelError
-from dissensus.methods import AnnotatorHeads, AnnotatorOneHot, GridDensity, Job, Prior, fit_many
+from dissensus.methods import (
+    AnnotatorHeads,
+    AnnotatorMajority,
+    AnnotatorOneHot,
+    GridDensity,
+    Job,
+    Prior,
+    fit_many,
+)
 from dissensus.methods.framework.density_loss import by_item
+from dissensus.methods.framework.individual import predicting_once
 from dissensus.training import Training
 from dissensus.training.stacking.groups import obstacle
 
@@ -110,6 +121,26 @@ def test_own_and_all_annotators_have_different_densities(corpus: Corpus) -> None
         for consensus in ("own", "all")
     )
     assert np.abs(own - every).max() > 1e-3
+
+
+def test_the_same_pairs_are_predicted_once_within_a_block(corpus: Corpus) -> None:
+    method = AnnotatorMajority().fit(corpus)
+    some = corpus.select(items=np.arange(5))
+    alone = [method.predict(part, density="plain") for part in (corpus, some)]
+    calls = []
+
+    class Counting(AnnotatorMajority):
+        def predict_pairs(self, *given: Any) -> Any:
+            calls.append(given)
+            return super().predict_pairs(*given)
+
+    counting = Counting().fit(corpus)
+    with predicting_once():
+        within = [counting.predict(part, density="plain") for part in (corpus, some, corpus)]
+    assert len(calls) == 2  # one for each corpus
+    for before, after in zip([*alone, alone[0]], within, strict=True):
+        (first,), (second,) = before.densities.values(), after.densities.values()
+        assert np.array_equal(first.mass, second.mass)
 
 
 def test_a_grid_is_learned_directly(corpus: Corpus) -> None:

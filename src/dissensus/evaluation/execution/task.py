@@ -22,6 +22,7 @@ from dissensus.evaluation.execution.trials import best, chosen_by, drawn
 from dissensus.evaluation.fit import Fit, Job, Key, Status, folder_name, item_table, plain
 from dissensus.evaluation.protocols import Fold, nested
 from dissensus.methods.framework.base import Method
+from dissensus.methods.framework.individual import predicting_once
 from dissensus.methods.framework.search_space import Choices
 from dissensus.methods.framework.settings import changed, draws, seeded, settings_of
 from dissensus.metrics import (
@@ -161,6 +162,11 @@ def _begun(task: Task, key: Key) -> Fit:
 
 def _tested(fit: Fit, task: Task, method: Method, test: Corpus) -> Fit:
     """The fit with the scores of the method on the test part."""
+    with predicting_once():
+        return _scored_on(test, fit, task, method)
+
+
+def _scored_on(test: Corpus, fit: Fit, task: Task, method: Method) -> Fit:
     training_notes = method.notes_
     predictions = method.predict(test, consensus=task.consensus or "own")
     notes = tuple(dict.fromkeys([*training_notes, *method.notes_]))

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from contextlib import AbstractContextManager
+from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
+from dissensus.block_cache import cached_within
 from dissensus.corpus import Corpus
 from dissensus.errors import listed
 from dissensus.methods.framework.answers import Answers
@@ -18,6 +21,14 @@ from dissensus.scales import Interval, Nominal, Ordinal
 
 PredictPairs = Callable[[Corpus, np.ndarray, np.ndarray], dict[str, Answers]]
 VoteWeights = Callable[[str, Answers], np.ndarray]
+_CACHE: ContextVar[dict[tuple[Any, ...], tuple[Any, ...]] | None] = ContextVar(
+    "answers of pairs", default=None
+)
+
+
+def predicting_once() -> AbstractContextManager[None]:
+    """Within the block a fitted method predicts the same pairs of a corpus once."""
+    return cached_within(_CACHE)
 
 
 class StandIns(ABC):
@@ -175,10 +186,19 @@ class PairPredictor:
 
     def own_answers(self, pairs: Pairs, code: np.ndarray) -> dict[str, Answers]:
         """Answers of pairs as the method predicts them, some pairs at a time."""
-        parts = [
-            self.predict_pairs(self.corpus, pairs.item[rows], code[rows]) for rows in pairs.slices()
-        ]
+        parts = [self._some_answers(pairs.item[rows], code[rows]) for rows in pairs.slices()]
         return {q: Answers.joined([part[q] for part in parts]) for q in parts[0]} if parts else {}
+
+    def _some_answers(self, item: np.ndarray, code: np.ndarray) -> dict[str, Answers]:
+        kept = _CACHE.get()
+        if kept is None:
+            return self.predict_pairs(self.corpus, item, code)
+        method = getattr(self.predict_pairs, "__self__", self.predict_pairs)
+        key = (id(method), id(self.corpus), item.tobytes(), code.tobytes())
+        if key not in kept:  # both stay alive with the answers, so that their ids stay unique
+            kept[key] = (self.predict_pairs(self.corpus, item, code), method, self.corpus)
+        answers: dict[str, Answers] = kept[key][0]
+        return answers
 
 
 def training_notes(learned: Learned) -> list[str]:

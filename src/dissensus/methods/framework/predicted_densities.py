@@ -41,30 +41,37 @@ class PredictedRatings:
 
     ratings: np.ndarray  # (n_items, most annotators, n_questions)
     present: np.ndarray  # (n_items, most annotators), False for padding
-    deviations: np.ndarray  # (n_items, most annotators, n_questions, n_knots), of quantiles
+    deviations: np.ndarray | None = None  # of quantiles, (*ratings.shape, n_knots); of noise only
 
     @staticmethod
     def of_pairs(
-        predictor: PairPredictor, pairs: Pairs, code: np.ndarray, items: range, most: int
+        predictor: PairPredictor,
+        pairs: Pairs,
+        code: np.ndarray,
+        items: range,
+        most: int,
+        noise: bool = True,
     ) -> PredictedRatings:
         """Of all pairs, which are sorted by item and about these items.
 
         Args:
             code: the training code of each pair's annotator, -1 without an answer in training.
             most: annotators of an item, at most.
+            noise: whether the deviations are needed.
         """
         scales, answers = predictor.learned.questions, predictor.answers(pairs, code)
         item = pairs.item - items.start
         nth = np.arange(len(pairs)) - np.searchsorted(item, item)  # among the pairs of its item
         ratings = np.zeros((len(items), most, len(scales)))
-        deviations = np.zeros((*ratings.shape, len(KNOTS)))
+        deviations = np.zeros((*ratings.shape, len(KNOTS))) if noise else None
         present = np.zeros((len(items), most), dtype=bool)
         present[item, nth] = True
         for axis, (question, scale) in enumerate(scales.items()):
             positions = _positions(scale, answers[question])
-            masses, levels = answers[question].distribution, isinstance(scale, Ordinal)
             ratings[item, nth, axis] = positions
-            deviations[item, nth, axis] = quantiles(masses, levels=levels) - positions[:, None]
+            if deviations is not None:
+                masses, levels = answers[question].distribution, isinstance(scale, Ordinal)
+                deviations[item, nth, axis] = quantiles(masses, levels=levels) - positions[:, None]
         return PredictedRatings(ratings, present, deviations)
 
     def density(self, kde: RatingKde) -> np.ndarray:
@@ -115,7 +122,9 @@ def density_of_annotators(
     for first in range(0, n_items, at_once):
         items = range(first, min(first + at_once, n_items))
         rows = slice(starts[first], starts[items.stop])
-        predicted = PredictedRatings.of_pairs(predictor, voters.take(rows), code[rows], items, most)
+        predicted = PredictedRatings.of_pairs(
+            predictor, voters.take(rows), code[rows], items, most, noise=kde.noise > 0
+        )
         parts.append(predicted.density(kde))
     mass = np.concatenate(parts) if parts else np.zeros((0, *(kde.bins,) * len(scales)))
     return JointDensity(tuple(scales), tuple(scales.values()), predictor.corpus.items, mass)
