@@ -7,7 +7,7 @@ import re
 import numpy as np
 
 from dissensus.readers.tables.dependence import effect, from_function, is_function
-from dissensus.readers.tables.explanations import Explanation, is_mean, is_text
+from dissensus.readers.tables.explanations import FEW_VALUES, Explanation, is_mean, is_text
 from dissensus.readers.tables.rows import Column, Rows
 
 MANY_MORE = 3  # so many times more items than annotators
@@ -105,6 +105,8 @@ def _strong_signs(
 def _is_label(column: Column, answers: list[Column]) -> bool:
     """Whether a column has the values of an answer, and goes with it."""
     own = set(column.values.to_pylist())
+    if len(own) > FEW_VALUES:
+        return False
     for answer in answers:
         possible = set(answer.values.to_pylist())
         if own <= possible and 2 * len(own) >= len(possible) and goes_with(column, answer):

@@ -366,11 +366,13 @@ def _without_relatives(rows: Rows, names: list[str], partner: str) -> list[str]:
 
 
 def _is_slot(rows: Rows, item: str, annotator: str, taken: Iterable[str]) -> bool:
-    """Whether a column may count the answers to each item: 1, 2, 3; and has no attributes."""
+    """Whether a column may count the answers to each item: 1, 2, 3; and nothing goes with it."""
     items = rows.columns[item]
     if not _counts_within(rows.columns[annotator], items):
         return False
     others = [name for name in rows.columns if name not in (item, annotator, *taken)]
+    if _strongest_effect(rows, annotator, {item, annotator}) > SURE_EFFECT:
+        return False
     return not any(
         is_function(rows.columns[name], rows.columns[annotator])
         and not is_function(rows.columns[name], items)
