@@ -318,7 +318,11 @@ def main() -> None:
     print({name: round(share, 4) for name, share in shares.items()}, f"{in_reader:.0f} s")
     if options.tables == N_TABLES and not options.show:
         content = {"tables": options.tables, "seeds": [options.first, options.first + N_TABLES - 1]}
-        keep("tables", f"bench_tables.py --first {options.first}", content | {"long": shares, "seconds": in_reader})
+        keep(
+            "tables",
+            f"bench_tables.py --first {options.first}",
+            content | {"long": shares, "seconds": in_reader},
+        )
 
 
 if __name__ == "__main__":

@@ -206,3 +206,14 @@ def test_ratings_agree_within_items() -> None:
     corpus = read(pa.table(cells))
     assert (corpus.n_items, corpus.n_annotators) == (60, 12)
     assert "'qa' has many more values" in corpus.notes[1]
+
+
+def test_several_answers_come_with_the_command_that_chooses() -> None:
+    corpus = read(pa.table(table(**NONSENSE)))
+    assert corpus.notes[2] == (
+        "table: 2 columns look like answers, each is a question; to choose: dissensus describe "
+        "table --item qa --annotator rd --answer ih"
+    )
+    chosen = read(pa.table(table(**NONSENSE)), item="qa", annotator="rd", answer="ih")
+    assert list(chosen.questions) == ["ih"]
+    assert not any("to choose" in note for note in chosen.notes)

@@ -16,6 +16,12 @@ from dissensus.errors import DataError, listed
 from dissensus.names import split_names
 from dissensus.readers.options import Options
 from dissensus.readers.tables.answer_cells import cell_values
+from dissensus.readers.tables.inferred_scales import (
+    as_classes,
+    classes_note,
+    free_text_note,
+    is_free_text,
+)
 from dissensus.readers.tables.rows import Rows
 from dissensus.readers.tables.spellings import merged, spelling_key, spellings_note, variants
 from dissensus.scales import (
@@ -31,6 +37,7 @@ from dissensus.scales import (
 )
 
 MISSING = frozenset(("nan", "<na>", "null"))  # as programs write a missing value
+LONGEST_SHOWN = 40  # letters of a value
 _COMMA = re.compile(r"[+-]?\d+,\d+")  # 1,5 for 1.5, as in much of Europe
 SUSPECTED = frozenset("na n/a n.a. missing unanswered skipped skip #n/a #ref!".split())
 MISSING_AMONG_NUMBERS = frozenset(("na", "n/a", "none"))  # values like any other among words
@@ -46,6 +53,7 @@ class Answers:
     scale: Scale
     blank: np.ndarray  # positions of the rows without an answer
     notes: tuple[str, ...]
+    inferred: bool = False  # whether the scale is inferred from the answers
 
 
 def answers_of(
@@ -95,6 +103,10 @@ def answers_of(
         spelled = merged(values, groups, _values_named(declared))
     texts = [spelled[code] for code in used]
     scale = _scale(texts, declared, is_set, f"{rows.path}: {question}")
+    inferred = declared is None and not is_set and not gold
+    scale, scale_notes = (
+        _checked(scale, question, texts, int(counts.sum())) if inferred else (scale, ())
+    )
     stored = _encoded(texts, scale, is_set)
     if stored is None:
         raise _outside(rows, question, scale, cells.codes, chosen, used, values, texts, is_set)
@@ -102,8 +114,19 @@ def answers_of(
     lookup[used] = stored
     answered = np.r_[counts > 0, False][codes]
     notes += comma_notes + _notes(values, counts, groups, declared, scale, options)
-    notes += _stray(texts, declared, scale)
-    return Answers(chosen[answered], lookup[codes[answered]], scale, chosen[~answered], notes)
+    notes += scale_notes + _stray(texts, declared, scale)
+    kept, blank = chosen[answered], chosen[~answered]
+    return Answers(kept, lookup[codes[answered]], scale, blank, notes, inferred)
+
+
+def _checked(
+    scale: Scale, question: str, texts: list[str], n_answers: int
+) -> tuple[Scale, tuple[str, ...]]:
+    """The inferred scale, or a likelier one, with a note about free text or classes."""
+    if isinstance(scale, Nominal) and is_free_text(texts, n_answers):
+        return scale, (free_text_note(len(texts), n_answers),)
+    classes = as_classes(question, scale)
+    return (scale, ()) if classes is None else (classes, (classes_note(question),))
 
 
 def _decimal_points(
@@ -153,9 +176,14 @@ def described(scale: Scale) -> str:
     """
     if isinstance(scale, Interval):
         return f"{scale.kind}: {scale.low:g} to {scale.high:g}"
-    values = [value.replace("\n", "\\n") for value in getattr(scale, "values", ())]
+    values = [_one_line(value) for value in getattr(scale, "values", ())]
     more = f", ... ({len(values)} in total)" if len(values) > 8 else ""
     return f"{scale.kind}: {', '.join(values[:8])}{more}"
+
+
+def _one_line(value: str) -> str:
+    text = value.strip().replace("\n", "\\n")
+    return text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]}..."
 
 
 def _missing(

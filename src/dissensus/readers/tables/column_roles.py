@@ -42,6 +42,7 @@ class ColumnRoles:
     response: str | None = None
     split: str | None = None
     reasons: dict[str, tuple[str, str]] = field(default_factory=dict)  # column -> (taken for, why)
+    choose: str = ""  # the command that reads one of several answers
 
     @property
     def used(self) -> set[str]:

@@ -21,6 +21,7 @@ from dissensus.readers.tables.answers import MISSING, Answers, described
 from dissensus.readers.tables.assembly import Assembled, short_text
 from dissensus.readers.tables.column_names import NAMES, first_named, plain
 from dissensus.readers.tables.column_roles import ColumnRoles
+from dissensus.readers.tables.inferred_scales import order_notes
 from dissensus.readers.tables.rows import Rows
 from dissensus.readers.tables.vote_columns import Votes
 
@@ -41,6 +42,7 @@ def long_notes(rows: Rows, roles: ColumnRoles, assembled: Assembled) -> list[str
     return [
         _long_line(rows, roles, assembled),
         *reasons_table(roles.reasons),
+        *_choice(roles),
         *_unused_counts(rows, roles),
         *_blank_rows(rows, assembled.answers),
         *remarks(assembled),
@@ -81,6 +83,14 @@ def reasons_table(reasons: Mapping[str, tuple[str, str]]) -> list[str]:
     widths = [max(len(line[n]) for line in lines) for n in (0, 1)]
     texts = [f"  {a:<{widths[0]}}  {b:<{widths[1]}}  {why}".rstrip() for a, b, why in lines]
     return ["\n".join(["columns recognised by what they contain", *texts])]
+
+
+def _choice(roles: ColumnRoles) -> list[str]:
+    """The command that reads one of several columns of answers."""
+    if not roles.choose:
+        return []
+    n_answers = counted(len(roles.answer), "column")
+    return [f"{n_answers} look like answers, each is a question; to choose: {roles.choose}"]
 
 
 def short_name(name: str, most: int = NAMES_WIDTH) -> str:
@@ -196,6 +206,9 @@ def remarks(assembled: Assembled) -> list[str]:
     """What was kept apart, left out or may be a mistake, a line each."""
     corpus, answers = assembled.corpus, assembled.answers
     notes = [f"{name}: {note}" for name, column in answers.items() for note in column.notes]
+    for name, column in answers.items():
+        if column.inferred:
+            notes += [f"{name}: {note}" for note in order_notes(corpus[name])]
     notes += corpus.notes  # of gold labels
     for name, reason, n_answers in corpus.left_out:
         if reason == "repeated answer":

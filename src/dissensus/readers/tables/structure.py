@@ -147,7 +147,10 @@ def _structured(
     by_name = key.why_item == key.why_annotator == BY_NAME and answer_by_name
     if by_name and len(answer) == 1 and not content:
         return rows, roles
-    return rows, replace(roles, reasons=_reasons(rows, options, key, roles))
+    choose = ""
+    if len(answer) > 1 and options.answer is None:
+        choose = command(rows, key.item, key.annotator, answer[:1])
+    return rows, replace(roles, reasons=_reasons(rows, options, key, roles), choose=choose)
 
 
 def _reasons(

@@ -1,0 +1,100 @@
+"""Inferred scales: what speaks against the scale that the answers of a column seem to have.
+
+Free text looks like a nominal scale with as many values as answers; the numbers of classes look
+like an ordinal scale.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from dissensus.annotations import Annotations
+from dissensus.readers.tables.column_names import plain
+from dissensus.scales import Nominal, Ordinal, Scale, as_numbers, sorted_values
+
+FEW_VALUES = 20  # so many are the values of a scale, whatever their share
+FREE = 0.5  # different values, as a share of the answers: more are free text
+LONG = 60  # letters of a value, on average: longer ones are free text
+NEAR = (
+    0.9  # distance of unequal answers to an item, as a share of chance: above, order says nothing
+)
+FEWEST_PAIRS = 50  # of unequal answers to one item
+MOST_ITEMS = 20_000  # that are looked at
+FEWEST_VALUES = 4  # with fewer, all values are near
+CLASSES = frozenset(  # last word of a column's name
+    "class classes category categories code codes cluster species genre topic "
+    "klasse kategorie classe catégorie clase categoría".split()
+)
+
+
+def is_free_text(values: Sequence[str], n_answers: int) -> bool:
+    """Whether these distinct answers are texts, not the values of a scale."""
+    if len(values) <= FEW_VALUES or as_numbers(values) is not None:
+        return False
+    n_letters = sum(map(len, values)) / len(values)
+    return len(values) > FREE * n_answers or n_letters > LONG
+
+
+def free_text_note(n_values: int, n_answers: int) -> str:
+    return (
+        f"{n_values:,} different answers in {n_answers:,} rows look like free text; they are read "
+        "as nominal, so two answers agree only if they are the same letter for letter; name "
+        'another column (answer=, --answer), or use scale="nominal" (--scale nominal) if that is '
+        "meant"
+    )
+
+
+def as_classes(question: str, scale: Scale) -> Nominal | None:
+    """A nominal scale for whole numbers in a column whose name says that they are classes."""
+    words = question.replace("_", " ").replace("-", " ").replace(".", " ").casefold().split()
+    last = plain(words[-1]) if words else ""
+    if not isinstance(scale, Ordinal) or last not in CLASSES:
+        return None
+    return Nominal(tuple(sorted_values(scale.values)))
+
+
+def classes_note(question: str) -> str:
+    return (
+        f"numbers of classes, by the name {question!r}, are read as nominal; if their order means "
+        'something, use scale="ordinal" (--scale ordinal)'
+    )
+
+
+def order_notes(annotations: Annotations) -> list[str]:
+    """A note if the order of whole numbers says nothing about which of them are confused."""
+    if not isinstance(annotations.scale, Ordinal) or not _is_unordered(annotations):
+        return []
+    return [
+        "numbers are read as ordinal, but annotators confuse distant ones as often as near ones; "
+        'if they are codes of classes, use scale="nominal" (--scale nominal)'
+    ]
+
+
+def _is_unordered(annotations: Annotations) -> bool:
+    """Whether unequal answers to an item are as distant as unequal answers drawn by chance."""
+    values = annotations.scale.values  # type: ignore[attr-defined]
+    if len(values) < FEWEST_VALUES or as_numbers(values) is None:
+        return False
+    counts = _counts(annotations, len(values))
+    pairs = counts.T @ counts
+    np.fill_diagonal(pairs, 0)
+    by_chance = np.outer(counts.sum(axis=0), counts.sum(axis=0))
+    np.fill_diagonal(by_chance, 0)
+    if pairs.sum() < 2 * FEWEST_PAIRS:
+        return False
+    ranks = np.arange(len(values))
+    distances = np.abs(ranks[:, None] - ranks)
+    return bool(
+        np.average(distances, weights=pairs) > NEAR * np.average(distances, weights=by_chance)
+    )
+
+
+def _counts(annotations: Annotations, n_values: int) -> np.ndarray:
+    """How often each value was given to each of the first items, (n_items, n_values)."""
+    counts = np.zeros((min(annotations.n_items, MOST_ITEMS), n_values))
+    looked_at = np.flatnonzero(annotations.item < len(counts))
+    times = 1 if annotations.count is None else annotations.count[looked_at]
+    np.add.at(counts, (annotations.item[looked_at], annotations.answer[looked_at]), times)
+    return counts
