@@ -37,7 +37,7 @@ def test_the_whole_way(run: Run, crowd: Path, tmp_path: Path, name: str) -> None
     model, answers = tmp_path / "model", tmp_path / "predictions"
     if "nominal" not in method(name).scales:
         feature_crowd("interval").save(crowd)
-    few: tuple[str, ...] = FEW if name in ("single", "annotator-heads") else ()
+    few: tuple[str, ...] = FEW if "training" in method(name)().get_params() else ()
     for setting, value in SMALL.get(name, {}).items():
         few += ("--set", f"{setting}={value}")
     trained = run(
@@ -315,3 +315,18 @@ def test_ctrl_c_ends_in_one_line_and_keeps_what_was_trained(crowd: Path, tmp_pat
     line = f"Stopped; checkpoint saved in {kept}; resume with --resume.\n"
     assert (process.returncode, out, err) == (130, "", line)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["crowd", kept.name]
+
+
+def test_too_few_answers_for_a_method(run: Run, tmp_path: Path) -> None:
+    rows = ["item,annotator,label,x1,x2,x3"]
+    rows += [f"t{k},p{k % 20},{'yes' if k % 3 else 'no'},{k},{k % 5},{k % 7}" for k in range(60)]
+    path = tmp_path / "answers.csv"
+    path.write_text("\n".join(rows) + "\n")
+    common = ("train", path, "--features", "x*", *FEW, "-o")
+    said = run(*common, tmp_path / "lema", "--method", "d-lema").err
+    assert (
+        "label: 20 of 20 annotators gave 10 answers or fewer, too few for d-lema to learn how each "
+        "one answers; try --method annotator-heads or annotator-confusions, or repeated-label, "
+        "which does not use the annotator" in said
+    )
+    assert "too few" not in run(*common, tmp_path / "heads").err

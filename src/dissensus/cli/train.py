@@ -19,6 +19,7 @@ from dissensus.errors import DataError
 if TYPE_CHECKING:
     from dissensus.methods.framework.base import Method
 
+FEW = 10  # answers of an annotator, at most, from which little is learned about them
 Settings = Annotated[
     list[str] | None,
     typer.Option("--set", help="Setting of the method, name=value; repeatable."),
@@ -111,7 +112,7 @@ def train(
         _check_unfinished(unfinished, resume)
         with _reporting(unfinished):
             fitted.fit(part, question or None, validation_part, note, checkpoint=unfinished)
-        for message in fitted.notes_:
+        for message in [*few_answers(fitted), *fitted.notes_]:
             console.say(message)
         if leads:
             fitted.save(output)
@@ -119,6 +120,25 @@ def train(
             fitted.forget_checkpoint()
         questions = ", ".join(fitted.learned_.questions)
         console.say(f"{output}: {method} for {questions}")
+
+
+def few_answers(fitted: Method) -> list[str]:
+    """A line if most annotators gave so few answers that the method does not fit; else nothing."""
+    if not fitted.individual or fitted.has_prior:
+        return []
+    lines = []
+    for question, n_answers in fitted.learned_.n_answers.items():
+        n_annotators = int((n_answers > 0).sum())
+        n_few = int(((n_answers > 0) & (n_answers <= FEW)).sum())
+        if n_annotators and 2 * n_few > n_annotators:
+            nominal = fitted.learned_.questions[question].kind == "nominal"
+            other = " or annotator-confusions" if nominal else ""
+            lines.append(
+                f"{question}: {n_few} of {n_annotators} annotators gave {FEW} answers or fewer, "
+                f"too few for {fitted.name} to learn how each one answers; try --method "
+                f"annotator-heads{other}, or repeated-label, which does not use the annotator"
+            )
+    return lines
 
 
 def _configured(method: str, encoder: str | None, seed: int, settings: list[str]) -> Method:

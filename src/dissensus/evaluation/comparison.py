@@ -12,6 +12,7 @@ import numpy as np
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError, DissensusError, listed
 from dissensus.evaluation.density_readings import density_floors, density_readings
+from dissensus.evaluation.execution.features import has_features_only
 from dissensus.evaluation.execution.folder import locked_folder
 from dissensus.evaluation.execution.identity import default_settings, facts_of
 from dissensus.evaluation.execution.scheduler import fit_missing
@@ -34,8 +35,8 @@ from dissensus.evaluation.results import FRONT, About, Results, code_commit
 from dissensus.methods import METHODS
 from dissensus.methods import method as method_class
 from dissensus.methods.framework.base import Method
-from dissensus.methods.framework.search_space import Choices
-from dissensus.methods.framework.settings import changed, settings_of
+from dissensus.methods.framework.search_space import Choices, choices_of_features
+from dissensus.methods.framework.settings import EPOCHS, changed, settings_of
 from dissensus.metrics import DENSITY_METRICS, GOLD, divided_names, metric_name
 
 NOTES = 5  # notes on folds that are shown
@@ -131,7 +132,6 @@ def compare(
     _check_folds(folds)
     with locked_folder(out) as place:
         learnable, left_out = _learnable(corpus, requested, folds[0])
-        own = {name: method.choices for name, method in requested.items()}
         scoring = None if scoring is None else metric_name(scoring)
         if scoring is not None:
             _check_scoring(corpus, folds, scoring)
@@ -145,7 +145,7 @@ def compare(
             _seeds(seeds),
             trials,
             inner_folds,
-            own | dict(choices or {}),
+            _choices(corpus, requested, choices or {}),
             by,
             place.unfinished,
             density_readings(densities, corpus, tuple(corpus.questions)),
@@ -160,7 +160,7 @@ def compare(
             facts,
             command or _call(corpus, requested),
             code_commit(),
-            default_settings(requested),
+            default_settings(requested, has_features_only(corpus)),
             [row.source for row in rows.values()],
         )
         of_densities = [reading.name(task.questions) for reading in task.densities]
@@ -243,6 +243,21 @@ def _check_folds(folds: Sequence[Fold]) -> None:
     names = [fold.name for fold in folds]
     if len(set(names)) < len(names):
         raise DataError(f"several folds have the same name: {listed(sorted(names), 20)}")
+
+
+def _choices(
+    corpus: Corpus, requested: Mapping[str, Method], given: Mapping[str, Choices]
+) -> dict[str, Choices]:
+    """The values to draw settings from, by method; on features, the methods' own choices of epochs
+    become choices of steps."""
+    choices = {name: given.get(name, method.choices) for name, method in requested.items()}
+    if not has_features_only(corpus):
+        return choices
+    own = {name: method.choices.get(EPOCHS) for name, method in requested.items()}
+    return {
+        name: choices_of_features(chosen) if chosen.get(EPOCHS) == own[name] else chosen
+        for name, chosen in choices.items()
+    }
 
 
 def _check_trials(task: Task) -> None:

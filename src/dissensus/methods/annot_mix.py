@@ -146,7 +146,13 @@ class AnnotMix(TruthMethod):
     pretrain: float = 0.2
     mixed: bool = True
     training: Training = Training(
-        epochs=50, batch_size=64, optimiser="radam", learning_rate=1e-2, weight_decay=0.0, warm_up=0
+        epochs=50,
+        least_steps=1000,
+        batch_size=64,
+        optimiser="radam",
+        learning_rate=1e-2,
+        weight_decay=0.0,
+        warm_up=0,
     )
     name: ClassVar[str] = "annot-mix"
     choices: ClassVar[Choices] = {

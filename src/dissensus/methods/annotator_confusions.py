@@ -10,12 +10,11 @@ from torch import Tensor, nn
 
 from dissensus.corpus import Corpus
 from dissensus.errors import ModelError
+from dissensus.methods.framework.losses import PENALTY, penalised
 from dissensus.methods.framework.search_space import TRUNK_CHOICES, Choices
 from dissensus.methods.framework.truth_method import TruthMethod, TruthNet
 from dissensus.networks.confusions import diagonal_logits, seen_through
-from dissensus.training import Batch, Loss, Network, Outputs, Sizes, Training
-
-PENALTY = ", penalty of the confusions"  # is added to the name of an output that the loss reads
+from dissensus.training import Batch, Loss, Network, Sizes, Training
 
 
 class _ConfusionsNet(TruthNet):
@@ -73,7 +72,7 @@ class AnnotatorConfusions(TruthMethod):
     accuracy: float = 0.8
     spread: float = 1.0
     trace: float = 0.01
-    training: Training = Training(epochs=20, learning_rate=1e-2)
+    training: Training = Training(epochs=20, least_steps=1000, learning_rate=1e-2)
     name: ClassVar[str] = "annotator-confusions"
     choices: ClassVar[Choices] = {**TRUNK_CHOICES, "spread": (0.3, 1.0, 3.0)}
 
@@ -85,19 +84,12 @@ class AnnotatorConfusions(TruthMethod):
             )
         return super().check(corpus, questions)
 
+    @property
+    def has_prior(self) -> bool:
+        return True
+
     def network(self, sizes: Sizes) -> Network:
         return _ConfusionsNet(sizes, self)
 
     def losses(self, sizes: Sizes) -> tuple[Loss, ...]:
-        return tuple(_penalised(loss) for loss in super().losses(sizes))
-
-
-def _penalised(loss: Loss) -> Loss:
-    """In training, the loss of each row plus its share of the penalty of the confusions."""
-
-    def function(outputs: Outputs, batch: Batch) -> Tensor:
-        losses = loss.function(outputs, batch)
-        penalty = outputs.rows.get(f"{loss.name}{PENALTY}")  # none on a validation corpus
-        return losses if penalty is None else losses + penalty
-
-    return Loss(loss.name, "row", function, loss.weight)
+        return tuple(penalised(loss) for loss in super().losses(sizes))

@@ -189,7 +189,7 @@ class AnnotatorEmbedding(TrunkMethod):
     unseen: float = 0.1
     shrink: float = 0.0
     contrast: float = 0.0
-    training: Training = Training(epochs=20)
+    training: Training = Training(epochs=20, least_steps=1000)
     coding_: AttributeCoding = field(init=False, repr=False, default=AttributeCoding({}, {}))
     columns_: np.ndarray = field(init=False, repr=False, default_factory=lambda: np.zeros((0, 0)))
     counts_: dict[str, np.ndarray] = field(init=False, repr=False, default_factory=dict)

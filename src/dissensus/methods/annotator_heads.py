@@ -15,6 +15,7 @@ from dissensus.errors import ModelError
 from dissensus.methods.framework.annotator_biases import annotator_biases
 from dissensus.methods.framework.annotator_method import AnnotatorMethod
 from dissensus.methods.framework.density_loss import TEMPERATURE, LearnedTemperature
+from dissensus.methods.framework.losses import PENALTY, penalised
 from dissensus.methods.framework.rating_losses import check_ratings, moments_loss, rating_losses
 from dissensus.networks import heads
 from dissensus.networks.heads import hidden_layers
@@ -35,6 +36,7 @@ class _HeadsNet(Network):
         if method.rank:
             embedding = torch.randn(sizes.n_annotators, method.rank) / math.sqrt(method.rank)
             self.embedding = nn.Parameter(embedding)
+        self.precision = 1 / method.spread**2 if method.has_prior else 0.0
         own = method.question_hidden
         width = [self.trunk.width, *own][-1]
         for number, (question, scale) in enumerate(sizes.scales.items()):
@@ -50,6 +52,8 @@ class _HeadsNet(Network):
                 layers = hidden_layers(self.trunk.width, own, method.further_dropout)
                 self.add_module(f"layers_{number}", layers)
             self.add_module(f"heads_{number}", question_heads)
+            if self.precision:
+                self.register_buffer(f"n_answers_{number}", method.answers_of_heads(question))
 
     def prepare(self, pooled: dict[str, Tensor]) -> None:
         self.trunk.standardise(pooled)
@@ -69,11 +73,20 @@ class _HeadsNet(Network):
             of_question = self.get_submodule(f"heads_{number}")
             assert isinstance(of_question, heads.AnnotatorHeads)
             rows[question] = of_question(own, item, annotator, embedding)
+            if self.precision and self.training:
+                penalty = self._penalty(number, of_question, batch)
+                rows[f"{question}{PENALTY}"] = penalty[batch.rows.annotator]
             if self.pretrains and self.training and of_question.common is not None:
                 rows[f"{question}{COMMON}"] = of_question.common(own)[item]
         if self.temperature is None:
             return Outputs(rows=rows)
         return Outputs(rows=rows, items={TEMPERATURE: self.temperature(len(batch.items))})
+
+    def _penalty(self, number: int, own: heads.AnnotatorHeads, batch: Batch) -> Tensor:
+        """Minus the logarithm of the prior of each annotator's own head, divided by the number of
+        answers, (n_annotators,) of the batch."""
+        n_answers: Tensor = getattr(self, f"n_answers_{number}")[batch.annotator_codes]
+        return 0.5 * self.precision * own.squares(batch.annotators) / n_answers
 
     def _own(self, number: int, features: Tensor) -> Tensor:
         """The features of items after the layers of a question, if it has its own."""
@@ -91,6 +104,10 @@ class AnnotatorHeads(AnnotatorMethod):
 
     Args:
         common: whether a head that all annotators share is added to each annotator's own.
+        spread: the standard deviation, in logits, of a normal prior of the difference between an
+            annotator's head and the common one; inf for none. The fewer answers an annotator gave,
+            the closer is the head to the common one. It has an effect with `common` and with the
+            likelihood as loss.
         rank: 0, or how many basis heads there are: each annotator's own head is a sum of them,
             weighted by an embedding of the annotator that all questions share. With many annotators
             of few answers, they share strength.
@@ -109,6 +126,7 @@ class AnnotatorHeads(AnnotatorMethod):
     """
 
     common: bool = True
+    spread: float = 0.5
     rank: int = 0
     pretrain: float = 0.0
     components: int = 1
@@ -117,6 +135,8 @@ class AnnotatorHeads(AnnotatorMethod):
     name: ClassVar[str] = "annotator-heads"
 
     def check(self, corpus: Corpus, questions: Any = None) -> tuple[str, ...]:
+        if not self.spread > 0:
+            raise ModelError(f"spread must be above 0, or inf for no prior; found {self.spread:g}")
         if self.rank < 0 or not 0 <= self.pretrain < 1:
             raise ModelError(
                 f"rank must be at least 0, and pretrain at least 0 and below 1; found {self.rank} "
@@ -147,11 +167,23 @@ class AnnotatorHeads(AnnotatorMethod):
         """The likelihood of the answers of an annotator."""
         return likelihood(scale, self.components, self.item_spread)
 
+    @property
+    def has_prior(self) -> bool:
+        return self.common and self.loss == "likelihood" and math.isfinite(self.spread)
+
+    def answers_of_heads(self, question: str) -> Tensor:
+        """The number of answers that each annotator's head learns from, at least 1."""
+        n_answers = torch.as_tensor(self.learned_.n_answers[question]).float()
+        of_aggregate = n_answers.sum().repeat(int(self.aggregate))
+        return torch.cat([n_answers, of_aggregate]).clamp(min=1)
+
     def network(self, sizes: Sizes) -> Network:
         return _HeadsNet(sizes, self)
 
     def losses(self, sizes: Sizes) -> tuple[Loss, ...]:
         losses = super().losses(sizes)
+        if self.has_prior:
+            losses = tuple(penalised(loss) for loss in losses)
         if self.moments:
             losses = (*losses, moments_loss(sizes, self.moments, self._left_out(sizes)))
         if not self.pretrain:
@@ -163,6 +195,10 @@ class AnnotatorHeads(AnnotatorMethod):
         """The biases to start from: one row for all annotators together, then one for each."""
         family = self.family(corpus[question].scale)
         return annotator_biases(corpus, question, family, self.name, self.aggregate)
+
+    @classmethod
+    def _settings(cls, settings: dict[str, Any]) -> dict[str, Any]:
+        return super()._settings({"spread": math.inf} | settings)  # models of older versions
 
 
 def _of_common_head(loss: Loss, until: float) -> Loss:

@@ -49,7 +49,9 @@ class AnnotatorQueries(QueryMethod):
     2301.12597.
     """
 
-    training: Training = Training(epochs=20, learning_rate=3e-3, max_rows_per_item=64)
+    training: Training = Training(
+        epochs=20, least_steps=1000, learning_rate=3e-3, max_rows_per_item=64
+    )
     name: ClassVar[str] = "annotator-queries"
     choices: ClassVar[Choices] = {  # one architecture, so that all trials run as one stack
         "training.learning_rate": (1e-4, 3e-4, 1e-3, 3e-3),

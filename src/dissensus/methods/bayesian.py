@@ -137,7 +137,9 @@ class Bayesian(Calibrated):
     complexity_weight: float = 1.0
     base_rates: bool = True
     read: ReadOut = "mean"
-    training: Training = Training(epochs=10, weight_decay=0.0)  # the prior draws weights to 0
+    training: Training = Training(
+        epochs=10, least_steps=1000, weight_decay=0.0
+    )  # the prior draws weights to 0
     name: ClassVar[str] = "bayesian"
     slow: ClassVar[bool] = True
     choices: ClassVar[Choices] = {

@@ -74,7 +74,7 @@ class CrowdLayer(TruthMethod):
     """
 
     layer: Layer = "matrix"
-    training: Training = Training(epochs=20, learning_rate=1e-2)
+    training: Training = Training(epochs=20, least_steps=1000, learning_rate=1e-2)
     name: ClassVar[str] = "crowd-layer"
     choices: ClassVar[Choices] = {**TRUNK_CHOICES, "layer": get_args(Layer)}
 

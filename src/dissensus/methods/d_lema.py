@@ -165,7 +165,7 @@ class DLema(TrunkMethod):
 
     passes: int = 10
     fused: bool = True
-    training: Training = Training(epochs=20, learning_rate=3e-3)
+    training: Training = Training(epochs=20, least_steps=1000, learning_rate=3e-3)
     name: ClassVar[str] = "d-lema"
     individual: ClassVar[bool] = True
     needs_rows: ClassVar[bool] = True

@@ -74,7 +74,7 @@ class JointEm(TruthMethod):
     """
 
     smoothing: float = 1.0
-    training: Training = Training(epochs=20, learning_rate=1e-2)
+    training: Training = Training(epochs=20, least_steps=1000, learning_rate=1e-2)
     first_confusions_: dict[str, np.ndarray] = field(init=False, repr=False, default_factory=dict)
     name: ClassVar[str] = "joint-em"
     choices: ClassVar[Choices] = {**TRUNK_CHOICES, "smoothing": (0.3, 1.0, 3.0)}
@@ -104,6 +104,10 @@ class JointEm(TruthMethod):
         every = counts.sum(axis=0) + np.eye(n_values) + 1 / n_values
         counts = counts + (1 + self.smoothing) * every / every.sum(axis=1, keepdims=True)
         return np.log(counts / counts.sum(axis=2, keepdims=True))
+
+    @property
+    def has_prior(self) -> bool:
+        return True
 
     def network(self, sizes: Sizes) -> Network:
         return _JointNet(sizes, self)

@@ -128,7 +128,7 @@ class LabelAndUncertainty(Calibrated):
     hidden: tuple[int, ...] = ()
     dropout: float = 0.5
     base_rates: bool = True
-    training: Training = Training(epochs=10)
+    training: Training = Training(epochs=10, least_steps=1000)
     name: ClassVar[str] = "label-and-uncertainty"
     choices: ClassVar[Choices] = PROBE_CHOICES
     disputable_: dict[str, bool] = field(init=False, repr=False)  # items have several answers

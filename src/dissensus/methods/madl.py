@@ -136,7 +136,13 @@ class Madl(TruthMethod):
     bandwidth_shape: float = 1.25
     bandwidth_rate: float = 0.25
     training: Training = Training(
-        epochs=50, batch_size=64, optimiser="radam", learning_rate=1e-2, weight_decay=0.0, warm_up=0
+        epochs=50,
+        least_steps=1000,
+        batch_size=64,
+        optimiser="radam",
+        learning_rate=1e-2,
+        weight_decay=0.0,
+        warm_up=0,
     )
     name: ClassVar[str] = "madl"
     choices: ClassVar[Choices] = {

@@ -132,7 +132,7 @@ class Padl(TruthMethod):
     """
 
     branch_hidden: int = 16
-    training: Training = Training(epochs=20)
+    training: Training = Training(epochs=20, least_steps=1000)
     name: ClassVar[str] = "padl"
     scales: ClassVar[tuple[str, ...]] = ("nominal", "ordinal", "multi-label")
     choices: ClassVar[Choices] = TRUNK_CHOICES

@@ -33,7 +33,7 @@ class RepeatedLabel(TrainedMethod):
     hidden: tuple[int, ...] = ()
     branch: Branch = "output"
     dropout: float = 0.5
-    training: Training = Training(epochs=10)
+    training: Training = Training(epochs=10, least_steps=1000)
     name: ClassVar[str] = "repeated-label"
     choices: ClassVar[Choices] = PROBE_CHOICES
     needs_rows: ClassVar[bool] = True

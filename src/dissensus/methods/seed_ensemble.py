@@ -105,7 +105,7 @@ class SeedEnsemble(TrainedMethod):
     base_rates: bool = True
     temperature: bool = False
     held_out: float = 0.1
-    training: Training = Training(epochs=10)
+    training: Training = Training(epochs=10, least_steps=1000)
     name: ClassVar[str] = "seed-ensemble"
     choices: ClassVar[Choices] = PROBE_CHOICES
     members_: list[Single] = field(init=False, repr=False)

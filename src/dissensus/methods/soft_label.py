@@ -71,7 +71,7 @@ class SoftLabel(Calibrated):
     branch: Branch = "output"
     dropout: float = 0.5
     base_rates: bool = True
-    training: Training = Training(epochs=10)
+    training: Training = Training(epochs=10, least_steps=1000)
     name: ClassVar[str] = "soft-label"
     choices: ClassVar[Choices] = PROBE_CHOICES
 

@@ -59,7 +59,7 @@ class SoftLabelMtl(TrainedMethod):
     ties: Ties = "first"
     hidden: tuple[int, ...] = ()
     dropout: float = 0.5
-    training: Training = Training(epochs=10)
+    training: Training = Training(epochs=10, least_steps=1000)
     name: ClassVar[str] = "soft-label-mtl"
     choices: ClassVar[Choices] = PROBE_CHOICES
 

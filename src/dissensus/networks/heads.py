@@ -138,6 +138,15 @@ class AnnotatorHeads(nn.Module):
         """Parameters with a row for each annotator."""
         return [self.bias] if self.rank else [self.weight, self.bias]
 
+    def squares(self, annotators: Tensor) -> Tensor:
+        """The squared deviation of these annotators' heads from 0, (n_annotators,): of the bias,
+        and of the weights times their number, so that both count alike in the output."""
+        squares = self.bias[annotators].square().sum(dim=-1)
+        if self.rank:
+            return squares
+        weights = self.weight[annotators]
+        return squares + weights.shape[-1] * weights.square().sum(dim=(-2, -1))
+
     def forward(
         self, features: Tensor, item: Tensor, annotator: Tensor, embedding: Tensor | None = None
     ) -> Tensor:

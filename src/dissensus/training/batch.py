@@ -53,6 +53,12 @@ class Batch:
     noise: Key  # the key that dropout of this step draws from
     # positions of "items", "rows" and "content.ROLE" in the whole batch, if this is a part of one
     places: dict[str, Tensor] = field(default_factory=dict)
+    codes: Tensor | None = None  # of the annotators, where `annotators` are rows of tables
+
+    @property
+    def annotator_codes(self) -> Tensor:
+        """The codes of its annotators in the corpus, also where tables hold only some rows."""
+        return self.annotators if self.codes is None else self.codes
 
     def loss(self, outputs: Outputs, losses: tuple[Loss, ...]) -> Tensor:
         """The sum of the losses; over rows and items, weighted means."""
@@ -98,7 +104,7 @@ class Network(nn.Module):
     def __call__(self, batch: Batch) -> Outputs:
         if self.rows is not None:
             at = torch.searchsorted(self.rows, batch.annotators)
-            batch = replace(batch, annotators=at)
+            batch = replace(batch, annotators=at, codes=batch.annotators)
         with drawing(batch.noise), standing(batch.places.get("items")):
             outputs: Outputs = super().__call__(batch)
         return outputs

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     import torch
     from torch import nn
 
+MOST_TIMES = 10  # as many epochs for the sake of `least_steps`
 LARGEST_SEED = 2**63  # torch accepts smaller ones only
 BETAS, EPSILON, MOMENTUM = (0.9, 0.999), 1e-8, 0.9  # of the optimisers, torch's defaults
 CHOICES = {
@@ -32,6 +33,9 @@ class Training:
 
     Args:
         epochs: passes over the items; with a validation corpus the best one is kept.
+        least_steps: where all contents are features, which take little time, at least so many steps
+            in all: a small corpus has more epochs, at most ten times as many. Where a number of
+            epochs is chosen (`--epochs`), it is 0.
         batch_size: items per step.
         batch_by: "item": batches of any items; "content": items with the same content are in one
             batch, as far as they fit, so that a long content is encoded once.
@@ -71,6 +75,7 @@ class Training:
     """
 
     epochs: int = 30
+    least_steps: int = 0
     batch_size: int = 32
     batch_by: Literal["item", "content"] = "item"
     shuffle: bool = True
@@ -106,7 +111,7 @@ class Training:
         wrong += [name for name in above if not 0 < getattr(self, name) < math.inf]
         wrong += [] if self.clip > 0 else ["clip"]
         wrong += [] if 0 < self.plateau_factor < 1 else ["plateau_factor"]
-        least_0 = ("weight_decay", "warm_up", "seed", "averaged", "smallest_gain")
+        least_0 = ("least_steps", "weight_decay", "warm_up", "seed", "averaged", "smallest_gain")
         wrong += [name for name in least_0 if not getattr(self, name) >= 0]
         wrong += ["averaged"] if self.averaged > 1 else []
         wrong += ["seed"] if self.seed >= LARGEST_SEED else []
@@ -120,6 +125,11 @@ class Training:
                 raise ModelError(
                     f"training.{name} is one of {', '.join(known)}, not {getattr(self, name)!r}"
                 )
+
+    def epochs_of_features(self, n_batches: int) -> int:
+        """The number of epochs on features, by the number of batches of an epoch."""
+        needed = -(-self.least_steps // max(n_batches, 1))
+        return max(self.epochs, min(needed, MOST_TIMES * self.epochs))
 
     @property
     def noise_seed(self) -> int:

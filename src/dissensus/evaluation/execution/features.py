@@ -21,3 +21,9 @@ def encode(corpus: Corpus, methods: Iterable[Method]) -> None:
         for encoding in encodings(corpus, name).values():
             if encoding.encoder.cached:
                 encoding.store()
+
+
+def has_features_only(corpus: Corpus) -> bool:
+    """Whether all contents are features."""
+    kinds = {contents.kind for contents in corpus.contents.values()}
+    return kinds == {"features"}

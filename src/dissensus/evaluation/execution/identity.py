@@ -11,8 +11,11 @@ import numpy as np
 from dissensus.corpus import Corpus
 from dissensus.encoders.framework.digest import data_digest
 from dissensus.evaluation.execution.task import Task
+from dissensus.evaluation.execution.trials import weighed_questions
 from dissensus.evaluation.protocols import Fold
 from dissensus.methods.framework.settings import settings_of
+
+CHANGED_DEFAULTS = {"spread"}  # settings whose defaults differ from what earlier versions did
 
 
 def facts_of(
@@ -34,6 +37,9 @@ def facts_of(
     }
     if task.scoring is not None:
         facts["scoring"] = task.scoring
+    weighed = weighed_questions(corpus, task.questions, task.scoring) if task.trials else ()
+    if weighed:
+        facts["answers weighed in trials"] = weighed
     if task.consensus is not None:
         facts["consensus"] = task.consensus
     elif any(question in corpus.gold for question in task.questions):
@@ -50,14 +56,22 @@ def facts_of(
     return facts | {"data": data_digest(corpus), "folds": folds_digest(task.folds)}
 
 
-def default_settings(requested: Mapping[str, Any]) -> set[str]:
+def default_settings(requested: Mapping[str, Any], features: bool = False) -> set[str]:
     """The names, as in `facts_of`, of settings that have their default values. A comparison that
-    was begun before such a setting existed is the same comparison."""
+    was begun before such a setting existed is the same comparison, unless its default changed
+    what a method does.
+
+    Args:
+        features: whether all contents are features.
+    """
     names = set()
+    changed = CHANGED_DEFAULTS | ({"training.least_steps"} if features else set())
     for name, method in requested.items():
         known = settings_of(type(method)())
         own = settings_of(method).items()
-        names |= {f"{name}'s {key}" for key, value in own if value == known[key]}
+        names |= {
+            f"{name}'s {key}" for key, value in own if value == known[key] and key not in changed
+        }
     return names
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dissensus.corpus import Corpus
+from dissensus.evaluation.execution.features import has_features_only
 from dissensus.evaluation.execution.task import Task
 from dissensus.evaluation.fit import Job, Key
 from dissensus.methods.framework.base import Method
@@ -67,7 +68,12 @@ def _passes(task: Task, corpus: Corpus, key: Key) -> float:
         return 0.0
     share = len(task.fold(key.fold).train) / max(corpus.n_items, 1)
     n_rows = sum(corpus[question].n_rows for question in task.questions)
-    passes = method.training.epochs * share * (corpus.n_items + n_rows * method.needs_rows)
+    training = method.training
+    epochs = training.epochs
+    if has_features_only(corpus):
+        n_batches = -(-len(task.fold(key.fold).train) // training.batch_size)
+        epochs = training.epochs_of_features(n_batches)
+    passes = epochs * share * (corpus.n_items + n_rows * method.needs_rows)
     return passes * method.n_networks
 
 

@@ -18,7 +18,14 @@ from dissensus.corpus import Corpus
 from dissensus.densities import rating_densities
 from dissensus.errors import CheckpointError, DissensusError, ModelError
 from dissensus.evaluation.density_readings import DensityReading
-from dissensus.evaluation.execution.trials import best, chosen_by, drawn
+from dissensus.evaluation.execution.trials import (
+    best,
+    chosen_by,
+    competences,
+    drawn,
+    weighed_cross_entropy,
+    weighed_questions,
+)
 from dissensus.evaluation.fit import Fit, Job, Key, Status, folder_name, item_table, plain
 from dissensus.evaluation.protocols import Fold, nested
 from dissensus.methods.framework.base import Method
@@ -219,13 +226,15 @@ def _tried(task: Task, corpus: Corpus, key: Key, method: Method) -> Iterator[dic
     else:
         inner = nested(corpus, fold, task.inner_folds, key.seed, task.by)
         parts = [(*part.parts(corpus)[:2], None) for part in inner]
+    weighed = weighed_questions(corpus, task.questions, task.scoring)
+    weights = competences(fold.parts(corpus)[0], weighed)
     size = max(1, AT_ONCE // len(parts)) if _can_be_stacked(method) else 1
     for first in range(0, len(settings), size):
         some = settings[first : first + size]
         paths = [task.state(key) / f"trial-{first + at}.json" for at in range(len(some))]
         if not all(path.exists() for path in paths):
             variants = [changed(method, chosen) for chosen in some]
-            scored = _scored(task, corpus, variants, parts)
+            scored = _scored(task, corpus, variants, parts, weights)
             for path, chosen, result in zip(paths, some, scored, strict=True):
                 _save(path, {"settings": plain(chosen), **plain(result)})
         yield from (json.loads(path.read_text(encoding="utf-8")) for path in paths)
@@ -256,7 +265,11 @@ def _save(path: Path, entry: dict[str, Any]) -> None:
 
 
 def _scored(
-    task: Task, corpus: Corpus, variants: list[Method], parts: list[TrialParts]
+    task: Task,
+    corpus: Corpus,
+    variants: list[Method],
+    parts: list[TrialParts],
+    weights: Mapping[str, np.ndarray],
 ) -> Iterator[dict[str, Any]]:
     """For each variant: the mean of the metrics over inner folds, the scores of each fold, and the
     reason if it failed. All variants are fitted at once."""
@@ -278,20 +291,32 @@ def _scored(
             for method, error, (_, test, _) in zip(of_folds, own, parts, strict=True):
                 if error is not None:
                     raise error
-                for question, score in _main_scores(method, test, leading).items():
+                for question, score in _main_scores(method, test, leading, weights).items():
                     each[question].append(score)
         except Exception as error:
             reason = ": ".join(_why(error))
         yield _means(each, leading, len(parts)) | {"reason": reason}
 
 
-def _main_scores(method: Method, test: Corpus, leading: Mapping[str, str]) -> dict[str, float]:
-    """The score of each question on the metric that settings are chosen by."""
+def _main_scores(
+    method: Method, test: Corpus, leading: Mapping[str, str], weights: Mapping[str, np.ndarray]
+) -> dict[str, float]:
+    """The score of each question on the metric that settings are chosen by.
+
+    Args:
+        weights: of the annotators, by question, where their answers are weighed.
+    """
     of_gold = any(metric.endswith(GOLD) for metric in leading.values())
     predictions = method.predict(test, consensus="all" if of_gold else "own")
     by_question = {}
     for question, metric in leading.items():
         prediction, answers = predictions[question], test[question]
+        if question in weights:
+            own = method.individual and not method.predicts_truth
+            by_question[question] = weighed_cross_entropy(
+                prediction, answers, weights[question], by_annotator=own
+            )
+            continue
         gold = test.gold.get(question)
         by_question[question] = scores(prediction, answers, gold, [metric])[metric]
     return by_question

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from dissensus.aggregation import Mace
+from dissensus.annotations import Annotations
 from dissensus.corpus import Corpus
 from dissensus.errors import ModelError
 from dissensus.evaluation.fit import number
@@ -15,7 +17,12 @@ from dissensus.methods.framework.base import Method
 from dissensus.methods.framework.search_space import Choices
 from dissensus.methods.framework.settings import changed, settings_of
 from dissensus.metrics import GOLD, METRICS
+from dissensus.metrics.annotators import surprise
+from dissensus.metrics.soft import SMALLEST
+from dissensus.prediction import Prediction
 from dissensus.scales import Scale
+
+WEIGHED = "cross-entropy"  # the metric whose answers are weighed if settings are chosen by it
 
 
 def leading_metric(scale: Scale) -> str:
@@ -40,6 +47,50 @@ def chosen_by(corpus: Corpus, questions: Sequence[str], scoring: str | None) -> 
         for question, scale in scales.items()
         if scale.kind in metric.scales and (metric.name == scoring or question in corpus.gold)
     }
+
+
+def weighed_questions(
+    corpus: Corpus, questions: Sequence[str], scoring: str | None
+) -> tuple[str, ...]:
+    """The questions whose answers are weighed by the competence of annotators when settings are
+    chosen: those with a truth, as gold labels show, where annotators are known."""
+    metrics = chosen_by(corpus, questions, scoring)
+    return tuple(
+        question
+        for question, metric in metrics.items()
+        if scoring is None
+        and metric == WEIGHED
+        and question in corpus.gold
+        and corpus[question].annotator is not None
+        and corpus[question].scale.kind == "nominal"
+    )
+
+
+def competences(train: Corpus, questions: Sequence[str]) -> dict[str, np.ndarray]:
+    """How likely each annotator knows the answer, (n_annotators,), as MACE estimates it from the
+    answers of a training part, for each question."""
+    return {question: Mace().fit(train[question]).competence_ for question in questions}
+
+
+def weighed_cross_entropy(
+    prediction: Prediction, answers: Annotations, weight: np.ndarray, *, by_annotator: bool
+) -> float:
+    """The mean of -ln q over answers, weighed by their annotators; nan without any weight.
+
+    Args:
+        weight: of each annotator, (n_annotators,).
+        by_annotator: whether q is what was predicted for the annotator, or for the item.
+    """
+    if by_annotator:
+        rows, of_answers = surprise(prediction, answers)
+    else:
+        item = prediction.items.find(answers.items)[answers.item]
+        rows = np.flatnonzero(item >= 0)
+        answer = answers.to(prediction.scale).answer[rows]
+        mass = prediction.distribution[item[rows], answer].astype(float)
+        of_answers = -np.log(np.maximum(mass, SMALLEST))
+    of_rows = weight[answers.annotator_codes(WEIGHED)[rows]]
+    return float((of_rows * of_answers).sum() / of_rows.sum()) if of_rows.sum() > 0 else math.nan
 
 
 def drawn(method: Method, choices: Choices, n: int, seed: int) -> list[dict[str, Any]]:

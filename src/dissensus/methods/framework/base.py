@@ -90,6 +90,11 @@ class Method(ABC):
         raise NotImplementedError
 
     @property
+    def has_prior(self) -> bool:
+        """Whether annotators with few answers are predicted much like the others."""
+        return False
+
+    @property
     def predicts_truth(self) -> bool:
         """Whether a method that is `individual` also has a model of the truth, which predicts
         items; otherwise their distribution is the mean of the annotators'."""

@@ -6,6 +6,8 @@ The targets of items are in `batch.targets` under the name of the question, and 
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import torch
 from torch import Tensor
 
@@ -13,6 +15,8 @@ from dissensus.networks.divergences import Divergence
 from dissensus.networks.likelihoods import Likelihood, likelihood
 from dissensus.scales import MultiLabel, Scale
 from dissensus.training import Batch, Loss, Outputs, Sizes
+
+PENALTY = ", penalty"  # is added to the name of an output that `penalised` reads
 
 
 def answer_losses(sizes: Sizes) -> tuple[Loss, ...]:
@@ -45,6 +49,17 @@ def label_losses(
 def soft_losses(sizes: Sizes, kind: Divergence) -> tuple[Loss, ...]:
     """The divergence of predictions from items' distributions, for each question, over items."""
     return tuple(_soft_loss(question, scale, kind) for question, scale in sizes.scales.items())
+
+
+def penalised(loss: Loss) -> Loss:
+    """In training, the loss of each row plus the penalty that the network returns for it."""
+
+    def function(outputs: Outputs, batch: Batch) -> Tensor:
+        losses = loss.function(outputs, batch)
+        penalty = outputs.rows.get(f"{loss.name}{PENALTY}")  # none on a validation corpus
+        return losses if penalty is None else losses + penalty
+
+    return replace(loss, function=function)
 
 
 def item_weight(target: str, batch: Batch) -> Tensor:

@@ -11,6 +11,7 @@ from typing import Any
 from dissensus.errors import ModelError, listed, meant
 from dissensus.methods.framework.base import Method
 
+EPOCHS, LEAST_STEPS = "training.epochs", "training.least_steps"
 SEEDS = ("seed", "init_seed", "training.seed")
 
 
@@ -35,6 +36,8 @@ def settings_of(method: Method) -> dict[str, Any]:
 def changed(method: Method, settings: Mapping[str, Any]) -> Method:
     """A copy of a method, not fitted, with these settings changed ("training.epochs" or "hidden").
 
+    With another number of epochs, `training.least_steps` is 0, unless it is given too.
+
     Example:
         >>> from dissensus.methods.annotator_majority import AnnotatorMajority
         >>> changed(AnnotatorMajority(), {"smoothing": 2.0})
@@ -47,6 +50,8 @@ def changed(method: Method, settings: Mapping[str, Any]) -> Method:
         guess = meant(unknown[0], known)
         raise ModelError(f"{method.name} has no setting {listed(unknown)}{guess}; it has {names}")
     parameters = method.get_params()
+    if settings.get(EPOCHS, known.get(EPOCHS)) != known.get(EPOCHS):
+        settings = {LEAST_STEPS: 0} | dict(settings)
     for name, value in settings.items():
         outer, _, inner = name.partition(".")
         parameters[outer] = (
@@ -68,6 +73,9 @@ def draws(method: Method) -> bool:
 def configured(cls: type[Method], settings: Iterable[tuple[str, str]]) -> Method:
     """A method with these settings, each a name ("training.epochs" or "hidden") and a text."""
     method = cls()
+    settings = list(settings)
+    if EPOCHS in dict(settings):  # exactly these epochs, unless least_steps is given too
+        settings = [(LEAST_STEPS, "0"), *settings]
     for name, text in settings:
         outer, _, inner = name.partition(".")
         known = method.get_params()

@@ -27,7 +27,7 @@ from dissensus.networks.likelihoods import likelihood
 from dissensus.networks.noise import keyed
 from dissensus.scales import Interval
 from dissensus.training import Batch, Examples, Loss, Network, Sizes, Training
-from dissensus.training.batches import batches
+from dissensus.training.batches import batches, plan_epoch
 from dissensus.training.checkpoint import Checkpoint
 from dissensus.training.examples import Table
 from dissensus.training.fine_tuning import FineTunedNetwork, pooled_by_item
@@ -45,7 +45,7 @@ ITEMS_AT_ONCE = 1024  # per batch of a prediction
 ROWS_AT_ONCE = 1 << 15
 TUNED_AT_ONCE = 64  # contents per batch of a fine-tuned encoder, on a CPU
 ON_GPU = 4  # times as many on a GPU
-LATER = ("plateau_factor", "smallest_gain", "decay_biases")  # settings of training
+LATER = ("least_steps", "plateau_factor", "smallest_gain", "decay_biases")  # settings of training
 LATER_OF_METHOD = (
     "aggregate", "similar", "components", "item_spread", "moments", "learn_temperature",
 )  # fmt: skip
@@ -193,10 +193,15 @@ class TrainedMethod(Method):
                 "without a validation corpus, all epochs are trained and the last one is kept"
             )
         losses = self.losses(self.sizes_)
+        training = self.training
+        if all(encoding.contents.kind == "features" for encoding in by_role.values()):
+            n_batches = len(plan_epoch(examples, learned, training, None))
+            epochs = training.epochs_of_features(n_batches)
+            training = dataclasses.replace(training, epochs=epochs)
         own = ("training", "init_seed")  # may differ between the trainings of a stack
         settings = {k: v for k, v in self.get_params().items() if k not in own}
         kind = repr((self.name, questions, settings))
-        return Trainer(self.network_, losses, examples, self.training, judge, learned, kind)
+        return Trainer(self.network_, losses, examples, training, judge, learned, kind)
 
     def validation_corpus(self, validation: Corpus | None) -> Corpus | None:
         """The validation corpus; None, with a note, if it has gold labels but no answers and the
@@ -215,7 +220,7 @@ class TrainedMethod(Method):
         note = (
             "the validation part has gold labels but no answers, so that it is not used: all "
             "epochs are trained and the last one is kept; choose the epoch on gold labels with "
-            "--scoring 'accuracy (gold)' (training.choose_by)"
+            "training.choose_by='accuracy (gold)' (train: --set, compare: --scoring)"
         )
         self.notes_ += [] if note in self.notes_ else [note]
         return None

@@ -27,7 +27,7 @@ class TrunkMethod(TrainedMethod):
     dropout: float = 0.5
     hidden_dropout: float | None = None
     standardise: bool = True
-    training: Training = Training(epochs=20)
+    training: Training = Training(epochs=20, least_steps=1000)
     choices: ClassVar[Choices] = TRUNK_CHOICES
 
     def trunk(self, sizes: Sizes, hidden: tuple[int, ...] | None = None) -> Trunk:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from dissensus.papers.framework.models import Model
 
 QUERIES, BASE, HEADS = "queries", "base", "heads"
@@ -20,7 +22,7 @@ _BASELINES = {
 }
 _FURTHER = {
     "embedding": Model("Annotator embedding", "annotator-embedding"),
-    HEADS: Model("Annotator heads", "annotator-heads"),
+    HEADS: Model("Annotator heads", "annotator-heads", {"spread": math.inf}),
 }
 _OURS = {QUERIES: Model("Annotator queries", "annotator-queries")}
 _TUNED = {

@@ -16,7 +16,7 @@ from dissensus.training.stacking.stacked_examples import StackedExamples
 OWN_SETTINGS = (  # settings of training that may differ between the members of a stack
     *("seed", "dropout_seed", "learning_rate", "encoder_learning_rate", "weight_decay", "warm_up"),
     *("clip", "schedule", "plateau", "plateau_factor", "smallest_gain", "patience", "epochs"),
-    *("choose_by", "save_every", "averaged"),
+    *("choose_by", "save_every", "averaged", "least_steps"),
 )
 
 

@@ -1,0 +1,133 @@
+"""Annotators with few answers: a prior draws their heads to the common one."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from dissensus import Corpus, load
+from dissensus.errors import ModelError
+from dissensus.methods import AnnotatorHeads, Job, SimLabel, fit_many
+from dissensus.methods.framework.model_folder import WEIGHTS, checksum
+from dissensus.networks.likelihoods import likelihood
+from dissensus.training import Training
+from dissensus.training.batches import batches
+from dissensus.training.sparse_tables import tables as sparse_tables
+from tests.crowds import confused_crowd, feature_crowd
+
+QUICK = Training(epochs=10, learning_rate=1e-2, device="cpu")
+
+
+@pytest.fixture(scope="module")
+def few() -> Corpus:
+    """A crowd in which the tenth annotator, who guesses, gave three answers."""
+    corpus, _ = confused_crowd(200)
+    rows = corpus["q"]
+    kept = np.ones(rows.n_rows, bool)
+    kept[np.flatnonzero(rows.annotator_codes("test") == 9)[3:]] = False
+    return replace(corpus, questions={"q": rows.take(kept)})
+
+
+def heads(**settings: object) -> AnnotatorHeads:
+    return AnnotatorHeads(**({"encoder": "features", "training": QUICK} | settings))  # type: ignore[arg-type]
+
+
+def norms(fitted: AnnotatorHeads) -> np.ndarray:
+    """The length of each annotator's own weights, (n_annotators,)."""
+    return np.asarray(np.sqrt((fitted.weights()["heads_0.weight"] ** 2).sum(axis=(1, 2))))
+
+
+def test_few_answers_keep_a_head_close_to_the_common_one(few: Corpus) -> None:
+    with_prior, without = norms(heads().fit(few)), norms(heads(spread=math.inf).fit(few))
+    assert with_prior[9] < with_prior[10:15].min()  # of those who guess too
+    shrinkage = with_prior / without
+    assert shrinkage[9] < shrinkage[10:15].min()
+
+
+def test_the_loss_is_the_likelihood_with_the_prior(few: Corpus) -> None:
+    fitted = heads(spread=0.7)
+    fitted.begin_fit(few, None, None)
+    run = fitted.trainer(few, None)
+    network = run.network.train()
+    generator = torch.Generator().manual_seed(0)
+    with torch.no_grad():
+        for parameter in network.parameters():
+            parameter.copy_(torch.randn(parameter.shape, generator=generator))
+    [(batch, _)] = batches(run.examples, np.arange(few.n_items), few.n_items)
+    outputs = network(batch)
+    [loss] = run.losses
+    value, weight = loss.weighted(outputs, batch)
+    family = likelihood(few["q"].scale)
+    plain = family.loss(outputs.rows["q"], batch.rows.answer["q"]).sum()
+    weights, bias = (dict(network.named_parameters())[f"heads_0.{n}"] for n in ("weight", "bias"))
+    prior = 64 * weights.square().sum() + bias.square().sum()  # 64 hidden units
+    torch.testing.assert_close(value, plain + 0.5 / 0.7**2 * prior, rtol=1e-5, atol=1e-3)
+    assert float(weight) == few["q"].n_rows
+
+
+def test_trainings_with_a_prior_run_as_a_stack(few: Corpus) -> None:
+    parts = [few.select(items=np.arange(n)) for n in (120, 160)]  # other numbers of answers
+    alone = [heads(init_seed=n).fit(part) for n, part in enumerate(parts)]
+    stacked = [heads(init_seed=n) for n in range(2)]
+    fit_many([Job(one, part) for one, part in zip(stacked, parts, strict=True)], stack=True)
+    for one, other in zip(alone, stacked, strict=True):
+        np.testing.assert_allclose(norms(other), norms(one), rtol=1e-3)
+
+
+def test_only_some_rows_are_stepped_with_the_same_prior(
+    few: Corpus, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    training = replace(QUICK, epochs=1, optimiser="sgd", learning_rate=0.05)
+    whole = heads(training=training, aggregate=True).fit(few)
+    monkeypatch.setattr(sparse_tables, "LARGE", 1)
+    np.testing.assert_allclose(
+        norms(heads(training=training, aggregate=True).fit(few)), norms(whole), rtol=1e-4
+    )
+
+
+def test_models_of_older_versions_have_no_prior(few: Corpus, tmp_path: Path) -> None:
+    fitted = heads(spread=math.inf, training=replace(QUICK, epochs=1)).fit(few)
+    fitted.save(tmp_path / "model")
+    path = tmp_path / "model" / "config.json"
+    config = json.loads(path.read_text())
+    del config["settings"]["spread"], config["settings"]["training"]["least_steps"]
+    weights = (tmp_path / "model" / WEIGHTS).read_bytes()
+    config["checksum"] = checksum(config, weights)
+    path.write_text(json.dumps(config))
+    loaded = load(tmp_path / "model")
+    assert isinstance(loaded, AnnotatorHeads)
+    assert (loaded.spread, loaded.training.least_steps) == (math.inf, 0)
+    expected = fitted.predict(few)["q"].distribution
+    np.testing.assert_array_equal(loaded.predict(few)["q"].distribution, expected)
+
+
+@pytest.mark.parametrize("settings", [{"common": False}, {"spread": math.inf}])
+def test_heads_without_a_prior(few: Corpus, settings: dict[str, object]) -> None:
+    method = heads(**settings)
+    assert not method.has_prior
+    assert "n_answers_0" not in method.fit(few).weights()
+
+
+def test_other_kinds_of_heads_have_one_too(few: Corpus) -> None:
+    training = replace(QUICK, epochs=2)
+    for method in (heads(rank=2, training=training), SimLabel(training=training)):
+        assert method.has_prior
+        assert np.isfinite(method.fit(few).log_.train).all()
+
+
+def test_a_spread_out_of_range(few: Corpus) -> None:
+    with pytest.raises(ModelError, match="spread must be above 0, or inf for no prior; found 0"):
+        heads(spread=0.0).fit(few)
+
+
+@pytest.mark.parametrize("kind", ["ordinal", "interval", "multi-label"])
+def test_every_scale_has_a_prior(kind: str) -> None:
+    corpus = feature_crowd(kind, 32)
+    fitted = heads(training=replace(QUICK, epochs=2)).fit(corpus)
+    assert np.isfinite(fitted.log_.train).all()
