@@ -99,7 +99,7 @@ def test_a_difference_is_shown_with_the_items_that_divide(scale: Scale) -> None:
     assert result.p_value < 0.01 and result.within > result.between
     assert result.corrected == result.p_value
     assert len(result.dividing) == 3
-    assert [item.division for item in result.dividing] > [0.0] * 3
+    assert all(0.0 < item.division <= 1.0 for item in result.dividing)
     assert set(result.dividing[0].answers) == {"x", "y"}
 
 

@@ -300,7 +300,7 @@ def test_groups(run: Run, tmp_path: Path) -> None:
         "within f                  5       40      -              -",
         "within m                  5       40   1.00   [1.00, 1.00]",
         "between f and m                        0.00  [-0.00, 0.00]",
-        "within less between groups: 1.32 [0.92, 1.71], p = 0.0079 (252 permutations of",
+        "within minus between groups: 1.32 [0.92, 1.71], p = 0.0079 (252 permutations of",
         "annotators): the groups differ",
         "",
         "items that divide them most",

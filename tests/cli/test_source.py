@@ -102,6 +102,11 @@ def test_how_to_read_a_file_is_remembered(run: Run, tmp_path: Path) -> None:
         "--remember\n"
     )
     assert run("agreement", table, "--answer", "mood", "--remember").code == 0
+    people = tmp_path / "people.csv"
+    people.write_text("annotator,gender\nann,f\nbob,m\n")
+    options = ("--answer", "mood", "--annotator-attributes", people)
+    assert run("agreement", table, *options, "--remember").code == 0
+    assert "by gender" in run("agreement", table, "--groups", "gender").out
 
 
 @pytest.mark.parametrize(

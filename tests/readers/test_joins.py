@@ -45,6 +45,31 @@ def test_items_gold_and_features_in_files_of_their_own(
     )
 
 
+@pytest.mark.parametrize(
+    "table",
+    [
+        "annotator,gender,age\nann,f,31\nbob,m,\neve,f,50\n",
+        "name,age,gender\neve,50,f\nann,31,f\nbob,,m\n",  # in any order, under any name
+    ],
+)
+def test_attributes_of_annotators(write: Write, answers: Path, table: str) -> None:
+    corpus = read(answers, annotator_attributes=write(table, "people.csv"))
+    assert list(corpus.annotators) == ["ann", "bob"]
+    assert corpus.annotator_attributes["gender"].to_pylist() == ["f", "m"]
+    assert corpus.annotator_attributes["age"].to_pylist() == [31, None]
+    assert corpus.notes[-1].endswith("of 2 of 2 annotators")
+
+
+def test_attributes_of_others(write: Write, answers: Path) -> None:
+    people = write("annotator,gender\nzoe,f\nmax,m\n", "people.csv")
+    message = "people.csv: no annotator in common: it has 'zoe', 'max', the answers have 'ann', "
+    with pytest.raises(DataError, match=message):
+        read(answers, annotator_attributes=people)
+    people = write("gender,annotated by\nf,ann\nf,bob\n", "people.csv")
+    with pytest.raises(DataError, match="no column of annotators recognised; put it first"):
+        read(answers, annotator_attributes=people)
+
+
 @pytest.mark.parametrize("named", [False, True])
 def test_many_numeric_columns_are_features(write: Write, named: bool) -> None:
     n = 4 if named else 20

@@ -69,7 +69,14 @@ def group_annotators(corpus: Corpus, attribute: str) -> AnnotatorGroups:
     """
     attributes = corpus.annotator_attributes
     if attribute not in attributes:
-        there = f"there are {listed(attributes, 20)}" if attributes else "annotators have none"
+        there = (
+            f"there are {listed(attributes, 20)}"
+            if attributes
+            else (
+                "annotators have none; join a table of them (annotator_attributes=, "
+                "--annotator-attributes)"
+            )
+        )
         raise DataError(f"{corpus.name}: no annotator attribute {attribute!r}; {there}")
     column = attributes[attribute]
     if pa.types.is_nested(column.type):

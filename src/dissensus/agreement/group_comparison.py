@@ -63,7 +63,7 @@ class DividingItem:
     """An item about which groups differ."""
 
     item: str
-    division: float  # mean disagreement of two annotators of different groups, less of the same
+    division: float  # mean disagreement between groups minus within them; 1 is the largest
     answers: dict[str, dict[str, float]]  # group -> value -> count; ratings: mean and number
     text: str
 
@@ -508,6 +508,7 @@ def _dividing(
     """The items with most disagreement between and least within groups; few answers count less."""
     inside, pairs_inside, across, pairs_across = table.disagreement()
     division = ratio(across, pairs_across) - ratio(inside, pairs_inside)
+    division = division / _largest_disagreement(annotations)
     rank = np.where(np.isnan(division), -np.inf, division * pairs_across / (pairs_across + 4))
     order = np.argsort(-np.round(rank, 9), kind="stable")[:most]
     items = []
@@ -522,6 +523,19 @@ def _dividing(
         text = corpus.text_of(int(item))
         items.append(DividingItem(str(corpus.items[item]), float(division[item]), answers, text))
     return items
+
+
+def _largest_disagreement(annotations: Annotations) -> float:
+    """Of two answers: one of the lowest and one of the highest, or sets with nothing in common."""
+    scale = annotations.scale
+    if isinstance(scale, MultiLabel):
+        return float(scale.n_columns)
+    if isinstance(scale, Ordinal):
+        rank = _ranks(annotations)
+        return float(np.ptp(rank) ** 2) or 1.0
+    if isinstance(scale, Interval):
+        return float(np.ptp(annotations.answer) ** 2) or 1.0
+    return 1.0
 
 
 def _answers(annotations: Annotations) -> dict[str, float]:

@@ -88,7 +88,7 @@ def _test(result: GroupComparison, tests: int) -> str:
     if result.p_value != result.p_value:
         return "not tested: there are no pairs of annotators within groups, or none between them"
     value, ends = _ends(result, "difference")
-    line = f"within less between groups: {value} {ends}, p = {_p(result.p_value)}"
+    line = f"within minus between groups: {value} {ends}, p = {_p(result.p_value)}"
     if tests > 1:
         line += f", corrected for {tests} tests {_p(result.corrected)}"
     verdict = "the groups differ" if result.corrected < 0.05 else "no difference is shown"

@@ -63,7 +63,7 @@ ScaleText = Annotated[
     list[str] | None,
     _option(
         help="Scale of the answers, e.g. nominal, nominal:no,yes, ordinal:low,mid,high or "
-        "interval:0:10; with several questions, one each: label=nominal."
+        "interval:0:10; with several questions, one each: label=ordinal:ok,toxic."
     ),
 ]
 ItemsFile = Annotated[
@@ -79,6 +79,13 @@ FeaturesOption = Annotated[
         "--features",
         help="Columns of features, e.g. 'x*', or a file to join: a table, or an array (.npy) in "
         "the order of --items.",
+    ),
+]
+AnnotatorAttributes = Annotated[
+    Path | None,
+    _option(
+        "--annotator-attributes",
+        help="Table with a row for each annotator to join, e.g. their gender and age.",
     ),
 ]
 Missing = Annotated[
@@ -128,6 +135,7 @@ class Source:
     items: ItemsFile = None
     gold: Gold = None
     features: FeaturesOption = None
+    annotator_attributes: AnnotatorAttributes = None
     remember: Remember = False
 
     def arguments(self) -> list[str]:
@@ -222,7 +230,8 @@ class Source:
         return options
 
     def _keep(self, options: dict[str, Any]) -> None:
-        text = json.dumps(options, ensure_ascii=False, indent=1)
+        paths = {name: str(v.resolve()) for name, v in options.items() if isinstance(v, Path)}
+        text = json.dumps(options | paths, ensure_ascii=False, indent=1)
         self.settings_file.write_text(text + "\n", encoding="utf-8")
         say(f"{self.settings_file}: remembers how to read {self.file.name}")
 

@@ -179,6 +179,7 @@ def read(
     missing: str | Sequence[str] = (),
     items: Any = None,
     features: Any = None,
+    annotator_attributes: Any = None,
 ) -> Corpus:
     """Read annotations as a Corpus: from a file, a folder or a table in memory.
 
@@ -223,6 +224,7 @@ def read(
         items: a table of items, joined by item: their contents, attributes and `split`.
         features: columns of numbers, such as "x*"; or a file: an array (.npy) with a row per item
             in the order of `items`, or a table, joined by item.
+        annotator_attributes: a table with a row per annotator, such as gender and age.
 
     Example:
         >>> import pyarrow as pa
@@ -247,6 +249,7 @@ def read(
         "missing": missing,
         "items": items,
         "features": features,
+        "annotator_attributes": annotator_attributes,
     }
     if isinstance(source, str | Path):
         source, named_corpus = located(source)

@@ -25,7 +25,13 @@ from dissensus.annotations import Repeats
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError
 from dissensus.readers.files import head, read_bytes, what_binary
-from dissensus.readers.joins import is_file, with_feature_file, with_gold, with_items
+from dissensus.readers.joins import (
+    is_file,
+    with_annotator_attributes,
+    with_feature_file,
+    with_gold,
+    with_items,
+)
 from dissensus.readers.options import Options
 from dissensus.readers.tables.shapes import SHAPES
 from dissensus.scales import Scale
@@ -78,6 +84,7 @@ def read(
     missing: str | Sequence[str] = (),
     items: Any = None,
     features: Any = None,
+    annotator_attributes: Any = None,
 ) -> Corpus:
     """Read a corpus from a file, a corpus folder or a table in memory.
 
@@ -110,6 +117,7 @@ def read(
         items: a table of items, joined by item: their contents, attributes and `split`.
         features: columns of numbers, such as "x*"; or a file: an array (.npy) with a row per item
             in the order of `items`, or a table, joined by item.
+        annotator_attributes: a table with a row per annotator, such as gender and age.
 
     Example:
         >>> import pyarrow as pa
@@ -120,7 +128,7 @@ def read(
         2 answers by 2 annotators on 1 item
     """
     files = [one for one in (items, features, gold) if one is not None and is_file(one)]
-    if items is not None or files:
+    if items is not None or annotator_attributes is not None or files:
         own: dict[str, Any] = {
             "format": format, "item": item, "annotator": annotator, "annotators": annotators,
             "answer": answer, "text": text, "question": question, "scale": scale,
@@ -130,6 +138,8 @@ def read(
             "features": None if is_file(features) else features,
         }  # fmt: skip
         joined = read(source, **own)
+        if annotator_attributes is not None:
+            joined = with_annotator_attributes(joined, annotator_attributes, read)
         return _joined(joined, items, gold if is_file(gold) else None,
                        features if is_file(features) else None, _name(item))  # fmt: skip
     options = Options(

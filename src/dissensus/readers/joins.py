@@ -1,4 +1,4 @@
-"""Joins: items, gold labels and features that are in files of their own, joined by item."""
+"""Joins: facts about items and annotators that are in files of their own, joined by name."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ import pyarrow as pa
 from dissensus.annotations import Annotations
 from dissensus.contents import Contents
 from dissensus.corpus import Corpus
-from dissensus.errors import DataError, counted, listed
+from dissensus.errors import DataError, NoItemsError, counted, listed
 from dissensus.names import Names
+from dissensus.readers.tables.assembly import typed_cells
 from dissensus.readers.tables.column_names import NAMES, plain
 
 Read = Callable[..., Corpus]
@@ -54,6 +55,48 @@ def with_items(corpus: Corpus, source: Any, read: Read, item: str | None) -> Cor
     )
     result.check()
     return result
+
+
+def with_annotator_attributes(corpus: Corpus, source: Any, read: Read) -> Corpus:
+    """The corpus with the attributes of annotators in another table, a row for each annotator."""
+    names = _about(source)
+    if not corpus.n_annotators:
+        raise DataError(f"{names}: attributes of annotators, but the answers are anonymous")
+    try:
+        other = read(source, answer=())
+    except NoItemsError:
+        raise DataError(
+            f"{names}: no column of annotators recognised; put it first, with a row per annotator"
+        ) from None
+    columns = {str(other.columns.get("item", "item")): other.items.array} | other.item_attributes
+    keys = {name: values for name, values in columns.items() if values.null_count == 0}
+    unique = {
+        name: Names(array) for name, array in keys.items() if len(array.unique()) == len(array)
+    }
+    places = {name: found.find(corpus.annotators) for name, found in unique.items()}
+    n_shared = {name: int((place >= 0).sum()) for name, place in places.items()}
+    key = max(n_shared, key=lambda name: n_shared[name], default=None)
+    if key is None or not n_shared[key]:
+        raise DataError(
+            f"{names}: no annotator in common: it has {listed(list(other.items[:3]))}, the answers "
+            f"have {listed(list(corpus.annotators[:3]))}"
+        )
+    attributes = {
+        name: typed_cells(_taken(values, places[key]))
+        for name, values in columns.items()
+        if name != key
+    }
+    note = (
+        f"{names}: {', '.join(attributes) or 'no attribute'} of {n_shared[key]} of "
+        f"{counted(corpus.n_annotators, 'annotator')}"
+    )
+    joined = replace(
+        corpus,
+        annotator_attributes=corpus.annotator_attributes | attributes,
+        notes=(*corpus.notes, note),
+    )
+    joined.check()
+    return joined
 
 
 def with_gold(corpus: Corpus, source: Any, read: Read, item: str | None) -> Corpus:

@@ -56,7 +56,7 @@ def assemble(rows: Rows, roles: ColumnRoles, options: Options) -> Assembled:
         contents=contents,
         item_attributes={name: _usual_of(rows, name, items) for name in others["item"]},
         annotator_attributes={
-            name: _as_numbers(_usual_of(rows, name, annotators))
+            name: typed_cells(_usual_of(rows, name, annotators))
             for name in others["annotator"]
             if annotators
         },
@@ -278,7 +278,7 @@ def _usual_of(rows: Rows, name: str, groups: Column) -> Any:
     return rows.columns[name].values.take(pa.array(codes, mask=codes < 0))
 
 
-def _as_numbers(cells: Any) -> Any:
+def typed_cells(cells: Any) -> Any:
     """Arrow strings as numbers, if each is spelled as a number is: not "007", not "1e3"."""
     texts = [text for text in cells.to_pylist() if text is not None]
     for kind in (pa.int64(), pa.float64()):
