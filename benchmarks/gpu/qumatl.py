@@ -95,11 +95,17 @@ def corpora_of(given: argparse.Namespace) -> Any:
 
 def run(given: argparse.Namespace) -> None:
     corpora = corpora_of(given)
-    kinds = {name: {c.kind for c in corpus.contents.values()} for name, corpus in corpora.items()}
     for condition in SCRIPT.paper.named(given.conditions, tuple(corpora)):
-        minilm = [("encoder", str(SCRIPT.kit / "minilm"))] * (kinds[condition.corpus] == {"text"})
-        settings = minilm + typed_settings(given)
+        settings = minilm_of_kit(condition, corpora[condition.corpus]) + typed_settings(given)
         SCRIPT.run(given, corpora=corpora, conditions=[condition], settings=settings)
+
+
+def minilm_of_kit(condition: Any, corpus: Any) -> list[tuple[str, str]]:
+    """The setting that lets a condition read its texts, in the roles that it names."""
+    if {contents.kind for contents in corpus.contents.values()} != {"text"}:
+        return []
+    folder, roles = SCRIPT.kit / "minilm", condition.settings.get("encoder", {})
+    return [("encoder", ",".join(f"{role}={folder}" for role in roles) or str(folder))]
 
 
 def main() -> None:

@@ -69,7 +69,9 @@ def test_seeds_and_folds_of_a_method_are_one_job(monkeypatch: pytest.MonkeyPatch
     assert [len(job) for job in jobs_of(task_of(crowd, methods), crowd)][1:3] == [3, 1]
 
 
-def test_long_trainings_and_chosen_settings_are_jobs_of_their_own() -> None:
+def test_long_trainings_and_chosen_settings_are_jobs_of_their_own(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     crowd = feature_crowd(n_items=40)
     long = {"long": Single(training=Training(epochs=10**6, device="cpu"))}
     assert {len(job) for job in jobs_of(task_of(crowd, dict(long)), crowd)} == {1}
@@ -77,12 +79,16 @@ def test_long_trainings_and_chosen_settings_are_jobs_of_their_own() -> None:
     choices = {"single": {"dropout": (0.0, 0.2)}}
     task = task_of(crowd, dict(searched), trials=2, choices=choices)
     assert {len(job) for job in jobs_of(task, crowd)} == {1}
+    monkeypatch.setitem(jobs.TRIALS, "cpu", 12)  # 4 for each fit
+    assert [len(job) for job in jobs_of(task, crowd)] == [3, 3]
 
 
-@pytest.mark.parametrize("trials", [0, 2])
+@pytest.mark.parametrize(("trials", "in_a_job"), [(0, 1), (2, 1), (2, 96)])
 def test_together_they_find_what_they_find_alone(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, trials: int
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, trials: int, in_a_job: int
 ) -> None:
+    monkeypatch.setitem(jobs.TRIALS, "cpu", in_a_job)
+    monkeypatch.setattr("dissensus.training.stacking.groups.MOST_MEMBERS", 7)
     crowd = feature_crowd(n_items=40)
     methods: dict[str, Method] = {
         "single": Single(training=QUICK, hidden=(4,)),

@@ -11,20 +11,22 @@ from collections.abc import Sequence
 
 from dissensus.corpus import Corpus
 from dissensus.evaluation.execution.features import has_features_only
-from dissensus.evaluation.execution.task import Task
+from dissensus.evaluation.execution.task import Task, device_of, search_device
 from dissensus.evaluation.fit import Job, Key
 from dissensus.methods.framework.base import Method
 
 MEMBERS = {"cpu": 10, "cuda": 64}  # most fits of a job
 PASSES = {"cpu": 1_000_000, "cuda": 100_000_000}  # over items and answers in about a minute
 STACKED = {"cpu": 1.0, "cuda": 2.5}  # times as many in a stack: its steps are captured
+TRIALS = {"cpu": 1, "cuda": 480}  # fits of trials in a job, at most, or those of one fit
 
 
 def jobs_of(task: Task, corpus: Corpus) -> list[Job]:
-    """All fits of the task; fits of one method that can be stacked share a job."""
+    """All fits of the task; fits of one method that can be stacked share a job, on a GPU also if
+    their settings are searched."""
     stacks: dict[str | Key, list[Key]] = {}
     for key in task.keys():
-        alone = task.searches(key) or not _can_be_stacked(task.methods[key.method])
+        alone = not _can_be_stacked(task.methods[key.method])
         stacks.setdefault(key if alone else key.method, []).append(key)
     fold_order = {fold.name: at for at, fold in enumerate(task.folds)}
     jobs: list[Job] = []
@@ -47,16 +49,25 @@ def minutes_of(task: Task, corpus: Corpus) -> float:
     """About how many minutes all trainings take in one process, on frozen features."""
     total = 0.0
     for key in task.keys():
-        n_fits = 1 + task.trials * task.inner_folds * task.searches(key)
-        total += n_fits * _passes(task, corpus, key) / PASSES[_device(task.methods[key.method])]
+        passes, device = _passes(task, corpus, key), device_of(task.methods[key.method])
+        total += (1 + _n_trial_fits(task, key)) * passes / PASSES[device]
     return total
+
+
+def _n_trial_fits(task: Task, key: Key) -> int:
+    """How many fits choose the settings of one."""
+    return task.trials * task.inner_folds * task.searches(key)
 
 
 def _most(task: Task, corpus: Corpus, key: Key) -> int:
     """How many fits a job may have, so that one that is killed loses at most about a minute."""
-    passes, device = _passes(task, corpus, key), _device(task.methods[key.method])
-    in_minute = PASSES[device] * STACKED[device]
-    return max(1, min(MEMBERS[device], int(in_minute / max(passes, 1)))) if passes else 1
+    method, passes = task.methods[key.method], _passes(task, corpus, key)
+    device, n_trial_fits = device_of(method), _n_trial_fits(task, key)
+    in_minute = PASSES[device] * STACKED[device] / max(passes * (1 + n_trial_fits), 1)
+    most = min(MEMBERS[device], int(in_minute)) if passes else 1
+    if n_trial_fits:
+        most = min(most, TRIALS[search_device(method)] // n_trial_fits)
+    return max(1, most)
 
 
 def _passes(task: Task, corpus: Corpus, key: Key) -> float:
@@ -75,11 +86,6 @@ def _passes(task: Task, corpus: Corpus, key: Key) -> float:
         epochs = training.epochs_of_features(n_batches)
     passes = epochs * share * (corpus.n_items + n_rows * method.needs_rows)
     return passes * method.n_networks
-
-
-def _device(method: Method) -> str:
-    training = getattr(method, "training", None)
-    return "cuda" if training is not None and training.on_gpu else "cpu"
 
 
 def _even(keys: Sequence[Key], most: int) -> list[Job]:

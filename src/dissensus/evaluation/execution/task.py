@@ -6,10 +6,10 @@ import json
 import os
 import shutil
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -44,7 +44,7 @@ from dissensus.names import Names
 from dissensus.prediction import Prediction
 
 DIVERGED = "training diverged"
-AT_ONCE = 24  # fits of trials in one stack
+AT_ONCE = {"cpu": 24, "cuda": 480}  # fits of trials whose settings are tried at the same time
 TrialParts = tuple[Corpus, Corpus, Corpus | None]  # to train on, to score, to choose the epoch on
 
 
@@ -108,8 +108,13 @@ def fits_of(task: Task, corpus: Corpus, job: Job) -> Iterator[Fit]:
     from dissensus.methods.framework import stacked_fits
 
     began = time.monotonic()
+    try:
+        searched = _searched(task, corpus, job)
+    except Exception:  # of one of the fits, which then has the reason
+        yield from (_fitted(task, corpus, key) for key in job)
+        return
     parts = {name: task.fold(name).parts(corpus) for name in {key.fold for key in job}}
-    methods = [seeded(task.methods[key.method], key.seed) for key in job]
+    methods = [method for method, _ in searched]
     jobs = [
         stacked_fits.Job(method, parts[key.fold][0], task.questions, parts[key.fold][2])
         for key, method in zip(job, methods, strict=True)
@@ -117,9 +122,9 @@ def fits_of(task: Task, corpus: Corpus, job: Job) -> Iterator[Fit]:
     errors = stacked_fits.try_many(jobs)
     share = (time.monotonic() - began) / len(job)
     encoded: dict[str, Method] = {}  # a method that has encoded the test part, by fold
-    for key, method, error in zip(job, methods, errors, strict=True):
+    for key, (method, tried), error in zip(job, searched, errors, strict=True):
         began = time.monotonic()
-        fit = replace(_begun(task, key), settings=plain(settings_of(method)))
+        fit = replace(_begun(task, key), tried=tried, settings=plain(settings_of(method)))
         try:
             if error is not None:
                 raise error
@@ -142,13 +147,8 @@ def _fitted(task: Task, corpus: Corpus, key: Key) -> Fit:
     """One fit by itself; it resumes from its checkpoint if there is one."""
     began, fit = time.monotonic(), _begun(task, key)
     try:
-        method = seeded(task.methods[key.method], key.seed)
-        if task.searches(key):
-            fit = replace(fit, tried=list(_tried(task, corpus, key, method)))
-            settings = drawn(method, task.choices[key.method], task.trials, key.seed)
-            metrics = chosen_by(corpus, task.questions, task.scoring)
-            method = changed(method, settings[best(fit.tried, metrics)])
-        fit = replace(fit, settings=plain(settings_of(method)))
+        ((method, tried),) = _searched(task, corpus, (key,))
+        fit = replace(fit, tried=tried, settings=plain(settings_of(method)))
         train, test, validation = task.fold(key.fold).parts(corpus)
         checkpoint = task.state(key) / "training"
         try:
@@ -213,10 +213,32 @@ def _why(error: Exception) -> tuple[Status, str]:
 # ---- the choice of settings ----
 
 
-def _tried(task: Task, corpus: Corpus, key: Key, method: Method) -> Iterator[dict[str, Any]]:
-    """Every setting with its score on folds of the training part; finished trials are read from
-    their files."""
-    fold = task.fold(key.fold)
+class _Search(NamedTuple):
+    """The settings to try for a fit, and the parts of its training items to try them on."""
+
+    key: Key
+    method: Method
+    settings: list[dict[str, Any]]
+    parts: list[TrialParts]
+    weights: Mapping[str, np.ndarray]  # of annotators, by question
+
+
+def _searched(
+    task: Task, corpus: Corpus, keys: Sequence[Key]
+) -> list[tuple[Method, list[dict[str, Any]]]]:
+    """The method of each fit with its best settings, and all that were tried."""
+    if not task.searches(keys[0]):
+        return [(seeded(task.methods[key.method], key.seed), []) for key in keys]
+    searches = [_search(task, corpus, key) for key in keys]
+    metrics = chosen_by(corpus, task.questions, task.scoring)
+    return [
+        (changed(search.method, search.settings[best(tried, metrics)]), tried)
+        for search, tried in zip(searches, _tried(task, corpus, searches), strict=True)
+    ]
+
+
+def _search(task: Task, corpus: Corpus, key: Key) -> _Search:
+    method, fold = seeded(task.methods[key.method], key.seed), task.fold(key.fold)
     settings = drawn(method, task.choices[key.method], task.trials, key.seed)
     parts: list[TrialParts]
     if chooses_on_validation(corpus, task.questions, fold, task.scoring):
@@ -227,17 +249,30 @@ def _tried(task: Task, corpus: Corpus, key: Key, method: Method) -> Iterator[dic
         inner = nested(corpus, fold, task.inner_folds, key.seed, task.by)
         parts = [(*part.parts(corpus)[:2], None) for part in inner]
     weighed = weighed_questions(corpus, task.questions, task.scoring)
-    weights = competences(fold.parts(corpus)[0], weighed)
-    size = max(1, AT_ONCE // len(parts)) if _can_be_stacked(method) else 1
-    for first in range(0, len(settings), size):
-        some = settings[first : first + size]
-        paths = [task.state(key) / f"trial-{first + at}.json" for at in range(len(some))]
-        if not all(path.exists() for path in paths):
-            variants = [changed(method, chosen) for chosen in some]
-            scored = _scored(task, corpus, variants, parts, weights)
-            for path, chosen, result in zip(paths, some, scored, strict=True):
-                _save(path, {"settings": plain(chosen), **plain(result)})
-        yield from (json.loads(path.read_text(encoding="utf-8")) for path in paths)
+    return _Search(key, method, settings, parts, competences(fold.parts(corpus)[0], weighed))
+
+
+def _tried(task: Task, corpus: Corpus, searches: Sequence[_Search]) -> list[list[dict[str, Any]]]:
+    """Every setting of each search with its score on folds of the training part; finished trials
+    are read from their files."""
+    method, n_parts = searches[0].method, max(len(search.parts) for search in searches)
+    at_once = AT_ONCE[search_device(method)] // n_parts if _can_be_stacked(method) else 1
+    trials = [(search, number) for search in searches for number in range(task.trials)]
+    paths = [task.state(search.key) / f"trial-{number}.json" for search, number in trials]
+    for first in range(0, len(trials), max(1, at_once)):
+        some = slice(first, first + max(1, at_once))
+        if not all(path.exists() for path in paths[some]):
+            variants = [
+                (changed(search.method, search.settings[number]), search)
+                for search, number in trials[some]
+            ]
+            scored = _scored(task, corpus, variants)
+            for path, (search, number), result in zip(
+                paths[some], trials[some], scored, strict=True
+            ):
+                _save(path, {"settings": plain(search.settings[number]), **plain(result)})
+    entries = iter([json.loads(path.read_text(encoding="utf-8")) for path in paths])
+    return [[next(entries) for _ in search.settings] for search in searches]
 
 
 def chooses_on_validation(
@@ -248,6 +283,18 @@ def chooses_on_validation(
         return False
     gold = [corpus.gold[question].item for question in questions if question in corpus.gold]
     return any(np.isin(fold.validation, items).any() for items in gold)
+
+
+def device_of(method: Method) -> str:
+    """Where the trainings of a method run: "cpu" or "cuda"."""
+    training = getattr(method, "training", None)
+    return "cuda" if training is not None and training.on_gpu else "cpu"
+
+
+def search_device(method: Method) -> str:
+    """As `device_of`, but "cpu" if encoders are fine-tuned: no more of them fit into the memory of
+    a GPU."""
+    return device_of(method) if getattr(method, "tune", "nothing") == "nothing" else "cpu"
 
 
 def _can_be_stacked(method: Method) -> bool:
@@ -265,37 +312,33 @@ def _save(path: Path, entry: dict[str, Any]) -> None:
 
 
 def _scored(
-    task: Task,
-    corpus: Corpus,
-    variants: list[Method],
-    parts: list[TrialParts],
-    weights: Mapping[str, np.ndarray],
+    task: Task, corpus: Corpus, variants: list[tuple[Method, _Search]]
 ) -> Iterator[dict[str, Any]]:
-    """For each variant: the mean of the metrics over inner folds, the scores of each fold, and the
+    """For each variant: the mean of the metrics over its parts, the scores of each part, and the
     reason if it failed. All variants are fitted at once."""
     from dissensus.methods.framework import stacked_fits
 
     leading = chosen_by(corpus, task.questions, task.scoring)
-    methods = [[changed(method, {}) for _ in parts] for method in variants]
+    methods = [[changed(method, {}) for _ in search.parts] for method, search in variants]
     jobs = [
         stacked_fits.Job(method, train, task.questions, validation)
-        for of_folds in methods
-        for method, (train, _, validation) in zip(of_folds, parts, strict=True)
+        for of_parts, (_, search) in zip(methods, variants, strict=True)
+        for method, (train, _, validation) in zip(of_parts, search.parts, strict=True)
     ]
     errors = iter(stacked_fits.try_many(jobs))
-    for of_folds in methods:
-        own = [next(errors) for _ in parts]
+    for of_parts, (_, search) in zip(methods, variants, strict=True):
+        own = [next(errors) for _ in search.parts]
         each: dict[str, list[float]] = {question: [] for question in leading}
         reason = ""
         try:
-            for method, error, (_, test, _) in zip(of_folds, own, parts, strict=True):
+            for method, error, (_, test, _) in zip(of_parts, own, search.parts, strict=True):
                 if error is not None:
                     raise error
-                for question, score in _main_scores(method, test, leading, weights).items():
+                for question, score in _main_scores(method, test, leading, search.weights).items():
                     each[question].append(score)
         except Exception as error:
             reason = ": ".join(_why(error))
-        yield _means(each, leading, len(parts)) | {"reason": reason}
+        yield _means(each, leading, len(search.parts)) | {"reason": reason}
 
 
 def _main_scores(

@@ -119,6 +119,7 @@ class ComparisonPaper:
                         metrics=condition.metrics,
                         densities=condition.densities,
                         trials=condition.trials,
+                        scoring=condition.scoring,
                         by=condition.by,
                         processes=processes,
                         budget=left,

@@ -35,8 +35,8 @@ class ComparisonCondition:
         models: names of the paper's models.
         settings: of all models that have them, e.g. the encoder of this corpus.
         folds: of the corpus; `evaluation.choose_protocol` if None.
-        questions, metrics, densities, by, trials: as in `evaluation.compare`. A density has a
-            table like that of a question.
+        questions, metrics, densities, by, trials, scoring: as in `evaluation.compare`. A density
+            has a table like that of a question.
         reference: the model that others are compared with.
         printed: figures of the paper that stand next to ours, in all tables.
         printed_in: the same for single tables, by question or by density reading.
@@ -57,6 +57,7 @@ class ComparisonCondition:
     questions: tuple[str, ...] | None = None
     by: str | None = None
     trials: int = 0
+    scoring: str | None = None
     densities: tuple[str, ...] = ()
     printed: Printed = field(default_factory=dict)
     printed_in: Mapping[str, Printed] = field(default_factory=dict)

@@ -14,6 +14,7 @@ from dissensus.papers.qumatl.printed import ABLATION, SPARSE, STREET
 
 SEEDS = (0, 1, 2, 3, 4)
 TRIALS = 6
+CHOSEN_BY = "annotator cross-entropy"
 METRICS = (
     "annotator accuracy",
     "annotator accuracy, weighted",
@@ -46,6 +47,7 @@ def _condition(
         "seeds": SEEDS,
         "reference": QUERIES,
         "trials": TRIALS,
+        "scoring": CHOSEN_BY,
         "printed": STREET,
     }
     return ComparisonCondition(name, title, corpus, models, **{**settings, **further})
@@ -66,13 +68,16 @@ def _sparse(corpus: str, share: int) -> ComparisonCondition:
 COUNTED = (
     _condition("hs-brexit", "Hate speech", "HS-Brexit", folds=official),
     _condition("convabuse", "Severity of abuse, five levels", "ConvAbuse", folds=official),
-    _condition("paraphrase", "Paraphrases, eleven classes", "Paraphrase", folds=_folds()),
+    _condition(
+        "paraphrase", "Paraphrases, eleven classes", "Paraphrase", folds=_folds(),
+        settings={"encoder": {"Question1+Question2": "minilm"}},
+    ),
     _condition(
         "speech", "Accuracy of speech, eleven levels", SPEECH, folds=_folds("speaker"), by="speaker"
     ),
     _condition(
         "gaze", "Fixations of the eye", GAZE, folds=_folds("trial"), by="trial",
-        settings={"reads": "content", "training.batch_size": 128},
+        settings={"reads": "content"},
     ),
 )  # fmt: skip
 ABLATIONS = (

@@ -14,7 +14,6 @@ from itertools import pairwise
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from dissensus.annotations import Annotations
 from dissensus.contents import Contents
@@ -28,7 +27,6 @@ SPEECH, GAZE = "speechocean762", "eye_fixations_12coders"
 Prepared = Callable[[Corpus], Corpus]
 FRAMES = 20  # of Whisper, .02 seconds each, that are averaged
 EVERY = 30  # samples of a trial between two items: 10 a second instead of 300
-SEPARATOR = " [SEP] "  # a token of BERT
 DELETED = (20, 30, 40)  # per cent of each annotator's training answers
 
 
@@ -83,21 +81,12 @@ def averaged(store: Store) -> Contents:
     return Contents("features", values)
 
 
-def as_pairs(corpus: Corpus) -> Corpus:
-    """Both questions as one text, as BERT reads pairs of texts; levels as classes."""
-    roles = ("Question1", "Question2")
-    texts = [corpus.contents[role].values.take(corpus.content[role]) for role in roles]
-    together = pc.binary_join_element_wise(*texts, SEPARATOR)
-    contents, content = Contents.distinct("text", together)
+def _as_classes(corpus: Corpus) -> Corpus:
+    """Levels as classes."""
     question, answers = next(iter(corpus.questions.items()))
     assert isinstance(answers.scale, Ordinal)
     classes = replace(answers, scale=Nominal(answers.scale.values))
-    return replace(
-        corpus,
-        questions={question: classes},
-        contents={"questions": contents},
-        content={"questions": content},
-    )
+    return replace(corpus, questions={question: classes})
 
 
 def _thinned(corpus: Corpus) -> Corpus:
@@ -121,7 +110,7 @@ _TEXTS = {
 }
 SOURCES: dict[str, Source] = {
     **_TEXTS,
-    "Paraphrase": Source("lewidi2025", "Paraphrase", as_pairs),
+    "Paraphrase": Source("lewidi2025", "Paraphrase", _as_classes),
     SPEECH: Source(SPEECH, "sentences", _spoken),
     GAZE: Source(GAZE, prepared=_thinned),
     "ArMIS": Source("lewidi2023", "ArMIS"),

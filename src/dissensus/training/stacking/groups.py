@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from traceback import clear_frames
 from typing import Any
 
@@ -18,6 +19,9 @@ OWN_SETTINGS = (  # settings of training that may differ between the members of 
     *("clip", "schedule", "plateau", "plateau_factor", "smallest_gain", "patience", "epochs"),
     *("choose_by", "save_every", "averaged", "least_steps"),
 )
+
+
+MOST_MEMBERS = 64  # of a stack; more would hardly be faster, and need more memory
 
 
 class Unstacked(ModelError):
@@ -121,4 +125,7 @@ def _groups(trainers: Sequence[Trainer], stack: bool | None) -> Iterator[list[in
             yield [number]
         else:
             stacks.setdefault(group_key(trainer), []).append(number)
-    yield from stacks.values()
+    for numbers in stacks.values():
+        n = -(-len(numbers) // MOST_MEMBERS)
+        edges = [len(numbers) * part // n for part in range(n + 1)]
+        yield from (numbers[first:last] for first, last in pairwise(edges))
