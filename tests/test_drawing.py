@@ -129,6 +129,16 @@ def test_words_are_underlined_where_they_were_marked() -> None:
     assert [line[1] for line in bob] == [20, 25]  # below ann's, where both marked
 
 
+def test_spans_with_several_labels_name_them() -> None:
+    spans = marked((0, 3, 7), (1, 0, 2), (1, 3, 7))
+    spans = replace(spans, kind=pa.array(["praise", "praise", "irony"]))
+    corpus = small([("t1", "ann", "yes"), ("t1", "bob", "no")], rationales=spans)
+    drawing = draw(corpus, "t1")
+    assert words(drawing)[2:5] == ["praise", "praise", "irony"]
+    bob = lines(drawing, stroke=PALETTE[1], **{"stroke-width": "3"})
+    assert [line[1] for line in bob] == [35, 50]  # none is over the label of another
+
+
 def test_a_long_text_is_broken_between_words_and_keeps_its_marks() -> None:
     shown = "many words " * 30 + "\n" + "x" * 200
     corpus = small([("t1", "ann", "yes")], shown, rationales=marked((0, 0, len(shown)), (0, 5, 5)))

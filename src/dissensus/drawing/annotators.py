@@ -52,6 +52,7 @@ def spans_of(corpus: Corpus, item: int, questions: Sequence[str]) -> Rationales:
             spans.role.to_pylist(),
             map(repr, spans.start.tolist()),
             map(repr, spans.stop.tolist()),
+            spans.kind.to_pylist(),
             strict=True,
         )
     )

@@ -25,6 +25,8 @@ from dissensus.drawing.shapes import (
 
 LETTER = 0.6 * SIZE  # width of a letter in a monospaced font; the drawing enforces it
 LANE = 5  # between underlines
+LABEL, LABEL_LANE = 10, 15  # size of the labels of spans, and between underlines that have them
+MOST_LETTERS = 24  # of a label
 PICTURE = 336  # the longest side of a drawn picture
 
 
@@ -35,29 +37,46 @@ def content_panel(
     spans: Rationales,
     annotators: list[Annotator],
     focus: np.ndarray,
+    labelled: bool = False,
 ) -> Panel:
-    """Draw a content of any kind; of audio and video, only the times of rationales."""
+    """Draw a content of any kind; of audio and video, only the times of rationales.
+
+    Args:
+        labelled: whether to write the label of each span next to it.
+    """
     if kind == "text":
-        return _text_panel(contents[code], spans, annotators, focus)
+        return _text_panel(contents[code], spans, annotators, focus, labelled)
     if kind == "image":
         return _picture_panel(contents.bytes_of(code), spans, annotators, focus)
     if kind == "features":
         return _features_panel(np.array(contents[code], dtype=float), spans, annotators)
     if not np.isfinite(spans.stop[:, :1].astype(float)).any():
         return Panel(24, (letters(0, 14, f"<{kind}>"),))  # its length is unknown
+    return time_panel(kind, spans, annotators, labelled)
+
+
+def time_panel(
+    kind: str, spans: Rationales, annotators: list[Annotator], labelled: bool = False
+) -> Panel:
+    """The times of rationales in a clip, up to the last one."""
     length = float(np.nanmax(spans.stop[:, 0].astype(float)))
-    return _timeline(f"<{kind}>", "seconds", length, spans, annotators)
+    return _timeline(f"<{kind}>", "seconds", length, spans, annotators, labelled=labelled)
 
 
 # ---- texts ----
 
 
 def _text_panel(
-    text: str, spans: Rationales, annotators: list[Annotator], focus: np.ndarray
+    text: str,
+    spans: Rationales,
+    annotators: list[Annotator],
+    focus: np.ndarray,
+    labelled: bool = False,
 ) -> Panel:
     """Lines of words, with an underline for each span that an annotator marked."""
     text = printable(text)
     n_across = int(ACROSS / LETTER)
+    lane_height = LABEL_LANE if labelled else LANE
     shapes: list[str] = []
     top = 0.0
     for begin, end in text_lines(text, n_across):
@@ -72,13 +91,30 @@ def _text_panel(
             shapes.append(letters(0, top + 14, line.rstrip(), length=at[end - begin]))
         lanes: list[list[tuple[float, float]]] = []
         for annotator in annotators:
-            for ends in _ends(spans, annotator.code):
+            for ends, kind in _ends(spans, annotator.code):
                 if ends[0] < end and ends[1] > begin and ends[0] < ends[1]:
                     left, right = at[np.clip(ends, begin, end) - begin]
-                    y = top + 20 + LANE * _free_lane(lanes, left, right)
+                    label = kind if labelled and ends[0] >= begin else ""
+                    edge = max(right, left + label_width(label))
+                    y = top + 20 + lane_height * _free_lane(lanes, left, edge)
                     shapes.append(stroke(left, y, right, y, annotator, width=3))
-        top += 24 + LANE * len(lanes)
+                    shapes += _span_label(left, y, label, annotator)
+        top += 24 + lane_height * len(lanes)
     return Panel(top + 8, tuple(shapes))
+
+
+def _span_label(left: float, y: float, label: str, annotator: Annotator) -> list[str]:
+    """The label of a span, below its line and inside the drawing."""
+    if not label:
+        return []
+    x = max(min(left, ACROSS - label_width(label)), 0)
+    shown = short(label, MOST_LETTERS)
+    return [letters(x, y + 10, shown, size=LABEL, fill=annotator.colour)]
+
+
+def label_width(label: str) -> float:
+    """The width of a label, with a gap after it; 0 for none."""
+    return (len(short(label, MOST_LETTERS)) + 1) * 0.6 * LABEL if label else 0.0
 
 
 def _free_lane(lanes: list[list[tuple[float, float]]], left: float, right: float) -> int:
@@ -91,11 +127,9 @@ def _free_lane(lanes: list[list[tuple[float, float]]], left: float, right: float
     return len(lanes) - 1
 
 
-def _ends(spans: Rationales, code: int) -> list[np.ndarray]:
-    """Start and stop of an annotator's spans along the first axis, whole numbers."""
-    rows = np.flatnonzero(spans.annotator == code)
-    places = np.stack([spans.start[rows, 0], spans.stop[rows, 0]], axis=1)
-    return list(places[np.isfinite(places).all(axis=1)].astype(int))
+def _ends(spans: Rationales, code: int) -> list[tuple[np.ndarray, str]]:
+    """Start and stop of an annotator's spans along the first axis, whole numbers; their labels."""
+    return [(ends.astype(int), kind) for ends, kind in _times(spans, code)]
 
 
 def text_lines(text: str, n_across: int) -> list[tuple[int, int]]:
@@ -190,20 +224,25 @@ def _timeline(
     spans: Rationales,
     annotators: list[Annotator],
     gap: float = 0,
+    labelled: bool = False,
 ) -> Panel:
-    """A bar in each annotator's own line, with the answer next to it, above an axis of time."""
+    """Bars of each annotator, with the label or the answer next to it, above an axis of time."""
     shapes = [letters(0, 14, title, size=12, fill="#444444")]
     y = 22 + gap
     for annotator in annotators:
-        ends = _times(spans, annotator.code)
-        for begin, end in ends:
+        lanes: list[list[tuple[float, float]]] = []
+        for (begin, end), kind in _times(spans, annotator.code):
             left, right = ACROSS * np.clip([begin, end], 0, length) / length
-            shapes.append(stroke(left, y + 7, max(right, left + 2), y + 7, annotator, width=8))
-            shown = short(annotator.answer, 30)
-            fits = right + 6 + len(shown) * 7.2 < ACROSS
+            shown = short(kind if labelled else annotator.answer, 30)
+            width = 6 + len(shown) * 7.2
+            fits = right + width < ACROSS
             x, anchor = (right + 6, "start") if fits else (left - 6, "end")
-            shapes.append(letters(x, y + 11, shown, size=12, fill="#222222", anchor=anchor))
-            y += 16
+            ends = (left, right + width) if fits else (left - width, right)
+            lane = _free_lane(lanes, *ends)
+            at = y + 16 * lane
+            shapes.append(stroke(left, at + 7, max(right, left + 2), at + 7, annotator, width=8))
+            shapes.append(letters(x, at + 11, shown, size=12, fill="#222222", anchor=anchor))
+        y += 16 * len(lanes)
     shapes.append(plain_line(0, y + 3, ACROSS, y + 3))
     for share, anchor in ((0.0, "start"), (0.5, "middle"), (1.0, "end")):
         x = ACROSS * share
@@ -213,7 +252,13 @@ def _timeline(
     return Panel(y + 34, tuple(shapes))
 
 
-def _times(spans: Rationales, code: int) -> np.ndarray:
-    rows = spans.annotator == code
+def _times(spans: Rationales, code: int) -> list[tuple[np.ndarray, str]]:
+    """Start and stop of an annotator's spans along the first axis, in order, and their labels."""
+    rows = np.flatnonzero(spans.annotator == code)
     places = np.stack([spans.start[rows, 0], spans.stop[rows, 0]], axis=1).astype(float)
-    return places[np.isfinite(places).all(axis=1)]
+    kinds = spans.kind.to_pylist()
+    return [
+        (ends, kinds[row] or "")
+        for row, ends in zip(rows.tolist(), places, strict=True)
+        if np.isfinite(ends).all()
+    ]

@@ -9,10 +9,10 @@ from pathlib import Path
 import numpy as np
 import pyarrow.compute as pc
 
-from dissensus.corpus import Corpus
+from dissensus.corpus import Corpus, Rationales
 from dissensus.drawing.annotators import Annotator, annotators_of, spans_of, stroke
 from dissensus.drawing.attention import attention_panels, distribution_panel, maps_of
-from dissensus.drawing.contents import content_panel
+from dissensus.drawing.contents import content_panel, time_panel
 from dissensus.drawing.heat import HeatMap
 from dissensus.drawing.ratings import ratings_panel
 from dissensus.drawing.shapes import (
@@ -134,6 +134,7 @@ def _panels(corpus: Corpus, item: int, question: str | None) -> list[Panel]:
     questions = _drawn_questions(corpus, question)
     spans = spans_of(corpus, item, questions)
     annotators = annotators_of(corpus, item, questions, spans)
+    labelled = _has_labels(corpus, questions)
     title = f"{corpus.name}, item {corpus.items[item]}: {' and '.join(questions) or 'no question'}"
     panels = [Panel(30, (letters(0, 14, short(title, 80), weight="bold"),))]
     for role, contents in corpus.contents.items():
@@ -147,10 +148,34 @@ def _panels(corpus: Corpus, item: int, question: str | None) -> list[Panel]:
             focus = np.stack([corpus.focus.start[item], corpus.focus.stop[item]])
         else:
             focus = np.full((2, 1), np.nan)
-        panels.append(content_panel(contents.kind, contents, int(code), here, annotators, focus))
+        drawn = (contents, int(code), here, annotators, focus, labelled)
+        panels.append(content_panel(contents.kind, *drawn))
+    panels += _absent_media(corpus, spans, annotators, labelled)
     if any(annotator.points for annotator in annotators):
         panels.append(ratings_panel(corpus, questions, annotators))
     return [*panels, _legend(annotators)]
+
+
+def _has_labels(corpus: Corpus, questions: Sequence[str]) -> bool:
+    """Whether the spans of these questions have several labels."""
+    if corpus.rationales is None:
+        return False
+    rows = zip(
+        corpus.rationales.question.to_pylist(), corpus.rationales.kind.to_pylist(), strict=True
+    )
+    return len({kind for question, kind in rows if question in questions}) > 1
+
+
+def _absent_media(
+    corpus: Corpus, spans: Rationales, annotators: list[Annotator], labelled: bool
+) -> list[Panel]:
+    """The times of spans in clips whose files are not there."""
+    panels = []
+    for role in dict.fromkeys(spans.role.to_pylist()):
+        if role in ("audio", "video") and role not in corpus.contents:
+            here = spans.take(np.array(pc.equal(spans.role, role).to_pylist(), dtype=bool))
+            panels.append(time_panel(role, here, annotators, labelled))
+    return panels
 
 
 def _predicted_panels(corpus: Corpus, item: int, question: str | None, shown: Shown) -> list[Panel]:
