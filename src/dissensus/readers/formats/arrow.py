@@ -8,6 +8,7 @@ import pyarrow as pa
 
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError
+from dissensus.readers.class_labels import with_class_names
 from dissensus.readers.files import ending, head, read_bytes
 from dissensus.readers.options import Options
 from dissensus.readers.tables.arrow_columns import file_rows
@@ -35,5 +36,7 @@ def read(path: Path, options: Options) -> Corpus:
             f"{STREAM!r}"
         )
     open_any = pa.ipc.open_file if data.startswith(MAGIC) else pa.ipc.open_stream
-    rows = file_rows(path, lambda: open_any(pa.BufferReader(data)).read_all())
+    rows = file_rows(
+        path, lambda: with_class_names(open_any(pa.BufferReader(data)).read_all(), path.parent)
+    )
     return table_corpus(rows, options)

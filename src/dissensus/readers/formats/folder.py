@@ -18,6 +18,7 @@ import pyarrow.parquet as pq
 
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError, listed
+from dissensus.readers.class_labels import with_class_names
 from dissensus.readers.delimited import delimited_cells
 from dissensus.readers.exports.grids import Cells, Grid, grid, grids_corpus, looks_named
 from dissensus.readers.files import ending, read_bytes, read_utf8, stem
@@ -159,9 +160,9 @@ def _table(file: Path) -> Any:
     data = read_bytes(file)
     try:
         if data.startswith(b"PAR1"):
-            return pq.read_table(pa.BufferReader(data))
+            return with_class_names(pq.read_table(pa.BufferReader(data)))
         opened = pa.ipc.open_file if data.startswith(b"ARROW1") else pa.ipc.open_stream
-        return opened(pa.BufferReader(data)).read_all()
+        return with_class_names(opened(pa.BufferReader(data)).read_all(), file.parent)
     except pa.ArrowException as error:
         raise DataError(f"{file}: damaged ({str(error).splitlines()[0]})") from None
 

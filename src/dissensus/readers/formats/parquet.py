@@ -9,6 +9,7 @@ import pyarrow.parquet as pq
 
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError
+from dissensus.readers.class_labels import with_class_names
 from dissensus.readers.files import ending, head, read_bytes
 from dissensus.readers.options import Options
 from dissensus.readers.tables.arrow_columns import file_rows
@@ -29,5 +30,5 @@ def read(path: Path, options: Options) -> Corpus:
         raise DataError(
             f"{path}: not a Parquet file: it begins with {data[:4]!r}, not with {MAGIC!r}"
         )
-    rows = file_rows(path, lambda: pq.read_table(pa.BufferReader(data)))
+    rows = file_rows(path, lambda: with_class_names(pq.read_table(pa.BufferReader(data))))
     return table_corpus(rows, options)

@@ -12,6 +12,7 @@ from dissensus.readers.tables.annotator_columns import columns_alike, find_annot
 from dissensus.readers.tables.assignments import with_left_out, without_rejected
 from dissensus.readers.tables.extra_rows import without_blank_rows, without_totals
 from dissensus.readers.tables.feature_columns import with_features, without_features
+from dissensus.readers.tables.list_columns import with_rows_of_lists
 from dissensus.readers.tables.long import long_table
 from dissensus.readers.tables.question_columns import find_grid, possible_annotators
 from dissensus.readers.tables.rows import Rows
@@ -28,6 +29,7 @@ def table_corpus(rows: Rows, options: Options) -> Corpus:
 
     Rows that a crowdsourcing platform marks as rejected, skipped or expired are left out.
     """
+    rows = with_rows_of_lists(rows, options)
     rows, blank_notes = without_blank_rows(rows)
     rows, notes = without_totals(rows)
     notes = [*(f"{rows.name}: {note}" for note in rows.notes), *blank_notes, *notes]
