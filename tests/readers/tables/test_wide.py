@@ -129,9 +129,11 @@ def test_a_long_table_stays_long(write: Write, header: str) -> None:
 
 
 def test_answers_from_many_values_are_no_small_set(write: Write) -> None:
-    table = "".join(f"{n},{n / 7:.3f},{n / 7:.3f}\n" for n in range(30))
+    table = "".join(f"{n},{n / 7:.3f},{n * 11 % 30 / 7:.3f}\n" for n in range(30))
     with pytest.raises(DataError, match="no column of answers recognised in 'id', '17', '23'"):
         read(write("id,17,23\n" + table))
+    alike = "".join(f"{n},{n / 7:.3f},{(n + n % 3) / 7:.3f}\n" for n in range(30))
+    assert read(write("id,17,23\n" + alike)).n_annotators == 2  # the same things are rated
     corpus = read(write("id,rater_1,rater_2\n" + table))  # named plainly enough
     assert isinstance(corpus["answer"].scale, Interval)
 

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.compute as pc
 
 from dissensus.errors import DataError, listed
@@ -24,12 +25,18 @@ from dissensus.readers.tables.column_names import (
     first_named,
     plain,
 )
-from dissensus.readers.tables.rows import Rows
+from dissensus.readers.tables.dependence import agreement_beyond_chance, effect
+from dissensus.readers.tables.explanations import is_text
+from dissensus.readers.tables.item_rows import cells_of
+from dissensus.readers.tables.rows import Column, Rows
 from dissensus.scales import as_numbers
 
 SMALL = 20  # so few distinct answers are values of a scale, whatever their share
 SHARE = 0.1  # of the filled cells: so many distinct answers are values of a scale, too
 SHARED = 0.9  # of a column's filled cells: so many have an answer of another annotator
+SAME_TRUTH = 0.2  # agreement beyond chance of every annotator with gold labels
+SAME_RATINGS = 0.1  # of the variance of ratings: so much is between items
+SURE_EFFECT = 4.0  # standard errors
 MANY = 6  # so many columns numbered from 0 or 1 are annotators, even without a blank cell
 
 _WORDS = sorted({word.removesuffix("id").removesuffix("name") for word in NAMES["annotator"]})
@@ -47,7 +54,7 @@ _DERIVED = frozenset(
     "mean avg average median mode majority mv aggregate aggregated consensus final adjudicated sd "
     "std stdev var variance entropy agreement alpha kappa sum total soft hard pred predicted "
     "prediction model gpt chatgpt llm bert claude llama mistral gemini baseline machine auto prob "
-    "probability confidence".split()
+    "probability confidence mehrheit mittelwert durchschnitt moyenne promedio".split()
 )
 _OTHER_ROLES = ("item", "text", "image", "audio", "video", "gold", "seconds", "count", "split")
 
@@ -119,6 +126,8 @@ def _recognised_annotators(rows: Rows, options: Options) -> tuple[str, ...] | No
     if annotator is not None:
         return None
     answer = answer_named(rows, sure)
+    if answer is not None and len(sure) > 1 and is_text(rows.columns[answer]):
+        answer = None  # such as the `response` of a model
     if len(sure) > 1:
         _check_slots(rows, sure)
         if answer is None or _shares(rows, answer, sure):
@@ -147,7 +156,9 @@ def _likely(rows: Rows, free: list[str]) -> tuple[str, ...] | None:
     likely = [name for name in free if _LIKELY.fullmatch(plain(name)) or _ADDRESS.fullmatch(name)]
     values = set().union(*(_values(rows, name) for name in likely))
     alike = all(_shares(rows, name, likely) for name in likely if _values(rows, name))
-    if len(likely) < 2 or not alike or not _is_scale(rows, likely, values):
+    if len(likely) < 2 or not alike:
+        return None
+    if not _is_scale(rows, likely, values) and not _rate_the_same(rows, likely):
         return None
     gaps = sum(rows.columns[name].first_blank is not None for name in likely)
     if (
@@ -158,6 +169,16 @@ def _likely(rows: Rows, free: list[str]) -> tuple[str, ...] | None:
     ):
         return None  # "0,1,2" may be the header of a long table without column names
     return tuple(likely)
+
+
+def _rate_the_same(rows: Rows, names: list[str]) -> bool:
+    """Whether columns contain many numbers, which agree within rows."""
+    columns = [rows.columns[name] for name in names]
+    if any(column.is_bytes or column.numbers() is None for column in columns):
+        return False
+    codes = np.repeat(np.arange(rows.n_rows), len(columns))
+    by_row = effect(cells_of(columns), Column(pa.array(np.arange(rows.n_rows).astype(str)), codes))
+    return by_row.share > SAME_RATINGS and by_row.z > SURE_EFFECT
 
 
 def _is_scale(rows: Rows, names: list[str], values: set[str]) -> bool:
@@ -195,6 +216,8 @@ def columns_alike(rows: Rows, options: Options) -> tuple[tuple[str, ...], bool]:
         rows, group, set().union(*(_values(rows, n) for n in group))
     ):
         return (), False
+    if _have_one_truth(rows, group):
+        return tuple(group), True
     majority = _majority_of(rows, group)
     if majority is not None:
         return tuple(name for name in group if name != majority), True
@@ -213,6 +236,21 @@ def _alike(rows: Rows, name: str, others: list[str]) -> list[str]:
         if other != name
         and 2 * len(own & _values(rows, other)) > max(len(own), len(_values(rows, other)))
     ]
+
+
+def _have_one_truth(rows: Rows, group: list[str]) -> bool:
+    """Whether a gold or adjudicated column has the same values, and every column agrees with it."""
+    labels = [*candidates("gold", rows), *(name for name in rows.columns if is_derived(name))]
+    values = set().union(*(_values(rows, name) for name in group))
+    labels = [name for name in labels if name not in group and _values(rows, name)]
+    return any(
+        _values(rows, label) <= values
+        and min(
+            agreement_beyond_chance([rows.columns[label], rows.columns[name]]) for name in group
+        )
+        > SAME_TRUTH
+        for label in labels
+    )
 
 
 def _majority_of(rows: Rows, group: list[str]) -> str | None:

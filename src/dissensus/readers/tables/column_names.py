@@ -15,12 +15,17 @@ _NAMES = {  # the likelier first, written plain: no case, no spaces, no signs
     "annotator": "annotator annotatorid annotatorname worker workerid rater raterid coder coderid "
     "performer performerid judge judgeid labeler labelerid labeller labellerid annotatedby "
     "completedby participant participantid respondent respondentid reviewer reviewerid assessor "
-    "assessorid evaluator evaluatorid expert expertid user userid username person personid",
+    "assessorid evaluator evaluatorid expert expertid user userid username person personid "
+    "prolificpid prolificid subjectid observer listener kodierer bewerter annotateur évaluateur "
+    "codeur anotador evaluador annotatore valutatore proband versuchsperson",
     "answer": "answer answers label labels rating annotation annotations judgment judgement vote "
-    "value output score choice class category grade decision opinion",
+    "value output score choice class category grade decision opinion "
+    "bewertung urteil kategorie antwort étiquette jugement catégorie réponse etiqueta juicio "
+    "categoría respuesta etichetta giudizio",
     "response": "response responseid assignment assignmentid submission submissionid",
     "text": "text sentence tweet comment content document utterance post message passage "
-    "paragraph phrase review tweettext commenttext posttext body snippet",
+    "paragraph phrase review tweettext commenttext posttext body snippet satz kommentar "
+    "texte texto frase testo commentaire comentario",
     "image": "image imagepath imagefile img imgpath picture photo",
     "audio": "audio audiopath audiofile wav wavpath speech recording",
     "video": "video videopath videofile",

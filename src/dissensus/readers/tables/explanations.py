@@ -130,6 +130,8 @@ def _of_neither(
         return Explanation("assignment", "dates or times")
     if n_filled < (1 - MOSTLY_BLANK) * rows.n_rows:
         return Explanation("text" if is_text(column) else "unclear", "nearly always blank")
+    if is_text(column) and n_values > NEARLY_UNIQUE * n_filled:
+        return _of_words(column, n_filled)
     for what, groups in (("item", items), ("annotator", annotators)):
         if n_values < rows.n_rows and _numbers(column, groups):
             return Explanation("assignment", f"never the same twice for one {what}")

@@ -20,6 +20,7 @@ LONG = 60  # letters of a value, on average: longer ones are free text
 NEAR = (
     0.9  # distance of unequal answers to an item, as a share of chance: above, order says nothing
 )
+CLEAR_AGREEMENT = 0.2  # beyond chance: below, any values are confused
 FEWEST_PAIRS = 50  # of unequal answers to one item
 MOST_ITEMS = 20_000  # that are looked at
 FEWEST_VALUES = 4  # with fewer, all values are near
@@ -79,6 +80,8 @@ def _is_unordered(annotations: Annotations) -> bool:
         return False
     counts = _counts(annotations, len(values))
     pairs = counts.T @ counts
+    if _agreement(pairs, counts) < CLEAR_AGREEMENT:
+        return False
     np.fill_diagonal(pairs, 0)
     by_chance = np.outer(counts.sum(axis=0), counts.sum(axis=0))
     np.fill_diagonal(by_chance, 0)
@@ -89,6 +92,17 @@ def _is_unordered(annotations: Annotations) -> bool:
     return bool(
         np.average(distances, weights=pairs) > NEAR * np.average(distances, weights=by_chance)
     )
+
+
+def _agreement(pairs: np.ndarray, counts: np.ndarray) -> float:
+    """Agreement on the same value beyond chance: 1 is perfect, 0 is chance."""
+    n_answers = counts.sum(axis=1)
+    n_pairs = (n_answers * (n_answers - 1)).sum()
+    expected = ((counts.sum(axis=0) / counts.sum()) ** 2).sum()
+    if not n_pairs or expected == 1:
+        return 0.0
+    observed = (np.trace(pairs) - n_answers.sum()) / n_pairs
+    return float((observed - expected) / (1 - expected))
 
 
 def _counts(annotations: Annotations, n_values: int) -> np.ndarray:

@@ -11,6 +11,7 @@ import pyarrow as pa
 from dissensus.readers.options import Options
 from dissensus.readers.tables.column_names import WEAK, candidates, first_named, plain
 from dissensus.readers.tables.column_roles import ColumnRoles, items_of, one_each, shown_columns
+from dissensus.readers.tables.explanations import is_text
 from dissensus.readers.tables.rows import Column, Rows
 
 
@@ -26,6 +27,8 @@ def item_roles(
     named = {name for name in (options.item, options.gold) if name} | set(options.text or ())
     item, items = _items(rows, {*named, *taken}, options)
     shown = shown_columns(rows, options, item, {*named, *taken, item})
+    if not shown and options.text is None:
+        shown = _texts(rows, {*named, *taken, item})
     taken = {*taken, *shown.values()} | ({item} if item else set())
 
     def fits(column: Column) -> bool:
@@ -44,6 +47,20 @@ def item_roles(
         split=split,
     )
     return roles, items
+
+
+def _texts(rows: Rows, taken: set[str | None]) -> dict[str, str]:
+    """Role -> column, for columns with a text for each item, whatever they are called."""
+    names = [
+        name
+        for name, column in rows.columns.items()
+        if name not in taken
+        and name not in rows.sets
+        and column.first_blank is None
+        and is_text(column)
+        and 2 * len(column.values) > rows.n_rows
+    ]
+    return {"text": names[0]} if len(names) == 1 else {name: name for name in names}
 
 
 def spread(rows: Rows, columns: Sequence[str], items: Column, roles: ColumnRoles) -> Rows:
@@ -84,8 +101,8 @@ def repeated(names: Sequence[str], n_rows: int) -> Column:
 
 
 def _items(rows: Rows, taken: set[str], options: Options) -> tuple[str | None, Column]:
-    """The column that names the items, and its content: a known name, the unnamed index, or row
-    numbers."""
+    """The column that names the items, and its content: one with a known name, the unnamed index,
+    one that never repeats, or row numbers."""
     name = options.item or next(
         (name for name in candidates("item", rows, taken) if _names_items(rows, name)), None
     )
@@ -94,8 +111,22 @@ def _items(rows: Rows, taken: set[str], options: Options) -> tuple[str | None, C
     index = rows.index
     if index is not None and not index.is_bytes and len(index.values) == rows.n_rows:
         return None, index
+    name = next(
+        (name for name in rows.columns if name not in taken and _never_repeats(rows, name)), None
+    )
+    if name is not None:
+        return name, items_of(rows, name, {})
     numbers = np.arange(rows.n_rows)
     return None, Column(pa.array(numbers).cast(pa.string()), numbers)
+
+
+def _never_repeats(rows: Rows, name: str) -> bool:
+    """Whether a column has another name in every row: words or whole numbers, not a text."""
+    column = rows.columns[name]
+    if column.is_bytes or name in rows.sets or len(column.values) < max(rows.n_rows, 3):
+        return False
+    numbers = column.numbers()
+    return not is_text(column) and (numbers is None or bool((numbers % 1 == 0).all()))
 
 
 def _names_items(rows: Rows, name: str) -> bool:

@@ -38,6 +38,7 @@ MANY_MORE_THAN = 1.5  # values for each value of a column that is a function
 ALIKE = 0.1  # of the values: columns that divide rows alike differ by no more
 SURE_EFFECT = 6.0  # standard errors: a column goes with another one
 NO_EFFECT = 3.0  # standard errors: it may not
+SIDES = (("1", "2"), ("_a", "_b"), ("_x", "_y"), ("left", "right"), ("first", "second"))
 MOST_COLUMNS = 200  # above this, columns have to be named
 
 
@@ -82,7 +83,7 @@ def find_key(
     alike = _candidates(rows, {*taken, item, annotator})
     free = [max(names, key=lambda name: _as_name(rows, name, names)) for names in alike]
     if item is not None and annotator is not None:
-        return _explained(rows, (item,), annotator, taken, "by its name", "by its name")
+        return _with_compared(rows, item, annotator, taken)
     if item is None and annotator is None:
         return _unnamed(rows, free, alike, taken)
     known = str(item or annotator)
@@ -401,6 +402,42 @@ def _of_two_columns(
         return None
     why = f"both together with {annotator!r} are unique"
     return _explained(rows, pairs[0], annotator, taken, why, "by its name")
+
+
+def _with_compared(rows: Rows, item: str, annotator: str, taken: set[str]) -> Key:
+    """A known item and annotator; where their pairs repeat, what is compared names the item, too.
+
+    That are two columns whose names differ in a number, a letter or a side: model_a, model_b.
+    """
+    both = crossed(rows.columns[item], rows.columns[annotator])
+    if len(both.values) < (1 - 2 * MOST_REPEATED) * rows.n_rows:
+        for pair in _compared_columns(rows, {item, annotator, *taken}):
+            items = rows.columns[item]
+            for name in pair:
+                items = crossed(items, rows.columns[name])
+            if is_key(from_key(items, rows.columns[annotator]), EXPECTED_OF_NAMED):
+                why = f"pairs with {annotator!r} repeat, with what is compared they do not"
+                return _explained(rows, (item, *pair), annotator, taken, why, "by its name")
+    return _explained(rows, (item,), annotator, taken, "by its name", "by its name")
+
+
+def _compared_columns(rows: Rows, taken: set[str]) -> list[tuple[str, str]]:
+    """Pairs of columns whose names differ in 1 and 2, a and b, x and y, left and right."""
+    names = [
+        name
+        for name, column in rows.columns.items()
+        if name not in taken and not column.is_bytes and column.first_blank is None
+    ]
+    return [
+        (one, other)
+        for one, other in itertools.permutations(names, 2)
+        if any(
+            one.casefold() == head + sides[0] + tail and other.casefold() == head + sides[1] + tail
+            for sides in SIDES
+            for head, side, tail in (one.casefold().rpartition(sides[0]),)
+            if side
+        )
+    ]
 
 
 def crossed(one: Column, other: Column) -> Column:

@@ -160,6 +160,21 @@ def wide_notes(
     ]
 
 
+def annotator_rows_notes(
+    roles: ColumnRoles, assembled: Assembled, items: Sequence[str]
+) -> list[str]:
+    """What was recognised in a table with a row per annotator."""
+    scale = described(assembled.corpus[roles.answer[0]].scale)
+    names = ", ".join(short_name(name) for name in items[:MOST_NAMES])
+    more = f", ... ({len(items)} in total)" if len(items) > MOST_NAMES else ""
+    line = (
+        f"a row for each annotator; annotator = {roles.annotator}, items = {names}{more} ({scale})"
+    )
+    others = [name for names in assembled.others.values() for name in names]
+    line += f"; also {', '.join(others)}" if others else ""
+    return [f"{line}; {amounts(assembled.corpus)}", *remarks(assembled)]
+
+
 def votes_notes(rows: Rows, roles: ColumnRoles, assembled: Assembled, votes: Votes) -> list[str]:
     """What was recognised in a vote table, and what is to be known about it."""
     scale = described(assembled.corpus[roles.answer[0]].scale)

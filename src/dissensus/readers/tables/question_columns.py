@@ -11,11 +11,10 @@ import itertools
 import re
 from collections.abc import Callable, Iterable, Iterator
 
-import numpy as np
-
 from dissensus.readers.options import Options
 from dissensus.readers.tables.annotator_columns import ANNOTATOR_WORDS, is_derived
 from dissensus.readers.tables.column_names import NAMES, first_named, plain
+from dissensus.readers.tables.dependence import agreement_beyond_chance
 from dissensus.readers.tables.rows import Column, Rows
 
 Grid = dict[str, dict[str, str]]  # question -> annotator -> column
@@ -26,8 +25,8 @@ _NUMBER = re.compile(r"\d+|[A-Z]")
 COMPLETE = 0.8  # of the pairs of question and annotator: so many have a column
 FEWEST = 3  # annotators whose names say nothing
 AGREEMENT = 0.1  # beyond chance, of the columns of a question whose annotators have any name
-MOST_COMPARED = 10  # columns of a question that are compared with one another
 FEW_VALUES = 20  # so many are the values of a scale, whatever their share
+_SHORT = re.compile(r"(?i)[aprwju]\d+")  # r1, P2
 _NUMBERED = re.compile(r"(?i)(q|question|item|task|trial|stimulus|image|text|t|v)?[\W_]*\d+")
 
 
@@ -72,8 +71,9 @@ def _by_answers(rows: Rows, names: Iterable[str]) -> Grid | None:
     """The first grid with an answer word among its questions, and annotators who agree on them."""
     for grid in _possible_grids(rows, names):
         columns = [[rows.columns[name] for name in of.values()] for of in grid.values()]
-        agreement = [_agreement(of_question) for of_question in columns]
+        agreement = [agreement_beyond_chance(of_question) for of_question in columns]
         words = any(plain(question) in NAMES["answer"] for question in grid)
+        words = words or all(_SHORT.fullmatch(name) for of in grid.values() for name in of)
         if words and min(agreement) > 0 and max(agreement) > AGREEMENT:
             return grid
     return None
@@ -101,21 +101,6 @@ def _may_be_annotator(annotator: str, question: str) -> bool:
 def _has_few_values(column: Column) -> bool:
     n_filled = int((column.codes >= 0).sum())
     return not column.is_bytes and 0 < len(column.values) <= max(FEW_VALUES, n_filled // 10)
-
-
-def _agreement(columns: list[Column]) -> float:
-    """Agreement beyond chance of pairs of columns: 1 is perfect, 0 is chance or undefined."""
-    n_pairs, same, expected = 0, 0.0, 0.0
-    for one, other in itertools.combinations(columns[:MOST_COMPARED], 2):
-        codes = {value: code for code, value in enumerate(one.values.to_pylist())}
-        to_one = np.array([codes.get(value, -2) for value in other.values.to_pylist()] + [-2])
-        both = (one.codes >= 0) & (other.codes >= 0)
-        first, second = one.codes[both], to_one[other.codes[both]]
-        n_pairs += len(first)
-        same += float((first == second).sum())
-        shares = np.bincount(first, minlength=len(codes)) / max(len(first), 1)
-        expected += float(shares[second[second >= 0]].sum())
-    return (same - expected) / (n_pairs - expected) if expected < n_pairs else 0.0
 
 
 def _named(options: Options) -> set[str]:

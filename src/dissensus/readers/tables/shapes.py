@@ -9,6 +9,7 @@ from dissensus.corpus import Corpus
 from dissensus.errors import NoAnswersError, listed
 from dissensus.readers.options import Options
 from dissensus.readers.tables.annotator_columns import columns_alike, find_annotators
+from dissensus.readers.tables.annotator_rows import annotator_rows_table, find_annotator_rows
 from dissensus.readers.tables.assignments import with_left_out, without_rejected
 from dissensus.readers.tables.extra_rows import without_blank_rows, without_totals
 from dissensus.readers.tables.feature_columns import with_features, without_features
@@ -66,6 +67,9 @@ def _long_or_wide(rows: Rows, options: Options) -> Corpus:
         columns, surely = columns_alike(rows, options)
         if not columns:
             raise
+    annotator_rows = find_annotator_rows(rows, columns)
+    if annotator_rows is not None:
+        return annotator_rows_table(rows, annotator_rows, options)
     if surely:
         return wide_table(rows, columns, options)
     file = shlex.join(["dissensus", "describe", rows.path])
