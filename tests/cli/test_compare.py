@@ -17,9 +17,12 @@ import numpy as np
 import pytest
 
 from dissensus import Corpus
+from dissensus.cli.method_options import configured_methods, typed_settings
+from dissensus.errors import DataError
 from dissensus.evaluation import Results
 from dissensus.evaluation.execution import jobs
 from dissensus.methods import METHODS, method
+from dissensus.methods.framework.settings import settings_of
 from tests.cli.conftest import Run
 from tests.crowds import anonymous, feature_crowd
 
@@ -172,6 +175,19 @@ def test_settings_of_one_method_and_of_all(run: Run, crowd: Path, tmp_path: Path
     for fit in (*results.of("single"), *results.of("soft-label")):
         assert len(fit.tried) == 3 and fit.settings["training.epochs"] == 2
         assert all("training.epochs" not in one["settings"] for one in fit.tried)
+
+
+def test_the_options_of_train_set_every_method_that_has_them() -> None:
+    settings = typed_settings(3, 0.01, True, ["single:hidden=8"])
+    methods, choices = configured_methods(["prior", "single", "soft-label"], None, settings)
+    for name in ("single", "soft-label"):
+        own = settings_of(methods[name])
+        assert own["training.epochs"] == 3 and own["training.learning_rate"] == 0.01
+        assert own["tune"] == "all" and "training.learning_rate" not in choices[name]
+    assert settings_of(methods["single"])["hidden"] == (8,)
+    assert settings_of(methods["prior"]) == settings_of(method("prior")())
+    with pytest.raises(DataError, match="--set training.epochs: none of 'prior' has this setting"):
+        configured_methods(["prior"], None, typed_settings(3, None, False, None))
 
 
 def test_bad_input(run: Run, crowd: Path, tmp_path: Path) -> None:

@@ -9,7 +9,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from dissensus.cli import console
-from dissensus.cli.method_options import configured_methods
+from dissensus.cli.method_options import (
+    Epochs,
+    FineTune,
+    LearningRate,
+    configured_methods,
+    typed_settings,
+)
 from dissensus.cli.outputs import check_folder
 from dissensus.cli.parts import SkipBad, readable
 from dissensus.cli.single_options import typed_command
@@ -110,6 +116,9 @@ def compare(
     encoder: Annotated[
         str | None, typer.Option(help="Encoder of the contents, as in `dissensus train`.")
     ] = None,
+    epochs: Epochs = None,
+    learning_rate: LearningRate = None,
+    fine_tune: FineTune = False,
     set_: Annotated[
         list[str] | None,
         typer.Option(
@@ -147,7 +156,7 @@ def compare(
     """Compare methods on FILE over folds and seeds, with intervals and tests.
 
     Each fit is saved in OUT when it ends; run the same command again to resume. Settings given
-    with --set are not tuned. `dissensus compare --show OUT` shows the results again.
+    with --set or an option are not tuned. `dissensus compare --show OUT` shows the results again.
     """
     from dissensus import evaluation
     from dissensus.evaluation import FORMATS
@@ -168,7 +177,9 @@ def compare(
     corpus = source.read()
     corpus = corpus.select(questions=question) if question else corpus
     names = evaluation.default_methods(corpus) if methods is None else _split(methods)
-    configured, choices = configured_methods(names, encoder, set_ or [])
+    configured, choices = configured_methods(
+        names, encoder, typed_settings(epochs, learning_rate, fine_tune, set_)
+    )
     for method in configured.values() if skip_bad else ():
         corpus = readable(method, corpus)
     chosen = evaluation.choose_protocol(

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Annotated, NamedTuple
+
+import typer
 
 from dissensus.errors import DataError, listed, meant
 
@@ -11,6 +13,28 @@ if TYPE_CHECKING:
 
     from dissensus.methods.framework.base import Method
     from dissensus.methods.framework.search_space import Choices
+
+
+Epochs = Annotated[int | None, typer.Option(min=1, help="Number of epochs: --set training.epochs.")]
+LearningRate = Annotated[
+    float | None, typer.Option(help="Learning rate: --set training.learning_rate.")
+]
+FineTune = Annotated[
+    bool,
+    typer.Option("--fine-tune", help="Also train the weights of the encoder: --set tune=all."),
+]
+
+
+def typed_settings(
+    epochs: int | None, learning_rate: float | None, fine_tune: bool, set_: Sequence[str] | None
+) -> list[str]:
+    """The settings of these options, name=value each, followed by those of --set."""
+    typed = {
+        "training.epochs": epochs,
+        "training.learning_rate": learning_rate,
+        "tune": "all" if fine_tune else None,
+    }
+    return [*(f"{k}={v}" for k, v in typed.items() if v is not None), *(set_ or ())]
 
 
 class SettingOption(NamedTuple):

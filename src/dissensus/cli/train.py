@@ -11,6 +11,7 @@ import typer
 
 from dissensus.cli import console
 from dissensus.cli.launching import among_others, launched, to_launch
+from dissensus.cli.method_options import Epochs, FineTune, LearningRate, typed_settings
 from dissensus.cli.outputs import Overwrite, check_folder, check_not_replaced
 from dissensus.cli.parts import SkipBad, readable, save_trained_items, training_part
 from dissensus.cli.source import Source, reads_corpus
@@ -43,16 +44,9 @@ def train(
             "per role, e.g. text=minilm,speech=whisper-tiny."
         ),
     ] = None,
-    epochs: Annotated[
-        int | None, typer.Option(min=1, help="Number of epochs: --set training.epochs.")
-    ] = None,
-    learning_rate: Annotated[
-        float | None, typer.Option(help="Learning rate: --set training.learning_rate.")
-    ] = None,
-    fine_tune: Annotated[
-        bool,
-        typer.Option("--fine-tune", help="Also train the weights of the encoder: --set tune=all."),
-    ] = False,
+    epochs: Epochs = None,
+    learning_rate: LearningRate = None,
+    fine_tune: FineTune = False,
     question: console.Question = None,
     split: Annotated[
         str | None,
@@ -95,13 +89,8 @@ def train(
         with _reporting(unfinished):
             raise typer.Exit(launched(devices))
     with among_others() as leads:
-        typed = {
-            "training.epochs": epochs,
-            "training.learning_rate": learning_rate,
-            "tune": "all" if fine_tune else None,
-        }
-        named = [f"{name}={value}" for name, value in typed.items() if value is not None]
-        fitted = _configured(method, encoder, seed, [*named, *(set_ or [])])
+        settings = typed_settings(epochs, learning_rate, fine_tune, set_)
+        fitted = _configured(method, encoder, seed, settings)
         whole = source.read()
         part, note, line = training_part(whole, split, hold_out, seed)
         console.say(line)
