@@ -54,9 +54,10 @@ def found(out: Path) -> tuple[dict[str, Any], bytes]:
 
 
 def test_a_table_with_floors_differences_and_the_command(
-    run: Run, crowd: Path, tmp_path: Path
+    run: Run, crowd: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     out = tmp_path / "out"
+    monkeypatch.setenv("COLUMNS", "200")
     ended = run(*typed(crowd, out))
     assert (ended.code, ended.err) == (0, "2 folds of 40 items\n")
     lines = ended.out.splitlines()
@@ -87,7 +88,7 @@ def test_predictions_of_another_system_are_compared(run: Run, crowd: Path, tmp_p
     )
     assert with_file.out.endswith(f"--with {path}\n")
     starts = [line.split("  ")[0] for line in with_file.out.splitlines()]
-    assert starts.count("llm") == 2  # its scores, and its difference from single
+    assert starts.count("llm") >= 2  # its scores, and its difference from single
     assert run("compare", "--show", out).out == with_file.out
     refused = run("compare", "--show", out, "--with", path)
     assert (refused.code, refused.err) == (
@@ -116,7 +117,11 @@ def test_results_are_shown_again_in_every_style(run: Run, crowd: Path, tmp_path:
     assert shown.out.startswith("| q | cross-entropy ↓ |")
     assert shown.err == f"{picture}: plot saved\n" and picture.read_text().startswith("<svg")
     latex = run("compare", "--show", out, "--as", "latex", "--metric", "accuracy")
-    assert latex.out.startswith("\\begin{tabular}{lr}")
+    assert latex.out.splitlines()[4] == "\\begin{tabular}{lr}"
+    for name in ("picture.png", "picture.pdf"):
+        shown = run("compare", "--show", out, "--compact", "--plot", tmp_path / name)
+        assert max(map(len, shown.out.split("Mean over fits")[0].splitlines())) <= 80
+        assert (tmp_path / name).read_bytes()[:4] in (b"\x89PNG", b"%PDF")
     csv = run("compare", "--show", out, "--as", "csv", "--reference", "prior").out.splitlines()
     assert csv[1].startswith("made-up,q,single,method,cross-entropy,") and ",prior," in csv[1]
 
@@ -213,8 +218,8 @@ def test_bad_input(run: Run, crowd: Path, tmp_path: Path) -> None:
     assert refused(*typed(crowd, out, "--as", "word")) == (
         "Error: --as: no format 'word'; there are text, markdown, latex, csv"
     )
-    assert refused(*typed(crowd, out, "--plot", "intervals.png")) == (
-        "Error: intervals.png: intervals are plotted as SVG; name a file that ends in .svg"
+    assert refused(*typed(crowd, out, "--plot", "intervals.gif")) == (
+        "Error: intervals.gif: plots are saved as .svg, .png or .pdf; use one of these endings"
     )
     assert refused(*typed(crowd, out, "--protocol", "luck")) == (
         "Error: no protocol 'luck'; there are official, k-fold, repeated"

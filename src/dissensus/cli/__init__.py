@@ -64,7 +64,18 @@ app = typer.Typer(
 
 OUTPUT = "Output"
 OUTPUT_OPTIONS = (
-    *("output", "table", "annotator_table", "json", "style", "plot", "show", "most", "overwrite"),
+    *(
+        "output",
+        "table",
+        "annotator_table",
+        "json",
+        "style",
+        "compact",
+        "plot",
+        "show",
+        "most",
+        "overwrite",
+    ),
     *("intervals", "interval", "every", "help"),
 )  # the names of parameters that say what is printed or written, and where
 

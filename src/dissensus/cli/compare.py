@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import shutil
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -149,8 +151,13 @@ def compare(
     style: Annotated[
         str, typer.Option("--as", help="Format of the tables: text, markdown, latex or csv.")
     ] = "text",
+    compact: Annotated[
+        bool,
+        typer.Option("--compact", help="Show means only, without intervals and differences."),
+    ] = False,
     plot: Annotated[
-        Path | None, typer.Option(help="Also plot the intervals to this SVG file.")
+        Path | None,
+        typer.Option(help="Also plot the intervals to this file: .svg, .png or .pdf."),
     ] = None,
 ) -> None:
     """Compare methods on FILE over folds and seeds, with intervals and tests.
@@ -163,13 +170,13 @@ def compare(
 
     if style not in FORMATS:
         raise DataError(f"--as: no format {style!r}; there are {', '.join(FORMATS)}")
-    if plot is not None and plot.suffix.lower() != ".svg":
-        raise DataError(f"{plot}: intervals are plotted as SVG; name a file that ends in .svg")
+    if plot is not None:
+        evaluation.check_picture(plot)
     if show is not None:
         if source is not None or output is not None or with_:
             raise DataError("--show reads results only; leave FILE, -o and --with out")
         results = evaluation.Results.load(show, unfinished=True)
-        _print(results, question, metric, reference, style, plot)
+        _print(results, question, metric, reference, style, compact, plot)
         return
     if source is None or output is None:
         raise DataError("name FILE and a folder with -o, or --show a folder of results")
@@ -210,13 +217,13 @@ def compare(
     except Unfinished as unfinished:
         if any((output / "fits").glob("*/fit.json")):
             done = evaluation.Results.load(output, unfinished=True)
-            _print(done, None, metric, reference, style, plot)
+            _print(done, None, metric, reference, style, compact, plot)
         console.fail(f"{output}: {unfinished}", UNFINISHED)
     except KeyboardInterrupt:
         raise KeyboardInterrupt(
             f"{output} has the fits done so far; run the same command again to resume"
         ) from None
-    _print(results, None, metric, reference, style, plot)
+    _print(results, None, metric, reference, style, compact, plot)
 
 
 def _by_default(protocol: str | None, chosen: EvaluationProtocol) -> bool:
@@ -264,6 +271,7 @@ def _print(
     metrics: list[str] | None,
     reference: str | None,
     style: str,
+    compact: bool,
     plot: Path | None,
 ) -> None:
     from dissensus import evaluation
@@ -275,10 +283,13 @@ def _print(
     fitted = [m for m in results.about.methods if results.counts(m)["ok"]]
     against = reference or evaluation.default_reference(fitted)
     tables = evaluation.tables(results, questions or None, named, against)
-    if style == "text":
-        text = "\n".join(evaluation.to_text(table, width=console.width()) for table in tables)
-        print(console.visible(text), end="")
-    else:
-        print("\n".join(evaluation.FORMATS[style](table) for table in tables), end="")
+    text = evaluation.format_tables(
+        tables,
+        style,
+        compact=compact,
+        width=shutil.get_terminal_size().columns,  # 80 in a pipe, as of other commands
+        fold=sys.stdout.isatty(),
+    )
+    print(console.visible(text) if style == "text" else text, end="")
     for path in [] if plot is None else evaluation.save_intervals(tables, plot):
         console.say(f"{path}: plot saved")

@@ -34,8 +34,15 @@ from dissensus.evaluation.protocols import (
     official,
     repeated,
 )
-from dissensus.evaluation.report.formats import FORMATS, to_csv, to_latex, to_markdown, to_text
-from dissensus.evaluation.report.plot import intervals, save_intervals
+from dissensus.evaluation.report.formats import (
+    FORMATS,
+    format_tables,
+    to_csv,
+    to_latex,
+    to_markdown,
+    to_text,
+)
+from dissensus.evaluation.report.plot import check_picture, intervals, save_intervals
 from dissensus.evaluation.report.tables import ComparisonTable, default_reference, table, tables
 from dissensus.evaluation.results import About, Results, code_commit, here
 from dissensus.evaluation.significance import resampling
@@ -65,6 +72,7 @@ __all__ = [
     "Results",
     "ScoreTable",
     "aggregator_scores",
+    "check_picture",
     "choose_protocol",
     "code_commit",
     "compare",
@@ -77,6 +85,7 @@ __all__ = [
     "evaluate_groups",
     "fits_in",
     "folder_name",
+    "format_tables",
     "here",
     "hierarchical",
     "holm",

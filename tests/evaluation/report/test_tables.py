@@ -9,17 +9,19 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from statsmodels.stats.multitest import multipletests
 
 from dissensus.errors import DataError
 from dissensus.evaluation.report.formats import (
     FORMATS,
     escaped,
+    format_tables,
     to_csv,
     to_latex,
     to_markdown,
     to_text,
 )
-from dissensus.evaluation.report.tables import Cell, ComparisonTable, Row, table
+from dissensus.evaluation.report.tables import ALPHA, Cell, ComparisonTable, Row, table, tables
 from dissensus.evaluation.significance.difference import holm
 from dissensus.evaluation.significance.method_difference import compared
 from tests.evaluation.comparisons import comparison
@@ -92,6 +94,46 @@ def test_p_is_corrected_over_all_comparisons_of_the_table(
     assert len(results) == comparison_table.n_comparisons == 8
     assert [f.adjusted for f in results] == pytest.approx(holm([f.p for f in results]).tolist())
     assert all(cell.against is None for cell in comparison_table["single"].cells.values())
+
+
+def test_floors_count_in_the_family_that_statsmodels_corrects_alike() -> None:
+    pair = tables(comparison(), ["hate", "hate"], reference="soft_label", resamples=200)
+    cells = [c for t in pair for row in t.rows for c in row.cells.values() if c.against]
+    differences = [cell.against for cell in cells if cell.against is not None]
+    raw = [difference.p for difference in differences]
+    expected = multipletests(raw, alpha=ALPHA, method="holm")
+    assert [d.adjusted for d in differences] == pytest.approx(expected[1].tolist())
+    assert [cell.differs for cell in cells] == expected[0].tolist()
+    assert pair[0].n_comparisons == len(raw) and any(
+        c.against for c in pair[0]["prior"].cells.values()
+    )
+    assert f"over {len(raw)} comparisons, floors included" in to_text(pair[0])
+
+
+def test_what_several_questions_share_is_said_once(comparison_table: ComparisonTable) -> None:
+    other = replace(
+        comparison_table, question="irony", notes=(*comparison_table.notes, "only here")
+    )
+    for style in ("text", "markdown", "latex"):
+        text = format_tables([other, comparison_table], style).replace("\\_", "_")
+        for line in (*comparison_table.notes, comparison_table.command, "only here"):
+            assert sum(line in shown.replace("\\", "") for shown in text.splitlines()) == 1, line
+        assert text.count("comparisons, floors included") == (2 if style == "latex" else 1)
+        assert text.index("only here") < text.index(comparison_table.command)
+    rows = list(csv.DictReader(io.StringIO(format_tables([other, comparison_table], "csv"))))
+    assert {row["question"] for row in rows} == {"hate", "irony"}
+    one = {style: format_tables([comparison_table], style) for style in FORMATS}
+    assert one == {style: write(comparison_table) for style, write in FORMATS.items()}
+
+
+@pytest.mark.parametrize("style", ["text", "markdown", "latex"])
+def test_compact_tables_have_means_and_marks_only(
+    style: str, comparison_table: ComparisonTable
+) -> None:
+    text = format_tables([comparison_table], style, compact=True)
+    cell = comparison_table["soft_label"].cells["accuracy"]
+    assert f"{cell.mean:.3f}" in text and f"{cell.low:.3f}" not in text
+    assert "ifference from" not in text and "±" not in text and "pm" not in text
 
 
 def test_without_a_reference_nothing_is_compared() -> None:
@@ -250,7 +292,11 @@ a note on soft\_label
 def test_latex_is_escaped() -> None:
     assert (
         to_latex(SMALL)
-        == r"""\begin{tabular}{lrr}
+        == r"""\begin{table}[t] % \usepackage{booktabs}
+\centering
+\caption{made-up, hate. Mean $\pm$ sd over fits [95 \% interval]; bold: best mean, without floors.}
+\label{tab:made-up-hate}
+\begin{tabular}{lrr}
 \toprule
 hate & TVD $\downarrow$ & accuracy $\uparrow$ \\
 \midrule
@@ -259,7 +305,7 @@ soft\_label & \textbf{$-0.250$} $\pm$ 0.010 [$-0.300$, $-0.200$] & 0.500 \\
 50 \% \& more & - & 0.400 \\
 \bottomrule
 \end{tabular}
-% Mean ± sd over fits [95 % interval]; bold: best mean, without floors.
+\end{table}
 % a note on soft_label
 % dissensus compare crowd/
 """

@@ -8,6 +8,8 @@ import math
 import re
 import textwrap
 from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
 
 from dissensus.evaluation.report.tables import ALPHA, Cell, ComparisonTable, higher_is_better
 from dissensus.evaluation.significance.difference import Difference, p_text
@@ -27,27 +29,39 @@ COLUMNS = (
 )  # fmt: skip
 
 
-def to_text(table: ComparisonTable, digits: int = 3, width: int | None = None) -> str:
+def to_text(
+    table: ComparisonTable,
+    digits: int = 3,
+    width: int | None = None,
+    *,
+    compact: bool = False,
+    fold: bool = True,
+    legend: bool = True,
+) -> str:
     """Plain text; the best mean is marked with *, a difference from the reference with +.
 
     Args:
         width: of the terminal; metrics that do not fit go to further tables below.
+        compact: means only, without intervals and the table of differences.
+        fold: whether notes are wrapped to the width too.
+        legend: whether to explain the numbers and marks below.
     """
     cells = [
-        [row.name, *(_marked(row.cells.get(m), digits, "*", "+") for m in table.metrics)]
+        [row.name, *(_marked(row.cells.get(m), digits, "*", "+", compact) for m in table.metrics)]
         for row in table.rows
     ]
     n_methods = sum(not row.floor for row in table.rows)
     parts = _fitting([_header(table), *cells], width)
     blocks = [_ruled(_aligned(part), n_methods) for part in parts]
-    differences = _differences(table, digits)
+    differences = [] if compact else _differences(table, digits)
     if differences:
         for part in _fitting(differences, width):
             lines = [f"Difference from {table.reference}", *_aligned(part)]
             blocks.append("\n".join(line.rstrip() for line in lines))
-    *notes, command = _closing(table, "*", "+")
-    closing = [*(folded(note, width) for note in notes), command]  # unwrapped, to be copied
-    return "\n\n".join([*blocks, "\n".join(closing)]) + "\n"
+    notes = [*(_legend(table, "*", "+", compact) if legend else ()), *table.notes]
+    closing = [folded(note, width if fold else None) for note in notes]
+    closing += [table.command] if table.command else []  # unwrapped, to be copied
+    return "\n\n".join([*blocks, *(["\n".join(closing)] if closing else [])]) + "\n"
 
 
 def folded(line: str, width: int | None) -> str:
@@ -98,28 +112,42 @@ def dealt(widths: Sequence[int], width: int | None) -> list[list[int]]:
     return parts or [[0]]
 
 
-def to_markdown(table: ComparisonTable, digits: int = 3) -> str:
-    """Markdown tables; the best mean is bold, a difference from the reference has a dagger."""
+def to_markdown(
+    table: ComparisonTable, digits: int = 3, *, compact: bool = False, legend: bool = True
+) -> str:
+    """Markdown tables; the best mean is bold, a difference from the reference has a dagger.
+
+    Args:
+        compact: means only, without intervals and the table of differences.
+        legend: whether to explain the numbers and marks below.
+    """
     header = _header(table)
     lines = [_pipes(header), _pipes(["---"] + ["--:"] * len(table.metrics))]
     for row in table.rows:
         name = f"*{_safe(row.name)}*" if row.floor else _safe(row.name)
-        cells = [_bold(row.cells.get(m), digits, "**{}**", "†") for m in table.metrics]
+        cells = [_bold(row.cells.get(m), digits, "**{}**", "†", compact) for m in table.metrics]
         lines.append(_pipes([name, *cells]))
-    differences = _differences(table, digits)
+    differences = [] if compact else _differences(table, digits)
     if differences:
         first, *rest = differences
         lines += ["", f"Difference from {_safe(str(table.reference))}:", "", _pipes(first)]
         lines += [_pipes(["---"] + ["--:"] * (len(first) - 1))]
         lines += [_pipes([_safe(name), *cells]) for name, *cells in rest]
-    *closing, command = _closing(table, "bold", "†")
-    return "\n".join([*lines, "", *(f"{_safe(line)}  " for line in closing), f"`{command}`"]) + "\n"
+    notes = [*(_legend(table, "bold", "†", compact) if legend else ()), *table.notes]
+    closing = [f"{_safe(note)}  " for note in notes]
+    closing += [f"`{table.command}`"] if table.command else []
+    return "\n".join([*lines, *([""] if closing else []), *closing]) + "\n"
 
 
-def to_latex(table: ComparisonTable, digits: int = 3) -> str:
-    """A LaTeX `tabular` with booktabs rules, another one for differences, and notes as comments.
+def to_latex(
+    table: ComparisonTable, digits: int = 3, *, compact: bool = False, legend: bool = True
+) -> str:
+    """A LaTeX `table` with caption, label and booktabs rules, another one for differences, and
+    notes as comments. Names are escaped.
 
-    Names are escaped.
+    Args:
+        compact: means only, without intervals and the table of differences.
+        legend: whether the caption explains the numbers and marks.
     """
     floors = [row for row in table.rows if row.floor]
     methods = [row for row in table.rows if not row.floor]
@@ -127,18 +155,44 @@ def to_latex(table: ComparisonTable, digits: int = 3) -> str:
         [
             [
                 row.name,
-                *(_bold(row.cells.get(m), digits, "\\textbf{{{}}}", "†") for m in table.metrics),
+                *(
+                    _bold(row.cells.get(m), digits, "\\textbf{{{}}}", "†", compact)
+                    for m in table.metrics
+                ),
             ]
             for row in rows
         ]
         for rows in (methods, floors)
     ]
-    lines = _tabular([[_header(table)], *sections])
-    differences = _differences(table, digits)
+    title, label = f"{table.corpus}, {table.question}", _label(table)
+    caption = [f"{title}.", *(_legend(table, "bold", "†", compact) if legend else ())]
+    lines = _floating(_tabular([[_header(table)], *sections]), " ".join(caption), label)
+    differences = [] if compact else _differences(table, digits)
     if differences:
         first, *rest = differences
-        lines += ["", *_tabular([[[f"minus {table.reference}", *first[1:]]], rest])]
-    return "\n".join([*lines, *(f"% {line}" for line in _closing(table, "bold", "dagger"))]) + "\n"
+        caption = [f"{title}: difference from {table.reference}, with 95 % interval and p"]
+        caption += ["after Holm's correction."]
+        shown = _tabular([[first], rest])
+        lines += ["", *_floating(shown, " ".join(caption), f"{label}-differences")]
+    comments = [*table.notes, *([table.command] if table.command else [])]
+    return "\n".join([*lines, *(f"% {' '.join(line.split())}" for line in comments)]) + "\n"
+
+
+def _floating(tabular: Sequence[str], caption: str, label: str) -> list[str]:
+    """A table environment; it needs the package booktabs."""
+    return [
+        "\\begin{table}[t] % \\usepackage{booktabs}",
+        "\\centering",
+        f"\\caption{{{_latex(caption)}}}",
+        f"\\label{{tab:{label}}}",
+        *tabular,
+        "\\end{table}",
+    ]
+
+
+def _label(table: ComparisonTable) -> str:
+    name = re.sub(r"[^A-Za-z0-9]+", "-", f"{table.corpus}-{table.question}").strip("-")
+    return name.lower() or "comparison"
 
 
 def _tabular(sections: Sequence[Sequence[Sequence[str]]]) -> list[str]:
@@ -162,10 +216,14 @@ def _latex(cell: str) -> str:
 
 def to_csv(table: ComparisonTable) -> str:
     """One line for each method and metric, with all numbers unrounded."""
+    return _csv([table])
+
+
+def _csv(tables: Sequence[ComparisonTable]) -> str:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(COLUMNS)
-    for row in table.rows:
+    for table, row in [(each, row) for each in tables for row in each.rows]:
         for metric, cell in row.cells.items():
             kind = "floor" if row.floor else "method"
             known = [table.corpus, table.question, row.name, kind, metric]
@@ -183,6 +241,38 @@ FORMATS: dict[str, Callable[[ComparisonTable], str]] = {
     "latex": to_latex,
     "csv": to_csv,
 }
+
+
+def format_tables(
+    tables: Sequence[ComparisonTable],
+    style: str = "text",
+    *,
+    compact: bool = False,
+    width: int | None = None,
+    fold: bool = True,
+) -> str:
+    """The tables of several questions in one of `FORMATS`; what they share is said once, below.
+
+    Args:
+        compact: means only, without intervals and tables of differences; not for CSV.
+        width: of tables as text; `fold` wraps notes to it too.
+    """
+    if style == "csv":
+        return _csv(tables)
+    shared = [
+        note for note in tables[0].notes if all(note in table.notes for table in tables)
+    ]  # fmt: skip
+    options: dict[str, Any] = {"compact": compact}
+    options |= {"width": width, "fold": fold} if style == "text" else {}
+    write: Callable[..., str] = FORMATS[style]
+    parts = []
+    for table in tables:
+        last = table is tables[-1]
+        own = [note for note in table.notes if note not in shared]
+        notes = (*own, *(shared if last else ()))
+        shown = replace(table, notes=notes, command=table.command if last else "")
+        parts.append(write(shown, legend=last or style == "latex", **options))
+    return "\n".join(parts)
 
 
 def escaped(text: str) -> str:
@@ -218,16 +308,18 @@ def figure(cell: Cell, digits: int = 3) -> str:
     return f"{cell.mean:.{digits}f}{spread}{ends}"
 
 
-def _marked(cell: Cell | None, digits: int, best: str, apart: str) -> str:
+def _marked(cell: Cell | None, digits: int, best: str, apart: str, compact: bool) -> str:
     if cell is None:
         return "-"
-    return figure(cell, digits) + (best if cell.best else "") + (apart if cell.differs else "")
+    shown = f"{cell.mean:.{digits}f}" if compact else figure(cell, digits)
+    return shown + (best if cell.best else "") + (apart if cell.differs else "")
 
 
-def _bold(cell: Cell | None, digits: int, bold: str, apart: str) -> str:
+def _bold(cell: Cell | None, digits: int, bold: str, apart: str, compact: bool) -> str:
     if cell is None:
         return "-"
     mean, _, rest = figure(cell, digits).partition(" ")
+    rest = "" if compact else rest
     mark = apart if cell.differs else ""
     return f"{bold.format(mean) if cell.best else mean}{mark}{' ' if rest else ''}{rest}"
 
@@ -273,16 +365,19 @@ def _exact(value: float) -> str:
 # ---- lines ----
 
 
-def _closing(table: ComparisonTable, best: str, apart: str) -> list[str]:
-    lines = [f"Mean ± sd over fits [95 % interval]; {best}: best mean, without floors."]
+def _legend(table: ComparisonTable, best: str, apart: str, compact: bool) -> list[str]:
+    """What numbers and marks mean, and over which comparisons p is corrected."""
+    figures = "Mean over fits" if compact else "Mean ± sd over fits [95 % interval]"
+    lines = [f"{figures}; {best}: best mean, without floors."]
     if table.reference is not None and not table.n_comparisons:
         lines.append(f"No difference from {table.reference} could be tested.")
     elif table.reference is not None:
+        floors = ", floors included" if table.tests_floors else ""
         lines.append(
             f"{apart}: differs from {table.reference} (p < {ALPHA:g} after Holm's correction over "
-            f"{table.n_comparisons} comparisons)."
+            f"{table.n_comparisons} comparisons{floors})."
         )
-    return [*lines, *table.notes, table.command]
+    return lines
 
 
 def _aligned(cells: Sequence[Sequence[str]]) -> list[str]:

@@ -1,16 +1,17 @@
-"""Plot results: an interval for each method and metric, with floors as lines."""
+"""Plot results as SVG, PNG or PDF: an interval for each method and metric, with floors as lines."""
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from xml.sax.saxutils import escape
 
 from dissensus.drawing import PALETTE
 from dissensus.errors import DataError
+from dissensus.evaluation.report.picture_files import to_pdf, to_png
 from dissensus.evaluation.report.tables import Cell, ComparisonTable, Row, higher_is_better
 
 PANEL = 250  # width of a metric's panel, in pixels, as all below
@@ -88,14 +89,35 @@ def intervals(table: ComparisonTable) -> str:
     )
 
 
-def save_intervals(tables: Sequence[ComparisonTable], path: Path) -> list[Path]:
-    """Plot each table to a file; with several, the question is added to the file name."""
+PICTURES: dict[str, Callable[[str], bytes]] = {
+    ".svg": lambda svg: svg.encode("utf-8"),
+    ".png": to_png,
+    ".pdf": to_pdf,
+}
+
+
+def check_picture(path: Path) -> None:
+    """Refuse a file that no plot can be saved to."""
+    if path.suffix.lower() not in PICTURES:
+        raise DataError(f"{path}: plots are saved as .svg, .png or .pdf; use one of these endings")
+    if not path.parent.is_dir():
+        raise DataError(f"{path}: there is no folder {path.parent}")
+
+
+def save_intervals(tables: Sequence[ComparisonTable], path: str | Path) -> list[Path]:
+    """Plot each table to an SVG, PNG or PDF file; with several, the question is added to the name.
+
+    A PNG has the font DejaVu Sans if it is installed. A PDF has vectors and Helvetica; letters that
+    are not Western European are "?" there.
+    """
+    path = Path(path)
+    check_picture(path)
     paths = []
     for table in tables:
-        alone = len(tables) == 1
-        own = path if alone else path.with_name(f"{path.stem}-{table.question}{path.suffix}")
+        question = re.sub(r'[\\/:*?"<>|\s]+', "-", table.question)
+        own = path if len(tables) == 1 else path.with_stem(f"{path.stem}-{question}")
         try:
-            own.write_text(intervals(table), encoding="utf-8")
+            own.write_bytes(PICTURES[path.suffix.lower()](intervals(table)))
         except OSError as error:
             raise DataError(f"{own}: cannot be written ({error.strerror})") from None
         paths.append(own)

@@ -60,6 +60,11 @@ class ComparisonTable:
     notes: tuple[str, ...]
     command: str
 
+    @property
+    def tests_floors(self) -> bool:
+        """Whether floors are among the comparisons."""
+        return any(c.against is not None for r in self.rows if r.floor for c in r.cells.values())
+
     def __getitem__(self, name: str) -> Row:
         rows = [row for row in self.rows if row.name == name]
         if not rows:
@@ -89,7 +94,7 @@ def table(
         question: the first if left out.
         metrics: some of those that were computed; all if left out.
         reference: the method that all others are compared with, by `compared`; p is corrected over
-            all methods and metrics of the table.
+            all methods and metrics of the table, floors included.
         resamples: number of bootstrap samples of items, where needed; drawn with `seed`.
     """
     chosen = results.about.questions[:1] if question is None else [question]
@@ -301,12 +306,16 @@ def _fit_notes(results: Results) -> list[str]:
 
 
 def _difference_notes(differences: list[tuple[str, str, Difference]]) -> list[str]:
-    """Notes of comparisons, such as what is undefined or left out, each once with its metrics."""
+    """Notes of comparisons, such as what is left out, each once with its methods and metrics."""
     metrics_of: dict[tuple[str, str], list[str]] = {}
     for method, metric, difference in differences:
         for note in (*difference.notes, difference.reason):
             if note:
                 metrics_of.setdefault((method, note), []).append(metric)
+    methods_of: dict[tuple[str, str], list[str]] = {}
+    for (method, note), metrics in metrics_of.items():
+        methods_of.setdefault((", ".join(metrics), note), []).append(method)
     return [
-        f"{method} ({', '.join(metrics)}): {note}" for (method, note), metrics in metrics_of.items()
+        f"{', '.join(methods)} ({metrics}): {note}"
+        for (metrics, note), methods in methods_of.items()
     ]
