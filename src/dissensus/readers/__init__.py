@@ -42,6 +42,7 @@ READERS: dict[str, str] = {
     "brat": "dissensus.readers.formats.brat",
     "elan": "dissensus.readers.formats.elan",
     "potato": "dissensus.readers.formats.potato",
+    "sagemaker": "dissensus.readers.formats.sagemaker",
     "doccano": "dissensus.readers.formats.doccano",
     "spreadsheet": "dissensus.readers.formats.spreadsheet",
     "parquet": "dissensus.readers.formats.parquet",
