@@ -95,6 +95,11 @@ def test_how_to_read_a_file_is_remembered(run: Run, tmp_path: Path) -> None:
         "mine: 4 answers to mood by 2 annotators on 2 items; read as in mine.csv.dissensus.json\n"
     )
     assert "answer = note" in run("agreement", table, "--answer", "note").err
+    kept.unlink()
+    assert run("aggregate", table, "-o", tmp_path / "c.csv").err.startswith(
+        "mine.csv: mood (nominal)"
+    )
+    assert "item = item" in run("describe", table).err
     kept.write_text("[]")
     refused = run("agreement", table)
     assert refused.err == (

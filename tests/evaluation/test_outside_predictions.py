@@ -54,6 +54,22 @@ def test_the_column_with_the_items_of_the_corpus_is_found() -> None:
         prediction_from_table({"x": ["?"], "label": [value]}, corpus["q"].scale, items=corpus.items)
 
 
+def test_a_column_for_each_question(tmp_path: Path) -> None:
+    rows = [("t1", "ann", "yes"), ("t1", "bob", "no"), ("t2", "ann", "no")]
+    toxic = Annotations.from_rows(rows, YES)
+    stars = Annotations.from_rows([(i, a, "123"[len(v) - 1]) for i, a, v in rows])
+    corpus = Corpus.build("two", ["t1", "t2"], {"toxic": toxic, "stars": stars})
+    path = tmp_path / "llm.csv"
+    path.write_text("comment,toxic,stars,seconds\nt1,yes,3,7\nt2,no,2,8\n")
+    predictions, _ = read_predictions(path, corpus)
+    assert predictions["toxic"].distribution.tolist() == [[0, 1], [1, 0]]
+    assert stars.scale.decode(predictions["stars"].consensus) == ["3", "2"]
+    path.write_text("comment,label\nt1,yes\nt2,no\n")
+    with pytest.raises(DataError, match="with --question, or name its column so"):
+        read_predictions(path, corpus)
+    assert list(read_predictions(path, corpus, ["toxic"])[0]) == ["toxic"]
+
+
 def test_what_does_not_match_is_counted() -> None:
     corpus = example_corpus(n_items=4)
     value = corpus["q"].scale.values[0]  # type: ignore[attr-defined]

@@ -110,6 +110,7 @@ Remember = Annotated[
         help="Keep these options next to FILE, in FILE.dissensus.json; later commands use them.",
     ),
 ]
+TO_CHOOSE = "; to choose: dissensus describe "  # in the note on several columns of answers
 EXPLAINING = ("describe", "convert")  # commands that also explain how each column was recognised
 _explains = ContextVar("explains", default=True)
 
@@ -192,12 +193,25 @@ class Source:
         if kept is not None and not typed:
             say(_short(corpus, self.settings_file))
         else:
-            for note in corpus.notes:
+            for note in corpus.notes if _explains.get() or typed else self._short_notes(corpus):
                 if _explains.get() or "\n" not in note:
                     say(note)
         if self.remember:
             self._keep(typed)
         return corpus
+
+    def _short_notes(self, corpus: Corpus) -> list[str]:
+        """The notes, with a short first line instead of one on each column of a table."""
+        recognised, *others = corpus.notes or ("",)
+        others = [note for note in others if TO_CHOOSE not in note]
+        n_items = counted(corpus.n_items, "item")
+        if not corpus.questions or not recognised.endswith(f" on {n_items}"):
+            return list(corpus.notes)
+        questions = [f"{name} ({one.scale.kind})" for name, one in corpus.questions.items()]
+        n_answers = sum(one.n_answers for one in corpus.questions.values())
+        by = f" by {counted(corpus.n_annotators, 'annotator')}" if corpus.n_annotators else ""
+        line = f"{self.file.name}: {', '.join(questions)}; {counted(n_answers, 'answer')}{by} on"
+        return [min(f"{line} {n_items}", recognised, key=len), *others]
 
     @property
     def settings_file(self) -> Path:

@@ -27,7 +27,8 @@ def read_predictions(
 
     A file is a table as in `Prediction.from_table` (CSV, TSV, JSON, JSON lines or Parquet), or a
     LeWiDi submission. Rows are matched with the corpus by item and annotator. With several
-    questions the table has a column `question`, or `questions` names the one.
+    questions the table has a column `question`, or a column of answers for each question, or
+    `questions` names the one.
     """
     path = Path(path)
     if path.is_dir() or path.suffix.lower() not in ENDINGS:
@@ -85,9 +86,13 @@ def _by_question(
         return parts
     named = list(questions or corpus.questions)
     if len(named) > 1:
+        answers = {name.strip(): name for name in columns if name.strip() in named}
+        if answers:
+            others = {name: cells for name, cells in columns.items() if name.strip() not in answers}
+            return {q: {**others, "answer": columns[name]} for q, name in answers.items()}
         raise DataError(
             f"{path}: no column 'question', and {corpus.name} has several: {listed(named)}; name "
-            "the one that was predicted with --question"
+            "the one that was predicted with --question, or name its column so"
         )
     return {named[0]: columns}
 

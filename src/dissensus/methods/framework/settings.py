@@ -74,7 +74,8 @@ def configured(cls: type[Method], settings: Iterable[tuple[str, str]]) -> Method
     """A method with these settings, each a name ("training.epochs" or "hidden") and a text."""
     method = cls()
     settings = list(settings)
-    if EPOCHS in dict(settings):  # exactly these epochs, unless least_steps is given too
+    if EPOCHS in dict(settings) and LEAST_STEPS in settings_of(method):
+        # exactly these epochs, unless least_steps is given too
         settings = [(LEAST_STEPS, "0"), *settings]
     for name, text in settings:
         outer, _, inner = name.partition(".")
