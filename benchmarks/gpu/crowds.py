@@ -384,8 +384,8 @@ def rows_of(done: Path) -> Iterator[dict[str, Any]]:
                 rows.append(row)
     tests = corrected([difference for _, difference in differences])
     for (row, _), test in zip(differences, tests, strict=True):
-        row["difference from the best without annotators"] = _rounded(test.difference)
-        row["p"] = _rounded(test.p)
+        row["difference from the best without annotators"] = _rounded(test.effect)
+        row["p"] = _rounded(test.adjusted)
     yield from rows
 
 
