@@ -91,11 +91,7 @@ def by_item(corpus: Any) -> Any:
     contents, content = {}, {}
     for role, vectors in examples.pooled.items():
         of_items = vectors[examples.entry[role]].numpy().astype(np.float16).astype(np.float32)
-        contents[role] = Contents.distinct("features", of_items)
-        if isinstance(contents[role], tuple):
-            contents[role], content[role] = contents[role]
-        else:
-            content[role] = np.arange(corpus.n_items)
+        contents[role], content[role] = Contents.distinct("features", of_items)
     return replace(corpus, contents=contents, content=content, focus=None, rationales=None)
 
 
@@ -128,25 +124,25 @@ def simulated(spammers: float, n_answers: int, n_items: int = 1250, seed: int = 
     features = (centres[gold] + generator.normal(size=(n_items, width))).astype(np.float32)
     n_annotators = n_items * per_item // n_answers
     confusion = np.empty((n_annotators, n_values, n_values))
-    for annotator in range(n_annotators):
+    for code in range(n_annotators):
         right = generator.beta(8, 2.5)
         wrong = generator.dirichlet(np.ones(n_values - 1), size=n_values) * (1 - right)
-        confusion[annotator] = [np.insert(wrong[c], c, right) for c in range(n_values)]
-        if annotator < round(spammers * n_annotators):  # the same answers, whatever the item
-            confusion[annotator] = generator.dirichlet(np.full(n_values, 0.5))
+        confusion[code] = [np.insert(wrong[c], c, right) for c in range(n_values)]
+        if code < round(spammers * n_annotators):  # the same answers, whatever the item
+            confusion[code] = generator.dirichlet(np.full(n_values, 0.5))
     item = np.repeat(np.arange(n_items), per_item)
     annotator = np.concatenate(
         [generator.permutation(n_annotators) for _ in range(-(-len(item) // n_annotators))]
     )[: len(item)]
-    repeated = np.zeros(len(item), bool)  # an annotator answers an item once
+    once = np.zeros(len(item), bool)  # an annotator answers an item once
     _, first = np.unique(item * n_annotators + annotator, return_index=True)
-    repeated[first] = True
+    once[first] = True
     sums = confusion[annotator, gold[item]].cumsum(axis=1)[:, :-1]
     answer = (generator.random(len(item))[:, None] > sums).sum(axis=1)
     scale, items = Nominal(tuple("abcd")), Names.range(n_items)
     annotators = Names([f"p{number}" for number in range(n_annotators)])
     rows = Annotations.from_arrays(
-        item[repeated], annotator[repeated], answer[repeated], scale,
+        item[once], annotator[once], answer[once], scale,
         items=items, annotators=annotators,
     )  # fmt: skip
     labels = Annotations.from_arrays(np.arange(n_items), None, gold, scale, items=items)
@@ -260,11 +256,11 @@ def write_tuned(name: str, method: str, quick: dict[str, Any], default: Path, pa
 
 
 def _write(path: Path, scores: dict[str, np.ndarray], settings: dict[str, Any]) -> None:
+    arrays: dict[str, Any] = {
+        metric: values.astype(np.float32) for metric, values in scores.items()
+    }
     with path.open("wb") as file:
-        np.savez_compressed(
-            file, settings=np.array(json.dumps(settings)),
-            **{metric: values.astype(np.float32) for metric, values in scores.items()},
-        )  # fmt: skip
+        np.savez_compressed(file, settings=np.array(json.dumps(settings)), **arrays)
 
 
 @cache
