@@ -6,6 +6,7 @@ import base64
 import io
 import re
 import struct
+import wave
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -298,6 +299,29 @@ def test_odd_features_are_drawn(values: list[Any]) -> None:
     contents = {"features": Contents.distinct("features", [np.array(values)])}
     corpus = Corpus.build("mine", ["t1"], {"q": answers}, contents=contents)
     assert len(list(parsed(draw(corpus, "t1")).iter(f"{SVG}image"))) == 1
+
+
+@pytest.mark.parametrize(("n_bytes", "n_channels"), [(1, 1), (2, 2), (4, 1)])
+def test_the_loudness_of_a_recording_is_drawn(n_bytes: int, n_channels: int) -> None:
+    """A second of silence, then a second of the loudest tone."""
+    pytest.importorskip("soundfile")
+    top = 2 ** (8 * n_bytes - 1) - 1
+    tone = np.repeat(np.r_[np.zeros(8000), top * np.sin(np.arange(8000))], n_channels)
+    file = io.BytesIO()
+    with wave.open(file, "wb") as recording:
+        recording.setparams((n_channels, n_bytes, 8000, 0, "NONE", "not compressed"))
+        kind = {1: "u1", 2: "<i2", 4: "<i4"}[n_bytes]
+        recording.writeframes((tone + 128 * (n_bytes == 1)).astype(kind).tobytes())
+    answers = Annotations.from_rows([("t1", "ann", "yes")])
+    contents = {"speech": Contents.distinct("audio", [file.getvalue()])}
+    drawing = draw(Corpus.build("mine", ["t1"], {"q": answers}, contents=contents), "t1")
+    assert words(drawing)[1:] == ["loudness", "0", "1", "2 seconds", "ann: yes"]
+    (shape,) = parsed(drawing).iter(f"{SVG}path")
+    corners = re.findall(r"([\d.]+) ([\d.]+)", shape.attrib["d"])
+    x, y = np.array(corners, float).T
+    middle = (y.min() + y.max()) / 2
+    assert np.abs(y - middle)[x < x.max() * 0.49].max() < 1
+    assert np.abs(y - middle)[x > x.max() * 0.51].min() > 20
 
 
 def test_a_recording_has_a_line_of_seconds() -> None:

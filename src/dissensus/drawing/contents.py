@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from dissensus.corpus import Rationales
+from dissensus.drawing import recordings
 from dissensus.drawing.annotators import Annotator, stroke
 from dissensus.drawing.png import data_address, picture_size, png
 from dissensus.drawing.shapes import (
@@ -22,6 +23,7 @@ from dissensus.drawing.shapes import (
     rounded,
     short,
 )
+from dissensus.errors import DataError
 
 LETTER = 0.6 * SIZE  # width of a letter in a monospaced font; the drawing enforces it
 LANE = 5  # between underlines
@@ -39,17 +41,25 @@ def content_panel(
     focus: np.ndarray,
     labelled: bool = False,
 ) -> Panel:
+<<<<<<< HEAD
     """Draw a content of any kind; of audio and video, only the times of rationales.
 
     Args:
         labelled: whether to write the label of each span next to it.
     """
+=======
+    """Draw a content of any kind; of a video, only the times of rationales."""
+>>>>>>> 967d2f8 (Draw the loudness of recordings above the attention of annotators)
     if kind == "text":
         return _text_panel(contents[code], spans, annotators, focus, labelled)
     if kind == "image":
         return _picture_panel(contents.bytes_of(code), spans, annotators, focus)
     if kind == "features":
         return _features_panel(np.array(contents[code], dtype=float), spans, annotators)
+    if kind == "audio" and (recording := _waveform(contents, code)) is not None:
+        title, seconds = "loudness", recording.seconds
+        below = _timeline(title, "seconds", seconds, spans, annotators, gap=recordings.HEIGHT + 6)
+        return Panel(below.height, (recording.shape(22), *below.shapes))
     if not np.isfinite(spans.stop[:, :1].astype(float)).any():
         return Panel(24, (letters(0, 14, f"<{kind}>"),))  # its length is unknown
     return time_panel(kind, spans, annotators, labelled)
@@ -61,6 +71,14 @@ def time_panel(
     """The times of rationales in a clip, up to the last one."""
     length = float(np.nanmax(spans.stop[:, 0].astype(float)))
     return _timeline(f"<{kind}>", "seconds", length, spans, annotators, labelled=labelled)
+
+
+def _waveform(contents: Any, code: int) -> recordings.Waveform | None:
+    """The loudness of a recording; None if its file is missing or cannot be decoded."""
+    try:
+        return recordings.waveform(contents.bytes_of(code))
+    except DataError:
+        return None
 
 
 # ---- texts ----
@@ -247,7 +265,7 @@ def _timeline(
     for share, anchor in ((0.0, "start"), (0.5, "middle"), (1.0, "end")):
         x = ACROSS * share
         shapes.append(plain_line(x, y + 3, x, y + 8))
-        label = f"{length * share:g}" + (f" {unit}" if share == 1 else "")
+        label = f"{length * share:.4g}" + (f" {unit}" if share == 1 else "")
         shapes.append(letters(x, y + 21, label, size=12, fill="#444444", anchor=anchor))
     return Panel(y + 34, tuple(shapes))
 
