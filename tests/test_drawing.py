@@ -606,3 +606,9 @@ def test_the_command_draws_what_is_named(tmp_path: Path) -> None:
     assert "bob: yes, predicted yes (0.67)" in shown and "answers" in shown
     with pytest.raises(DataError, match=r"t\.png: write an \.svg file$"):
         CliRunner().invoke(app, [*arguments, str(tmp_path / "t.png")], catch_exceptions=False)
+    (blind,) = looked(corpus, "text", np.array([[[0, 2]]]), [[1]] * 2).values()
+    plain = Predictions({"q": replace(blind, attention=())}, "plain", corpus.name)
+    plain.save(tmp_path / "plain")
+    arguments[-2] = str(tmp_path / "plain")
+    with pytest.raises(DataError, match=r"plain: no attention .* `dissensus predict` with --att"):
+        CliRunner().invoke(app, [*arguments, str(tmp_path / "t.svg")], catch_exceptions=False)

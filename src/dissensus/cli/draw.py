@@ -75,5 +75,10 @@ def draw(
         first = next(iter(shown.predictions.values()))
         kept = first.items.find(corpus.items) >= 0
         items = [code for code in range(corpus.n_items) if kept[code]][:SHOWN]
+    if chosen and shown is not None and not any(p.attention for p in shown.predictions.values()):
+        raise DataError(
+            f"{predictions}: no attention of annotators is saved there; run `dissensus predict` "
+            "with --attention, and a model of a method that has it, e.g. annotator-queries"
+        )
     write_svg(output, draw_items(corpus, items, question, shown))
     console.say(f"{output}: {counted(len(items), 'item')}")

@@ -41,15 +41,11 @@ def content_panel(
     focus: np.ndarray,
     labelled: bool = False,
 ) -> Panel:
-<<<<<<< HEAD
-    """Draw a content of any kind; of audio and video, only the times of rationales.
+    """Draw a content of any kind; of a video, only the times of rationales.
 
     Args:
         labelled: whether to write the label of each span next to it.
     """
-=======
-    """Draw a content of any kind; of a video, only the times of rationales."""
->>>>>>> 967d2f8 (Draw the loudness of recordings above the attention of annotators)
     if kind == "text":
         return _text_panel(contents[code], spans, annotators, focus, labelled)
     if kind == "image":
@@ -57,8 +53,8 @@ def content_panel(
     if kind == "features":
         return _features_panel(np.array(contents[code], dtype=float), spans, annotators)
     if kind == "audio" and (recording := _waveform(contents, code)) is not None:
-        title, seconds = "loudness", recording.seconds
-        below = _timeline(title, "seconds", seconds, spans, annotators, gap=recordings.HEIGHT + 6)
+        length, gap = recording.seconds, recordings.HEIGHT + 6
+        below = _timeline("loudness", "seconds", length, spans, annotators, gap, labelled)
         return Panel(below.height, (recording.shape(22), *below.shapes))
     if not np.isfinite(spans.stop[:, :1].astype(float)).any():
         return Panel(24, (letters(0, 14, f"<{kind}>"),))  # its length is unknown
