@@ -175,5 +175,5 @@ def test_what_cannot_be_calibrated_is_refused(corpus: Corpus) -> None:
         heads(readout="fixed:band=1").fit(corpus)
     with pytest.raises(DataError, match="1 items with answers cannot be split to calibrate"):
         heads().fit(corpus.select(items=np.arange(60) == 0))
-    with pytest.raises(DataError, match="settings of a density out of range: shared = 1.5"):
+    with pytest.raises(DataError, match="shared of a density must be from 0 to 1, found 1.5"):
         RatingKde(shared=1.5)

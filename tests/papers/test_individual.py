@@ -12,8 +12,10 @@ import pyarrow as pa
 import pytest
 
 from dissensus import Annotations, Corpus, Interval, Names, datasets, simulate
+from dissensus.datasets.clip_ratings import MEANS_AGREE
 from dissensus.errors import DataError, Unfinished
 from dissensus.papers import individual
+from dissensus.papers.framework.conditions import ComparisonCondition
 from dissensus.papers.framework.corpora import Source, read_sources
 from dissensus.papers.individual import experts, more_ratings, raters
 from dissensus.papers.individual.confirmation import CHOSEN, CONFIRMATION, CONSTRUCTION
@@ -120,6 +122,31 @@ def test_folds_of_items_have_a_validation_part(crowd: Corpus) -> None:
         assert fold.validation is not None
         parts = np.concatenate([fold.train, fold.validation, fold.test])
         assert sorted(parts) == list(range(crowd.n_items))
+
+
+def test_the_papers_own_corpus_is_run_with_its_clips_and_its_split(
+    crowd: Corpus, tmp_path: Path
+) -> None:
+    """Ratings in the form of MSP-Improv: 1 to 5, a split by speaker, a clip with a wrong mean."""
+    parts = np.resize(["train", "train", "validation", "test"], crowd.n_items)
+    agree = [number != 3 for number in range(crowd.n_items)]  # a test clip
+    clips = replace(
+        crowd,
+        name="msp_improv",
+        item_attributes={MEANS_AGREE: pa.array(agree)},
+        splits={"paper": pa.array(parts.tolist())},
+    )
+    improv = individual.PAPER.conditions["improv"]
+    assert isinstance(improv, ComparisonCondition)
+    few = replace(improv, models=("grid", "annotator-mean", "prior"), seeds=(0,))
+    paper = replace(individual.PAPER, blocks=(few,), claims=(), summaries=())
+    settings = [("training.epochs", "1"), ("encoder", "characters")]
+    paper.run({"msp_improv": clips}, [few], tmp_path / "out", processes=1, settings=settings)
+    reported = paper.report(tmp_path / "out")["conditions"]["improv"]
+    assert reported["n_items"] == sum(parts == "test") - 1
+    tables = paper.shown(paper.report(tmp_path / "out")).split("\n\n")
+    soft = next(table for table in tables if ": activation x valence (soft)," in table)
+    assert "density TVD: paper" in soft and "0.515" in soft
 
 
 def test_no_speaker_and_no_task_is_on_both_sides(data_folder: Path) -> None:

@@ -74,12 +74,17 @@ def training_part(
 
 
 def prediction_part(
-    corpus: Corpus, split: str | None, trained_on: str, note: dict[str, Any]
+    corpus: Corpus, split: str | None, trained_on: str, note: dict[str, Any], model: Path
 ) -> tuple[Corpus, str]:
     """The part to predict, and a message.
 
     By default what was not used for training: the official test part (else development), or the
     items that were held out.
+
+    Args:
+        trained_on: the name of the corpus of the model.
+        note: what `training_part` returned.
+        model: its folder.
     """
     if split == "all":
         return corpus, f"predicting all {counted(corpus.n_items, 'item')}"
@@ -90,11 +95,11 @@ def prediction_part(
     if corpus.name != trained_on:
         return corpus, f"predicting all {every}"
     if not note:
-        return corpus, f"predicting all {every}, including those used for training"
+        return corpus, f"predicting all {every}{_used(model, corpus)}"
     if "split" in note:
         others = [part for part in corpus.parts() if part != note["split"]]
         if not others:
-            return corpus, f"predicting all {every}, including those used for training"
+            return corpus, f"predicting all {every}{_used(model, corpus)}"
         chosen = next((p for p in ("test", "dev", "validation") if p in others), others[0])
         part = corpus.part(chosen)
         return part, f"predicting the official part {chosen!r}: {counted(part.n_items, 'item')}"
@@ -115,13 +120,27 @@ def save_trained_items(folder: Path, corpus: Corpus) -> None:
     write_table(folder / TRAINED, {"item": np.unique(_item_hashes(corpus))})
 
 
+def _trained(folder: Path, corpus: Corpus) -> np.ndarray | None:
+    """Which items the model in the folder learned from; None if an earlier version wrote it."""
+    if not (folder / TRAINED).exists():
+        return None
+    return np.isin(_item_hashes(corpus), read_table(folder / TRAINED)["item"].to_numpy())
+
+
+def _used(folder: Path, corpus: Corpus) -> str:
+    """How many items were used for training, at the end of a message; nothing if none was."""
+    trained = _trained(folder, corpus)
+    if trained is None or trained.all():
+        return ", including those used for training"
+    return f", {trained.sum()} of them used for training" if trained.any() else ""
+
+
 def with_trained_items(predictions: Predictions, folder: Path, corpus: Corpus) -> Predictions:
     """The predictions, with a mark on items that the model in the folder learned from; unchanged
     if an earlier version wrote the folder."""
-    if not (folder / TRAINED).exists():
+    trained = _trained(folder, corpus)
+    if trained is None:
         return predictions
-    learned = read_table(folder / TRAINED)["item"].to_numpy()
-    trained = np.isin(_item_hashes(corpus), learned)
     marked = {name: replace(each, trained=trained) for name, each in predictions.items()}
     densities = predictions.densities.values()
     return type(predictions)(marked, predictions.method, predictions.corpus, densities)

@@ -118,7 +118,7 @@ def predict(
         raise DataError("--density is saved in a folder; name one with -o")
     fitted = load(model)
     whole = source.read(unanswered=True)
-    part, line = prediction_part(whole, split, fitted.learned_.corpus, fitted.learned_.part)
+    part, line = prediction_part(whole, split, fitted.learned_.corpus, fitted.learned_.part, model)
     console.say(line)
     if skip_bad:
         part = readable(fitted, part)
@@ -146,6 +146,9 @@ def predict(
     for path in written or [None]:
         place = "" if path is None else f"{path}: "
         console.say(f"{place}{fitted.name} for {', '.join(predictions)} on {n_items}")
+    for predicted in predictions.densities.values():
+        cells = " x ".join(map(str, predicted.shape))
+        console.say(f"with the density of {predicted.name}, {cells} cells")
 
 
 def _outputs(output: Path | None, table: Path | None) -> tuple[Path | None, list[Path | None]]:

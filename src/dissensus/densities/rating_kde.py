@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
+from math import inf
 from typing import Any, Literal
 
 from dissensus.densities.grid import Grid
@@ -15,6 +16,15 @@ from dissensus.errors import DataError, listed
 KINDS = ("soft", "plain", "fixed")
 SAMPLING = ("random", "even")
 CELLS = {"soft": 64, "plain": 256, "fixed": 256}
+POSITIVE = ("temperature", "bandwidth", "observations", "factor")
+LIMITS = (
+    ("bins", 2, inf),
+    ("cells", 0, inf),
+    ("stretch", 0, inf),
+    ("noise", 0, inf),
+    ("shared", 0, 1),
+    ("correlation", -1, 1),
+)
 
 
 @dataclass(frozen=True)
@@ -69,16 +79,16 @@ class RatingKde:
                     f"{name} of a density must be one of {', '.join(known)}, "
                     f"not {getattr(self, name)!r}"
                 )
-        positive = ("temperature", "bandwidth", "observations", "factor")
-        wrong = [f"{n} = {getattr(self, n)}" for n in positive if not getattr(self, n) > 0]
-        for name, low, high in (("stretch", 0, 1e6), ("noise", 0, 1e6), ("shared", 0, 1),
-                                ("correlation", -1, 1)):  # fmt: skip
-            if not low <= getattr(self, name) <= high:
-                wrong.append(f"{name} = {getattr(self, name)}")
-        wrong += [f"bins = {self.bins}"] if self.bins < 2 else []
-        wrong += [f"cells = {self.cells}"] if self.cells < 0 else []
-        if wrong:
-            raise DataError(f"settings of a density out of range: {', '.join(wrong)}")
+        for name, low, high in LIMITS:
+            value = getattr(self, name)
+            if not low <= value <= high or value == inf:
+                limits = f"at least {low:g}" if high == inf else f"from {low:g} to {high:g}"
+                raise DataError(f"{name} of a density must be {limits}, found {value:g}")
+        for name in POSITIVE:
+            if not getattr(self, name) > 0:
+                raise DataError(
+                    f"{name} of a density must be above 0, found {getattr(self, name):g}"
+                )
 
     @classmethod
     def from_text(cls, text: str, default: RatingKde | None = None) -> RatingKde:
@@ -88,6 +98,11 @@ class RatingKde:
             default: has the settings that are not in the text.
         """
         kind, _, rest = text.partition(":")
+        if "@" in text:
+            raise DataError(
+                f"{text!r}: @all is for comparisons; predict the density of all annotators with "
+                "consensus='all' (--consensus all)"
+            )
         kde = replace(default or cls(), kind=kind.strip())  # type: ignore[arg-type]  # checked
         known = {field.name: getattr(kde, field.name) for field in fields(kde)}
         for part in filter(None, (part.strip() for part in rest.split(","))):

@@ -66,7 +66,7 @@ def jsd(observed: np.ndarray, predicted: np.ndarray) -> np.ndarray:
     Reference: Lin (1991), doi:10.1109/18.61115.
     """
     middle = (observed + predicted) / 2
-    return (kl(observed, middle) + kl(predicted, middle)) / 2
+    return np.maximum((kl(observed, middle) + kl(predicted, middle)) / 2, 0)  # rounding
 
 
 def jsd_base_2(observed: np.ndarray, predicted: np.ndarray) -> np.ndarray:

@@ -8,6 +8,7 @@ from dissensus.papers.individual.confirmation import CONFIRMATION, FURTHER_VARIA
 from dissensus.papers.individual.experts import EXPERTS
 from dissensus.papers.individual.figures import CCC, READINGS, agreement_of_annotators, reading
 from dissensus.papers.individual.folds import SEEDS, speaker_folds
+from dissensus.papers.individual.licensed import LICENSED
 from dissensus.papers.individual.models import (
     CONSENSUS,
     FLOORS,
@@ -85,4 +86,5 @@ CONDITIONS: tuple[ComparisonCondition | MeasuredCondition, ...] = (
     *NEWCOMERS,
     *RATERS,
     *MORE_RATINGS,
+    *LICENSED,
 )

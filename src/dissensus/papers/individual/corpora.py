@@ -1,4 +1,4 @@
-"""The corpora of the paper: ratings of annotators with names, and two without.
+"""The corpora: ratings of annotators with names, two without, and two that are licensed.
 
 What is prepared can be prepared again; it stays as it is.
 """
@@ -14,6 +14,7 @@ from dissensus import simulate
 from dissensus.annotations import Annotations
 from dissensus.contents import Contents
 from dissensus.corpus import Corpus
+from dissensus.datasets.clip_ratings import usable_clips
 from dissensus.names import Names
 from dissensus.papers.framework.corpora import Source
 
@@ -75,6 +76,11 @@ def _of_both(corpus: Corpus, question: str, items: Names) -> Annotations:
     )
 
 
+def published_clips(corpus: Corpus) -> Corpus:
+    """The clips of a licensed corpus that the paper uses, with its two questions."""
+    return usable_clips(corpus, ("activation", "valence"))
+
+
 def described_pieces(corpus: Corpus) -> Corpus:
     """VGMIDI with one vector for each piece: how notes are distributed, instead of their mean.
 
@@ -132,5 +138,7 @@ SOURCES: dict[str, Source] = {
     "faces_3dsk": Source("faces_3dsk"),
     "emobank": Source("emobank", "emobank", prepared=perspectives),
     "vgmidi": Source("vgmidi", prepared=described_pieces),
+    "msp_improv": Source("msp_improv", prepared=published_clips),
+    "msp_podcast": Source("msp_podcast", prepared=published_clips),
     TWO_MODES: Source("", simulated=lambda: simulate.ratings(seed=1)),
 }
