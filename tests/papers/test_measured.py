@@ -16,6 +16,7 @@ import pytest
 
 from dissensus.papers import individual, qumatl, seedbert
 from dissensus.papers.framework.verdicts import holds
+from dissensus.papers.individual.confirmation import CHOSEN
 from dissensus.papers.soft_labels import CONDITIONS, PRINTED, report, shown
 from dissensus.papers.soft_labels.printed import MODELS, TABLES
 
@@ -490,6 +491,31 @@ def test_what_is_said_about_other_ratings_is_what_is_kept() -> None:
     assert f"(soft {own} to {of_all}" in output
     onehot, heads = (tvd("faces-trust", model, "trust (soft)") for model in ("oh-both", "mt-both"))
     assert f"trustworthy faces ({onehot} to {heads}" in output
+    onehot, heads = (tvd("inference", model, "rating (soft)") for model in ("oh-both", "mt-both"))
+    assert f"density on hypotheses ({heads} to {onehot}" in output
+    onehot, heads = (tvd("jokes", model, "rating (soft)") for model in ("oh-both", "mt-both"))
+    assert f"on jokes ({onehot} to {heads}" in output
+
+    def concordances(condition: str, question: str, metric: str, *models: str) -> list[str]:
+        of_models = conditions[condition]["models"]
+        figures = [of_models[model][question][metric]["mean"] for model in models]
+        return [f"{figure:.3f}".replace("0.", ".") for figure in figures]
+
+    three = ("oh-answers", "mt-answers", "heads")
+    of_jokes = concordances("jokes", "rating", "CCC", *three)
+    assert "({}; MT {}, our heads {})".format(*of_jokes) in output
+    of_faces = concordances("faces-sexdim", "sexdim", "CCC", *three)
+    assert "masculine faces ({}; {}, {})".format(*of_faces) in output
+    each = [
+        concordances(*where, "annotator CCC", *three[:2])
+        for where in (("jokes", "rating"), ("faces-sexdim", "sexdim"))
+    ]
+    (onehot, mt), (onehot_faces, mt_faces) = each
+    assert f"({onehot} and {onehot_faces}; MT {mt} and {mt_faces})" in output
+    traits = ("att", "dom", "health", "sexdim", "trust")
+    for trait in traits:  # their TVD is the higher one
+        both = [tvd(f"confirm-faces-{trait}", m, f"{trait} (method)") for m in (CHOSEN, "mt-both")]
+        assert both[0] > both[1]
 
 
 def test_what_is_said_about_the_claims_is_what_is_kept() -> None:
@@ -518,7 +544,9 @@ def test_what_is_said_about_the_claims_is_what_is_kept() -> None:
         "faces-trust": False,
     }
     assert claims[f"{one}heads are better than a one-hot annotator (density)"] == {
-        "faces-trust": False
+        "faces-trust": False,
+        "inference": True,
+        "jokes": False,
     }
     assert claims[f"{own} (soft)"] == claims[f"{own} (plain)"] == {"inference": True}
     of_confirmed = f"Beyond the paper, confirmed: {confirmed}, 4 cells"

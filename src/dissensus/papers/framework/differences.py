@@ -47,6 +47,7 @@ def correct(tests: Iterable[dict[str, Any]]) -> None:
 
 
 def short(difference: Difference) -> dict[str, Any]:
-    """What tables say of a difference."""
-    names = ("test", "effect", "low", "high", "p", "adjusted", "n_runs", "n_groups", "reason")
-    return {name: getattr(difference, name) for name in names}
+    """What tables say of a difference; the reason only if it has no interval."""
+    names = ("test", "effect", "low", "high", "p", "adjusted", "n_runs")
+    reason = {"reason": difference.reason} if difference.reason else {}
+    return {name: getattr(difference, name) for name in names} | reason

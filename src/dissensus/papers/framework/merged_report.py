@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 from copy import deepcopy
 from typing import Any
 
@@ -23,14 +23,7 @@ def merged(kept: Report, new: Report, counted: Collection[str]) -> Report:
     """
     kept, new = deepcopy(kept), deepcopy(new)
     conditions = kept["conditions"] | new["conditions"]
-    _correct(
-        test
-        for name, condition in conditions.items()
-        if name in counted
-        for by_question in condition["against"].values()
-        for by_metric in by_question.values()
-        for test in by_metric.values()
-    )
+    _correct(test for name in conditions if name in counted for test in _against(conditions[name]))
     claims = [entry | {"tests": _tests(kept, new, entry)} for entry in new["claims"]]
     _correct(test for entry in claims for test in entry["tests"].values())
     unfinished = kept["unfinished"] | new["unfinished"]
@@ -43,6 +36,13 @@ def merged(kept: Report, new: Report, counted: Collection[str]) -> Report:
         "claims": claims,
     }
     return dict(plain(report))
+
+
+def _against(condition: Report) -> Iterator[Report]:
+    """All differences from the reference."""
+    for by_question in condition["against"].values():
+        for by_metric in by_question.values():
+            yield from by_metric.values()
 
 
 def _tests(kept: Report, new: Report, claim: Report) -> Report:

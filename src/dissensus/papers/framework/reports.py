@@ -89,10 +89,13 @@ def head(path: Path, front: dict[str, Any], machines: Iterable[str]) -> dict[str
 def to_json(content: dict[str, Any]) -> str:
     """A report as a text that is the same each time; a dict without further ones is in a line.
 
-    Numbers have ten digits, or six if the file would have more than 1 MB otherwise.
+    Numbers have ten digits; fewer, but at least four, if the file would be larger than 1 MB.
     """
-    text = _text(_rounded(content, 10), "") + "\n"
-    return text if len(text.encode()) <= LARGEST else _text(_rounded(content, 6), "") + "\n"
+    for digits in (10, 6, 5, 4):
+        text = _text(_rounded(content, digits), "") + "\n"
+        if len(text.encode()) <= LARGEST:
+            break
+    return text
 
 
 def _text(content: Any, indent: str) -> str:

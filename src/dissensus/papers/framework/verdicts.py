@@ -62,7 +62,7 @@ def interval(test: Report, times: float = 1, digits: int = 4) -> str:
     """A difference with its interval, or the reason why it has none."""
     effect, low, high = (times * number(test[name]) for name in ("effect", "low", "high"))
     if np.isnan(low):
-        return f"{effect:+.{digits}f} ({test['reason']})"
+        return f"{effect:+.{digits}f} ({test.get('reason', '')})"
     return f"{effect:+.{digits}f} [{low:+.{digits}f}, {high:+.{digits}f}]"
 
 
