@@ -1,15 +1,21 @@
 """Submissions to the LeWiDi shared tasks of 2023 and 2025: read and written.
 
-2025: a TSV file without a header. A soft submission has a line `id <tab> [p, ...]` for each item;
-on a multi-label question `[[p0, p1], ...]`, a pair for each value. A perspectivist one has
-`id <tab> [answer, ...]`, an answer for each annotator of the item, in the order of the data.
+2025: a TSV file without a header, with a line for each item of the part. A soft submission has
+`id <tab> [p, ...]`. On a multi-label question it is `[[p0, p1], ...]`, a pair for each value:
+contradiction, entailment, neutral. The levels of CSC begin at 0, which nobody can choose, so that
+it has seven probabilities; six are read too. A perspectivist submission has
+`id <tab> [answer, ...]`, an answer for each annotator of the item, in the order of the data; on a
+multi-label question `[[0, 1, ...], ...]`, such a list for each value.
 
-2023: a TSV file without a header, a line `hard label <tab> p0 <tab> p1` for each item, in the order
-of the data.
+2023: a TSV file without a header, a line `hard label <tab> p0 <tab> p1` for each item of the part,
+in the order of the data.
+
+A corpus that has parts names items "dev-3944", while submissions name them "3944".
 """
 
 from __future__ import annotations
 
+import ast
 import json
 from collections.abc import Sequence
 from pathlib import Path
@@ -17,6 +23,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from dissensus.annotations import Annotations
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError, counted, listed
 from dissensus.prediction import ByAnnotator, Prediction, Predictions
@@ -51,21 +58,28 @@ def _read_2025(
 ) -> tuple[Prediction, list[str], str]:
     ids = [row[0].strip() for row in cells]
     try:
-        listed_values = [json.loads(row[1]) for row in cells]
-    except ValueError:
+        listed_values = [ast.literal_eval(row[1].strip()) for row in cells]
+    except (ValueError, SyntaxError):
         raise DataError(f"{path}: a second column is not a list of numbers") from None
-    known = np.isin(ids, list(corpus.items))
+    names = _items_of(ids, corpus)
+    known = corpus.items.find(names) >= 0
     notes = []
     if not known.all():
         gone = [name for name, here in zip(ids, known, strict=True) if not here]
         notes = [f"{len(gone)} of {len(ids)} items are not in the corpus ({listed(gone, 3)})"]
-    kept = [(name, values) for name, values, here in zip(ids, listed_values, known, strict=True)
+    kept = [(name, values) for name, values, here in zip(names, listed_values, known, strict=True)
             if here]  # fmt: skip
     if not kept:
         raise DataError(f"{path}: none of its {len(ids)} items is in {corpus.name}")
+    if len({name for name, _ in kept}) < len(kept):
+        raise DataError(f"{path}: an item has several lines; keep one")
     items = corpus.items.take(corpus.items.codes([name for name, _ in kept]))
     scale = corpus[question].scale
     values = [value for _, value in kept]
+    if _begins_at_one(scale) and all(
+        len(value) == scale.n_columns + 1 and value[0] == 0 for value in values
+    ):
+        values = [value[1:] for value in values]
     if _is_soft(values, scale):
         matrix = np.array(values, dtype=float)
         soft = matrix[..., 1] if isinstance(scale, MultiLabel) else matrix
@@ -75,6 +89,23 @@ def _read_2025(
         notes,
         "LeWiDi 2025, perspectivist",
     )
+
+
+def _items_of(ids: Sequence[str], corpus: Corpus) -> list[str]:
+    """The items of the corpus that the ids name, in the part with most of them, else the last."""
+    prefixes = [*(f"{part}-" for part in reversed(corpus.parts())), ""]
+    spelled = [[prefix + name for name in ids] for prefix in prefixes]
+    return max(spelled, key=lambda names: int((corpus.items.find(names) >= 0).sum()))
+
+
+def _id_of(name: str, part: str | None) -> str:
+    """The id of an item in a submission."""
+    return name if part is None else name.removeprefix(f"{part}-")
+
+
+def _begins_at_one(scale: Scale) -> bool:
+    """Whether a submission has a level 0 before those of the scale, as for CSC."""
+    return getattr(scale, "values", None) == tuple("123456")
 
 
 def _is_soft(values: list[Any], scale: Scale) -> bool:
@@ -98,12 +129,9 @@ def _perspectivist(
     answers, scale = corpus[question], corpus[question].scale
     annotator = answers.annotator_codes("a perspectivist submission")
     item, who, value = [], [], []
-    rows_of = {name: np.flatnonzero(answers.item == code)
-               for name, code in zip((n for n, _ in kept),
-                                     corpus.items.codes([n for n, _ in kept]),
-                                     strict=True)}  # fmt: skip
+    rows_of, codes = _rows_by_item(answers), corpus.items.codes([name for name, _ in kept])
     for at, (name, submitted) in enumerate(kept):
-        rows = rows_of[name]
+        rows = rows_of[codes[at]]
         if isinstance(scale, MultiLabel):  # a list of 0 and 1 for each value
             submitted = [[v for v, chosen in zip(scale.values, each, strict=True) if int(chosen)]
                      for each in zip(*submitted, strict=True)]  # fmt: skip
@@ -115,14 +143,21 @@ def _perspectivist(
         who += annotator[rows].tolist()
         spelled = submitted if isinstance(scale, MultiLabel) else [_spelled(v) for v in submitted]
         value += scale.encode(spelled).tolist()
-    codes, answer = np.array(item, dtype=np.int64), np.array(value, dtype=scale.dtype)
+    place, answer = np.array(item, dtype=np.int64), np.array(value, dtype=scale.dtype)
     one_hot = scale.one_hot(answer).astype(float)
     mean = np.zeros((len(kept), one_hot.shape[1]))
-    np.add.at(mean, codes, one_hot)
-    mean /= np.maximum(np.bincount(codes, minlength=len(kept)), 1)[:, None]
-    items = corpus.items.take(corpus.items.codes([name for name, _ in kept]))
-    pairs = ByAnnotator(codes, np.array(who, dtype=np.int64), corpus.annotators, answer, one_hot)
+    np.add.at(mean, place, one_hot)
+    mean /= np.maximum(np.bincount(place, minlength=len(kept)), 1)[:, None]
+    items = corpus.items.take(codes)
+    pairs = ByAnnotator(place, np.array(who, dtype=np.int64), corpus.annotators, answer, one_hot)
     return Prediction(scale, items, mean, scale.consensus(mean), pairs)
+
+
+def _rows_by_item(answers: Annotations) -> list[np.ndarray]:
+    """The rows of each item, in the order of the data."""
+    order = np.argsort(answers.item, kind="stable")
+    ends = np.cumsum(np.bincount(answers.item, minlength=len(answers.items)))
+    return np.split(order, ends[:-1])
 
 
 def _spelled(value: Any) -> str:
@@ -157,28 +192,82 @@ def write_submission(
     path: str | Path,
     task: Literal["2025-soft", "2025-perspectivist", "2023"] = "2025-soft",
 ) -> None:
-    """Write a submission; `read_submission` reads it again.
+    """Write a submission, in the order of the corpus; `read_submission` reads it again.
 
     Args:
-        task: "2025-perspectivist" needs predictions of the annotators of each item.
+        task: "2025-perspectivist" needs predictions of the annotators of each item; "2023" needs
+            all items of a part, which are not named there.
+
+    Example:
+        >>> import tempfile
+        >>> from dissensus import simulate
+        >>> from dissensus.methods import AnnotatorMajority
+        >>> corpus = simulate.text(n_items=60)
+        >>> prediction = AnnotatorMajority().fit(corpus).predict(corpus)["emotion"]
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = Path(folder) / "EMO_test_pe.tsv"
+        ...     write_submission(prediction, corpus, "emotion", path, "2025-perspectivist")
+        ...     len(path.read_text().splitlines())
+        60
     """
-    lines = []
-    scale, multi = prediction.scale, isinstance(prediction.scale, MultiLabel)
+    codes = corpus.items.codes(prediction.items)
+    order = np.argsort(codes, kind="stable")
     if task == "2025-perspectivist":
-        lines = _perspectivist_lines(prediction, corpus, question)
-    for at, name in enumerate(prediction.items if task != "2025-perspectivist" else ()):
+        lines = _perspectivist_lines(prediction, corpus, question, order)
+    elif task == "2023":
+        _check_whole_part(codes, corpus)
+        lines = _lines_2023(prediction, order)
+    else:
+        lines = _soft_lines(prediction, corpus, order)
+    try:
+        Path(path).write_text("\n".join(lines) + "\n", encoding="utf-8")
+    except OSError as error:
+        raise DataError(f"{path}: cannot be written ({error.strerror})") from None
+
+
+def _soft_lines(prediction: Prediction, corpus: Corpus, order: np.ndarray) -> list[str]:
+    ids, lines = _ids(prediction, corpus), []
+    for at in order:
         shares = [round(float(share), 10) for share in prediction.distribution[at]]
-        if task == "2023":
-            if scale.n_columns != 2 or multi:
-                raise DataError("a LeWiDi 2023 submission is for questions with two values")
-            lines.append("\t".join(map(str, [int(prediction.consensus[at]), *shares])))
-        else:
-            listed_shares = [[round(1 - share, 10), share] for share in shares] if multi else shares
-            lines.append(f"{name}\t{json.dumps(listed_shares)}")
-    Path(path).write_text("\n".join(lines) + "\n", encoding="utf-8")
+        submitted: list[Any] = shares
+        if isinstance(prediction.scale, MultiLabel):
+            submitted = [[round(1 - share, 10), share] for share in shares]
+        elif _begins_at_one(prediction.scale):
+            submitted = [0.0, *shares]
+        lines.append(f"{ids[at]}\t{json.dumps(submitted)}")
+    return lines
 
 
-def _perspectivist_lines(prediction: Prediction, corpus: Corpus, question: str) -> list[str]:
+def _lines_2023(prediction: Prediction, order: np.ndarray) -> list[str]:
+    if prediction.scale.n_columns != 2 or isinstance(prediction.scale, MultiLabel):
+        raise DataError("a LeWiDi 2023 submission is for questions with two values")
+    cells = [
+        [int(prediction.consensus[at]), *(round(float(p), 10) for p in prediction.distribution[at])]
+        for at in order
+    ]
+    return ["\t".join(map(str, row)) for row in cells]
+
+
+def _check_whole_part(codes: np.ndarray, corpus: Corpus) -> None:
+    """Refuse predictions for some items of a part: a LeWiDi 2023 submission does not name them."""
+    parts = [np.flatnonzero(corpus.in_part(part)) for part in corpus.parts()]
+    if not any(
+        np.array_equal(np.sort(codes), part) for part in [*parts, np.arange(corpus.n_items)]
+    ):
+        raise DataError("a LeWiDi 2023 submission needs predictions for all items of a part")
+
+
+def _ids(prediction: Prediction, corpus: Corpus) -> list[str]:
+    part_of = np.full(corpus.n_items, None, dtype=object)
+    for part in corpus.parts():
+        part_of[corpus.in_part(part)] = part
+    codes = corpus.items.codes(prediction.items)
+    return [_id_of(name, part_of[c]) for name, c in zip(prediction.items, codes, strict=True)]
+
+
+def _perspectivist_lines(
+    prediction: Prediction, corpus: Corpus, question: str, order: np.ndarray
+) -> list[str]:
     pairs, answers = prediction.by_annotator, corpus[question]
     if pairs is None:
         raise DataError("a perspectivist submission needs predicted answers of annotators")
@@ -187,19 +276,20 @@ def _perspectivist_lines(prediction: Prediction, corpus: Corpus, question: str) 
         (prediction.items[item], pairs.annotators[who]): pairs.value[at]
         for at, (item, who) in enumerate(zip(pairs.item, pairs.annotator, strict=True))
     }
-    lines = []
-    for name, code in zip(prediction.items, corpus.items.codes(prediction.items), strict=True):
-        rows = np.flatnonzero(answers.item == code)
+    ids, codes, lines = _ids(prediction, corpus), corpus.items.codes(prediction.items), []
+    rows_of = _rows_by_item(answers)
+    for at in order:
+        name, rows = prediction.items[int(at)], rows_of[codes[at]]
         people = [corpus.annotators[who] for who in annotator[rows]]
         missing = [who for who in people if (name, who) not in value]
         if missing:
             raise DataError(f"item {name!r}: no predicted answer of {listed(missing, 3)}")
-        codes = np.array([value[name, who] for who in people], dtype=prediction.scale.dtype)
+        given = np.array([value[name, who] for who in people], dtype=prediction.scale.dtype)
         if isinstance(prediction.scale, MultiLabel):
-            submitted: Any = prediction.scale.one_hot(codes).astype(int).T.tolist()
+            submitted: Any = prediction.scale.one_hot(given).astype(int).T.tolist()
         else:
-            submitted = [_as_number(answer) for answer in prediction.scale.decode(codes)]
-        lines.append(f"{name}\t{json.dumps(submitted)}")
+            submitted = [_as_number(answer) for answer in prediction.scale.decode(given)]
+        lines.append(f"{ids[at]}\t{json.dumps(submitted)}")
     return lines
 
 
