@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import json
 import re
 import sys
 from pathlib import Path
@@ -15,6 +16,7 @@ from dissensus.papers.framework.verdicts import holds, interval, points, spread
 from dissensus.papers.qumatl.claims import ACCURACY, EVERYWHERE
 from dissensus.papers.qumatl.claims import CLAIMS as QUERY_CLAIMS
 from dissensus.papers.qumatl.conditions import COUNTED
+from dissensus.papers.qumatl.corpora import DELETED
 from dissensus.papers.qumatl.models import COMPARED, QUERIES
 from dissensus.papers.qumatl.models import MODELS as QUERY_MODELS
 from dissensus.papers.seedbert.claims import claims as seedbert_claims
@@ -303,8 +305,80 @@ def _queries(found: dict[str, Any]) -> str:
         lines.append(f"| {' | '.join([QUERY_MODELS[model].title, *cells])} |")
     floors = [f"{_floor(held):.2f}" if _floor(held) else "" for held in counted.values()]
     lines += [f"| DIC of noise alone | {' | '.join(floors)} |", ""]
-    lines += [_verdict(counted, found["claims"], *metric) for metric in QUERY_METRICS.items()]
+    lines += [
+        _verdict(counted, _tests_of_claims(found), *metric) for metric in QUERY_METRICS.items()
+    ]
     return "\n".join([*lines, ""])
+
+
+def _query_parts(found: dict[str, Any]) -> str:
+    """Parts of the query model, encoders that are tuned, and deleted answers."""
+    conditions = found["conditions"]
+    lines = ["| | accuracy | macro-F1 | cross-entropy | accuracy of the consensus |",
+             "|---|--:|--:|--:|--:|"]  # fmt: skip
+    for name in ("ablation", "tuned"):
+        for model in conditions.get(name, {}).get("models", {}):
+            title = f"{name}: {QUERY_MODELS[model].title}"
+            lines.append(f"| {title} | {' | '.join(_figures(conditions[name], model))} |")
+    lines += ["", f"| accuracy | all answers | {' | '.join(f'{s} % deleted' for s in DELETED)} |",
+              f"|---|{'--:|' * (1 + len(DELETED))}"]  # fmt: skip
+    for corpus in ("hs-brexit", "convabuse"):
+        names = [corpus, *(f"{corpus}-{share}" for share in DELETED)]
+        for model in ("padl", "heads", QUERIES):
+            cells = [
+                _short(_mean(conditions[name], model, ACCURACY)) if name in conditions else ""
+                for name in names
+            ]
+            lines.append(f"| {corpus}: {QUERY_MODELS[model].title} | {' | '.join(cells)} |")
+    lines.append("")
+    tests = _tests_of_claims(found)
+    for claim in QUERY_CLAIMS:
+        if claim.conditions != EVERYWHERE:
+            verdicts = [
+                f"{holds(test)} on {name} ({interval(test, digits=3)})"
+                for name, test in tests[claim.claim].items()
+            ]
+            lines.append(f"- {claim.claim}: {'; '.join(verdicts) or 'not tested yet'}.")
+    return "\n".join([*lines, ""])
+
+
+def _tests_of_claims(found: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """The tests of each claim, by condition; of a claim that is newer than the report, none."""
+    tests = {entry["claim"]: entry["tests"] for entry in found["claims"]}
+    return {claim.claim: tests.get(claim.claim, {}) for claim in QUERY_CLAIMS}
+
+
+def _simulated(kept: dict[str, Any]) -> str:
+    """Queries on simulated crowds: what they predict, and where they look; means over seeds."""
+    lines = [
+        "| | training items | seeds | score of annotators | best possible | without the annotator "
+        "| own part has most attention | by chance |",
+        "|---|--:|--:|--:|--:|--:|--:|--:|",
+    ]
+    for key, outcome in kept["rows"].items():
+        if not key.endswith(": final"):
+            continue
+        seeds = outcome["seeds"]
+        for question in (name for name in seeds[0] if name != "seconds to predict"):
+            rows = [seed[question] for seed in seeds]
+            means = {name: sum(row[name] for row in rows) / len(rows) for name in rows[0]}
+            measure = "accuracy" if "accuracy" in means else "error"
+            scores = [means[measure], means["best"], means["best without the annotator"]]
+            looks = [f"{100 * means[m]:.1f} %" if m in means else "" for m in ("part", "by chance")]
+            title = f"{key.removesuffix(': final')}, {question} ({measure})"
+            cells = [title, f"{outcome['items']:,}", str(len(rows)), *map(_short, scores), *looks]
+            lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join([*lines, ""])
+
+
+def _figures(held: dict[str, Any], model: str) -> list[str]:
+    (of_model,) = held["models"][model].values()
+    metrics = (ACCURACY, "annotator macro-F1", "annotator cross-entropy", "accuracy")
+    return [_short(of_model[m]["mean"]) if m in of_model else "" for m in metrics]
+
+
+def _short(figure: float) -> str:
+    return f"{figure:.3f}".removeprefix("0")
 
 
 def _mean(held: dict[str, Any], model: str, metric: str) -> float:
@@ -324,15 +398,17 @@ def _floor(held: dict[str, Any]) -> float | None:
     return floors["noise floor"]["DIC"]["mean"] if floors else None
 
 
-def _verdict(counted: dict[str, Any], judged: list[dict[str, Any]], metric: str, words: str) -> str:
+def _verdict(
+    counted: dict[str, Any], tests: dict[str, dict[str, Any]], metric: str, words: str
+) -> str:
     """Where queries are best, and which models differ from them after correction."""
     sign = -1 if metric in LOWER else 1
     best = [name for name, held in counted.items()
             if max(COMPARED, key=lambda m: sign * _mean(held, m, metric)) == QUERIES]  # fmt: skip
     sides: dict[str, dict[str, list[str]]] = {"holds": {}, "the reverse holds": {}}
-    for claim, outcome in zip(QUERY_CLAIMS, judged, strict=True):
+    for claim in QUERY_CLAIMS:
         if claim.metric == metric and claim.conditions == EVERYWHERE:
-            for name, test in outcome["tests"].items():
+            for name, test in tests[claim.claim].items():
                 if (side := holds(test, sign)) in sides:
                     sides[side].setdefault(QUERY_MODELS[claim.second].title, []).append(name)
     better, worse = (
@@ -349,12 +425,15 @@ def _verdict(counted: dict[str, Any], judged: list[dict[str, Any]], metric: str,
 def updated(text: str) -> str:
     """The page with what is kept now."""
     whole = seedbert.report(RESULTS / "seedbert.json")
+    of_queries = qumatl.report(RESULTS / "qumatl.json")
     made = {
         "soft-labels": soft_labels(report(RESULTS / "soft_labels.json")),
         "pos-tweets": _tweets(_script("pos_answers").read(RESULTS / "pos_tweets.json")),
         "seedbert": of_seedbert(whole),
         "seedbert-members": _members(whole),
-        "qumatl": _queries(qumatl.report(RESULTS / "qumatl.json")),
+        "qumatl": _queries(of_queries),
+        "qumatl-parts": _query_parts(of_queries),
+        "qumatl-simulated": _simulated(json.loads((RESULTS / "queries.json").read_text())),
         "seedbert-looks": _looks(seedbert.hypothesis(RESULTS / "seedbert_hypothesis.json")),
     }
     return BLOCK.sub(lambda block: f"{block[1]}{made[block[2]]}{block[3]}", text)

@@ -32,6 +32,7 @@ import numpy as np
 
 KIT = Path("gpu-kit") / "queries"
 NAME = "queries.json"
+KEPT = Path(__file__).parents[1] / "results" / NAME
 N_TRAIN, N_TEST, N_PICTURES = 4000, 1000, 2500
 FIFTH = 5  # the share of the training items that settings are chosen on
 PICTURE_WIDTH = 96  # of the features of pictures, after PCA
@@ -341,19 +342,21 @@ def _best(name: str, outcomes: dict[str, Any]) -> dict[str, Any]:
 
 
 def keep(folders: list[Path]) -> None:
-    """The results of runs, into benchmarks/results."""
+    """The results of runs, into benchmarks/results; parts that no run has stay as they are."""
     sys.path.insert(0, str(Path(__file__).parents[1]))
     from keeping import keep as write
 
     runs = [json.loads((folder / NAME).read_text()) for folder in folders]
     rows = {key: outcome for run in runs for key, outcome in run.items()}
-    write("queries", "gpu/queries.py run OUT", {"rows": rows})
+    new = {key.partition(":")[0] for key in rows}
+    kept = json.loads(KEPT.read_text())["rows"] if KEPT.exists() else {}
+    others = {key: outcome for key, outcome in kept.items() if key.partition(":")[0] not in new}
+    write("queries", "gpu/queries.py run OUT", {"rows": others | rows})
 
 
 def show() -> None:
     """The final fits, means over seeds."""
-    kept = Path(__file__).parents[1] / "results" / NAME
-    for key, outcome in json.loads(kept.read_text())["rows"].items():
+    for key, outcome in json.loads(KEPT.read_text())["rows"].items():
         if key.endswith("final"):
             questions = [q for q in outcome["seeds"][0] if q != "seconds to predict"]
             for question in questions:

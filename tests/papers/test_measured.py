@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dissensus.papers import individual, qumatl, seedbert
+from dissensus.papers import individual, seedbert
 from dissensus.papers.framework.verdicts import holds
 from dissensus.papers.individual.confirmation import CHOSEN
 from dissensus.papers.soft_labels import CONDITIONS, PRINTED, report, shown
@@ -557,28 +557,6 @@ def test_what_is_said_about_the_claims_is_what_is_kept() -> None:
 def test_what_is_said_about_queries_is_what_is_kept() -> None:
     text = PAGE.read_text(encoding="utf-8").partition("## qumatl")[2].partition("\n## ")[0]
     output = " ".join(text.split())
-    conditions = qumatl.report(RESULTS / "qumatl.json")["conditions"]
-
-    def means(condition: str, metric: str, *models: str) -> list[str]:
-        by_model = conditions[condition]["models"]
-        figures = [by_model[model]["hate"][metric]["mean"] for model in models]
-        return [f"{figure:.3f}".lstrip("0") for figure in figures]
-
-    own = "annotator accuracy"
-    assert (
-        "accuracy is {} with queries, {} with one classifier for all, {} without self-attention"
-    ).format(*means("ablation", own, "queries", "unified", "alone")) in output
-    assert (
-        "right in {} of the items, Post-mv in {};".format(
-            *means("ablation", "accuracy", "pre-mv", "post-mv")
-        )
-        in output
-    )
-    left = means("hs-brexit-40", own, "queries", "padl", "heads")
-    assert "an accuracy of {}, PADL to {}, heads to {};".format(*left) in output
-    f1 = means("hs-brexit-40", "annotator macro-F1", "queries", "padl", "heads")
-    assert "macro-F1 is {}, {} and {}.".format(*f1) in output
-    assert "PADL has {}.".format(*means("hs-brexit", own, "padl")) in output
     speed = json.loads((RESULTS / "queries_speed.json").read_text(encoding="utf-8"))
     of_kind = {row["kind"]: row for row in speed["rows"] if row["items"] == 2048}
     together, alone, again = (

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dissensus.papers.framework.verdicts import BetterThan
-from dissensus.papers.qumatl.conditions import COUNTED
+from dissensus.papers.qumatl.conditions import COUNTED, SPARSE_CONDITIONS
 from dissensus.papers.qumatl.models import BASE, HEADS, QUERIES
 
 ACCURACY = "annotator accuracy, weighted"
 EVERYWHERE = tuple(condition.name for condition in COUNTED)
+FEWER_ANSWERS = tuple(condition.name for condition in SPARSE_CONDITIONS)
 
 _OTHERS = {
     BASE: "classifiers without queries",
@@ -37,6 +38,13 @@ CLAIMS: tuple[BetterThan, ...] = (
     BetterThan(
         "Beyond the paper: queries predict each annotator better than heads, encoders tuned",
         "queries-tuned", "heads-tuned", "annotator macro-F1", ("tuned",),
+    ),
+    *(
+        BetterThan(
+            f"With fewer training answers, queries predict each annotator better than {words}",
+            QUERIES, other, ACCURACY, FEWER_ANSWERS,
+        )
+        for other, words in (("padl", "PADL"), (HEADS, "annotator heads"))
     ),
     BetterThan(
         "A vote of predicted annotators is better than learning the vote",
