@@ -5,6 +5,8 @@ from __future__ import annotations
 import gzip
 import io
 import re
+import zipfile
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -148,3 +150,28 @@ def test_lines_in_the_other_encoding_are_counted(write: Write) -> None:
     )
     with pytest.raises(DataError, match=refused(message)):
         read(path)
+
+
+def test_a_gzip_that_unpacks_to_far_more(tmp_path: Path) -> None:
+    path = tmp_path / "labels.csv.gz"
+    path.write_bytes(gzip.compress(b"item,annotator,answer\n" + bytes(60 << 20)))
+    with pytest.raises(DataError, match=r"unpacks to more than 52 MB, \d+ times its size; unpack"):
+        read(path)
+
+
+def test_a_zip_that_is_no_table_is_checked_first(tmp_path: Path) -> None:
+    path = tmp_path / "labels.zip"
+    with zipfile.ZipFile(path, "w") as packed:
+        packed.writestr("../labels.csv", "item,annotator,answer\n")
+    with pytest.raises(DataError, match="'../labels.csv' is outside the zip's own folder"):
+        read(path)
+
+
+def test_a_nul_byte_in_a_text(tmp_path: Path) -> None:
+    path = tmp_path / "labels.csv"
+    path.write_bytes(b"item,annotator,answer\nt1,ann,y\0s\n")
+    with pytest.raises(DataError) as error:
+        read(path)
+    assert str(error.value) == (
+        f"{path}, line 2: contains a NUL byte, at position 30; remove it, or save the file again"
+    )

@@ -24,7 +24,7 @@ from typing import Any
 from dissensus.annotations import Repeats
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError
-from dissensus.readers.files import head, read_bytes, what_binary
+from dissensus.readers.files import read_bytes, refuse_binary
 from dissensus.readers.joins import (
     is_file,
     with_annotator_attributes,
@@ -199,7 +199,7 @@ def recognise(path: Path) -> str:
     if path.is_dir():
         raise DataError(f"{path}: a folder without a corpus or several tables; name a file in it")
     read_bytes(path)  # refuses one that is empty or may not be read
-    raise DataError(f"{path}: {what_binary(head(path, 8))}")
+    refuse_binary(path)
 
 
 def _name(column: Any) -> str | None:

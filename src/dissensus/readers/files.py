@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import codecs
 import gzip
+import io
 import re
 import struct
 import zipfile
 import zlib
 from pathlib import Path, PurePosixPath
+from typing import NoReturn
 
 from dissensus.errors import DataError
 
@@ -32,8 +34,8 @@ WESTERN = "cp1252"  # Windows-1252, which has all of Latin-1
 _WESTERN_LETTERS = frozenset("àáâãäåæçèéêëìíîïñòóôõöøùúûüýÿœßšžÀÁÂÃÄÅÆÇÈÉÊËÌÍÎÏÑÒÓÔÕÖØÙÚÛÜÝŒŠŽªº")
 _WESTERN_SIGNS = frozenset("€£§°«»‘’‚“”„–—…•´·¿¡²³½©®™\xa0")
 _CHUNK = 1 << 22
-MOST_UNPACKED = 2 << 30  # bytes of all entries of a zip
-MOST_RATIO = 200  # how many times larger than the zip the entries may be
+MOST_UNPACKED = 2 << 30  # bytes of a gzip file, or of all entries of a zip
+MOST_RATIO = 200  # how many times larger than the file they may be, beyond 50 MB
 
 
 def check_zip(path: Path) -> None:
@@ -45,9 +47,11 @@ def check_zip(path: Path) -> None:
         raise DataError(f"{path}: a damaged zip ({error}); is the file cut off?") from None
     size = sum(entry.file_size for entry in entries)
     if size > MOST_UNPACKED or size > max(MOST_RATIO * path.stat().st_size, 50 << 20):
+        sheet = path.suffix.lower() != ".zip"
+        advice = "save its sheet as CSV" if sheet else "unpack it yourself, and name the folder"
         raise DataError(
             f"{path}: unpacks to {size / 1e6:,.0f} MB, {size // max(path.stat().st_size, 1)} times "
-            "its size; unpack it yourself if that is right, and name the folder"
+            f"its size; if that is right, {advice}"
         )
     for entry in entries:
         parts = PurePosixPath(entry.filename.replace("\\", "/")).parts
@@ -110,7 +114,7 @@ def read_utf8(path: Path, encoding: str | None = None) -> bytes:
             _check_utf8(data, path, len(mark))
             return data
     if not is_text(data[:4096]):
-        raise DataError(f"{path}: {what_binary(data[:8])}")
+        raise DataError(f"{path}{_null(data[:4096]) or ': ' + what_binary(data[:8])}")
     _check_utf8(data, path)
     return data
 
@@ -161,10 +165,38 @@ def read_bytes(path: Path) -> bytes:
 
 
 def _unpacked(data: bytes, path: Path) -> bytes:
+    most = min(MOST_UNPACKED, max(MOST_RATIO * len(data), 50 << 20))
     try:
-        return gzip.decompress(data)
+        with gzip.GzipFile(fileobj=io.BytesIO(data)) as packed:
+            unpacked = packed.read(most + 1)
     except (EOFError, OSError, zlib.error, struct.error) as error:
         raise DataError(f"{path}: damaged gzip ({error}); is the file cut off?") from None
+    if len(unpacked) > most:
+        raise DataError(
+            f"{path}: unpacks to more than {most / 1e6:,.0f} MB, {most // len(data)} times its "
+            "size; unpack it yourself if that is right"
+        )
+    return unpacked
+
+
+def refuse_binary(path: Path) -> NoReturn:
+    """Refuse a file that no reader knows, saying what it is."""
+    start = head(path)
+    if zipfile.is_zipfile(path):
+        check_zip(path)
+    raise DataError(f"{path}{_null(start) or ': ' + what_binary(start[:8])}")
+
+
+def _null(start: bytes) -> str:
+    """The message for a text with a NUL byte in it; empty if it is not one."""
+    at = start.find(b"\0")
+    before = start[:at]
+    if at < 8 or not all(byte > 31 or byte in b"\t\r\n" for byte in before):
+        return ""
+    line = before.count(b"\n") + 1
+    return (
+        f", line {line}: contains a NUL byte, at position {at}; remove it, or save the file again"
+    )
 
 
 def what_binary(start: bytes) -> str:
