@@ -136,8 +136,9 @@ def with_split(
     return Corpus.build("made-up", answers.items, {"q": answers}, **facts)
 
 
-def test_the_test_part_is_tested_and_dev_validates() -> None:
-    corpus = with_split(["train", "test", "dev", "train", None, "test"])
+@pytest.mark.parametrize("dev", ["dev", "validation", "valid", "val"])
+def test_the_test_part_is_tested_and_dev_validates(dev: str) -> None:
+    corpus = with_split(["train", "test", dev, "train", None, "test"])
     (fold,) = official(corpus)
     assert (fold.train.tolist(), fold.test.tolist()) == ([0, 3], [1, 5])
     assert fold.validation is not None and fold.validation.tolist() == [2]

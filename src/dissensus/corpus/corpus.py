@@ -212,7 +212,7 @@ class Corpus(CorpusFields):
         if scheme not in self.splits:
             return []
         parts = self.splits[scheme].unique().to_pylist()
-        order = {"train": 0, "dev": 1, "validation": 1, "test": 2}
+        order = {"train": 0, "dev": 1, "validation": 1, "valid": 1, "val": 1, "test": 2}
         return sorted((p for p in parts if p is not None), key=lambda p: (order.get(p, 3), p))
 
     def in_part(self, name: str, scheme: str = "official") -> np.ndarray:

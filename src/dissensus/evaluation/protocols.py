@@ -18,7 +18,8 @@ from dissensus.errors import DataError, counted, listed
 from dissensus.scales import Interval, MultiLabel, Nominal, Ordinal, as_numbers
 
 PROTOCOLS = ("official", "k-fold", "repeated")
-TESTED = ("test", "dev", "validation")  # the first that has answers or gold labels
+VALIDATED = ("dev", "validation", "valid", "val")  # names of a part to choose the best epoch on
+TESTED = ("test", *VALIDATED)  # the first that has answers or gold labels
 N_BINS = 5  # bins of equally many items, to balance the ratings of folds
 
 
@@ -248,10 +249,10 @@ def _train_and_test(corpus: Corpus, scheme: str, parts: list[str], test: str | N
         raise DataError(f"{corpus.name}: split {scheme!r} has only a part 'train'; use k folds")
     if test is not None and test not in others:
         raise DataError(f"{corpus.name}: no part {test!r} to test on; there is {listed(others)}")
-    tested = test or next((part for part in ("test", "dev", "validation") if part in others), None)
+    tested = test or next((part for part in TESTED if part in others), None)
     if tested is None:
         raise DataError(f"{corpus.name}: no part to test on; choose one of {listed(others)}")
-    validating = [part for part in ("dev", "validation") if part in others and part != tested]
+    validating = [part for part in VALIDATED if part in others and part != tested]
     train, inside = corpus.in_part("train", scheme), corpus.in_part(tested, scheme)
     validation = corpus.in_part(validating[0], scheme) if validating else None
     return Fold(
