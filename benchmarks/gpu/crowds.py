@@ -22,6 +22,7 @@ from __future__ import annotations
 import argparse
 import json
 import math
+import os
 import re
 import sys
 import time
@@ -351,8 +352,24 @@ def keep(folders: list[Path]) -> None:
 
     done = unpack(folders[0] / ARCHIVE)
     rows = list(rows_of(done))
-    write(NAME, "gpu/crowds.py run OUT", {"seeds": len(SEEDS), "rows": rows})
+    content = {"seeds": len(SEEDS), "rows": rows, "aggregators": list(aggregated())}
+    write(NAME, "gpu/crowds.py run OUT", content)
     show()
+
+
+def aggregated() -> Iterator[dict[str, Any]]:
+    """Every aggregator against gold labels, where items have no contents to learn from."""
+    from dissensus.datasets import bluebirds_ducks, snow2008
+    from dissensus.evaluation import aggregator_scores
+
+    data = Path(os.environ["DISSENSUS_DATA"])
+    corpora = {n: bluebirds_ducks.load(data / "bluebirds_ducks", n) for n in ("bluebirds", "ducks")}
+    corpora |= {name: snow2008.load(data / "snow2008", name) for name in ("temp", "wsd")}
+    for name, corpus in corpora.items():
+        (question,) = corpus.questions
+        for row in aggregator_scores(corpus, question):
+            if GOLD in row.scores:
+                yield {"corpus": name, "aggregator": row.name, GOLD: _rounded(row.scores[GOLD])}
 
 
 def rows_of(done: Path) -> Iterator[dict[str, Any]]:
@@ -410,8 +427,10 @@ def show() -> None:
     sys.path.insert(0, str(Path(__file__).parents[1]))
     from keeping import kept
 
-    rows = kept(NAME)["rows"]
-    for line in [*table_lines(rows), "", *claim_lines(rows)]:
+    results = kept(NAME)
+    rows = results["rows"]
+    lines = [*table_lines(rows), *aggregator_lines(results["aggregators"])]
+    for line in [*lines, "", *claim_lines(rows)]:
         print(line)
 
 
@@ -426,6 +445,17 @@ def table_lines(rows: list[dict[str, Any]]) -> Iterator[str]:
             texts = [_cell_text(cells.get((corpus, method))) for corpus in corpora]
             yield f"| `{method}` | {' | '.join(texts)} |"
         yield ""
+
+
+def aggregator_lines(rows: list[dict[str, Any]]) -> Iterator[str]:
+    """The accuracy of aggregators as Markdown."""
+    corpora = list(dict.fromkeys(row["corpus"] for row in rows))
+    cells = {(row["corpus"], row["aggregator"]): row[GOLD] for row in rows}
+    yield from (f"| {GOLD} | {' | '.join(corpora)} |", "|---" + "|--:" * len(corpora) + "|")
+    for name in dict.fromkeys(row["aggregator"] for row in rows):
+        figures = [cells.get((corpus, name)) for corpus in corpora]
+        texts = ["" if figure is None else f"{figure:.3f}" for figure in figures]
+        yield f"| `{name}` | {' | '.join(texts)} |"
 
 
 def _cell_text(row: dict[str, Any] | None) -> str:
