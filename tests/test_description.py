@@ -325,3 +325,23 @@ def test_two_annotators_of_jester5k_are_constant(data_folder: Path) -> None:
 
     description = describe(datasets.read(data_folder / "jester5k"))
     assert len(description.questions[0].constant) == 2
+
+
+def test_printed_in_short() -> None:
+    draw = np.random.default_rng(0)
+    truth = draw.integers(0, 3, 150)
+    rows = [
+        (
+            f"t{item}",
+            name,
+            "abc"[draw.integers(0, 3) if name == "eve" or draw.random() < 0.2 else k],
+        )
+        for item, k in enumerate(truth)
+        for name in ("ann", "bob", "kim", "max", "eve")
+    ]
+    items = [f"t{item}" for item in range(150)]
+    corpus = Corpus.build("mine", items, {"rude": Annotations.from_rows(rows)})
+    lines = str(describe(corpus)).splitlines()
+    assert lines[0] == "mine: 150 items, 5 annotators"
+    assert [line for line in lines if "eve" in line][0].startswith("  at chance: eve: agrees 0.")
+    assert len(lines) == 4

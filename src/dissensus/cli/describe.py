@@ -242,7 +242,8 @@ def _annotators(rows: list[AnnotatorDescription], most: int) -> Any:
 
     from rich.console import Console
 
-    room = Console().width
+    longest = max(len(row.annotator) for row in rows[:most]) if most else 0
+    room = Console().width - max(0, longest - len("annotator"))
     ratings = not there("agreement")
     compared = "correlation" if ratings and there("correlation") else "agreement"
     cells: dict[str, Callable[[AnnotatorDescription], str]] = {

@@ -49,7 +49,19 @@ class QuestionDescription:
 
 @dataclass(frozen=True)
 class Description:
-    """The description of a corpus; `to_dict` returns it as JSON."""
+    """The description of a corpus; `print` shows it in short, `to_dict` returns it as JSON.
+
+    Example:
+        >>> from dissensus import Annotations, Corpus, describe
+        >>> rows = [("t1", "ann", "yes"), ("t1", "bob", "no"), ("t2", "ann", "yes")]
+        >>> rows += [("t2", "bob", "yes")]
+        >>> corpus = Corpus.build("mine", ["t1", "t2"], {"rude": Annotations.from_rows(rows)})
+        >>> print(describe(corpus))
+        mine: 2 items, 2 annotators
+        rude (nominal: no, yes): 4 answers; percent 0.50, krippendorff-alpha 0.00
+          most disputed: t1
+          no suspicious annotators (0 checked)
+    """
 
     name: str
     items: int
@@ -62,6 +74,23 @@ class Description:
         dict[str, Any]
     ]  # of questions that are not in the corpus: question, reason, answers
     questions: list[QuestionDescription]
+
+    def __str__(self) -> str:
+        lines = [f"{self.name}: {self.items:,} items, {self.annotators:,} annotators"]
+        for question in self.questions:
+            numbers = ", ".join(f"{name} {value:.2f}" for name, value in question.agreement.items())
+            lines.append(
+                f"{question.name} ({question.scale}): {question.loaded:,} answers; {numbers}"
+            )
+            if question.disputed:
+                names = ", ".join(item.item for item in question.disputed)
+                lines.append(f"  most disputed: {names}")
+            for row in question.suspicious:
+                kinds = zip(row.suspicious, row.evidence, strict=True)
+                lines += [f"  {kind}: {row.annotator}: {evidence}" for kind, evidence in kinds]
+            if question.by_annotator and not question.suspicious:
+                lines.append(f"  no suspicious annotators ({question.checked:,} checked)")
+        return "\n".join(lines)
 
     def to_dict(self) -> dict[str, Any]:
         """The description as JSON; undefined numbers are null."""
