@@ -9,9 +9,9 @@ import numpy as np
 from dissensus import Annotations, Interval, MultiLabel, Nominal, Ordinal
 from dissensus.description.suspicious_annotators import compare_annotators
 from dissensus.names import Names
-from keeping import keep
+from keeping import keep, kept
 
-SEED = 0
+SEED = 1  # the rule was tuned on the crowds of seed 0, before it was frozen
 PLANTED = ("random", "contrary", "constant", "copying", "careless")
 COMPARED = ("contrary", "at chance", "different", "constant")
 NAMED = {"copying": ("duplicated",)}
@@ -120,14 +120,14 @@ def crowd(
 
 
 def measured(
-    kind: str, n_annotators: int, n_answers: int, bad: str | None, crowds: int
+    kind: str, n_annotators: int, n_answers: int, bad: str | None, crowds: int, first: int = SEED
 ) -> dict[str, Any]:
     """How many planted annotators are named, and how many honest ones in a crowd."""
     wanted = NAMED.get(bad or "", COMPARED)
     hits, planted_ones, wrong = 0, 0, 0
     wrong_kinds: dict[str, int] = {}
     for number in range(crowds):
-        seed = (SEED, number, n_annotators, n_answers, len(bad or ""), list(SCALES).index(kind))
+        seed = (first, number, n_annotators, n_answers, len(bad or ""), list(SCALES).index(kind))
         annotations, names = crowd(kind, n_annotators, n_answers, bad, seed)
         findings = compare_annotators(annotations)
         by_name = {row.annotator: row for row in findings.rows}
@@ -152,6 +152,32 @@ def measured(
     }
 
 
+def table(results: list[dict[str, Any]]) -> str:
+    """From how many answers on nine of ten planted annotators are named; honest ones named."""
+    lines = [f"scales: {' / '.join(SCALES)}"]
+    for bad in PLANTED:
+        cells = []
+        for size in CROWDS:
+            rows = [row for row in results if (row["planted"], row["annotators"]) == (bad, size)]
+            cells.append(" / ".join(_enough([row for row in rows if row["scale"] == kind])
+                                    for kind in SCALES))  # fmt: skip
+        lines.append(f"| {bad} | {' | '.join(cells)} |")
+    for bads in ((*PLANTED, "nobody"), ("nobody",)):
+        rows = [row for row in results if row["planted"] in bads]
+        crowds = sum(row["crowds"] for row in rows)
+        wrong = sum(row["honest_named_per_crowd"] * row["crowds"] for row in rows)
+        lines.append(f"honest annotators named per crowd: {wrong / crowds:.3f} ({crowds:,} crowds)")
+    return "\n".join(lines)
+
+
+def _enough(rows: list[dict[str, Any]]) -> str:
+    """The smallest number of answers from which on nine of ten are named."""
+    rows = sorted(rows, key=lambda row: row["answers"])
+    few = [row["answers"] for row in rows if row["named"] < 0.9]
+    enough = [row["answers"] for row in rows if row["answers"] > max(few, default=0)]
+    return str(enough[0]) if enough else f"> {rows[-1]['answers']}" if rows else "-"
+
+
 def main(arguments: Sequence[str] = ()) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument(
@@ -159,8 +185,13 @@ def main(arguments: Sequence[str] = ()) -> None:
     )
     parser.add_argument("--scale", choices=SCALES, action="append")
     parser.add_argument("--size", type=int, action="append", help="annotators of a crowd")
+    parser.add_argument("--seed", type=int, default=SEED)
     parser.add_argument("--show", action="store_true", help="do not keep the results")
+    parser.add_argument("--table", action="store_true", help="print the kept results, run nothing")
     options = parser.parse_args(arguments)
+    if options.table:
+        print(table(kept("suspicious")["results"]))
+        return
     results: list[dict[str, Any]] = []
     for kind in options.scale or SCALES:
         for n_annotators in options.size or CROWDS:
@@ -169,13 +200,13 @@ def main(arguments: Sequence[str] = ()) -> None:
             for bad in (*PLANTED, None):
                 cells = []
                 for n_answers in ANSWERS[:-1] if large else ANSWERS:
-                    result = measured(kind, n_annotators, n_answers, bad, crowds)
+                    result = measured(kind, n_annotators, n_answers, bad, crowds, options.seed)
                     results.append(result)
                     named = "   -" if result["named"] is None else f"{result['named']:4.2f}"
                     cells.append(f"{named} ({result['honest_named_per_crowd']:.2f})")
                 print(f"{kind:12}{n_annotators:4} {bad or 'nobody':9}", *cells, flush=True)
         if not options.show:
-            keep("suspicious", "bench_suspicious.py", {"seed": SEED, "results": results})
+            keep("suspicious", "bench_suspicious.py", {"seed": options.seed, "results": results})
 
 
 if __name__ == "__main__":
