@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import base64
 import zipfile
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -130,3 +132,87 @@ def test_a_hugging_face_dataset(tmp_path: Path) -> None:
     corpus = read(tmp_path)
     assert corpus.parts() == ["train", "test"] and corpus["label"].n_rows == 4
     assert read(tmp_path, corpus="test").n_items == 1
+
+
+# ---- old Excel, LibreOffice and merged cells ----
+
+OLD_EXCEL = (  # a workbook of Excel 97 with the table below, packed
+    "c-"
+    "rk)O=uHA6#iy+^K05BH5FQ+go0ITFV%~eHY#XOmg+@OK@+oRY0OHpp!H(4<|qiB6fcEdyi~pTgC6weL8$0K5QIdJ"
+    "o&*ICZPqt$Co!uzG^j;ozh&OM_vXzvvpYXKyDyg#mHB&pRs4W4=%_gn1e<(<QlxIgLFJAk)p{PL<oNif5DC*j1_O"
+    "B9@ggM0P>y#M8txj;NCNLE9m82nSOqh+hS<Y>$OzeoQIZ0;$kT~l?o~I-"
+    "lPuS>yu*=CSnguaRhFX^TM<XFl%5#csb=wEZGg)<A$cEgoww{6K@XnGS$y%DaAO15U7X6~|IUJbBZdXgxQ&|yvzW"
+    "<OkfZ@zz!xV4e6Fw5rzzjRwtfNffA#u9E&SIt1DJ(#f+u*HCL|1Z5#}>lGhbT9QK|{Vzy(vbd4~4iOrc=e8QUrbr"
+    "CvH`7OBiO&)YPE?Gc>=NY0ogni(Z4b;`1GWM{1`1r#h9wVi}@Ix6>bUjK2=`tRU%5hIyH7wZXL9dX*>mv4W1wLd$"
+    "VKF*$5-"
+    "t*lz!zOt%aBxZ1pvs+G5@0DyhPcKymY11zBkO%ElN3q$;AD?d_RVq36)qj5c6Kmcr#Cn0TSzZ|Jn*o;{2{%S^u_V"
+    "&h2-"
+    "L!^gIUWO_ihi@|wf27#25gNIXi{bD?&TcPx8<+EKz<T=m^iufHy=Aj)cjrEAHjBN~>bo|S9qWa)}awBQoVWvF<;T"
+    "!Drqxq=N#a)lI^)`Cm(aJi!vZdj5l(y*Gj^cGw?b469W?&+8A;nJCFo#HZDa2Xyh!_zOr!(}wM#<XtSmp4Rv`FBL"
+    "&!-o$aK79D_;p0~!_{<7*3Utrw^2`}h|8-"
+    "U<)%@Qi|1A!}qRXZa)4eEAUc^jW^JfDBqRu5&S*QNLP~s4^Uc@xA+>hzD=P!N3iRSxRb;bDaTSD!&Uu&nIf4Kc`E"
+    "U)D;"
+)
+TABLE = [
+    ["item", "annotator", "answer", "text"],
+    ["t1", "ann", "yes", "so good"],
+    ["t1", "bob", "no", "so good"],
+    ["t2", "ann", "no", "oh"],
+    ["t2", "bob", "no", "oh"],
+]
+
+
+def open_document(path: Path, rows: list[list[str]]) -> Path:
+    """A spreadsheet as LibreOffice writes it, with many blank cells and rows written once."""
+    lines = ""
+    for row in rows:
+        cells = "".join(
+            f'<table:table-cell office:value-type="string"><text:p>{cell}</text:p>'
+            "</table:table-cell>"
+            for cell in row
+        )
+        blanks = '<table:table-cell table:number-columns-repeated="1000"/>'
+        lines += f"<table:table-row>{cells}{blanks}</table:table-row>"
+    spaces = " ".join(
+        f'xmlns:{name}="urn:oasis:names:tc:opendocument:xmlns:{name}:1.0"'
+        for name in ("office", "table", "text")
+    )
+    content = (
+        f'<?xml version="1.0"?><office:document-content {spaces}><office:body><office:spreadsheet>'
+        f'<table:table table:name="labels">{lines}<table:table-row '
+        'table:number-rows-repeated="1000000"><table:table-cell/></table:table-row></table:table>'
+        "</office:spreadsheet></office:body></office:document-content>"
+    )
+    with zipfile.ZipFile(path, "w") as packed:
+        packed.writestr("mimetype", "application/vnd.oasis.opendocument.spreadsheet")
+        packed.writestr("content.xml", content)
+        packed.writestr("META-INF/manifest.xml", "<manifest/>")
+    return path
+
+
+def test_old_excel_and_libre_office(tmp_path: Path) -> None:
+    old = tmp_path / "labels.xls"
+    old.write_bytes(zlib.decompress(base64.b85decode(OLD_EXCEL)))
+    for path in (old, open_document(tmp_path / "labels.ods", TABLE)):
+        corpus = read(path)
+        assert rows_of(corpus, "answer") == [tuple(row[:3]) for row in TABLE[1:]]
+        assert corpus.text_of(1) == "oh"
+
+
+def test_merged_cells_and_formulas(tmp_path: Path) -> None:
+    """A cell that is merged over rows counts for each; of a formula, the saved value is read."""
+    path = book(tmp_path, {"Sheet1": [row[:3] for row in TABLE]})
+    with zipfile.ZipFile(path) as packed:
+        parts = {name: packed.read(name) for name in packed.namelist()}
+    sheet = parts["xl/worksheets/sheet1.xml"].decode()
+    inline = '<c r="{}" t="inlineStr"><is><t xml:space="preserve">{}</t></is></c>'
+    sheet = sheet.replace(inline.format("A3", "t1"), "").replace(inline.format("A5", "t2"), "")
+    formula = '<c r="C2" t="str"><f>"ye"&amp;"s"</f><v>yes</v></c>'
+    sheet = sheet.replace(inline.format("C2", "yes"), formula)
+    merged = '<mergeCells count="2"><mergeCell ref="A2:A3"/><mergeCell ref="A4:A5"/></mergeCells>'
+    sheet = sheet.replace("</sheetData>", f"</sheetData>{merged}")
+    parts["xl/worksheets/sheet1.xml"] = sheet.encode()
+    with zipfile.ZipFile(path, "w") as packed:
+        for name, part in parts.items():
+            packed.writestr(name, part)
+    assert "<f>" in sheet and rows_of(read(path), "answer") == [tuple(r[:3]) for r in TABLE[1:]]
