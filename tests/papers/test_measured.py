@@ -554,6 +554,24 @@ def test_what_is_said_about_the_claims_is_what_is_kept() -> None:
     assert claims[f"{of_confirmed} (density JSD)"] == {"confirm-inference": True}
 
 
+def test_p_values_of_individual_annotators_are_what_is_kept() -> None:
+    kept = individual.report(RESULTS / "individual.json")["claims"]
+    tests = {(e["claim"], name): test for e in kept for name, test in e["tests"].items()}
+    text = PAGE.read_text(encoding="utf-8").partition("## individual")[2].partition("\n## ")[0]
+    output = " ".join(text.split())
+    one, heads = "One question: ", "heads are better than a one-hot annotator (density)"
+    sentences = {
+        (f"{one}individual annotators predict the consensus better than the baseline",
+         "faces-sexdim"): "(.319 to .001, p = {})",
+        (f"{one}{heads}", "inference"): "(.550 to .600, p = {})",
+        (f"{one}{heads}", "jokes"): "(.220 to .243, p = {})",
+        ("Beyond the paper: annotator heads predict each annotator better than a model of the "
+         "consensus (accuracy)", "aspects"): "on accuracy (+.035) p is {} after correction",
+    }  # fmt: skip
+    for where, words in sentences.items():
+        assert words.format(f"{tests[where]['adjusted']:.3f}".lstrip("0")) in output
+
+
 def test_what_is_said_about_queries_is_what_is_kept() -> None:
     text = PAGE.read_text(encoding="utf-8").partition("## qumatl")[2].partition("\n## ")[0]
     output = " ".join(text.split())
