@@ -604,11 +604,41 @@ def test_the_command_draws_what_is_named(tmp_path: Path) -> None:
     CliRunner().invoke(app, [*arguments, str(tmp_path / "t.svg")], catch_exceptions=False)
     shown = words((tmp_path / "t.svg").read_text())
     assert "bob: yes, predicted yes (0.67)" in shown and "answers" in shown
-    with pytest.raises(DataError, match=r"t\.png: write an \.svg file$"):
-        CliRunner().invoke(app, [*arguments, str(tmp_path / "t.png")], catch_exceptions=False)
+    CliRunner().invoke(app, [*arguments, str(tmp_path / "t.png")], catch_exceptions=False)
+    with Image.open(tmp_path / "t.png") as picture:
+        assert picture.width == 2 * WIDTH
+    with pytest.raises(DataError, match=r"t\.pdf: write an \.svg or a \.png file$"):
+        CliRunner().invoke(app, [*arguments, str(tmp_path / "t.pdf")], catch_exceptions=False)
     (blind,) = looked(corpus, "text", np.array([[[0, 2]]]), [[1]] * 2).values()
     plain = Predictions({"q": replace(blind, attention=())}, "plain", corpus.name)
     plain.save(tmp_path / "plain")
     arguments[-2] = str(tmp_path / "plain")
     with pytest.raises(DataError, match=r"plain: no attention .* `dissensus predict` with --att"):
         CliRunner().invoke(app, [*arguments, str(tmp_path / "t.svg")], catch_exceptions=False)
+
+
+def test_pixels_are_where_the_shapes_of_a_drawing_are(tmp_path: Path) -> None:
+    """Every kind of shape, in groups within groups, at twice the size."""
+    red = io.BytesIO()
+    Image.new("RGBA", (1, 1), (255, 0, 0, 255)).save(red, "PNG")
+    data = base64.b64encode(red.getvalue()).decode()
+    svg = (
+        '<svg xmlns="http://www.w3.org/2000/svg" width="100" height="60">'
+        '<g transform="translate(10 0)"><g transform="translate(0 10)">'
+        '<rect x="0" y="0" width="10" height="10" fill="#00ff00"/>'
+        '<circle cx="25" cy="5" r="5" fill="#0000ff" stroke="#0000ff" stroke-width="1"/>'
+        '<path d="M 40 0 L 50 0 L 50 10 L 40 10 Z" fill="#ffff00"/>'
+        '<line x1="60" y1="5" x2="70" y2="5" stroke="#ff00ff" stroke-width="2"/></g>'
+        f'<image x="0" y="30" width="10" height="10" href="data:image/png;base64,{data}"/>'
+        '<text x="20" y="40" font-size="14" fill="#000000" textLength="60">nine dogs</text>'
+        "</g></svg>"
+    )
+    write_svg(tmp_path / "shapes.png", svg)
+    with Image.open(tmp_path / "shapes.png") as picture:
+        pixels = np.asarray(picture.convert("RGB"))
+    assert pixels.shape == (120, 200, 3)
+    for x, y, colour in ((15, 15, "00ff00"), (35, 15, "0000ff"), (55, 15, "ffff00"),
+                         (75, 15, "ff00ff"), (15, 35, "ff0000"), (5, 5, "ffffff")):  # fmt: skip
+        assert bytes(pixels[2 * y, 2 * x]).hex() == colour
+    columns = np.flatnonzero((pixels[50:90, 55:] < 128).all(axis=2).any(axis=0)) + 55
+    assert 60 <= columns.min() <= 66 and 170 <= columns.max() <= 182

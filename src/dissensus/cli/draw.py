@@ -17,7 +17,7 @@ SHOWN = 4  # items that are drawn if none are named
 @reads_corpus
 def draw(
     source: Source,
-    output: Annotated[Path, typer.Option("-o", "--output", help="File to write, .svg.")],
+    output: Annotated[Path, typer.Option("-o", "--output", help="File to write, .svg or .png.")],
     show: Annotated[
         str | None,
         typer.Option(help="Items to draw, separated by commas (default: the first four)."),
@@ -52,7 +52,7 @@ def draw(
         bool, typer.Option("--cells", help="Draw heat maps cell by cell, not interpolated.")
     ] = False,
 ) -> None:
-    """Draw items of FILE with their answers, to an SVG file.
+    """Draw items of FILE with their answers, to an SVG or PNG file.
 
     With --predictions, the predicted distribution is drawn next to the answers, and below it the
     attention of annotators: coloured words, heat maps of pictures, curves over time.
@@ -61,8 +61,8 @@ def draw(
     from dissensus.names import split_names
     from dissensus.prediction import Predictions
 
-    if output.suffix.lower() != ".svg":
-        raise DataError(f"{output}: write an .svg file")
+    if output.suffix.lower() not in (".svg", ".png"):
+        raise DataError(f"{output}: write an .svg or a .png file")
     source.check_outputs(output)
     heat = HeatMap(blur, power, not cells)
     chosen = None if annotators is None else split_names(annotators)

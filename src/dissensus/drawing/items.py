@@ -14,6 +14,7 @@ from dissensus.drawing.annotators import Annotator, annotators_of, spans_of, str
 from dissensus.drawing.attention import attention_panels, distribution_panel, maps_of
 from dissensus.drawing.contents import content_panel, time_panel
 from dissensus.drawing.heat import HeatMap
+from dissensus.drawing.pixels import to_png
 from dissensus.drawing.ratings import ratings_panel
 from dissensus.drawing.shapes import (
     ACROSS,
@@ -115,9 +116,12 @@ def draw_items(
 
 
 def write_svg(path: str | Path, drawing: str) -> None:
-    """Write a drawing to a file."""
+    """Write a drawing to a file; as pixels if its name ends in .png."""
     try:
-        Path(path).write_text(drawing, encoding="utf-8")
+        if Path(path).suffix.lower() == ".png":
+            Path(path).write_bytes(to_png(drawing))
+        else:
+            Path(path).write_text(drawing, encoding="utf-8")
     except OSError as error:
         raise DataError(f"{path}: cannot be written ({error.strerror})") from None
 
