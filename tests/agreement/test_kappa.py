@@ -165,7 +165,12 @@ def test_names_and_order_do_not_matter() -> None:
             "linear weights count steps between levels, and nominal values have no order; "
             "declare an ordinal scale, or give the distances as an array",
         ),
-        (Ordinal(("0", "1")), "cubic", "no weights 'cubic'; there are linear and quadratic"),
+        (
+            Ordinal(("0", "1")),
+            "cubic",
+            "no weights 'cubic'; there are 'identity', 'linear', 'quadratic', 'ordinal', 'radical', 'ratio', "
+            "'circular', 'bipolar'",
+        ),
         (
             Ordinal(("0", "1")),
             np.eye(2),

@@ -174,7 +174,9 @@ def test_refuses_what_it_cannot_measure() -> None:
     )
     with pytest.raises(DataError) as both_error:
         krippendorff_alpha(ratings, np.eye(2), level="ratio")
-    assert str(both_error.value) == "a distance takes the place of a level; give one of the two"
+    assert str(both_error.value) == (
+        "a distance, a level or weights: each takes the place of the others"
+    )
 
 
 def test_too_many_different_ratings_are_refused() -> None:

@@ -10,6 +10,7 @@ from dissensus.agreement import (
     PER_ANNOTATOR,
     PER_ITEM,
     PER_PAIR,
+    PER_VALUE,
     Measure,
     at_a_glance,
     measured,
@@ -126,7 +127,10 @@ def test_measured_holds_every_measure_of_the_scale(crowd: Annotations) -> None:
 
 
 def test_every_breakdown_has_its_shape(crowd: Annotations) -> None:
-    shapes = ((PER_ITEM, (20,)), (PER_ANNOTATOR, (3,)), (PER_PAIR, (3, 3)))
+    values = (len(getattr(crowd.scale, "values", ())),)
+    shapes = (
+        (PER_ITEM, (20,)), (PER_ANNOTATOR, (3,)), (PER_PAIR, (3, 3)), (PER_VALUE, values),
+    )  # fmt: skip
     for entries, shape in shapes:
         for entry in entries.values():
             if crowd.scale.kind in entry.scales:

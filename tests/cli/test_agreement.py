@@ -34,6 +34,8 @@ percent              0.444  share of pairs of answers about an item that are
 krippendorff-alpha   0.067  agreement beyond chance; 1 is perfect, 0 is chance
 fleiss-kappa        -0.169  beyond chance, if all annotators draw from the same
                             shares of values
+conger-kappa         0.146  beyond chance, if each annotator draws from their
+                            own shares of values
 randolph-kappa      -0.111  beyond chance, if chance picks every value of the
                             scale alike
 gwet-ac1            -0.059  beyond chance, stable where one value is rare
@@ -48,6 +50,10 @@ mean-difference      6.000  how far apart two ratings of an item are, mean over
                             items, in own units
 correlation              -  undefined: no two annotators share two items that
                             they rate differently
+spearman                 -  undefined: no two annotators share two items that
+                            they rate differently
+kendall                  -  undefined: no two annotators share two items that
+                            they rate differently
 concordance              -  undefined: no two annotators share two items that
                             they rate differently
 icc1                -3.000  share of the variance between items; each rated by
@@ -57,6 +63,7 @@ icc3                     -  undefined: not every annotator rated every item once
 icc1k                    -  undefined: items have different numbers of ratings
 icc2k                    -  undefined: not every annotator rated every item once
 icc3k                    -  undefined: not every annotator rated every item once
+cronbach-alpha           -  undefined: not every annotator rated every item once
 
 rude: Krippendorff's alpha = 0.07, 95 % CI [-1.00, 0.86] (jackknife over 3 items; 8 answers by \
 3 annotators)
@@ -124,6 +131,24 @@ def test_by_item_the_most_disputed_first(run: Run, corpus: Path) -> None:
         "t2                3    0.637           0.667",
         "... 1 more",
     ]
+
+
+def test_formulas_words_and_values(run: Run, corpus: Path) -> None:
+    options = ("--formulas", "--benchmark", "altman", "--measure", "fleiss-kappa")
+    ended = run("agreement", corpus, *options, "--question", "rude")
+    assert ended.out.splitlines()[1:3] == [
+        "measure       value  error    from     to           test      p  altman",
+        "fleiss-kappa -0.169  0.379  -1.801  1.000  t(2) = -0.4446  0.700  poor",
+    ]
+    assert ended.err.splitlines()[-1] == (
+        "altman: the words of Altman (1991), Practical Statistics for Medical Research; "
+        "a convention, not a test"
+    )
+    out = run("agreement", corpus, "--by", "value", "--question", "rude").out
+    assert out.splitlines()[1].split() == [
+        "value", "answers", "positive-agreement", "negative-agreement", "krippendorff-alpha",
+    ]  # fmt: skip
+    assert len(out.splitlines()) == 4
 
 
 def test_by_annotator_with_confusions_for_programs(run: Run, corpus: Path) -> None:
@@ -251,7 +276,7 @@ def test_several_answers_at_once(run: Run, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--by", "day"), "--by must be item, annotator or pair, found day"),
+        (("--by", "day"), "--by must be item, annotator, pair or value, found day"),
         (
             ("--by", "item", "--measure", "kappa"),
             "no measure 'kappa' by item; there are 'entropy', 'variance', 'majority-share'",
@@ -259,6 +284,20 @@ def test_several_answers_at_once(run: Run, tmp_path: Path) -> None:
         (
             ("--by", "pair", "--interval"),
             "--interval applies to whole measures; leave out --by pair",
+        ),
+        (
+            ("--by", "value", "--weights", "linear"),
+            "--weights applies to whole measures; leave out --by value",
+        ),
+        (
+            ("--benchmark", "landis"),
+            "no benchmark 'landis' (did you mean 'landis-koch'?); there are 'landis-koch', "
+            "'fleiss', 'altman'",
+        ),
+        (
+            ("--weights", "linear", "--measure", "percent"),
+            "percent takes no weights; these do: 'krippendorff-alpha', 'fleiss-kappa', "
+            "'conger-kappa', 'randolph-kappa', 'gwet-ac1', 'cohen-kappa', 'scott-pi'",
         ),
         (("--question", "polite"), "small: no question 'polite'; it has 'rude', 'funny'"),
     ],

@@ -12,8 +12,10 @@ from dissensus.agreement.annotator_groups import (
     chosen_attributes,
     group_annotators,
 )
+from dissensus.agreement.benchmarks import BENCHMARKS, benchmark_word
 from dissensus.agreement.breakdown import CorpusBreakdown, QuestionBreakdown, break_down
 from dissensus.agreement.confidence import ConfidenceInterval
+from dissensus.agreement.conger import conger_kappa
 from dissensus.agreement.correction import false_discovery, holm
 from dissensus.agreement.correlation import (
     concordance_matrix,
@@ -21,6 +23,7 @@ from dissensus.agreement.correlation import (
     mean_concordance,
     mean_correlation,
 )
+from dissensus.agreement.cronbach import cronbach_alpha
 from dissensus.agreement.difference import mean_difference
 from dissensus.agreement.fleiss import fleiss_kappa
 from dissensus.agreement.group_comparison import GroupComparison, compare_groups
@@ -29,7 +32,7 @@ from dissensus.agreement.icc import icc
 from dissensus.agreement.kappa import cohen_kappa, kappa_matrix, mean_kappa
 from dissensus.agreement.krippendorff import krippendorff_alpha
 from dissensus.agreement.masi import masi_distance
-from dissensus.agreement.measure import Breakdown, Measure
+from dissensus.agreement.measure import Breakdown, Formula, Measure
 from dissensus.agreement.multiple_select import kappa_of_any, kappa_per_value, mean_kappa_per_value
 from dissensus.agreement.pairs import common_items
 from dissensus.agreement.per_annotator import (
@@ -40,14 +43,26 @@ from dissensus.agreement.per_annotator import (
     leniency,
 )
 from dissensus.agreement.per_item import item_entropy, item_variance, majority_share
+from dissensus.agreement.per_value import (
+    alpha_of_values,
+    negative_agreement,
+    positive_agreement,
+)
 from dissensus.agreement.percent import percent_agreement
 from dissensus.agreement.randolph import randolph_kappa
+from dissensus.agreement.rank_correlation import (
+    kendall_matrix,
+    mean_kendall,
+    mean_spearman,
+    spearman_matrix,
+)
 from dissensus.agreement.registry import (
     BREAKDOWNS,
     MEASURES,
     PER_ANNOTATOR,
     PER_ITEM,
     PER_PAIR,
+    PER_VALUE,
     check_measures,
     why_unfit,
 )
@@ -73,16 +88,19 @@ from dissensus.agreement.summary import (
 
 __all__ = [
     "Agreement",
+    "BENCHMARKS",
     "BREAKDOWNS",
     "MEASURES",
     "PER_ANNOTATOR",
     "PER_ITEM",
     "PER_PAIR",
     "SPAN_MEASURES",
+    "PER_VALUE",
     "AgainstRest",
     "AnnotatorGroups",
     "Breakdown",
     "CorpusBreakdown",
+    "Formula",
     "GroupComparison",
     "ConfidenceInterval",
     "Measure",
@@ -93,7 +111,9 @@ __all__ = [
     "against_rest",
     "agreement_with_consensus",
     "agreement_with_rest",
+    "alpha_of_values",
     "at_a_glance",
+    "benchmark_word",
     "break_down",
     "check_measures",
     "chosen_attributes",
@@ -102,8 +122,10 @@ __all__ = [
     "common_items",
     "concordance_matrix",
     "confusion",
+    "conger_kappa",
     "correlation_matrix",
     "correlation_with_rest",
+    "cronbach_alpha",
     "false_discovery",
     "first_answers",
     "fleiss_kappa",
@@ -117,6 +139,7 @@ __all__ = [
     "kappa_matrix",
     "kappa_of_any",
     "kappa_per_value",
+    "kendall_matrix",
     "krippendorff_alpha",
     "leniency",
     "majority_share",
@@ -126,15 +149,20 @@ __all__ = [
     "mean_difference",
     "mean_kappa",
     "mean_kappa_per_value",
+    "mean_kendall",
     "mean_pi",
+    "mean_spearman",
     "measured",
+    "negative_agreement",
     "percent_agreement",
     "pi_matrix",
+    "positive_agreement",
     "randolph_kappa",
     "ratings_against_rest",
     "scott_pi",
     "sentence",
     "span_agreement",
+    "spearman_matrix",
     "summarise",
     "why_undefined",
     "why_unfit",

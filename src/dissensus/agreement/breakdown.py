@@ -1,4 +1,4 @@
-"""Agreement by item, annotator or pair of annotators: one row for each."""
+"""Agreement by item, annotator, pair of annotators or value: one row for each."""
 
 from __future__ import annotations
 
@@ -11,11 +11,12 @@ import numpy as np
 from dissensus.agreement.measure import Breakdown
 from dissensus.agreement.pairs import common_items
 from dissensus.agreement.per_annotator import confusion
+from dissensus.agreement.per_value import answers_per_value
 from dissensus.agreement.registry import BREAKDOWNS, check_measures, why_unfit
 from dissensus.agreement.summary import about, or_none
 from dissensus.annotations import Annotations
 from dissensus.corpus import Corpus
-from dissensus.errors import DataError
+from dissensus.errors import DataError, listed
 from dissensus.names import Names
 
 MOST_CELLS = 1_000_000  # of all confusion matrices together
@@ -23,18 +24,18 @@ MOST_CELLS = 1_000_000  # of all confusion matrices together
 
 @dataclass(frozen=True)
 class QuestionBreakdown:
-    """Agreement on one question by item, annotator or pair, the least agreement first."""
+    """Agreement on one question by item, annotator, pair or value, the least agreement first."""
 
     question: str
     scale: str
     answers: int
     items: int  # with answers
     by: str
-    total: int  # items, annotators or pairs; `rows` may hold fewer
+    total: int  # items, annotators, pairs or values; `rows` may hold fewer
     rows: list[dict[str, Any]]  # names, counts and measures; None where undefined
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON, with the rows as "items", "annotators" or "pairs"."""
+        """As JSON, with the rows as "items", "annotators", "pairs" or "values"."""
         fields = {name: value for name, value in vars(self).items() if name not in ("by", "rows")}
         return {**fields, f"{self.by}s": self.rows}
 
@@ -53,12 +54,13 @@ def break_down(
     measures: Sequence[str] | None = None,
     most: int | None = None,
 ) -> CorpusBreakdown:
-    """Agreement by item, annotator or pair of annotators.
+    """Agreement by item, annotator, pair of annotators or value.
 
     Args:
-        by: "item", "annotator" or "pair".
+        by: "item", "annotator", "pair" or "value".
         questions: which ones; all if left out.
-        measures: names of `PER_ITEM`, `PER_ANNOTATOR` or `PER_PAIR`; all that apply if left out.
+        measures: names of `PER_ITEM`, `PER_ANNOTATOR`, `PER_PAIR` or `PER_VALUE`; all that apply if
+            left out.
         most: the most rows of each question; all if left out. All annotators with all measures
             have their confusion matrix against the consensus too.
 
@@ -70,7 +72,7 @@ def break_down(
         {'item': 't1', 'answers': 2, 'majority-share': 0.5}
     """
     if by not in BREAKDOWNS:
-        raise DataError(f"no breakdown by {by!r}; there are item, annotator and pair")
+        raise DataError(f"no breakdown by {by!r}; there are {listed(BREAKDOWNS)}")
     questions = list(corpus.questions) if questions is None else questions
     corpus.check_questions(questions)
     check_measures(measures or (), by)
@@ -111,7 +113,12 @@ def _rows(
 
 
 def _singles(annotations: Annotations, by: str) -> tuple[dict[str, Any], tuple[np.ndarray, ...]]:
-    """The columns that name items or annotators with answers, and where these stand."""
+    """The columns that name items or annotators with answers, or values, and where they stand."""
+    if by == "value":
+        answers = answers_per_value(annotations)
+        places = np.arange(len(answers))
+        values = Names(annotations.scale.values)  # type: ignore[attr-defined]
+        return {by: (values, places), "answers": answers.astype(np.int64)}, (places,)
     size = annotations.per_item() if by == "item" else annotations.per_annotator()
     places = np.flatnonzero(size)
     names = annotations.items if by == "item" else annotations.annotators

@@ -20,7 +20,7 @@ def fleiss_kappa(annotations: Annotations, weights: Weights = None) -> float:
     answers, or all answers are the same.
 
     Args:
-        weights: None for nominal answers; "linear" or "quadratic" for levels; or distances.
+        weights: None for nominal answers; a name such as "linear" for levels; or distances.
 
     Example:
         >>> rows = [("t1", "ann", "yes"), ("t1", "bob", "yes"), ("t2", "ann", "no"),

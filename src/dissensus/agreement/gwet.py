@@ -19,8 +19,8 @@ def gwet_ac(annotations: Annotations, weights: Weights = None) -> float:
     be known. nan where undefined: no item has two answers, or the scale has one value only.
 
     Args:
-        weights: None for nominal answers (AC1); "linear" or "quadratic" for levels, or distances
-            (AC2).
+        weights: None for nominal answers (AC1); a name such as "linear" for levels, or
+            distances (AC2).
 
     Example:
         >>> rows = [("t1", "ann", "yes"), ("t1", "bob", "yes"), ("t2", "ann", "no"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal, get_args
+from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 
@@ -59,6 +59,41 @@ def prepare_icc(annotations: Annotations, form: Form = "icc2") -> Estimate:
     if not annotations.n_rows or not crossed(annotations):
         return Undefined(annotations.n_items)
     return _two_way(annotations, number, form)
+
+
+class MeanSquares(NamedTuple):
+    """The analysis of variance behind a form of ICC."""
+
+    between: float  # of items
+    annotators: float  # nan in the one-way forms
+    error: float  # within items in the one-way forms
+    df_error: int
+    n_items: int
+    k: float  # ratings per item
+    balanced: bool  # whether all items have as many
+
+
+def mean_squares(annotations: Annotations, form: Form) -> MeanSquares | None:
+    """The mean squares of a form of ICC; None where it is undefined."""
+    number = numbers(annotations.scale, annotations.answer, "ICC")
+    size = annotations.per_item()
+    n_items, n = int(np.count_nonzero(size)), int(size.sum())
+    one_way = form.startswith("icc1")
+    if n_items < 2 or n == n_items or not (one_way or crossed(annotations)):
+        return None
+    number = _centred(number, annotations.weight)
+    total = np.bincount(annotations.item, annotations.weight * number, minlength=len(size))
+    mean = total / np.maximum(size, 1)
+    between = float((size * mean**2).sum()) / (n_items - 1)
+    inside = float((annotations.weight * (number - mean[annotations.item]) ** 2).sum())
+    if one_way:
+        df = n - n_items
+        balanced = same_number(annotations)
+        return MeanSquares(between, float("nan"), inside / df, df, n_items, n / n_items, balanced)
+    leniency = _table(annotations, number)[size > 0].mean(axis=0)
+    k, df = len(leniency), (n_items - 1) * (len(leniency) - 1)
+    spread = n_items * float(((leniency - leniency.mean()) ** 2).sum())
+    return MeanSquares(between, spread / (k - 1), (inside - spread) / df, df, n_items, k, True)
 
 
 def equal_means(annotations: Annotations) -> bool:

@@ -21,8 +21,8 @@ def cohen_kappa(
 
     Args:
         first, second: the names of two annotators.
-        weights: None for nominal answers; "linear" or "quadratic" by the steps between two
-            levels of an ordinal scale; or distances between values, (n_values, n_values).
+        weights: None for nominal answers; a name such as "linear" for levels of an ordinal
+            scale (`disagreement` has all names); or distances between values, (n_values, n_values).
 
     Example:
         >>> rows = [("t1", "ann", "yes"), ("t1", "bob", "yes"), ("t2", "ann", "no"),

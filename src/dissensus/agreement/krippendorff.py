@@ -11,7 +11,7 @@ import numpy as np
 from dissensus.agreement.masi import masi_distance
 from dissensus.agreement.measure import BLOCK, Estimate, OfSums, ratio
 from dissensus.agreement.percent import groups
-from dissensus.agreement.weights import differing, numbers
+from dissensus.agreement.weights import Weights, differing, disagreement, numbers
 from dissensus.annotations import Annotations
 from dissensus.errors import DataError
 from dissensus.scales import Interval, MultiLabel, Nominal, Scale
@@ -22,7 +22,10 @@ MOST_DIFFERENT = 20_000  # answers to compare with one another, for a distance w
 
 
 def krippendorff_alpha(
-    annotations: Annotations, distance: Distance | None = None, level: Level | None = None
+    annotations: Annotations,
+    distance: Distance | None = None,
+    level: Level | None = None,
+    weights: Weights = None,
 ) -> float:
     """Chance-corrected agreement of any number of annotators, missing answers allowed.
 
@@ -42,6 +45,7 @@ def krippendorff_alpha(
             against each other.
         level: read the answers on this level instead: levels or ratings as "interval" or "ratio"
             numbers, levels as "nominal".
+        weights: compare levels by named weights instead, such as "linear".
 
     Example:
         >>> rows = [("t1", "ann", "yes"), ("t1", "bob", "yes"), ("t2", "ann", "no"),
@@ -52,16 +56,21 @@ def krippendorff_alpha(
     Reference: Krippendorff (2011), Computing Krippendorff's Alpha-Reliability; for sets,
     Passonneau (2006), Measuring agreement on set-valued items.
     """
-    return prepare_krippendorff_alpha(annotations, distance, level).value()
+    return prepare_krippendorff_alpha(annotations, distance, level, weights).value()
 
 
 def prepare_krippendorff_alpha(
-    annotations: Annotations, distance: Distance | None = None, level: Level | None = None
+    annotations: Annotations,
+    distance: Distance | None = None,
+    level: Level | None = None,
+    weights: Weights = None,
 ) -> Estimate:
     """`krippendorff_alpha`, prepared to leave out items."""
     scale = annotations.scale
-    if distance is not None and level is not None:
-        raise DataError("a distance takes the place of a level; give one of the two")
+    if (distance is not None) + (level is not None) + (weights is not None) > 1:
+        raise DataError("a distance, a level or weights: each takes the place of the others")
+    if weights is not None:
+        distance = disagreement(weights, scale, "Krippendorff's alpha with weights")
     if callable(distance):
         return _by_function(annotations, annotations.answer, distance)
     if distance is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -25,6 +25,19 @@ class Estimate(Protocol):
         ...
 
 
+class Formula(NamedTuple):
+    """A standard error, an interval and a test by formula; nan and "" where there is none.
+
+    `p` is of the hypothesis that the true value is 0.
+    """
+
+    error: float
+    low: float
+    high: float
+    test: str  # such as "t(11) = 5.3"
+    p: float
+
+
 @dataclass(frozen=True)
 class Measure:
     """A measure of agreement, the scales it is for, and what it means in a line."""
@@ -37,6 +50,9 @@ class Measure:
     needs_ids: bool = False  # whether annotators must be known
     brief: bool = False  # whether it is among the few of `at_a_glance`
     bounds: tuple[float, float] = (-1.0, 1.0)  # of its confidence interval
+    formula: Callable[..., Formula] | None = None  # of its standard error
+    takes_weights: bool = False  # whether function, prepare and formula have the argument `weights`
+    is_kappa: bool = False  # agreement beyond chance, for which textbooks have words
 
 
 @dataclass(frozen=True)

@@ -73,7 +73,7 @@ class Pairs:
         def by_rows(step: int, matrix: np.ndarray, sums: np.ndarray, without: np.ndarray) -> None:
             settings = (*self.rows, code, disagreement, least, pooled, matrix, sums)
             kernel: Any = kernels.kappa_by_rows
-            _each(step, lambda first: kernel(first, step, *settings, without[first]))
+            each_annotator(step, lambda first: kernel(first, step, *settings, without[first]))
 
         words = self.n_annotators**2 / 2 * (3 if plain else n_values + 2) * n_values
         if self.repeats or words * (self.n_items / 64 + 1) > 4 * self.n_pairs:
@@ -82,7 +82,7 @@ class Pairs:
 
         def by_bits(step: int, matrix: np.ndarray, sums: np.ndarray) -> None:
             settings = (chose, answered, disagreement, plain, pooled, matrix, sums)
-            _each(step, lambda first: kernels.kappa_by_bits(first, step, *settings))
+            each_annotator(step, lambda first: kernels.kappa_by_bits(first, step, *settings))
 
         return PairMeasure(self, by_rows, by_bits)
 
@@ -98,7 +98,7 @@ class Pairs:
         def by_rows(step: int, matrix: np.ndarray, sums: np.ndarray, without: np.ndarray) -> None:
             settings = (*self.rows, sorted_number, least, concordance, matrix, sums)
             kernel: Any = kernels.likeness_by_rows
-            _each(step, lambda first: kernel(first, step, *settings, without[first]))
+            each_annotator(step, lambda first: kernel(first, step, *settings, without[first]))
 
         return PairMeasure(self, by_rows)
 
@@ -195,7 +195,7 @@ def n_threads() -> int:
     return max(1, min(allowed or 1, 8))
 
 
-def _each(step: int, work: Callable[[int], Any]) -> None:
+def each_annotator(step: int, work: Callable[[int], Any]) -> None:
     """Call work(0), ..., work(step - 1) side by side."""
     if step == 1:
         work(0)

@@ -33,10 +33,10 @@ def prepare_percent_agreement(annotations: Annotations) -> Estimate:
     """`percent_agreement`, prepared to leave out items."""
     if isinstance(annotations.scale, Interval):
         return Undefined(annotations.n_items)
-    return OfSums(_equal_pairs(annotations), ratio)
+    return OfSums(equal_pairs(annotations), ratio)
 
 
-def _equal_pairs(annotations: Annotations) -> tuple[np.ndarray, np.ndarray]:
+def equal_pairs(annotations: Annotations) -> tuple[np.ndarray, np.ndarray]:
     """Each item's share of equal pairs, 0 without pairs; and 1 where there are pairs."""
     if not isinstance(annotations.scale, MultiLabel):
         counts = counted(annotations, 1.0 - np.eye(annotations.scale.n_columns))

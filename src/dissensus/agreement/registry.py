@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from functools import partial
-from typing import Literal
+from typing import Any, Literal
 
 from dissensus.agreement import reasons
+from dissensus.agreement.conger import conger_kappa, prepare_conger_kappa
 from dissensus.agreement.correlation import (
     concordance_matrix,
     correlation_matrix,
@@ -16,8 +18,19 @@ from dissensus.agreement.correlation import (
     prepare_mean_concordance,
     prepare_mean_correlation,
 )
+from dissensus.agreement.cronbach import cronbach_alpha, prepare_cronbach_alpha
 from dissensus.agreement.difference import mean_difference, prepare_mean_difference
 from dissensus.agreement.fleiss import fleiss_kappa, prepare_fleiss_kappa
+from dissensus.agreement.formulas import (
+    cohen_formula,
+    conger_formula,
+    fleiss_formula,
+    gwet_formula,
+    icc_formula,
+    krippendorff_formula,
+    percent_formula,
+    randolph_formula,
+)
 from dissensus.agreement.gwet import gwet_ac, prepare_gwet_ac
 from dissensus.agreement.icc import Form, icc, prepare_icc
 from dissensus.agreement.kappa import kappa_matrix, mean_kappa, prepare_mean_kappa
@@ -36,9 +49,23 @@ from dissensus.agreement.per_annotator import (
     leniency,
 )
 from dissensus.agreement.per_item import item_entropy, item_variance, majority_share
+from dissensus.agreement.per_value import (
+    alpha_of_values,
+    negative_agreement,
+    positive_agreement,
+)
 from dissensus.agreement.percent import percent_agreement, prepare_percent_agreement
 from dissensus.agreement.randolph import prepare_randolph_kappa, randolph_kappa
+from dissensus.agreement.rank_correlation import (
+    kendall_matrix,
+    mean_kendall,
+    mean_spearman,
+    prepare_mean_kendall,
+    prepare_mean_spearman,
+    spearman_matrix,
+)
 from dissensus.agreement.scott import mean_pi, pi_matrix, prepare_mean_pi
+from dissensus.agreement.weights import Weights
 from dissensus.annotations import Annotations
 from dissensus.errors import DataError, listed, meant
 
@@ -60,6 +87,7 @@ def _icc(form: Form, description: str) -> Measure:
         (*_PAIRED, reasons.one_item, *own.get(form, two_way), *equal),
         needs_ids=form not in own,
         bounds=(-math.inf if form.endswith("k") else -1.0, 1.0),
+        formula=partial(icc_formula, form=form),
     )
 
 
@@ -71,6 +99,8 @@ def _weighted_kappa(weights: Literal["linear", "quadratic"]) -> Measure:
         partial(prepare_mean_kappa, weights=weights),
         (*_TOGETHER, reasons.no_pair_varies),
         needs_ids=True,
+        formula=partial(cohen_formula, weights=weights),
+        is_kappa=True,
     )
 
 
@@ -83,6 +113,7 @@ MEASURES: dict[str, Measure] = {
         _PAIRED,
         brief=True,
         bounds=(0.0, 1.0),
+        formula=percent_formula,
     ),
     "krippendorff-alpha": Measure(
         krippendorff_alpha,
@@ -91,6 +122,9 @@ MEASURES: dict[str, Measure] = {
         prepare_krippendorff_alpha,
         (*_PAIRED, reasons.all_paired_equal),
         brief=True,
+        formula=krippendorff_formula,
+        takes_weights=True,
+        is_kappa=True,
     ),
     "fleiss-kappa": Measure(
         fleiss_kappa,
@@ -98,6 +132,20 @@ MEASURES: dict[str, Measure] = {
         "beyond chance, if all annotators draw from the same shares of values",
         prepare_fleiss_kappa,
         (*_PAIRED, reasons.all_equal),
+        formula=fleiss_formula,
+        takes_weights=True,
+        is_kappa=True,
+    ),
+    "conger-kappa": Measure(
+        conger_kappa,
+        _CHOICE,
+        "beyond chance, if each annotator draws from their own shares of values",
+        prepare_conger_kappa,
+        (*_PAIRED, reasons.one_annotator, reasons.all_equal),
+        needs_ids=True,
+        formula=conger_formula,
+        takes_weights=True,
+        is_kappa=True,
     ),
     "randolph-kappa": Measure(
         randolph_kappa,
@@ -105,6 +153,9 @@ MEASURES: dict[str, Measure] = {
         "beyond chance, if chance picks every value of the scale alike",
         prepare_randolph_kappa,
         (*_PAIRED, reasons.one_value),
+        formula=randolph_formula,
+        takes_weights=True,
+        is_kappa=True,
     ),
     "gwet-ac1": Measure(
         gwet_ac,
@@ -112,6 +163,9 @@ MEASURES: dict[str, Measure] = {
         "beyond chance, stable where one value is rare",
         prepare_gwet_ac,
         (*_PAIRED, reasons.one_value),
+        formula=gwet_formula,
+        takes_weights=True,
+        is_kappa=True,
     ),
     "gwet-ac2": Measure(
         partial(gwet_ac, weights="quadratic"),
@@ -119,6 +173,8 @@ MEASURES: dict[str, Measure] = {
         "the same with quadratic weights: near misses count less",
         partial(prepare_gwet_ac, weights="quadratic"),
         (*_PAIRED, reasons.one_value),
+        formula=partial(gwet_formula, weights="quadratic"),
+        is_kappa=True,
     ),
     "cohen-kappa": Measure(
         mean_kappa,
@@ -127,6 +183,9 @@ MEASURES: dict[str, Measure] = {
         prepare_mean_kappa,
         (*_TOGETHER, reasons.no_pair_varies),
         needs_ids=True,
+        formula=cohen_formula,
+        takes_weights=True,
+        is_kappa=True,
     ),
     "cohen-kappa-linear": _weighted_kappa("linear"),
     "cohen-kappa-quadratic": _weighted_kappa("quadratic"),
@@ -137,6 +196,8 @@ MEASURES: dict[str, Measure] = {
         prepare_mean_pi,
         (*_TOGETHER, reasons.no_pair_varies),
         needs_ids=True,
+        takes_weights=True,
+        is_kappa=True,
     ),
     "kappa-per-value": Measure(
         mean_kappa_per_value,
@@ -145,6 +206,7 @@ MEASURES: dict[str, Measure] = {
         prepare_mean_kappa_per_value,
         (*_TOGETHER, reasons.no_value_varies),
         needs_ids=True,
+        is_kappa=True,
     ),
     "kappa-any-value": Measure(
         kappa_of_any,
@@ -153,6 +215,7 @@ MEASURES: dict[str, Measure] = {
         prepare_kappa_of_any,
         (*_TOGETHER, reasons.no_pair_varies),
         needs_ids=True,
+        is_kappa=True,
     ),
     "mean-difference": Measure(
         mean_difference,
@@ -171,6 +234,22 @@ MEASURES: dict[str, Measure] = {
         (*_TOGETHER, reasons.no_pair_correlates),
         needs_ids=True,
     ),
+    "spearman": Measure(
+        mean_spearman,
+        _NUMBER,
+        "Spearman's rho of two annotators, mean over pairs",
+        prepare_mean_spearman,
+        (*_TOGETHER, reasons.no_pair_correlates),
+        needs_ids=True,
+    ),
+    "kendall": Measure(
+        mean_kendall,
+        _NUMBER,
+        "Kendall's tau-b of two annotators, mean over pairs",
+        prepare_mean_kendall,
+        (*_TOGETHER, reasons.no_pair_correlates),
+        needs_ids=True,
+    ),
     "concordance": Measure(
         mean_concordance,
         _NUMBER,
@@ -185,6 +264,11 @@ MEASURES: dict[str, Measure] = {
     "icc1k": _icc("icc1k", "as icc1, of the mean rating of an item"),
     "icc2k": _icc("icc2k", "as icc2, of the mean rating of an item"),
     "icc3k": _icc("icc3k", "as icc3, of the mean rating of an item"),
+    "cronbach-alpha": replace(
+        _icc("icc3k", "consistency of the sum of all ratings; equals icc3k"),
+        function=cronbach_alpha,
+        prepare=prepare_cronbach_alpha,
+    ),
 }
 
 PER_ITEM: dict[str, Breakdown] = {
@@ -227,14 +311,43 @@ PER_PAIR: dict[str, Breakdown] = {
     ),
     "scott-pi": Breakdown(pi_matrix, _CHOICE, "beyond chance, answers pooled", True),
     "correlation": Breakdown(correlation_matrix, _NUMBER, "Pearson's r", True),
+    "spearman": Breakdown(spearman_matrix, _NUMBER, "Spearman's rho", True),
+    "kendall": Breakdown(kendall_matrix, _NUMBER, "Kendall's tau-b", True),
     "concordance": Breakdown(concordance_matrix, _NUMBER, "Lin's", True),
+}
+
+PER_VALUE: dict[str, Breakdown] = {
+    "positive-agreement": Breakdown(
+        positive_agreement, (*_CHOICE, "multi-label"), "if one gives it, how often another does"
+    ),
+    "negative-agreement": Breakdown(
+        negative_agreement,
+        (*_CHOICE, "multi-label"),
+        "if one does not give it, how often another does not either",
+    ),
+    "krippendorff-alpha": Breakdown(
+        alpha_of_values, (*_CHOICE, "multi-label"), "of giving it or not, beyond chance"
+    ),
 }
 
 BREAKDOWNS: dict[str, dict[str, Breakdown]] = {
     "item": PER_ITEM,
     "annotator": PER_ANNOTATOR,
     "pair": PER_PAIR,
+    "value": PER_VALUE,
 }
+
+
+def weighted(measure: Measure, weights: Weights) -> Measure:
+    """A measure with these weights between levels."""
+    parts: dict[str, Callable[..., Any] | None] = {
+        "function": measure.function,
+        "prepare": measure.prepare,
+        "formula": measure.formula,
+    }
+    able = {name: part for name, part in parts.items() if part is not None}
+    given: dict[str, Any] = {name: partial(part, weights=weights) for name, part in able.items()}
+    return replace(measure, **given)
 
 
 def why_unfit(measure: Measure | Breakdown, annotations: Annotations) -> str | None:

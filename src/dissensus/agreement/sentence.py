@@ -13,11 +13,15 @@ NAMES = {  # as papers write them; others as in `MEASURES`
     "percent": "observed agreement",
     "krippendorff-alpha": "Krippendorff's alpha",
     "fleiss-kappa": "Fleiss' kappa",
+    "conger-kappa": "Conger's kappa",
     "randolph-kappa": "Randolph's kappa",
     "gwet-ac1": "Gwet's AC1",
     "gwet-ac2": "Gwet's AC2",
     "cohen-kappa": "mean pairwise Cohen's kappa",
     "scott-pi": "mean pairwise Scott's pi",
+    "spearman": "mean pairwise Spearman's rho",
+    "kendall": "mean pairwise Kendall's tau-b",
+    "cronbach-alpha": "Cronbach's alpha",
 }
 
 

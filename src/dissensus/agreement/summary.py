@@ -9,10 +9,20 @@ from typing import Any
 
 import pyarrow as pa
 
+from dissensus.agreement.benchmarks import benchmark_word, check_benchmark
 from dissensus.agreement.confidence import ConfidenceInterval, jackknife
-from dissensus.agreement.registry import MEASURES, check_measures, measure_named, why_unfit
+from dissensus.agreement.formulas import UNKNOWN
+from dissensus.agreement.measure import Formula, Measure
+from dissensus.agreement.registry import (
+    MEASURES,
+    check_measures,
+    measure_named,
+    weighted,
+    why_unfit,
+)
+from dissensus.agreement.weights import Weights
 from dissensus.annotations import Annotations
-from dissensus.errors import DataError
+from dissensus.errors import DataError, listed
 from dissensus.frames import html_table, to_frame
 from dissensus.readers.questions import corpus_of
 
@@ -25,12 +35,19 @@ class MeasureResult:
     value: float
     interval: ConfidenceInterval | None  # None: not computed
     undefined: str | None
+    formula: Formula | None = None  # None: not computed
+    benchmark: str | None = None  # a textbook's word for the value
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON; what is undefined is null."""
         ends = {} if self.interval is None else self.interval._asdict()
+        if self.formula is not None:
+            error, low, high, test, p = self.formula
+            ends |= {"standard_error": error, "formula_low": low, "formula_high": high}
+            ends |= {"test": test or None, "p": p}
         numbers = {name: or_none(number) for name, number in {"value": self.value, **ends}.items()}
-        return {"measure": self.measure, **numbers, "undefined": self.undefined}
+        word = {} if self.benchmark is None else {"benchmark": self.benchmark or None}
+        return {"measure": self.measure, **numbers, **word, "undefined": self.undefined}
 
 
 @dataclass(frozen=True)
@@ -73,6 +90,9 @@ def summarise(
     questions: Sequence[str] | None = None,
     measures: Sequence[str] | None = None,
     intervals: bool = False,
+    formulas: bool = False,
+    weights: Weights = None,
+    benchmark: str | None = None,
 ) -> Agreement:
     """How much the annotators of a corpus agree, question by question.
 
@@ -81,6 +101,10 @@ def summarise(
         questions: which ones; all if left out.
         measures: names of `MEASURES`; all that apply if left out.
         intervals: whether to compute the confidence `interval` of each measure.
+        formulas: whether to compute the standard error, interval and p of each measure that has
+            a formula for them.
+        weights: between levels, such as "linear"; then the measures are those that take weights.
+        benchmark: whose words for values of kappa to add, a name of `BENCHMARKS`.
 
     Example:
         >>> from dissensus import Corpus
@@ -94,7 +118,24 @@ def summarise(
     questions = list(corpus.questions) if questions is None else questions
     corpus.check_questions(questions)
     check_measures(measures or ())
-    return Agreement(_question(corpus[name], name, measures, intervals) for name in questions)
+    if benchmark is not None:
+        check_benchmark(benchmark)
+    entries = _entries(measures, weights)
+    return Agreement(
+        _question(corpus[name], name, entries, measures is None, intervals, formulas, benchmark)
+        for name in questions
+    )
+
+
+def _entries(names: Sequence[str] | None, weights: Weights) -> dict[str, Measure]:
+    """The measures by name, with the weights if they are given."""
+    if weights is None:
+        return {name: MEASURES[name] for name in names or MEASURES}
+    unfit = [name for name in names or () if not MEASURES[name].takes_weights]
+    able = [name for name, measure in MEASURES.items() if measure.takes_weights]
+    if unfit:
+        raise DataError(f"{unfit[0]} takes no weights; these do: {listed(able)}")
+    return {name: weighted(MEASURES[name], weights) for name in names or able}
 
 
 def about(annotations: Annotations, question: str) -> dict[str, Any]:
@@ -114,22 +155,44 @@ def or_none(value: Any) -> Any:
 
 
 def _question(
-    annotations: Annotations, question: str, names: Sequence[str] | None, intervals: bool
+    annotations: Annotations,
+    question: str,
+    entries: dict[str, Measure],
+    only_fitting: bool,
+    intervals: bool,
+    formulas: bool,
+    benchmark: str | None,
 ) -> QuestionAgreement:
-    names = names or [n for n, m in MEASURES.items() if why_unfit(m, annotations) is None]
-    results = [_result(annotations, name, intervals) for name in names]
+    results = [
+        _result(annotations, name, measure, intervals, formulas, benchmark)
+        for name, measure in entries.items()
+        if not only_fitting or why_unfit(measure, annotations) is None
+    ]
     return QuestionAgreement(**about(annotations, question), measures=results)
 
 
-def _result(annotations: Annotations, name: str, intervals: bool) -> MeasureResult:
-    measure = MEASURES[name]
+def _result(
+    annotations: Annotations,
+    name: str,
+    measure: Measure,
+    intervals: bool,
+    formulas: bool,
+    benchmark: str | None,
+) -> MeasureResult:
     unfit = why_unfit(measure, annotations)
     value = math.nan if unfit else measure.function(annotations)
-    if not math.isnan(value):
-        ends = jackknife(measure, annotations) if intervals else None
-        return MeasureResult(name, value, ends, None)
-    ends = ConfidenceInterval(math.nan, math.nan) if intervals else None
-    return MeasureResult(name, value, ends, why_undefined(name, annotations))
+    word = None if benchmark is None else ""
+    if math.isnan(value):
+        ends = ConfidenceInterval(math.nan, math.nan) if intervals else None
+        formula = UNKNOWN if formulas else None
+        return MeasureResult(name, value, ends, _why_nan(measure, annotations), formula, word)
+    if benchmark is not None and measure.is_kappa:
+        word = benchmark_word(value, benchmark)
+    ends = jackknife(measure, annotations) if intervals else None
+    formula = None
+    if formulas:
+        formula = UNKNOWN if measure.formula is None else measure.formula(annotations)
+    return MeasureResult(name, value, ends, None, formula, word)
 
 
 def at_a_glance(annotations: Annotations) -> dict[str, float]:
@@ -174,11 +237,15 @@ def why_undefined(name: str, annotations: Annotations) -> str | None:
         'no item has two answers'
     """
     measure = measure_named(name)
+    if why_unfit(measure, annotations) is None and not math.isnan(measure.function(annotations)):
+        return None
+    return _why_nan(measure, annotations)
+
+
+def _why_nan(measure: Measure, annotations: Annotations) -> str:
     unfit = why_unfit(measure, annotations)
     if unfit is not None:
         return unfit
-    if not math.isnan(measure.function(annotations)):
-        return None
     reasons = (reason(annotations) for reason in measure.reasons)
     known = (reason for reason in reasons if reason is not None)
     return next(known, "the formula divides by zero")

@@ -1,28 +1,37 @@
-"""How far apart two values are: nominal, linear, quadratic, or as the caller says."""
+"""How far apart two values are: any two alike, by one of the named weights, or as given."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Literal
 
 import numpy as np
 
-from dissensus.errors import DataError
+from dissensus.errors import DataError, listed, meant
 from dissensus.scales import Nominal, Ordinal, Scale
 
-Weights = Literal["linear", "quadratic"] | np.ndarray | None
+NamedWeights = Literal[
+    "identity", "linear", "quadratic", "ordinal", "radical", "ratio", "circular", "bipolar"
+]
+Weights = NamedWeights | np.ndarray | None
 
 
 def disagreement(weights: Weights, scale: Scale, what: str) -> np.ndarray:
     """How much two values disagree, (n_values, n_values): 0 for a value with itself, at most 1.
 
     Args:
-        weights: None: any two values disagree fully. "linear": by the steps between two levels.
-            "quadratic": by their square. An array: by these distances, 0 on the diagonal.
+        weights: None or "identity": any two values disagree fully. "linear": by the steps between
+            two levels; "quadratic": by their square; "radical": by their root. "ordinal": by the
+            pairs of levels between them. "circular": the last level is next to the first.
+            "bipolar": steps count more near the ends of the scale. "ratio": by the difference of
+            two positions divided by their sum. An array: by these distances, 0 on the diagonal.
         what: the measure that asks, for messages.
 
     Example:
         >>> disagreement("linear", Ordinal(("low", "mid", "high")), "kappa").tolist()
         [[0.0, 0.5, 1.0], [0.5, 0.0, 0.5], [1.0, 0.5, 0.0]]
+
+    Reference: Gwet (2014), Handbook of Inter-Rater Reliability, 4th edition, chapter 3.
     """
     if not isinstance(scale, Nominal | Ordinal):
         raise DataError(f"{what} needs nominal or ordinal answers, not {scale.kind}")
@@ -42,16 +51,43 @@ def disagreement(weights: Weights, scale: Scale, what: str) -> np.ndarray:
 
 
 def _by_steps(weights: str, scale: Nominal | Ordinal) -> np.ndarray:
-    if weights not in ("linear", "quadratic"):
-        raise DataError(f"no weights {weights!r}; there are linear and quadratic")
-    if isinstance(scale, Nominal):
+    if weights not in NAMED:
+        raise DataError(f"no weights {weights!r}{meant(weights, NAMED)}; there are {listed(NAMED)}")
+    if weights != "identity" and isinstance(scale, Nominal):
         raise DataError(
             f"{weights} weights count steps between levels, and nominal values have no order; "
             "declare an ordinal scale, or give the distances as an array"
         )
     level = np.arange(len(scale), dtype=float)
-    steps = np.abs(level[:, None] - level)
-    return steps if weights == "linear" else steps**2
+    if weights == "ratio":
+        level = np.array(getattr(scale, "positions", level))
+        if level[0] < 0:
+            raise DataError(
+                f"ratio weights need levels that are not negative, found {scale.values[0]}; use "
+                "linear or quadratic"
+            )
+    return NAMED[weights](level[:, None], level[None], len(scale))
+
+
+def _ratio(a: np.ndarray, b: np.ndarray, n: int) -> np.ndarray:
+    return np.asarray(((a - b) / np.where(a + b > 0, a + b, 1)) ** 2)
+
+
+def _bipolar(a: np.ndarray, b: np.ndarray, n: int) -> np.ndarray:
+    ends = (a + b) * (2 * (n - 1) - (a + b))
+    return np.asarray((a - b) ** 2 / np.where(ends > 0, ends, 1))
+
+
+NAMED: dict[str, Callable[[np.ndarray, np.ndarray, int], np.ndarray]] = {
+    "identity": lambda a, b, n: 1.0 - (a == b),
+    "linear": lambda a, b, n: np.abs(a - b),
+    "quadratic": lambda a, b, n: (a - b) ** 2,
+    "ordinal": lambda a, b, n: np.abs(a - b) * (np.abs(a - b) + 1) / 2,
+    "radical": lambda a, b, n: np.sqrt(np.abs(a - b)),
+    "ratio": _ratio,
+    "circular": lambda a, b, n: np.sin(np.pi * (a - b) / n) ** 2,
+    "bipolar": _bipolar,
+}
 
 
 def differing(counts: np.ndarray, apart: np.ndarray) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""dissensus agreement: how much annotators agree, overall or by item, annotator or pair."""
+"""dissensus agreement: how much annotators agree, overall or by item, annotator, pair or value."""
 
 from __future__ import annotations
 
@@ -31,13 +31,35 @@ def agreement(
     ] = None,
     question: console.Question = None,
     by: Annotated[
-        str | None, typer.Option(help="Break results down by item, annotator or pair.")
+        str | None, typer.Option(help="Break results down by item, annotator, pair or value.")
     ] = None,
     groups: Groups = None,
     interval: Annotated[
         bool,
         typer.Option("--interval", help="Add 95 % confidence intervals (jackknife over items)."),
     ] = False,
+    formulas: Annotated[
+        bool,
+        typer.Option(
+            "--formulas",
+            help="Add the standard error, 95 % interval, test and p of measures that have formulas "
+            "for them.",
+        ),
+    ] = False,
+    weights: Annotated[
+        str | None,
+        typer.Option(
+            help="Weights of kappas and alpha between levels: identity, linear, quadratic, "
+            "ordinal, radical, ratio, circular or bipolar."
+        ),
+    ] = None,
+    benchmark: Annotated[
+        str | None,
+        typer.Option(
+            help="Add the words of landis-koch, fleiss or altman for values of kappa; they are "
+            "conventions, not tests."
+        ),
+    ] = None,
     most: Annotated[
         int | None,
         typer.Option(
@@ -71,14 +93,23 @@ def agreement(
     from dissensus.agreement import BREAKDOWNS, SPAN_MEASURES, check_measures
 
     if by is not None and by not in BREAKDOWNS:
-        raise DataError(f"--by must be item, annotator or pair, found {by}")
+        raise DataError(f"--by must be item, annotator, pair or value, found {by}")
     if style not in STYLES:
         raise DataError(f"--as must be {', '.join(STYLES[:-1])} or {STYLES[-1]}, found {style}")
     span_measures = [name for name in measure or SPAN_MEASURES if name in SPAN_MEASURES]
     answer_measures = [name for name in measure or () if name not in SPAN_MEASURES]
     check_measures(answer_measures if by is None else measure or (), by)
-    if by is not None and interval:
-        raise DataError(f"--interval applies to whole measures; leave out --by {by}")
+    for_measures = {
+        "--interval": interval,
+        "--formulas": formulas,
+        "--weights": weights is not None,
+        "--benchmark": benchmark is not None,
+    }
+    for option in (option for option, given in for_measures.items() if given):
+        if by is not None:
+            raise DataError(f"{option} applies to whole measures; leave out --by {by}")
+        if groups and option != "--interval":
+            raise DataError(f"--groups compares alpha; leave out {option}")
     check_result(output)
     source.check_outputs(output)
     if groups:
@@ -91,7 +122,9 @@ def agreement(
     most = 20 if most is None else most
     corpus = source.read()
     if by is None:
-        results = _summary(corpus, question, answer_measures, interval)
+        results = _summary(
+            corpus, question, answer_measures, interval, formulas, weights, benchmark
+        )
         _add_spans(corpus, results, span_measures, interval)
         if measure and not answer_measures:
             results = [{**result, "measures": []} for result in results if result["spans"]]
@@ -111,7 +144,7 @@ def agreement(
         write_tables(_tables(results, by), None, RESULT_DIGITS)
     place = 0
     for result in results if style != "csv" else ():
-        for heading, cells in _shown(corpus, result, by, interval, most):
+        for heading, cells in _shown(corpus, result, by, most, weights, benchmark):
             names, rows, numbers = cells
             if style == "text":
                 whole = [names[0], *numbers] if by is None else []
@@ -119,8 +152,14 @@ def agreement(
             else:
                 print(styled(style, names, rows, numbers, heading), end="\n\n")
             place += 1
-    if by is None:
+    if by is None and weights is None:
         _say_sentences(corpus, results, measure or ["krippendorff-alpha"], style)
+    if benchmark is not None:
+        from dissensus.agreement import BENCHMARKS
+
+        console.say(
+            f"{benchmark}: the words of {BENCHMARKS[benchmark].source}; a convention, not a test"
+        )
 
 
 def _say_sentences(
@@ -165,11 +204,20 @@ def _compare_groups(
 
 
 def _summary(
-    corpus: Corpus, questions: list[str] | None, measures: list[str] | None, interval: bool
+    corpus: Corpus,
+    questions: list[str] | None,
+    measures: list[str] | None,
+    interval: bool,
+    formulas: bool,
+    weights: Any,
+    benchmark: str | None,
 ) -> list[dict[str, Any]]:
     from dissensus.agreement import summarise
 
-    return [r.to_dict() for r in summarise(corpus, questions or None, measures or None, interval)]
+    agreement = summarise(
+        corpus, questions or None, measures or None, interval, formulas, weights, benchmark
+    )
+    return [question.to_dict() for question in agreement]
 
 
 def _breakdown(
@@ -204,7 +252,12 @@ Cells = tuple[list[str], list[list[str]], list[str]]  # names, rows, columns of 
 
 
 def _shown(
-    corpus: Corpus, result: dict[str, Any], by: str | None, interval: bool, most: int
+    corpus: Corpus,
+    result: dict[str, Any],
+    by: str | None,
+    most: int,
+    weights: str | None,
+    benchmark: str | None,
 ) -> Iterator[tuple[str, Cells]]:
     """The tables of a question, each with its heading."""
     heading = f"{corpus.name}, {result['question']}"
@@ -212,7 +265,8 @@ def _shown(
         yield f"{heading} ({result['scale']})", _rows(result, by, most)
         return
     if result["measures"]:
-        yield f"{heading} ({result['scale']})", _measures(result, interval)
+        weighted = "" if weights is None else f", {weights} weights"
+        yield f"{heading} ({result['scale']}){weighted}", _measures(result, benchmark)
     if result["spans"]:
         amount = counted(result["spans"][0]["spans"], "span")
         yield f"{heading}: {amount}", _span_rows(result["spans"], most)
@@ -269,22 +323,48 @@ def _tables(results: list[dict[str, Any]], by: str | None) -> list[dict[str, lis
     return tables
 
 
-def _measures(result: dict[str, Any], interval: bool) -> Cells:
+FORMULA = {  # columns of --formulas, as a table shows them
+    "standard_error": "error",
+    "formula_low": "from",
+    "formula_high": "to",
+    "test": "test",
+    "p": "p",
+}
+
+
+def _measures(result: dict[str, Any], benchmark: str | None) -> Cells:
     from dissensus.agreement import MEASURES
 
-    numbers = ["value", *(["low", "high"] if interval else [])]
+    known = list(result["measures"][0]) if result["measures"] else []
+    numbers = [name for name in ("value", "low", "high", *FORMULA) if name in known]
+    brief = "p" in known  # so that the table is not too wide
+    words = ["benchmark"] if benchmark is not None else []
     rows = []
     for entry in result["measures"]:
         why = entry["undefined"]
-        meaning = MEASURES[entry["measure"]].description if why is None else f"undefined: {why}"
-        rows.append([entry["measure"], *(_cell(entry[key]) for key in numbers), meaning])
-    return ["measure", *numbers, "meaning"], rows, numbers
+        meaning = "" if brief else MEASURES[entry["measure"]].description
+        meaning = meaning if why is None else f"undefined: {why}"
+        cells = [_p(entry[key]) if key == "p" else _cell(entry[key]) for key in numbers]
+        cells += [entry[key] or "" for key in words]
+        rows.append([entry["measure"], *cells, meaning])
+    names = [FORMULA.get(name, name) for name in numbers]
+    head = ["measure", *names, *([benchmark] if benchmark is not None else []), "meaning"]
+    if not any(row[-1] for row in rows):
+        head, rows = head[:-1], [row[:-1] for row in rows]
+    return head, rows, names
+
+
+def _p(value: float | None) -> str:
+    """A p-value; the smallest are not shown as 0."""
+    if value is None:
+        return "-"
+    return "<0.001" if value < 0.001 else f"{value:.3f}"
 
 
 def _rows(result: dict[str, Any], by: str, most: int) -> Cells:
     lines = result[f"{by}s"][:most]
     names = [name for name in (lines[0] if lines else [by]) if name != "confusion"]
-    texts = ("item", "annotator", "first", "second")
+    texts = ("item", "annotator", "first", "second", "value")
     rows = [[_cell(line[name]) for name in names] for line in lines]
     more = result["total"] - len(lines)
     if more > 0:
