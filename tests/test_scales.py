@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from dissensus.errors import DataError
 from dissensus.scales import (
-    MOST_LABELS,
+    MOST_BITS,
     SCALES,
     Interval,
     MultiLabel,
@@ -20,10 +20,12 @@ from dissensus.scales import (
     Ordinal,
     Scale,
     as_numbers,
+    has_value,
     infer_scale,
     most_probable,
     parse_scale,
     scale_from_dict,
+    set_sizes,
     sorted_values,
     split_set,
 )
@@ -321,11 +323,26 @@ def test_multi_label_consensus_is_above_one_half() -> None:
 
 
 def test_the_highest_bit_is_still_a_positive_number() -> None:
-    values = tuple(str(i) for i in range(MOST_LABELS))
+    values = tuple(str(i) for i in range(MOST_BITS))
     scale = MultiLabel(values)
     every = scale.encode([list(values)])
-    assert every.tolist() == [2**MOST_LABELS - 1] and scale.decode(every) == [values]
-    assert message(MultiLabel, (*values, "more")) == "a multi-label scale has at most 62 values"
+    assert every.tolist() == [2**MOST_BITS - 1] and scale.decode(every) == [values]
+
+
+def test_a_scale_of_many_values() -> None:
+    values = tuple(f"v{i}" for i in range(100))
+    scale = MultiLabel(values)
+    sets = [["v0", "v99"], [], list(values), ["v62", "v63"]]
+    masks = scale.encode(sets)
+    assert masks.tolist() == [1 | 1 << 99, 0, (1 << 100) - 1, 3 << 62]
+    scale.check(masks)
+    assert [list(one) for one in scale.decode(masks)] == sets
+    assert scale.pack(scale.one_hot(masks) > 0).tolist() == masks.tolist()
+    assert scale.consensus(scale.one_hot(masks)).tolist() == masks.tolist()
+    assert set_sizes(masks).tolist() == [2, 0, 100, 2]
+    assert has_value(masks, 63).tolist() == [0, 0, 1, 1]
+    wrong = np.array([1 << 100], dtype=object)
+    assert message(scale.check, wrong).startswith("multi-label answers are masks 0 to 126765060")
 
 
 def test_multi_label_errors() -> None:

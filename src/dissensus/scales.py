@@ -22,7 +22,7 @@ from dissensus.names import split_names, string_array
 
 LARGEST = 1e100  # of the ends of an interval
 _WHOLE = re.compile(r"0|-?[1-9][0-9]{0,17}")
-MOST_LABELS = 62  # of a multi-label scale: the bits of a signed 64-bit mask
+MOST_BITS = 62  # values of a multi-label scale whose masks are 64-bit integers
 
 
 class Scale(ABC):
@@ -345,7 +345,8 @@ class Interval(Scale):
 class MultiLabel(_Values):
     """Any set of values, stored as a bit mask; a distribution has one marginal per value.
 
-    Users write a set as a list of texts, or as one text with commas.
+    Users write a set as a list of texts, or as one text with commas. Masks of more than 62 values
+    are Python integers of any size, in arrays of objects; `has_value` and `set_sizes` read both.
 
     Example:
         >>> scale = MultiLabel(("joy", "fear", "anger"))
@@ -357,16 +358,17 @@ class MultiLabel(_Values):
 
     values: tuple[str, ...]
     kind: ClassVar[str] = "multi-label"
-    dtype: ClassVar[type[np.generic]] = np.int64
 
     def __post_init__(self) -> None:
         self._set_values()
-        if len(self.values) > MOST_LABELS:
-            raise DataError(f"a multi-label scale has at most {MOST_LABELS} values")
+
+    @property
+    def dtype(self) -> type[np.generic]:  # type: ignore[override]
+        return np.int64 if len(self.values) <= MOST_BITS else np.object_
 
     def encode(self, answers: Any) -> np.ndarray:
         bit = {value: 1 << code for code, value in enumerate(self.values)}
-        masks = np.zeros(len(answers), dtype=np.int64)
+        masks = np.zeros(len(answers), dtype=self.dtype)
         if isinstance(answers, pa.Array | pa.ChunkedArray):
             answers = answers.to_pylist()
         for row, answer in enumerate(answers):
@@ -387,7 +389,8 @@ class MultiLabel(_Values):
         return [tuple(v for v, on in zip(self.values, row, strict=True) if on) for row in chosen]
 
     def check(self, answers: np.ndarray) -> None:
-        if answers.dtype.kind not in "iu":
+        large = answers.dtype == object and all(isinstance(mask, int) for mask in answers)
+        if answers.dtype.kind not in "iu" and not large:
             raise DataError(f"multi-label answers are integer bit masks, found {answers.dtype}")
         if answers.size and not 0 <= answers.min() <= answers.max() < 1 << len(self.values):
             raise DataError(
@@ -396,12 +399,28 @@ class MultiLabel(_Values):
             )
 
     def one_hot(self, answers: np.ndarray) -> np.ndarray:
-        bits = np.arange(len(self.values))
-        return ((np.asarray(answers)[:, None] >> bits) & 1).astype(float)
+        answers = np.asarray(answers)
+        if self.dtype is np.object_:
+            packed = np.frombuffer(b"".join(mask_bytes(answers, self)), np.uint8)
+            packed = packed.reshape(len(answers), self._n_bytes)
+            bits = np.unpackbits(packed, axis=1, count=len(self.values), bitorder="little")
+            return bits.astype(float)
+        return ((answers[:, None] >> np.arange(len(self.values))) & 1).astype(float)
+
+    def pack(self, chosen: np.ndarray) -> np.ndarray:
+        """The masks of sets, given as booleans (n, n_values)."""
+        if self.dtype is np.object_:
+            packed = np.packbits(chosen, axis=1, bitorder="little")
+            return masks_of_bytes([row.tobytes() for row in packed])
+        return np.asarray((chosen << np.arange(len(self.values))).sum(axis=1), dtype=np.int64)
+
+    @property
+    def _n_bytes(self) -> int:
+        return (len(self.values) + 7) // 8
 
     def consensus(self, distribution: np.ndarray) -> np.ndarray:
         """The set of values whose marginal is above one half."""
-        return ((distribution > 0.5) << np.arange(len(self.values))).sum(axis=1)
+        return self.pack(distribution > 0.5)
 
     def column(self, answers: np.ndarray) -> Any:
         return pa.array(map(list, self.decode(answers)), pa.list_(pa.string()))
@@ -413,6 +432,33 @@ class MultiLabel(_Values):
 
     def to_dict(self) -> dict[str, Any]:
         return {"kind": self.kind, "values": list(self.values)}
+
+
+def has_value(answers: np.ndarray, code: Any) -> np.ndarray:
+    """1 for masks that have the value of this code, else 0; codes may be an array."""
+    if answers.dtype == object:
+        code = np.asarray(code).astype(object)
+    return np.asarray((answers >> code) & 1).astype(np.int64)
+
+
+def set_sizes(answers: np.ndarray) -> np.ndarray:
+    """How many values each mask has."""
+    if answers.dtype == object:
+        return np.asarray(np.frompyfunc(int.bit_count, 1, 1)(answers)).astype(np.int64)
+    return np.asarray(np.bitwise_count(answers))
+
+
+def mask_bytes(answers: np.ndarray, scale: MultiLabel) -> list[bytes]:
+    """Masks of any size as bytes, for files."""
+    width = (len(scale) + 7) // 8
+    return [int(mask).to_bytes(width, "little") for mask in answers]
+
+
+def masks_of_bytes(packed: Sequence[bytes]) -> np.ndarray:
+    """Read back what `mask_bytes` wrote."""
+    masks = np.empty(len(packed), dtype=object)
+    masks[:] = [int.from_bytes(each, "little") for each in packed]
+    return masks
 
 
 def most_probable(distribution: np.ndarray) -> np.ndarray:

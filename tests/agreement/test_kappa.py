@@ -54,8 +54,8 @@ def test_equals_scikit_learn_on_random_tables(weights: Any) -> None:
         n = table.annotations.n_annotators
         expected = reference(table, weights, n)
         undefined += int(np.isnan(expected).sum())
-        agreement = kappa_matrix(table.annotations, weights)
-        np.testing.assert_allclose(agreement, expected, atol=1e-12)
+        found = kappa_matrix(table.annotations, weights)
+        np.testing.assert_allclose(found, expected, atol=1e-12)
         pairs = expected[np.triu_indices(n, 1)]
         defined = pairs[~np.isnan(pairs)]
         mean = defined.mean() if defined.size else np.nan
@@ -127,14 +127,14 @@ def test_published_pair() -> None:  # Gwet (2014), two abstractors and three kin
 def test_pi_pools_the_answers_of_both() -> None:
     for seed in range(50):
         table = random_table(np.random.default_rng(seed), LEVELS, np.arange(4))
-        matrix = pi_matrix(table.annotations)
-        for k, m in combinations(range(len(matrix)), 2):
+        found = pi_matrix(table.annotations)
+        for k, m in combinations(range(len(found)), 2):
             common = ~np.isnan(table.wide[[k, m]]).any(axis=0)
             a, b = table.wide[k, common], table.wide[m, common]
             shares = np.bincount(np.r_[a, b].astype(int), minlength=4) / max(len(a) * 2, 1)
             chance = (shares**2).sum()
             expected = ((a == b).mean() - chance) / (1 - chance) if len(np.unique([a, b])) > 1 else np.nan  # fmt: skip # noqa: E501
-            assert matrix[k, m] == pytest.approx(expected, nan_ok=True)
+            assert found[k, m] == pytest.approx(expected, nan_ok=True)
 
 
 def test_undefined_is_nan() -> None:
@@ -168,8 +168,8 @@ def test_names_and_order_do_not_matter() -> None:
         (
             Ordinal(("0", "1")),
             "cubic",
-            "no weights 'cubic'; there are 'identity', 'linear', 'quadratic', 'ordinal', 'radical', 'ratio', "
-            "'circular', 'bipolar'",
+            "no weights 'cubic'; there are 'identity', 'linear', 'quadratic', 'ordinal', "
+            "'radical', 'ratio', 'circular', 'bipolar'",
         ),
         (
             Ordinal(("0", "1")),

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 
+from dissensus.aggregation.by_value import choices, joined
 from dissensus.annotations import Annotations
 from dissensus.errors import DataError
 from dissensus.names import Names
@@ -18,7 +19,7 @@ NEAREST = {  # aggregators for a kind of scale, to offer instead
     "nominal": "majority or dawid-skene",
     "ordinal": "median or dawid-skene",
     "interval": "mean, median or gaussian",
-    "multi-label": "soft-vote",
+    "multi-label": "majority or dawid-skene",
 }
 Gives = Literal["share", "probability"]
 
@@ -31,15 +32,20 @@ class Aggregator(ABC):
     the answers that each value has, of a model how probable it is that a value is the true one;
     `gives` says which. `consensus_` holds one answer for each item that has any, as annotations
     without annotators.
+
+    Multi-label answers are aggregated value by value: `by_value_` has an aggregator for each value,
+    fitted to whether it was chosen, and the consensus is the set of values that these choose.
     """
 
     name: ClassVar[str]
-    scales: ClassVar[tuple[str, ...]] = ("nominal", "ordinal")  # kinds it is for
+    scales: ClassVar[tuple[str, ...]] = ("nominal", "ordinal", "multi-label")  # kinds it is for
+    reads_sets: ClassVar[bool] = False  # whether it takes multi-label answers as a whole
     needs_annotators: ClassVar[bool] = True
     gives: ClassVar[Gives] = "share"
 
     distribution_: np.ndarray = field(init=False, repr=False)
     consensus_: Annotations = field(init=False, repr=False)
+    by_value_: dict[str, Self] = field(init=False, repr=False)  # of multi-label answers
 
     @abstractmethod
     def _fit(self, annotations: Annotations) -> np.ndarray:
@@ -54,8 +60,29 @@ class Aggregator(ABC):
         """
         annotations = annotations_of(annotations)
         self._check(annotations)
+        if self._is_by_value(annotations):
+            return self._fit_values(annotations)
         self.distribution_ = self._fit(annotations)
         self.consensus_ = self._labels(annotations)
+        return self
+
+    def _is_by_value(self, annotations: Annotations) -> bool:
+        return annotations.scale.kind == "multi-label" and not self.reads_sets
+
+    def _fit_values(self, annotations: Annotations, gold: Annotations | None = None) -> Self:
+        """Fit an aggregator to each value of multi-label answers."""
+        values: tuple[str, ...] = annotations.scale.values  # type: ignore[attr-defined]
+        self.by_value_ = {}
+        self.distribution_ = np.empty((annotations.n_items, len(values)))
+        chosen = np.zeros(self.distribution_.shape, dtype=bool)
+        for code, value in enumerate(values):
+            known = {} if gold is None else {"gold": choices(gold, code)}
+            fitted = replace(self).fit(choices(annotations, code), **known)
+            self.by_value_[value] = fitted
+            self.distribution_[:, code] = fitted.distribution_[:, 1]
+            chosen[fitted.consensus_.item, code] = fitted.consensus_.answer == 1
+        item = np.flatnonzero(annotations.per_item())
+        self.consensus_ = labelled(annotations, item, joined(annotations, chosen[item]))
         return self
 
     def fit_predict(self, annotations: Any) -> Prediction:

@@ -83,6 +83,11 @@ class HiddenTruth(Aggregator):
                 of the same name is added to what is counted here.
         """
         annotations = annotations_of(annotations)
+        if self._is_by_value(annotations):
+            if history is not None:
+                raise DataError(f"{self.name}: a history of multi-label answers cannot be used")
+            self._check(annotations)
+            return self._fit_values(annotations, gold)
         self._known = _known(annotations, gold)
         if history is not None and type(history) is not type(self):
             raise DataError(f"{self.name}: the history is of another model, {history.name}")

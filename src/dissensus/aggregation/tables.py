@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from dissensus.aggregation.base import Aggregator
+from dissensus.aggregation.by_value import CHOSEN
 from dissensus.annotations import Annotations
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError
@@ -38,6 +40,21 @@ def annotator_table(
         "annotator": list(annotations.annotators),
         "answers": annotations.per_annotator().tolist(),
     }
+    if hasattr(fitted, "by_value_"):
+        estimates = {
+            f"{name}.{value}": column
+            for value, each in fitted.by_value_.items()
+            for name, column in _estimates(each, CHOSEN.values).items()
+        }
+    else:
+        estimates = _estimates(fitted, getattr(annotations.scale, "values", ()))
+    if not estimates:
+        raise DataError(f"{fitted.name} learns nothing about annotators")
+    return columns | estimates
+
+
+def _estimates(fitted: Aggregator, values: Sequence[str]) -> dict[str, list[Any]]:
+    """Every estimate that is one number for each annotator, by name."""
     estimates = {
         name.rstrip("_"): getattr(fitted, name).tolist()
         for name in ESTIMATES
@@ -45,12 +62,10 @@ def annotator_table(
     }
     if hasattr(fitted, "confusion_"):
         diagonal = fitted.confusion_.diagonal(axis1=1, axis2=2)  # (n_annotators, n_values)
-        values = getattr(annotations.scale, "values", ())
-        right = {f"right.{v}": part.tolist() for v, part in zip(values, diagonal.T, strict=True)}
-        estimates |= right
-    if not estimates:
-        raise DataError(f"{fitted.name} learns nothing about annotators")
-    return columns | estimates
+        estimates |= {
+            f"right.{v}": part.tolist() for v, part in zip(values, diagonal.T, strict=True)
+        }
+    return estimates
 
 
 def gold_accuracy(corpus: Corpus, question: str, fitted: Aggregator) -> tuple[float, int] | None:

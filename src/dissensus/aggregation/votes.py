@@ -38,6 +38,7 @@ class SoftVote(Aggregator):
 
     name: ClassVar[str] = "soft-vote"
     scales: ClassVar[tuple[str, ...]] = ("nominal", "ordinal", "interval", "multi-label")
+    reads_sets: ClassVar[bool] = True
     needs_annotators: ClassVar[bool] = False
 
     def _fit(self, annotations: Annotations) -> np.ndarray:

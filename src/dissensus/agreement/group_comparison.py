@@ -25,7 +25,7 @@ from dissensus.agreement.summary import or_none
 from dissensus.annotations import Annotations
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError
-from dissensus.scales import Interval, MultiLabel, Nominal, Ordinal
+from dissensus.scales import Interval, MultiLabel, Nominal, Ordinal, set_sizes
 
 PERMUTATIONS = 1999
 MOST_ORDERS = 2000  # of groups over annotators that are all tried, instead of random ones
@@ -300,7 +300,7 @@ def _within(
 
 
 def _values_apart(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    return np.bitwise_count(np.bitwise_xor(a, b)).astype(float)
+    return set_sizes(a ^ b).astype(float)
 
 
 def _between(groups: AnnotatorGroups, table: _Table, first: int, second: int) -> PairOfGroups:

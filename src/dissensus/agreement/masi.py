@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from dissensus.scales import set_sizes
+
 
 def masi_distance(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """1 - Jaccard index x monotonicity of two sets, given as bit masks; 0 to 1.
@@ -21,7 +23,7 @@ def masi_distance(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """
     a, b = np.broadcast_arrays(a, b)
     shared, either = a & b, a | b
-    jaccard = np.bitwise_count(shared) / np.maximum(np.bitwise_count(either), 1)
+    jaccard = set_sizes(shared) / np.maximum(set_sizes(either), 1)
     holds = (shared == a) | (shared == b)
     monotone = np.where(holds, 2 / 3, 1 / 3)  # where nothing is shared, Jaccard is 0
     return np.where(a == b, 0.0, 1.0 - jaccard * monotone)

@@ -10,7 +10,7 @@ from dissensus.agreement.measure import Estimate, ratio
 from dissensus.agreement.pairs import PairMeasure, Pairs
 from dissensus.annotations import Annotations
 from dissensus.errors import DataError
-from dissensus.scales import MultiLabel
+from dissensus.scales import MultiLabel, has_value
 
 BINARY = 1.0 - np.eye(2)
 
@@ -90,7 +90,7 @@ def _mean(values: np.ndarray) -> np.ndarray:
 def _each_value(annotations: Annotations) -> list[PairMeasure]:
     scale = _scale(annotations)
     pairs = Pairs.of(annotations, "kappa per value")
-    return [pairs.kappas((annotations.answer >> v) & 1, BINARY) for v in range(len(scale))]
+    return [pairs.kappas(has_value(annotations.answer, v), BINARY) for v in range(len(scale))]
 
 
 def _scale(annotations: Annotations) -> MultiLabel:

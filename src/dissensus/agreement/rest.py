@@ -10,7 +10,7 @@ import numpy as np
 from dissensus.agreement.measure import ratio
 from dissensus.agreement.weights import numbers
 from dissensus.annotations import Annotations
-from dissensus.scales import MultiLabel, Nominal
+from dissensus.scales import MultiLabel, Nominal, has_value, set_sizes
 
 ENTRIES = 1 << 22  # of a block of annotators; bounds the memory
 
@@ -49,7 +49,7 @@ class Vectors:
         if self.kind == "nominal":
             number = (answer == dimension).astype(float)
         elif self.kind == "multi-label":
-            number = ((answer >> dimension) & 1).astype(float)
+            number = has_value(answer, dimension).astype(float)
         else:
             number = answer.astype(float)
         return np.where(row >= 0, number, 0.0)
@@ -59,7 +59,7 @@ class Vectors:
         if self.kind == "nominal":
             return np.ones(len(self.answer))
         if self.kind == "multi-label":
-            return np.bitwise_count(self.answer).astype(float)
+            return set_sizes(self.answer).astype(float)
         return self.answer**2
 
     def entries(self) -> tuple[np.ndarray, np.ndarray]:
@@ -69,7 +69,7 @@ class Vectors:
             return rows, self.answer
         if self.kind == "number":
             return rows, np.zeros(len(rows), dtype=np.int64)
-        chosen = [np.flatnonzero((self.answer >> value) & 1) for value in range(self.width)]
+        chosen = [np.flatnonzero(has_value(self.answer, value)) for value in range(self.width)]
         sizes = [len(rows) for rows in chosen]
         return np.concatenate(chosen), np.repeat(np.arange(self.width), sizes)
 

@@ -22,7 +22,7 @@ from dissensus.annotations.repeats import Repeated, Repeats, check_repeats
 from dissensus.errors import DataError, counted
 from dissensus.frames import MOST_ROWS, html_rows, to_frame
 from dissensus.names import Names, order_of, string_array
-from dissensus.scales import Interval, MultiLabel, Nominal, Ordinal, Scale
+from dissensus.scales import Interval, MultiLabel, Nominal, Ordinal, Scale, has_value
 
 
 @dataclass(frozen=True, eq=False)
@@ -259,7 +259,7 @@ class Annotations:
             raise DataError(f"marginals() are for multi-label answers; {self.scale.kind}: counts()")
         chosen = np.empty((self.n_items, len(self.scale)))
         for value in range(len(self.scale)):
-            on = self.weight * ((self.answer >> value) & 1)
+            on = self.weight * has_value(self.answer, value)
             chosen[:, value] = np.bincount(self.item, on, minlength=self.n_items)
         return chosen
 
@@ -296,7 +296,7 @@ class Annotations:
         items = self._answered()
         if isinstance(self.scale, MultiLabel):
             rows, answer = above_half(self.distribution()[items], ties, seed)
-            return self._gold(items[rows], answer)
+            return self._gold(items[rows], self.scale.pack(answer))
         sums = np.bincount(self.item, self.weight * self.answer, minlength=self.n_items)
         return self._gold(items, sums[items] / self.per_item()[items])
 

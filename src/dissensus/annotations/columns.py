@@ -42,6 +42,9 @@ def scaled(answer: Any, scale: Scale | None) -> tuple[np.ndarray, Scale]:
         scale.check(answer)
         return answer, scale
     if isinstance(scale, MultiLabel):
+        if isinstance(answer, np.ndarray) and all(isinstance(mask, int) for mask in answer):
+            scale.check(answer)
+            return answer, scale
         return scale.encode(answer), scale
     try:
         texts = string_array(answer)

@@ -52,7 +52,7 @@ def one_of(best: np.ndarray, ties: Ties, seed: int) -> Labels:
 
 
 def above_half(share: np.ndarray, ties: Ties, seed: int) -> Labels:
-    """The set of values that more than half of each row's annotators chose, as a bit mask.
+    """The set of values that more than half of each row's annotators chose, as booleans.
 
     One at exactly one half is out, and in if `ties` is "last"; at "random" a coin decides.
     """
@@ -63,4 +63,4 @@ def above_half(share: np.ndarray, ties: Ties, seed: int) -> Labels:
         chosen = chosen | (even & (np.random.default_rng(seed).random(share.shape) < 0.5))
     elif ties == "drop":
         rows = np.flatnonzero(~even.any(axis=1))
-    return rows, (chosen[rows] << np.arange(share.shape[1])).sum(axis=1)
+    return rows, chosen[rows]

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
+import pyarrow as pa
 
 from dissensus.annotations import Annotations
 from dissensus.contents import Contents
@@ -13,7 +14,7 @@ from dissensus.corpus.fields import CorpusFields
 from dissensus.corpus.parts import Focus, LeftOut, Rationales
 from dissensus.folders import read_json, read_table, reading, write_json, write_table
 from dissensus.names import Names
-from dissensus.scales import scale_from_dict
+from dissensus.scales import MultiLabel, mask_bytes, masks_of_bytes, scale_from_dict
 
 AnyCorpus = TypeVar("AnyCorpus", bound=CorpusFields)
 
@@ -95,6 +96,8 @@ def _answer_columns(annotations: Annotations) -> dict[str, Any]:
     names = ("item", "annotator", "answer", "count", "response", "seconds")
     columns = {name: getattr(annotations, name) for name in names}
     columns = {name: column for name, column in columns.items() if column is not None}
+    if annotations.answer.dtype == object and isinstance(annotations.scale, MultiLabel):
+        columns["answer"] = mask_bytes(annotations.answer, annotations.scale)
     return columns | {f"extra.{name}": column for name, column in annotations.extra.items()}
 
 
@@ -182,6 +185,8 @@ def _read_answers(
         for name, column in columns.items()
         if not name.startswith("extra.")
     }
+    if pa.types.is_binary(columns["answer"].type):  # sets of many values
+        arrays["answer"] = masks_of_bytes(arrays["answer"])
     return Annotations.from_arrays(
         arrays.pop("item"),
         arrays.pop("annotator", None),

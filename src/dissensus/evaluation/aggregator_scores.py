@@ -21,7 +21,7 @@ from dissensus.evaluation.significance.resampling import drawing_once
 from dissensus.evaluation.significance.statistics import statistic_over_items
 from dissensus.metrics import GOLD, METRICS, gold_item_scores
 from dissensus.prediction import Prediction, Predictions
-from dissensus.scales import Interval
+from dissensus.scales import Interval, MultiLabel
 
 RESAMPLES = 2000
 
@@ -171,5 +171,7 @@ def _tied(prediction: Prediction) -> int | None:
     """The number of items with several equally likely answers."""
     if isinstance(prediction.scale, Interval) or prediction.distribution.shape[1] < 2:
         return None
+    if isinstance(prediction.scale, MultiLabel):
+        return int((np.abs(prediction.distribution - 0.5) < 1e-9).any(axis=1).sum())
     second, first = np.sort(prediction.distribution, axis=1)[:, -2:].T
     return int((first - second < 1e-9).sum())

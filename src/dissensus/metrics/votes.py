@@ -9,7 +9,7 @@ from dissensus.errors import DataError
 from dissensus.metrics.matching import common_items, two_sided
 from dissensus.metrics.soft import cross_entropy
 from dissensus.prediction import Prediction
-from dissensus.scales import MultiLabel
+from dissensus.scales import MultiLabel, has_value
 
 ADDED = 0.5
 
@@ -39,7 +39,7 @@ def member_votes(prediction: Prediction) -> np.ndarray:
     n_members, n_items = members.shape
     if isinstance(prediction.scale, MultiLabel):
         bits = range(len(prediction.scale))
-        chosen = np.stack([((members >> bit) & 1).sum(axis=0) for bit in bits], axis=1)
+        chosen = np.stack([has_value(members, bit).sum(axis=0) for bit in bits], axis=1)
         return np.stack([n_members - chosen, chosen], axis=-1)
     width = prediction.scale.n_columns
     cell = np.arange(n_items) * width + members.astype(np.int64)

@@ -14,7 +14,7 @@ from dissensus.folders import read_table, write_table
 from dissensus.names import Names
 from dissensus.prediction.attention import Attention, MemberAttention
 from dissensus.prediction.prediction import ByAnnotator, Prediction
-from dissensus.scales import scale_from_dict
+from dissensus.scales import MultiLabel, Scale, mask_bytes, masks_of_bytes, scale_from_dict
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ def write_prediction(
     tables = _Tables(folder, number)
     tables.write("items", _item_columns(prediction))
     if prediction.by_annotator is not None:
-        _write_pairs(tables, prediction.by_annotator)
+        _write_pairs(tables, prediction.by_annotator, prediction.scale)
     for place, attention in enumerate(prediction.attention):
         _write_attention(tables, place, attention)
     if prediction.members is not None:
@@ -77,7 +77,7 @@ def read_prediction(folder: Path, number: int, front: dict[str, Any]) -> Predict
         scale_from_dict(front["scale"]),
         Names(items["item"]),
         _array(items["distribution"]),
-        items["consensus"].to_numpy(),
+        _read_column(items["consensus"]),
         pairs,
         _read_attentions(tables, front["attention"], pairs, len(items["item"])),
         _array(tables.read("members")["answer"]).T if front["members"] else None,
@@ -91,7 +91,7 @@ def read_prediction(folder: Path, number: int, front: dict[str, Any]) -> Predict
 def _item_columns(prediction: Prediction) -> dict[str, Any]:
     columns = {
         "item": prediction.items.array,
-        "consensus": prediction.consensus,
+        "consensus": _answers(prediction.consensus, prediction.scale),
         "distribution": _matrix(prediction.distribution),
     }
     if prediction.disagreement is not None:
@@ -101,12 +101,26 @@ def _item_columns(prediction: Prediction) -> dict[str, Any]:
     return columns
 
 
-def _write_pairs(tables: _Tables, pairs: ByAnnotator) -> None:
+def _answers(answers: np.ndarray, scale: Scale) -> Any:
+    """Stored answers as a column; sets of many values as bytes."""
+    if answers.dtype == object and isinstance(scale, MultiLabel):
+        return mask_bytes(answers, scale)
+    return answers
+
+
+def _read_column(column: Any) -> np.ndarray:
+    """Read back what `_answers` wrote."""
+    if pa.types.is_binary(column.type):
+        return masks_of_bytes(column.to_pylist())
+    return np.asarray(column.to_numpy())
+
+
+def _write_pairs(tables: _Tables, pairs: ByAnnotator, scale: Scale) -> None:
     names = pairs.annotators.array
     columns = {
         "item": pairs.item,
         "annotator": pa.DictionaryArray.from_arrays(pa.array(pairs.annotator, pa.int32()), names),
-        "value": pairs.value,
+        "value": _answers(pairs.value, scale),
     }
     if pairs.distribution is not None:
         columns["distribution"] = _matrix(pairs.distribution)
@@ -121,7 +135,7 @@ def _read_pairs(tables: _Tables) -> ByAnnotator:
         rows["item"].to_numpy(),
         names.codes(annotator.dictionary)[annotator.indices.to_numpy()],  # Parquet may reorder it
         names,
-        rows["value"].to_numpy(),
+        _read_column(rows["value"]),
         _array(rows["distribution"]) if "distribution" in rows else None,
     )
 

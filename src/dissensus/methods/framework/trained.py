@@ -25,7 +25,7 @@ from dissensus.methods.framework.role_encoders import RoleEncoders, encoding_not
 from dissensus.metrics import GOLD, METRICS, gold_scores, metric_name, scores
 from dissensus.networks.likelihoods import likelihood
 from dissensus.networks.noise import keyed
-from dissensus.scales import Interval
+from dissensus.scales import Interval, MultiLabel
 from dissensus.training import Batch, Examples, Loss, Network, Sizes, Training
 from dissensus.training.batches import batches, plan_epoch
 from dissensus.training.checkpoint import Checkpoint
@@ -488,7 +488,10 @@ class TrainedMethod(Method):
         """The network's outputs for a question as answers on its scale."""
         scale = self.learned_.questions[question]
         family = likelihood(scale)
-        value = family.value(raw).cpu().numpy()
+        if isinstance(scale, MultiLabel):
+            value = scale.pack((raw > 0).cpu().numpy())
+        else:
+            value = family.value(raw).cpu().numpy()
         if isinstance(scale, Interval):
             value = scale.from_unit(value).clip(scale.low, scale.high)
         distribution = family.distribution(raw.double()).cpu().numpy()
