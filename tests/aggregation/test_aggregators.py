@@ -157,8 +157,8 @@ def test_one_annotator_and_one_value(aggregator: Aggregator) -> None:
 
 def test_answers_of_another_kind_are_refused() -> None:
     message = (
-        "^dawid-skene is for nominal and ordinal answers, not interval ones; use mean, median or "
-        "gaussian$"
+        "^dawid-skene is for nominal, ordinal and multi-label answers, not interval ones; use "
+        "mean, median or gaussian$"
     )
     with pytest.raises(DataError, match=message):
         DawidSkene().fit(_rated(ratings()[3]))

@@ -7,7 +7,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from crowdkit.aggregation import BinaryRelevance, DawidSkene as CrowdKit, MajorityVote
+from crowdkit.aggregation import BinaryRelevance, MajorityVote
+from crowdkit.aggregation import DawidSkene as CrowdKit
 
 from dissensus.aggregation import AGGREGATORS, DawidSkene, Majority, annotator_table
 from dissensus.agreement import krippendorff_alpha, measured
@@ -39,6 +40,7 @@ def crowd_kit_frame(annotations: Annotations) -> pd.DataFrame:
     )
 
 
+@pytest.mark.filterwarnings("ignore")  # of pandas, in crowd-kit
 @pytest.mark.parametrize("n_values", [4, 70])
 def test_majority_equals_crowd_kits_binary_relevance(n_values: int) -> None:
     annotations, _ = sets(n_values)
@@ -49,6 +51,7 @@ def test_majority_equals_crowd_kits_binary_relevance(n_values: int) -> None:
     ]
 
 
+@pytest.mark.filterwarnings("ignore")  # of pandas, in crowd-kit
 def test_dawid_skene_equals_crowd_kits_binary_relevance() -> None:
     annotations, truth = sets(4)
     reference = BinaryRelevance(CrowdKit(n_iter=100, tol=1e-9))

@@ -7,12 +7,16 @@ questions of a corpus.
 from __future__ import annotations
 
 from dissensus.aggregation.base import Aggregator
+from dissensus.aggregation.bradley_terry import BradleyTerry
+from dissensus.aggregation.comparisons import Comparisons, comparisons
 from dissensus.aggregation.dawid_skene import DawidSkene
 from dissensus.aggregation.fitting import aggregate, check_method
 from dissensus.aggregation.gaussian import Gaussian
 from dissensus.aggregation.glad import Glad
 from dissensus.aggregation.mace import Mace
+from dissensus.aggregation.noisy_bradley_terry import NoisyBradleyTerry
 from dissensus.aggregation.one_coin import OneCoin
+from dissensus.aggregation.ranking import RANKERS, rank, ranker_annotators, ranking_table
 from dissensus.aggregation.ratings import Mean, Median
 from dissensus.aggregation.registry import AGGREGATORS
 from dissensus.aggregation.tables import annotator_table, consensus_table, gold_accuracy
@@ -23,6 +27,8 @@ from dissensus.aggregation.zero_based_skill import ZeroBasedSkill
 __all__ = [
     "AGGREGATORS",
     "Aggregator",
+    "BradleyTerry",
+    "Comparisons",
     "DawidSkene",
     "Gaussian",
     "Glad",
@@ -30,7 +36,9 @@ __all__ = [
     "Majority",
     "Mean",
     "Median",
+    "NoisyBradleyTerry",
     "OneCoin",
+    "RANKERS",
     "SoftVote",
     "SoftmaxVote",
     "Wawa",
@@ -38,6 +46,10 @@ __all__ = [
     "aggregate",
     "annotator_table",
     "check_method",
+    "comparisons",
     "consensus_table",
     "gold_accuracy",
+    "rank",
+    "ranker_annotators",
+    "ranking_table",
 ]

@@ -118,8 +118,10 @@ class Aggregator(ABC):
 
     def _check(self, annotations: Annotations) -> None:
         if annotations.scale.kind not in self.scales:
+            *kinds, last = self.scales
+            known = f"{', '.join(kinds)} and {last}" if kinds else last
             raise DataError(
-                f"{self.name} is for {' and '.join(self.scales)} answers, "
+                f"{self.name} is for {known} answers, "
                 f"not {annotations.scale.kind} ones; use {NEAREST[annotations.scale.kind]}"
             )
         if self.needs_annotators:

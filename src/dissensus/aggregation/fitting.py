@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from dissensus.aggregation.base import Aggregator
 from dissensus.aggregation.em import HiddenTruth
+from dissensus.aggregation.ranking import RANKERS
 from dissensus.aggregation.registry import AGGREGATORS
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError, listed, meant
@@ -32,6 +33,8 @@ def aggregate(
         ['yes']
     """
     check_method(method)
+    if method in RANKERS:
+        raise DataError(f"{method} ranks what is compared, not items: use aggregation.rank")
     questions = list(corpus.questions) if questions is None else questions
     corpus.check_questions(questions)
     return {question: _fitted(method, corpus, question, use_gold) for question in questions}
@@ -39,10 +42,11 @@ def aggregate(
 
 def check_method(method: str) -> None:
     """Refuse a name that is no aggregator."""
-    if method not in AGGREGATORS:
-        guess = meant(method, AGGREGATORS)
+    known = [*AGGREGATORS, *RANKERS]
+    if method not in known:
         raise DataError(
-            f"no aggregator {method!r}{guess}; there are {listed(AGGREGATORS, 40)}, or 'all'"
+            f"no aggregator {method!r}{meant(method, known)}; there are {listed(known, 40)}, or "
+            "'all'"
         )
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from dissensus.cli import console
+from dissensus.cli.comparison_ranking import show_ranking
 from dissensus.cli.every_aggregator import show_every_aggregator
 from dissensus.cli.outputs import (
     ENDINGS,
@@ -36,7 +37,8 @@ def aggregate(
         str,
         typer.Option(
             help="Aggregation method, e.g. majority, soft-vote, dawid-skene, mace, glad or mean; "
-            "all compares every one, against gold labels if there are some."
+            "all compares every one, against gold labels if there are some; bradley-terry and "
+            "noisy-bradley-terry rank what annotators compared."
         ),
     ] = "majority",
     output: Annotated[
@@ -77,6 +79,11 @@ def aggregate(
     check_table(annotator_table)
     source.check_outputs(output, annotator_table)
     corpus = source.read()
+    if method in aggregation.RANKERS:
+        if use_gold:
+            raise DataError(f"{method} cannot learn from gold labels; leave out --use-gold")
+        show_ranking(corpus, method, question, output, annotator_table, json)
+        return
     if method == "all":
         show_every_aggregator(corpus, question, output, json)
         return

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from dissensus.errors import DataError, listed
+from dissensus.readers.separators import separator_name, separator_of, split_cell
 from dissensus.readers.tables.rows import Rows
 from dissensus.scales import Scale, as_numbers
 
@@ -17,11 +18,11 @@ MOST_LOOKED_AT = 1000  # distinct answers that are looked at for spans
 
 def cell_values(
     rows: Rows, column: str, question: str, counts: np.ndarray, declared: Scale | str | None
-) -> tuple[list[str], bool]:
-    """The distinct texts of a column, and whether they are JSON lists: sets of values.
+) -> tuple[list[str], bool, tuple[str, ...]]:
+    """The distinct texts of a column, whether they are JSON lists (sets of values), and notes.
 
-    Lists of one value each are plain values if the declared scale has single values. Spans and
-    other JSON are refused.
+    Lists of one value each are plain values if the declared scale has single values. Cells with
+    several values, such as "joy|fear", are sets. Spans and other JSON are refused.
 
     Args:
         counts: how often each text is an answer, (n_values,).
@@ -29,13 +30,26 @@ def cell_values(
     _check_spans(rows, column, question, counts)
     texts: list[str] = rows.columns[column].values.to_pylist()
     lists = None if column in rows.sets else _written_lists(texts) or _written_choices(texts)
+    kind = declared if isinstance(declared, str) else getattr(declared, "kind", "multi-label")
+    notes: tuple[str, ...] = ()
+    if lists is None and column not in rows.sets and kind.startswith(("multi-label", "multilabel")):
+        lists, notes = _separated(texts, np.flatnonzero(counts).tolist())
     is_set = column in rows.sets or lists is not None
     values = lists or texts
-    kind = declared if isinstance(declared, str) else getattr(declared, "kind", "multi-label")
     if is_set and not kind.startswith(("multi-label", "multilabel")):
         values, is_set = _single_values(rows, column, values, kind), False
     _check_objects(rows, column, question, values, counts)
-    return values, is_set
+    return values, is_set, notes
+
+
+def _separated(texts: list[str], used: list[int]) -> tuple[list[str] | None, tuple[str, ...]]:
+    """Texts with several values as JSON lists, and a note; `[]` is the empty set."""
+    separator = separator_of([texts[code] for code in used if texts[code].strip() != "[]"])
+    if separator is None:
+        return None, ()
+    parts = [[] if text.strip() == "[]" else split_cell(text, separator) for text in texts]
+    note = f"cells split at {separator_name(separator)} into sets of values"
+    return [json.dumps(members, ensure_ascii=False) for members in parts], (note,)
 
 
 def _single_values(rows: Rows, column: str, values: list[str], kind: str) -> list[str]:

@@ -81,14 +81,14 @@ def answers_of(
     declared = declared_scale(question, options)
     if declared is None and column in rows.orders:
         declared = Ordinal(rows.orders[column])
-    values, is_set = cell_values(rows, column, question, counts, declared)
+    values, is_set, set_notes = cell_values(rows, column, question, counts, declared)
     values, comma_notes = (
         (values, ()) if is_set else _decimal_points(values, declared, rows, options)
     )
     missing = np.zeros(len(values), dtype=bool)
     if not is_set:
         missing = _missing(values, counts, declared, gold) | _named_missing(values, options)
-    notes = _missing_notes(values, counts, missing)
+    notes = set_notes + _missing_notes(values, counts, missing)
     if not is_set and declared is None and not gold:
         notes += _suspects(values, np.where(missing, 0, counts))
     counts[missing] = 0
