@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import dissensus as ds
 from dissensus.corpus import Corpus
 
-ROLES = {"item": "item", "annotator": "annotator", "answer": "emotion"}
+ROLES: dict[str, Any] = {"item": "item", "annotator": "annotator", "answer": "emotion"}
 CELLS = ["joy{}fear", "joy", "fear", "anger{} fear", "[]", "fear", "joy", "anger"]
 
 
