@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 from scipy.optimize import check_grad, minimize
 
-import dissensus as ds
 from dissensus.aggregation import (
     RANKERS,
     BradleyTerry,
@@ -22,7 +19,6 @@ from dissensus.annotations import Annotations
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError
 from dissensus.names import Names
-from tests.cli.conftest import Run
 
 WON = np.array([(0, 1), (0, 1), (1, 0), (0, 2), (2, 1), (1, 2), (1, 2), (3, 0), (0, 3), (0, 3),
                 (2, 3), (3, 2), (1, 3)])  # fmt: skip
@@ -160,35 +156,3 @@ def test_what_cannot_be_ranked_is_refused() -> None:
             ranker(penalty=-1).fit(pairs())
     with pytest.raises(DataError, match="needs known annotators"):
         NoisyBradleyTerry().fit(pairs())
-
-
-def test_a_table_of_pairs_on_the_command_line(run: Run, tmp_path: Path) -> None:
-    made, _ = noisy(200)
-    lines = ["left,right,winner,annotator"]
-    names = list(made.things)
-    seen = set()
-    assert made.annotator is not None
-    for left, right, won, annotator in zip(
-        made.left, made.right, made.won, made.annotator, strict=True
-    ):
-        if (left, right, annotator) not in seen:
-            seen.add((left, right, annotator))
-            winner = names[left if won else right]
-            lines.append(f"{names[left]},{names[right]},{winner},w{annotator}")
-    path = tmp_path / "pairs.csv"
-    path.write_text("\n".join(lines) + "\n")
-    ended = run("aggregate", path, "--method", "bradley-terry")
-    assert ended.code == 0
-    assert ended.out.splitlines()[0] == "thing,rank,score,low,high,wins,comparisons"
-    assert ended.out.splitlines()[1].startswith("a,1,")
-    assert f"bradley-terry of 5 things from {len(seen)} comparisons" in ended.err
-    output, annotators = tmp_path / "scores.json", tmp_path / "annotators.csv"
-    run("aggregate", path, "--method", "noisy-bradley-terry", "-o", output,
-        "--annotator-table", annotators)  # fmt: skip
-    assert annotators.read_text().splitlines()[0] == "question,annotator,comparisons,skill,bias"
-    refused = run("aggregate", path, "--method", "bradley-terry", "--annotator-table", annotators)
-    assert refused.code == 1
-    assert refused.err.splitlines()[-1] == (
-        "Error: bradley-terry learns nothing about annotators; leave --annotator-table out"
-    )
-    assert ds.read(path).n_items > 0

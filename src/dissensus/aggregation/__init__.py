@@ -7,12 +7,15 @@ questions of a corpus.
 from __future__ import annotations
 
 from dissensus.aggregation.base import Aggregator
+from dissensus.aggregation.bayesian_dawid_skene import BayesianDawidSkene
 from dissensus.aggregation.bradley_terry import BradleyTerry
 from dissensus.aggregation.comparisons import Comparisons, comparisons
 from dissensus.aggregation.dawid_skene import DawidSkene
 from dissensus.aggregation.fitting import aggregate, check_method
 from dissensus.aggregation.gaussian import Gaussian
 from dissensus.aggregation.glad import Glad
+from dissensus.aggregation.kos import Kos
+from dissensus.aggregation.m_msr import MatrixMeanSubsequenceReduced
 from dissensus.aggregation.mace import Mace
 from dissensus.aggregation.noisy_bradley_terry import NoisyBradleyTerry
 from dissensus.aggregation.one_coin import OneCoin
@@ -22,18 +25,22 @@ from dissensus.aggregation.registry import AGGREGATORS
 from dissensus.aggregation.tables import annotator_table, consensus_table, gold_accuracy
 from dissensus.aggregation.votes import Majority, SoftmaxVote, SoftVote
 from dissensus.aggregation.wawa import Wawa
+from dissensus.aggregation.weighted_vote import WeightedVote
 from dissensus.aggregation.zero_based_skill import ZeroBasedSkill
 
 __all__ = [
     "AGGREGATORS",
     "Aggregator",
+    "BayesianDawidSkene",
     "BradleyTerry",
     "Comparisons",
     "DawidSkene",
     "Gaussian",
     "Glad",
+    "Kos",
     "Mace",
     "Majority",
+    "MatrixMeanSubsequenceReduced",
     "Mean",
     "Median",
     "NoisyBradleyTerry",
@@ -42,6 +49,7 @@ __all__ = [
     "SoftVote",
     "SoftmaxVote",
     "Wawa",
+    "WeightedVote",
     "ZeroBasedSkill",
     "aggregate",
     "annotator_table",

@@ -39,6 +39,8 @@ class Aggregator(ABC):
 
     name: ClassVar[str]
     scales: ClassVar[tuple[str, ...]] = ("nominal", "ordinal", "multi-label")  # kinds it is for
+    takes_gold: ClassVar[bool] = False  # whether `fit` has the argument `gold`
+    takes_skills: ClassVar[bool] = False  # whether `fit` has the argument `skills`
     reads_sets: ClassVar[bool] = False  # whether it takes multi-label answers as a whole
     needs_annotators: ClassVar[bool] = True
     gives: ClassVar[Gives] = "share"
@@ -69,7 +71,9 @@ class Aggregator(ABC):
     def _is_by_value(self, annotations: Annotations) -> bool:
         return annotations.scale.kind == "multi-label" and not self.reads_sets
 
-    def _fit_values(self, annotations: Annotations, gold: Annotations | None = None) -> Self:
+    def _fit_values(
+        self, annotations: Annotations, gold: Annotations | None = None, **more: Any
+    ) -> Self:
         """Fit an aggregator to each value of multi-label answers."""
         values: tuple[str, ...] = annotations.scale.values  # type: ignore[attr-defined]
         self.by_value_ = {}
@@ -77,7 +81,7 @@ class Aggregator(ABC):
         chosen = np.zeros(self.distribution_.shape, dtype=bool)
         for code, value in enumerate(values):
             known = {} if gold is None else {"gold": choices(gold, code)}
-            fitted = replace(self).fit(choices(annotations, code), **known)
+            fitted = replace(self).fit(choices(annotations, code), **known, **more)
             self.by_value_[value] = fitted
             self.distribution_[:, code] = fitted.distribution_[:, 1]
             chosen[fitted.consensus_.item, code] = fitted.consensus_.answer == 1

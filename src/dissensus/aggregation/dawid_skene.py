@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from dissensus.aggregation.em import TINY, HiddenTruth, shares
 from dissensus.aggregation.rows import Expected, Rows
+from dissensus.annotations import Annotations
+from dissensus.errors import DataError
+from dissensus.names import Names
 
 FEW_VALUES = 16  # up to which a kernel is compiled for each number of values
 
@@ -37,6 +41,24 @@ class DawidSkene(HiddenTruth):
     smoothing: float = 0.0
     name: ClassVar[str] = "dawid-skene"
     counts_: np.ndarray = field(init=False, repr=False)  # (n_annotators, answered, true)
+    _start: Mapping[str, np.ndarray] | None = field(init=False, repr=False, default=None)
+
+    def fit(
+        self,
+        annotations: Any,
+        gold: Annotations | None = None,
+        history: HiddenTruth | None = None,
+        start: Mapping[str, np.ndarray] | None = None,
+    ) -> Self:
+        """Aggregate the answers to one question.
+
+        Args:
+            annotations, gold, history: as of every model of annotators.
+            start: the first confusion matrix of annotators by name, (n_values true, n_values
+                answered); others begin with their agreement with the votes.
+        """
+        self._start = start
+        return super().fit(annotations, gold, history)
 
     @property
     def confusion_(self) -> np.ndarray:
@@ -48,6 +70,16 @@ class DawidSkene(HiddenTruth):
 
     def _begin(self, rows: Rows, voted: Expected) -> None:
         self._count(rows, voted.counts)
+        for name, matrix in (self._start or {}).items():
+            given = np.asarray(matrix, dtype=float)
+            if given.shape != self.counts_.shape[1:] or not (given >= 0).all():
+                raise DataError(
+                    f"{self.name}: a first confusion matrix is {rows.n_values} x {rows.n_values} "
+                    f"and not negative, found {given.shape} for {name!r}"
+                )
+            code = int(self.annotators_.find(Names([name]))[0])
+            if code >= 0:
+                self.counts_[code] = given.T
 
     def _pass(self, rows: Rows, posterior: np.ndarray) -> tuple[float, float]:
         from dissensus.aggregation.kernels import expect, expect_few

@@ -37,6 +37,7 @@ class HiddenTruth(Aggregator):
     tolerance: float = 1e-6
 
     gives: ClassVar[Gives] = "probability"
+    takes_gold: ClassVar[bool] = True
     state: ClassVar[str] = "counts_"  # the array that says how each annotator answers
     annotators_: Names = field(init=False, repr=False)
     values_: tuple[str, ...] = field(init=False, repr=False)

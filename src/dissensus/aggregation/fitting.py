@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
+
+import numpy as np
 
 from dissensus.aggregation.base import Aggregator
+from dissensus.aggregation.dawid_skene import DawidSkene
 from dissensus.aggregation.em import HiddenTruth
 from dissensus.aggregation.ranking import RANKERS
 from dissensus.aggregation.registry import AGGREGATORS
@@ -17,13 +21,19 @@ def aggregate(
     method: str = "majority",
     questions: Sequence[str] | None = None,
     use_gold: bool = False,
+    skills: Mapping[str, float] | None = None,
+    start: Mapping[str, np.ndarray] | None = None,
+    warm_start: HiddenTruth | None = None,
 ) -> dict[str, Aggregator]:
     """A distribution and a consensus for each item: one fitted aggregator per question.
 
     Args:
         method: a name of `AGGREGATORS`.
         questions: which ones; all if left out.
-        use_gold: whether gold labels teach how each annotator answers (models only).
+        use_gold: whether gold labels teach how each annotator answers (models and weighted-vote).
+        skills: the weight of each annotator's votes, by name (weighted-vote).
+        start: first confusion matrices of annotators by name (dawid-skene).
+        warm_start: the same model, fitted on earlier answers; its counts are added.
 
     Example:
         >>> from dissensus import Annotations
@@ -37,7 +47,33 @@ def aggregate(
         raise DataError(f"{method} ranks what is compared, not items: use aggregation.rank")
     questions = list(corpus.questions) if questions is None else questions
     corpus.check_questions(questions)
-    return {question: _fitted(method, corpus, question, use_gold) for question in questions}
+    given = {"skills": skills, "start": start, "history": warm_start}
+    more = {name: value for name, value in given.items() if value is not None}
+    _check_more(method, more, use_gold)
+    return {question: _fitted(method, corpus, question, use_gold, more) for question in questions}
+
+
+def _check_more(method: str, more: Mapping[str, Any], use_gold: bool) -> None:
+    """Refuse what a method cannot use, and a vote weighted by nothing."""
+    aggregator = AGGREGATORS[method]
+    able = {
+        "skills": aggregator.takes_skills,
+        "start": issubclass(aggregator, DawidSkene),
+        "history": issubclass(aggregator, HiddenTruth),
+    }
+    words = {
+        "skills": "skills; use weighted-vote",
+        "start": "first confusion matrices; use dawid-skene",
+        "history": "a warm start; use dawid-skene, one-coin or mace",
+    }
+    for name in more:
+        if not able[name]:
+            raise DataError(f"{method} does not take {words[name]}")
+    if aggregator.takes_skills and not use_gold and "skills" not in more:
+        raise DataError(
+            f"{method} needs skills (--skills TABLE) or gold labels (--use-gold); without them use "
+            "soft-vote"
+        )
 
 
 def check_method(method: str) -> None:
@@ -50,16 +86,18 @@ def check_method(method: str) -> None:
         )
 
 
-def _fitted(method: str, corpus: Corpus, question: str, use_gold: bool) -> Aggregator:
-    aggregator = AGGREGATORS[method]()
+def _fitted(
+    method: str, corpus: Corpus, question: str, use_gold: bool, more: Mapping[str, Any]
+) -> Aggregator:
+    aggregator: Any = AGGREGATORS[method]()
     if not use_gold:
-        return aggregator.fit(corpus[question])
-    if not isinstance(aggregator, HiddenTruth):
+        return cast(Aggregator, aggregator.fit(corpus[question], **more))
+    if not aggregator.takes_gold:
         raise DataError(f"{method} cannot learn from gold labels")
     if question not in corpus.gold:
         raise DataError(f"{corpus.name}: no gold label for {question!r}")
     _check_gold(corpus, question)
-    return aggregator.fit(corpus[question], gold=corpus.gold[question])
+    return cast(Aggregator, aggregator.fit(corpus[question], gold=corpus.gold[question], **more))
 
 
 def _check_gold(corpus: Corpus, question: str) -> None:

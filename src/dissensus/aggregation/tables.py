@@ -11,7 +11,16 @@ from dissensus.annotations import Annotations
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError
 
-ESTIMATES = ("accuracy_", "skill_", "competence_", "ability_", "bias_", "spread_")
+ESTIMATES = (
+    "accuracy_",
+    "accuracy_low_",
+    "accuracy_high_",
+    "skill_",
+    "competence_",
+    "ability_",
+    "bias_",
+    "spread_",
+)
 
 
 def consensus_table(

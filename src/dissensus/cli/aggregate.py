@@ -10,6 +10,7 @@ import typer
 from dissensus.cli import console
 from dissensus.cli.comparison_ranking import show_ranking
 from dissensus.cli.every_aggregator import show_every_aggregator
+from dissensus.cli.model_options import ModelOptions
 from dissensus.cli.outputs import (
     ENDINGS,
     answers_table,
@@ -59,6 +60,29 @@ def aggregate(
         Path | None,
         typer.Option(help="Also write the estimates for each annotator to this table."),
     ] = None,
+    skills: Annotated[
+        Path | None,
+        typer.Option(help="Table with the columns annotator and skill, for weighted-vote."),
+    ] = None,
+    start: Annotated[
+        Path | None,
+        typer.Option(
+            help="Table of first confusion matrices for dawid-skene, with the columns annotator, "
+            "true, answer and probability."
+        ),
+    ] = None,
+    warm_start: Annotated[
+        Path | None,
+        typer.Option(help="Folder of --save-model: add what was learned of annotators earlier."),
+    ] = None,
+    save_model: Annotated[
+        Path | None,
+        typer.Option(help="Folder to save what dawid-skene, one-coin, mace or glad learned."),
+    ] = None,
+    history: Annotated[
+        bool,
+        typer.Option("--history", help="Print the log-likelihood after each iteration."),
+    ] = False,
     json: console.Json = False,
 ) -> None:
     """Aggregate the answers in FILE to one answer and a distribution per item.
@@ -71,8 +95,11 @@ def aggregate(
     """
     from dissensus import aggregation
 
+    options = ModelOptions(skills, start, warm_start, save_model, history)
     if method == "all" and (use_gold or annotator_table is not None):
         raise DataError("--method all has neither --use-gold nor --annotator-table; leave it out")
+    if method == "all" or method in aggregation.RANKERS:
+        options.check_none(method)
     if method != "all":
         aggregation.check_method(method)
     check_tables(output)
@@ -87,7 +114,10 @@ def aggregate(
     if method == "all":
         show_every_aggregator(corpus, question, output, json)
         return
-    fitted = aggregation.aggregate(corpus, method, question or None, use_gold)
+    fitted = aggregation.aggregate(
+        corpus, method, question or None, use_gold, **options.arguments(corpus, method, question)
+    )
+    options.report(fitted)
     tables = {name: _table(corpus, name, aggregator) for name, aggregator in fitted.items()}
     if json:
         records = [

@@ -66,7 +66,8 @@ def aggregator_scores(
     corpus.check_questions([question])
     fitted: dict[str, Aggregator] = {}
     refused = []
-    for name in aggregators or AGGREGATORS:
+    without_skills = [name for name, one in AGGREGATORS.items() if not one.takes_skills]
+    for name in aggregators or without_skills:
         try:
             fitted[name] = AGGREGATORS[name]().fit(corpus[question])
         except DataError as error:

@@ -1,0 +1,187 @@
+"""KOS, M-MSR, weighted votes, first matrices and a Bayesian model, against crowd-kit or by hand."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.special import gammaln
+
+from dissensus.aggregation import (
+    BayesianDawidSkene,
+    DawidSkene,
+    Kos,
+    Majority,
+    MatrixMeanSubsequenceReduced,
+    WeightedVote,
+    aggregate,
+)
+from dissensus.annotations import Annotations
+from dissensus.corpus import Corpus
+from dissensus.errors import DataError
+from dissensus.scales import Nominal
+from tests.aggregation.test_aggregators import VALUES, votes
+
+PEER = pytest.mark.filterwarnings("ignore")  # crowd-kit beside a newer pandas
+
+
+def frame(annotations: Annotations) -> pd.DataFrame:
+    return pd.DataFrame(
+        {"task": annotations.item, "worker": annotations.annotator, "label": annotations.answer}
+    )
+
+
+@PEER
+def test_kos_as_crowd_kit() -> None:
+    from crowdkit.aggregation import KOS
+
+    annotations = votes(60, 10, seed=1)[1]
+    answer = (annotations.answer > 0).astype(np.int32)
+    binary = Annotations.from_arrays(
+        annotations.item, annotations.annotator, answer, Nominal(("no", "yes"))
+    )
+    expected = KOS(n_iter=20).fit_predict(frame(binary)).sort_index()
+    assert Kos(iterations=20).fit(binary).consensus_.answer.tolist() == expected.tolist()
+
+
+def test_kos_turns_the_answers_of_a_contrary_annotator_round() -> None:
+    generator = np.random.default_rng(0)
+    truth = generator.integers(0, 2, 80)
+    flips = np.stack([generator.random(80) < share for share in (0.1, 0.1, 0.15, 0.9, 0.9)], axis=1)
+    item, annotator = np.indices(flips.shape)
+    answer = (truth[:, None] ^ flips).ravel().astype(np.int32)
+    crowd = Annotations.from_arrays(item.ravel(), annotator.ravel(), answer, Nominal(("n", "y")))
+    right = [np.mean(one.fit(crowd).consensus_.answer == truth) for one in (Kos(), Majority())]
+    assert right[0] > 0.95 > right[1]
+
+
+@PEER
+@pytest.mark.parametrize("seed", range(2))
+def test_m_msr_as_crowd_kit(seed: int) -> None:
+    from crowdkit.aggregation import MMSR
+
+    annotations = votes(150, 9, seed)[1]
+    peer = MMSR()
+    expected = peer.fit_predict(frame(annotations)).sort_index()
+    fitted = MatrixMeanSubsequenceReduced().fit(annotations)
+    assert fitted.consensus_.answer.tolist() == expected.tolist()
+    odds = np.log(fitted.accuracy_ * 2 / (1 - fitted.accuracy_))
+    assert peer.skills_ is not None
+    np.testing.assert_allclose(odds, peer.skills_.sort_index().to_numpy(), atol=1e-7)
+
+
+@PEER
+def test_votes_weighted_by_gold_as_crowd_kit() -> None:
+    from crowdkit.aggregation import GoldMajorityVote, MajorityVote
+
+    truth, annotations = votes(60, 8)
+    gold = Annotations.from_arrays(np.arange(20), None, truth[:20], Nominal(VALUES))
+    table = frame(annotations)
+    peer = GoldMajorityVote().fit(table, pd.Series(truth[:20], index=range(20)))
+    expected = peer.predict_proba(table).sort_index()[[0, 1, 2]].to_numpy()
+    fitted = WeightedVote().fit(annotations, gold=gold)
+    np.testing.assert_allclose(fitted.distribution_, expected, atol=1e-12)
+    skills = pd.Series(np.linspace(0.1, 0.8, 8), index=range(8))
+    weighted = MajorityVote().fit(table, skills=skills)
+    assert weighted.probas_ is not None
+    given = {f"p{k}": skill for k, skill in enumerate(skills)}
+    np.testing.assert_allclose(
+        WeightedVote().fit(annotations, skills=given).distribution_,
+        weighted.probas_.sort_index()[[0, 1, 2]].to_numpy(),
+        atol=1e-12,
+    )
+
+
+@PEER
+def test_first_confusion_matrices_as_crowd_kit() -> None:
+    from crowdkit.aggregation import DawidSkene as Peer
+
+    annotations = votes(80, 6)[1]
+    matrices = np.random.default_rng(0).dirichlet([4, 1, 1], (6, 3))  # (annotator, true, answered)
+    index = pd.MultiIndex.from_product([range(6), range(3)], names=["worker", "label"])
+    initial = pd.DataFrame(matrices.transpose(0, 2, 1).reshape(18, 3), index, [0, 1, 2])
+    peer = Peer(n_iter=3, tol=-np.inf, initial_error_strategy="assign")
+    expected = peer.fit_predict_proba(frame(annotations), initial_error=initial)
+    start = {f"p{k}": matrix for k, matrix in enumerate(matrices)}
+    fitted = DawidSkene(iterations=3, tolerance=0).fit(annotations, start=start)
+    np.testing.assert_allclose(
+        fitted.distribution_, expected.sort_index()[[0, 1, 2]].to_numpy(), atol=1e-6
+    )
+    with pytest.raises(DataError) as error:
+        DawidSkene().fit(annotations, start={"p0": np.eye(2)})
+    assert str(error.value) == (
+        "dawid-skene: a first confusion matrix is 3 x 3 and not negative, found (2, 2) for 'p0'"
+    )
+
+
+def exact_posterior(answer: np.ndarray) -> np.ndarray:
+    """P(true value of each item is 1) by summing over all truths; answers (n_items, n_annotators).
+
+    Priors: shares Dirichlet(1, 1); rows of confusion matrices Dirichlet(2, 1) and (1, 2).
+    """
+    prior = np.array([[2.0, 1.0], [1.0, 2.0]])
+    n_items, n_annotators = answer.shape
+    mass, total = np.zeros(n_items), 0.0
+    for truth in product((0, 1), repeat=n_items):
+        true = np.array(truth)
+        counts = np.bincount(true, minlength=2) + 1.0
+        log = gammaln(counts).sum() - gammaln(counts.sum())
+        for k in range(n_annotators):
+            for value in (0, 1):
+                given = np.bincount(answer[true == value, k], minlength=2) + prior[value]
+                log += gammaln(given).sum() - gammaln(given.sum())
+        mass += np.exp(log) * true
+        total += np.exp(log)
+    return mass / total
+
+
+def test_the_bayesian_model_equals_the_sum_over_all_truths() -> None:
+    generator = np.random.default_rng(3)
+    truth = np.array([0, 1, 1, 0, 1, 0, 1])
+    flips = generator.random((7, 3)) < 0.25
+    answer = np.where(flips, 1 - truth[:, None], truth[:, None])
+    item, annotator = np.indices(answer.shape)
+    crowd = Annotations.from_arrays(
+        item.ravel(), annotator.ravel(), answer.ravel().astype(np.int32), Nominal(("no", "yes"))
+    )
+    fitted = BayesianDawidSkene(draws=12_000).fit(crowd)
+    np.testing.assert_allclose(fitted.distribution_[:, 1], exact_posterior(answer), atol=0.03)
+
+
+def test_bayesian_intervals_hold_true_accuracies() -> None:
+    generator = np.random.default_rng(0)
+    truth = generator.integers(0, 3, 200)
+    skill = np.linspace(0.4, 0.95, 8)
+    right = generator.random((200, 8)) < skill
+    wrong = (truth[:, None] + generator.integers(1, 3, (200, 8))) % 3
+    answer = np.where(right, truth[:, None], wrong).astype(np.int32)
+    item, annotator = np.indices(answer.shape)
+    crowd = Annotations.from_arrays(
+        item.ravel(), annotator.ravel(), answer.ravel(), Nominal(VALUES)
+    )
+    fitted = BayesianDawidSkene(draws=200).fit(crowd)
+    inside = (fitted.accuracy_low_ <= skill) & (skill <= fitted.accuracy_high_)
+    assert inside.sum() >= 7
+    again = BayesianDawidSkene(draws=200).fit(crowd)
+    np.testing.assert_array_equal(again.distribution_, fitted.distribution_)
+    assert not np.array_equal(
+        BayesianDawidSkene(draws=200, seed=1).fit(crowd).distribution_, fitted.distribution_
+    )
+
+
+def test_skills_that_cannot_be_used() -> None:
+    rows = [("t1", "ann", "yes"), ("t1", "bob", "no")]
+    corpus = Corpus.build("mine", ["t1"], {"q": Annotations.from_rows(rows)})
+    for skills, message in (
+        ({"ann": -1.0}, "a skill is a number from 0 up, found -1.0 for 'ann'"),
+        ({"eve": 1.0}, "no annotator has a skill: skills are of 'eve', answers of 'ann', 'bob'"),
+        (None, "weighted-vote needs skills (--skills TABLE) or gold labels (--use-gold); without "
+               "them use soft-vote"),
+    ):  # fmt: skip
+        with pytest.raises(DataError) as error:
+            aggregate(corpus, "weighted-vote", skills=skills)
+        assert str(error.value) == message
+    half = aggregate(corpus, "weighted-vote", skills={"ann": 0.5})["q"]
+    assert half.distribution_.tolist() == [[0.5, 0.5]]  # bob counts as the mean
