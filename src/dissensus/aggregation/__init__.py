@@ -22,7 +22,9 @@ from dissensus.aggregation.one_coin import OneCoin
 from dissensus.aggregation.ranking import RANKERS, rank, ranker_annotators, ranking_table
 from dissensus.aggregation.ratings import Mean, Median
 from dissensus.aggregation.registry import AGGREGATORS
+from dissensus.aggregation.rover import rover
 from dissensus.aggregation.tables import annotator_table, consensus_table, gold_accuracy
+from dissensus.aggregation.texts import TEXT_METHODS, aggregate_texts
 from dissensus.aggregation.votes import Majority, SoftmaxVote, SoftVote
 from dissensus.aggregation.wawa import Wawa
 from dissensus.aggregation.weighted_vote import WeightedVote
@@ -47,11 +49,13 @@ __all__ = [
     "OneCoin",
     "RANKERS",
     "SoftVote",
+    "TEXT_METHODS",
     "SoftmaxVote",
     "Wawa",
     "WeightedVote",
     "ZeroBasedSkill",
     "aggregate",
+    "aggregate_texts",
     "annotator_table",
     "check_method",
     "comparisons",
@@ -60,4 +64,5 @@ __all__ = [
     "rank",
     "ranker_annotators",
     "ranking_table",
+    "rover",
 ]

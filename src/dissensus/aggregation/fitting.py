@@ -12,6 +12,7 @@ from dissensus.aggregation.dawid_skene import DawidSkene
 from dissensus.aggregation.em import HiddenTruth
 from dissensus.aggregation.ranking import RANKERS
 from dissensus.aggregation.registry import AGGREGATORS
+from dissensus.aggregation.texts import TEXT_METHODS
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError, listed, meant
 
@@ -45,6 +46,8 @@ def aggregate(
     check_method(method)
     if method in RANKERS:
         raise DataError(f"{method} ranks what is compared, not items: use aggregation.rank")
+    if method in TEXT_METHODS:
+        raise DataError(f"{method} writes new texts: use aggregation.aggregate_texts")
     questions = list(corpus.questions) if questions is None else questions
     corpus.check_questions(questions)
     given = {"skills": skills, "start": start, "history": warm_start}
@@ -78,7 +81,7 @@ def _check_more(method: str, more: Mapping[str, Any], use_gold: bool) -> None:
 
 def check_method(method: str) -> None:
     """Refuse a name that is no aggregator."""
-    known = [*AGGREGATORS, *RANKERS]
+    known = [*AGGREGATORS, *RANKERS, *TEXT_METHODS]
     if method not in known:
         raise DataError(
             f"no aggregator {method!r}{meant(method, known)}; there are {listed(known, 40)}, or "

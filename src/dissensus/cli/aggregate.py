@@ -10,6 +10,7 @@ import typer
 from dissensus.cli import console
 from dissensus.cli.comparison_ranking import show_ranking
 from dissensus.cli.every_aggregator import show_every_aggregator
+from dissensus.cli.free_texts import show_texts
 from dissensus.cli.model_options import ModelOptions
 from dissensus.cli.outputs import (
     ENDINGS,
@@ -39,7 +40,8 @@ def aggregate(
         typer.Option(
             help="Aggregation method, e.g. majority, soft-vote, dawid-skene, mace, glad or mean; "
             "all compares every one, against gold labels if there are some; bradley-terry and "
-            "noisy-bradley-terry rank what annotators compared."
+            "noisy-bradley-terry rank what annotators compared; rover and closest-text are for "
+            "free texts."
         ),
     ] = "majority",
     output: Annotated[
@@ -98,7 +100,7 @@ def aggregate(
     options = ModelOptions(skills, start, warm_start, save_model, history)
     if method == "all" and (use_gold or annotator_table is not None):
         raise DataError("--method all has neither --use-gold nor --annotator-table; leave it out")
-    if method == "all" or method in aggregation.RANKERS:
+    if method == "all" or method in (*aggregation.RANKERS, *aggregation.TEXT_METHODS):
         options.check_none(method)
     if method != "all":
         aggregation.check_method(method)
@@ -106,6 +108,11 @@ def aggregate(
     check_table(annotator_table)
     source.check_outputs(output, annotator_table)
     corpus = source.read()
+    if method in aggregation.TEXT_METHODS:
+        if use_gold or annotator_table is not None:
+            raise DataError(f"{method} has neither --use-gold nor --annotator-table; leave it out")
+        show_texts(corpus, method, question, output, json)
+        return
     if method in aggregation.RANKERS:
         if use_gold:
             raise DataError(f"{method} cannot learn from gold labels; leave out --use-gold")
