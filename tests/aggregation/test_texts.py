@@ -66,7 +66,7 @@ def test_the_text_closest_to_the_mean() -> None:
     )
     assert table["answer"].to_pylist() == ["middle", "up"]
     assert table["answers"].to_pylist() == [3, 1]
-    assert table["confidence"].to_pylist() == pytest.approx([0.99805, 1], abs=1e-5)
+    assert table["confidence"].to_pylist() == pytest.approx([0.99655, 1], abs=1e-5)
 
 
 def test_what_is_no_text() -> None:

@@ -11,6 +11,7 @@ from dissensus.aggregation.base import Aggregator, Gives
 from dissensus.annotations import Annotations
 from dissensus.errors import DataError
 
+TINY = 1e-6  # the smallest reliability within an iteration
 MOST_ANNOTATORS = 20_000  # whose agreement is a matrix
 
 
@@ -75,9 +76,12 @@ class MatrixMeanSubsequenceReduced(Aggregator):
                         terms = strength[others, k] / source[others]
                         target[k] = _trimmed_mean(terms, cut, target[k], n_items)
             change = (np.outer(first, second) if n <= 2000 else first * second) - earlier
+            scale = np.sqrt(np.linalg.norm(first) / np.linalg.norm(second))
+            first = (first / scale).clip(TINY, 1 / TINY)  # products stay the same
+            second = (second * scale).clip(TINY, 1 / TINY)
             if np.linalg.norm(change) < self.tolerance:
                 break
-        return first / np.sqrt(np.linalg.norm(first) / np.linalg.norm(second))
+        return first
 
 
 def _trimmed_mean(terms: np.ndarray, cut: int, current: float, n_items: int) -> float:

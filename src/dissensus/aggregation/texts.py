@@ -76,7 +76,7 @@ def closest(vectors: np.ndarray) -> tuple[int, float]:
     Example:
         >>> at, cosine = closest(np.array([[1.0, 0.0], [0.8, 0.6], [0.0, 1.0]]))
         >>> at, round(cosine, 3)
-        (1, 0.998)
+        (1, 0.997)
     """
     mean = vectors.mean(axis=0)
     lengths = np.linalg.norm(vectors, axis=1) * np.linalg.norm(mean)

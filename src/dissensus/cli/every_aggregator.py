@@ -64,7 +64,7 @@ def _shown(corpus: Corpus, question: str, rows: list[AggregatorScores]) -> list[
     other = [row.name for row in rows if row.reason and kind not in AGGREGATORS[row.name].scales]
     notes += [f"Not for {kind} answers: {', '.join(other)}."] if other else []
     notes += [f"left out: {row.reason}" for row in rows if row.reason and row.name not in other]
-    return [f"{corpus.name}, {question}", columns(names, cells, names[1:]), *notes]
+    return [f"{corpus.name}, {question}", columns(names, cells, names[1:], whole=names[:1]), *notes]
 
 
 def _scores(row: AggregatorScores, metrics: list[str]) -> list[str]:
