@@ -438,7 +438,7 @@ def has_value(answers: np.ndarray, code: Any) -> np.ndarray:
     """1 for masks that have the value of this code, else 0; codes may be an array."""
     if answers.dtype == object:
         code = np.asarray(code).astype(object)
-    return np.asarray((answers >> code) & 1).astype(np.int64)
+    return np.asarray((answers >> code) & 1).astype(np.int64, copy=False)
 
 
 def set_sizes(answers: np.ndarray) -> np.ndarray:
