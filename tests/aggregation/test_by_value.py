@@ -68,9 +68,10 @@ def test_dawid_skene_equals_crowd_kits_binary_relevance() -> None:
 
 
 @pytest.mark.parametrize("name", [n for n, a in AGGREGATORS.items() if "multi-label" in a.scales])
-def test_every_aggregator_takes_sets_of_many_values(name: str) -> None:
-    annotations, truth = sets(65, n_items=12)
-    fitted = AGGREGATORS[name]().fit(annotations)
+def test_every_aggregator_takes_sets(name: str) -> None:
+    annotations, truth = sets(3, n_items=12)
+    few = {"draws": 30, "warm_up": 10} if name == "bayesian-dawid-skene" else {}
+    fitted = AGGREGATORS[name](**few).fit(annotations)
     assert fitted.distribution_.shape == truth.shape
     assert ((fitted.distribution_ >= 0) & (fitted.distribution_ <= 1)).all()
     assert fitted.prediction_.to_table()["answer"].to_pylist() == [

@@ -54,6 +54,7 @@ class BayesianDawidSkene(Aggregator):
         cells = _cells(annotations, self.name)
         answered = np.flatnonzero(annotations.per_item())
         rows = cells[answered]
+        columns = rows.T.tocsr()  # (n_annotators * n_values, n_answered)
         prior = 1 + self.right * np.eye(n_values)  # (true, answered)
         posterior = annotations.distribution()[answered]
         truth = _drawn(posterior, generator)
@@ -63,7 +64,8 @@ class BayesianDawidSkene(Aggregator):
         shares = np.empty((self.draws, n_values))
         with progress(self.name, self.draws + self.warm_up) as advance:
             for draw in range(-self.warm_up, self.draws):
-                counts = _counts(rows, truth, n, n_values) + prior  # (n, true, answered)
+                given = columns @ np.eye(n_values)[truth]  # (n_annotators * answered, true)
+                counts = given.reshape(n, n_values, n_values).transpose(0, 2, 1) + prior
                 matrices = _dirichlet(counts, generator)
                 share = _dirichlet(1.0 + np.bincount(truth, minlength=n_values), generator)
                 logs = np.log(matrices).transpose(0, 2, 1).reshape(n * n_values, n_values)
@@ -93,14 +95,6 @@ def _cells(annotations: Annotations, purpose: str) -> Any:
     column = annotations.annotator_codes(purpose).astype(np.int64) * n_values + annotations.answer
     shape = (annotations.n_items, annotations.n_annotators * n_values)
     return csr_array((np.ones(len(column)), (annotations.item, column)), shape)
-
-
-def _counts(rows: Any, truth: np.ndarray, n: int, n_values: int) -> np.ndarray:
-    """How often each annotator gave which answer where which value is true."""
-    counts = np.stack(
-        [np.asarray((truth == value).astype(float) @ rows) for value in range(n_values)], axis=1
-    )  # (n * n_values answered, true)
-    return counts.reshape(n, n_values, n_values).transpose(0, 2, 1)
 
 
 def _dirichlet(counts: np.ndarray, generator: np.random.Generator) -> np.ndarray:
