@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from dissensus.aggregation import AGGREGATORS, RANKERS, DawidSkene
+from dissensus.aggregation import AGGREGATORS, RANKERS, TEXT_METHODS, DawidSkene
 from tests.aggregation.test_aggregators import votes
 from tests.aggregation.test_ranking import noisy
 from tests.cli.conftest import Run
@@ -14,8 +14,9 @@ from tests.test_docs import ROOT
 def test_every_aggregator_is_documented() -> None:
     page = (ROOT / "docs/commands.md").read_text()
     section = page.partition("\n## aggregate\n")[2].partition("\n## ")[0]
-    for name in (*AGGREGATORS, *RANKERS):  # what it does, and what its columns hold
+    for name in AGGREGATORS:  # what it does, and what its columns hold
         assert section.count(f"`{name}`") >= 2, name
+    assert all(f"`{name}`" in section for name in (*RANKERS, *TEXT_METHODS))
 
 
 def test_a_table_of_pairs_on_the_command_line(run: Run, tmp_path: Path) -> None:
