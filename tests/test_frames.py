@@ -151,6 +151,8 @@ def test_scores_and_measures_are_tables_in_a_notebook() -> None:
     corpus = ds.read(LONG)
     floor = ds.methods.AnnotatorMajority().fit(corpus).predict(corpus)
     assert "<td" in ds.evaluate(floor, corpus)._repr_html_()
+    described = ds.describe(corpus)._repr_html_()
+    assert "krippendorff-alpha" in described and described.count("<table>") == 3
     agreement = ds.agreement.summarise(LONG)
     assert "krippendorff-alpha" in agreement._repr_html_()
     assert agreement.to_pandas()["measure"].iloc[0] == "percent"

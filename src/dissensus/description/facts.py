@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +14,7 @@ from dissensus.description.answers_by_group import GroupDescription
 from dissensus.description.copied_answers import Duplicated
 from dissensus.description.disputed_items import Disputed
 from dissensus.description.suspicious_annotators import AnnotatorDescription, Constant, Fast
+from dissensus.frames import MOST_ROWS, html_table
 
 
 @dataclass(frozen=True)
@@ -95,6 +97,31 @@ class Description:
     def to_dict(self) -> dict[str, Any]:
         """The description as JSON; undefined numbers are null."""
         return {key: _json(value) for key, value in dataclasses.asdict(self).items()}
+
+    def _repr_html_(self) -> str:
+        """Counts and agreement, annotators and disputed items of each question, for notebooks."""
+        return "".join(part for question in self.questions for part in self._tables(question))
+
+    def _tables(self, question: QuestionDescription) -> Iterator[str]:
+        facts: list[tuple[str, Any]] = [("answers", question.loaded), ("items", question.items)]
+        facts += [("annotators", question.annotators or "unknown"), ("scale", question.scale)]
+        facts += list((question.shares or question.ratings or {}).items())
+        facts += list(question.agreement.items())
+        yield html_table(["", question.name], facts, f"{self.name}, {question.name}")
+        names = ["annotator", "answers", "agreement", "kappa", "most frequent", "suspicious"]
+        rows = [
+            (a.annotator, a.answers, a.agreement, a.kappa, a.most_frequent, "; ".join(a.evidence))
+            for a in question.by_annotator
+        ]
+        if rows:
+            yield html_table(
+                names, rows[:MOST_ROWS], "Annotators, compared with the rest", len(rows)
+            )
+        disputed = [(d.item, d.dispute, d.text) for d in question.disputed]
+        if disputed:
+            yield html_table(
+                ["item", question.disputed_by, "text"], disputed, "Most disputed items"
+            )
 
     def annotator_table(self) -> pa.Table:
         """All annotators of all questions, a row each; kinds and evidence as texts.

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import datetime
+import html
+import math
 import os
 import platform
 import subprocess
@@ -16,11 +18,12 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from dissensus.errors import DataError
+from dissensus.errors import DataError, counted
 from dissensus.evaluation.fit import Fit, fits_in, in_order, number, plain
 from dissensus.evaluation.protocols import Fold
 from dissensus.evaluation.runs import Runs
 from dissensus.folders import read_json, read_table, reading, write_json, write_table
+from dissensus.frames import html_table
 
 FRONT = "results"  # the name of the JSON file
 
@@ -98,6 +101,31 @@ class Results:
     def _runs(self) -> dict[tuple[str, str, str], Runs]:
         """Cached, since every method is compared with the same reference."""
         return {}
+
+    def __repr__(self) -> str:
+        about = self.about
+        return (
+            f"<Results on {about.corpus!r}: {counted(len(about.methods), 'method')}, "
+            f"{counted(len(self.folds), 'fold')}, {counted(len(about.seeds), 'seed')}, "
+            f"{counted(len(self.fits), 'fit')}>"
+        )
+
+    def _repr_html_(self) -> str:
+        """The mean over fits of each method and metric, for notebooks."""
+        parts = [f"<p>{html.escape(repr(self).strip('<>'))}</p>"]
+        for question in self.about.questions:
+            rows: list[list[Any]] = []
+            for method in self.about.methods:
+                of_metrics = [
+                    [fit.score(question, metric) for fit in self.of(method)]
+                    for metric in self.about.metrics
+                ]
+                known = [[s for s in scores if not math.isnan(s)] for scores in of_metrics]
+                means = [float(np.mean(scores)) if scores else math.nan for scores in known]
+                rows.append([method, *means, self.counts(method)["ok"]])
+            title = f"{question}: mean over fits; intervals and tests: evaluation.tables(results)"
+            parts.append(html_table(["method", *self.about.metrics, "fits"], rows, title))
+        return "".join(parts)
 
     # ---- a folder of JSON and Parquet ----
 

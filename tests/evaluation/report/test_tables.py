@@ -312,6 +312,19 @@ soft\_label & \textbf{$-0.250$} $\pm$ 0.010 [$-0.300$, $-0.200$] & 0.500 \\
     )
 
 
+def test_a_notebook_shows_tables_with_intervals_differences_and_notes(
+    comparison_table: ComparisonTable,
+) -> None:
+    page = replace(comparison_table, notes=("a < b",))._repr_html_()
+    cell = comparison_table["soft_label"].cells["accuracy"]
+    assert f"{cell.mean:.3f} [{cell.low:.3f}, {cell.high:.3f}]*" in page
+    assert str(cell.against).replace("<", "&lt;") in page and page.endswith("<p>a &lt; b</p>")
+    results = comparison(n_seeds=5)
+    assert repr(results) == "<Results on 'made-up': 3 methods, 2 folds, 5 seeds, 22 fits>"
+    scores = [fit.score("hate", "accuracy") for fit in results.of("soft_label")]
+    assert f"<td>{np.mean(scores):.4g}</td>" in results._repr_html_()
+
+
 def test_every_sign_that_means_something_to_latex_is_escaped() -> None:
     assert escaped(r"a\b{c}#$%&_^~") == (
         r"a\textbackslash{}b\{c\}\#\$\%\&\_\textasciicircum{}\textasciitilde{}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -14,6 +15,7 @@ from dissensus.evaluation.results import Results
 from dissensus.evaluation.significance.difference import NAN, Difference, corrected
 from dissensus.evaluation.significance.method_difference import compared
 from dissensus.evaluation.significance.resampling import drawing_once
+from dissensus.frames import html_table
 from dissensus.metrics import DENSITY_METRICS, METRICS
 
 FLOORS = ("prior", "annotator-majority", "annotator-median")  # methods that ignore the content
@@ -60,6 +62,23 @@ class ComparisonTable:
     notes: tuple[str, ...]
     command: str
 
+    def _repr_html_(self) -> str:
+        """Means with intervals, and differences from the reference, for notebooks."""
+        title = f"{self.corpus}, {self.question}: mean [95 % interval]; *: best mean without floors"
+        cells = [
+            [row.name, *(_score_text(row.cells.get(m)) for m in self.metrics)] for row in self.rows
+        ]
+        parts = [html_table([self.question, *self.metrics], cells, title)]
+        compared = [
+            [row.name, *(_difference_text(row.cells.get(m)) for m in self.metrics)]
+            for row in self.rows
+            if any(cell.against is not None for cell in row.cells.values())
+        ]
+        if compared:
+            title = f"Difference from {self.reference}, p corrected over {self.n_comparisons}"
+            parts.append(html_table([self.question, *self.metrics], compared, title))
+        return "".join([*parts, *(f"<p>{html.escape(note)}</p>" for note in self.notes)])
+
     @property
     def tests_floors(self) -> bool:
         """Whether floors are among the comparisons."""
@@ -70,6 +89,17 @@ class ComparisonTable:
         if not rows:
             raise KeyError(name)
         return rows[0]
+
+
+def _score_text(cell: Cell | None) -> str:
+    if cell is None:
+        return "-"
+    ends = "" if math.isnan(cell.low) else f" [{cell.low:.3f}, {cell.high:.3f}]"
+    return f"{cell.mean:.3f}{ends}{'*' if cell.best else ''}"
+
+
+def _difference_text(cell: Cell | None) -> str:
+    return "-" if cell is None or cell.against is None else str(cell.against)
 
 
 def default_reference(methods: Sequence[str]) -> str | None:
