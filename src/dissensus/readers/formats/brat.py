@@ -14,6 +14,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 
 from dissensus.corpus import Corpus
@@ -40,14 +42,12 @@ def recognise(path: Path) -> bool:
     """Whether a folder has .ann files with brat's lines and texts of the same names."""
     if path.is_file() and path.suffix.lower() != ENDING:
         return False
-    files = _files(path)
-    filled = [file for file in files if head(file, 1)]
-    texts = {text.stem for text in _texts(path)}
-    return (
-        bool(filled)
-        and all(_LINE.match(head(file, 64)) for file in filled[:3])
-        and any(file.stem in texts for file in files)
-    )
+    files = list(islice(_annotated(path), 100))
+    filled = [file for file in files if head(file, 1)][:3]
+    if not filled or not all(_LINE.match(head(file, 64)) for file in filled):
+        return False
+    texts = _texts(path)
+    return any(file.stem in texts for file in files)
 
 
 def read(path: Path, options: Options) -> Corpus:
@@ -56,7 +56,8 @@ def read(path: Path, options: Options) -> Corpus:
     files = _files(path)
     if not files:
         raise DataError(f"{path}: no file that ends in {ENDING}")
-    texts = {file: _text_of(file, path, options) for file in files}
+    places = _texts(path)
+    texts = {file: _text_of(file, places, options) for file in files}
     named = documents_and_annotators(texts)
     unread: Counter[str] = Counter()
     responses = []
@@ -76,31 +77,31 @@ def read(path: Path, options: Options) -> Corpus:
     )
 
 
+def _annotated(path: Path) -> Iterator[Path]:
+    files = [path] if path.is_file() else path.rglob(f"*{ENDING}")
+    return (file for file in files if file.is_file() and not file.name.startswith("."))
+
+
 def _files(path: Path) -> list[Path]:
-    if path.is_file():
-        return [path]
-    files: list[Path] = []
-    for file in path.rglob(f"*{ENDING}") if path.is_dir() else ():
-        if not file.name.startswith(".") and file.is_file():
-            files.append(file)
-        if len(files) > MOST_FILES:
-            raise DataError(f"{path}: more than {MOST_FILES} files; name a folder with fewer")
+    files = list(islice(_annotated(path), MOST_FILES + 1))
+    if len(files) > MOST_FILES:
+        raise DataError(f"{path}: more than {MOST_FILES} files; name a folder with fewer")
     return sorted(files)
 
 
-def _texts(path: Path) -> list[Path]:
+def _texts(path: Path) -> dict[str, Path]:
+    """A file for each name of a text, anywhere in the folder."""
     folder = path.parent if path.is_file() else path
-    return [file for file in folder.rglob(f"*{TEXT_ENDING}") if not file.name.startswith(".")]
+    return {file.stem: file for file in sorted(folder.rglob(f"*{TEXT_ENDING}"), reverse=True)}
 
 
-def _text_of(file: Path, path: Path, options: Options) -> str:
+def _text_of(file: Path, places: dict[str, Path], options: Options) -> str:
     """The document that a file annotates: next to it, or elsewhere in the folder."""
     own = file.with_suffix(TEXT_ENDING)
     if not own.is_file():
-        others = [text for text in _texts(path) if text.stem == file.stem]
-        if not others:
+        if file.stem not in places:
             raise DataError(f"{file}: its text {own.name} is missing; put it next to this file")
-        own = others[0]
+        own = places[file.stem]
     return read_utf8(own, options.encoding).decode("utf-8") if own.stat().st_size else ""
 
 
