@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dissensus.papers import individual, seedbert
-from dissensus.papers.framework.verdicts import holds
+from dissensus.papers import individual, qumatl, seedbert
+from dissensus.papers.framework.verdicts import BetterThan, holds
 from dissensus.papers.individual.confirmation import CHOSEN
 from dissensus.papers.soft_labels import CONDITIONS, PRINTED, report, shown
 from dissensus.papers.soft_labels.printed import MODELS, TABLES
@@ -575,6 +575,34 @@ def test_p_values_of_individual_annotators_are_what_is_kept() -> None:
 def test_what_is_said_about_queries_is_what_is_kept() -> None:
     text = PAGE.read_text(encoding="utf-8").partition("## qumatl")[2].partition("\n## ")[0]
     output = " ".join(text.split())
+    found = qumatl.report(RESULTS / "qumatl.json")
+    verdicts: dict[str, set[tuple[str, str, str]]] = {}  # condition, other model, metric
+    for entry, claim in zip(found["claims"], qumatl.PAPER.claims, strict=True):
+        assert isinstance(claim, BetterThan) and claim.claim == entry["claim"]
+        for name, test in entry["tests"].items():
+            verdict = verdicts.setdefault(holds(test, entry["sign"]), set())
+            verdict.add((name, claim.second, claim.metric))
+    better = {(name, other) for name, other, _ in verdicts["holds"] if "majority" not in other}
+    assert better == {("speech", "madl"), ("speech", "embedding")}
+    cross_entropy = "annotator cross-entropy"
+    assert verdicts["the reverse holds"] == {
+        ("speech", "base", "annotator accuracy, weighted"),
+        ("speech", "padl", cross_entropy),
+        ("speech", "heads", cross_entropy),
+    }
+    simulated = json.loads((RESULTS / "queries.json").read_text(encoding="utf-8"))["rows"]
+    of_text = {name: [row["emotion"] for row in simulated[f"{name}: final"]["seeds"]]
+               for name in ("text", "text again", "tuned")}  # fmt: skip
+    below = {name: np.mean([row["best"] - row["accuracy"] for row in rows])
+             for name, rows in of_text.items()}  # fmt: skip
+    assert 0.02 < below["text again"] < below["text"] < 0.031 and below["tuned"] < 0.005
+    said = " ".join((ROOT / "docs" / "methods.md").read_text(encoding="utf-8").split())
+    first, second = (
+        tuple(np.mean([row[name] for row in of_text[part]]) for name in ("accuracy", "part"))
+        for part in ("text", "text again")
+    )
+    pairs = [f".{round(1000 * a)} and {100 * b:.0f} %" for a, b in (first, second)]
+    assert f"frozen, {pairs[0]} (seed 1), {pairs[1]} (seed 2)" in said
     speed = json.loads((RESULTS / "queries_speed.json").read_text(encoding="utf-8"))
     of_kind = {row["kind"]: row for row in speed["rows"] if row["items"] == 2048}
     together, alone, again = (

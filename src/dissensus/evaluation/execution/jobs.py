@@ -18,7 +18,7 @@ from dissensus.methods.framework.base import Method
 MEMBERS = {"cpu": 10, "cuda": 64}  # most fits of a job
 PASSES = {"cpu": 1_000_000, "cuda": 100_000_000}  # over items and answers in about a minute
 STACKED = {"cpu": 1.0, "cuda": 2.5}  # times as many in a stack: its steps are captured
-TRIALS = {"cpu": 1, "cuda": 480}  # fits of trials in a job, at most, or those of one fit
+TRIALS = {"cpu": 1, "cuda": 192}  # fits of trials in a job, at most, or those of one fit
 
 
 def jobs_of(task: Task, corpus: Corpus) -> list[Job]:

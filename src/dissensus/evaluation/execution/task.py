@@ -44,7 +44,7 @@ from dissensus.names import Names
 from dissensus.prediction import Prediction
 
 DIVERGED = "training diverged"
-AT_ONCE = {"cpu": 24, "cuda": 480}  # fits of trials whose settings are tried at the same time
+AT_ONCE = {"cpu": 24, "cuda": 192}  # fits of trials whose settings are tried at the same time
 TrialParts = tuple[Corpus, Corpus, Corpus | None]  # to train on, to score, to choose the epoch on
 
 
