@@ -32,7 +32,7 @@ class BradleyTerry:
         ...     Names.range(0))
         >>> fitted = BradleyTerry(penalty=0.1, resamples=0).fit(pairs)
         >>> fitted.scores_.round(2).tolist()
-        [2.04, -1.02, -1.02]
+        [1.62, -0.81, -0.81]
 
     Reference: Bradley and Terry (1952), doi:10.2307/2334029.
     """

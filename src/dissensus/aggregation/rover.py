@@ -15,8 +15,8 @@ def rover(texts: Sequence[str]) -> tuple[str, float]:
     tie, the longest is taken, and of these the last in the alphabet. Blanks separate words.
 
     Example:
-        >>> rover(["the cat sat", "the cat sat down", "a cat sat"])
-        ('the cat sat', 0.8333333333333333)
+        >>> rover(["the cat", "a cat", "the cat", "the dog"])
+        ('the cat', 0.75)
 
     Reference: Fiscus (1997), doi 10.1109/ASRU.1997.659110.
     """
