@@ -485,10 +485,27 @@ def claim_lines(rows: list[dict[str, Any]]) -> Iterator[str]:
         f"- Per annotator significantly below the best method without annotators (Holm): "
         f"{len(below)} of {len(known)} cells: {names}."
     )
+    for metric, words in ((GOLD, "against gold labels"), (ANNOTATOR, "per annotator")):
+        measured = {row["corpus"] for row in rows if row["metric"] == metric}
+        ranks = mean_ranks([row for row in rows if row["metric"] == metric])
+        ranked = ", ".join(f"{method} {rank:.1f}" for method, rank in ranks.items())
+        yield f"- Mean rank with defaults {words} ({len(measured)} corpora): {ranked}."
     official = [row for row in rows if row["corpus"] == "labelme"]
     if official:
         best = max(official, key=lambda row: np.mean(row["defaults"]))
         yield f"- LabelMe: {best['method']} {np.mean(best['defaults']):.3f} with defaults."
+
+
+def mean_ranks(rows: list[dict[str, Any]]) -> dict[str, float]:
+    """The mean over corpora of the rank of each method that has all of them, the best first."""
+    corpora = dict.fromkeys(row["corpus"] for row in rows)
+    ranks: dict[str, list[int]] = {}
+    for corpus in corpora:
+        own = {row["method"]: np.mean(row["defaults"]) for row in rows if row["corpus"] == corpus}
+        for method, score in own.items():
+            ranks.setdefault(method, []).append(1 + sum(score < other for other in own.values()))
+    means = {m: float(np.mean(of)) for m, of in ranks.items() if len(of) == len(corpora)}
+    return dict(sorted(means.items(), key=lambda entry: entry[1]))
 
 
 def main() -> None:
