@@ -202,3 +202,14 @@ def test_every_aggregator_against_gold_labels(run: Run, tmp_path: Path) -> None:
     bare = replace(corpus, gold={})
     [first, second, *_] = aggregator_scores(bare, "q")
     assert (first.name, first.same, second.scores) == ("majority", 1.0, {})
+
+
+def test_each_question_has_its_usual_method(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "labels.csv"
+    path.write_text("item,annotator,label,rating\nt1,ann,ok,1.5\nt1,bob,ok,2\nt2,ann,bad,4.5\n")
+    ended = run(
+        "aggregate", path, "--answer", "label", "--answer", "rating", "-o", tmp_path / "c.csv"
+    )
+    assert ended.code == 0, ended.err
+    assert ended.err.splitlines()[-2:] == ["label: majority of 2 items", "rating: mean of 2 items"]
+    assert "t1,rating,1.75," in (tmp_path / "c-rating.csv").read_text()

@@ -60,7 +60,7 @@ def test_a_column_for_each_question(tmp_path: Path) -> None:
     stars = Annotations.from_rows([(i, a, "123"[len(v) - 1]) for i, a, v in rows])
     corpus = Corpus.build("two", ["t1", "t2"], {"toxic": toxic, "stars": stars})
     path = tmp_path / "llm.csv"
-    path.write_text("comment,toxic,stars,seconds\nt1,yes,3,7\nt2,no,2,8\n")
+    path.write_text("comment,Toxic,stars,seconds\nt1,yes,3,7\nt2,no,2,8\n")
     predictions, _ = read_predictions(path, corpus)
     assert predictions["toxic"].distribution.tolist() == [[0, 1], [1, 0]]
     assert stars.scale.decode(predictions["stars"].consensus) == ["3", "2"]
@@ -68,6 +68,16 @@ def test_a_column_for_each_question(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="with --question, or name its column so"):
         read_predictions(path, corpus)
     assert list(read_predictions(path, corpus, ["toxic"])[0]) == ["toxic"]
+
+
+def test_items_by_an_attribute_that_names_each(tmp_path: Path) -> None:
+    answers = Annotations.from_rows([("1001", "ann", "yes"), ("1002", "ann", "no")], YES)
+    ids = {"comment_id": ["c1", "c2"], "topic": ["x", "x"]}
+    corpus = Corpus.build("tool", ["1001", "1002"], {"toxic": answers}, item_attributes=ids)
+    path = tmp_path / "llm.csv"
+    path.write_text("comment_id,label\nc2,no\nc1,yes\n")
+    predictions, _ = read_predictions(path, corpus)
+    assert list(predictions["toxic"].items) == ["1002", "1001"]
 
 
 def test_what_does_not_match_is_counted() -> None:

@@ -11,7 +11,7 @@ from dissensus.aggregation.bayesian_dawid_skene import BayesianDawidSkene
 from dissensus.aggregation.bradley_terry import BradleyTerry
 from dissensus.aggregation.comparisons import Comparisons, comparisons
 from dissensus.aggregation.dawid_skene import DawidSkene
-from dissensus.aggregation.fitting import aggregate, check_method
+from dissensus.aggregation.fitting import aggregate, check_method, usual_method
 from dissensus.aggregation.gaussian import Gaussian
 from dissensus.aggregation.glad import Glad
 from dissensus.aggregation.kos import Kos
@@ -58,6 +58,7 @@ __all__ = [
     "aggregate_texts",
     "annotator_table",
     "check_method",
+    "usual_method",
     "comparisons",
     "consensus_table",
     "gold_accuracy",

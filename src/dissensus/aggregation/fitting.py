@@ -15,11 +15,12 @@ from dissensus.aggregation.registry import AGGREGATORS
 from dissensus.aggregation.texts import TEXT_METHODS
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError, listed, meant
+from dissensus.scales import Interval
 
 
 def aggregate(
     corpus: Corpus,
-    method: str = "majority",
+    method: str | None = None,
     questions: Sequence[str] | None = None,
     use_gold: bool = False,
     skills: Mapping[str, float] | None = None,
@@ -29,7 +30,8 @@ def aggregate(
     """A distribution and a consensus for each item: one fitted aggregator per question.
 
     Args:
-        method: a name of `AGGREGATORS`.
+        method: a name of `AGGREGATORS`; if left out, the mean of ratings on an interval scale, and
+            otherwise the majority.
         questions: which ones; all if left out.
         use_gold: whether gold labels teach how each annotator answers (models and weighted-vote).
         skills: the weight of each annotator's votes, by name (weighted-vote).
@@ -43,17 +45,28 @@ def aggregate(
         >>> aggregate(corpus)["rude"].consensus_.answers()
         ['yes']
     """
+    questions = list(corpus.questions) if questions is None else questions
+    corpus.check_questions(questions)
+    if method is None:
+        return {
+            question: aggregate(corpus, usual_method(corpus, question), [question], use_gold,
+                                skills, start, warm_start)[question]
+            for question in questions
+        }  # fmt: skip
     check_method(method)
     if method in RANKERS:
         raise DataError(f"{method} ranks what is compared, not items: use aggregation.rank")
     if method in TEXT_METHODS:
         raise DataError(f"{method} writes new texts: use aggregation.aggregate_texts")
-    questions = list(corpus.questions) if questions is None else questions
-    corpus.check_questions(questions)
     given = {"skills": skills, "start": start, "history": warm_start}
     more = {name: value for name, value in given.items() if value is not None}
     _check_more(method, more, use_gold)
     return {question: _fitted(method, corpus, question, use_gold, more) for question in questions}
+
+
+def usual_method(corpus: Corpus, question: str) -> str:
+    """The aggregator of a question for which none is named."""
+    return "mean" if isinstance(corpus[question].scale, Interval) else "majority"
 
 
 def _check_more(method: str, more: Mapping[str, Any], use_gold: bool) -> None:

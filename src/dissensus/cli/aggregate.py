@@ -36,14 +36,15 @@ if TYPE_CHECKING:
 def aggregate(
     source: Source,
     method: Annotated[
-        str,
+        str | None,
         typer.Option(
-            help="Aggregation method, e.g. majority, soft-vote, dawid-skene, mace, glad or mean; "
-            "all compares every one, against gold labels if there are some; bradley-terry and "
+            help="Aggregation method, e.g. majority, soft-vote, dawid-skene, mace, glad or mean "
+            "(default: mean of interval answers, otherwise majority); all compares every one, "
+            "against gold labels if there are some; bradley-terry and "
             "noisy-bradley-terry rank what annotators compared; rover and closest-text are for "
             "free texts."
         ),
-    ] = "majority",
+    ] = None,
     output: Annotated[
         Path | None,
         typer.Option(
@@ -102,7 +103,7 @@ def aggregate(
         raise DataError("--method all has neither --use-gold nor --annotator-table; leave it out")
     if method == "all" or method in (*aggregation.RANKERS, *aggregation.TEXT_METHODS):
         options.check_none(method)
-    if method != "all":
+    if method is not None and method != "all":
         aggregation.check_method(method)
     check_tables(output)
     check_table(annotator_table)
@@ -122,7 +123,11 @@ def aggregate(
         show_every_aggregator(corpus, question, output, json)
         return
     fitted = aggregation.aggregate(
-        corpus, method, question or None, use_gold, **options.arguments(corpus, method, question)
+        corpus,
+        method,
+        question or None,
+        use_gold,
+        **options.arguments(corpus, method or "majority", question),
     )
     options.report(fitted)
     tables = {name: _table(corpus, name, aggregator) for name, aggregator in fitted.items()}
@@ -143,7 +148,8 @@ def aggregate(
     for name, aggregator in fitted.items():
         gold = aggregation.gold_accuracy(corpus, name, aggregator)
         accuracy = "" if gold is None else f"; accuracy {gold[0]:.4f} on {gold[1]} gold labels"
-        console.say(f"{name}: {method} of {aggregator.consensus_.n_rows} items{accuracy}")
+        of = method or aggregation.usual_method(corpus, name)
+        console.say(f"{name}: {of} of {aggregator.consensus_.n_rows} items{accuracy}")
 
 
 def _table(corpus: Corpus, question: str, aggregator: Aggregator) -> pa.Table:

@@ -14,6 +14,7 @@ import numpy as np
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError, listed
 from dissensus.evaluation.lewidi_submission import read_submission
+from dissensus.names import Names
 from dissensus.prediction import Prediction, Predictions
 from dissensus.prediction.prediction import prediction_from_table
 
@@ -70,7 +71,7 @@ def _by_question(
     path: Path, corpus: Corpus, questions: Sequence[str] | None
 ) -> dict[str, dict[str, list[Any]]]:
     """The columns of the table, for each question."""
-    columns = read_columns(path)
+    columns = _by_items(read_columns(path), corpus)
     question_column = next((name for name in columns if name.strip().lower() == "question"), None)
     if question_column is not None:
         parts: dict[str, dict[str, list[Any]]] = {}
@@ -86,15 +87,32 @@ def _by_question(
         return parts
     named = list(questions or corpus.questions)
     if len(named) > 1:
-        answers = {name.strip(): name for name in columns if name.strip() in named}
+        plain = {question.strip().casefold(): question for question in named}
+        answers = {plain[n]: name for name in columns if (n := name.strip().casefold()) in plain}
         if answers:
-            others = {name: cells for name, cells in columns.items() if name.strip() not in answers}
+            taken = answers.values()
+            others = {name: cells for name, cells in columns.items() if name not in taken}
             return {q: {**others, "answer": columns[name]} for q, name in answers.items()}
         raise DataError(
             f"{path}: no column 'question', and {corpus.name} has several: {listed(named)}; name "
             "the one that was predicted with --question, or name its column so"
         )
     return {named[0]: columns}
+
+
+def _by_items(columns: dict[str, list[Any]], corpus: Corpus) -> dict[str, list[Any]]:
+    """The columns with one of items, if another names each item by an attribute of its own."""
+    texts = {name: list(map(str, cells)) for name, cells in columns.items()}
+    distinct = [Names(list(dict.fromkeys(cells))) for cells in texts.values()]
+    if any((corpus.items.find(names) >= 0).any() for names in distinct):
+        return columns
+    for name, values in corpus.item_attributes.items():
+        known = [None if value is None else str(value) for value in values.to_pylist()]
+        if name in texts and None not in known and len(set(known)) == len(known):
+            items = dict(zip(known, corpus.items, strict=True))
+            kept = {other: cells for other, cells in columns.items() if other != name}
+            return {"item": [items.get(cell, cell) for cell in texts[name]], **kept}
+    return columns
 
 
 def read_columns(path: Path) -> dict[str, list[Any]]:
