@@ -64,7 +64,7 @@ def test_tiers_of_several_annotators(tmp_path: Path) -> None:
     assert spans is not None
     assert spans.stop[:, 0].tolist() == [1.5, 2.5, 2.5] and spans.role[0].as_py() == "audio"
     notes = " ".join(corpus.notes)
-    assert "1 annotations without a time are not read" in notes
+    assert "not read: 1 annotation without a time" in notes
     assert "'video' names no file that exists; it is not read" in notes
     values = {r.measure: r.value for r in span_agreement(corpus, "gesture")[0].measures}
     assert values["character-f1"] == pytest.approx(2 / 3) and values["overlap-f1"] == 1

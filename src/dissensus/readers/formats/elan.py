@@ -16,7 +16,7 @@ from pathlib import Path, PurePosixPath
 from urllib.parse import unquote
 
 from dissensus.corpus import Corpus
-from dissensus.errors import DataError, listed
+from dissensus.errors import DataError, counted, listed
 from dissensus.readers.exports.file_names import documents_and_annotators
 from dissensus.readers.exports.responses import Response, check_options, responses_corpus
 from dissensus.readers.exports.spans import MARKED, Span
@@ -86,7 +86,7 @@ def read(path: Path, options: Options) -> Corpus:
         notes.append(f"transcripts, not read: {', '.join(sorted(transcripts))}")
     n_unplaced = sum(one.n_unplaced for one in recordings.values())
     if n_unplaced:
-        notes.append(f"{n_unplaced} annotations without a time are not read")
+        notes.append(f"not read: {counted(n_unplaced, 'annotation')} without a time")
     return responses_corpus(path, list(responses.values()), questions, options, TOOL, notes)
 
 
