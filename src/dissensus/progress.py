@@ -75,23 +75,27 @@ def progress(what: str, total: int, *, clock: bool = True) -> Iterator[Advance]:
 
 @contextmanager
 def _line(what: str, total: int) -> Iterator[Advance]:
-    """A bar in one line of text that is written over, a few times a second."""
-    done, shown_at, width = 0, -REDRAW, 0
+    """A bar in one output of a notebook's cell, which is replaced a few times a second and empty at
+    the end, so that a saved notebook does not contain it."""
+    from IPython.display import display
+
+    done, shown_at = 0, -REDRAW
+    handle = display({"text/plain": ""}, raw=True, display_id=True)
 
     def advance(steps: int, note: str = "") -> None:
-        nonlocal done, shown_at, width
+        nonlocal done, shown_at
         done += steps
         if time.monotonic() - shown_at < REDRAW and done < total:
             return
         filled = BAR * min(done, total) // max(total, 1)
         text = f"{what} [{'#' * filled}{'.' * (BAR - filled)}] {done}/{total} {note}".rstrip()
-        print(f"\r{text.ljust(width)}", end="", file=sys.stderr, flush=True)
-        shown_at, width = time.monotonic(), len(text)
+        handle.update({"text/plain": text}, raw=True)
+        shown_at = time.monotonic()
 
     try:
         yield advance
     finally:
-        print(f"\r{' ' * width}\r", end="", file=sys.stderr, flush=True)
+        handle.update({"text/plain": ""}, raw=True)
 
 
 def _nowhere(steps: int, note: str = "") -> None:
