@@ -24,6 +24,7 @@ from dissensus.readers.tables.column_names import n_recognised
 from dissensus.readers.tables.rows import Rows, make_rows
 
 DELIMITERS = (",", "\t", ";", "|")
+MOST_HEADER = 8 << 20  # bytes of the first line
 _END = "\x04"  # a row of these is added, to see whether a quote was left open before it
 
 
@@ -60,6 +61,7 @@ def delimited_rows(path: Path, encoding: str | None, short_rows: bool = False) -
         short_rows: whether rows may lack their last fields, which are blank then.
     """
     data, notes = _western_or_utf8(path, encoding)
+    _check_bytes(data, path)
     delimiter = find_delimiter(data)
     if short_rows:
         data = _filled_up(data, delimiter)
@@ -90,6 +92,20 @@ def _western_or_utf8(path: Path, encoding: str | None) -> tuple[bytes, tuple[str
         "(encoding=, --encoding)"
     )
     return read_utf8(path, WESTERN), (note,)
+
+
+def _check_bytes(data: bytes, path: Path) -> None:
+    """Refuse a first line without end, and NUL bytes, which no text has."""
+    ends = (data.find(end, 0, MOST_HEADER) for end in (b"\n", b"\r"))
+    if len(data) > MOST_HEADER and all(end < 0 for end in ends):
+        raise DataError(
+            f"{path}: the first line is longer than {MOST_HEADER >> 20} MB; is this a table with a "
+            "line of column names?"
+        )
+    nul = data.find(b"\0")
+    if nul >= 0:
+        line = data.count(b"\n", 0, nul) + 1
+        raise DataError(f"{path}, line {line}: a NUL byte, which no text has; is the file damaged?")
 
 
 def _filled_up(data: bytes, delimiter: str) -> bytes:

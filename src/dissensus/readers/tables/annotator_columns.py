@@ -8,11 +8,11 @@ if their names say so.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from dissensus.errors import DataError, listed
 from dissensus.readers.options import Options
@@ -37,6 +37,7 @@ SHARED = 0.9  # of a column's filled cells: so many have an answer of another an
 SAME_TRUTH = 0.2  # agreement beyond chance of every annotator with gold labels
 SAME_RATINGS = 0.1  # of the variance of ratings: so much is between items
 SURE_EFFECT = 4.0  # standard errors
+MOST_COMPARED = 200  # columns, or different sets of values, that are compared with one another
 MANY = 6  # so many columns numbered from 0 or 1 are annotators, even without a blank cell
 
 _WORDS = sorted({word.removesuffix("id").removesuffix("name") for word in NAMES["annotator"]})
@@ -186,14 +187,16 @@ def _is_scale(rows: Rows, names: list[str], values: set[str]) -> bool:
     if len(values) <= SMALL:
         return True
     n_filled = sum(int((rows.columns[name].codes >= 0).sum()) for name in names)
-    return len(values) <= SHARE * n_filled and all(_in_common(rows, one, names) for one in names)
+    n_columns = Counter(value for name in names for value in _values(rows, name))
+    return len(values) <= SHARE * n_filled and all(
+        _in_common(rows, one, n_columns) for one in names
+    )
 
 
-def _in_common(rows: Rows, name: str, others: list[str]) -> bool:
-    """Whether most cells of a column have a value that another of these columns has, too."""
+def _in_common(rows: Rows, name: str, n_columns: Mapping[str, int]) -> bool:
+    """Whether most cells of a column have a value that several columns have."""
     column = rows.columns[name]
-    elsewhere = set().union(*(_values(rows, other) for other in others if other != name))
-    shared = np.array([value.strip() in elsewhere for value in column.values.to_pylist()] + [False])
+    shared = np.array([n_columns[v.strip()] > 1 for v in column.values.to_pylist()] + [False])
     filled = column.codes >= 0
     return not filled.any() or float(shared[column.codes[filled]].mean()) >= SHARED
 
@@ -209,9 +212,7 @@ def columns_alike(rows: Rows, options: Options) -> tuple[tuple[str, ...], bool]:
     free = [name for name in rows.columns if name not in known and plain(name) not in PAIR]
     free = [name for name in free if not rows.columns[name].is_bytes and _values(rows, name)]
     derived = [name for name in free if is_derived(name)]
-    groups = [[one, *_alike(rows, one, free)] for one in free if one not in derived]
-    group = max(groups, key=len, default=[])
-    group = [name for name in rows.columns if name in group and name not in derived]
+    group = _largest_group(rows, [name for name in free if name not in derived])
     if len(group) < 2 or not _is_scale(
         rows, group, set().union(*(_values(rows, n) for n in group))
     ):
@@ -227,15 +228,22 @@ def columns_alike(rows: Rows, options: Options) -> tuple[tuple[str, ...], bool]:
     return tuple(group), bool(part and rows.n_rows >= MANY)
 
 
-def _alike(rows: Rows, name: str, others: list[str]) -> list[str]:
-    """The columns that have most of their values in common with this one."""
-    own = _values(rows, name)
-    return [
-        other
-        for other in others
-        if other != name
-        and 2 * len(own & _values(rows, other)) > max(len(own), len(_values(rows, other)))
+def _largest_group(rows: Rows, names: list[str]) -> list[str]:
+    """The largest group of columns that have most of their values in common with one of them."""
+    with_values: dict[frozenset[str], list[str]] = {}
+    for name in names:
+        with_values.setdefault(frozenset(_values(rows, name)), []).append(name)
+    usual = sorted(with_values, key=lambda values: -len(with_values[values]))[:MOST_COMPARED]
+    groups = [
+        [name for values in usual if _are_alike(own, values) for name in with_values[values]]
+        for own in usual
     ]
+    group = set(max(groups, key=len, default=[]))
+    return [name for name in names if name in group]
+
+
+def _are_alike(one: frozenset[str], other: frozenset[str]) -> bool:
+    return 2 * len(one & other) > max(len(one), len(other))
 
 
 def _have_one_truth(rows: Rows, group: list[str]) -> bool:
@@ -255,7 +263,7 @@ def _have_one_truth(rows: Rows, group: list[str]) -> bool:
 
 def _majority_of(rows: Rows, group: list[str]) -> str | None:
     """The column that is the majority of the others in every row that has one."""
-    if len(group) < 4 or rows.n_rows < SMALL:
+    if not 4 <= len(group) <= MOST_COMPARED or rows.n_rows < SMALL:
         return None
     words = np.array([np.array([*c.values.to_pylist(), ""], dtype=object)[c.codes]
                       for c in (rows.columns[name] for name in group)])  # fmt: skip
@@ -308,17 +316,13 @@ def _named(options: Options) -> set[str]:
 
 def _values(rows: Rows, name: str) -> set[str]:
     """The values of a column, without words for a missing value."""
-    column = rows.columns[name]
-    if column.is_bytes:
-        return set()
-    trimmed = pc.utf8_trim_whitespace(column.values).to_pylist()
-    return {value for value in trimmed if value.casefold() not in MISSING}
+    return {value for value in rows.columns[name].words if value.casefold() not in MISSING}
 
 
 def _shares(rows: Rows, name: str, others: Iterable[str]) -> bool:
     """Whether a value of this column occurs in other columns too."""
-    own = _values(rows, name)
-    return any(own & _values(rows, other) for other in others if other != name)
+    own = rows.columns[name].words - MISSING
+    return any(not own.isdisjoint(rows.columns[other].words) for other in others if other != name)
 
 
 def _check_kinds(rows: Rows, annotators: tuple[str, ...], options: Options) -> None:

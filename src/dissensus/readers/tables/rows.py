@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -16,6 +17,7 @@ from dissensus.errors import DataError, listed
 from dissensus.scales import as_numbers
 
 FEATURES = "(features)"  # stands for the columns of features while a table is read
+MOST_COLUMNS = 10_000  # of a table
 MOST_ROWS = 50_000  # that a decision about a column looks at
 
 
@@ -82,6 +84,13 @@ class Column:
         """The number that each value is, and nan; None if one is not a number."""
         spelled = None if self.is_bytes else as_numbers(self.values.to_pylist())
         return None if spelled is None else np.array([*spelled, np.nan])
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """The values without outer space; none if they are bytes."""
+        if self.is_bytes:
+            return frozenset()
+        return frozenset(pc.utf8_trim_whitespace(self.values).to_pylist())
 
     @cached_property
     def sample(self) -> np.ndarray:
@@ -155,9 +164,14 @@ def make_rows(names: Sequence[Any], arrays: Sequence[Any], path: str, **facts: A
     Columns without a name, such as the index that pandas writes, are left out.
     """
     texts = ["" if name is None else str(name).strip() for name in names]
-    twice = sorted({name for name in texts if name and texts.count(name) > 1})
+    twice = sorted(name for name, times in Counter(texts).items() if name and times > 1)
     if twice:
         raise DataError(f"{path}: columns share the name {listed(twice)}; rename all but one")
+    if len(texts) > MOST_COLUMNS:
+        raise DataError(
+            f"{path}: {len(texts):,} columns, more than {MOST_COLUMNS:,}; write a row for each "
+            "answer (item, annotator, answer), or leave columns out"
+        )
     if not any(texts):
         raise DataError(f"{path}: no column has a name; put a line of names first")
     if not len(arrays[0]):

@@ -22,6 +22,7 @@ from dissensus.readers.tables.vote_columns import find_votes
 from dissensus.readers.tables.votes import votes_table
 from dissensus.readers.tables.wide import grid_table, wide_table
 
+MOST_NAMED = 30  # columns that a command in a message names
 SHAPES = ("long", "wide", "votes")  # what the rows are, in whatever format they are written
 
 
@@ -73,6 +74,12 @@ def _long_or_wide(rows: Rows, options: Options) -> Corpus:
     if surely:
         return wide_table(rows, columns, options)
     file = shlex.join(["dissensus", "describe", rows.path])
+    if len(columns) > MOST_NAMED:
+        raise NoAnswersError(
+            f"{rows.path}: no column of answers recognised: {listed(columns)} have the same "
+            f"values, but may be annotators or questions; use {file} --format wide if each is an "
+            "annotator, or name the questions (answer=, --answer)"
+        )
     questions = shlex.join(part for name in columns for part in ("--answer", name))
     raise NoAnswersError(
         f"{rows.path}: no column of answers recognised: {listed(columns)} have the same values, "

@@ -6,11 +6,12 @@ annotator are the two columns whose pairs are all but unique, an answer depends 
 
 from __future__ import annotations
 
+import itertools
 import shlex
 from collections.abc import Sequence
 from dataclasses import replace
 
-from dissensus.errors import NoAnswersError
+from dissensus.errors import NoAnswersError, counted
 from dissensus.readers.options import Options
 from dissensus.readers.tables.column_names import (
     NAMES,
@@ -35,6 +36,8 @@ from dissensus.readers.tables.keys import Key, Unclear, find_key
 from dissensus.readers.tables.rows import Column, Rows
 
 BY_NAME = "by its name"
+FEW_MISTAKES = 2  # rows
+NEARLY_FUNCTION = 0.3  # violations as a share of chance: above, a column is surely no attribute
 
 
 class UnclearRolesError(NoAnswersError):
@@ -135,6 +138,8 @@ def _structured(
         answer = tuple(name for name in rows.columns if name in {*answer, *likely})
     if not answer:
         raise UnclearRolesError(_refusal(rows, key))
+    if options.answer is None and BY_NAME not in (key.why_item, key.why_annotator):
+        _check_answers(rows, key, answer)
     if len(key.item) > 1:
         rows = with_joined(rows, key.item)
     item = joined_name(key.item)
@@ -151,6 +156,21 @@ def _structured(
     if len(answer) > 1 and options.answer is None:
         choose = command(rows, key.item, key.annotator, answer[:1])
     return rows, replace(roles, reasons=_reasons(rows, options, key, roles), choose=choose)
+
+
+def _check_answers(rows: Rows, key: Key, answer: tuple[str, ...]) -> None:
+    """Refuse a column that may be an answer, or an attribute with a mistake."""
+    for name, (kind, of) in itertools.product(
+        answer, (("item", key.item[0]), ("annotator", key.annotator))
+    ):
+        deviation = from_function(rows.columns[name], rows.columns[of])
+        if 0 < deviation.n_wrong <= FEW_MISTAKES and deviation.share <= NEARLY_FUNCTION:
+            others = [one for one in answer if one != name] or [name]
+            raise UnclearRolesError(
+                f"{rows.path}: {name!r} is the same for each {kind}, except in "
+                f"{counted(deviation.n_wrong, 'row')}: an answer, or an attribute with a mistake; "
+                f"use {command(rows, key.item, key.annotator, others)} or add --answer {name}"
+            )
 
 
 def _reasons(

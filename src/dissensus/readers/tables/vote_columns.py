@@ -30,6 +30,7 @@ MOST_SUMS = 0.8  # of the rows: a column that is the sum of others so often shou
 ALIKE = 0.9  # of the rows: a column that names the largest count so often is a majority
 WHOLE = (1.0, 100.0)  # what shares and percentages sum to
 COUNT_WORDS = frozenset("n num number nb no count counts vote votes freq frequency".split())
+MOST_COUNTS = 500  # columns of numbers: more are not the counts of values
 MOST_VALUES = 200  # of a majority, which may join those that tie: "A:D"
 SAME_SUM = 0.99  # of the rows: a sum that is the same so often is the number of annotators
 ALIKE_SUM = 0.95  # the same, if there is a majority column
@@ -72,7 +73,7 @@ def find_votes(rows: Rows, options: Options) -> Votes | None:
         return None
     taken = {name for name in (options.item, options.gold) if name} | set(options.text or ())
     table = _Numbers.of(rows, taken)
-    if not table.names:
+    if not 0 < len(table.names) <= MOST_COUNTS:
         return None
     whole = table.take([n for n in table.names if _is_count(table[n])])
     for find in (_by_total, _by_constant, _by_majority):
