@@ -50,6 +50,8 @@ USES_OF_FEW = 2  # the same, for at most FEW_VALUES
 FEW_VALUES = 20
 NEARLY_UNIQUE = 0.9  # of the rows
 SKEWED = 5  # a largest number so many times the median is a duration, not a rating
+LONG_TAIL = 1.3  # a mean so many times the median, of fractions
+SCALE_ENDS = (1, 5, 7, 9, 10, 100)
 EPOCH = 1e8  # larger numbers are dates or ids
 SAME = 0.98  # of the items with a majority: a column that has it so often is the majority
 MOST = 0.9  # of the cells
@@ -158,13 +160,21 @@ def _of_numbers(numbers: np.ndarray, n_values: int) -> Explanation:
     bounded = numbers.min() >= -100 and numbers.max() <= 100
     if share > NEARLY_UNIQUE and not (bounded and (numbers % 1 != 0).any()):
         return Explanation("assignment", "another number in nearly every row")
-    positive = numbers.min() >= 0
-    if n_values > FEW_VALUES and positive and numbers.max() > SKEWED * np.median(numbers):
-        if numbers.max() > 1:
-            return Explanation("assignment", "a few large numbers among small ones: durations?")
+    if n_values > FEW_VALUES and _may_be_durations(numbers):
+        return Explanation("assignment", "a few large numbers among small ones: durations?")
     if n_values > FEW_VALUES and not bounded:
         return Explanation("unclear", f"{n_values:,} different numbers: ratings or measurements?")
     return Explanation("answer", f"depends on neither: {counted(n_values, 'different number')}")
+
+
+def _may_be_durations(numbers: np.ndarray) -> bool:
+    """Whether positive numbers are skewed and do not end where a scale does."""
+    if numbers.min() < 0 or numbers.max() in SCALE_ENDS:
+        return False
+    median = float(np.median(numbers))
+    fractions = bool((numbers % 1 != 0).any())
+    long_tail = fractions and numbers.max() > 1 and numbers.mean() > LONG_TAIL * median
+    return bool(long_tail or (numbers.max() > 1 and numbers.max() > SKEWED * median))
 
 
 def _of_words(column: Column, n_filled: int) -> Explanation:
