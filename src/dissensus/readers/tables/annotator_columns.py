@@ -238,7 +238,8 @@ def _largest_group(rows: Rows, names: list[str]) -> list[str]:
         [name for values in usual if _are_alike(own, values) for name in with_values[values]]
         for own in usual
     ]
-    group = set(max(groups, key=len, default=[]))
+    sizes = [len(group) for group in groups]
+    group = set(groups[sizes.index(max(sizes))]) if groups else set()
     return [name for name in names if name in group]
 
 
