@@ -7,14 +7,13 @@ BIN := .venv/bin
 STAMP := .venv/installed
 PARALLEL := -n logical --maxprocesses 4 --dist worksteal
 DEMO := demo
-METHODS := prior annotator-majority single annotator-heads
 
 .DEFAULT_GOAL := help
 .PHONY: help install demo test test-all check bench glove gpu-kit docs
 
 help:
 	@echo "make install    install pinned versions into .venv"
-	@echo "make demo       simulate, train, predict and evaluate, in ./$(DEMO)"
+	@echo "make demo       simulate annotators, compare methods, and write a report, in ./$(DEMO)"
 	@echo "make test       run the tests, except slow ones"
 	@echo "make test-all   run the tests, then the slow ones"
 	@echo "make check      run ruff and mypy, and check the version in CHANGELOG.md"
@@ -35,14 +34,7 @@ $(STAMP): pyproject.toml constraints.txt
 install: $(STAMP)
 
 demo: $(STAMP)
-	$(BIN)/dissensus simulate $(DEMO)/corpus
-	$(BIN)/dissensus describe $(DEMO)/corpus
-	for method in $(METHODS); do \
-		$(BIN)/dissensus train $(DEMO)/corpus --method $$method --hold-out 0.2 -o $(DEMO)/$$method && \
-		$(BIN)/dissensus predict $(DEMO)/$$method $(DEMO)/corpus -o $(DEMO)/$$method-predictions || exit 1; \
-	done
-	$(BIN)/dissensus evaluate $(DEMO)/prior-predictions $(DEMO)/corpus \
-		$(foreach method,$(wordlist 2,9,$(METHODS)),--against $(DEMO)/$(method)-predictions)
+	$(BIN)/dissensus demo $(DEMO)
 
 test: $(STAMP)
 	$(BIN)/python -m pytest -m "not slow" $(PARALLEL)

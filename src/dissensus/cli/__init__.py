@@ -23,18 +23,24 @@ from dissensus.cli.compare import compare
 from dissensus.cli.console import fail
 from dissensus.cli.convert import convert
 from dissensus.cli.datasets import datasets
+from dissensus.cli.demo import demo
 from dissensus.cli.describe import describe
 from dissensus.cli.draw import draw
 from dissensus.cli.evaluate import evaluate
 from dissensus.cli.examples import EXAMPLES
 from dissensus.cli.papers import papers
 from dissensus.cli.predict import predict
+from dissensus.cli.report import report
+from dissensus.cli.run import run
 from dissensus.cli.simulate import simulate
 from dissensus.cli.single_options import SingleOptions
 from dissensus.cli.train import train
 from dissensus.errors import DissensusError
 
 COMMANDS: dict[str, Callable[..., Any]] = {
+    "run": run,
+    "report": report,
+    "demo": demo,
     "describe": describe,
     "agreement": agreement,
     "aggregate": aggregate,
@@ -54,7 +60,7 @@ COMMANDS: dict[str, Callable[..., Any]] = {
 app = typer.Typer(
     name="dissensus",
     help="Learn from annotators who disagree, and keep what they disagree about.",
-    epilog="Try it: dissensus simulate demo/corpus, then dissensus describe demo/corpus.",
+    epilog="Try it: dissensus demo, or dissensus run FILE -o report/ with a file of your own.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,

@@ -130,7 +130,9 @@ def aggregate(
         **options.arguments(corpus, method or "majority", question),
     )
     options.report(fitted)
-    tables = {name: _table(corpus, name, aggregator) for name, aggregator in fitted.items()}
+    tables = {
+        name: consensus_table(corpus, name, aggregator) for name, aggregator in fitted.items()
+    }
     if json:
         records = [
             row for q, table in tables.items() for row in with_question(table, q).to_pylist()
@@ -152,7 +154,8 @@ def aggregate(
         console.say(f"{name}: {of} of {aggregator.consensus_.n_rows} items{accuracy}")
 
 
-def _table(corpus: Corpus, question: str, aggregator: Aggregator) -> pa.Table:
+def consensus_table(corpus: Corpus, question: str, aggregator: Aggregator) -> pa.Table:
+    """The items of a question with their consensus, its confidence and the number of answers."""
     prediction = aggregator.prediction_
     answers = corpus[question].per_item()[corpus.items.codes(prediction.items, "item")]
     return answers_table(corpus, prediction, answers=answers)

@@ -3,6 +3,15 @@
 from __future__ import annotations
 
 EXAMPLES: dict[str, tuple[str, str]] = {
+    "run": (
+        "dissensus run labels.csv -o report/",
+        "dissensus run labels.csv -o report/ --budget 10m",
+    ),
+    "report": (
+        "dissensus report labels.csv -o report.html",
+        "dissensus report labels.csv --results comparison/ -o report.html",
+    ),
+    "demo": ("dissensus demo", "dissensus demo demo-image --modality image"),
     "describe": (
         "dissensus describe labels.csv",
         "dissensus describe labels.csv --answer label --answer rating --most 10",

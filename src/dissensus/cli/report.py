@@ -1,0 +1,47 @@
+"""dissensus report: an HTML report on FILE, on a comparison, or on both."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from dissensus.cli import console
+from dissensus.cli.single_options import typed_command
+from dissensus.cli.source import Source, reads_corpus
+from dissensus.errors import DataError
+
+
+@reads_corpus
+def report(
+    source: Source,
+    output: Annotated[Path, typer.Option("-o", "--output", help="HTML file to write.")],
+    results: Annotated[
+        Path | None,
+        typer.Option(help="Folder of a comparison (`dissensus compare`) to report on too."),
+    ] = None,
+) -> None:
+    """Write a report on FILE as one HTML file; nothing is trained.
+
+    FILE may also be the folder of a comparison. Everything that the report shows is written next
+    to it as JSON.
+    """
+    from dissensus.evaluation import Results
+    from dissensus.report import make_report
+
+    if output.suffix.lower() not in (".html", ".htm"):
+        raise DataError(f"{output}: a report is HTML; name a file that ends in .html")
+    of_comparison = any(
+        (source.file / name).exists() for name in ("results.json", "comparison.json")
+    )
+    if of_comparison and results is not None:
+        raise DataError(f"{source.file}: is a comparison itself; leave --results out")
+    folder = source.file if of_comparison else results
+    corpus = None if of_comparison else source.read()
+    loaded = None if folder is None else Results.load(folder, unfinished=True)
+    written = make_report(corpus, loaded, facts={"command": typed_command()})
+    paths = written.save(output)
+    for sentence in written.summary:
+        print(console.visible(sentence))
+    console.say(f"{paths[0]}: the report; {paths[1].name} has the same as JSON")

@@ -1,0 +1,203 @@
+"""The pictures of a report as SVG: bars, matrices, points with lines.
+
+Text and lines have the colour of the page (`currentColor`), so that they can be read on a light and
+on a dark background.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+from xml.sax.saxutils import escape, quoteattr
+
+import numpy as np
+
+from dissensus.drawing import PALETTE
+from dissensus.drawing.shapes import letters, plain_line, printable, rect, rounded, short
+
+INK, QUIET = "currentColor", "#808890"
+COLOURS = (*PALETTE[:6], "#8a6bbf", "#7f7f7f", "#b08b4f", "#4fb0a5")  # values, in their order
+LETTER = 7.2  # width of a letter, rounded up
+SIZE = 12
+LOW, MIDDLE, HIGH = (178, 74, 40), (236, 236, 226), (32, 102, 168)  # of a matrix: -1, 0, 1
+
+
+def colour(number: int) -> str:
+    """The colour of the value with this number."""
+    return COLOURS[number % len(COLOURS)]
+
+
+def text(x: float, y: float, words: str, anchor: str = "start", fill: str = INK) -> str:
+    return letters(x, y, words, size=SIZE, fill=fill, anchor=anchor)
+
+
+def titled(shape: str, words: str, annotator: str | None = None) -> str:
+    """A shape with a text that appears when the pointer is over it."""
+    name = "" if annotator is None else f" data-annotator={quoteattr(printable(annotator))}"
+    return f"<g{name}><title>{escape(printable(words))}</title>{shape}</g>"
+
+
+def picture(width: float, height: float, shapes: Sequence[str], alt: str) -> str:
+    """An <svg> element that shrinks with the page."""
+    size = f"{rounded(width)} {rounded(height)}"
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {size}" width="{rounded(width)}" '
+        f'height="{rounded(height)}" role="img" aria-label={quoteattr(printable(alt))} '
+        f'font-family="system-ui, sans-serif" color="#222">{"".join(shapes)}</svg>'
+    )
+
+
+def bars(
+    names: Sequence[str],
+    values: Sequence[float],
+    alt: str,
+    *,
+    colours: bool = False,
+    percent: bool = False,
+) -> str:
+    """Horizontal bars, each with its number.
+
+    Args:
+        colours: whether each bar has the colour of its value, else all have the same.
+    """
+    shown = [short(name, 34) for name in names]
+    left = 14 + LETTER * max([len(name) for name in shown] + [1])
+    across, line = 380.0, 22.0
+    most = max([value for value in values if math.isfinite(value)] + [0.0]) or 1.0
+    shapes = []
+    for at, (name, value) in enumerate(zip(shown, values, strict=True)):
+        y = 6 + line * at
+        length = across * max(value, 0.0) / most if math.isfinite(value) else 0.0
+        number = f"{100 * value:.1f} %" if percent else f"{value:,.4g}"
+        fill = colour(at) if colours else colour(0)
+        shapes += [
+            text(left - 8, y + 14, name, "end"),
+            titled(
+                rect(left, y + 2, max(length, 0.5), line - 6, fill=fill), f"{names[at]}: {number}"
+            ),
+            text(left + length + 6, y + 14, number, fill=QUIET),
+        ]
+    return picture(left + across + 70, 10 + line * len(names), shapes, alt)
+
+
+def columns(edges: Sequence[str], counts: Sequence[float], alt: str, below: str) -> str:
+    """A histogram: a column for each name."""
+    n, height, left = max(len(counts), 1), 150.0, 46.0
+    width = min(46.0, 560.0 / n)
+    most = max([*counts, 1])
+    every = max(1, math.ceil(max([len(edge) for edge in edges] + [1]) * LETTER / width))
+    shapes = [
+        text(left - 6, 18, f"{most:,.0f}", "end", QUIET),
+        text(left - 6, height + 8, "0", "end", QUIET),
+        plain_line(left, height + 8, left + width * n, height + 8, QUIET),
+    ]
+    for at, (edge, count) in enumerate(zip(edges, counts, strict=True)):
+        high = (height - 10) * count / most
+        shape = rect(
+            left + at * width + 1, height + 8 - high, width - 2, max(high, 0.0), fill=colour(0)
+        )
+        shapes.append(titled(shape, f"{edge}: {count:,.0f}"))
+        if at % every == 0:
+            shapes.append(text(left + (at + 0.5) * width, height + 24, edge, "middle", QUIET))
+    shapes.append(text(left + width * n / 2, height + 44, below, "middle", QUIET))
+    return picture(left + width * n + 20, height + 52, shapes, alt)
+
+
+def matrix(
+    names: Sequence[str],
+    values: np.ndarray,
+    alt: str,
+    *,
+    rows: Sequence[str] | None = None,
+    diverging: bool = True,
+    annotators: bool = False,
+    digits: int = 2,
+) -> str:
+    """A table of numbers as coloured cells; undefined cells are empty.
+
+    Args:
+        names: of the columns, and of the rows if `rows` is left out.
+        diverging: colours for -1 to 1, else for 0 to the largest value.
+        annotators: whether rows and columns are annotators, who can be picked by a click.
+    """
+    side_names = names if rows is None else rows
+    n_rows, n_columns = values.shape
+    side = max(8.0, min(34.0, 620.0 / max(n_columns, 1)))
+    shown = [short(name, 22) for name in side_names]
+    left = 12 + LETTER * max([len(name) for name in shown] + [1])
+    top = 12 + LETTER * 0.75 * max([len(short(name, 22)) for name in names] + [1])
+    numbered = side >= 30
+    finite = values[np.isfinite(values)]
+    most = float(finite.max()) if finite.size and not diverging else 1.0
+    shapes = []
+    for column, name in enumerate(names):
+        x = left + (column + 0.6) * side
+        label = text(0, 0, short(name, 22))
+        shapes.append(
+            f'<g transform="translate({rounded(x)} {rounded(top - 6)}) rotate(-50)">{label}</g>'
+        )
+    for row, name in enumerate(shown):
+        y = top + row * side
+        if side >= 10:
+            shapes.append(text(left - 6, y + side / 2 + 4, name, "end"))
+        for column in range(n_columns):
+            value = float(values[row, column])
+            if not math.isfinite(value):
+                continue
+            fill, dark = _shade(value if diverging else value / (most or 1.0), diverging)
+            cell = rect(left + column * side, y, side - 1, side - 1, fill=fill)
+            if numbered:
+                ink = "#ffffff" if dark else "#222222"
+                number = f"{value:.{digits}f}"
+                cell += letters(left + (column + 0.5) * side - 0.5, y + side / 2 + 4, number,
+                                size=10, fill=ink, anchor="middle")  # fmt: skip
+            words = f"{side_names[row]}, {names[column]}: {value:.{digits}f}"
+            shapes.append(titled(cell, words, side_names[row] if annotators else None))
+    return picture(left + n_columns * side + 60, top + n_rows * side + 8, shapes, alt)
+
+
+def _shade(value: float, diverging: bool) -> tuple[str, bool]:
+    """The colour of a cell, and whether it is dark."""
+    value = max(-1.0 if diverging else 0.0, min(1.0, value))
+    end = HIGH if value >= 0 else LOW
+    mixed = [round(m + (e - m) * abs(value)) for m, e in zip(MIDDLE, end, strict=True)]
+    return "#{:02x}{:02x}{:02x}".format(*mixed), 0.3 * mixed[0] + 0.6 * mixed[1] + 0.1 * mixed[
+        2
+    ] < 130
+
+
+def diagonal(
+    points: Sequence[tuple[float, float, float, str]], alt: str, across: str, up: str
+) -> str:
+    """Points in a square from 0 to 1 with its diagonal; (x, y, size of the point, words)."""
+    side, left, top = 280.0, 52.0, 14.0
+    shapes = [
+        rect(left, top, side, side, stroke=QUIET),
+        plain_line(left, top + side, left + side, top, QUIET, 1, "4 4"),
+    ]
+    for tick in (0.0, 0.25, 0.5, 0.75, 1.0):
+        shapes += [
+            text(left + side * tick, top + side + 16, f"{tick:g}", "middle", QUIET),
+            text(left - 6, top + side * (1 - tick) + 4, f"{tick:g}", "end", QUIET),
+        ]
+    for x, y, size, words in points:
+        circle = (
+            f'<circle cx="{rounded(left + side * x)}" cy="{rounded(top + side * (1 - y))}" '
+            f'r="{rounded(3 + 7 * size)}" fill="{colour(0)}" fill-opacity="0.75"/>'
+        )
+        shapes.append(titled(circle, words))
+    shapes.append(text(left + side / 2, top + side + 36, across, "middle", QUIET))
+    label = text(0, 0, up, "middle", QUIET)
+    shapes.append(f'<g transform="translate(14 {rounded(top + side / 2)}) rotate(-90)">{label}</g>')
+    return picture(left + side + 20, top + side + 46, shapes, alt)
+
+
+def rows_of(
+    names: Sequence[str], values: np.ndarray, rows: Sequence[str] | None = None
+) -> list[Any]:
+    """A matrix as rows of a table, the name first."""
+    return [
+        [name, *row]
+        for name, row in zip(names if rows is None else rows, values.tolist(), strict=True)
+    ]

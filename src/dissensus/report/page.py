@@ -1,0 +1,167 @@
+"""A report as one HTML file that loads nothing else."""
+
+from __future__ import annotations
+
+import html
+import json
+import math
+import re
+from collections.abc import Sequence
+from importlib.resources import files
+from typing import Any
+
+from dissensus.drawing.shapes import printable
+from dissensus.report.blocks import Bars, Block, Figure, Section, Table, Text, plain
+from dissensus.report.figures import colour
+
+FILTERED = 8  # rows from which a table has a filter
+POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:"
+
+
+def to_html(title: str, summary: Sequence[str], sections: Sequence[Section], written: str) -> str:
+    """The page.
+
+    Args:
+        summary: a few sentences, shown first.
+        written: when and by what the report was written, shown last.
+    """
+    page = _Page()
+    body = "".join(page.section(section) for section in sections)
+    links = "".join(f'<a href="#{s.key}">{escape(s.title)}</a>' for s in sections)
+    sentences = "".join(f"<li>{escape(sentence)}</li>" for sentence in summary)
+    data = json.dumps(page.data, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
+    return (
+        f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        f'<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">\n'
+        f'<meta name="color-scheme" content="light dark">\n'
+        f'<link rel="icon" href="data:,">\n'
+        f"<title>{escape(title)}</title>\n<style>\n{_resource('page.css')}</style>\n</head>\n<body>\n"
+        f'<a class="skip" href="#summary">Skip to the summary</a>\n'
+        f"<header><h1>{escape(title)}</h1>\n"
+        f'<nav aria-label="Sections">{links}</nav></header>\n<main>\n'
+        f'<div class="summary" id="summary"><ol>{sentences}</ol></div>\n{body}</main>\n'
+        f"<footer>{escape(written)}</footer>\n"
+        f'<script type="application/json" id="data">{data}</script>\n'
+        f"<script>\n{_resource('page.js')}</script>\n</body>\n</html>\n"
+    )
+
+
+def escape(text: str) -> str:
+    """Text for HTML, without characters that it does not allow."""
+    return html.escape(printable(text))
+
+
+def _resource(name: str) -> str:
+    return files("dissensus.report").joinpath(name).read_text(encoding="utf-8")
+
+
+class _Page:
+    """Sections as HTML; collects what can be saved as CSV."""
+
+    def __init__(self) -> None:
+        self.data: list[dict[str, Any]] = []
+
+    def section(self, section: Section) -> str:
+        blocks = "".join(self.block(block, section.key) for block in section.blocks)
+        return f'<section><h2 id="{section.key}">{escape(section.title)}</h2>\n{blocks}</section>\n'
+
+    def block(self, block: Block, key: str) -> str:
+        if isinstance(block, Text):
+            return f"<p>{escape(block.text)}</p>\n"
+        if isinstance(block, Figure):
+            return self.figure(block, key)
+        return self.table(block, key)
+
+    def add(self, block: Table | Figure, key: str) -> int:
+        """Keep what a block shows as data; returns its number."""
+        name = re.sub(r"[^a-z0-9]+", "-", f"{key} {block.title}".lower()).strip("-")[:60]
+        rows = [[plain(cell) for cell in row] for row in block.rows]
+        self.data.append({"name": name, "columns": list(block.columns), "rows": rows})
+        return len(self.data) - 1
+
+    def figure(self, figure: Figure, key: str) -> str:
+        number = self.add(figure, key)
+        return (
+            f'<figure><h3>{escape(figure.title)}</h3><div class="scroll">{figure.svg}</div>'
+            f"<figcaption>{escape(figure.alt)}</figcaption>"
+            f'<div class="tools"><button type="button" data-svg="{number}">SVG</button>'
+            f'<button type="button" data-csv="{number}">CSV</button></div></figure>\n'
+        )
+
+    def table(self, table: Table, key: str) -> str:
+        table = table.without_empty()
+        number = self.add(table, key)
+        name = f"table-{number}"
+        tools = f'<button type="button" data-csv="{number}">CSV</button>'
+        if len(table.rows) >= FILTERED:
+            tools += (
+                f'<label>Filter <input type="search" data-filter="{name}" '
+                f'aria-label="Filter {escape(table.title)}"></label>'
+            )
+        head = "".join(
+            f'<th scope="col"{_words(table, at)}><button type="button" data-sort-by="{at}">'
+            f"{escape(column)}</button></th>"
+            for at, column in enumerate(table.columns)
+        )
+        rows = "".join(self.row(table, row) for row in table.rows)
+        more = (table.total or 0) - len(table.rows)
+        rest = f'<p class="more">and {more:,} more; report.json has the same rows</p>' * (more > 0)
+        return (
+            f'<h3>{escape(table.title)}</h3>{_key(table)}<div class="tools">{tools}</div>'
+            f'<div class="scroll"><table id="{name}"><thead><tr>{head}</tr></thead>'
+            f"<tbody>{rows}</tbody></table></div>{rest}\n"
+        )
+
+    def row(self, table: Table, row: Sequence[Any]) -> str:
+        name = None if table.annotators is None else str(row[table.annotators])
+        owner = "" if name is None else f' data-annotator="{escape(name)}"'
+        cells = "".join(_cell(value, table.annotators == at) for at, value in enumerate(row))
+        return f"<tr{owner}>{cells}</tr>"
+
+
+def _words(table: Table, column: int) -> str:
+    texts = any(isinstance(row[column], str | Bars) for row in table.rows)
+    return ' class="words"' if texts else ""
+
+
+def _key(table: Table) -> str:
+    """The colours of bars, if the table has some."""
+    names = dict.fromkeys(
+        n for row in table.rows for c in row if isinstance(c, Bars) for n in c.shares
+    )
+    colours = "".join(
+        f'<i style="background:{colour(at)}"></i>{escape(name)}' for at, name in enumerate(names)
+    )
+    return f'<div class="key">{colours}</div>' if names else ""
+
+
+def _cell(value: Any, pickable: bool) -> str:
+    if isinstance(value, Bars):
+        words = ", ".join(f"{name} {100 * share:.0f} %" for name, share in value.shares.items())
+        pieces = "".join(
+            f'<i style="width:{100 * share:.1f}%;background:{colour(at)}"></i>'
+            for at, share in enumerate(value.shares.values())
+        )
+        return (
+            f'<td class="words" data-sort="{value.sort:.6g}"><span class="bar" role="img" '
+            f'title="{escape(words)}" aria-label="{escape(words)}">{pieces}</span></td>'
+        )
+    value = plain(value)
+    if value is None:
+        return '<td data-sort=""></td>'
+    if isinstance(value, str):
+        shown = escape(value)
+        inside = f'<button type="button" data-pick aria-pressed="false">{shown}</button>'
+        return f'<td class="words">{inside if pickable else shown}</td>'
+    if isinstance(value, bool):
+        return f'<td data-sort="{int(value)}">{"yes" if value else "no"}</td>'
+    shown = f"{value:,}" if isinstance(value, int) else _number(value)
+    return f'<td data-sort="{value!r}">{shown}</td>'
+
+
+def _number(value: float) -> str:
+    if value == 0 or 1e-3 <= abs(value) < 1e4:
+        digits = 3 if abs(value) < 10 else max(0, 3 - int(math.log10(abs(value))))
+        return f"{value:.{digits}f}"
+    return f"{value:.3g}"

@@ -1,0 +1,136 @@
+"""A report: a summary, sections with tables and figures, as HTML and as JSON."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from dissensus.corpus import Corpus
+from dissensus.description import Description, describe
+from dissensus.errors import DataError
+from dissensus.evaluation import Results
+from dissensus.prediction import Predictions
+from dissensus.report.blocks import Section
+from dissensus.report.page import to_html
+from dissensus.report.sections.agreement import agreement
+from dissensus.report.sections.annotators import annotators
+from dissensus.report.sections.comparison import comparison
+from dissensus.report.sections.disputed import disputed
+from dissensus.report.sections.glance import glance
+from dissensus.report.sections.predictions import predicted
+from dissensus.report.sections.provenance import provenance
+from dissensus.report.summary import summary_of
+
+MOST_DISPUTED = 20
+
+
+@dataclass(frozen=True)
+class Report:
+    """A title, a summary in a few sentences, and sections.
+
+    `save` writes the HTML file, and everything that it shows as JSON next to it.
+    """
+
+    title: str
+    summary: Sequence[str]
+    sections: Sequence[Section]
+    date: str
+
+    def to_html(self) -> str:
+        """The report as one HTML file that loads nothing else."""
+        written = f"Written by dissensus on {self.date}. This file loads nothing from the network."
+        return to_html(self.title, self.summary, self.sections, written)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything that the report shows, as JSON."""
+        return {
+            "title": self.title,
+            "date": self.date,
+            "summary": list(self.summary),
+            "sections": [section.to_dict() for section in self.sections],
+        }
+
+    def save(self, path: str | Path) -> list[Path]:
+        """Write PATH (.html), and PATH with the ending .json; returns both paths."""
+        path = Path(path)
+        if path.suffix.lower() not in (".html", ".htm"):
+            raise DataError(f"{path}: a report is HTML; name a file that ends in .html")
+        content = json.dumps(self.to_dict(), ensure_ascii=False, indent=1)
+        paths = [path, path.with_suffix(".json")]
+        for target, text in zip(paths, (self.to_html(), content + "\n"), strict=True):
+            _write(target, text)
+        return paths
+
+    def _repr_html_(self) -> str:
+        """The report within a notebook, apart from its styles."""
+        page = self.to_html().replace("&", "&amp;").replace('"', "&quot;")
+        return f'<iframe srcdoc="{page}" style="width:100%;height:640px;border:0"></iframe>'
+
+
+def make_report(
+    corpus: Corpus | None = None,
+    results: Results | None = None,
+    *,
+    tested: Corpus | None = None,
+    predictions: Predictions | None = None,
+    method: str = "",
+    facts: Mapping[str, Any] | None = None,
+    date: str | None = None,
+) -> Report:
+    """A report on a corpus, on a comparison, or on both; a section without data is left out.
+
+    Args:
+        corpus: the answers of annotators.
+        results: of `dissensus.compare`.
+        tested: items of the corpus that `method` was not trained on.
+        predictions: of `method`, for the items of `tested`.
+        facts: what was run, by name, such as the command.
+        date: when the report was written; now if left out.
+
+    Example:
+        >>> from dissensus import simulate
+        >>> report = make_report(simulate.text(n_items=20, n_annotators=4, labels_per_item=3))
+        >>> [section.title for section in report.sections][:2]
+        ['The corpus at a glance', 'Agreement']
+    """
+    if corpus is None and results is None:
+        raise DataError("a report needs a corpus, the results of a comparison, or both")
+    sections: list[Section | None] = []
+    description: Description | None = None
+    if corpus is not None:
+        description = describe(corpus, most=MOST_DISPUTED)
+        sections += [
+            glance(corpus, description),
+            agreement(corpus),
+            disputed(corpus, description, predictions),
+            annotators(corpus, description),
+        ]
+    if results is not None:
+        sections.append(comparison(results))
+    if tested is not None and predictions is not None:
+        sections.append(predicted(tested, predictions, method))
+    sections.append(provenance(facts or {}, results))
+    name = corpus.name if corpus is not None else results.about.corpus if results else ""
+    return Report(
+        f"{name}: what annotators agree and disagree about",
+        summary_of(corpus, description, results),
+        [section for section in sections if section is not None and section.blocks],
+        date or datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d %H:%M UTC"),
+    )
+
+
+def _write(path: Path, text: str) -> None:
+    """Write a whole file or none."""
+    new = path.with_name(f".{path.name}.new")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        new.write_text(text, encoding="utf-8", errors="replace")
+        os.replace(new, path)
+    except OSError as error:
+        new.unlink(missing_ok=True)
+        raise DataError(f"{path}: cannot be written ({error.strerror})") from None

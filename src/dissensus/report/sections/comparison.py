@@ -1,0 +1,80 @@
+"""Methods compared: scores with intervals, floors and tests."""
+
+from __future__ import annotations
+
+import re
+
+from dissensus.evaluation import ComparisonTable, Results, default_reference, intervals, tables
+from dissensus.evaluation.report.tables import Cell, Row
+from dissensus.report.blocks import Block, Figure, Section, Table, Text
+
+
+def comparison(results: Results) -> Section:
+    blocks: list[Block] = [
+        Text(
+            "Each method was fitted on training items and scored on others. Lines are 95 % "
+            "intervals; floors ignore the content; a dagger marks a difference from "
+            "the reference that is significant after Holm's correction."
+        )
+    ]
+    for table in comparison_tables(results):
+        blocks += [_figure(table), _table(table)]
+        blocks += [Text(note) for note in table.notes[:12]]
+    return Section("methods", "Methods compared", blocks)
+
+
+def comparison_tables(results: Results) -> list[ComparisonTable]:
+    """The tables of a comparison, with the default reference."""
+    fitted = [m for m in results.about.methods if results.counts(m)["ok"]]
+    return tables(results, reference=default_reference(fitted))
+
+
+def _figure(table: ComparisonTable) -> Figure:
+    title = f"Scores, {table.question}"
+    alt = f"The mean score of each method on {table.question} with its 95 % interval."
+    rows = [
+        [row.name, metric, cell.mean, cell.low, cell.high]
+        for row in table.rows
+        for metric, cell in row.cells.items()
+    ]
+    columns = ("method", "metric", "mean", "95 % from", "to")
+    return Figure(title, alt, _on_page(intervals(table), alt), columns, rows)
+
+
+def _on_page(svg: str, alt: str) -> str:
+    """The picture with the colours of the page."""
+    svg = re.sub(r'<rect width="\d+" height="\d+" fill="#ffffff"/>', "", svg)
+    svg = svg.replace("#222222", "currentColor").replace(
+        'fill="#ffffff"', 'fill="var(--page, #fff)"'
+    )
+    return svg.replace("<svg ", f'<svg role="img" aria-label="{alt}" color="#222" ', 1).strip()
+
+
+def _table(table: ComparisonTable) -> Table:
+    rows = []
+    for row in table.rows:
+        for metric, cell in row.cells.items():
+            against = cell.against
+            rows.append(
+                [
+                    row.name,
+                    metric,
+                    cell.mean,
+                    cell.low,
+                    cell.high,
+                    None if against is None else against.effect,
+                    None if against is None else against.adjusted,
+                    _kind(row, cell),
+                ]
+            )
+    reference = table.reference or "the reference"
+    columns = ("method", "metric", "mean", "95 % from", "to", f"difference from {reference}",
+               "p (Holm)", "")  # fmt: skip
+    return Table(f"All scores, {table.question}", columns, rows)
+
+
+def _kind(row: Row, cell: Cell) -> str:
+    """Whether a row is a floor, the best method, or a score that needs no method."""
+    if row.floor:
+        return "floor" if cell.n_fits else "bound"
+    return "best" if cell.best else ""

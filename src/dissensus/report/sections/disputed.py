@@ -1,0 +1,78 @@
+"""The items about which annotators disagree most, with their votes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dissensus.annotations import Annotations
+from dissensus.corpus import Corpus
+from dissensus.description import Description, QuestionDescription
+from dissensus.prediction import Predictions
+from dissensus.report.blocks import Bars, Block, Section, Table, Text
+from dissensus.scales import Interval
+
+MOST_VALUES = 12  # in a bar
+MOST_NAMED = 12  # annotators of an item who are named
+
+
+def disputed(
+    corpus: Corpus, description: Description, predictions: Predictions | None
+) -> Section | None:
+    blocks: list[Block] = []
+    for question in description.questions:
+        if question.disputed:
+            blocks.append(_table(corpus, question, predictions))
+        elif question.loaded:
+            blocks.append(Text(f"{question.name}: no item has two answers that differ."))
+    return Section("disputed", "Disputed items", blocks) if blocks else None
+
+
+def _table(corpus: Corpus, question: QuestionDescription, predictions: Predictions | None) -> Table:
+    annotations = corpus[question.name]
+    predicted = None if predictions is None else predictions.get(question.name)
+    barred = (
+        not isinstance(annotations.scale, Interval) and len(_values(annotations)) <= MOST_VALUES
+    )
+    columns = ["item", "text", question.disputed_by, "votes", "who answered what"]
+    columns += ["predicted"] if predicted is not None and barred else []
+    codes = corpus.items.codes([entry.item for entry in question.disputed])
+    rows = []
+    for entry, code in zip(question.disputed, codes, strict=True):
+        votes: Any = ", ".join(f"{name} {count:g}" for name, count in entry.answers.items())
+        if barred:
+            votes = _bars(annotations.distribution()[code], _values(annotations), entry.dispute)
+        row = [entry.item, entry.text, entry.dispute, votes, _who(annotations, int(code))]
+        if predicted is not None and barred:
+            at = int(predicted.items.find([entry.item])[0])
+            share = None if at < 0 else predicted.distribution[at]
+            row.append(None if share is None else _bars(share, _values(annotations), 0.0))
+        rows.append(row)
+    return Table(f"Most disputed, {question.name}", columns, rows)
+
+
+def _values(annotations: Annotations) -> tuple[str, ...]:
+    return tuple(getattr(annotations.scale, "values", ()))
+
+
+def _bars(shares: np.ndarray, values: tuple[str, ...], sort: float) -> Bars:
+    total = max(float(shares.sum()), 1.0)  # marginals of several values may sum to more
+    return Bars({v: float(s) / total for v, s in zip(values, shares, strict=True)}, sort)
+
+
+def _who(annotations: Annotations, item: int) -> str:
+    """Each answer with its annotators, the most frequent first."""
+    if annotations.annotator is None:
+        return ""
+    rows = annotations.take(annotations.item == item)
+    names = [annotations.annotators[int(code)] for code in rows.annotator_codes("a report")]
+    by_answer: dict[str, list[str]] = {}
+    for name, answer in list(zip(names, rows.answers(), strict=True))[:MOST_NAMED]:
+        words = " + ".join(answer) if isinstance(answer, tuple) else f"{answer}"
+        by_answer.setdefault(words, []).append(name)
+    parts = sorted(by_answer.items(), key=lambda part: (-len(part[1]), part[0]))
+    more = len(names) - MOST_NAMED
+    return "; ".join(f"{answer}: {', '.join(who)}" for answer, who in parts) + (
+        f"; and {more} more" if more > 0 else ""
+    )
