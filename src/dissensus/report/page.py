@@ -7,7 +7,7 @@ import json
 import math
 import re
 from collections.abc import Sequence
-from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 from dissensus.drawing.shapes import printable
@@ -53,7 +53,7 @@ def escape(text: str) -> str:
 
 
 def _resource(name: str) -> str:
-    return files("dissensus.report").joinpath(name).read_text(encoding="utf-8")
+    return Path(__file__).with_name(name).read_text(encoding="utf-8")
 
 
 class _Page:

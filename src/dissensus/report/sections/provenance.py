@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from dissensus import __version__
 from dissensus.evaluation import Results, code_commit
 from dissensus.report.blocks import Section, Table
 
 
 def provenance(facts: Mapping[str, Any], results: Results | None) -> Section:
-    rows: list[list[Any]] = [["dissensus", f"{__version__}, {code_commit()}"]]
+    rows: list[list[Any]] = [["dissensus", code_commit()]]
     rows += [[name, str(value)] for name, value in facts.items()]
     if results is not None:
         about = results.about
