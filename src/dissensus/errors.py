@@ -68,7 +68,7 @@ def meant(name: str, known: Iterable[str]) -> str:
     """
     plain = {entry.lower().replace("_", "-"): entry for entry in known}
     plain |= {entry.rpartition(".")[2].replace("_", "-"): entry for entry in plain.values()}
-    close = get_close_matches(name.lower().replace("_", "-"), plain, n=1, cutoff=0.7)
+    close = get_close_matches(str(name).lower().replace("_", "-"), plain, n=1, cutoff=0.7)
     return f" (did you mean {plain[close[0]]!r}?)" if close else ""
 
 

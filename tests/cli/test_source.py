@@ -133,3 +133,33 @@ def test_did_you_mean(run: Run, tmp_path: Path, typed: tuple[str, ...], message:
     command, *options = typed
     ended = run(command, table, *options)
     assert ended.code == 1 and message in ended.err
+
+
+@pytest.mark.parametrize(
+    ("typed", "message"),
+    [
+        (
+            "describe FILE --item comment",
+            "no column 'comment' (did you mean 'comment_id'?); it has ",
+        ),
+        ("describe FILE --annotator Codr", "no column 'Codr' (did you mean 'coder'?); it has "),
+        ("describe FILE --answer lable", "no column 'lable' (did you mean 'label'?); it has "),
+        ("describe FILE --text Text", "no column 'Text' (did you mean 'text'?); it has "),
+        ("describe FILE --format lng", "no format 'lng' (did you mean 'long'?); there are "),
+        ("convert FILE out.csv --to wid", "to write (did you mean 'wide'?); there are "),
+        ("agreement FILE --question labels", "no question 'labels' (did you mean 'label'?); it "),
+        ("agreement FILE --groups Genre", "attribute 'Genre' (did you mean 'gender'?); there are"),
+        ("describe FILE --by gendr", "attribute 'gendr' (did you mean 'gender'?); there are"),
+        ("describe FILE --scale lable=nominal", "for 'lable' (did you mean 'label'?); the quest"),
+    ],
+)
+def test_a_name_that_is_almost_right(run: Run, tmp_path: Path, typed: str, message: str) -> None:
+    table = tmp_path / "mine.csv"
+    table.write_text(
+        "comment_id,coder,gender,label,text\n1,ann,f,ok,hello\n1,bob,m,bad,hello\n"
+        "2,ann,f,ok,bye now\n2,bob,m,ok,bye now\n",
+        encoding="utf-8",
+    )
+    ended = run(*(str(table) if word == "FILE" else word for word in typed.split()))
+    assert (ended.code, ended.out) == (1, "")
+    assert message in ended.err.splitlines()[-1]

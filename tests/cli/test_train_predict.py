@@ -188,6 +188,23 @@ def test_hs_brexit_by_its_official_split(run: Run, data_folder: Path, tmp_path: 
             assert on_dev[name]["annotator accuracy"] > on_dev[floor]["annotator accuracy"]
 
 
+def test_each_table_of_predictions_names_its_question(run: Run, tmp_path: Path) -> None:
+    table, model = tmp_path / "mine.csv", tmp_path / "model"
+    rows = [f"{n},{a},{'ok' if n % 3 else a},{n % 5 + 1}" for n in range(9) for a in ("bad", "ok")]
+    table.write_text("\n".join(["item,annotator,label,rating", *rows]), encoding="utf-8")
+    columns = ("--answer", "label", "--answer", "rating", "--scale", "rating=interval:1:5")
+    assert run("train", table, "-o", model, "--method", "prior", *columns).code == 0
+    predicted = run("predict", model, table, *columns, "--split", "all", "-o", tmp_path / "p.csv")
+    assert predicted.err.splitlines()[-2:] == [
+        f"{tmp_path / 'p-label.csv'}: prior for label on 9 items",
+        f"{tmp_path / 'p-rating.csv'}: prior for rating on 9 items",
+    ]
+    predicted = run("predict", model, table, *columns, "--split", "all", "-o", tmp_path / "p")
+    assert predicted.err.splitlines()[-1] == f"{tmp_path / 'p'}: prior for label, rating on 9 items"
+    predicted = run("predict", model, table, *columns, "--split", "all")
+    assert predicted.err.splitlines()[-1] == "prior for label, rating on 9 items"
+
+
 @pytest.mark.parametrize(
     ("typed", "message"),
     [

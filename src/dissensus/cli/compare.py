@@ -22,7 +22,7 @@ from dissensus.cli.outputs import check_folder
 from dissensus.cli.parts import SkipBad, readable
 from dissensus.cli.single_options import typed_command
 from dissensus.cli.source import Source, reads_corpus
-from dissensus.errors import DataError, ModelError, Unfinished, listed
+from dissensus.errors import DataError, ModelError, Unfinished, listed, meant
 
 if TYPE_CHECKING:
     from dissensus.evaluation import EvaluationProtocol, Results
@@ -169,7 +169,8 @@ def compare(
     from dissensus.evaluation import FORMATS
 
     if style not in FORMATS:
-        raise DataError(f"--as: no format {style!r}; there are {', '.join(FORMATS)}")
+        guess = meant(style, FORMATS)
+        raise DataError(f"--as: no format {style!r}{guess}; there are {', '.join(FORMATS)}")
     if plot is not None:
         evaluation.check_picture(plot)
     if show is not None:

@@ -136,16 +136,18 @@ def predict(
     for message in fitted.notes_:
         console.say(message)
     rows = {q: answers_table(part, prediction, by) for q, prediction in predictions.items()}
-    written: list[Path | None] = []
+    every_question = ", ".join(predictions)
+    written: list[tuple[str, str]] = []  # a path, and the questions that it has
     if folder is not None:
         with_trained_items(predictions, model, part).save(folder)
-        written.append(folder)
+        written.append((f"{folder}: ", every_question))
     for path in tables:
-        written += write_answers(rows, path)
-    n_items = counted(part.n_items, "item")
-    for path in written or [None]:
-        place = "" if path is None else f"{path}: "
-        console.say(f"{place}{fitted.name} for {', '.join(predictions)} on {n_items}")
+        files = write_answers(rows, path)
+        written += [
+            (f"{file}: ", question) for question, file in zip(rows, files, strict=bool(path))
+        ]
+    for place, questions in written or [("", every_question)]:
+        console.say(f"{place}{fitted.name} for {questions} on {counted(part.n_items, 'item')}")
     for predicted in predictions.densities.values():
         cells = " x ".join(map(str, predicted.shape))
         console.say(f"with the density of {predicted.name}, {cells} cells")

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from dissensus.errors import DataError, listed
+from dissensus.errors import DataError, listed, meant
 from dissensus.folders import FORMAT, read_json, reading, write_json, writing
 from dissensus.frames import html_rows
 from dissensus.prediction.folder import read_prediction, write_prediction
@@ -41,7 +41,8 @@ class Predictions(Mapping[str, Prediction]):
 
     def __getitem__(self, question: str) -> Prediction:
         if question not in self._by_question:
-            raise DataError(f"no prediction for {question!r}; there is {listed(self)}")
+            guess = meant(question, self)
+            raise DataError(f"no prediction for {question!r}{guess}; there is {listed(self)}")
         return self._by_question[question]
 
     def __repr__(self) -> str:

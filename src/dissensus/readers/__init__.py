@@ -23,7 +23,7 @@ from typing import Any
 
 from dissensus.annotations import Repeats
 from dissensus.corpus import Corpus
-from dissensus.errors import DataError
+from dissensus.errors import DataError, meant
 from dissensus.readers.files import read_bytes, refuse_binary
 from dissensus.readers.joins import (
     is_file,
@@ -162,8 +162,11 @@ def read(
         missing=_names(missing) or (),
         features=_names(features) or (),
     )
-    if format is not None and format not in (*READERS, *SHAPES):
-        raise DataError(f"no format {format!r}; there are {', '.join((*READERS, *SHAPES))}")
+    formats = (*READERS, *SHAPES)
+    if format is not None and format not in formats:
+        raise DataError(
+            f"no format {format!r}{meant(format, formats)}; there are {', '.join(formats)}"
+        )
     if not isinstance(source, str | os.PathLike):
         from dissensus.readers.formats.memory import read_table
 

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from dissensus.corpus import Corpus
-from dissensus.errors import DataError, listed
+from dissensus.errors import DataError, listed, meant
 from dissensus.writers.hugging_face import write_datasets
 from dissensus.writers.lewidi import write_lewidi2023, write_lewidi2025
 from dissensus.writers.tables import ENDINGS, write_crowd_kit, write_long, write_wide
@@ -39,7 +39,8 @@ def format_of(path: Path, to: str | None) -> str:
         ('long', 'corpus')
     """
     if to is not None and to not in FORMATS:
-        raise DataError(f"no format {to!r} to write; there are {listed(FORMATS, 10)}")
+        guess = meant(to, FORMATS)
+        raise DataError(f"no format {to!r} to write{guess}; there are {listed(FORMATS, 10)}")
     ending = path.suffix.lower()
     is_table = ending in ENDINGS
     if to is None:

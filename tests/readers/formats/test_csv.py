@@ -119,7 +119,9 @@ def test_only_a_header(write: Write) -> None:
 
 def test_no_such_column(write: Write) -> None:
     path = write(HEADER + "t1,ann,yes\n")
-    message = f"{path}: no column 'wrker'; it has 'task', 'worker', 'label'"
+    message = (
+        f"{path}: no column 'wrker' (did you mean 'worker'?); it has 'task', 'worker', 'label'"
+    )
     with pytest.raises(DataError, match=refused(message)):
         read(path, annotator="wrker")
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from dissensus.errors import DataError, listed
+from dissensus.errors import DataError, listed, meant
 from dissensus.evaluation.results import Results
 from dissensus.evaluation.significance.difference import NAN, Difference, corrected
 from dissensus.evaluation.significance.method_difference import compared
@@ -217,7 +217,10 @@ def higher_is_better(metric: str) -> bool:
 def _check(what: str, names: Sequence[str], known: Sequence[str]) -> None:
     unknown = [name for name in names if name not in known]
     if unknown:
-        raise DataError(f"no {what} {listed(unknown)} in the results; there is {listed(known)}")
+        guess = meant(unknown[0], known)
+        raise DataError(
+            f"no {what} {listed(unknown)} in the results{guess}; there is {listed(known)}"
+        )
 
 
 def _row(

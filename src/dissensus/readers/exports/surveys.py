@@ -18,7 +18,7 @@ from typing import NamedTuple
 import pyarrow as pa
 
 from dissensus.corpus import Corpus
-from dissensus.errors import DataError, counted, listed
+from dissensus.errors import DataError, counted, listed, meant
 from dissensus.readers.exports.responses import Left, check_options, export_corpus
 from dissensus.readers.options import Options
 from dissensus.readers.tables.column_names import NAMES, plain
@@ -86,7 +86,10 @@ def survey_corpus(
         known = dict.fromkeys(cell.question for cell in columns.values())
         missing = [name for name in options.answer if name not in known]
         if missing:
-            raise DataError(f"{path}: no question {listed(missing)}; there are {listed(known, 20)}")
+            raise DataError(
+                f"{path}: no question {listed(missing)}{meant(missing[0], known)}; there are "
+                f"{listed(known, 20)}"
+            )
         columns = {at: cell for at, cell in columns.items() if cell.question in options.answer}
     if not columns:
         raise DataError(
@@ -177,7 +180,10 @@ def _participants(
     names = [plain(name) for name in header]
     if options.annotator is not None:
         if options.annotator not in header:
-            raise DataError(f"{path}: no column {options.annotator!r}; it has {listed(header, 40)}")
+            guess = meant(options.annotator, header)
+            raise DataError(
+                f"{path}: no column {options.annotator!r}{guess}; it has {listed(header, 40)}"
+            )
         wanted = [list(header).index(options.annotator)]
     else:
         exact = [names.index(name) for name in PARTICIPANTS if name in names]

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from dissensus.corpus import Corpus
-from dissensus.errors import DataError, listed
+from dissensus.errors import DataError, listed, meant
 from dissensus.readers.delimited import delimited_rows, names_in
 from dissensus.readers.exports.responses import (
     Response,
@@ -61,7 +61,8 @@ def read(path: Path, options: Options) -> Corpus:
     item = options.item or "id"
     if item not in columns:
         raise DataError(
-            f"{path}: no column {item!r}; it has {listed(columns, 40)}; name it (item=, --item)"
+            f"{path}: no column {item!r}{meant(item, columns)}; it has {listed(columns, 40)}; name "
+            "it (item=, --item)"
         )
     table = _Table(records, columns, item, options)
     questions, why = table.questions(ordered)
@@ -124,7 +125,10 @@ class _Table:
         if self.options.answer is not None:
             missing = [name for name in self.options.answer if name not in self.names]
             if missing:
-                raise DataError(f"no column {listed(missing)}; there are {listed(self.names, 40)}")
+                guess = meant(missing[0], self.names)
+                raise DataError(
+                    f"no column {listed(missing)}{guess}; there are {listed(self.names, 40)}"
+                )
             return list(self.options.answer), ""
         written = {name for name in self.names if any(map(_is_written, self._values(name)))}
         between = self._between() if ordered else set()

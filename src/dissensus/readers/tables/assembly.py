@@ -13,7 +13,7 @@ import pyarrow as pa
 from dissensus.annotations import Annotations
 from dissensus.contents import Contents
 from dissensus.corpus import Corpus, LeftOut
-from dissensus.errors import DataError, listed
+from dissensus.errors import DataError, listed, meant
 from dissensus.names import Names
 from dissensus.readers.files import stem
 from dissensus.readers.options import Options
@@ -100,7 +100,8 @@ def _answers(rows: Rows, roles: ColumnRoles, options: Options) -> dict[str, Answ
         strange = [name for name in options.scale if name not in parts]
         if strange:
             raise DataError(
-                f"{rows.path}: a scale for {listed(strange)}; the questions are {listed(parts)}"
+                f"{rows.path}: a scale for {listed(strange)}{meant(strange[0], parts)}; the "
+                f"questions are {listed(parts)}"
             )
     return {
         name: answers_of(rows, column, name, part, options)

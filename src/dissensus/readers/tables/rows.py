@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dissensus.errors import DataError, listed
+from dissensus.errors import DataError, listed, meant
 from dissensus.scales import as_numbers
 
 FEATURES = "(features)"  # stands for the columns of features while a table is read
@@ -153,8 +153,10 @@ class Rows:
         """Refuse columns that are not there, naming those that are."""
         missing = [name for name in names if name not in self.columns]
         if missing:
+            guess = meant(missing[0], self.columns)
             raise DataError(
-                f"{self.path}: no column {listed(missing)}; it has {listed(self.columns, 40)}"
+                f"{self.path}: no column {listed(missing)}{guess}; it has "
+                f"{listed(self.columns, 40)}"
             )
 
 
