@@ -19,10 +19,6 @@ class NoAnswersError(DataError):
     """A table has no column of answers that is recognised."""
 
 
-class NoItemsError(DataError):
-    """A table has no column of items that is recognised."""
-
-
 class ModelError(DissensusError):
     """A model cannot be fitted, saved, loaded or used for predictions in this way."""
 

@@ -50,6 +50,12 @@ def test_items_gold_and_features_in_files_of_their_own(
     [
         "annotator,gender,age\nann,f,31\nbob,m,\neve,f,50\n",
         "name,age,gender\neve,50,f\nann,31,f\nbob,,m\n",  # in any order, under any name
+        "gender,age,annotated by\nf,31,ann\nf,50,eve\nm,,bob\n",
+        "age,annotator,gender\n31,ann,f\n,bob,m\n50,eve,f\n",  # ages are distinct too
+        "id,gender,user,age\n1,f,ann,31\n2,m,bob,\n",
+        ",age,gender\nann,31,f\nbob,,m\n",  # the index of a pandas table
+        ",age,gender,name\n0,31,f,ann\n1,,m,bob\n",
+        "age;gender;worker\n31;f;ann\n;;\n;m;bob\n",
     ],
 )
 def test_attributes_of_annotators(write: Write, answers: Path, table: str) -> None:
@@ -57,16 +63,18 @@ def test_attributes_of_annotators(write: Write, answers: Path, table: str) -> No
     assert list(corpus.annotators) == ["ann", "bob"]
     assert corpus.annotator_attributes["gender"].to_pylist() == ["f", "m"]
     assert corpus.annotator_attributes["age"].to_pylist() == [31, None]
+    assert corpus.annotator_attributes.keys() <= {"gender", "age", "id"}
     assert corpus.notes[-1].endswith("of 2 of 2 annotators")
 
 
 def test_attributes_of_others(write: Write, answers: Path) -> None:
     people = write("annotator,gender\nzoe,f\nmax,m\n", "people.csv")
-    message = "people.csv: no annotator in common: it has 'zoe', 'max', the answers have 'ann', "
+    message = "people.csv: no annotator in common: annotator has 'zoe', 'max', the answers have "
     with pytest.raises(DataError, match=message):
         read(answers, annotator_attributes=people)
-    people = write("gender,annotated by\nf,ann\nf,bob\n", "people.csv")
-    with pytest.raises(DataError, match="no column of annotators recognised; put it first"):
+    people = write("age,annotator\n31,ann\n32,ann\n33,bob\n", "people.csv")
+    message = "people.csv: 2 rows for the annotator 'ann' in 'annotator'; keep one row for each"
+    with pytest.raises(DataError, match=message):
         read(answers, annotator_attributes=people)
 
 

@@ -64,6 +64,8 @@ READERS: dict[str, str] = {
     "csv": "dissensus.readers.formats.csv",
 }
 
+TABLES = ("spreadsheet", "parquet", "arrow", "jsonl", "csv")  # formats that are nothing but a table
+
 
 def read(
     source: Any,
@@ -140,7 +142,8 @@ def read(
         }  # fmt: skip
         joined = read(source, **own)
         if annotator_attributes is not None:
-            joined = with_annotator_attributes(joined, annotator_attributes, read)
+            columns = _columns(annotator_attributes)
+            joined = with_annotator_attributes(joined, annotator_attributes, columns)
         return _joined(joined, items, gold if is_file(gold) else None,
                        features if is_file(features) else None, _name(item))  # fmt: skip
     options = Options(
@@ -167,14 +170,27 @@ def read(
         raise DataError(
             f"no format {format!r}{meant(format, formats)}; there are {', '.join(formats)}"
         )
+    return _read(source, options, None if format in SHAPES else format)
+
+
+def _read(source: Any, options: Options, file_format: str | None = None) -> Corpus:
+    """Read a file of this format, or of the one that is recognised, or a table in memory."""
     if not isinstance(source, str | os.PathLike):
         from dissensus.readers.formats.memory import read_table
 
         return read_table(source, options)
     path = Path(source)
-    file_format = recognise(path) if format is None or format in SHAPES else format
-    module = importlib.import_module(READERS[file_format])
+    module = importlib.import_module(READERS[file_format or recognise(path)])
     return module.read(path, options)
+
+
+def _columns(source: Any) -> dict[str, Any]:
+    """The columns of a table as texts, whatever they mean."""
+    file_format = None
+    if isinstance(source, str | os.PathLike):
+        file_format = recognise(Path(source))
+        file_format = file_format if file_format in TABLES else "csv"
+    return _read(source, Options(columns_only=True), file_format).item_attributes
 
 
 def _joined(corpus: Corpus, items: Any, gold: Any, features: Any, item: str | None) -> Corpus:

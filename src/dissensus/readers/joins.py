@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,10 +15,11 @@ import pyarrow as pa
 from dissensus.annotations import Annotations
 from dissensus.contents import Contents
 from dissensus.corpus import Corpus
-from dissensus.errors import DataError, NoItemsError, counted, listed
+from dissensus.errors import DataError, counted, listed
 from dissensus.names import Names
 from dissensus.readers.tables.assembly import typed_cells
 from dissensus.readers.tables.column_names import NAMES, plain
+from dissensus.readers.tables.shapes import UNNAMED
 
 Read = Callable[..., Corpus]
 
@@ -57,37 +59,27 @@ def with_items(corpus: Corpus, source: Any, read: Read, item: str | None) -> Cor
     return result
 
 
-def with_annotator_attributes(corpus: Corpus, source: Any, read: Read) -> Corpus:
-    """The corpus with the attributes of annotators in another table, a row for each annotator."""
+def with_annotator_attributes(corpus: Corpus, source: Any, columns: Mapping[str, Any]) -> Corpus:
+    """The corpus with the attributes of annotators in another table, a row for each annotator.
+
+    Args:
+        columns: of the table, as Arrow strings. The one with the names of annotators is recognised
+            by its entries; among several, by its name.
+    """
     names = _about(source)
     if not corpus.n_annotators:
         raise DataError(f"{names}: attributes of annotators, but the answers are anonymous")
-    try:
-        other = read(source, answer=())
-    except NoItemsError:
-        raise DataError(
-            f"{names}: no column of annotators recognised; put it first, with a row per annotator"
-        ) from None
-    columns = {str(other.columns.get("item", "item")): other.items.array} | other.item_attributes
-    keys = {name: values for name, values in columns.items() if values.null_count == 0}
-    unique = {
-        name: Names(array) for name, array in keys.items() if len(array.unique()) == len(array)
-    }
-    places = {name: found.find(corpus.annotators) for name, found in unique.items()}
-    n_shared = {name: int((place >= 0).sum()) for name, place in places.items()}
-    key = max(n_shared, key=lambda name: n_shared[name], default=None)
-    if key is None or not n_shared[key]:
-        raise DataError(
-            f"{names}: no annotator in common: it has {listed(list(other.items[:3]))}, the answers "
-            f"have {listed(list(corpus.annotators[:3]))}"
-        )
+    key = _annotator_column(corpus, columns, names)
+    rows = np.flatnonzero(columns[key].is_valid())  # those that name an annotator
+    found = Names(columns[key].take(pa.array(rows))).find(corpus.annotators)
+    place = np.where(found >= 0, rows[found], -1)
     attributes = {
-        name: typed_cells(_taken(values, places[key]))
+        name: typed_cells(_taken(values, place))
         for name, values in columns.items()
-        if name != key
+        if name not in (key, UNNAMED)
     }
     note = (
-        f"{names}: {', '.join(attributes) or 'no attribute'} of {n_shared[key]} of "
+        f"{names}: {', '.join(attributes) or 'no attribute'} of {int((place >= 0).sum())} of "
         f"{counted(corpus.n_annotators, 'annotator')}"
     )
     joined = replace(
@@ -97,6 +89,34 @@ def with_annotator_attributes(corpus: Corpus, source: Any, read: Read) -> Corpus
     )
     joined.check()
     return joined
+
+
+def _annotator_column(corpus: Corpus, columns: Mapping[str, Any], names: str) -> str:
+    """The column with the names of annotators, one in each row; refused if there is none."""
+    annotators = set(corpus.annotators)
+    own_name = corpus.columns.get("annotator", "annotator")
+    entries = {name: values.drop_null().to_pylist() for name, values in columns.items()}
+
+    def likelihood(name: str) -> tuple[bool, bool, bool, int]:
+        unique = len(set(entries[name])) == len(entries[name])
+        known = plain(name) in NAMES["annotator"]
+        return plain(name) == plain(own_name), unique, known, len(annotators & set(entries[name]))
+
+    shared = [name for name in columns if annotators & set(entries[name])]
+    if not shared:
+        name = max(columns, key=lambda name: likelihood(name)[:3])
+        raise DataError(
+            f"{names}: no annotator in common: {name} has {listed(entries[name][:3])}, the answers "
+            f"have {listed(list(corpus.annotators[:3]))}"
+        )
+    key = max(shared, key=likelihood)
+    repeated = [name for name, n in Counter(entries[key]).items() if n > 1]
+    if repeated:
+        raise DataError(
+            f"{names}: {counted(entries[key].count(repeated[0]), 'row')} for the annotator "
+            f"{repeated[0]!r} in {key!r}; keep one row for each annotator"
+        )
+    return key
 
 
 def with_gold(corpus: Corpus, source: Any, read: Read, item: str | None) -> Corpus:

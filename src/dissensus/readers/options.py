@@ -35,6 +35,7 @@ class Options:
     merge_variants: bool = False
     missing: tuple[str, ...] = ()  # further words for a missing answer
     features: tuple[str, ...] = ()  # patterns of columns
+    columns_only: bool = False  # no roles: a row is an item, and every column an attribute
 
     @property
     def columns_named(self) -> dict[str, str | tuple[str, ...]]:

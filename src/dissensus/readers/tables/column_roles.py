@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dissensus.errors import DataError, NoItemsError, listed
+from dissensus.errors import DataError, listed
 from dissensus.readers.options import Options
 from dissensus.readers.tables.column_names import (
     PAIR,
@@ -85,7 +85,7 @@ def items_of(rows: Rows, item: str | None, shown: dict[str, str]) -> Column:
     Without an item column, each distinct tuple of contents is an item.
     """
     if item is None and not shown:
-        raise NoItemsError(unrecognised(rows, "items", "item"))
+        raise DataError(unrecognised(rows, "items", "item"))
     column = rows.columns[item] if item is not None else joined(rows, list(shown.values()))
     if column.is_bytes:
         raise DataError(

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from dissensus.corpus import Corpus
 from dissensus.errors import NoAnswersError, listed
+from dissensus.names import Names
 from dissensus.readers.options import Options
 from dissensus.readers.tables.annotator_columns import columns_alike, find_annotators
 from dissensus.readers.tables.annotator_rows import annotator_rows_table, find_annotator_rows
@@ -22,6 +23,7 @@ from dissensus.readers.tables.vote_columns import find_votes
 from dissensus.readers.tables.votes import votes_table
 from dissensus.readers.tables.wide import grid_table, wide_table
 
+UNNAMED = "(index)"  # the first column, if it has no name
 MOST_NAMED = 30  # columns that a command in a message names
 SHAPES = ("long", "wide", "votes")  # what the rows are, in whatever format they are written
 
@@ -31,6 +33,8 @@ def table_corpus(rows: Rows, options: Options) -> Corpus:
 
     Rows that a crowdsourcing platform marks as rejected, skipped or expired are left out.
     """
+    if options.columns_only:
+        return _columns_only(rows)
     rows = with_rows_of_lists(rows, options)
     rows, blank_notes = without_blank_rows(rows)
     rows, notes = without_totals(rows)
@@ -53,6 +57,16 @@ def table_corpus(rows: Rows, options: Options) -> Corpus:
     corpus = replace(corpus, notes=(*corpus.notes, *notes)) if notes else corpus
     corpus = with_features(corpus, features, rows)
     return with_left_out(corpus, left, rows.name)
+
+
+def _columns_only(rows: Rows) -> Corpus:
+    """Each row as an item without answers, and every column as an attribute."""
+    rows, _ = without_blank_rows(rows)
+    rows, _ = without_totals(rows)
+    columns = {} if rows.index is None else {UNNAMED: rows.index}
+    columns |= {name: column for name, column in rows.columns.items() if not column.is_bytes}
+    attributes = {name: column.array() for name, column in columns.items()}
+    return Corpus.build(rows.name, Names.range(rows.n_rows), {}, item_attributes=attributes)
 
 
 def _long_or_wide(rows: Rows, options: Options) -> Corpus:
