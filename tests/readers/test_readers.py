@@ -54,7 +54,8 @@ def test_recognising_never_fails(reader: str, write: Write, tmp_path: Path) -> N
 def test_every_option_of_read_reaches_the_readers() -> None:
     joined = {"items", "annotator_attributes"}  # tables of their own
     parameters = set(inspect.signature(read).parameters) - {"source"} - joined
-    assert parameters == set(inspect.signature(Options).parameters) - {"item_parts"}
+    internal = {"item_parts", "columns_only"}
+    assert parameters == set(inspect.signature(Options).parameters) - internal
 
 
 def test_no_such_path(tmp_path: Path) -> None:
