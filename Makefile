@@ -9,13 +9,14 @@ PARALLEL := -n logical --maxprocesses 4 --dist worksteal
 DEMO := demo
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test test-all check bench glove gpu-kit docs
+.PHONY: help install demo test test-all test-browser check bench glove gpu-kit docs
 
 help:
 	@echo "make install    install pinned versions into .venv"
 	@echo "make demo       simulate annotators, compare methods, and write a report, in ./$(DEMO)"
 	@echo "make test       run the tests, except slow ones"
 	@echo "make test-all   run the tests, then the slow ones"
+	@echo "make test-browser   open the report in Chromium (needs: apt-get install chromium)"
 	@echo "make check      run ruff and mypy, and check the version in CHANGELOG.md"
 	@echo "make bench      run the benchmarks"
 	@echo "make glove      write GloVe vectors for the words of the corpora, in ./glove"
@@ -41,6 +42,10 @@ test: $(STAMP)
 
 test-all: test
 	$(BIN)/python -m pytest -m slow $(PARALLEL)
+
+test-browser: $(STAMP)
+	$(BIN)/python -m pip install --quiet -c constraints.txt --group browser
+	$(BIN)/python -m pytest tests/report/test_browser.py
 
 check: $(STAMP)
 	$(BIN)/ruff check

@@ -32,6 +32,7 @@ from dissensus.cli.papers import papers
 from dissensus.cli.predict import predict
 from dissensus.cli.report import report
 from dissensus.cli.run import run
+from dissensus.cli.serve import serve
 from dissensus.cli.simulate import simulate
 from dissensus.cli.single_options import SingleOptions
 from dissensus.cli.train import train
@@ -41,6 +42,7 @@ COMMANDS: dict[str, Callable[..., Any]] = {
     "run": run,
     "report": report,
     "demo": demo,
+    "serve": serve,
     "describe": describe,
     "agreement": agreement,
     "aggregate": aggregate,

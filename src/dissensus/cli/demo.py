@@ -17,7 +17,7 @@ SIZES = {"text": 300, "image": 150, "sequence": 300, "ratings": 300}  # items
 
 def demo(
     out: Annotated[
-        Path, typer.Argument(metavar="OUT", help="Folder for the corpus and the report.")
+        Path, typer.Argument(metavar="OUT", help="Folder for the report and all results.")
     ] = Path("demo"),
     modality: Annotated[
         str, typer.Option(help="What the simulated annotators see: text, image, sequence, ratings.")
@@ -35,12 +35,10 @@ def demo(
     if modality not in SIZES:
         raise DataError(f"no modality {modality!r}; there are {listed(SIZES)}")
     corpus = PRESETS[modality](n_items=items or SIZES[modality], seed=seed)
-    out.mkdir(parents=True, exist_ok=True)
-    corpus.save(out / "corpus")
     command = f"dissensus demo {out} --modality {modality} --seed {seed}"
-    whole_way(corpus, out / "report", None, (), None, None, command)
+    whole_way(corpus, out, None, (), None, None, command)
     console.say(
-        f"\nOpen {out / 'report' / 'report.html'} in a browser. With a file of your own:\n"
+        f"\nOpen {out / 'report.html'} in a browser. With a file of your own:\n"
         "  dissensus describe labels.csv               counts, agreement, annotators to look at\n"
         "  dissensus run labels.csv -o report/         all of this, with a report\n"
         "  dissensus predict report/model new.csv -o answers.csv"

@@ -11,6 +11,7 @@ EXAMPLES: dict[str, tuple[str, str]] = {
         "dissensus report labels.csv -o report.html",
         "dissensus report labels.csv --results comparison/ -o report.html",
     ),
+    "serve": ("dissensus serve report/", "dissensus serve labels.csv --model model/"),
     "demo": ("dissensus demo", "dissensus demo demo-image --modality image"),
     "describe": (
         "dissensus describe labels.csv",

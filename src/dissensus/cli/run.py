@@ -70,6 +70,7 @@ def whole_way(
     """Compare, train the best method, predict, and write the report."""
     from dissensus.report import make_report
     from dissensus.report.project import (
+        add_figures_to_card,
         best_method,
         held_out,
         plan,
@@ -85,15 +86,17 @@ def whole_way(
     for reason in chosen.reasons:
         console.say(reason)
     output.mkdir(parents=True, exist_ok=True)
+    corpus.save(output / "corpus")
     results = _compared(answered, chosen, output, budget, encoder, command)
     best = None if results is None else best_method(results)
     tested = predictions = None
     facts = {"command": command, "corpus": corpus.name}
-    if best is not None:
+    if results is not None and best is not None:
         console.say(f"training {best}, the best of the comparison")
         method = seeded_method(best, encoder)
         tested, predictions = held_out(answered, seeded_method(best, encoder))
         method.fit(answered).save(output / "model")
+        add_figures_to_card(output / "model", results, best)
         facts["model"] = f"{best}, trained on all {answered.n_items:,} items with answers"
         bare = without_answers(corpus)
         if bare is not None:

@@ -18,13 +18,30 @@ FILTERED = 8  # rows from which a table has a filter
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:"
 
 
-def to_html(title: str, summary: Sequence[str], sections: Sequence[Section], written: str) -> str:
+LIVE = (
+    '<section><h2 id="try-heading">Try a text</h2><form id="try"><p><label for="try-text">What '
+    'would each annotator say of this text?</label></p><p><textarea id="try-text" rows="3" '
+    'required></textarea></p><div class="tools"><button type="submit">Predict</button></div>'
+    '</form><div id="try-output" class="scroll" aria-live="polite"></div></section>'
+)
+
+
+def to_html(
+    title: str,
+    summary: Sequence[str],
+    sections: Sequence[Section],
+    written: str,
+    live: bool = False,
+) -> str:
     """The page.
 
     Args:
         summary: a few sentences, shown first.
         written: when and by what the report was written, shown last.
+        live: whether `dissensus serve` shows it, so that a text can be typed.
     """
+    policy = POLICY + "; connect-src 'self'" * live
+    script = _resource("page.js") + _resource("live.js") * live
     page = _Page()
     body = "".join(page.section(section) for section in sections)
     links = "".join(f'<a href="#{s.key}">{escape(s.title)}</a>' for s in sections)
@@ -33,17 +50,18 @@ def to_html(title: str, summary: Sequence[str], sections: Sequence[Section], wri
     return (
         f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f'<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
         f'<meta name="color-scheme" content="light dark">\n'
         f'<link rel="icon" href="data:,">\n'
         f"<title>{escape(title)}</title>\n<style>\n{_resource('page.css')}</style>\n</head>\n<body>\n"
         f'<a class="skip" href="#summary">Skip to the summary</a>\n'
         f"<header><h1>{escape(title)}</h1>\n"
         f'<nav aria-label="Sections">{links}</nav></header>\n<main>\n'
-        f'<div class="summary" id="summary"><ol>{sentences}</ol></div>\n{body}</main>\n'
+        f'<div class="summary" id="summary"><ol>{sentences}</ol></div>\n'
+        f"{LIVE * live}{body}</main>\n"
         f"<footer>{escape(written)}</footer>\n"
         f'<script type="application/json" id="data">{data}</script>\n'
-        f"<script>\n{_resource('page.js')}</script>\n</body>\n</html>\n"
+        f"<script>\n{script}</script>\n</body>\n</html>\n"
     )
 
 

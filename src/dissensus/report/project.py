@@ -5,7 +5,9 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
@@ -96,6 +98,36 @@ def seeded_method(name: str, encoder: str | None, seed: int = 0) -> Method:
     known = method_class(name)().get_params()
     typed = [(k, v) for k, v in common.items() if v is not None and k.split(".")[0] in known]
     return configured(method_class(name), typed)
+
+
+def add_figures_to_card(folder: Path, results: Results, method: str) -> None:
+    """Add to a model's card how it scored on items that it was not trained on, and its limits."""
+    lines = [
+        "",
+        "## Scores",
+        "",
+        "In a comparison on other items than those it was trained on:",
+        "",
+    ]
+    for table in comparison_tables(results):
+        for metric, cell in table[method].cells.items():
+            ends = (
+                ""
+                if math.isnan(cell.low)
+                else f" (95 % interval {cell.low:.3f} to {cell.high:.3f})"
+            )
+            lines.append(f"- {table.question}, {metric}: {cell.mean:.3f}{ends}")
+    lines += [
+        "",
+        "## Limits",
+        "",
+        "It says what these annotators would answer to contents like those of the corpus, not what "
+        "is true, nor what other people would say. It has the annotators' names and tendencies: "
+        "share it only if you may share their answers. The licence of the corpus applies.",
+    ]
+    card = folder / "README.md"
+    text = card.read_text(encoding="utf-8").rstrip() + "\n" + "\n".join(lines) + "\n"
+    card.write_text(text, encoding="utf-8")
 
 
 def held_out(corpus: Corpus, method: Method, seed: int = 0) -> tuple[Corpus, Predictions]:

@@ -41,10 +41,14 @@ class Report:
     sections: Sequence[Section]
     date: str
 
-    def to_html(self) -> str:
-        """The report as one HTML file that loads nothing else."""
+    def to_html(self, live: bool = False) -> str:
+        """The report as one HTML file that loads nothing else.
+
+        Args:
+            live: whether `dissensus serve` shows it, so that a text can be typed.
+        """
         written = f"Written by dissensus on {self.date}. This file loads nothing from the network."
-        return to_html(self.title, self.summary, self.sections, written)
+        return to_html(self.title, self.summary, self.sections, written, live)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything that the report shows, as JSON."""

@@ -1,0 +1,111 @@
+"""The report in a real browser: Debian's Chromium, driven by Playwright (`make test-browser`)."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dissensus import simulate
+from dissensus.methods import method
+from dissensus.report import make_report
+from tests.evaluation.comparisons import comparison
+
+pytestmark = pytest.mark.slow
+SECTIONS = [
+    "The corpus at a glance",
+    "Agreement",
+    "Disputed items",
+    "Annotators",
+    "Methods compared",
+    "Predicted and true",
+    "What was run, and how to run it again",
+]
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Any]:
+    playwright = pytest.importorskip("playwright.sync_api", reason="make test-browser installs it")
+    program = shutil.which("chromium") or shutil.which("google-chrome")
+    if program is None:
+        pytest.skip("no Chromium: apt-get install chromium")
+    with playwright.sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=program, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    corpus = simulate.text(n_items=60, n_annotators=12, labels_per_item=6, seed=0)
+    train, tested = corpus.split(0.3, seed=0)
+    predictions = method("annotator-majority")().fit(train).predict(tested)
+    facts: dict[str, Any] = {
+        "tested": tested,
+        "predictions": predictions,
+        "method": "annotator-majority",
+    }
+    path = tmp_path_factory.mktemp("report") / "report.html"
+    make_report(corpus, comparison(n_seeds=2), **facts).save(path)
+    return path
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [390, 1200])
+def test_it_opens_without_an_error_or_a_request(
+    chromium: Any, report: Path, width: int, scheme: str, tmp_path: Path
+) -> None:
+    page = chromium.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
+    errors: list[str] = []
+    requests: list[str] = []
+    page.on("console", lambda message: errors.append(message.text))
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    page.on("request", lambda request: requests.append(request.url))
+    page.goto(report.as_uri())
+    assert page.locator("h2").all_text_contents() == SECTIONS
+    assert errors == [] and [url for url in requests if not url.startswith("data:")] == [
+        report.as_uri()
+    ]
+    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+    background = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    assert (background == "rgb(255, 255, 255)") == (scheme == "light")
+    page.screenshot(path=str(tmp_path / "page.png"), full_page=True)
+    page.close()
+
+
+def test_tables_are_sorted_and_filtered_and_annotators_picked(chromium: Any, report: Path) -> None:
+    page = chromium.new_page()
+    page.goto(report.as_uri())
+    table = page.locator("table", has=page.locator("th", has_text="kappa")).first
+    header = table.locator("th", has_text="kappa")
+    column = header.evaluate("header => header.cellIndex")
+    header.locator("button").click()
+    cells = f"rows => rows.map(row => Number(row.cells[{column}].dataset.sort))"
+    values = table.locator("tbody tr").evaluate_all(cells)
+    assert values == sorted(values, reverse=True)
+    header.locator("button").press("Enter")
+    assert table.locator("tbody tr").evaluate_all(cells) == sorted(values)
+    name = table.locator("tbody tr").first.get_attribute("data-annotator")
+    table.locator("tbody tr").first.locator("button").click()
+    picked = page.locator(".picked").evaluate_all("all => all.map(one => one.dataset.annotator)")
+    assert len(picked) > 2 and set(picked) == {name}
+    page.locator(f"#{table.get_attribute('id')}").evaluate("table => table.scrollIntoView()")
+    search = page.locator(f"input[data-filter={table.get_attribute('id')}]")
+    search.fill(str(name))
+    assert table.locator("tbody tr:visible").count() == 1
+    page.close()
+
+
+def test_figures_and_tables_are_saved(chromium: Any, report: Path, tmp_path: Path) -> None:
+    page = chromium.new_page()
+    page.goto(report.as_uri())
+    for kind, start in (("svg", "<svg"), ("csv", "value,share")):
+        with page.expect_download() as download:
+            page.locator("figure").first.locator(f"[data-{kind}]").click()
+        path = tmp_path / download.value.suggested_filename
+        download.value.save_as(path)
+        assert path.suffix == f".{kind}" and path.read_text(encoding="utf-8").startswith(start)
+    page.close()
