@@ -23,6 +23,7 @@ from dissensus.methods.framework.similar_annotators import (
 )
 from dissensus.metrics import scores
 from dissensus.testing import quick
+from dissensus.training import Training
 from dissensus.training.examples import Table
 from tests.crowds import feature_crowd, thinned
 
@@ -103,7 +104,8 @@ def _sparse(share: float) -> tuple[Corpus, Corpus]:
 
 def test_sparse_answers_are_learned_better() -> None:
     train, test = _sparse(0.2)
-    settings: dict[str, Any] = {"encoder": "features", "common": False}
+    training = Training(epochs=20)  # as many steps as for other contents
+    settings: dict[str, Any] = {"encoder": "features", "common": False, "training": training}
     fits = (AnnotatorHeads(similar=similar, **settings).fit(train) for similar in (1.0, 0.0))
     result, without = (
         scores(fitted.predict(test)["q"], test["q"])["annotator accuracy"] for fitted in fits

@@ -174,8 +174,9 @@ def test_a_value_nobody_gave_in_training_is_never_impossible() -> None:
         (
             {"target": "votes"},
             "nominal",
-            "no target 'votes'; there are 'majority', 'soft-vote', 'softmax-vote', 'wawa', "
-            "'zero-based-skill', 'one-coin', 'dawid-skene', 'mace', 'glad', 'mean', 'median', "
+            "no target 'votes'; there are 'majority', 'soft-vote', 'softmax-vote', "
+            "'weighted-vote', 'wawa', 'zero-based-skill', 'one-coin', 'dawid-skene', "
+            "'bayesian-dawid-skene', 'mace', 'glad', 'kos', 'm-msr', 'mean', 'median', "
             "'gaussian'",
         ),
     ],
@@ -189,7 +190,7 @@ def test_settings_that_do_not_exist(settings: dict[str, str], kind: str, message
 def test_a_target_that_the_answers_do_not_allow() -> None:
     with pytest.raises(DataError) as caught:
         soft(target="softmax-vote").fit(feature_crowd("interval"))
-    scales = "softmax-vote is for nominal and ordinal answers, not interval ones"
+    scales = "softmax-vote is for nominal, ordinal and multi-label answers, not interval ones"
     expected = f"{scales}; use mean, median or gaussian"
     assert str(caught.value) == expected
     with pytest.raises(DataError, match="^dawid-skene "):

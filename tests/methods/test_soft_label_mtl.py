@@ -175,8 +175,8 @@ def test_what_makes_no_sense_is_refused() -> None:
     with pytest.raises(DataError) as failed:
         mtl(target="dawid-skene").fit(feature_crowd("interval"))
     assert str(failed.value) == (
-        "dawid-skene is for nominal and ordinal answers, not interval ones; use mean, median or "
-        "gaussian"
+        "dawid-skene is for nominal, ordinal and multi-label answers, not interval ones; use "
+        "mean, median or gaussian"
     )
     with pytest.raises(DataError) as failed:
         mtl(label="gold").fit(crowd)

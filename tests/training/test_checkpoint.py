@@ -22,7 +22,7 @@ from dissensus.encoders.framework.digest import data_digest
 from dissensus.errors import ModelError
 from dissensus.methods import AnnotatorHeads, load
 from dissensus.methods.framework.base import Method
-from dissensus.methods.framework.trained import LATER_OF_METHOD
+from dissensus.methods.framework.trained import LATER, LATER_OF_METHOD
 from dissensus.training import Training
 from dissensus.training.checkpoint import STATE, Checkpoint
 from dissensus.training.loop import Trainer
@@ -145,7 +145,7 @@ def test_models_and_states_from_before_a_setting_are_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Neither knew plateau_factor and other later settings, nor the number of answers."""
-    crowd, new = feature_crowd(), ("plateau_factor", "smallest_gain", "decay_biases")
+    crowd, new = feature_crowd(), LATER
     fitted = _method().fit(crowd, checkpoint=tmp_path / "c")
     saved, without = fitted.training_checkpoint(crowd, None), fitted.config()
     for name in (*new, "save_every"):

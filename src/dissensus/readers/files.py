@@ -126,7 +126,7 @@ def western_word(data: bytes) -> str | None:
     plain ones, quotes and dashes. In any other encoding nearly all letters, or none, look so.
 
     Example:
-        >>> western_word("un café".encode("cp1252")), western_word("привет".encode("cp1251"))
+        >>> western_word("un café noir".encode("cp1252")), western_word("привет".encode("cp1251"))
         ('café', None)
     """
     try:

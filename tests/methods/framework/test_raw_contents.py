@@ -58,7 +58,7 @@ class Asked:
 
 
 @pytest.fixture(scope="module", params=["text", "image", "audio"])
-def asked(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Asked:
+def requested(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Asked:
     folder = tmp_path_factory.mktemp("models")
     encoders = {"text": tiny_bert, "image": tiny_vit}
     built = encoders.get(request.param)

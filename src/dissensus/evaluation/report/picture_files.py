@@ -220,7 +220,7 @@ def text_width(letters: bytes, size: float) -> float:
 
     Example:
         >>> text_width(b"prior", 10)
-        19.45
+        20.0
     """
     known = dict(enumerate(WIDTHS, start=32))
     return sum(known.get(letter, 556) for letter in letters) * size / 1000

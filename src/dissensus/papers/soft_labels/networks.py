@@ -35,6 +35,7 @@ LATER: dict[str, Any] = {  # settings that kept outcomes lack, and what they had
     "training.plateau_factor": 0.5,
     "training.smallest_gain": 0.0,
     "training.decay_biases": True,
+    "training.least_steps": 0,
 }
 
 
