@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from dissensus import simulate
-from dissensus.methods import method
+from dissensus.methods import AnnotatorQueries
 from dissensus.report import make_report
 from dissensus.report.server import MOST_BYTES, answers_to, reads_one_text, web_app
 from dissensus.training import Training
@@ -28,7 +28,7 @@ TOKEN = "a-secret"
 def model(tmp_path_factory: pytest.TempPathFactory) -> Any:
     corpus = simulate.text(n_items=30, n_annotators=4, labels_per_item=3, seed=0)
     encoder = tiny_bert(tmp_path_factory.mktemp("tiny"))
-    return method("annotator-queries")(encoder=encoder, training=Training(epochs=1)).fit(corpus)
+    return AnnotatorQueries(encoder=encoder, training=Training(epochs=1)).fit(corpus)
 
 
 @pytest.fixture(scope="module")
