@@ -22,6 +22,11 @@ def test_every_model_of_a_condition_can_be_built() -> None:
             PAPER.models[name].built(condition.settings)
 
 
+def test_annotator_heads_have_no_prior_as_in_the_kept_results() -> None:
+    for name in ("heads", "heads-tuned", "base"):
+        assert not PAPER.models[name].built({}).has_prior
+
+
 def test_whole_ratings_are_levels() -> None:
     rows = [("t1", "ann", 3), ("t2", "ann", 0), ("t1", "bob", 10)]
     levels = as_levels(Annotations.from_rows(rows, Interval(0, 10)))

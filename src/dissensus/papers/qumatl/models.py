@@ -7,6 +7,7 @@ import math
 from dissensus.papers.framework.models import Model
 
 QUERIES, BASE, HEADS = "queries", "base", "heads"
+NO_PRIOR = {"spread": math.inf}
 TUNED = {
     "tune": "all",
     "training.encoder_learning_rate": 5e-5,
@@ -22,15 +23,14 @@ _BASELINES = {
 }
 _FURTHER = {
     "embedding": Model("Annotator embedding", "annotator-embedding"),
-    HEADS: Model("Annotator heads", "annotator-heads", {"spread": math.inf}),
+    HEADS: Model("Annotator heads", "annotator-heads", NO_PRIOR),
 }
 _OURS = {QUERIES: Model("Annotator queries", "annotator-queries")}
 _TUNED = {
-    f"{name}-tuned": Model(f"{words}, encoder tuned", method, TUNED)
-    for name, words, method in (
-        (HEADS, "Annotator heads", "annotator-heads"),
-        (QUERIES, "Annotator queries", "annotator-queries"),
+    f"{name}-tuned": Model(
+        f"{model.title}, encoder tuned", model.method, {**model.settings, **TUNED}
     )
+    for name, model in ((HEADS, _FURTHER[HEADS]), (QUERIES, _OURS[QUERIES]))
 }
 _ABLATIONS = {
     "unified": Model("w/ U-cls", "annotator-queries", {"classifier": "shared"}),
