@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +21,7 @@ from dissensus.evaluation.execution.folder import locked_folder
 from dissensus.evaluation.execution.processes import fits_in_processes
 from dissensus.evaluation.execution.trials import best, drawn
 from dissensus.evaluation.fit import Key
-from dissensus.methods import AnnotatorMajority
+from dissensus.methods import AnnotatorHeads, AnnotatorMajority
 from dissensus.methods import method as method_class
 from dissensus.methods.framework.base import Method
 from dissensus.methods.prior import Prior
@@ -463,3 +465,47 @@ def test_a_comparison_that_was_begun_before_a_setting_existed_resumes(tmp_path: 
     path.write_text(json.dumps(front))
     with pytest.raises(DataError, match="contains another comparison: annotator-majority's smooth"):
         compare(corpus, other, **arguments)
+
+
+def begun_earlier(out: Path, *settings: str) -> None:
+    """The comparison as a version saved it that did not have these settings."""
+    path = out / "comparison.json"
+    front = json.loads(path.read_text())
+    for name in [name for name in front["facts"] if name.endswith(settings)]:
+        del front["facts"][name]
+    path.write_text(json.dumps(front))
+
+
+def test_a_default_that_changed_is_not_mixed_with_what_earlier_versions_fitted(
+    crowd: Corpus, tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    as_before = {"heads": AnnotatorHeads(spread=math.inf, training=QUICK)}
+    fits = run(crowd, out, as_before).fits
+    begun_earlier(out, "'s spread", "'s training.least_steps")
+    with pytest.raises(DataError) as caught:
+        run(crowd, out, {"heads": AnnotatorHeads(training=replace(QUICK, least_steps=50))})
+    assert str(caught.value) == (
+        f"{out}: contains another comparison: heads's spread: 'inf' there, 0.5 here; heads's "
+        "training.least_steps: 0 there, 50 here. It was begun by an earlier version: to resume it, "
+        "add --set heads:spread=inf --set heads:training.least_steps=0, or choose another folder"
+    )
+    assert [fit.settings for fit in run(crowd, out, as_before).fits] == [f.settings for f in fits]
+    begun_earlier(out, "'s spread")
+    with pytest.raises(DataError, match="begun by an earlier version: resume it with that version"):
+        run(crowd, out, {"heads": AnnotatorHeads(training=QUICK)}, seeds=3)
+
+
+def test_a_setting_without_effect_does_not_stop_what_an_earlier_version_began(
+    crowd: Corpus, tmp_path: Path
+) -> None:
+    independent = {"heads": AnnotatorHeads(common=False, training=QUICK)}  # no prior
+    run(crowd, tmp_path / "out", independent)
+    begun_earlier(tmp_path / "out", "'s spread")
+    assert len(run(crowd, tmp_path / "out", independent).fits) == 4
+    texts = simulate.text(n_items=30)
+    steps = {"single": Single(encoder="characters", training=replace(QUICK, least_steps=50))}
+    arguments: dict[str, Any] = {"folds": k_fold(texts, 2), "seeds": 1, "processes": 1}
+    compare(texts, steps, out=tmp_path / "texts", **arguments)  # steps are of features alone
+    begun_earlier(tmp_path / "texts", "'s training.least_steps")
+    assert len(compare(texts, steps, out=tmp_path / "texts", **arguments).fits) == 2

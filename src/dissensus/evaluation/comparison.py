@@ -14,7 +14,7 @@ from dissensus.errors import DataError, DissensusError, listed
 from dissensus.evaluation.density_readings import density_floors, density_readings
 from dissensus.evaluation.execution.features import has_features_only
 from dissensus.evaluation.execution.folder import locked_folder
-from dissensus.evaluation.execution.identity import default_settings, facts_of
+from dissensus.evaluation.execution.identity import facts_of, settings_of_earlier_versions
 from dissensus.evaluation.execution.scheduler import fit_missing
 from dissensus.evaluation.execution.task import Task, chooses_on_validation
 from dissensus.evaluation.execution.trials import chosen_by, drawn
@@ -160,7 +160,7 @@ def compare(
             facts,
             command or _call(corpus, requested),
             code_commit(),
-            default_settings(requested, has_features_only(corpus)),
+            settings_of_earlier_versions(requested, has_features_only(corpus)),
             [row.source for row in rows.values()],
         )
         of_densities = [reading.name(task.questions) for reading in task.densities]

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +22,9 @@ from dissensus.evaluation.results import check_results_folder
 from dissensus.folders import read_json, write_json
 
 FRONT = "comparison"
+WEIGHED_IN_TRIALS, GOLD_CONSENSUS = "answers weighed in trials", "consensus for gold labels"
+_OF = "'s "  # between a method and its setting
+NEW_FACTS = {WEIGHED_IN_TRIALS, GOLD_CONSENSUS}  # comparisons of earlier versions have none of them
 
 
 class Keepable(Protocol):
@@ -59,13 +62,13 @@ class FitFolder:
         facts: Mapping[str, Any],
         command: str,
         commit: str,
-        defaults: Collection[str] = (),
+        earlier: Mapping[str, Any] | None = None,
         outside: Sequence[str] = (),
     ) -> tuple[str, str]:
         """The command and commits that it was started with; another comparison is refused.
 
         Args:
-            defaults: facts that may be missing in a folder of an older version.
+            earlier: the values of facts that a folder of an earlier version does not have.
             outside: predictions of other systems. They need no fit, so that a comparison may be
                 resumed with others; then the command is the new one.
         """
@@ -73,9 +76,7 @@ class FitFolder:
         known |= {"outside": list(outside)}
         if (self.folder / f"{FRONT}.json").exists():
             kept = read_json(self.folder, FRONT)
-            new = {name for name in defaults if name not in kept["facts"]}
-            here = {name: fact for name, fact in known["facts"].items() if name not in new}
-            self._check_same(kept["facts"], here)
+            self._check_same(kept["facts"], known["facts"], plain(earlier or {}))
             if kept.get("outside", []) == known["outside"]:
                 known["command"] = kept["command"]
             known["commits"] = list(dict.fromkeys([*kept["commits"], commit]))
@@ -87,15 +88,19 @@ class FitFolder:
         self._write(known)
         return known["command"], ", ".join(known["commits"])
 
-    def _check_same(self, there: Mapping[str, Any], here: Mapping[str, Any]) -> None:
-        differing = [name for name in {**there, **here} if there.get(name) != here.get(name)]
+    def _check_same(
+        self, kept: Mapping[str, Any], here: Mapping[str, Any], earlier: Mapping[str, Any]
+    ) -> None:
+        there = {**earlier, **kept}
+        differing = [name for name in {**kept, **here} if there.get(name) != here.get(name)]
         if not differing:
             return
         shown = "; ".join(_differs(name, there.get(name), here.get(name)) for name in differing[:3])
         more = f"; and {len(differing) - 3} more" if len(differing) > 3 else ""
+        hint = _hint({name: there.get(name) for name in differing}, kept, earlier)
         raise DataError(
-            f"{self.folder}: contains another comparison: {shown}{more}. Run the command that "
-            "it was started with to resume, or choose another folder"
+            f"{self.folder}: contains another comparison: {shown}{more}. {hint}, or choose "
+            "another folder"
         )
 
     def _write(self, content: dict[str, Any]) -> None:
@@ -124,6 +129,22 @@ class FitFolder:
             shutil.rmtree(left, ignore_errors=True)
         for left in (*self.fits.glob(".*"), *self.folder.glob(f"{self.corpus.name}*")):
             shutil.rmtree(left, ignore_errors=True)
+
+
+def _hint(differing: Mapping[str, Any], kept: Mapping[str, Any], earlier: Mapping[str, Any]) -> str:
+    """How to resume a comparison.
+
+    Args:
+        differing: the facts that are not the same here, with their values there.
+    """
+    new = [name for name in differing if name not in kept and name in {*earlier, *NEW_FACTS}]
+    if not new or "methods" in differing:
+        return "Run the command that it was started with to resume"
+    begun = "It was begun by an earlier version"
+    if len(new) < len(differing) or NEW_FACTS.intersection(new):
+        return f"{begun}: resume it with that version"
+    options = (f"--set {name.replace(_OF, ':')}={value}" for name, value in differing.items())
+    return f"{begun}: to resume it, add {' '.join(options)}"
 
 
 def _differs(name: str, there: Any, here: Any) -> str:

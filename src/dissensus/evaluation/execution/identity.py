@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -10,12 +11,11 @@ import numpy as np
 
 from dissensus.corpus import Corpus
 from dissensus.encoders.framework.digest import data_digest
+from dissensus.evaluation.execution.folder import GOLD_CONSENSUS, WEIGHED_IN_TRIALS
 from dissensus.evaluation.execution.task import Task
 from dissensus.evaluation.execution.trials import weighed_questions
 from dissensus.evaluation.protocols import Fold
-from dissensus.methods.framework.settings import settings_of
-
-CHANGED_DEFAULTS = {"spread"}  # settings whose defaults differ from what earlier versions did
+from dissensus.methods.framework.settings import LEAST_STEPS, settings_of
 
 
 def facts_of(
@@ -39,11 +39,11 @@ def facts_of(
         facts["scoring"] = task.scoring
     weighed = weighed_questions(corpus, task.questions, task.scoring) if task.trials else ()
     if weighed:
-        facts["answers weighed in trials"] = weighed
+        facts[WEIGHED_IN_TRIALS] = weighed
     if task.consensus is not None:
         facts["consensus"] = task.consensus
     elif any(question in corpus.gold for question in task.questions):
-        facts["consensus for gold labels"] = "all"  # comparisons of earlier versions had "own"
+        facts[GOLD_CONSENSUS] = "all"  # comparisons of earlier versions had "own"
     if task.densities:
         facts["densities"] = [reading.text for reading in task.densities]
     for name, method in requested.items():
@@ -56,23 +56,26 @@ def facts_of(
     return facts | {"data": data_digest(corpus), "folds": folds_digest(task.folds)}
 
 
-def default_settings(requested: Mapping[str, Any], features: bool = False) -> set[str]:
-    """The names, as in `facts_of`, of settings that have their default values. A comparison that
-    was begun before such a setting existed is the same comparison, unless its default changed
-    what a method does.
+def settings_of_earlier_versions(
+    requested: Mapping[str, Any], features: bool = False
+) -> dict[str, Any]:
+    """By names as in `facts_of`, the values with which every setting does what versions did that
+    did not have it: usually the default.
 
     Args:
         features: whether all contents are features.
     """
-    names = set()
-    changed = CHANGED_DEFAULTS | ({"training.least_steps"} if features else set())
+    earlier = {}
     for name, method in requested.items():
         known = settings_of(type(method)())
-        own = settings_of(method).items()
-        names |= {
-            f"{name}'s {key}" for key, value in own if value == known[key] and key not in changed
-        }
-    return names
+        for key, value in settings_of(method).items():
+            before = known[key]
+            if key == "spread":
+                before = math.inf if method.has_prior else value
+            elif key == LEAST_STEPS:
+                before = 0 if features else value
+            earlier[f"{name}'s {key}"] = before
+    return earlier
 
 
 def folds_digest(folds: Sequence[Fold]) -> str:
