@@ -1,4 +1,4 @@
-"""Annotators with few answers: a prior draws their heads to the common one."""
+"""Annotators with few answers: a prior draws them to what all annotators share."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import json
 import math
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,7 +14,15 @@ import torch
 
 from dissensus import Corpus, load
 from dissensus.errors import ModelError
-from dissensus.methods import AnnotatorHeads, Job, SimLabel, fit_many
+from dissensus.methods import (
+    AnnotatorEmbedding,
+    AnnotatorHeads,
+    AnnotatorQueries,
+    Job,
+    SimLabel,
+    fit_many,
+)
+from dissensus.methods.framework.base import Method
 from dissensus.methods.framework.model_folder import WEIGHTS, checksum
 from dissensus.networks.likelihoods import likelihood
 from dissensus.training import Training
@@ -121,9 +130,10 @@ def test_other_kinds_of_heads_have_one_too(few: Corpus) -> None:
         assert np.isfinite(method.fit(few).log_.train).all()
 
 
-def test_a_spread_out_of_range(few: Corpus) -> None:
+@pytest.mark.parametrize("cls", [AnnotatorHeads, AnnotatorEmbedding, AnnotatorQueries])
+def test_a_spread_out_of_range(few: Corpus, cls: type[Method]) -> None:
     with pytest.raises(ModelError, match="spread must be above 0, or inf for no prior; found 0"):
-        heads(spread=0.0).fit(few)
+        cls(encoder="features", spread=0.0).fit(few)  # type: ignore[call-arg]
 
 
 @pytest.mark.parametrize("kind", ["ordinal", "interval", "multi-label"])
@@ -131,3 +141,104 @@ def test_every_scale_has_a_prior(kind: str) -> None:
     corpus = feature_crowd(kind, 32)
     fitted = heads(training=replace(QUICK, epochs=2)).fit(corpus)
     assert np.isfinite(fitted.log_.train).all()
+
+
+# ---- embeddings and queries ----
+
+
+FEATURES: dict[str, Any] = {"encoder": "features", "training": QUICK}
+
+
+def embedding(**settings: Any) -> AnnotatorEmbedding:
+    return AnnotatorEmbedding(**(FEATURES | settings))
+
+
+def queries(**settings: Any) -> AnnotatorQueries:
+    return AnnotatorQueries(**(FEATURES | settings))
+
+
+CROWD = {"panel": 4}  # with more annotators, heads are low-rank
+OTHERS = [(embedding, {}, "own"), (queries, {}, "queries"), (queries, CROWD, "queries")]
+
+
+def squares_of(parameters: dict[str, torch.Tensor]) -> torch.Tensor:
+    """The squares of what annotators have of their own, as many times as the prior counts them."""
+    times = {
+        "own": 1,
+        "queries": 1,
+        "embedding": 1,  # of low-rank heads
+        "classifiers.0.head.bias": 1,
+        "classifiers.0.head.weight": 64,  # their number
+    }
+    own = [times[name] * p.square().sum() for name, p in parameters.items() if name in times]
+    return torch.stack(own).sum()
+
+
+@pytest.mark.parametrize(("method", "settings", "table"), OTHERS)
+def test_the_loss_of_others_is_the_likelihood_with_the_prior(
+    few: Corpus, method: Any, settings: dict[str, Any], table: str
+) -> None:
+    fitted = method(spread=0.7, dropout=0.0, **settings)
+    fitted.begin_fit(few, None, None)
+    run = fitted.trainer(few, None)
+    network = run.network.train()
+    with torch.no_grad():
+        network.get_parameter(table).add_(0.3)
+    [(batch, _)] = batches(run.examples, np.arange(few.n_items), few.n_items)
+    outputs = network(batch)
+    [loss] = run.losses
+    value, _ = loss.weighted(outputs, batch)
+    plain = likelihood(few["q"].scale).loss(outputs.rows["q"], batch.rows.answer["q"]).sum()
+    prior = squares_of(dict(network.named_parameters()))
+    torch.testing.assert_close(value, plain + 0.5 / 0.7**2 * prior, rtol=1e-5, atol=1e-3)
+
+
+@pytest.mark.parametrize(("method", "settings", "table"), OTHERS)
+def test_few_answers_keep_others_close_to_what_is_shared(
+    few: Corpus, method: Any, settings: dict[str, Any], table: str
+) -> None:
+    training = replace(QUICK, epochs=30)
+    fitted = method(spread=0.5, training=training, **settings).fit(few)
+    lengths = np.sqrt((fitted.weights()[table] ** 2).sum(axis=1))
+    assert lengths[9] < lengths[10:15].min()  # of those who guess too
+
+
+@pytest.mark.parametrize("method", [embedding, queries])
+def test_others_of_older_versions_have_no_prior(few: Corpus, method: Any) -> None:
+    fitted = method(training=replace(QUICK, epochs=1)).fit(few)
+    settings = {k: v for k, v in fitted.config()["settings"].items() if k != "spread"}
+    assert type(fitted)._settings(settings)["spread"] == math.inf
+
+
+@pytest.mark.parametrize(
+    "method",
+    [
+        embedding(spread=1.0, embeddings="annotations"),
+        queries(spread=1.0, common=False),
+        queries(spread=1.0, average="annotator"),
+        queries(spread=1.0, learn="majority"),
+    ],
+)
+def test_others_without_a_prior(few: Corpus, method: Any) -> None:
+    assert not method.has_prior
+    method.training = replace(QUICK, epochs=1)
+    assert "n_answers_0" not in method.fit(few).weights()
+
+
+@pytest.mark.parametrize(("method", "settings", "table"), OTHERS)
+def test_others_with_a_prior_run_as_a_stack_and_by_rows(
+    few: Corpus, method: Any, settings: dict[str, Any], table: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    training = replace(QUICK, epochs=2, optimiser="sgd", learning_rate=0.05)
+    own: dict[str, Any] = {"spread": 0.5, "training": training, "dropout": 0.0} | settings
+    parts = [few.select(items=np.arange(n)) for n in (120, 160)]
+    alone = [method(init_seed=n, **own).fit(part) for n, part in enumerate(parts)]
+    stacked = [method(init_seed=n, **own) for n in range(2)]
+    fit_many([Job(one, part) for one, part in zip(stacked, parts, strict=True)], stack=True)
+    monkeypatch.setattr(sparse_tables, "LARGE", 1)
+    by_rows = [method(init_seed=n, **own).fit(part) for n, part in enumerate(parts)]
+    for one, *others in zip(alone, stacked, by_rows, strict=True):
+        for other in others:
+            np.testing.assert_allclose(
+                other.weights()[table], one.weights()[table], rtol=1e-3, atol=1e-4
+            )

@@ -13,13 +13,18 @@ from torch.nn import functional as F
 
 from dissensus.corpus import Corpus
 from dissensus.errors import ModelError
+from dissensus.methods.framework.annotator_prior import (
+    PriorNetwork,
+    check_spread,
+    with_spread,
+)
 from dissensus.methods.framework.attributes import (
     AttributeCoding,
     KnownByAttributes,
     no_attributes,
 )
 from dissensus.methods.framework.individual import StandIns
-from dissensus.methods.framework.losses import answer_losses
+from dissensus.methods.framework.losses import PENALTY, answer_losses, penalised
 from dissensus.methods.framework.search_space import TRUNK_CHOICES, Choices
 from dissensus.methods.framework.trained import ExamplesCache
 from dissensus.methods.framework.trunk_method import TrunkMethod
@@ -61,7 +66,7 @@ class _Unseen(nn.Module):
         return own * kept.to(own.dtype)
 
 
-class _EmbeddingNet(Network):
+class _EmbeddingNet(PriorNetwork):
     newcomers: Tensor | None = None  # attributes of annotators after those of training
 
     def __init__(self, sizes: Sizes, method: AnnotatorEmbedding) -> None:
@@ -77,7 +82,9 @@ class _EmbeddingNet(Network):
         self.questions = tuple(sizes.scales)
         self.own: nn.Parameter | None = None
         if method.embeddings != "annotations":
-            self.own = nn.Parameter(torch.randn(n, width) / math.sqrt(width))
+            first = min(1 / math.sqrt(width), method.spread)
+            self.own = nn.Parameter(first * torch.randn(n, width))
+        self.add_prior(method)
         n_columns = method.coding_.width
         self.register_buffer("attributes", torch.zeros(n, n_columns))
         if n_columns:
@@ -116,6 +123,9 @@ class _EmbeddingNet(Network):
                     own = inputs + self._gated(1, features, annotations)
                 own = self.layers(self.norm(own))
                 rows[question] = self.get_submodule(f"head_{number}")(own)
+                if self.precision and self.training and self.own is not None:
+                    squares = self.own[batch.annotators].square().sum(dim=-1) / len(self.questions)
+                    rows[f"{question}{PENALTY}"] = self.row_penalty(number, squares, batch)
         if self.training and embedding is not None:
             rows[EMBEDDING] = embedding
         return Outputs(rows=rows)
@@ -174,6 +184,9 @@ class AnnotatorEmbedding(TrunkMethod):
         gated: whether embeddings are weighted by their product with the features.
         attributes: names of annotator attributes, joined by commas; "all", or "" for none.
         unseen: with attributes, the share of answers that is learned from attributes alone.
+        spread: the standard deviation of a normal prior of each component of an annotator's own
+            embedding; inf for none. The fewer answers an annotator gave, the shorter is the
+            embedding, and the closer are predictions to those of all annotators together.
         shrink: the weight of the mean norm of embeddings in the loss.
         contrast: the weight of a contrastive loss: embeddings of annotators who gave the same
             answer to an item shall be similar, those of others not.
@@ -187,6 +200,7 @@ class AnnotatorEmbedding(TrunkMethod):
     gated: bool = True
     attributes: str = ""
     unseen: float = 0.1
+    spread: float = math.inf
     shrink: float = 0.0
     contrast: float = 0.0
     training: Training = Training(epochs=20, least_steps=1000)
@@ -207,6 +221,7 @@ class AnnotatorEmbedding(TrunkMethod):
         if self.embeddings not in get_args(Embeddings):
             choices = ", ".join(get_args(Embeddings))
             raise ModelError(f"embeddings must be one of {choices}, not {self.embeddings!r}")
+        check_spread(self.spread)
         extra = (self.shrink, self.contrast)
         if not 0 <= self.unseen < 1 or min(extra) < 0 or sum(extra) >= 1:
             raise ModelError(
@@ -241,12 +256,18 @@ class AnnotatorEmbedding(TrunkMethod):
         run.kind = repr((run.kind, self.coding_.width))  # a stack has networks of one shape
         return run
 
+    @property
+    def has_prior(self) -> bool:
+        return self.embeddings != "annotations" and math.isfinite(self.spread)
+
     def network(self, sizes: Sizes) -> Network:
         return _EmbeddingNet(sizes, self)
 
     def losses(self, sizes: Sizes) -> tuple[Loss, ...]:
         share = 1 - self.shrink - self.contrast
         losses = [_times(loss, share) for loss in answer_losses(sizes)]
+        if self.has_prior:
+            losses = [penalised(loss) for loss in losses]
         for question in sizes.scales:
             if self.shrink:
                 losses.append(_shrink_loss(question, self.shrink / len(sizes.scales)))
@@ -272,6 +293,10 @@ class AnnotatorEmbedding(TrunkMethod):
         self.coding_ = AttributeCoding.from_config(config["attributes"])
         self.columns_ = np.zeros((self.n_annotators, self.coding_.width), np.float32)
         super().restore(weights, config)
+
+    @classmethod
+    def _settings(cls, settings: dict[str, Any]) -> dict[str, Any]:
+        return super()._settings(with_spread(settings))
 
 
 def _counts(corpus: Corpus, question: str) -> np.ndarray:

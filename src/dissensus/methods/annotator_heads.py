@@ -14,6 +14,11 @@ from dissensus.corpus import Corpus
 from dissensus.errors import ModelError
 from dissensus.methods.framework.annotator_biases import annotator_biases
 from dissensus.methods.framework.annotator_method import AnnotatorMethod
+from dissensus.methods.framework.annotator_prior import (
+    PriorNetwork,
+    check_spread,
+    with_spread,
+)
 from dissensus.methods.framework.density_loss import TEMPERATURE, LearnedTemperature
 from dissensus.methods.framework.losses import PENALTY, penalised
 from dissensus.methods.framework.rating_losses import check_ratings, moments_loss, rating_losses
@@ -26,7 +31,7 @@ from dissensus.training import Batch, Loss, Network, Outputs, Sizes
 COMMON = ", of all annotators"  # is added to the name of an output of the common head alone
 
 
-class _HeadsNet(Network):
+class _HeadsNet(PriorNetwork):
     def __init__(self, sizes: Sizes, method: AnnotatorHeads) -> None:
         super().__init__()
         self.temperature = LearnedTemperature() if method.learn_temperature else None
@@ -36,7 +41,7 @@ class _HeadsNet(Network):
         if method.rank:
             embedding = torch.randn(sizes.n_annotators, method.rank) / math.sqrt(method.rank)
             self.embedding = nn.Parameter(embedding)
-        self.precision = 1 / method.spread**2 if method.has_prior else 0.0
+        self.add_prior(method)
         own = method.question_hidden
         width = [self.trunk.width, *own][-1]
         for number, (question, scale) in enumerate(sizes.scales.items()):
@@ -52,8 +57,6 @@ class _HeadsNet(Network):
                 layers = hidden_layers(self.trunk.width, own, method.further_dropout)
                 self.add_module(f"layers_{number}", layers)
             self.add_module(f"heads_{number}", question_heads)
-            if self.precision:
-                self.register_buffer(f"n_answers_{number}", method.answers_of_heads(question))
 
     def prepare(self, pooled: dict[str, Tensor]) -> None:
         self.trunk.standardise(pooled)
@@ -74,19 +77,13 @@ class _HeadsNet(Network):
             assert isinstance(of_question, heads.AnnotatorHeads)
             rows[question] = of_question(own, item, annotator, embedding)
             if self.precision and self.training:
-                penalty = self._penalty(number, of_question, batch)
-                rows[f"{question}{PENALTY}"] = penalty[batch.rows.annotator]
+                squares = of_question.squares(batch.annotators)
+                rows[f"{question}{PENALTY}"] = self.row_penalty(number, squares, batch)
             if self.pretrains and self.training and of_question.common is not None:
                 rows[f"{question}{COMMON}"] = of_question.common(own)[item]
         if self.temperature is None:
             return Outputs(rows=rows)
         return Outputs(rows=rows, items={TEMPERATURE: self.temperature(len(batch.items))})
-
-    def _penalty(self, number: int, own: heads.AnnotatorHeads, batch: Batch) -> Tensor:
-        """Minus the logarithm of the prior of each annotator's own head, divided by the number of
-        answers, (n_annotators,) of the batch."""
-        n_answers: Tensor = getattr(self, f"n_answers_{number}")[batch.annotator_codes]
-        return 0.5 * self.precision * own.squares(batch.annotators) / n_answers
 
     def _own(self, number: int, features: Tensor) -> Tensor:
         """The features of items after the layers of a question, if it has its own."""
@@ -135,8 +132,7 @@ class AnnotatorHeads(AnnotatorMethod):
     name: ClassVar[str] = "annotator-heads"
 
     def check(self, corpus: Corpus, questions: Any = None) -> tuple[str, ...]:
-        if not self.spread > 0:
-            raise ModelError(f"spread must be above 0, or inf for no prior; found {self.spread:g}")
+        check_spread(self.spread)
         if self.rank < 0 or not 0 <= self.pretrain < 1:
             raise ModelError(
                 f"rank must be at least 0, and pretrain at least 0 and below 1; found {self.rank} "
@@ -171,12 +167,6 @@ class AnnotatorHeads(AnnotatorMethod):
     def has_prior(self) -> bool:
         return self.common and self.loss == "likelihood" and math.isfinite(self.spread)
 
-    def answers_of_heads(self, question: str) -> Tensor:
-        """The number of answers that each annotator's head learns from, at least 1."""
-        n_answers = torch.as_tensor(self.learned_.n_answers[question]).float()
-        of_aggregate = n_answers.sum().repeat(int(self.aggregate))
-        return torch.cat([n_answers, of_aggregate]).clamp(min=1)
-
     def network(self, sizes: Sizes) -> Network:
         return _HeadsNet(sizes, self)
 
@@ -198,7 +188,7 @@ class AnnotatorHeads(AnnotatorMethod):
 
     @classmethod
     def _settings(cls, settings: dict[str, Any]) -> dict[str, Any]:
-        return super()._settings({"spread": math.inf} | settings)  # models of older versions
+        return super()._settings(with_spread(settings))
 
 
 def _of_common_head(loss: Loss, until: float) -> Loss:

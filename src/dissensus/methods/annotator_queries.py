@@ -14,6 +14,7 @@ from torch import Tensor
 from dissensus.corpus import Corpus
 from dissensus.errors import ModelError, listed
 from dissensus.methods.framework.annotator_biases import annotator_biases
+from dissensus.methods.framework.losses import penalised
 from dissensus.methods.framework.query_method import QueryMethod
 from dissensus.methods.framework.query_net import QueryNet
 from dissensus.methods.framework.search_space import Choices
@@ -122,6 +123,8 @@ class AnnotatorQueries(QueryMethod):
 
     def losses(self, sizes: Sizes) -> tuple[Loss, ...]:
         losses = super().losses(sizes)
+        if self.has_prior:
+            return tuple(penalised(loss) for loss in losses)
         if self.average == "answer":
             return losses
         return tuple(_by_annotator(loss) if loss.over == "row" else loss for loss in losses)

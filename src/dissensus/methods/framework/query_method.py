@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 from dissensus.corpus import Corpus
 from dissensus.errors import ModelError, listed
 from dissensus.methods.framework.annotator_method import AnnotatorMethod
+from dissensus.methods.framework.annotator_prior import check_spread, with_spread
 
 ClassifierKind = Literal["auto", "own", "low-rank", "shared"]
 CHOICES = {
@@ -43,6 +45,10 @@ class QueryMethod(AnnotatorMethod):
             heads, weighted by an embedding of the annotator; "shared" by all; "auto": "own" up to
             `panel` annotators, then "low-rank".
         common: whether a query, and a head, that all annotators share are added to each one's own.
+        spread: the standard deviation of a normal prior of the difference between an annotator's
+            query and head and the common ones; inf for none. The fewer answers an annotator gave,
+            the closer are they to the common ones. It has an effect with `common`, with answers
+            that are learned by their likelihood, and with their mean as loss.
         rank: the number of basis heads of "low-rank".
         panel: how many annotators attend to one another, or how many landmarks there are.
         standardise: whether vectors are standardised by the mean vectors of the training items,
@@ -78,6 +84,7 @@ class QueryMethod(AnnotatorMethod):
     normalise: bool = False
     classifier: ClassifierKind = "auto"
     common: bool = True
+    spread: float = math.inf
     rank: int = 8
     panel: int = 64
     reads: Literal["focus", "content"] = "focus"
@@ -103,9 +110,20 @@ class QueryMethod(AnnotatorMethod):
             return self.classifier
         return "own" if n_annotators <= self.panel else "low-rank"
 
+    @property
+    def has_prior(self) -> bool:
+        of_answers = self.average == "answer" and self.learn == "answers"
+        likelihood = self.loss == "likelihood" and self.objective != "density"
+        return self.common and of_answers and likelihood and math.isfinite(self.spread)
+
+    @classmethod
+    def _settings(cls, settings: dict[str, Any]) -> dict[str, Any]:
+        return super()._settings(with_spread(settings))
+
     # ---- checks ----
 
     def check(self, corpus: Corpus, questions: Any = None) -> tuple[str, ...]:
+        check_spread(self.spread)
         for setting, choices in CHOICES.items():
             if getattr(self, setting) not in choices:
                 raise ModelError(

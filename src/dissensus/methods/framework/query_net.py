@@ -11,13 +11,15 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from dissensus.errors import ModelError, listed
+from dissensus.methods.framework.annotator_prior import PriorNetwork
 from dissensus.methods.framework.density_loss import TEMPERATURE, LearnedTemperature
+from dissensus.methods.framework.losses import PENALTY
 from dissensus.methods.framework.query_method import QueryMethod
 from dissensus.networks.heads import AnnotatorHeads, Head, hidden_layers
 from dissensus.networks.likelihoods import likelihood
 from dissensus.networks.noise import Dropout
 from dissensus.networks.qformer import QFormer, Seen, blip_weights, interpolated
-from dissensus.training import Batch, Network, Outputs, Sizes
+from dissensus.training import Batch, Outputs, Sizes
 from dissensus.training.fine_tuning import positions_of_items
 
 CROWD_SPREAD = 0.1  # of first queries in a crowd: few answers change little of the common query
@@ -199,7 +201,7 @@ class Rows:
         return queries.flatten(0, 1)[self.place]
 
 
-class QueryNet(Network):
+class QueryNet(PriorNetwork):
     """One query per annotator, a Q-Former, a projection and classifiers."""
 
     def __init__(self, sizes: Sizes, method: QueryMethod) -> None:
@@ -216,7 +218,9 @@ class QueryNet(Network):
         n_annotators, width = sizes.n_annotators, method.width
         self.is_crowd = n_annotators > method.panel
         spread = CROWD_SPREAD if self.is_crowd and method.common else 1.0
-        self.queries = nn.Parameter(spread * torch.randn(n_annotators, width))
+        first = 0.0 if method.has_prior else spread  # with a prior, all begin as the common query
+        self.queries = nn.Parameter(first * torch.randn(n_annotators, width))
+        self.add_prior(method)
         self.common = nn.Parameter(torch.randn(width)) if method.common else None
         landmarks = torch.randn(method.panel, width)
         self.landmarks = (
@@ -272,9 +276,24 @@ class QueryNet(Network):
             question: classifier(features, rows, embedding)
             for question, classifier in zip(self.questions, self.classifiers, strict=True)
         }
+        if self.precision and self.training:
+            for number, question in enumerate(self.questions):
+                squares = self._squares(number, batch.annotators)
+                answers[f"{question}{PENALTY}"] = self.row_penalty(number, squares, batch)
         if self.temperature is None:
             return Outputs(rows=answers)
         return Outputs(rows=answers, items={TEMPERATURE: self.temperature(len(batch.items))})
+
+    def _squares(self, number: int, annotators: Tensor) -> Tensor:
+        """The squared deviations of these annotators from what all share, (n_annotators,): of
+        their heads for a question, and a share of those of what all questions have in common,
+        their queries and embeddings."""
+        squares = self.queries[annotators].square().sum(dim=-1)
+        if hasattr(self, "embedding"):
+            squares = squares + self.embedding[annotators].square().sum(dim=-1)
+        squares = squares / len(self.questions)
+        head = self.classifiers[number].head
+        return squares + head.squares(annotators) if isinstance(head, AnnotatorHeads) else squares
 
     def features(self, queries: Tensor) -> Tensor:
         """What classifiers read, (n_items, n_queries, width)."""
