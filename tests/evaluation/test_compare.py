@@ -211,6 +211,13 @@ def test_a_method_that_cannot_learn_is_left_out_with_the_reason(tmp_path: Path) 
     )
 
 
+def test_folds_as_a_number(crowd: Corpus, tmp_path: Path) -> None:
+    counted = run(crowd, tmp_path / "counted", {"prior": Prior()}, folds=2)
+    named = run(crowd, tmp_path / "named", {"prior": Prior()})
+    assert [fit.scores for fit in counted.fits] == [fit.scores for fit in named.fits]
+    assert counted.about.protocol["folds"] == 2
+
+
 def test_bad_arguments(crowd: Corpus, tmp_path: Path) -> None:
     def refused(**options: Any) -> str:
         with pytest.raises(DataError) as caught:

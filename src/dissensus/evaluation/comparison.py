@@ -47,7 +47,7 @@ def compare(
     methods: Sequence[str] | Mapping[str, Method] | None = None,
     *,
     out: str | Path,
-    folds: Sequence[Fold] | EvaluationProtocol | None = None,
+    folds: int | Sequence[Fold] | EvaluationProtocol | None = None,
     seeds: int | Sequence[int] = 3,
     questions: Sequence[str] | None = None,
     metrics: Sequence[str] | None = None,
@@ -76,8 +76,8 @@ def compare(
 
     Args:
         methods: names, or methods with their settings by any names; `default_methods` if left out.
-        folds: from `k_fold`, `repeated` or `official`, or a protocol; `choose_protocol` if left
-            out.
+        folds: how many, or folds from `k_fold`, `repeated` or `official`, or a protocol;
+            `choose_protocol` if left out.
         seeds: how many (0, 1, ...), or a list. A method without randomness uses only the first.
         questions: fitted together; all if left out.
         metrics: if left out, those that tables show, and DIC.
@@ -124,6 +124,8 @@ def compare(
     deadline = None if budget is None else time.monotonic() + budget
     corpus = corpus.select(questions=tuple(questions or corpus.questions))
     requested = _methods(default_methods(corpus) if methods is None else methods)
+    if isinstance(folds, int):
+        folds = choose_protocol(corpus, "k-fold", folds=folds, by=by)
     chosen = choose_protocol(corpus, by=by) if folds is None else folds
     if isinstance(chosen, EvaluationProtocol):
         folds, protocol, notes = chosen.folds, chosen.facts, (chosen.description, *notes)

@@ -330,6 +330,12 @@ TABLES = [
         [(f"c{a.item}.png", f"w{a.annotator}", a.value) for a in long(LEVELS)],
         40, 8, "class",
     ),
+    Everyday(
+        "first names",
+        "text,Anna,Ben,Carla",
+        [(TEXTS[n], *row) for n, row in enumerate(wide())],
+        40, 3,
+    ),
 ]  # fmt: skip
 
 
@@ -358,12 +364,6 @@ def test_attributes_of_annotators_who_have_a_row_each(tmp_path: Path) -> None:
 
 
 AMBIGUOUS = [
-    Everyday(
-        "first names, or aspects",
-        "text,Anna,Ben,Carla",
-        [(TEXTS[n], *row) for n, row in enumerate(wide())],
-        40, 3,
-    ),
     Everyday(
         "percentages",
         "item,pct_yes,pct_no,n",

@@ -87,11 +87,22 @@ def test_names_of_annotators(write: Write, names: tuple[str, ...]) -> None:
     assert list(corpus.items) == ["t0", "t1"]
 
 
+@pytest.mark.parametrize("header", ["id,anna,ben,carla", "id,text,Anna K.,Ben S.,eve_2"])
+def test_columns_with_first_names_are_annotators(write: Write, header: str) -> None:
+    text = ",so good" if "text" in header else ""
+    corpus = read(write(f"{header}\n1{text},yes,no,yes\n2{text},no,,yes\n3{text},no,no,no\n"))
+    assert list(corpus.annotators) == header.split(",")[-3:]
+    assert sum(one.n_answers for one in corpus.questions.values()) == 8
+
+
 @pytest.mark.parametrize(
     "header",
     [
         "id,V,A,D",  # three ratings of one person
         "id,toxic,insult,threat",  # three questions
+        "id,joy,grace,hope",  # first names, but words too
+        "id,anna,ben,toxic",  # one may be a gold label
+        "id,anna_rude,anna_funny,anna_sad",  # three questions to one person
         "id,q1,q2,q3",
         "id,raters,workers,users",
         "id,annotator_age,annotator_country,annotator_id2x",
@@ -462,3 +473,15 @@ def test_two_annotators_of_one_name(write: Write) -> None:
     message = f"{path}: columns share the name 'ann1'; rename all but one"
     with pytest.raises(DataError, match=refused(message)):
         read(path)
+
+
+def test_a_table_in_memory_is_refused_with_a_call_that_reads_it() -> None:
+    table = pa.table({"id": ["1", "2"], "toxic": ["no", "yes"], "rude": ["yes", "no"]})
+    message = (
+        "table: no column of answers recognised: 'toxic', 'rude' have the same values, but may be "
+        "annotators or questions; use read(table, annotators=['toxic', 'rude']) if each is an "
+        "annotator, read(table, answer=['toxic', 'rude']) if each is a question"
+    )
+    with pytest.raises(DataError, match=refused(message)):
+        read(table)
+    assert list(read(table, answer=["toxic", "rude"]).questions) == ["toxic", "rude"]

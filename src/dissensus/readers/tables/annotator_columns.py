@@ -27,6 +27,7 @@ from dissensus.readers.tables.column_names import (
 )
 from dissensus.readers.tables.dependence import agreement_beyond_chance, effect
 from dissensus.readers.tables.explanations import is_text
+from dissensus.readers.tables.first_names import are_persons
 from dissensus.readers.tables.item_rows import cells_of
 from dissensus.readers.tables.rows import Column, Rows
 from dissensus.scales import as_numbers
@@ -205,18 +206,21 @@ def columns_alike(rows: Rows, options: Options) -> tuple[tuple[str, ...], bool]:
     """Columns with the same values, which may be annotators or questions; whether they are surely
     annotators.
 
-    They are if another column is always their majority, or if every row has the same number of
-    answers, by a part of the columns.
+    They are if they are called like persons, if another column is always their majority, or if
+    every row has the same number of answers, by a part of the columns.
     """
     known = {name for role in _OTHER_ROLES for name in candidates(role, rows)} | _named(options)
     free = [name for name in rows.columns if name not in known and plain(name) not in PAIR]
     free = [name for name in free if not rows.columns[name].is_bytes and _values(rows, name)]
     derived = [name for name in free if is_derived(name)]
-    group = _largest_group(rows, [name for name in free if name not in derived])
-    if len(group) < 2 or not _is_scale(
-        rows, group, set().union(*(_values(rows, n) for n in group))
-    ):
+    free = [name for name in free if name not in derived]
+    group = _largest_group(rows, free)
+    values = set().union(*(_values(rows, n) for n in group))
+    if len(group) < 2 or not _is_scale(rows, group, values):
         return (), False
+    if are_persons(group):  # also who gave some of the answers only
+        own = [name for name in free if _values(rows, name) <= values]
+        return tuple(name for name in own if name in group or are_persons([*group, name])), True
     if _have_one_truth(rows, group):
         return tuple(group), True
     majority = _majority_of(rows, group)

@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 from dissensus.errors import DataError, listed, meant
 from dissensus.scales import as_numbers
 
+IN_MEMORY = "table"  # the path of a table in memory, for messages
 FEATURES = "(features)"  # stands for the columns of features while a table is read
 MOST_COLUMNS = 10_000  # of a table
 MOST_ROWS = 50_000  # that a decision about a column looks at

@@ -17,7 +17,7 @@ from dissensus.readers.tables.feature_columns import with_features, without_feat
 from dissensus.readers.tables.list_columns import with_rows_of_lists
 from dissensus.readers.tables.long import long_table
 from dissensus.readers.tables.question_columns import find_grid, possible_annotators
-from dissensus.readers.tables.rows import Rows
+from dissensus.readers.tables.rows import IN_MEMORY, Rows
 from dissensus.readers.tables.structure import UnclearRolesError, with_joined
 from dissensus.readers.tables.vote_columns import find_votes
 from dissensus.readers.tables.votes import votes_table
@@ -87,6 +87,15 @@ def _long_or_wide(rows: Rows, options: Options) -> Corpus:
         return annotator_rows_table(rows, annotator_rows, options)
     if surely:
         return wide_table(rows, columns, options)
+    if rows.path == IN_MEMORY:
+        few = len(columns) <= MOST_NAMED
+        wide = f"annotators={list(columns)!r}" if few else "format='wide'"
+        questions = f"{list(columns)!r}" if few else "[...]"
+        raise NoAnswersError(
+            f"{rows.path}: no column of answers recognised: {listed(columns)} have the same "
+            f"values, but may be annotators or questions; use read(table, {wide}) if each is an "
+            f"annotator, read(table, answer={questions}) if each is a question"
+        )
     file = shlex.join(["dissensus", "describe", rows.path])
     if len(columns) > MOST_NAMED:
         raise NoAnswersError(

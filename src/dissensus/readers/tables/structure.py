@@ -33,7 +33,7 @@ from dissensus.readers.tables.column_roles import (
 from dissensus.readers.tables.dependence import FEW, from_function, is_function
 from dissensus.readers.tables.explanations import is_text
 from dissensus.readers.tables.keys import Key, Unclear, find_key
-from dissensus.readers.tables.rows import Column, Rows
+from dissensus.readers.tables.rows import IN_MEMORY, Column, Rows
 
 BY_NAME = "by its name"
 FEW_MISTAKES = 2  # rows
@@ -245,7 +245,11 @@ def _refusal(rows: Rows, key: Key | Unclear | None) -> str:
 
 
 def command(rows: Rows, item: Sequence[str], annotator: str, answers: Sequence[str]) -> str:
-    """A command that reads the table with these columns, as it can be typed."""
+    """A command that reads the table with these columns, as it can be typed; for a table in memory
+    the call."""
+    if rows.path == IN_MEMORY:
+        named = f"item={item[0] if len(item) == 1 else list(item)!r}, annotator={annotator!r}"
+        return f"read(table, {named}, answer={list(answers)!r})"
     parts = ["dissensus", "describe", rows.path]
     for name in item:
         parts += ["--item", name]
