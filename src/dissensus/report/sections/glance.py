@@ -6,7 +6,7 @@ import numpy as np
 
 from dissensus.annotations import Annotations
 from dissensus.corpus import Corpus
-from dissensus.description import Description, QuestionDescription
+from dissensus.description import Description, QuestionDescription, one_line
 from dissensus.report.blocks import Block, Figure, Section, Table, Text
 from dissensus.report.figures import bars, columns
 from dissensus.scales import Interval
@@ -19,7 +19,7 @@ def glance(corpus: Corpus, description: Description) -> Section:
     rows = [
         [
             question.name,
-            question.scale,
+            one_line(question.scale),
             question.loaded,
             question.items,
             question.annotators,
