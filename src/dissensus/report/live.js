@@ -45,7 +45,10 @@ const showAnswers = (text, questions) => {
       where.className = "words";
       if (row.attention.length) where.append(looked(text, row.attention));
     }
-    tryOutput.append(title, shares, table);
+    if (!answers.annotators.length) {
+      shares.textContent += ". This model does not tell annotators apart.";
+      tryOutput.append(title, shares);
+    } else tryOutput.append(title, shares, table);
   }
 };
 

@@ -86,16 +86,17 @@ def web_app(report: Report, model: Method | None, token: str) -> Starlette:
 def answers_to(model: Method, text: str) -> dict[str, Any]:
     """What each annotator would say of a text, and where they look, by question."""
     predictions = model.predict([text], attention=model.shows_attention)
-    return {question: _answers(prediction) for question, prediction in predictions.items()}
+    return {q: _answers(prediction, model.individual) for q, prediction in predictions.items()}
 
 
-def _answers(prediction: Prediction) -> dict[str, Any]:
+def _answers(prediction: Prediction, individual: bool) -> dict[str, Any]:
+    """The distribution, and the answer of each annotator if the method tells them apart."""
     scale, shares = prediction.scale, prediction.distribution[0].tolist()
     ratings = isinstance(scale, Interval)
     values = () if ratings else tuple(getattr(scale, "values", ()))
     (consensus,) = scale.decode(prediction.consensus[:1])
     annotators = []
-    pairs = prediction.by_annotator
+    pairs = prediction.by_annotator if individual else None
     for at in range(0 if pairs is None else len(pairs)):
         assert pairs is not None
         (answer,) = scale.decode(pairs.value[at : at + 1])
