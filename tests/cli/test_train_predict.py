@@ -348,3 +348,10 @@ def test_too_few_answers_for_a_method(run: Run, tmp_path: Path) -> None:
         "which does not use the annotator" in said
     )
     assert "too few" not in run(*common, tmp_path / "heads").err
+    embedding = ("--method", "annotator-embedding")
+    hint = "answers; try --set spread=0.5, --method annotator-heads or annotator-confusions, or"
+    assert hint in run(*common, tmp_path / "embedding", *embedding).err
+    base = run(*common, tmp_path / "base", "--method", "base-heads").err
+    assert "answers; try --method annotator-heads" in base  # no head that annotators share
+    prior = run(*common, tmp_path / "prior", *embedding, "--set", "spread=0.5")
+    assert "too few" not in prior.err

@@ -122,12 +122,19 @@ def few_answers(fitted: Method) -> list[str]:
         if n_annotators and 2 * n_few > n_annotators:
             nominal = fitted.learned_.questions[question].kind == "nominal"
             other = " or annotator-confusions" if nominal else ""
+            prior = "--set spread=0.5, " if _can_have_prior(fitted) else ""
             lines.append(
                 f"{question}: {n_few} of {n_annotators} annotators gave {FEW} answers or fewer, "
-                f"too few for {fitted.name} to learn how each one answers; try --method "
+                f"too few for {fitted.name} to learn how each one answers; try {prior}--method "
                 f"annotator-heads{other}, or repeated-label, which does not use the annotator"
             )
     return lines
+
+
+def _can_have_prior(fitted: Method) -> bool:
+    from dissensus.methods.framework.settings import changed
+
+    return "spread" in fitted.get_params() and changed(fitted, {"spread": 0.5}).has_prior
 
 
 def _configured(method: str, encoder: str | None, seed: int, settings: list[str]) -> Method:
