@@ -30,6 +30,17 @@ LONG = pd.DataFrame(
 )
 
 
+def test_agreement_and_a_comparison_take_a_frame(tmp_path: Path) -> None:
+    frame = LONG[["comment_id", "worker", "label"]]
+    assert ds.agreement.sentence(frame) == ds.agreement.sentence(ds.read(frame)["label"])
+    with pytest.raises(DataError, match="has the questions 'label', 'rating'; choose one"):
+        ds.agreement.sentence(ds.read(LONG, answer=["label", "rating"]))
+    results = ds.evaluation.compare(
+        frame, ["prior"], folds=3, seeds=1, processes=1, out=tmp_path / "out"
+    )
+    assert [fit.fold for fit in results.fits] == ["fold 1", "fold 2", "fold 3"]
+
+
 def test_a_corpus_comes_back_as_the_table_that_was_read() -> None:
     corpus = ds.read(LONG, answer=["label", "rating"])
     frame = corpus.to_pandas()

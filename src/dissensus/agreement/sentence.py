@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 from dissensus.agreement.registry import measure_named, why_unfit
 from dissensus.agreement.summary import interval, why_undefined
 from dissensus.annotations import Annotations
 from dissensus.errors import counted
+from dissensus.readers.questions import annotations_of
 
 NAMES = {  # as papers write them; others as in `MEASURES`
     "percent": "observed agreement",
@@ -25,8 +27,11 @@ NAMES = {  # as papers write them; others as in `MEASURES`
 }
 
 
-def sentence(annotations: Annotations, measure: str = "krippendorff-alpha") -> str:
+def sentence(annotations: Annotations | Any, measure: str = "krippendorff-alpha") -> str:
     """A measure with its interval, the number of items, answers and annotators, for a paper.
+
+    Args:
+        annotations: or a corpus or table with one question, as `read` reads it.
 
     Example:
         >>> rows = [(f"t{i}", name, "yes" if i % 3 else "no")
@@ -36,6 +41,7 @@ def sentence(annotations: Annotations, measure: str = "krippendorff-alpha") -> s
         "Krippendorff's alpha = 0.93, 95 % CI [0.44, 0.99] (jackknife over 31 items; 62 answers by
         2 annotators)"
     """
+    annotations = annotations_of(annotations)
     known = measure_named(measure)
     name = NAMES.get(measure, measure)
     unfit = why_unfit(known, annotations)

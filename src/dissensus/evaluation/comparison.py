@@ -38,12 +38,13 @@ from dissensus.methods.framework.base import Method
 from dissensus.methods.framework.search_space import Choices, choices_of_features
 from dissensus.methods.framework.settings import EPOCHS, changed, settings_of
 from dissensus.metrics import DENSITY_METRICS, GOLD, divided_names, metric_name
+from dissensus.readers.questions import corpus_of
 
 NOTES = 5  # notes on folds that are shown
 
 
 def compare(
-    corpus: Corpus,
+    corpus: Corpus | Any,
     methods: Sequence[str] | Mapping[str, Method] | None = None,
     *,
     out: str | Path,
@@ -75,6 +76,7 @@ def compare(
     the reason.
 
     Args:
+        corpus: or a pandas, polars or Arrow table, as `read` reads it.
         methods: names, or methods with their settings by any names; `default_methods` if left out.
         folds: how many, or folds from `k_fold`, `repeated` or `official`, or a protocol;
             `choose_protocol` if left out.
@@ -122,6 +124,7 @@ def compare(
         ['prior', 'annotator-majority']
     """
     deadline = None if budget is None else time.monotonic() + budget
+    corpus = corpus_of(corpus)
     corpus = corpus.select(questions=tuple(questions or corpus.questions))
     requested = _methods(default_methods(corpus) if methods is None else methods)
     if isinstance(folds, int):
