@@ -218,3 +218,87 @@ def test_several_answers_come_with_the_call_that_chooses() -> None:
     chosen = read(pa.table(table(**NONSENSE)), item="qa", annotator="rd", answer="ih")
     assert list(chosen.questions) == ["ih"]
     assert not any("to choose" in note for note in chosen.notes)
+
+
+def refusal_and_readings(cells: dict[str, list[str]], name: str) -> tuple[str, list[list[str]]]:
+    """The message for a table, and the questions that the two commands in it read."""
+    with pytest.raises(NoAnswersError) as refusal:
+        read(pa.table(cells))
+    options: dict[str, Any] = {"item": "qa", "annotator": "rd"}
+    command = "use dissensus describe table --item qa --annotator rd --answer ug or add --answer "
+    assert str(refusal.value).endswith(command + name)
+    readings = [read(pa.table(cells), **options, answer=answer) for answer in ("ug", ["ug", name])]
+    return str(refusal.value), [list(corpus.questions) for corpus in readings]
+
+
+def test_ratings_that_never_repeat_by_accident_are_not_set_aside() -> None:
+    cells = sparse_table()
+    draw = np.random.default_rng(5)
+    first = draw.integers(0, 8, 30)
+    second = (first + draw.integers(1, 8, 30)) % 8  # chance would repeat 30 / 8
+    cells["sl"] = [str(40 + rating) for pair in zip(first, second, strict=True) for rating in pair]
+    message, questions = refusal_and_readings(cells, "sl")
+    assert message.startswith(
+        "table: 'sl' is an answer, or about the assignment, such as a time or a position (never "
+        "the same twice for one item); use "
+    )
+    assert questions == [["ug"], ["ug", "sl"]]
+
+
+def test_ratings_in_groups_by_accident_are_not_set_aside() -> None:
+    """Two annotators of an item who agree, and no other pair of annotators does."""
+    cells = sparse_table()
+    cells["sl"] = [str(20 + n // 2 if n < 10 else 20 + n) for n in range(60)]
+    message, questions = refusal_and_readings(cells, "sl")
+    assert "(each value belongs to one item)" in message
+    assert questions == [["ug"], ["ug", "sl"]]
+
+
+def test_whole_numbers_with_a_long_tail_are_ratings_or_durations() -> None:
+    cells = {name: table(**NONSENSE)[name] for name in ("qa", "rd", "te", "ug", "wb")}
+    draw = np.random.default_rng(2)
+    seconds = np.minimum(draw.exponential(12, len(cells["qa"])).astype(int), 96)
+    cells["sl"] = [str(x) for x in seconds]
+    message, questions = refusal_and_readings(cells, "sl")
+    assert "a few large numbers among small ones: durations?" in message
+    assert questions == [["ug"], ["ug", "sl"]]
+    cells["sl"] = [f"{x + 0.5:.1f}" for x in 3 * seconds]
+    assert list(read(pa.table(cells)).questions) == ["ug"]
+
+
+def test_the_position_of_an_answer_in_a_small_table_is_set_aside() -> None:
+    cells = sparse_table()
+    cells["sl"] = [str(cells["rd"][:n].count(name)) for n, name in enumerate(cells["rd"])]
+    corpus = read(pa.table(cells))
+    assert (list(corpus.questions), list(corpus["ug"].extra)) == (["ug"], ["sl"])
+
+
+def test_fine_ratings_are_answers_though_none_occurs_twice() -> None:
+    cells = {name: table(**NONSENSE)[name] for name in ("qa", "rd", "te", "ug", "wb")}
+    cells["sl"] = [f"{x:.6f}" for x in np.random.default_rng(2).random(len(cells["qa"]))]
+    assert sorted(read(pa.table(cells)).questions) == ["sl", "ug"]
+
+
+def test_an_answer_or_an_attribute_with_a_mistake_is_refused() -> None:
+    cells = sparse_table()
+    busy = max(cells["rd"], key=cells["rd"].count)
+    row = cells["rd"].index(busy)
+    cells["te"][row] = "male" if cells["te"][row] == "female" else "female"
+    message, questions = refusal_and_readings(cells, "te")
+    assert message.startswith(
+        "table: 'te' is the same for each annotator, except in 1 row: an answer, or an attribute "
+        "with a mistake; use "
+    )
+    assert questions == [["ug"], ["ug", "te"]]
+
+
+def test_rare_sets_of_frequent_values_are_answers_not_free_text() -> None:
+    cells = {name: table(**NONSENSE)[name] for name in ("qa", "rd", "te", "wb")}
+    draw = np.random.default_rng(4)
+    moods = np.array([f"mood{n:02d}" for n in range(12)])
+    chosen = [draw.choice(12, draw.integers(1, 6), replace=False) for _ in cells["qa"]]
+    cells["ug"] = ["|".join(moods[np.sort(codes)]) for codes in chosen]
+    assert 3 * len(set(cells["ug"])) > len(cells["ug"])  # so few uses would be free text
+    corpus = read(pa.table(cells))
+    assert corpus["ug"].scale.kind == "multi-label"
+    assert "depends on neither: sets of 12 values, separated by '|'" in corpus.notes[1]

@@ -7,6 +7,7 @@ text.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -16,9 +17,11 @@ import numpy as np
 import pyarrow.compute as pc
 
 from dissensus.errors import counted
+from dissensus.readers.separators import separator_name, separator_of, split_cell
 from dissensus.readers.tables.answers import MISSING
 from dissensus.readers.tables.dependence import (
     FEW,
+    Deviation,
     from_function,
     from_key,
     is_function,
@@ -28,7 +31,16 @@ from dissensus.readers.tables.dependence import (
 from dissensus.readers.tables.rows import Column, Rows
 
 Kind = Literal[
-    "content", "label", "item", "annotator", "assignment", "text", "answer", "blank", "unclear"
+    "content",
+    "label",
+    "item",
+    "annotator",
+    "assignment",
+    "text",
+    "answer",
+    "either",
+    "blank",
+    "unclear",
 ]
 TAKEN_FOR: dict[Kind, str] = {
     "content": "content",
@@ -38,6 +50,7 @@ TAKEN_FOR: dict[Kind, str] = {
     "assignment": "about the assignment",
     "text": "free text",
     "answer": "answer",
+    "either": "answer, or about the assignment",
     "blank": "blank",
     "unclear": "unclear",
 }
@@ -52,12 +65,16 @@ NEARLY_UNIQUE = 0.9  # of the rows
 SKEWED = 5  # a largest number so many times the median is a duration, not a rating
 LONG_TAIL = 1.3  # a mean so many times the median, of fractions
 SCALE_ENDS = (1, 5, 7, 9, 10, 100)
+LARGEST_RATING = 100
 EPOCH = 1e8  # larger numbers are dates or ids
 SAME = 0.98  # of the items with a majority: a column that has it so often is the majority
 MOST = 0.9  # of the cells
 KEY = 0.1  # repeated pairs, as a share of those by chance: below, a column numbers rows
+FEWER_THAN_CHANCE = 0.5  # the same share: below, it is worth looking for copies of rows
+ACCIDENT = 1e-4  # probability below which a rule without exceptions is no accident
 _DATE = re.compile(r"\W*(\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}|\d{1,2}:\d{2})")
 _LOOKED_AT = 200  # values of a column whose spelling is looked at
+_MOST_SPLIT = 2000  # values of a column that are split into sets
 
 
 @dataclass(frozen=True)
@@ -132,36 +149,75 @@ def _of_neither(
         return Explanation("assignment", "dates or times")
     if n_filled < (1 - MOSTLY_BLANK) * rows.n_rows:
         return Explanation("text" if is_text(column) else "unclear", "nearly always blank")
+    if (sets := _of_separated(column, n_filled)) is not None:
+        return sets
     if is_text(column) and n_values > NEARLY_UNIQUE * n_filled:
         return _of_words(column, n_filled)
-    for what, groups in (("item", items), ("annotator", annotators)):
-        if n_values < rows.n_rows and _numbers(column, groups):
-            return Explanation("assignment", f"never the same twice for one {what}")
-        if n_values > len(groups.values) and is_function(groups, column):
-            return Explanation("assignment", f"each value belongs to one {what}")
+    numbering = [
+        explanation
+        for kind, groups in (("item", items), ("annotator", annotators))
+        if (explanation := _numbering(rows, column, kind, groups)) is not None
+    ]
+    if numbering:
+        return min(numbering, key=lambda explanation: explanation.kind == "either")
     numbers = column.numbers()
     if numbers is not None:
         return _of_numbers(numbers[column.codes >= 0], n_values)
+    if n_values == rows.n_rows:
+        return Explanation("assignment", "another value in every row")
     return _of_words(column, n_filled)
 
 
-def _numbers(column: Column, groups: Column) -> bool:
-    """Whether a column numbers the rows of each group: nothing twice, where chance has many."""
-    if column.first_blank is not None:
+def _numbering(rows: Rows, column: Column, kind: str, groups: Column) -> Explanation | None:
+    """A column that numbers or divides the rows of each item or annotator.
+
+    In a small table the answers may never be the same twice by accident: they are "either".
+    """
+    n_values = len(column.values)
+    if column.first_blank is None and n_values < rows.n_rows:
+        repeated = from_key(groups, column)
+        if repeated.n_wrong and repeated.share < FEWER_THAN_CHANCE:
+            repeated = from_key(groups, column, rows.columns.values())
+        if repeated.by_chance >= FEW and repeated.share <= KEY:
+            why = f"never the same twice for one {kind}"
+            sure = _is_no_accident(repeated) or counts_within(column, groups)
+            return Explanation("assignment" if sure else "either", why)
+    divided = from_function(groups, column)
+    if n_values > len(groups.values) and divided.by_chance >= FEW and is_function(groups, column):
+        why = f"each value belongs to one {kind}"
+        return Explanation("assignment" if _is_no_accident(divided) else "either", why)
+    return None
+
+
+def _is_no_accident(deviation: Deviation) -> bool:
+    """Whether so few rows contradict a rule hardly ever by chance (Chernoff's bound, Poisson)."""
+    n_wrong, by_chance = deviation.n_wrong, deviation.by_chance
+    exponent = n_wrong - by_chance + (n_wrong * math.log(by_chance / n_wrong) if n_wrong else 0.0)
+    return exponent < math.log(ACCIDENT)
+
+
+def counts_within(column: Column, groups: Column) -> bool:
+    """Whether a column counts the rows of each group, from 0 or from 1, in any order."""
+    numbers = column.numbers()
+    if numbers is None or numbers.min() not in (0, 1) or (numbers % 1 != 0).any():
         return False
-    deviation = from_key(groups, column)
-    return deviation.by_chance >= FEW and deviation.share <= KEY
+    largest = np.zeros(len(groups.values))
+    np.maximum.at(largest, groups.codes, numbers - numbers.min() + 1)
+    return bool((largest <= np.bincount(groups.codes)).all())
 
 
 def _of_numbers(numbers: np.ndarray, n_values: int) -> Explanation:
     share = n_values / len(numbers)
     if np.abs(numbers).min() > EPOCH:
         return Explanation("assignment", "large numbers: dates or ids")
-    bounded = numbers.min() >= -100 and numbers.max() <= 100
-    if share > NEARLY_UNIQUE and not (bounded and (numbers % 1 != 0).any()):
-        return Explanation("assignment", "another number in nearly every row")
+    bounded = bool(np.abs(numbers).max() <= LARGEST_RATING)
     if n_values > FEW_VALUES and _may_be_durations(numbers):
-        return Explanation("assignment", "a few large numbers among small ones: durations?")
+        why = "a few large numbers among small ones: durations?"
+        sure = not bounded or (numbers.min() > 0 and _are_fractions(numbers))
+        return Explanation("assignment" if sure else "either", why)
+    if share > NEARLY_UNIQUE and not (_are_fractions(numbers) and np.abs(numbers).max() <= 1):
+        sure = not bounded or _are_consecutive(numbers)
+        return Explanation("assignment" if sure else "either", "another number in nearly every row")
     if n_values > FEW_VALUES and not bounded:
         return Explanation("unclear", f"{n_values:,} different numbers: ratings or measurements?")
     return Explanation("answer", f"depends on neither: {counted(n_values, 'different number')}")
@@ -172,9 +228,35 @@ def _may_be_durations(numbers: np.ndarray) -> bool:
     if numbers.min() < 0 or numbers.max() in SCALE_ENDS:
         return False
     median = float(np.median(numbers))
-    fractions = bool((numbers % 1 != 0).any())
-    long_tail = fractions and numbers.max() > 1 and numbers.mean() > LONG_TAIL * median
+    long_tail = (
+        _are_fractions(numbers) and numbers.max() > 1 and numbers.mean() > LONG_TAIL * median
+    )
     return bool(long_tail or (numbers.max() > 1 and numbers.max() > SKEWED * median))
+
+
+def _are_fractions(numbers: np.ndarray) -> bool:
+    return bool((numbers % 1 != 0).any())
+
+
+def _are_consecutive(numbers: np.ndarray) -> bool:
+    """Whether these are whole numbers without a gap, each of them once."""
+    n_different = np.unique(numbers).size
+    return not _are_fractions(numbers) and bool(
+        numbers.max() - numbers.min() + 1 == n_different == len(numbers)
+    )
+
+
+def _of_separated(column: Column, n_filled: int) -> Explanation | None:
+    """Cells such as "joy|fear": sets whose values are used several times, however rare a set is."""
+    texts = column.values.slice(0, _MOST_SPLIT).to_pylist()
+    separator = separator_of(texts)
+    if separator is None:
+        return None
+    n_values = len({value for text in texts for value in split_cell(text, separator)})
+    if n_filled < USES * n_values:
+        return None
+    what = f"sets of {counted(n_values, 'value')}, separated by {separator_name(separator)}"
+    return Explanation("answer", f"depends on neither: {what}")
 
 
 def _of_words(column: Column, n_filled: int) -> Explanation:

@@ -20,7 +20,13 @@ from dissensus.readers.tables.dependence import (
     from_key,
     is_function,
 )
-from dissensus.readers.tables.explanations import KEY, Explanation, explain, is_text
+from dissensus.readers.tables.explanations import (
+    KEY,
+    Explanation,
+    counts_within,
+    explain,
+    is_text,
+)
 from dissensus.readers.tables.item_signs import (
     is_personal,
     is_spelled_like_names,
@@ -321,7 +327,7 @@ def _counts(rows: Rows, one: str, other: str) -> bool:
 def _only_counts(rows: Rows, name: str, other: str) -> bool:
     """Whether a column counts the rows of each `other`, and no further column goes with it."""
     column, groups = rows.columns[name], rows.columns[other]
-    if not _counts_within(column, groups):
+    if not counts_within(column, groups):
         return False
     for further, cells in rows.columns.items():
         if further in (name, other) or cells.is_bytes or is_function(cells, groups):
@@ -329,16 +335,6 @@ def _only_counts(rows: Rows, name: str, other: str) -> bool:
         if _surely_function(cells, column) or effect(cells, column).z > SURE_EFFECT:
             return False
     return True
-
-
-def _counts_within(column: Column, groups: Column) -> bool:
-    """Whether a column counts the rows of each group, from 0 or from 1, in any order."""
-    numbers = column.numbers()
-    if numbers is None or numbers.min() not in (0, 1) or (numbers % 1 != 0).any():
-        return False
-    largest = np.zeros(len(groups.values))
-    np.maximum.at(largest, groups.codes, numbers - numbers.min() + 1)
-    return bool((largest <= np.bincount(groups.codes)).all())
 
 
 def _divides(rows: Rows, finer: str, coarser: str) -> bool:
@@ -369,7 +365,7 @@ def _without_relatives(rows: Rows, names: list[str], partner: str) -> list[str]:
 def _is_slot(rows: Rows, item: str, annotator: str, taken: Iterable[str]) -> bool:
     """Whether a column may count the answers to each item: 1, 2, 3; and nothing goes with it."""
     items = rows.columns[item]
-    if not _counts_within(rows.columns[annotator], items):
+    if not counts_within(rows.columns[annotator], items):
         return False
     others = [name for name in rows.columns if name not in (item, annotator, *taken)]
     if _strongest_effect(rows, annotator, {item, annotator}) > SURE_EFFECT:

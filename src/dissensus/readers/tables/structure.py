@@ -138,6 +138,8 @@ def _structured(
         answer = tuple(name for name in rows.columns if name in {*answer, *likely})
     if not answer:
         raise UnclearRolesError(_refusal(rows, key))
+    if options.answer is None and not answer_by_name:
+        _check_others(rows, key, answer)
     if options.answer is None and BY_NAME not in (key.why_item, key.why_annotator):
         _check_answers(rows, key, answer)
     if len(key.item) > 1:
@@ -169,7 +171,20 @@ def _check_answers(rows: Rows, key: Key, answer: tuple[str, ...]) -> None:
             raise UnclearRolesError(
                 f"{rows.path}: {name!r} is the same for each {kind}, except in "
                 f"{counted(deviation.n_wrong, 'row')}: an answer, or an attribute with a mistake; "
-                f"use {command(rows, key.item, key.annotator, others)} or add --answer {name}"
+                f"use {command(rows, key.item, key.annotator, others)} "
+                f"or add --answer {shlex.quote(name)}"
+            )
+
+
+def _check_others(rows: Rows, key: Key, answer: tuple[str, ...]) -> None:
+    """Refuse a further column that may be an answer, or a fact about the assignment."""
+    for name, explanation in key.explained.items():
+        if explanation.kind == "either":
+            raise UnclearRolesError(
+                f"{rows.path}: {name!r} is an answer, or about the assignment, such as a time or a "
+                f"position ({explanation.why}); use "
+                f"{command(rows, key.item, key.annotator, answer)} "
+                f"or add --answer {shlex.quote(name)}"
             )
 
 
@@ -232,7 +247,10 @@ def _refusal(rows: Rows, key: Key | Unclear | None) -> str:
             f"use {command(rows, (one,), other, answer)} if {one!r} is the item"
         )
     unclear = [
-        n for n, one in key.explained.items() if one.kind in ("unclear", "text", "assignment")
+        name
+        for kinds in (("either",), ("unclear", "text", "assignment"))
+        for name, one in key.explained.items()
+        if one.kind in kinds
     ]
     unclear += [n for n, one in key.explained.items() if one.kind == "label"]
     if not unclear:
