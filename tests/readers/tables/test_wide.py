@@ -485,3 +485,35 @@ def test_a_table_in_memory_is_refused_with_a_call_that_reads_it() -> None:
     with pytest.raises(DataError, match=refused(message)):
         read(table)
     assert list(read(table, answer=["toxic", "rude"]).questions) == ["toxic", "rude"]
+
+
+def test_columns_recognised_by_what_they_contain_are_listed() -> None:
+    draw = np.random.default_rng(0)
+    answers = draw.integers(0, 2, (5, 40))
+    columns = {
+        "key": [f"k{n}" for n in range(40)],
+        "passage read": [f"some words of the text number {n}" for n in range(40)],
+        "genre": [f"g{n % 3}" for n in range(40)],
+        "gpt4": [str(n % 2) for n in range(40)],
+    }
+    columns |= {
+        name: [("no", "yes")[code] for code in codes]
+        for name, codes in zip(("mia", "tom", "lea", "zoe", "kim"), answers, strict=True)
+    }
+    columns["result"] = [("no", "yes")[code] for code in (answers.sum(axis=0) > 2).astype(int)]
+    corpus = read(pa.table(columns))
+    assert corpus.notes[0] == (
+        "table: wide table; item = key, annotators = mia, tom, lea, zoe, kim (nominal: no, yes), "
+        "text = passage read; 200 answers by 5 annotators on 40 items"
+    )
+    assert corpus.notes[1] == (
+        "table: columns recognised by what they contain\n"
+        "  column                   taken for              why\n"
+        "  key                      item                   another value in every row\n"
+        "  passage read             content                a text for each item\n"
+        "  mia, tom, lea, zoe, kim  annotator              the same values, 'result' is the "
+        "majority\n"
+        "  genre                    attribute of the item  the same for each item\n"
+        "  gpt4                     label of the item      a summary or a model, by its name\n"
+        "  result                   label of the item      the majority of the annotators"
+    )

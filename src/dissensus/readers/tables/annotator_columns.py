@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
@@ -104,6 +105,18 @@ def _free(rows: Rows, options: Options) -> list[str]:
 
 def _surely_annotators(rows: Rows, free: Iterable[str]) -> list[str]:
     return [name for name in free if _SURE.fullmatch(plain(name)) or _LETTERED.fullmatch(name)]
+
+
+def is_named_like_an_annotator(name: str) -> bool:
+    """Whether a name is usual for an annotator: rater_1, Coder B, w851, 17, an address.
+
+    Example:
+        >>> [is_named_like_an_annotator(name) for name in ("rater_1", "w851", "toxic")]
+        [True, True, False]
+    """
+    patterns = (_SURE.fullmatch(plain(name)), _LIKELY.fullmatch(plain(name)))
+    known = plain(name) in NAMES["annotator"]
+    return known or any((*patterns, _LETTERED.fullmatch(name), _ADDRESS.fullmatch(name)))
 
 
 def is_derived(name: str) -> bool:
@@ -202,12 +215,20 @@ def _in_common(rows: Rows, name: str, n_columns: Mapping[str, int]) -> bool:
     return not filled.any() or float(shared[column.codes[filled]].mean()) >= SHARED
 
 
-def columns_alike(rows: Rows, options: Options) -> tuple[tuple[str, ...], bool]:
-    """Columns with the same values, which may be annotators or questions; whether they are surely
-    annotators.
+@dataclass(frozen=True)
+class AlikeColumns:
+    """Columns with the same values, which may be annotators or questions."""
 
-    They are if they are called like persons, if another column is always their majority, or if
-    every row has the same number of answers, by a part of the columns.
+    names: tuple[str, ...] = ()
+    why_annotators: str = ""  # what shows that they are annotators; empty if nothing does
+    majority: str | None = None  # the column that is always their majority
+
+
+def columns_alike(rows: Rows, options: Options) -> AlikeColumns:
+    """The columns with the same values, and what shows that they are annotators.
+
+    They are if they are called like persons, if all agree with gold labels, if another column is
+    always their majority, or if every row has the same number of answers, by a part of the columns.
     """
     known = {name for role in _OTHER_ROLES for name in candidates(role, rows)} | _named(options)
     free = [name for name in rows.columns if name not in known and plain(name) not in PAIR]
@@ -217,19 +238,31 @@ def columns_alike(rows: Rows, options: Options) -> tuple[tuple[str, ...], bool]:
     group = _largest_group(rows, free)
     values = set().union(*(_values(rows, n) for n in group))
     if len(group) < 2 or not _is_scale(rows, group, values):
-        return (), False
+        return AlikeColumns()
     if are_persons(group):  # also who gave some of the answers only
         own = [name for name in free if _values(rows, name) <= values]
-        return tuple(name for name in own if name in group or are_persons([*group, name])), True
-    if _have_one_truth(rows, group):
-        return tuple(group), True
+        persons = [name for name in own if name in group or are_persons([*group, name])]
+        return AlikeColumns(tuple(persons), "the same values, called like a person")
+    label = _common_truth(rows, group)
+    if label is not None:
+        return AlikeColumns(tuple(group), f"the same values, agrees with {label!r}")
     majority = _majority_of(rows, group)
     if majority is not None:
-        return tuple(name for name in group if name != majority), True
+        annotators = tuple(name for name in group if name != majority)
+        return AlikeColumns(annotators, f"the same values, {majority!r} is the majority", majority)
     filled = np.sum([rows.columns[name].codes >= 0 for name in group], axis=0)
     counts = np.bincount(filled)
     part = 2 <= counts.argmax() < len(group) and counts.max() >= SHARED * rows.n_rows
-    return tuple(group), bool(part and rows.n_rows >= MANY)
+    if not part or rows.n_rows < MANY:
+        return AlikeColumns(tuple(group))
+    return AlikeColumns(tuple(group), f"the same values, {counts.argmax()} answers in each row")
+
+
+def alike_by_values(annotators: tuple[str, ...]) -> AlikeColumns | None:
+    """Why columns are annotators if their names do not say so; None if they do."""
+    if all(map(is_named_like_an_annotator, annotators)):
+        return None
+    return AlikeColumns(annotators, "has values of the other columns")
 
 
 def _largest_group(rows: Rows, names: list[str]) -> list[str]:
@@ -251,19 +284,18 @@ def _are_alike(one: frozenset[str], other: frozenset[str]) -> bool:
     return 2 * len(one & other) > max(len(one), len(other))
 
 
-def _have_one_truth(rows: Rows, group: list[str]) -> bool:
-    """Whether a gold or adjudicated column has the same values, and every column agrees with it."""
+def _common_truth(rows: Rows, group: list[str]) -> str | None:
+    """A gold or adjudicated column that has the same values, and that every column agrees with."""
     labels = [*candidates("gold", rows), *(name for name in rows.columns if is_derived(name))]
     values = set().union(*(_values(rows, name) for name in group))
     labels = [name for name in labels if name not in group and _values(rows, name)]
-    return any(
-        _values(rows, label) <= values
-        and min(
-            agreement_beyond_chance([rows.columns[label], rows.columns[name]]) for name in group
-        )
-        > SAME_TRUTH
-        for label in labels
-    )
+    for label in labels:
+        columns = [[rows.columns[label], rows.columns[name]] for name in group]
+        if _values(rows, label) <= values and all(
+            agreement_beyond_chance(pair) > SAME_TRUTH for pair in columns
+        ):
+            return label
+    return None
 
 
 def _majority_of(rows: Rows, group: list[str]) -> str | None:

@@ -25,6 +25,7 @@ from dissensus.readers.tables.column_names import (
 from dissensus.readers.tables.rows import Column, Rows
 
 MOST_QUESTIONS = 100
+BY_NAME = "by its name"
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,13 @@ import pyarrow as pa
 
 from dissensus.readers.options import Options
 from dissensus.readers.tables.column_names import WEAK, candidates, first_named, plain
-from dissensus.readers.tables.column_roles import ColumnRoles, items_of, one_each, shown_columns
+from dissensus.readers.tables.column_roles import (
+    BY_NAME,
+    ColumnRoles,
+    items_of,
+    one_each,
+    shown_columns,
+)
 from dissensus.readers.tables.explanations import is_text
 from dissensus.readers.tables.rows import Column, Rows
 
@@ -27,8 +33,11 @@ def item_roles(
     named = {name for name in (options.item, options.gold) if name} | set(options.text or ())
     item, items = _items(rows, {*named, *taken}, options)
     shown = shown_columns(rows, options, item, {*named, *taken, item})
+    reasons = {} if item is None else {item: ("item", _why_item(rows, item, options))}
+    why_content = BY_NAME
     if not shown and options.text is None:
-        shown = _texts(rows, {*named, *taken, item})
+        shown, why_content = _texts(rows, {*named, *taken, item}), "a text for each item"
+    reasons |= {name: ("content", why_content) for name in shown.values()}
     taken = {*taken, *shown.values()} | ({item} if item else set())
 
     def fits(column: Column) -> bool:
@@ -36,6 +45,8 @@ def item_roles(
 
     gold = options.gold or first_named("gold", rows, taken, fits)
     split = first_named("split", rows, {*taken, gold}, fits)
+    labels = {gold: "gold", split: "split"}
+    reasons |= {name: (role, BY_NAME) for name, role in labels.items() if name}
     answer, new, numbered = (free_name(name, rows.columns) for name in ("answer", added, "item"))
     roles = ColumnRoles(
         item or numbered,
@@ -45,8 +56,14 @@ def item_roles(
         gold={answer: gold} if gold else {},
         count=new if added == "count" else None,
         split=split,
+        reasons=reasons,
     )
     return roles, items
+
+
+def _why_item(rows: Rows, item: str, options: Options) -> str:
+    by_name = item == options.item or item in candidates("item", rows)
+    return BY_NAME if by_name else "another value in every row"
 
 
 def _texts(rows: Rows, taken: set[str | None]) -> dict[str, str]:

@@ -27,6 +27,7 @@ from dissensus.readers.tables.vote_columns import Votes
 
 NAMES_WIDTH = 28  # letters of the names in the table of columns
 MOST_NAMES = 8  # annotators that a note names
+MOST_LISTED = 20  # columns that are taken for the same, in the table of columns
 
 
 def with_notes(corpus: Corpus, rows: Rows, notes: Iterable[str]) -> Corpus:
@@ -76,6 +77,9 @@ def reasons_table(reasons: Mapping[str, tuple[str, str]]) -> list[str]:
     together: dict[tuple[str, str], list[str]] = {}
     for name, reason in reasons.items():
         together.setdefault(reason, []).append(short_name(name))
+    for names in together.values():
+        if len(names) > MOST_LISTED:
+            names[MOST_NAMES:] = [f"... ({len(names)} in total)"]
     lines = [("column", "taken for", "why")]
     for (part, why), names in together.items():
         first, *rest = textwrap.wrap(", ".join(names), NAMES_WIDTH, break_on_hyphens=False)
@@ -142,6 +146,7 @@ def wide_notes(
         each = zip(roles.answer, scales, strict=True)
         parts.append(f"questions = {', '.join(f'{name} ({scale})' for name, scale in each)}")
     others = [name for names in assembled.others.values() for name in names]
+    others = [] if roles.reasons else others  # the table has them
     derived = [name for name in others if is_derived(name)]
     also = [name for name in others if name not in derived]
     line = f"wide table; {', '.join([*parts, *_other_roles(roles)])}"
@@ -150,6 +155,7 @@ def wide_notes(
     counts = [name for name in assembled.others["item"] if plain(name) in NAMES["count"]]
     return [
         f"{line}; {amounts(assembled.corpus)}",
+        *reasons_table(roles.reasons),
         *remarks(assembled),
         *(
             f"{name!r} is kept as an attribute of the items; if a row stands for {name!r} items "

@@ -79,14 +79,15 @@ def _long_or_wide(rows: Rows, options: Options) -> Corpus:
         names = (options.annotator, options.annotators, options.answer, options.question)
         if options.format is not None or any(part is not None for part in names):
             raise
-        columns, surely = columns_alike(rows, options)
+        alike = columns_alike(rows, options)
+        columns = alike.names
         if not columns:
             raise
     annotator_rows = find_annotator_rows(rows, columns)
     if annotator_rows is not None:
         return annotator_rows_table(rows, annotator_rows, options)
-    if surely:
-        return wide_table(rows, columns, options)
+    if alike.why_annotators:
+        return wide_table(rows, columns, options, alike)
     if rows.path == IN_MEMORY:
         few = len(columns) <= MOST_NAMED
         wide = f"annotators={list(columns)!r}" if few else "format='wide'"

@@ -21,6 +21,7 @@ from dissensus.readers.tables.column_names import (
     plain,
 )
 from dissensus.readers.tables.column_roles import (
+    BY_NAME,
     ColumnRoles,
     item_named,
     joined,
@@ -35,7 +36,6 @@ from dissensus.readers.tables.explanations import is_text
 from dissensus.readers.tables.keys import Key, Unclear, find_key
 from dissensus.readers.tables.rows import IN_MEMORY, Column, Rows
 
-BY_NAME = "by its name"
 FEW_MISTAKES = 2  # rows
 NEARLY_FUNCTION = 0.3  # violations as a share of chance: above, a column is surely no attribute
 

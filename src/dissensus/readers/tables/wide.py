@@ -10,9 +10,11 @@ import pyarrow as pa
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError
 from dissensus.readers.options import Options
-from dissensus.readers.tables.assembly import assemble
+from dissensus.readers.tables.annotator_columns import AlikeColumns, alike_by_values, is_derived
+from dissensus.readers.tables.assembly import Assembled, assemble
 from dissensus.readers.tables.column_names import plain
-from dissensus.readers.tables.column_roles import ColumnRoles
+from dissensus.readers.tables.column_roles import BY_NAME, ColumnRoles
+from dissensus.readers.tables.explanations import TAKEN_FOR
 from dissensus.readers.tables.item_rows import (
     cells_of,
     free_name,
@@ -25,18 +27,50 @@ from dissensus.readers.tables.question_columns import Grid
 from dissensus.readers.tables.rows import Column, Rows
 
 
-def wide_table(rows: Rows, annotators: tuple[str, ...], options: Options) -> Corpus:
+def wide_table(
+    rows: Rows, annotators: tuple[str, ...], options: Options, alike: AlikeColumns | None = None
+) -> Corpus:
     """Turn a table with a column per annotator into a corpus of one question, "answer".
 
     A blank cell means that this annotator did not answer. Columns that are neither annotators nor
     the item, its content, gold or a split become attributes of the items.
+
+    Args:
+        alike: what shows that the columns are annotators, if it is not their names.
     """
     _check_columns(rows, annotators, options)
     roles, items = item_roles(rows, options, set(annotators), added="annotator")
     assembled = assemble(_long_form(rows, annotators, items, roles), roles, options)
     left_out = tuple(row for row in assembled.corpus.left_out if row.reason != "no answer")
     assembled = replace(assembled, corpus=replace(assembled.corpus, left_out=left_out))
+    if alike is None and options.annotators is None:
+        alike = alike_by_values(annotators)
+    roles = replace(roles, reasons=_reasons(roles, assembled, annotators, alike))
     return with_notes(assembled.corpus, rows, wide_notes(rows, roles, assembled, annotators))
+
+
+def _reasons(
+    roles: ColumnRoles,
+    assembled: Assembled,
+    annotators: tuple[str, ...],
+    alike: AlikeColumns | None,
+) -> dict[str, tuple[str, str]]:
+    """Column -> what it is taken for, and why; empty if names say all."""
+    reasons = dict(roles.reasons)
+    why = alike.why_annotators if alike else BY_NAME
+    reasons |= {name: ("annotator", why) for name in annotators}
+    if all(why == BY_NAME for _, why in reasons.values()):
+        return {}
+    for kind, names in assembled.others.items():
+        taken_for = TAKEN_FOR["annotator" if kind == "annotator" else "item"]
+        reasons |= {name: (taken_for, f"the same for each {kind}") for name in names}
+        derived = [name for name in names if is_derived(name)]
+        reasons |= {
+            name: (TAKEN_FOR["label"], "a summary or a model, by its name") for name in derived
+        }
+    if alike and alike.majority:
+        reasons[alike.majority] = (TAKEN_FOR["label"], "the majority of the annotators")
+    return reasons
 
 
 def grid_table(rows: Rows, grid: Grid, options: Options) -> Corpus:
@@ -63,7 +97,7 @@ def grid_table(rows: Rows, grid: Grid, options: Options) -> Corpus:
         },
     )
     gold = {q: name for q in answers for name in table.columns if plain(name) in _gold_names(q)}
-    roles = replace(roles, answer=tuple(answers), gold=gold)
+    roles = replace(roles, answer=tuple(answers), gold=gold, reasons={})  # names say all
     assembled = assemble(table, roles, options)
     left_out = tuple(row for row in assembled.corpus.left_out if row.reason != "no answer")
     assembled = replace(assembled, corpus=replace(assembled.corpus, left_out=left_out))
