@@ -38,7 +38,7 @@ def with_rows_of_lists(rows: Rows, options: Options) -> Rows:
         return rows
     for name, cells in lists.items():
         keys = _object_keys(cells)
-        annotator = next((key for key in keys if _names(key, "annotator")), None)
+        annotator = next((key for key in keys if is_named(key, "annotator")), None)
         if annotator is not None and not {plain(key) for key in keys} & set(PLACE_KEYS):
             return _with_note(_of_objects(rows, name, cells, keys), [name])
     annotators = _annotators(lists, options)
@@ -51,12 +51,12 @@ def with_rows_of_lists(rows: Rows, options: Options) -> Rows:
                     _singular(name) if name == annotators else name: cells
                     for name, cells in columns.items()
                 }
-            return _with_note(_exploded(rows, columns, set(names)), names)
+            return _with_note(exploded(rows, columns, set(names)), names)
     answers = _anonymous(rows, lists, options)
     if answers is not None:
         note = f"{answers}: lists of answers of unknown annotators, as a value occurs twice in one"
-        exploded = _exploded(rows, {answers: lists[answers]}, {answers})
-        return replace(exploded, notes=(*rows.notes, note))
+        long_rows = exploded(rows, {answers: lists[answers]}, {answers})
+        return replace(long_rows, notes=(*rows.notes, note))
     return rows
 
 
@@ -125,7 +125,8 @@ def _is_nested(value: Any) -> bool:
     return any(isinstance(one, dict | list) for one in inner)
 
 
-def _names(column: str, part: str) -> bool:
+def is_named(column: str, part: str) -> bool:
+    """Whether a column has a known name of annotators, answers and so on, one or several."""
     return plain(column) in NAMES[part] or plain(column).removesuffix("s") in NAMES[part]
 
 
@@ -136,7 +137,7 @@ def _singular(name: str) -> str:
 def _annotators(lists: dict[str, list[Cell]], options: Options) -> str | None:
     """The column with the annotators of each row, none of them twice."""
     for name, cells in lists.items():
-        if name != options.annotator and not _names(name, "annotator"):
+        if name != options.annotator and not is_named(name, "annotator"):
             continue
         texts = [[value_text(entry) for entry in cell or ()] for cell in cells]
         if all(len(set(row)) == len(row) for row in texts):
@@ -153,7 +154,7 @@ def _parallel(rows: Rows, lists: dict[str, list[Cell]], annotators: str) -> dict
         different = lengths != n_annotators
         if not different.any():
             columns[name] = cells
-        elif _names(name, "answer") and different.mean() < 0.5:
+        elif is_named(name, "answer") and different.mean() < 0.5:
             row = int(different.argmax())
             raise DataError(
                 f"{rows.at(row)}: {n_annotators[row]} entries in {annotators!r}, but "
@@ -169,10 +170,10 @@ def _lengths(cells: list[Cell]) -> np.ndarray:
 
 def _anonymous(rows: Rows, lists: dict[str, list[Cell]], options: Options) -> str | None:
     """A column of answers in whose lists a value occurs twice, in a table without annotators."""
-    if any(_names(name, "annotator") for name in rows.columns):
+    if any(is_named(name, "annotator") for name in rows.columns):
         return None
     for name, cells in lists.items():
-        named = name in options.answer if options.answer else _names(name, "answer")
+        named = name in options.answer if options.answer else is_named(name, "answer")
         flat = all(not isinstance(e, dict | list) for cell in cells for e in cell or ())
         if named and flat and any(len(set(cell)) < len(cell) for cell in cells if cell):
             return name
@@ -191,10 +192,10 @@ def _of_objects(rows: Rows, name: str, cells: list[Cell], keys: list[str]) -> Ro
         ]
         for key in keys
     }
-    return _exploded(rows, columns, {name})
+    return exploded(rows, columns, {name})
 
 
-def _exploded(rows: Rows, columns: dict[str, list[Cell]], replaced: set[str]) -> Rows:
+def exploded(rows: Rows, columns: dict[str, list[Cell]], replaced: set[str]) -> Rows:
     """The table with a row for each entry of these columns, which replace others."""
     first = next(iter(columns.values()))
     source = np.repeat(np.arange(rows.n_rows), _lengths(first))

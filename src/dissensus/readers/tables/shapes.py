@@ -16,6 +16,7 @@ from dissensus.readers.tables.extra_rows import without_blank_rows, without_tota
 from dissensus.readers.tables.feature_columns import with_features, without_features
 from dissensus.readers.tables.list_columns import with_rows_of_lists
 from dissensus.readers.tables.long import long_table
+from dissensus.readers.tables.object_columns import with_rows_of_objects
 from dissensus.readers.tables.question_columns import find_grid, possible_annotators
 from dissensus.readers.tables.rows import IN_MEMORY, Rows
 from dissensus.readers.tables.structure import UnclearRolesError, with_joined
@@ -35,7 +36,7 @@ def table_corpus(rows: Rows, options: Options) -> Corpus:
     """
     if options.columns_only:
         return _columns_only(rows)
-    rows = with_rows_of_lists(rows, options)
+    rows = with_rows_of_objects(with_rows_of_lists(rows, options), options)
     rows, blank_notes = without_blank_rows(rows)
     rows, notes = without_totals(rows)
     notes = [*(f"{rows.name}: {note}" for note in rows.notes), *blank_notes, *notes]
