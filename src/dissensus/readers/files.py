@@ -35,6 +35,7 @@ _WESTERN_LETTERS = frozenset("àáâãäåæçèéêëìíîïñòóôõöøùú
 _WESTERN_SIGNS = frozenset("€£§°«»‘’‚“”„–—…•´·¿¡²³½©®™\xa0")
 _CHUNK = 1 << 22
 MOST_UNPACKED = 2 << 30  # bytes of a gzip file, or of all entries of a zip
+MOST_LINE = 512 << 20  # bytes of a line of text
 MOST_RATIO = 200  # how many times larger than the file they may be, beyond 50 MB
 
 
@@ -103,6 +104,7 @@ def is_text(start: bytes) -> bool:
 
 def read_utf8(path: Path, encoding: str | None = None) -> bytes:
     """The whole file as UTF-8 without a byte order mark; refused with the position otherwise."""
+    _check_lines(path)
     data = read_bytes(path)
     if encoding is not None:
         return _recoded(data, encoding, path)
@@ -117,6 +119,27 @@ def read_utf8(path: Path, encoding: str | None = None) -> bytes:
         raise DataError(f"{path}{_null(data[:4096]) or ': ' + what_binary(data[:8])}")
     _check_utf8(data, path)
     return data
+
+
+def _check_lines(path: Path) -> None:
+    """Refuse a line that is too long, before the file is in memory."""
+    try:
+        if path.stat().st_size <= MOST_LINE:
+            return
+        with path.open("rb") as file:
+            chunk, line, length = file.read(_CHUNK), 1, 0
+            while chunk and not (line == 1 and chunk.startswith(GZIP)):
+                last = chunk.rfind(b"\n")
+                line += chunk.count(b"\n")
+                length = len(chunk) - last - 1 if last >= 0 else length + len(chunk)
+                if length > MOST_LINE:
+                    raise DataError(
+                        f"{path}, line {line}: longer than {MOST_LINE >> 20} MB; is the file "
+                        "damaged? Write a line for each row or object"
+                    )
+                chunk = file.read(_CHUNK)
+    except OSError:
+        return  # reading the file says why
 
 
 def western_word(data: bytes) -> str | None:

@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 
 from dissensus.errors import DataError, NoAnswersError
-from dissensus.readers import delimited, read
+from dissensus.readers import delimited, files, read
 from dissensus.readers.tables import rows
 from tests.readers.conftest import Write
 
@@ -45,3 +45,22 @@ def test_a_nul_byte_in_a_late_line(write: Write) -> None:
     lines = "".join(f"t{n},ann,1\n" for n in range(1000))
     with pytest.raises(DataError, match=r"line 1002: a NUL byte, which no text has"):
         read(write(f"item,annotator,label\n{lines}t1,b\0b,0\n"))
+
+
+@pytest.mark.parametrize("name", ["labels.csv", "labels.jsonl"])
+def test_a_line_without_end(write: Write, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    monkeypatch.setattr(files, "MOST_LINE", 6 << 20)
+    start = "item,annotator,label\n" if name.endswith("csv") else '{"item": "t0"}\n'
+    path = write(start + "x" * (9 << 20), name)
+    with pytest.raises(DataError) as refusal:
+        read(path)
+    assert str(refusal.value) == (
+        f"{path}, line 2: longer than 6 MB; is the file damaged? Write a line for each row or "
+        "object"
+    )
+
+
+def test_a_large_file_of_short_lines(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(files, "MOST_LINE", 1 << 10)
+    lines = "".join(f"t{n // 2},a{n % 2},{n % 3}\n" for n in range(400))
+    assert read(write(f"item,annotator,label\n{lines}")).n_items == 200
