@@ -250,7 +250,7 @@ def test_ratings_in_groups_by_accident_are_not_set_aside() -> None:
     cells = sparse_table()
     cells["sl"] = [str(20 + n // 2 if n < 10 else 20 + n) for n in range(60)]
     message, questions = refusal_and_readings(cells, "sl")
-    assert "(each value belongs to one item)" in message
+    assert "(another number in nearly every row)" in message
     assert questions == [["ug"], ["ug", "sl"]]
 
 

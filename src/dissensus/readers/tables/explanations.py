@@ -158,8 +158,16 @@ def _of_neither(
         for kind, groups in (("item", items), ("annotator", annotators))
         if (explanation := _numbering(rows, column, kind, groups)) is not None
     ]
-    if numbering:
-        return min(numbering, key=lambda explanation: explanation.kind == "either")
+    surely = [explanation for explanation in numbering if explanation.kind == "assignment"]
+    if surely:
+        return surely[0]
+    by_values = _by_values(rows, column, n_filled)
+    return numbering[0] if numbering and by_values.kind == "answer" else by_values
+
+
+def _by_values(rows: Rows, column: Column, n_filled: int) -> Explanation:
+    """What a column is by its values alone."""
+    n_values = len(column.values)
     numbers = column.numbers()
     if numbers is not None:
         return _of_numbers(numbers[column.codes >= 0], n_values)
