@@ -221,12 +221,12 @@ def test_several_answers_come_with_the_call_that_chooses() -> None:
 
 
 def refusal_and_readings(cells: dict[str, list[str]], name: str) -> tuple[str, list[list[str]]]:
-    """The message for a table, and the questions that the two commands in it read."""
+    """The message for a table, and the questions that the two calls in it read."""
     with pytest.raises(NoAnswersError) as refusal:
         read(pa.table(cells))
     options: dict[str, Any] = {"item": "qa", "annotator": "rd"}
-    command = "use dissensus describe table --item qa --annotator rd --answer ug or add --answer "
-    assert str(refusal.value).endswith(command + name)
+    call = f"use read(table, item='qa', annotator='rd', answer=['ug']) or add {name!r} to answer="
+    assert str(refusal.value).endswith(call)
     readings = [read(pa.table(cells), **options, answer=answer) for answer in ("ug", ["ug", name])]
     return str(refusal.value), [list(corpus.questions) for corpus in readings]
 

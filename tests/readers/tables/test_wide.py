@@ -498,12 +498,12 @@ def test_columns_recognised_by_what_they_contain_are_listed() -> None:
     }
     columns |= {
         name: [("no", "yes")[code] for code in codes]
-        for name, codes in zip(("mia", "tom", "lea", "zoe", "kim"), answers, strict=True)
+        for name, codes in zip(("kwa", "tso", "lqe", "zxo", "kfm"), answers, strict=True)
     }
     columns["result"] = [("no", "yes")[code] for code in (answers.sum(axis=0) > 2).astype(int)]
     corpus = read(pa.table(columns))
     assert corpus.notes[0] == (
-        "table: wide table; item = key, annotators = mia, tom, lea, zoe, kim (nominal: no, yes), "
+        "table: wide table; item = key, annotators = kwa, tso, lqe, zxo, kfm (nominal: no, yes), "
         "text = passage read; 200 answers by 5 annotators on 40 items"
     )
     assert corpus.notes[1] == (
@@ -511,7 +511,7 @@ def test_columns_recognised_by_what_they_contain_are_listed() -> None:
         "  column                   taken for              why\n"
         "  key                      item                   another value in every row\n"
         "  passage read             content                a text for each item\n"
-        "  mia, tom, lea, zoe, kim  annotator              the same values, 'result' is the "
+        "  kwa, tso, lqe, zxo, kfm  annotator              the same values, 'result' is the "
         "majority\n"
         "  genre                    attribute of the item  the same for each item\n"
         "  gpt4                     label of the item      a summary or a model, by its name\n"

@@ -172,7 +172,7 @@ def _check_answers(rows: Rows, key: Key, answer: tuple[str, ...]) -> None:
                 f"{rows.path}: {name!r} is the same for each {kind}, except in "
                 f"{counted(deviation.n_wrong, 'row')}: an answer, or an attribute with a mistake; "
                 f"use {command(rows, key.item, key.annotator, others)} "
-                f"or add --answer {shlex.quote(name)}"
+                f"or add {_one_more(rows, name)}"
             )
 
 
@@ -184,8 +184,13 @@ def _check_others(rows: Rows, key: Key, answer: tuple[str, ...]) -> None:
                 f"{rows.path}: {name!r} is an answer, or about the assignment, such as a time or a "
                 f"position ({explanation.why}); use "
                 f"{command(rows, key.item, key.annotator, answer)} "
-                f"or add --answer {shlex.quote(name)}"
+                f"or add {_one_more(rows, name)}"
             )
+
+
+def _one_more(rows: Rows, name: str) -> str:
+    """What to add to a command, or to a call, that reads one more column of answers."""
+    return f"{name!r} to answer=" if rows.path == IN_MEMORY else f"--answer {shlex.quote(name)}"
 
 
 def _reasons(
