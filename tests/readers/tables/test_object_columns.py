@@ -13,7 +13,7 @@ from dissensus.errors import DataError
 from dissensus.readers import read
 from tests.readers.conftest import Write, rows_of
 
-ANSWERS = [
+ANSWERS: list[dict[str, Any]] = [
     {"ann": "yes", "bob": "no"},
     {"ann": "no", "bob": "no"},
     {"bob": "yes", "eve": "no", "ann": None},
