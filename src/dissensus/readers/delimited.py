@@ -14,6 +14,7 @@ import pyarrow.csv
 from dissensus.errors import DataError
 from dissensus.readers.files import (
     WESTERN,
+    LongLineError,
     head,
     is_text,
     read_bytes,
@@ -83,6 +84,8 @@ def _western_or_utf8(path: Path, encoding: str | None) -> tuple[bytes, tuple[str
     """The file as UTF-8, and a note if it is read as Windows-1252 without being asked."""
     try:
         return read_utf8(path, encoding), ()
+    except LongLineError:
+        raise
     except DataError:
         data = b"" if encoding is not None else read_bytes(path)
         if not is_text(data[:4096]) or (word := western_word(data)) is None:

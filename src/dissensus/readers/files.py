@@ -121,6 +121,10 @@ def read_utf8(path: Path, encoding: str | None = None) -> bytes:
     return data
 
 
+class LongLineError(DataError):
+    """A line that is too long to be read."""
+
+
 def _check_lines(path: Path) -> None:
     """Refuse a line that is too long, before the file is in memory."""
     try:
@@ -133,7 +137,7 @@ def _check_lines(path: Path) -> None:
                 line += chunk.count(b"\n")
                 length = len(chunk) - last - 1 if last >= 0 else length + len(chunk)
                 if length > MOST_LINE:
-                    raise DataError(
+                    raise LongLineError(
                         f"{path}, line {line}: longer than {MOST_LINE >> 20} MB; is the file "
                         "damaged? Write a line for each row or object"
                     )
