@@ -34,8 +34,8 @@ EXAMPLES: dict[str, tuple[str, str]] = {
         "dissensus datasets --json",
     ),
     "simulate": (
-        "dissensus simulate demo/corpus",
-        "dissensus simulate demo/corpus --items 500 --annotators 10",
+        "dissensus simulate demo/crowd",
+        "dissensus simulate demo/crowd --items 500 --annotators 10",
     ),
     "train": (
         "dissensus train labels.csv -o model/ --hold-out 0.2",
