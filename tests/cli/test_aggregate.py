@@ -156,7 +156,8 @@ c2,so bad,news,bob,ok,5
 def test_the_columns_of_the_user_and_a_file_per_question(run: Run, tmp_path: Path) -> None:
     table = tmp_path / "mine.csv"
     table.write_text(OWN)
-    assert run("aggregate", table, "-o", tmp_path / "said.csv").code == 0
+    one = ("--answer", "label")
+    assert run("aggregate", table, *one, "-o", tmp_path / "said.csv").code == 0
     assert (tmp_path / "said.csv").read_text().splitlines() == [
         "comment_id,comment,source,answer,confidence,answers,share.ok,share.toxic",
         'c1,"so good, really",forum,ok,1,2,1,0',
@@ -176,7 +177,7 @@ def test_the_columns_of_the_user_and_a_file_per_question(run: Run, tmp_path: Pat
     ]  # fmt: skip
     for ending in ("json", "jsonl", "parquet"):
         out = tmp_path / f"again.{ending}"
-        assert run("aggregate", table, "-o", out).code == 0
+        assert run("aggregate", table, *one, "-o", out).code == 0
         again = run("agreement", out, "--answer", "answer").code if ending != "json" else 0
         assert again == 0
     assert json.loads((tmp_path / "again.json").read_text())[1]["confidence"] == 0.5
