@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import Any
+
 import numpy as np
+import pytest
 
 from dissensus import Annotations, Corpus
 from dissensus.contents import Contents
@@ -10,7 +14,16 @@ from dissensus.names import Names
 from dissensus.testing import SCALES
 from dissensus.testing import example_corpus as feature_crowd
 
-__all__ = ["SCALES", "SMALL", "anonymous", "confused_crowd", "feature_crowd", "thinned"]
+__all__ = [
+    "FAMILIES",
+    "SCALES",
+    "SMALL",
+    "anonymous",
+    "confused_crowd",
+    "feature_crowd",
+    "others_slow",
+    "thinned",
+]
 
 SMALL: dict[str, dict[str, object]] = {  # settings that make slow methods fast
     "bayesian": {"hidden": (16, 8), "passes": 5},
@@ -64,3 +77,15 @@ def confused_crowd(n_items: int = 500, seed: int = 0) -> tuple[Corpus, np.ndarra
     contents = {"x": Contents.distinct("features", features)}
     corpus = Corpus.build("confused", items, {"q": rows}, contents=contents, gold={"q": labels})
     return corpus, confusion
+
+
+# ---- which tests of methods are slow ----
+
+FAMILIES = ("annotator-heads", "annotator-queries", "seed-ensemble")  # each with its own network
+
+
+def others_slow(names: Iterable[str]) -> list[Any]:
+    """Names of methods as parameters: one of each family, and all the others in the slow tests."""
+    return [
+        pytest.param(name, marks=() if name in FAMILIES else pytest.mark.slow) for name in names
+    ]

@@ -16,7 +16,7 @@ import pytest
 from dissensus import Annotations, Corpus, Names, Predictions
 from dissensus.methods import METHODS, method
 from tests.cli.conftest import Run
-from tests.crowds import SMALL, feature_crowd
+from tests.crowds import SMALL, feature_crowd, others_slow
 
 FEW = ("--set", "training.epochs=3")
 
@@ -33,7 +33,7 @@ def without_members(message: str) -> list[str]:
     return [line for line in message.splitlines() if not any(part in line for part in left_out)]
 
 
-@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("name", others_slow(METHODS))
 def test_the_whole_way(run: Run, crowd: Path, tmp_path: Path, name: str) -> None:
     model, answers = tmp_path / "model", tmp_path / "predictions"
     if "nominal" not in method(name).scales:

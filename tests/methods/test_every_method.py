@@ -24,7 +24,7 @@ from dissensus.methods import METHODS, method
 from dissensus.methods.framework.base import Method
 from dissensus.metrics import scores
 from dissensus.training import Training
-from tests.crowds import SCALES, SMALL, feature_crowd
+from tests.crowds import FAMILIES, SCALES, SMALL, feature_crowd, others_slow
 from tests.media import film, picture, recording
 from tests.tiny import tiny_bert
 
@@ -126,10 +126,6 @@ def _method(name: str, modality: Modality, tiny: str) -> Method:
     return built.set_params(encoder=reader, tune=modality.tune, training=QUICK, **small)
 
 
-# each with a network of its own
-FAMILIES = ("annotator-heads", "annotator-queries", "seed-ensemble")
-
-
 def _cases() -> list[Any]:
     """The floors look at nothing: features will do. Encoders of pictures, sound and films are tried
     with one method of each family, and with all the others in the slow tests."""
@@ -198,7 +194,10 @@ def test_what_an_encoder_reads_is_tried(tiny: str) -> None:
     assert tried == {kind for kind, encoders in ENCODERS.items() if encoders}
 
 
-@pytest.mark.parametrize("name", [n for n in METHODS if "encoder" in method(n)().get_params()])
+TUNED = [name for name in METHODS if "encoder" in method(name)().get_params()]
+
+
+@pytest.mark.parametrize("name", others_slow(TUNED))
 def test_tuning_moves_the_encoder(name: str, tiny: str) -> None:
     corpus = _corpus(MODALITIES["text"])
     frozen, tuned = (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,7 +16,7 @@ from dissensus.methods import METHODS, method
 from dissensus.methods.framework.base import Method
 from dissensus.methods.framework.settings import changed
 from dissensus.testing import CHECKS, quick
-from tests.crowds import SMALL, feature_crowd
+from tests.crowds import FAMILIES, SMALL, feature_crowd
 
 
 def make(name: str) -> Method:
@@ -23,8 +24,18 @@ def make(name: str) -> Method:
     return quick(method(name)().set_params(**SMALL.get(name, {})))
 
 
-@pytest.mark.parametrize("promise", CHECKS)
-@pytest.mark.parametrize("name", METHODS)
+def _promises() -> list[Any]:
+    """Every method with every promise; the slowest one is tried in the slow tests, but for one
+    method of each family."""
+    return [
+        pytest.param(name, promise, marks=pytest.mark.slow if slow else ())
+        for name in METHODS
+        for promise in CHECKS
+        for slow in (promise == "stacked equals alone" and name not in FAMILIES,)
+    ]
+
+
+@pytest.mark.parametrize(("name", "promise"), _promises())
 def test_a_promise_is_kept(name: str, promise: str) -> None:
     CHECKS[promise](make(name))
 
