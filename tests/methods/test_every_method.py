@@ -127,7 +127,7 @@ def _method(name: str, modality: Modality, tiny: str) -> Method:
 
 
 def _cases() -> list[Any]:
-    """The floors look at nothing: features will do. Encoders of pictures, sound and films are tried
+    """The floors look at nothing: features will do. Encoders are tried
     with one method of each family, and with all the others in the slow tests."""
     return [
         pytest.param(name, shown, marks=_marks(name, modality.kind))
@@ -138,7 +138,7 @@ def _cases() -> list[Any]:
 
 
 def _marks(name: str, kind: Kind) -> Any:
-    return () if kind in ("features", "text") or name in FAMILIES else pytest.mark.slow
+    return () if kind == "features" or name in FAMILIES else pytest.mark.slow
 
 
 def _questions(name: str) -> list[str]:
