@@ -43,7 +43,8 @@ class Names(Sequence[str]):
         return names
 
     @classmethod
-    def _trusted(cls, array: Any) -> Names:
+    def distinct(cls, array: Any) -> Names:
+        """Names from an Arrow array of strings that are known to be distinct."""
         names = cls.__new__(cls)
         names._array, names._length = array, len(array)
         return names
@@ -54,7 +55,7 @@ class Names(Sequence[str]):
         encoded = string_array(values).dictionary_encode()
         if encoded.null_count:
             raise DataError(f"row {_first_null(encoded) + 1} has no name")
-        return cls._trusted(encoded.dictionary), encoded.indices.to_numpy(zero_copy_only=False)
+        return cls.distinct(encoded.dictionary), encoded.indices.to_numpy(zero_copy_only=False)
 
     @property
     def is_range(self) -> bool:
@@ -88,6 +89,8 @@ class Names(Sequence[str]):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Names):
             return NotImplemented
+        if self is other:
+            return True
         if self.is_range and other.is_range:
             return len(self) == len(other)
         return len(self) == len(other) and bool(self.array.equals(other.array))
@@ -132,7 +135,7 @@ class Names(Sequence[str]):
         """The names at these codes, which must be distinct."""
         if self._array is None and np.array_equal(codes, np.arange(len(codes))):
             return Names.range(len(codes))
-        return Names._trusted(self.array.take(pa.array(np.asarray(codes, dtype=np.int64))))
+        return Names.distinct(self.array.take(pa.array(np.asarray(codes, dtype=np.int64))))
 
 
 def split_names(text: str) -> list[str]:

@@ -4,6 +4,6 @@ from __future__ import annotations
 
 from dissensus.annotations.annotations import Annotations
 from dissensus.annotations.labels import Ties
-from dissensus.annotations.repeats import Repeats
+from dissensus.annotations.repeats import Repeats, in_order
 
-__all__ = ["Annotations", "Repeats", "Ties"]
+__all__ = ["Annotations", "Repeats", "Ties", "in_order"]

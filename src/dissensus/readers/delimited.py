@@ -159,7 +159,7 @@ def _parsed(data: bytes, delimiter: str, path: Path) -> Any:
         raise DataError(f"{path}: the file is empty")
     width = _width(data, delimiter, path)
     end = f"\n{delimiter.join([_END] * width)}\n".encode()
-    table = _arrow(data + end, delimiter, width, path)
+    table = _arrow(data, end, delimiter, width, path)
     if any(column[-1].as_py() != _END for column in table.columns):
         raise DataError(f"{path}, {_open_quote(data, delimiter, table.num_rows - 1)}")
     return table.slice(0, table.num_rows - 1)
@@ -173,21 +173,38 @@ def _width(data: bytes, delimiter: str, path: Path) -> int:
         raise DataError(f"{path}: the first line does not contain column names ({error})") from None
 
 
-def _arrow(data: bytes, delimiter: str, width: int, path: Path) -> Any:
+class _Extended:
+    """Bytes and what follows them, as a file to read; the bytes are not copied."""
+
+    closed = False
+
+    def __init__(self, data: bytes, end: bytes) -> None:
+        self._data, self._end, self._at = memoryview(data), end, 0
+
+    def read(self, size: int) -> memoryview | bytes:
+        begin, self._at = self._at, self._at + size
+        if self._at <= len(self._data):
+            return self._data[begin : self._at]
+        past = max(begin - len(self._data), 0)
+        return bytes(self._data[begin:]) + self._end[past : self._at - len(self._data)]
+
+
+def _arrow(data: bytes, end: bytes, delimiter: str, width: int, path: Path) -> Any:
     """Parse by blocks; where that fails, once more in one block, to be sure of the row."""
     try:
-        return _parse(data, delimiter, width, 1 << 20, [])
+        return _parse(_Extended(data, end), delimiter, width, 1 << 20, [])
     except pa.ArrowInvalid:
         pass  # a row is wrong, or an open quote or a very long field runs over a block's end
     ragged: list[Any] = []
     try:
-        return _parse(data, delimiter, width, min(len(data), 2**31 - 2), ragged)
+        block = min(len(data) + len(end), 2**31 - 2)
+        return _parse(_Extended(data, end), delimiter, width, block, ragged)
     except pa.ArrowInvalid as error:
         reason = _ragged(data, delimiter, ragged[0]) if ragged else str(error).splitlines()[0]
         raise DataError(f"{path}{', ' if ragged else ': '}{reason}") from None
 
 
-def _parse(data: bytes, delimiter: str, width: int, block: int, ragged: list[Any]) -> Any:
+def _parse(file: _Extended, delimiter: str, width: int, block: int, ragged: list[Any]) -> Any:
     """The table of strings; a row with another width is put into `ragged` and ends it.
 
     One thread is as fast here, and pyarrow's threads can abort a process that ends early
@@ -200,7 +217,7 @@ def _parse(data: bytes, delimiter: str, width: int, block: int, ragged: list[Any
 
     names = [str(number) for number in range(width)]
     return pyarrow.csv.read_csv(
-        pa.BufferReader(data),
+        pa.PythonFile(file, "r"),
         read_options=pyarrow.csv.ReadOptions(
             column_names=names, use_threads=False, block_size=block
         ),

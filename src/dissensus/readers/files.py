@@ -254,6 +254,8 @@ def _recoded(data: bytes, encoding: str, path: Path) -> bytes:
 
 def _check_utf8(data: bytes, path: Path, skipped: int = 0) -> None:
     """Refuse what is not UTF-8, in chunks, without a second copy of the file in memory."""
+    if data.isascii():
+        return
     decoder = codecs.getincrementaldecoder("utf-8")()
     view = memoryview(data)
     for start in range(0, len(data), _CHUNK):

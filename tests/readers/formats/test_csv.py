@@ -224,3 +224,16 @@ def test_no_column_has_a_name(write: Write) -> None:
     message = f"{path}: no column has a name; put a line of names first"
     with pytest.raises(DataError, match=refused(message)):
         read(path)
+
+
+@pytest.mark.parametrize("ending", ["\n", "", "\r\n"])
+@pytest.mark.parametrize("more", [-1, 0, 1])
+def test_files_that_end_near_the_end_of_a_block(write: Write, ending: str, more: int) -> None:
+    block = 1 << 20
+    lines = ["item,annotator,label"]
+    lines += [f"t{n // 2},{'ab'[n % 2]},{'yes' if n % 3 else 'no'}" for n in range(3000)]
+    text = "\n".join(lines)
+    padding = block + more - len(text) - len("\nlast,a,") - len(ending)
+    corpus = read(write(f"{text}\nlast,a,{'y' * padding}{ending}"), answer="label")
+    assert (corpus.n_items, corpus["label"].n_rows) == (1501, 3001)
+    assert corpus["label"].answers()[-1] == "y" * padding

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 from sklearn.feature_selection import f_classif
 
-from dissensus.readers.tables.dependence import effect, from_key
+from dissensus.readers.tables.dependence import effect, from_key, n_distinct_pairs
 from dissensus.readers.tables.rows import Column
 
 
@@ -42,3 +42,13 @@ def test_copies_of_whole_rows_are_no_repeated_pairs() -> None:
     assert from_key(one, other).n_wrong == 1
     assert from_key(one, other, [one, other, answer]).n_wrong == 1
     assert from_key(one, other, [one, other]).n_wrong == 0
+
+
+@pytest.mark.parametrize("n_rows", [0, 1, 7, 300])
+def test_distinct_pairs_are_counted_in_any_order_of_rows(n_rows: int) -> None:
+    draw = np.random.default_rng(n_rows)
+    one = [str(n) for n in np.sort(draw.integers(0, 60, n_rows))]
+    other = ["" if n == 0 else str(n) for n in draw.integers(0, 5, n_rows)]
+    expected = len(set(zip(one, other, strict=True)))
+    assert n_distinct_pairs(column(one), column(other)) == expected
+    assert n_distinct_pairs(column(one[::-1]), column(other[::-1])) == expected

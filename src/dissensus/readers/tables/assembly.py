@@ -50,9 +50,9 @@ def assemble(rows: Rows, roles: ColumnRoles, options: Options) -> Assembled:
     gold, gold_notes = _gold(rows, roles, options, answers, items)
     corpus = Corpus.build(
         options.name or stem(rows.name),
-        Names(items.values),
+        items.names,
         questions,
-        annotators=Names.range(0) if annotators is None else Names(annotators.values),
+        annotators=Names.range(0) if annotators is None else annotators.names,
         contents=contents,
         item_attributes={name: _usual_of(rows, name, items) for name in others["item"]},
         annotator_attributes={
@@ -149,8 +149,8 @@ def _annotations(
             None if annotators is None else annotators.codes[kept],
             stored,
             answers.scale,
-            items=Names(items.values),
-            annotators=None if annotators is None else Names(annotators.values),
+            items=items.names,
+            annotators=None if annotators is None else annotators.names,
             count=None if count is None else count[kept],
             response=None if response is None else response[kept],
             seconds=None if seconds is None else seconds[kept],
@@ -209,7 +209,7 @@ def _gold(
             labels = answers_of(rows, column, name, every, Options(), gold=True)
         item, first = np.unique(items.codes[labels.rows], return_index=True)
         gold[name] = Annotations.from_arrays(
-            item, None, labels.stored[first], labels.scale, items=Names(items.values)
+            item, None, labels.stored[first], labels.scale, items=items.names
         )
         notes += tuple(f"{column}: {note}" for note in labels.notes if "no answer" in note)
     return gold, notes

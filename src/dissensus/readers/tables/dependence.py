@@ -8,13 +8,14 @@ seed, or the one that is expected if cells were drawn by chance.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable
-from contextlib import AbstractContextManager
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 
 import numpy as np
 
+from dissensus.annotations import in_order
 from dissensus.block_cache import cached_within
 from dissensus.readers.tables.rows import Column
 
@@ -27,11 +28,16 @@ MOST_ONE_HOT = 50  # values above which only numbers are compared
 _deviations: ContextVar[dict[tuple[Column, Column], Deviation] | None] = ContextVar(
     "_deviations", default=None
 )
+_n_distinct: ContextVar[dict[tuple[Column, Column], int] | None] = ContextVar(
+    "_n_distinct", default=None
+)
 
 
-def cached_deviations() -> AbstractContextManager[None]:
+@contextmanager
+def cached_comparisons() -> Iterator[None]:
     """Compare each pair of columns at most once within a `with` block."""
-    return cached_within(_deviations)
+    with cached_within(_deviations), cached_within(_n_distinct):
+        yield
 
 
 @dataclass(frozen=True)
@@ -154,6 +160,22 @@ def usual_codes(column: Column, groups: Column) -> np.ndarray:
     best = order[np.unique(of_group[order], return_index=True)[1]]
     usual[of_group[best]] = column.codes[there][first[best]]
     return usual
+
+
+def n_distinct_pairs(one: Column, other: Column) -> int:
+    """How many pairs of cells are distinct; a blank cell is like a value."""
+    cache = _n_distinct.get()
+    if cache is None:
+        return _count_distinct_pairs(one, other)
+    if (one, other) not in cache:
+        cache[one, other] = _count_distinct_pairs(one, other)
+    return cache[one, other]
+
+
+def _count_distinct_pairs(one: Column, other: Column) -> int:
+    pairs = one.codes.astype(np.int64) * (len(other.values) + 1) + other.codes
+    steps = np.diff(in_order(pairs))
+    return int(np.count_nonzero(steps)) + min(len(pairs), 1)
 
 
 def from_key(one: Column, other: Column, all_columns: Iterable[Column] = ()) -> Deviation:

@@ -19,6 +19,7 @@ from dissensus.readers.tables.dependence import (
     from_function,
     from_key,
     is_function,
+    n_distinct_pairs,
 )
 from dissensus.readers.tables.explanations import (
     KEY,
@@ -405,8 +406,8 @@ def _with_compared(rows: Rows, item: str, annotator: str, taken: set[str]) -> Ke
 
     That are two columns whose names differ in a number, a letter or a side: model_a, model_b.
     """
-    both = crossed(rows.columns[item], rows.columns[annotator])
-    if len(both.values) < (1 - 2 * MOST_REPEATED) * rows.n_rows:
+    n_pairs = n_distinct_pairs(rows.columns[item], rows.columns[annotator])
+    if n_pairs < (1 - 2 * MOST_REPEATED) * rows.n_rows:
         for pair in _compared_columns(rows, {item, annotator, *taken}):
             items = rows.columns[item]
             for name in pair:

@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 
 from dissensus.corpus import Corpus, LeftOut
 from dissensus.errors import counted
@@ -14,7 +12,7 @@ from dissensus.readers.options import Options
 from dissensus.readers.tables.assembly import assemble
 from dissensus.readers.tables.assignments import take_rows
 from dissensus.readers.tables.column_roles import ColumnRoles, items_of
-from dissensus.readers.tables.dependence import cached_deviations
+from dissensus.readers.tables.dependence import cached_comparisons, n_distinct_pairs
 from dissensus.readers.tables.extra_rows import copies
 from dissensus.readers.tables.notes import long_notes, with_notes
 from dissensus.readers.tables.rows import Rows
@@ -30,7 +28,7 @@ def long_table(rows: Rows, options: Options) -> Corpus:
     column, one is read, unless `repeats` says what to do with repeated answers.
     """
     rows, options = with_items(rows, options)
-    with cached_deviations():
+    with cached_comparisons():
         return _corpus(*find_roles(rows, options), options)
 
 
@@ -57,9 +55,7 @@ def _repeats_pairs(rows: Rows, roles: ColumnRoles) -> bool:
     if roles.annotator is None:
         return False
     items = items_of(rows, roles.item, roles.shown)
-    annotators = rows.columns[roles.annotator]
-    pairs = items.codes.astype(np.int64) * (len(annotators.values) + 1) + annotators.codes + 1
-    return len(pc.unique(pa.array(pairs))) < rows.n_rows
+    return n_distinct_pairs(items, rows.columns[roles.annotator]) < rows.n_rows
 
 
 def _with_copies(corpus: Corpus, rows: Rows, roles: ColumnRoles, repeated: np.ndarray) -> Corpus:

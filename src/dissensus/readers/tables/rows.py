@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from dissensus.errors import DataError, listed, meant
+from dissensus.names import Names
 from dissensus.scales import as_numbers
 
 IN_MEMORY = "table"  # the path of a table in memory, for messages
@@ -38,6 +39,7 @@ class Column:
 
     values: Any  # Arrow strings; bytes if the table contains the media themselves
     codes: np.ndarray  # (n_rows,), -1: blank
+    is_encoded: bool = False  # whether Arrow encoded it, so that values are distinct
 
     @classmethod
     def of(cls, array: Any) -> Column:
@@ -45,15 +47,16 @@ class Column:
         if isinstance(encoded, pa.ChunkedArray):
             encoded = encoded.combine_chunks()
         values = encoded.dictionary
-        codes = pc.fill_null(encoded.indices, -1).to_numpy(zero_copy_only=False)
+        codes = encoded.indices
+        codes = (pc.fill_null(codes, -1) if codes.null_count else codes).to_numpy()
         if pa.types.is_binary(values.type) or pa.types.is_large_binary(values.type):
             return cls(values, codes)
         there = pc.greater(pc.binary_length(pc.utf8_trim_whitespace(values)), 0)
         if pc.all(there).as_py() is not False:
-            return cls(values, codes)
+            return cls(values, codes, is_encoded=True)
         kept = np.asarray(there.to_numpy(zero_copy_only=False), dtype=bool)
         new = np.where(kept, np.cumsum(kept) - 1, -1).astype(codes.dtype)
-        return cls(values.filter(there), np.where(codes >= 0, new[codes], -1))
+        return cls(values.filter(there), np.where(codes >= 0, new[codes], -1), is_encoded=True)
 
     def __len__(self) -> int:
         return len(self.codes)
@@ -85,6 +88,11 @@ class Column:
         """The number that each value is, and nan; None if one is not a number."""
         spelled = None if self.is_bytes else as_numbers(self.values.to_pylist())
         return None if spelled is None else np.array([*spelled, np.nan])
+
+    @cached_property
+    def names(self) -> Names:
+        """The values as names of items or annotators, which must be distinct."""
+        return Names.distinct(self.values) if self.is_encoded else Names(self.values)
 
     @cached_property
     def words(self) -> frozenset[str]:
