@@ -1,8 +1,8 @@
 """How long a long CSV with ids and labels as texts takes to read, against pyarrow.
 
 pyarrow only parses the file and encodes its columns as dictionaries. `dissensus.read` also
-recognises the format, the columns and the scale, and checks every row. Each runs in a process of its
-own, in turn; both times are the median of several runs, the ratio is of the medians.
+recognises the format, the columns and the scale, and checks every row. Each runs in a process of
+its own, in turn; both times are the median of several runs, the ratio is of the medians.
 """
 
 import argparse
