@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from dissensus import Annotations, Corpus, Interval, MultiLabel, simulate
+from dissensus.agreement import positive_agreement
 from dissensus.contents import Contents
 from dissensus.errors import DataError
 from dissensus.methods import method
@@ -18,6 +19,7 @@ from dissensus.report import Report, make_report
 from dissensus.report.project import best_method, held_out, plan, with_answers, without_answers
 from dissensus.report.sections.agreement import similar_order
 from tests.evaluation.comparisons import comparison
+from tests.test_annotator_clusters import crowd
 
 
 class Page(HTMLParser):
@@ -205,3 +207,25 @@ def test_held_out_items_were_not_trained_on(corpus: Corpus) -> None:
     tested, predictions = held_out(corpus, learner)
     assert tested.n_items == 8 and len(predictions["emotion"].items) == 8
     assert learner.learned_.corpus == corpus.name
+
+
+# ---- sections ----
+
+
+def test_annotators_who_answer_alike_are_named_with_the_evidence() -> None:
+    answers = crowd(1, camps=True, n_items=120)
+    report = make_report(Corpus.build("camps", answers.items, {"stance": answers}))
+    blocks = report.sections[1].to_dict()["blocks"]
+    (table,) = [b for b in blocks if b.get("table", "").startswith("Annotators who answer alike")]
+    assert table["columns"][:3] == ["cluster", "annotators", "Cohen's kappa within"]
+    assert sum(row[1] for row in table["rows"]) >= 10
+    assert any("simulated crowds" in b.get("text", "") for b in blocks)
+    assert "Some answer alike, more than chance would give: p" in " ".join(report.summary)
+
+
+def test_agreement_on_each_value(whole: Report, corpus: Corpus) -> None:
+    blocks = whole.sections[1].to_dict()["blocks"]
+    (table,) = [b for b in blocks if b.get("table", "").startswith("Agreement on each value")]
+    values = corpus["emotion"].scale.to_dict()["values"]
+    expected = dict(zip(values, positive_agreement(corpus["emotion"]), strict=True))
+    assert {row[0]: row[2] for row in table["rows"]} == pytest.approx(expected, abs=1e-6)

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from dissensus.description.annotator_clusters import (
+    AnnotatorClusters,
+    Cluster,
+    cluster_annotators,
+)
 from dissensus.description.answers_by_group import GroupDescription
 from dissensus.description.copied_answers import Duplicated
 from dissensus.description.corpus import describe
@@ -11,7 +16,9 @@ from dissensus.description.suspicious_annotators import AnnotatorDescription, Co
 from dissensus.description.texts import one_line, scale_text
 
 __all__ = [
+    "AnnotatorClusters",
     "AnnotatorDescription",
+    "Cluster",
     "Constant",
     "Description",
     "Disputed",
@@ -19,6 +26,7 @@ __all__ = [
     "Fast",
     "GroupDescription",
     "QuestionDescription",
+    "cluster_annotators",
     "describe",
     "one_line",
     "scale_text",

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from dissensus.corpus import Corpus
-from dissensus.description import Description, describe
+from dissensus.description import AnnotatorClusters, Description, cluster_annotators, describe
 from dissensus.errors import DataError
 from dissensus.evaluation import Results
 from dissensus.prediction import Predictions
@@ -106,11 +106,13 @@ def make_report(
         raise DataError("a report needs a corpus, the results of a comparison, or both")
     sections: list[Section | None] = []
     description: Description | None = None
+    clusters: dict[str, AnnotatorClusters | None] = {}
     if corpus is not None:
+        clusters = {q: cluster_annotators(answers) for q, answers in corpus.questions.items()}
         description = describe(corpus, most=MOST_DISPUTED)
         sections += [
             glance(corpus, description),
-            agreement(corpus),
+            agreement(corpus, clusters),
             disputed(corpus, description, predictions),
             annotators(corpus, description),
         ]
@@ -122,7 +124,7 @@ def make_report(
     name = corpus.name if corpus is not None else results.about.corpus if results else ""
     return Report(
         f"{name}: what annotators agree and disagree about",
-        summary_of(corpus, description, results),
+        summary_of(corpus, description, results, clusters),
         [section for section in sections if section is not None and section.blocks],
         date or datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d %H:%M UTC"),
     )

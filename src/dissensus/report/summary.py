@@ -3,26 +3,31 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 
 import numpy as np
 
 from dissensus.corpus import Corpus
-from dissensus.description import Description
+from dissensus.description import AnnotatorClusters, Description
 from dissensus.errors import counted
 from dissensus.evaluation import Results
-from dissensus.report.sections.agreement import alpha_of
+from dissensus.report.sections.agreement import alpha_of, named
 from dissensus.report.sections.comparison import comparison_tables
 
 MOST_NAMED = 4
 
 
 def summary_of(
-    corpus: Corpus | None, description: Description | None, results: Results | None
+    corpus: Corpus | None,
+    description: Description | None,
+    results: Results | None,
+    clusters: Mapping[str, AnnotatorClusters | None],
 ) -> list[str]:
     """What the report shows, the most important first."""
     sentences: list[str] = []
     if corpus is not None and description is not None:
-        sentences += [_size(corpus), _agreement(corpus), _dispute(corpus), _people(description)]
+        sentences += [_size(corpus), _agreement(corpus), _dispute(corpus)]
+        sentences.append(f"{_people(description)} {_alike(clusters)}".strip())
     sentences.append(_methods(results))
     return [sentence for sentence in sentences if sentence]
 
@@ -89,6 +94,16 @@ def _people(description: Description) -> str:
     return (
         f"None of the {checked:,} annotators with 10 answers or more stands out." if checked else ""
     )
+
+
+def _alike(clusters: Mapping[str, AnnotatorClusters | None]) -> str:
+    """Annotators who answer alike, on the first question that has such clusters."""
+    for question, some in clusters.items():
+        if some is not None and some.significant:
+            parts = [named(cluster.annotators, MOST_NAMED) for cluster in some.clusters]
+            where = f" about {question}" if len(clusters) > 1 else ""
+            return f"Some answer alike{where}, more than chance would give: {'; '.join(parts)}."
+    return ""
 
 
 def _methods(results: Results | None) -> str:

@@ -3,29 +3,41 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 
 import numpy as np
 
 from dissensus import agreement as measures
+from dissensus.agreement.per_value import answers_per_value
 from dissensus.annotations import Annotations
 from dissensus.corpus import Corpus
-from dissensus.report.blocks import Block, Figure, Section, Table, Text
+from dissensus.description import AnnotatorClusters
+from dissensus.report.blocks import Bars, Block, Figure, Section, Table, Text
 from dissensus.report.figures import matrix, rows_of
 from dissensus.scales import Interval, MultiLabel
 
 MOST_ANNOTATORS = 40  # in a matrix
 MOST_VALUES = 20
+MOST_IN_BAR = 12
+MOST_ROWS = 100  # values in a table
 FEWEST = 5  # items that two annotators must share
 MOST_PAIRS = 2000  # annotators for whom a matrix of all pairs is computed
 
 
-def agreement(corpus: Corpus) -> Section:
+def agreement(corpus: Corpus, clusters: Mapping[str, AnnotatorClusters | None]) -> Section:
+    """The section.
+
+    Args:
+        clusters: of annotators who answer alike, by question; None where they cannot be compared.
+    """
     blocks: list[Block] = []
     for question, answers in corpus.questions.items():
         if answers.n_rows:
             blocks.append(_measures(answers, question))
-            blocks += _annotators(answers, question)
-            blocks += _values(answers, question)
+            blocks += who_agrees(answers, question)
+            blocks += _clusters(answers, question, clusters.get(question))
+            blocks += _by_value(answers, question)
+            blocks += confused(answers, question)
     return Section("agreement", "Agreement", blocks)
 
 
@@ -62,7 +74,8 @@ def _measures(annotations: Annotations, question: str) -> Table:
 # ---- who agrees with whom ----
 
 
-def _annotators(annotations: Annotations, question: str) -> list[Block]:
+def who_agrees(annotations: Annotations, question: str) -> list[Block]:
+    """The agreement of each two annotators as a matrix."""
     if annotations.annotator is None or isinstance(annotations.scale, MultiLabel):
         return []
     annotations = measures.first_answers(annotations)
@@ -113,10 +126,107 @@ def similar_order(values: np.ndarray) -> np.ndarray:
     return np.asarray(leaves_list(optimal_leaf_ordering(tree, condensed)))
 
 
+# ---- who answers alike ----
+
+
+def _clusters(
+    annotations: Annotations, question: str, clusters: AnnotatorClusters | None
+) -> list[Block]:
+    if clusters is None:
+        return []
+    if not clusters.significant:
+        return [Text(
+            f"{question}: no clusters of annotators who answer alike. Of {clusters.n_simulated} "
+            f"simulated crowds without clusters, as reliable as these annotators, "
+            f"{100 * clusters.p:.0f} % look as clustered."
+        )]  # fmt: skip
+    shares = [_shares(annotations, cluster.annotators) for cluster in clusters.clusters]
+    rows = [
+        [
+            f"cluster {number}",
+            len(cluster.annotators),
+            cluster.within,
+            cluster.outside,
+            share,
+            ", ".join(cluster.annotators),
+        ]
+        for number, (cluster, share) in enumerate(
+            zip(clusters.clusters, shares, strict=True), start=1
+        )
+    ]
+    columns = ("cluster", "annotators", f"{clusters.measure} within", "with others",
+               "answers given", "who")  # fmt: skip
+    return [Text(clusters_sentence(question, clusters)),
+            Table(f"Annotators who answer alike, {question}", columns, rows)]  # fmt: skip
+
+
+def clusters_sentence(question: str, clusters: AnnotatorClusters) -> str:
+    """Who belongs together, how much more they agree, and the evidence."""
+    parts = [
+        f"{named(cluster.annotators)} ({clusters.measure} {cluster.within:.2f} with each other, "
+        f"{cluster.outside:.2f} with others)"
+        for cluster in clusters.clusters
+    ]
+    n, p = len(parts), clusters.p
+    rest = f" {named(clusters.others)} belong{'s' * (len(clusters.others) == 1)} to none."
+    return (
+        f"{question}: annotators form {n} cluster{'s' * (n > 1)} of those who answer alike: "
+        f"{'; '.join(parts)}.{rest if clusters.others else ''} Chance and differences in "
+        f"reliability do not explain it (p = {p:.3f}, {clusters.n_simulated} simulated crowds)."
+    )
+
+
+def named(names: tuple[str, ...], most: int = 8) -> str:
+    """Some names, and how many more there are."""
+    if len(names) > most:
+        return f"{', '.join(names[:most])} and {len(names) - most} more"
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
+
+
+def _shares(annotations: Annotations, names: tuple[str, ...]) -> Bars | None:
+    """The share of each value among the answers of some annotators; None for ratings."""
+    values = tuple(getattr(annotations.scale, "values", ()))
+    if isinstance(annotations.scale, Interval) or len(values) > MOST_IN_BAR:
+        return None
+    codes = annotations.annotators.find(list(names))
+    chosen = np.isin(annotations.annotator_codes("clusters"), codes)
+    counts = np.bincount(
+        annotations.answer[chosen].astype(np.int64), annotations.weight[chosen], len(values)
+    )
+    share = (counts / max(counts.sum(), 1)).tolist()
+    return Bars(dict(zip(values, share, strict=True)), share[0])
+
+
 # ---- which values are confused ----
 
 
-def _values(annotations: Annotations, question: str) -> list[Block]:
+def _by_value(annotations: Annotations, question: str) -> list[Block]:
+    """How much annotators agree on each value."""
+    names = list(getattr(annotations.scale, "values", ()))
+    if isinstance(annotations.scale, Interval) or not (annotations.per_item() > 1).any():
+        return []
+    given = answers_per_value(annotations)
+    columns = [
+        measure(annotations)
+        for measure in (
+            measures.positive_agreement,
+            measures.negative_agreement,
+            measures.alpha_of_values,
+        )
+    ]
+    order = [at for at in np.argsort(-given, kind="stable") if given[at] > 0]
+    rows = [[names[at], int(given[at]), *(float(c[at]) for c in columns)] for at in order]
+    if len(rows) < 2:
+        return []
+    titles = ("value", "answers", "if one gives it, another does",
+              "if one does not, nor does another", "alpha")  # fmt: skip
+    return [
+        Table(f"Agreement on each value, {question}", titles, rows[:MOST_ROWS], total=len(rows))
+    ]
+
+
+def confused(annotations: Annotations, question: str) -> list[Block]:
+    """Which values two annotators give to the same item, as a matrix."""
     if isinstance(annotations.scale, Interval | MultiLabel):
         return []
     counts = annotations.counts()
