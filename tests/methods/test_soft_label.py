@@ -17,7 +17,6 @@ from dissensus.methods import Prior, Single, SoftLabel
 from dissensus.metrics import METRICS
 from dissensus.networks.divergences import DIVERGENCES
 from dissensus.training import Training
-from dissensus.training.stacking.groups import obstacle
 from tests.crowds import SCALES, anonymous, feature_crowd, thinned
 
 cross_entropy = METRICS["cross-entropy"]
@@ -251,9 +250,3 @@ def test_half_of_one_epoch_is_refused() -> None:
     with pytest.raises(DataError) as refused:
         soft(label_first="gold").fit(feature_crowd())
     assert str(refused.value) == "made-up: no gold label for 'q'"
-
-
-def test_it_is_not_stacked() -> None:
-    method, crowd = soft(label_first="consensus"), feature_crowd(n_items=20)
-    method.begin_fit(crowd, None, None)
-    assert obstacle(method.trainer(crowd, None)) == "its losses are minimised one after another"

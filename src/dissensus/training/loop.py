@@ -104,7 +104,7 @@ class Trainer(Resumable):
     def optimiser(self) -> Any:
         """Built on first use: a stack does not need it, and torch's own imports a compiler, which
         takes two seconds."""
-        return self.training.optimise([dict(group) for group in self.groups])
+        return self.training.optimise([dict(group) for group in self.groups], self.in_parts)
 
     # ---- a step ----
 
@@ -146,10 +146,38 @@ class Trainer(Resumable):
         for losses in self.losses_of_steps(self.epoch):
             self.train_step(batch, losses)
 
+    @property
+    def in_parts(self) -> bool:
+        """Whether some losses are minimised in a part of the training only."""
+        return not all(loss.due(0) and loss.due(1) for loss in self.losses)
+
+    def due(self, epoch: int) -> np.ndarray:
+        """Which losses each step on a batch of this epoch minimises, (n_steps, n_losses)."""
+        due = np.array([loss.due(epoch / self.training.epochs) for loss in self.losses])
+        return (
+            np.eye(len(due), dtype=bool)[due]
+            if self.training.losses == "interleaved"
+            else due[None]
+        )
+
+    def reached_by(self, loss: Loss) -> set[str]:
+        """The names of the weights that have a gradient of this loss."""
+        (index,) = itertools.islice(
+            batch_indices(self.examples, self.learned, self.training, None), 1
+        )
+        batch = self.examples.batch(*index)
+        batch.noise = noise_key(self.training.noise_seed, 0)
+        named = [(n, p) for n, p in self.network.named_parameters() if p.requires_grad]
+        self.network.train()
+        gradients = torch.autograd.grad(
+            self.loss(batch, (loss,)), [p for _, p in named], allow_unused=True
+        )
+        pairs = zip(named, gradients, strict=True)
+        return {name for (name, _), gradient in pairs if gradient is not None}
+
     def losses_of_steps(self, epoch: int) -> list[tuple[Loss, ...]]:
         """The losses of each step on a batch of this epoch."""
-        due = tuple(loss for loss in self.losses if loss.due(epoch / self.training.epochs))
-        return [(loss,) for loss in due] if self.training.losses == "interleaved" else [due]
+        return [tuple(itertools.compress(self.losses, due)) for due in self.due(epoch)]
 
     def train_epoch(
         self, checkpoint: Checkpoint | None, advance: Advance, stopped: Callable[[], bool]

@@ -186,12 +186,17 @@ class Training:
                 groups.append({"params": others, "lr": rate, "weight_decay": 0.0})
         return groups
 
-    def optimise(self, groups: list[dict[str, Any]]) -> Any:
-        """The optimiser of these groups of parameters."""
+    def optimise(self, groups: list[dict[str, Any]], in_parts: bool = False) -> Any:
+        """The optimiser of these groups of parameters.
+
+        Args:
+            in_parts: whether some parameters have no gradient in the first steps.
+        """
         import torch
 
         if self.optimiser == "sgd":
-            return torch.optim.SGD(groups, momentum=MOMENTUM, fused=True)
+            fused = not in_parts  # torch's fused steps need a gradient of all from the first step
+            return torch.optim.SGD(groups, momentum=MOMENTUM, fused=fused, foreach=not fused)
         if self.optimiser == "radam":
             return torch.optim.RAdam(groups, foreach=True)
         kind = torch.optim.AdamW if self.optimiser == "adamw" else torch.optim.Adam

@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from traceback import walk_tb
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -35,23 +36,36 @@ class Gradients:
     same_batches: bool
     transposed: set[str] = field(default_factory=set)  # weights with transposed gradients
 
-    def __call__(self, weights: Tensors, fixed: Fixed, batch: Batch) -> tuple[Tensors, Tensor]:
+    def __call__(
+        self, weights: Tensors, fixed: Fixed, batch: Batch, due: Tensor | None = None
+    ) -> tuple[Tensors, Tensor]:
         """Args:
         weights: of all members, (n_members, ...) each.
         fixed: what does not learn: each member's own, and shared by all.
+        due: 1 where a loss is minimised in this step, else 0, (n_members, n_losses); all if None.
         """
         gradients: tuple[Tensors, Tensor] = vmap(
-            grad_and_value(self._loss),
-            in_dims=(0, (0, None), None if self.same_batches else 0),
-            randomness="error",
-        )(weights, fixed, batch)
+            grad_and_value(self._loss), in_dims=self._in_dims(due), randomness="error"
+        )(weights, fixed, batch, due)
         return gradients
 
-    def _loss(self, weights: Tensors, fixed: Fixed, batch: Batch) -> Tensor:
+    def _in_dims(self, due: Tensor | None) -> tuple[Any, ...]:
+        return (0, (0, None), None if self.same_batches else 0, None if due is None else 0)
+
+    def _loss(
+        self, weights: Tensors, fixed: Fixed, batch: Batch, due: Tensor | None = None
+    ) -> Tensor:
         if self.training.precision == "fp32":
-            return batch.loss(self._outputs(weights, fixed, batch), self.losses)
+            return self._sum(weights, fixed, batch, due)
         with torch.autocast(batch.items.device.type, dtype=torch.bfloat16):
-            return batch.loss(self._outputs(weights, fixed, batch), self.losses)
+            return self._sum(weights, fixed, batch, due)
+
+    def _sum(self, weights: Tensors, fixed: Fixed, batch: Batch, due: Tensor | None) -> Tensor:
+        outputs = self._outputs(weights, fixed, batch)
+        if due is None:
+            return batch.loss(outputs, self.losses)
+        losses = torch.stack([batch.loss(outputs, (loss,)) for loss in self.losses])
+        return (losses * due).sum()
 
     def _outputs(self, weights: Tensors, fixed: Fixed, batch: Batch) -> Outputs:
         outputs: Outputs = functional_call(self.network, (weights, *fixed), (batch,))
@@ -80,17 +94,15 @@ class CompiledGradients(Gradients):
             if part in within and isinstance(part, nn.Linear) and part.weight.requires_grad
         }
 
-    def __call__(self, weights: Tensors, fixed: Fixed, batch: Batch) -> tuple[Tensors, Tensor]:
-        loss = vmap(
-            self._loss,
-            in_dims=(0, (0, None), None if self.same_batches else 0),
-            randomness="error",
-        )
+    def __call__(
+        self, weights: Tensors, fixed: Fixed, batch: Batch, due: Tensor | None = None
+    ) -> tuple[Tensors, Tensor]:
+        loss = vmap(self._loss, in_dims=self._in_dims(due), randomness="error")
         learned = {name: values.detach().requires_grad_() for name, values in weights.items()}
         with torch.enable_grad(), ExitStack() as stack:
             for blocks in self.blocks:
                 stack.enter_context(blocks.running())
-            losses = loss(learned, fixed, batch)
+            losses = loss(learned, fixed, batch, due)
             gradients = torch.autograd.grad(losses.sum(), list(learned.values()))
         return dict(zip(learned, gradients, strict=True)), losses.detach()
 

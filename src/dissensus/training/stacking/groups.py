@@ -36,8 +36,8 @@ def stackable(trainer: Trainer) -> bool:
 
 def obstacle(trainer: Trainer) -> str:
     """Why a training cannot be a member of a stack; empty if it can."""
-    if not all(loss.due(0) and loss.due(1) for loss in trainer.losses):
-        return "its losses are minimised one after another"
+    if len({len(trainer.due(epoch)) for epoch in range(trainer.training.epochs)}) > 1:
+        return "some epochs have more losses than others"
     whole = [loss.name for loss in trainer.losses if loss.weight is None]
     if whole:
         return f"loss {whole[0]!r} is over the whole batch, with its padding"

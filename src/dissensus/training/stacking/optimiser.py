@@ -24,10 +24,11 @@ class StackedOptimiser(ABC):
 
     @abstractmethod
     def step(self, gradients: Mapping[str, Tensor], alive: Tensor, rates: Tensor) -> None:
-        """One step of every member that is alive.
+        """One step of each group of weights of every member that is alive.
 
         Args:
             gradients: of each parameter by name, (n_members, ...).
+            alive: whether a group is stepped, (n_groups, n_members).
             rates: of each group of weights, (n_groups, n_members).
         """
 
@@ -87,11 +88,11 @@ class ByRow(InOneTable):
             [gradient.flatten(1) for gradient in gradients.values()], dim=1, out=self.gradient
         )
         self.gradient *= self._shares(self.gradient)
-        alive_members = alive.tolist()
+        stepped = alive.tolist()
         for part in self._parts:
             members_of: dict[tuple[float, float], list[int]] = {}  # by rate and decay
             for member, rate in enumerate(rates[part].tolist()):
-                if alive_members[member]:
+                if stepped[part][member]:
                     decay = self.decays[member][part]
                     members_of.setdefault((rate, decay), []).append(member)
             for (rate, decay), members in members_of.items():
@@ -153,19 +154,21 @@ class AllAtOnce(InOneTable):
     ) -> None:
         super().__init__(weights, trainings, decays, ends)
         self.decay = weights.new_tensor(decays).T[..., None]  # (n_groups, n_members, 1)
-        self.count = torch.zeros(len(weights), device=weights.device, dtype=torch.float64)
+        counts = (len(self.edges), len(weights))
+        self.count = torch.zeros(counts, device=weights.device, dtype=torch.float64)
 
     def step(self, gradients: Mapping[str, Tensor], alive: Tensor, rates: Tensor) -> None:
         gradient = torch.cat([gradient.flatten(1) for gradient in gradients.values()], dim=1)
         gradient = gradient * self._shares(gradient)
         self.count += alive
         rates = rates.to(gradient.dtype)
-        for (first, last), rate, decay in zip(self.edges, rates, self.decay, strict=True):
+        of_groups = zip(self.edges, alive, rates, self.decay, self.count, strict=True)
+        for (first, last), stepped, rate, decay, count in of_groups:
             if first < last:
-                how = Step(self.trainings[0].optimiser, decay, self.count[:, None])
+                how = Step(self.trainings[0].optimiser, decay, count[:, None])
                 part = slice(first, last)
                 tensors = [self.weights[:, part], *(moment[:, part] for moment in self.moments)]
-                how.make(tensors, gradient[:, part], alive[:, None], rate[:, None])
+                how.make(tensors, gradient[:, part], stepped[:, None], rate[:, None])
 
 
 @dataclass(eq=False)
@@ -245,7 +248,7 @@ class ByParameter(StackedOptimiser):
         self.decay = one.new_tensor(decays).T.contiguous()  # (n_groups, n_members)
         self.clip = one.new_tensor([training.clip for training in trainings])
         self.clipped = any(math.isfinite(training.clip) for training in trainings)
-        self.count = torch.zeros(len(one), device=one.device, dtype=torch.float64)
+        self.count = torch.zeros(self.decay.shape, device=one.device, dtype=torch.float64)
 
     def step(self, gradients: Mapping[str, Tensor], alive: Tensor, rates: Tensor) -> None:
         self.count += alive
@@ -258,7 +261,8 @@ class ByParameter(StackedOptimiser):
         for names, tensors, group, half in every:
             parts = [gradients[name] for name in names]
             gradient = parts[0] if len(parts) == 1 else torch.cat(parts, dim=1)
-            of_members = (rates[group], alive, shares, self.decay[group], self.count)
+            counts = self.count[group]
+            of_members = (rates[group], alive[group], shares, self.decay[group], counts)
             CODE[self.optimiser](*tensors, gradient, *of_members, *half)
 
 

@@ -62,11 +62,13 @@ class Stack:
             even=self.training.compile or self.graph,
         )
         of_stack = CompiledGradients if self.training.compile else Gradients
+        in_parts = first.in_parts  # all losses are computed in every update, and some count
         self.gradients = [  # of each update of a step: one with all losses, or one with each
             of_stack(self.network, losses, self.training, self.same_batches)
-            for losses in first.losses_of_steps(0)
+            for losses in (first.losses if in_parts else due for due in first.losses_of_steps(0))
         ]
-        self.weights = StackedWeights(self.trainers, self.gradients[0].transposed)
+        reached = [first.reached_by(loss) for loss in first.losses] if in_parts else ()
+        self.weights = StackedWeights(self.trainers, self.gradients[0].transposed, reached)
         self.captured = CapturedSteps(len(self.trainers), self.device)
         self.validation: StackedValidation | None = None
         if self.graph and StackedValidation.possible(self.trainers):
@@ -86,10 +88,11 @@ class Stack:
             if self.same_batches:
                 batch = _pytree.tree_map(lambda tensor: tensor[0], batch)
             alive = at_step(plan["alive"], at)
+            due = at_step(plan["due"], at) if "due" in plan else None
             fixed = (weights.own, weights.shared)
-            gradients, losses = of_losses(weights.learning | weights.halves, fixed, batch)
+            gradients, losses = of_losses(weights.learning | weights.halves, fixed, batch, due)
             weights.step(gradients, alive, at_step(plan["rates"], at), at_step(plan["means"], at))
-            total = total + torch.where(alive, losses, 0).double()
+            total = total + torch.where(alive.any(dim=0), losses, 0).double()
         return total
 
     def _captured_step(self, indices: StackedIndices, plan: Plan, step: Tensor) -> Tensor:
@@ -140,22 +143,32 @@ class Stack:
         return sums
 
     def _plan(self, epochs: list[EpochPlan | None], n_steps: int) -> Plan:
-        """What differs between members, for each update: (n_steps, n_members) each."""
+        """What differs between members, for each update: (n_steps, ..., n_members), and of losses
+        (n_steps, n_members, n_losses)."""
         n_groups, n_members = len(self.weights.ends), len(self.trainers)
-        alive = np.zeros((n_steps, n_members), bool)
+        of_groups, reached_by = self.weights.trainer_group, self.weights.reached_by
+        alive = np.zeros((n_steps, n_groups, n_members), bool)
+        due = np.zeros((n_steps, n_members, reached_by.shape[1]), np.float32)
         rates = np.zeros((n_steps, n_groups, n_members))
         means = np.zeros((n_steps, n_members))
         for member, (trainer, epoch) in enumerate(zip(self.trainers, epochs, strict=True)):
             n = self._n_updates(epoch)
-            alive[:n, member] = True
+            alive[:n, :, member] = True
+            if reached_by.size and n:
+                of_updates = trainer.due(trainer.epoch)  # of each batch
+                due[:n, member] = np.tile(of_updates, (n // len(of_updates), 1))
+                reached = (reached_by & of_updates[:, None]).any(axis=2)
+                alive[:n, :, member] = np.tile(reached, (n // len(of_updates), 1))
             shares = np.array([trainer.schedule.rate(trainer.step + step) for step in range(n)])
-            rates[:n, :, member] = shares[:, None] * trainer.max_rates
+            rates[:n, :, member] = shares[:, None] * np.array(trainer.max_rates)[of_groups]
             means[:n, member] = [trainer.average_share(trainer.step + step) for step in range(n)]
         seeds = torch.tensor([trainer.training.noise_seed for trainer in self.trainers])
         first = torch.tensor([trainer.step for trainer in self.trainers])
         noise = torch.as_tensor(noise_key(seeds, first + torch.arange(n_steps)[:, None]))
         plan = {"alive": torch.from_numpy(alive), "rates": torch.from_numpy(rates), "noise": noise}
         plan["means"] = torch.from_numpy(means)
+        if reached_by.size:
+            plan["due"] = torch.from_numpy(due)
         return {name: values.to(self.device) for name, values in plan.items()}
 
     def _end_epoch(

@@ -22,21 +22,39 @@ class StackedWeights:
     """Weights that learn, (n_members, ...) each by name, with the optimiser that steps them; and
     what does not learn: `shared` by all members, or each member's `own`.
 
+    Weights are in groups: those of one learning rate and decay (`trainer_group` has their number in
+    the trainer) that the same losses reach (`reached_by`).
+
     Args:
         transposed: names of weights whose gradients lie transposed in memory.
+        reached: the names of the weights that each loss reaches, if some losses are minimised in a
+            part of the training only.
     """
 
     @torch.no_grad()
-    def __init__(self, trainers: Sequence[Trainer], transposed: set[str]) -> None:
+    def __init__(
+        self, trainers: Sequence[Trainer], transposed: set[str], reached: Sequence[set[str]] = ()
+    ) -> None:
         self.trainers = trainers
         networks = [trainer.network for trainer in trainers]
-        groups = [group["params"] for group in trainers[0].groups]
-        group_of = {weights: number for number, group in enumerate(groups) for weights in group}
-        named = [(n, p) for n, p in networks[0].named_parameters() if p.requires_grad]
-        named = sorted(named, key=lambda entry: group_of[entry[1]])
+        group_of = {p: n for n, group in enumerate(trainers[0].groups) for p in group["params"]}
+        members: dict[tuple[int, tuple[bool, ...]], list[tuple[str, nn.Parameter]]] = {
+            (number, (True,) * len(reached)): [] for number in range(len(trainers[0].groups))
+        }
+        for name, weights in networks[0].named_parameters():
+            if weights.requires_grad:
+                by = tuple(name in names for names in reached)
+                members.setdefault((group_of[weights], by), []).append((name, weights))
+        self.trainer_group = [number for number, _ in members]
+        self.reached_by = np.array([by for _, by in members]).reshape(len(members), len(reached))
+        groups = [[weights for _, weights in group] for group in members.values()]
+        named = [entry for group in members.values() for entry in group]
         self.names = [name for name, _ in named]
         settings = [trainer.training for trainer in trainers]
-        decays = [[group["weight_decay"] for group in trainer.groups] for trainer in trainers]
+        decays = [
+            [trainer.groups[number]["weight_decay"] for number in self.trainer_group]
+            for trainer in trainers
+        ]
         self.halves: Tensors = {}  # copies in bf16 of some weights, for compiled code
         if settings[0].compile:
             self.ends = np.cumsum([len(group) for group in groups]).tolist()
@@ -96,7 +114,11 @@ class StackedWeights:
                 self.own[name] = torch.stack([first, *others])
 
     def step(self, gradients: Tensors, alive: Tensor, rates: Tensor, mean_shares: Tensor) -> None:
-        """Update the weights of the members that are alive, and their average, if any."""
+        """Update the groups of weights that are alive, and the average of all, if any.
+
+        Args:
+            alive: (n_groups, n_members), as rates.
+        """
         self.optimiser.step(gradients, alive, rates)
         for name, mean in (self.means or {}).items():
             share = mean_shares.to(mean.dtype).view(-1, *[1] * (mean.dim() - 1))
