@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
@@ -12,6 +11,7 @@ import pyarrow.compute as pc
 
 from dissensus.errors import DataError, listed
 from dissensus.names import string_array
+from dissensus.plain_files import plain_bytes
 
 Kind = Literal["text", "image", "audio", "video", "features"]
 KINDS: tuple[Kind, ...] = ("text", "image", "audio", "video", "features")
@@ -92,7 +92,7 @@ class Contents:
         if isinstance(value, bytes):
             return value
         try:
-            return Path(value).read_bytes()
+            return plain_bytes(value)
         except OSError as error:
             raise DataError(
                 f"{value}: {error.strerror or error}; is the media folder there?"

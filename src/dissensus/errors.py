@@ -41,6 +41,21 @@ class Unfinished(DissensusError):
     """The time limit was reached before everything was done; the same call resumes."""
 
 
+MOST_SHOWN = 120  # characters of a value or of another library's reason in a message
+
+
+def cut(value: object, most: int = MOST_SHOWN) -> str:
+    """A text, or the first line of an error, for a message: cut where it is too long.
+
+    Example:
+        >>> cut("short"), cut("a long text", most=4), cut(KeyError())
+        ('short', 'a lo...', 'KeyError')
+    """
+    text = str(value) or type(value).__name__
+    line = (text.splitlines() or [""])[0]
+    return line if len(line) <= most else f"{line[:most]}..."
+
+
 def listed(values: object, most: int = 8) -> str:
     """Values for a message: the first few, and how many more there are.
 

@@ -133,7 +133,9 @@ def test_a_truncated_gzip_file_is_refused(sample_folder: SampleFolder) -> None:
     (folder / NAME).write_bytes(gzip.compress(SAMPLES.encode())[:-60])
     with pytest.raises(DataError) as caught:
         eye_fixations_12coders.load(folder)
-    assert str(caught.value) == f"{folder / NAME}: damaged (Truncated compressed stream)"
+    assert str(caught.value).startswith(
+        f"{folder / NAME}: damaged gzip (Compressed file ended before "
+    )
 
 
 def kappa(answers: np.ndarray) -> float:

@@ -98,7 +98,7 @@ def test_a_truncated_file_is_refused(sample_folder: SampleFolder) -> None:
     ratings.write_bytes(ratings.read_bytes()[:-10])
     with pytest.raises(DataError) as caught:
         faces_3dsk.load(folder)
-    assert str(caught.value) == f"{ratings}: damaged (Truncated compressed stream)"
+    assert str(caught.value).startswith(f"{ratings}: damaged gzip (Compressed file ended before ")
 
 
 @pytest.mark.data

@@ -63,14 +63,13 @@ def test_damaged_features_are_refused(sample_folder: SampleFolder) -> None:
     path = folder / "vgg16_avg_features.npz"
     whole = path.read_bytes()
     path.write_bytes(whole[: len(whole) // 2])
-    assert refusal(folder) == f"{path}: damaged (File is not a zip file)"
+    damaged = f"{path}: a damaged zip (File is not a zip file); is the file cut off?"
+    assert refusal(folder) == damaged
     path.write_bytes(whole.replace(b"\x93NUMPY", b"\x93NUMPX", 1))
     assert refusal(folder).startswith(f"{path}: damaged (")
     with path.open("wb") as file:
         np.save(file, np.zeros(3))  # one array and no archive
-    assert refusal(folder).startswith(f"{path}: damaged (")
-    path.write_bytes(b"nothing")
-    assert refusal(folder).startswith(f"{path}: damaged (")
+    assert refusal(folder) == damaged
     np.savez(path, **{name: values for name, values in vectors().items() if name != "y_test"})
     assert refusal(folder) == f"{path}: damaged (y_test is not a file in the archive)"
 

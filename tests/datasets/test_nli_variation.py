@@ -90,7 +90,7 @@ def test_a_truncated_file_is_refused(sample_folder: SampleFolder) -> None:
     answers.write_bytes(answers.read_bytes()[:-10])
     with pytest.raises(DataError) as caught:
         nli_variation.load(folder)
-    assert str(caught.value) == f"{answers}: damaged (Truncated compressed stream)"
+    assert str(caught.value).startswith(f"{answers}: damaged gzip (Compressed file ended before ")
 
 
 @pytest.mark.parametrize("line", ['{"labels": [1', '{"label": []}', "[]", '{"labels": 3}'])

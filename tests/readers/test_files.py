@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import bz2
 import gzip
 import io
+import lzma
 import re
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+import dissensus as ds
 from dissensus.errors import DataError
 from dissensus.readers import read, recognise
 
@@ -155,7 +159,73 @@ def test_lines_in_the_other_encoding_are_counted(write: Write) -> None:
 def test_a_gzip_that_unpacks_to_far_more(tmp_path: Path) -> None:
     path = tmp_path / "labels.csv.gz"
     path.write_bytes(gzip.compress(b"item,annotator,answer\n" + bytes(60 << 20)))
-    with pytest.raises(DataError, match=r"unpacks to more than 52 MB, \d+ times its size; unpack"):
+    with pytest.raises(DataError, match=r"unpacks to more than 50 MB, \d+ times its size; if that"):
+        read(path)
+
+
+def test_the_limit_of_unpacking_can_be_changed(write: Write, tmp_path: Path) -> None:
+    path = write(gzip.compress(CSV + b"t2,ann,no\n" * 5000), "labels.csv.gz")
+    message = (
+        f"{path}: unpacks to more than 0 MB, {40_000 // path.stat().st_size} times its size; if "
+        'that is right, allow more: max_unpacked="8GB" (--max-unpacked 8GB)'
+    )
+    with pytest.raises(DataError, match=refused(message)):
+        ds.read(path, repeats="first", max_unpacked="40kB")
+    assert ds.read(path, repeats="first", max_unpacked="8GB")["label"].n_rows == 3
+    message = "max_unpacked must be a size such as 8GB or 500MB, found 'much'"
+    with pytest.raises(DataError, match=refused(message)):
+        ds.read(path, max_unpacked="much")
+
+
+@pytest.mark.parametrize(
+    ("ending", "compress"),
+    [
+        ("bz2", bz2.compress),
+        ("xz", lambda data: lzma.compress(data, preset=0)),
+        ("zst", lambda data: pa.compress(data, "zstd", asbytes=True)),
+    ],
+)
+def test_other_compressions(write: Write, ending: str, compress: Callable[[bytes], bytes]) -> None:
+    packed = compress(CSV)
+    assert read(write(packed, f"labels.csv.{ending}"))["label"].answers() == ["yes", "no"]
+    damaged = write(packed[: len(packed) // 2], f"labels.csv.{ending}")
+    with pytest.raises(DataError, match=rf"labels.csv.{ending}: damaged \w+ \(.+\); is the file"):
+        read(damaged)
+    bomb = write(compress(CSV + bytes(60 << 20)), f"labels.csv.{ending}")
+    with pytest.raises(DataError, match=r"unpacks to more than 50 MB, \d+ times its size"):
+        read(bomb)
+
+
+def test_a_format_is_recognised_from_the_beginning_of_a_file(tmp_path: Path) -> None:
+    """Nothing but the beginning is unpacked: the rest of this file is damaged."""
+    path = tmp_path / "labels"
+    packed = gzip.compress(CSV * 100_000, compresslevel=1)
+    path.write_bytes(packed[:20_000] + b"\xff" * 1000)
+    assert recognise(path) == "csv"
+
+
+def test_a_sheet_that_states_a_smaller_size_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "labels.xlsx"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as packed:
+        packed.writestr("xl/workbook.xml", bytes(60 << 20))
+    real, stated = (60 << 20).to_bytes(4, "little"), (1000).to_bytes(4, "little")
+    path.write_bytes(path.read_bytes().replace(real, stated))
+    with zipfile.ZipFile(path) as packed:
+        assert packed.infolist()[0].file_size == 1000
+    with pytest.raises(DataError, match=r"labels.xlsx: unpacks to 5\d MB, \d+ times its size"):
+        read(path)
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_a_zip_with_another_compression_is_refused(tmp_path: Path, method: int) -> None:
+    path = tmp_path / "labels.zip"
+    with zipfile.ZipFile(path, "w", method) as packed:
+        packed.writestr("ann.jsonl", '{"text": "a", "label": ["b"]}')
+    message = (
+        f"{path}: the entry 'ann.jsonl' is compressed with method {method}; pack it again with "
+        "the usual one (deflate)"
+    )
+    with pytest.raises(DataError, match=refused(message)):
         read(path)
 
 

@@ -170,6 +170,11 @@ def test_reading_loads_nothing_heavy(write: Write) -> None:
 def test_neither_a_file_nor_a_folder(tmp_path: Path) -> None:
     path = tmp_path / "pipe"
     os.mkfifo(path)
-    message = f"{path}: neither a file nor a folder; name its format (format=, --format)"
-    with pytest.raises(DataError, match=refused(message)):
-        read(path)
+    message = f"{path}: a pipe, a device or a socket, not a file; write its content to a file first"
+    for file_format in (None, "csv", "jsonl", "matrix", "spreadsheet", "doccano", "parquet"):
+        with pytest.raises(DataError, match=refused(message)):
+            read(path, format=file_format)
+    endless = tmp_path / "endless.csv"
+    endless.symlink_to("/dev/zero")
+    with pytest.raises(DataError, match=refused(message.replace(str(path), str(endless)))):
+        read(endless, format="csv")

@@ -99,6 +99,10 @@ Repeats = Annotated[
     ),
 ]
 Encoding = Annotated[str | None, _option(help="Character encoding of FILE if it is not UTF-8.")]
+MaxUnpacked = Annotated[
+    str | None,
+    _option(help="Size that a compressed FILE may unpack to, e.g. 8GB (default: 2GB)."),
+]
 MergeVariants = Annotated[
     bool, _option("--merge-variants", help="Treat 'Yes', 'yes ' and 'yes' as the same answer.")
 ]
@@ -137,6 +141,7 @@ class Source:
     gold: Gold = None
     features: FeaturesOption = None
     annotator_attributes: AnnotatorAttributes = None
+    max_unpacked: MaxUnpacked = None
     remember: Remember = False
 
     def arguments(self) -> list[str]:

@@ -22,6 +22,7 @@ from dissensus import readers
 from dissensus.annotations import Repeats
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError, listed
+from dissensus.plain_files import unpacking_up_to
 from dissensus.readers.options import Options
 from dissensus.scales import Scale
 
@@ -180,6 +181,7 @@ def read(
     items: Any = None,
     features: Any = None,
     annotator_attributes: Any = None,
+    max_unpacked: int | str | None = None,
 ) -> Corpus:
     """Read annotations as a Corpus: from a file, a folder or a table in memory.
 
@@ -190,7 +192,7 @@ def read(
 
     Args:
         source: a path, or a pandas, polars or Arrow table. A file is a table (CSV, TSV, XLSX,
-            ODS, JSON, JSONL, Parquet, Arrow; it may be gzipped) or an export of Label Studio,
+            ODS, JSON, JSONL, Parquet, Arrow; it may be compressed) or an export of Label Studio,
             Argilla, Prodigy, doccano, potato, Mechanical Turk, Toloka or Figure Eight. A folder
             is a corpus that `Corpus.save` or `dissensus convert` wrote, a public corpus, or
             contains a file for each annotator. A public corpus in the folder DISSENSUS_DATA may
@@ -225,6 +227,8 @@ def read(
         features: columns of numbers, such as "x*"; or a file: an array (.npy) with a row per item
             in the order of `items`, or a table, joined by item.
         annotator_attributes: a table with a row per annotator, such as gender and age.
+        max_unpacked: the size that a compressed file may unpack to, such as "8GB"; if left out,
+            2 GB, and 200 times its own size if that is more than 50 MB.
 
     Example:
         >>> import pyarrow as pa
@@ -251,6 +255,12 @@ def read(
         "features": features,
         "annotator_attributes": annotator_attributes,
     }
+    with unpacking_up_to(max_unpacked):
+        return _read(source, corpus, options)
+
+
+def _read(source: Any, corpus: str | None, options: dict[str, Any]) -> Corpus:
+    """A corpus that is known, or whatever a reader recognises."""
     if isinstance(source, str | Path):
         source, named_corpus = located(source)
         corpus = corpus or named_corpus

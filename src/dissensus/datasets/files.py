@@ -15,6 +15,8 @@ import pyarrow.parquet as pq
 
 from dissensus.errors import DataError, listed
 from dissensus.names import Names
+from dissensus.plain_files import numpy_array as load_array
+from dissensus.plain_files import plain_bytes, unpacked
 
 
 def csv_table(folder: Path, name: str, /, **types: Any) -> Any:
@@ -34,7 +36,7 @@ def _delimited(folder: Path, name: str, types: dict[str, Any], parse_options: An
     path = present(folder, name)
     try:
         table = pc_csv.read_csv(
-            path,
+            pa.BufferReader(unpacked(plain_bytes(path), path)),
             parse_options=parse_options,
             convert_options=pc_csv.ConvertOptions(column_types=types, strings_can_be_null=False),
         )
@@ -56,10 +58,7 @@ def parquet_table(folder: Path, name: str, columns: list[str]) -> Any:
 def numpy_array(folder: Path, name: str) -> np.ndarray:
     """An array that numpy wrote, never one with pickled objects."""
     path = present(folder, name)
-    try:
-        return np.load(path, allow_pickle=False)
-    except (ValueError, OSError, EOFError) as error:
-        raise DataError(f"{path}: damaged ({str(error).splitlines()[0]})") from None
+    return load_array(plain_bytes(path), path)
 
 
 def _with_columns(path: Path, table: Any, columns: list[str]) -> Any:

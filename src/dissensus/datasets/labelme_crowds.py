@@ -19,6 +19,7 @@ from dissensus.corpus import Corpus
 from dissensus.datasets.files import chosen, csv_table, names_in_order, naming, present
 from dissensus.errors import DataError
 from dissensus.names import Names
+from dissensus.plain_files import check_zip, open_plain
 from dissensus.scales import Nominal
 
 CORPORA: tuple[str, ...] = ("labelme_crowds",)
@@ -67,8 +68,9 @@ def load(folder: Path, corpus: str | None = None) -> Corpus:
 def _arrays(folder: Path) -> tuple[dict[str, np.ndarray], list[np.ndarray]]:
     """Part -> vectors (n_items, n_features), and the labels (n_items,) of each part."""
     path = present(folder, FEATURES)
+    check_zip(path)
     try:
-        with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
+        with open_plain(path) as file, np.load(file, allow_pickle=False) as arrays:
             vectors = {PARTS[part]: arrays[f"X_{part}"] for part in PARTS}
             labels = [arrays[f"y_{part}"] for part in PARTS]
     except (ValueError, OSError, EOFError, KeyError, TypeError, BadZipFile, zlib.error) as error:

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import Any, BinaryIO, ClassVar
 
 import numpy as np
@@ -22,6 +21,7 @@ from dissensus.encoders.framework.media import Unreadable
 from dissensus.encoders.framework.pictures import on_white, squeezed
 from dissensus.encoders.image import LITE, ImageEncoder, PictureNetwork, Preprocessing
 from dissensus.errors import DataError, InstallError
+from dissensus.plain_files import open_plain
 from dissensus.progress import progress
 
 NO_OTHER_FILES = {"protocol_whitelist": "none"}  # FFmpeg opens only the file itself
@@ -194,6 +194,6 @@ def _file(contents: Contents, code: int) -> BinaryIO:
     if isinstance(value, bytes):
         return io.BytesIO(value)
     try:
-        return Path(value).open("rb")
+        return open_plain(value)
     except OSError as error:
         raise Unreadable(contents, code, str(error.strerror or error)) from None

@@ -23,6 +23,7 @@ from dissensus.contents import Contents
 from dissensus.encoders.framework.base import EncoderNetwork
 from dissensus.encoders.framework.lookup_tables import TableEncoder, TableNetwork
 from dissensus.errors import DataError, listed
+from dissensus.plain_files import open_plain
 
 ENDINGS = (".txt", ".vec", ".gz")
 LINES = 4096  # read at a time
@@ -186,10 +187,10 @@ def read_vectors(path: Path) -> tuple[list[str], np.ndarray]:
 
 def _blocks(path: Path) -> Iterator[tuple[int, list[bytes]]]:
     """Blocks of lines, each with the number of its first line."""
-    opened = gzip.open if path.name.endswith(".gz") else open
+    is_gzip = path.name.endswith(".gz")
     number = 1
     try:
-        with opened(path, "rb") as file:
+        with open_plain(path) as packed, gzip.open(packed) if is_gzip else packed as file:
             while lines := [line.rstrip(b" \r\n") for line in itertools.islice(file, LINES)]:
                 yield number, lines
                 number += len(lines)

@@ -24,6 +24,7 @@ from typing import Any
 from dissensus.annotations import Repeats
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError, meant
+from dissensus.plain_files import check_plain
 from dissensus.readers.files import read_bytes, refuse_binary
 from dissensus.readers.joins import (
     is_file,
@@ -94,7 +95,7 @@ def read(
     The format and the columns are recognised; `corpus.notes` says what was recognised.
 
     Args:
-        source: a path, or a pandas, polars or Arrow table. Files may be gzipped.
+        source: a path, or a pandas, polars or Arrow table. Files may be compressed.
         format: a name in `READERS`, if the file is not recognised correctly; or the shape of a
             table: "long" (a row per answer), "wide" (a row per item, a column per annotator) or
             "votes" (a row per item, a column of counts per value).
@@ -180,6 +181,7 @@ def _read(source: Any, options: Options, file_format: str | None = None) -> Corp
 
         return read_table(source, options)
     path = Path(source)
+    check_plain(path)
     module = importlib.import_module(READERS[file_format or recognise(path)])
     return module.read(path, options)
 
@@ -210,8 +212,6 @@ def recognise(path: Path) -> str:
     """The name of the format of a file or folder; refused if there is none."""
     if not os.path.exists(path):
         raise DataError(f"{path}: no such file or folder")
-    if not (path.is_file() or path.is_dir()):  # a pipe can be read once only, not looked at first
-        raise DataError(f"{path}: neither a file nor a folder; name its format (format=, --format)")
     for name, module in READERS.items():
         if importlib.import_module(module).recognise(path):
             return name

@@ -1,18 +1,23 @@
-"""Files: their bytes, unpacked if they are gzipped, and texts as UTF-8."""
+"""Files: their bytes, unpacked if they are compressed, and texts as UTF-8."""
 
 from __future__ import annotations
 
 import codecs
-import gzip
-import io
 import re
-import struct
 import zipfile
-import zlib
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import NoReturn
 
 from dissensus.errors import DataError
+from dissensus.plain_files import (
+    ENDINGS,
+    beginning,
+    check_zip,
+    compression,
+    open_plain,
+    plain_bytes,
+    unpacked,
+)
 
 MARKS = (  # byte order marks, the longer ones first: UTF-32's begins as UTF-16's does
     (codecs.BOM_UTF8, "utf-8"),
@@ -29,57 +34,29 @@ BINARY = {  # the first bytes of well-known files that are not tables of text
     b"ARROW1": 'an Arrow file; use format="arrow" (--format arrow)',
     b"\x93NUMPY": 'an array of numpy; use format="matrix" (--format matrix)',
 }
-GZIP = b"\x1f\x8b"
 WESTERN = "cp1252"  # Windows-1252, which has all of Latin-1
 _WESTERN_LETTERS = frozenset("àáâãäåæçèéêëìíîïñòóôõöøùúûüýÿœßšžÀÁÂÃÄÅÆÇÈÉÊËÌÍÎÏÑÒÓÔÕÖØÙÚÛÜÝŒŠŽªº")
 _WESTERN_SIGNS = frozenset("€£§°«»‘’‚“”„–—…•´·¿¡²³½©®™\xa0")
 _CHUNK = 1 << 22
-MOST_UNPACKED = 2 << 30  # bytes of a gzip file, or of all entries of a zip
 MOST_LINE = 512 << 20  # bytes of a line of text
-MOST_RATIO = 200  # how many times larger than the file they may be, beyond 50 MB
-
-
-def check_zip(path: Path) -> None:
-    """Refuse a zip that is damaged, leaves its folder or unpacks to far more than it is."""
-    try:
-        with zipfile.ZipFile(path) as packed:
-            entries = packed.infolist()
-    except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError) as error:
-        raise DataError(f"{path}: a damaged zip ({error}); is the file cut off?") from None
-    size = sum(entry.file_size for entry in entries)
-    if size > MOST_UNPACKED or size > max(MOST_RATIO * path.stat().st_size, 50 << 20):
-        sheet = path.suffix.lower() != ".zip"
-        advice = "save its sheet as CSV" if sheet else "unpack it yourself, and name the folder"
-        raise DataError(
-            f"{path}: unpacks to {size / 1e6:,.0f} MB, {size // max(path.stat().st_size, 1)} times "
-            f"its size; if that is right, {advice}"
-        )
-    for entry in entries:
-        parts = PurePosixPath(entry.filename.replace("\\", "/")).parts
-        if ".." in parts or entry.filename.startswith(("/", "\\")):
-            raise DataError(f"{path}: the entry {entry.filename!r} is outside the zip's own folder")
 
 
 def head(path: Path, size: int = 4096) -> bytes:
     """The first bytes of a file, unpacked; empty if it cannot be read."""
     try:
-        with path.open("rb") as file:
-            start = file.read(size)
-            if not start.startswith(GZIP):
-                return start
-            return zlib.decompressobj(wbits=31).decompress(start + file.read(1 << 16), size)
-    except (OSError, zlib.error):
+        return beginning(path, size)
+    except (OSError, DataError):
         return b""
 
 
 def ending(path: Path) -> str:
-    """The ending of a file's name, without that of gzip.
+    """The ending of a file's name, without that of its compression.
 
     Example:
         >>> ending(Path("labels.CSV.gz")), ending(Path("labels"))
         ('.csv', '')
     """
-    return Path(_without_gz(path.name)).suffix.lower()
+    return Path(_uncompressed(path.name)).suffix.lower()
 
 
 def stem(name: str) -> str:
@@ -89,11 +66,12 @@ def stem(name: str) -> str:
         >>> stem("labels.csv.gz"), stem("labels.v2.csv")
         ('labels', 'labels.v2')
     """
-    return Path(_without_gz(name)).stem
+    return Path(_uncompressed(name)).stem
 
 
-def _without_gz(name: str) -> str:
-    return name[:-3] if name.lower().endswith(".gz") else name
+def _uncompressed(name: str) -> str:
+    base, dot, last = name.rpartition(".")
+    return base if f"{dot}{last.lower()}" in ENDINGS else name
 
 
 def is_text(start: bytes) -> bool:
@@ -130,9 +108,9 @@ def _check_lines(path: Path) -> None:
     try:
         if path.stat().st_size <= MOST_LINE:
             return
-        with path.open("rb") as file:
+        with open_plain(path) as file:
             chunk, line, length = file.read(_CHUNK), 1, 0
-            while chunk and not (line == 1 and chunk.startswith(GZIP)):
+            while chunk and not (line == 1 and compression(chunk)):
                 last = chunk.rfind(b"\n")
                 line += chunk.count(b"\n")
                 length = len(chunk) - last - 1 if last >= 0 else length + len(chunk)
@@ -178,32 +156,18 @@ def _is_partly_utf8(data: bytes) -> bool:
 def read_bytes(path: Path) -> bytes:
     """All bytes of a file, unpacked; an empty one is refused."""
     try:
-        data = path.read_bytes()
+        data = plain_bytes(path)
     except IsADirectoryError:
         raise DataError(f"{path}: is a folder; name a file in it") from None
+    except DataError:
+        raise
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         raise DataError(f"{path}: cannot be read: {reason}") from None
-    if data.startswith(GZIP):
-        data = _unpacked(data, path)
+    data = unpacked(data, path)
     if not data:
         raise DataError(f"{path}: the file is empty")
     return data
-
-
-def _unpacked(data: bytes, path: Path) -> bytes:
-    most = min(MOST_UNPACKED, max(MOST_RATIO * len(data), 50 << 20))
-    try:
-        with gzip.GzipFile(fileobj=io.BytesIO(data)) as packed:
-            unpacked = packed.read(most + 1)
-    except (EOFError, OSError, zlib.error, struct.error) as error:
-        raise DataError(f"{path}: damaged gzip ({error}); is the file cut off?") from None
-    if len(unpacked) > most:
-        raise DataError(
-            f"{path}: unpacks to more than {most / 1e6:,.0f} MB, {most // len(data)} times its "
-            "size; unpack it yourself if that is right"
-        )
-    return unpacked
 
 
 def refuse_binary(path: Path) -> NoReturn:

@@ -17,6 +17,8 @@ from dissensus.contents import Contents
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError, counted, listed
 from dissensus.names import Names
+from dissensus.plain_files import numpy_array
+from dissensus.readers.files import read_bytes
 from dissensus.readers.tables.assembly import typed_cells
 from dissensus.readers.tables.column_names import NAMES, plain
 from dissensus.readers.tables.shapes import UNNAMED
@@ -203,10 +205,7 @@ def with_feature_file(
 
 
 def _array(path: Any) -> np.ndarray:
-    try:
-        values = np.load(path, allow_pickle=False)
-    except (ValueError, OSError, EOFError) as error:
-        raise DataError(f"{path}: cannot be read as an array ({error})") from None
+    values = numpy_array(read_bytes(Path(path)), Path(path))
     if values.ndim not in (2, 3) or values.dtype.kind not in "iuf" or not len(values):
         raise DataError(f"{path}: features are items x numbers, found the shape {values.shape}")
     if not np.isfinite(values).all():

@@ -19,9 +19,10 @@ from typing import Any
 
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError, counted
+from dissensus.plain_files import zip_members
 from dissensus.readers.exports.responses import Response, check_options, responses_corpus
 from dissensus.readers.exports.spans import Span
-from dissensus.readers.files import check_zip, head, read_utf8
+from dissensus.readers.files import head, read_utf8
 from dissensus.readers.json_text import objects, value_text
 from dissensus.readers.options import Options
 
@@ -29,6 +30,7 @@ TOOL = "doccano"
 QUESTION = "label"
 BARE = "not annotated"  # why a text is left out
 ENDINGS = (".jsonl", ".json1")
+_BEGINNING = 1 << 18  # bytes of a file that are read to recognise it
 LABELS = ("label", "labels", "entities", "category", "categories")  # as versions call them
 _FIRST = re.compile(r'\s*\{.*"(?:label|labels|entities|category|categories)"\s*:')
 _SPANS = re.compile(
@@ -40,14 +42,26 @@ def recognise(path: Path) -> bool:
     """Whether a folder or zip contains only files of JSON lines whose texts have labels, or one
     file's texts have spans."""
     if path.is_file() and not zipfile.is_zipfile(path):
-        opening = head(path, 1 << 18).decode("utf-8-sig", errors="replace")
+        opening = _decoded(head(path, _BEGINNING))
         return bool('"text"' in opening and opening.lstrip()[:1] == "{" and _SPANS.search(opening))
     try:
-        files = list(_files(path))
-        first = [text.lstrip().split("\n", 1)[0] for _, text in files]
-    except (DataError, OSError, zipfile.BadZipFile):
+        files = _first_bytes(path)
+    except (DataError, OSError):
         return False
-    return bool(files) and all('"text"' in line and _FIRST.match(line) for line in first)
+    lines = [_decoded(start).lstrip().split("\n", 1)[0] for start in files]
+    return bool(lines) and all('"text"' in line and _FIRST.match(line) for line in lines)
+
+
+def _first_bytes(path: Path) -> list[bytes]:
+    """The beginning of every file in a folder or zip; none if there are others than JSON lines."""
+    if path.is_dir():
+        return [head(one, _BEGINNING) for one in _inside(path)]
+    members = [(name, start) for name, start in zip_members(path, _BEGINNING) if _counts(name)]
+    return [start for _, start in members] if all(_is_lines(name) for name, _ in members) else []
+
+
+def _decoded(start: bytes) -> str:
+    return start.decode("utf-8-sig", errors="replace")
 
 
 def read(path: Path, options: Options) -> Corpus:
@@ -84,25 +98,33 @@ def read(path: Path, options: Options) -> Corpus:
 def _files(path: Path) -> Iterator[tuple[str | None, str]]:
     """The name of each annotator, if there is one, and the content of the file."""
     if path.is_dir():
-        inside = sorted(one for one in path.iterdir() if not one.name.startswith("."))
-        if not all(one.suffix.lower() in ENDINGS for one in inside):
-            return
-        for one in inside:
+        for one in _inside(path):
             yield one.stem, read_utf8(one).decode("utf-8")
     elif zipfile.is_zipfile(path):
-        check_zip(path)
-        with zipfile.ZipFile(path) as packed:
-            names = [PurePosixPath(name) for name in packed.namelist() if not name.endswith("/")]
-            names = [name for name in names if not name.parts[0].startswith(("__MACOSX", "."))]
-            if not all(name.suffix.lower() in ENDINGS for name in names):
-                return
-            for name in sorted(names):
-                try:
-                    yield name.stem, packed.read(str(name)).decode("utf-8-sig")
-                except (UnicodeDecodeError, RuntimeError) as error:  # or a password is needed
-                    raise DataError(f"{path}, {name}: cannot be read ({error})") from None
+        for name, data in zip_members(path):
+            if not _counts(name) or not _is_lines(name):
+                continue
+            try:
+                yield PurePosixPath(name).stem, data.decode("utf-8-sig")
+            except UnicodeDecodeError as error:
+                raise DataError(f"{path}, {name}: cannot be read ({error})") from None
     else:
         yield None, read_utf8(path).decode("utf-8")
+
+
+def _inside(folder: Path) -> list[Path]:
+    """The files in a folder; none if there are others than JSON lines."""
+    inside = sorted(one for one in folder.iterdir() if not one.name.startswith("."))
+    return inside if all(_is_lines(one.name) for one in inside) else []
+
+
+def _counts(name: str) -> bool:
+    """Whether an entry of a zip was put there by a person, not by the system."""
+    return not PurePosixPath(name).as_posix().startswith(("__MACOSX", "."))
+
+
+def _is_lines(name: str) -> bool:
+    return PurePosixPath(name).suffix.lower() in ENDINGS
 
 
 def _labels(entry: dict[str, Any], where: str) -> tuple[list[str], list[Span]]:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import io
 import re
-import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -17,6 +16,7 @@ import pyarrow as pa
 
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError
+from dissensus.plain_files import numpy_array
 from dissensus.readers.files import head, is_text, read_bytes, read_utf8
 from dissensus.readers.options import Options
 from dissensus.readers.tables.answers import described
@@ -68,13 +68,7 @@ def read(path: Path, options: Options) -> Corpus:
 
 
 def _array(data: bytes, path: Path) -> tuple[np.ndarray, Callable[[int], str]]:
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # about files of numpy under Python 2
-            values = np.load(io.BytesIO(data), allow_pickle=False)
-    except Exception as error:  # a header is parsed as Python: a damaged one fails in many ways
-        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise DataError(f"{path}: damaged ({reason}); is the file cut off?") from None
+    values = numpy_array(data, path)
     if values.dtype.kind not in "biuf":
         raise DataError(f"{path}: {values.dtype} is not a type of number; {_CONTENT}")
     if values.ndim != 2 or not values.size:
