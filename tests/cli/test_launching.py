@@ -44,9 +44,10 @@ def test_two_devices_write_one_model_and_say_everything_once(
     run: Run, crowd: Path, tmp_path: Path
 ) -> None:
     one, two = tmp_path / "one", tmp_path / "two"
-    output = run(*typed(crowd, one)).err.replace(str(one), str(two))
+    few = ("--epochs", "2")
+    output = run(*typed(crowd, one, *few)).err.replace(str(one), str(two))
     ended = subprocess.run(
-        [*COMMAND, *typed(crowd, two, "--devices", "2")], capture_output=True, text=True
+        [*COMMAND, *typed(crowd, two, *few, "--devices", "2")], capture_output=True, text=True
     )
     assert (ended.returncode, ended.stdout, ended.stderr) == (0, "", output)
     assert_same_model(one, two)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -95,11 +96,23 @@ def test_base_rates_are_where_answers_begin() -> None:
     np.testing.assert_allclose(predictions[False].distribution.mean(axis=0), 1 / 3, atol=0.1)
 
 
-@pytest.mark.parametrize("prior", ["normal", "mixture"])
-@pytest.mark.parametrize("kind", SCALES)
+@cache
+def learned(kind: str, prior: str) -> Bayesian:
+    method = bayesian(prior=prior, complexity_weight=1e-3, training=LONGER)
+    return method.fit(feature_crowd(kind, 150))
+
+
+PRIORS = [
+    *((kind, "mixture") for kind in SCALES),
+    *(("nominal", "normal"), ("interval", "normal")),
+    *(pytest.param(kind, "normal", marks=pytest.mark.slow) for kind in ("ordinal", "multi-label")),
+]
+
+
+@pytest.mark.parametrize(("kind", "prior"), PRIORS)
 def test_it_learns_on_every_scale(kind: str, prior: str) -> None:
     train, test = feature_crowd(kind, 150), feature_crowd(kind, 100, seed=1)
-    fitted = bayesian(prior=prior, complexity_weight=1e-3, training=LONGER).fit(train)
+    fitted = learned(kind, prior)
     assert fitted.log_.train[-1] < fitted.log_.train[0]
     labels = test["q"].consensus().answer
     unseen = bayesian(training=STILL).fit(train).predict(test)["q"].consensus
@@ -116,10 +129,12 @@ def test_it_learns_on_every_scale(kind: str, prior: str) -> None:
 @pytest.mark.parametrize("kind", SCALES)
 def test_the_mean_and_the_votes_of_the_passes(kind: str, tmp_path: Path) -> None:
     crowd, scale = feature_crowd(kind, 200), SCALES[kind]
-    fitted = bayesian(complexity_weight=1e-3, training=LONGER).fit(crowd)
+    fitted = learned(kind, "mixture")
     mean = fitted.predict(crowd)["q"]
-    fitted.set_params(read="votes").save(tmp_path / "model")
-    output = ds.load(tmp_path / "model").predict(crowd)
+    fitted.save(tmp_path / "model")
+    loaded = ds.load(tmp_path / "model")
+    loaded.set_params(read="votes").save(tmp_path / "votes")
+    output = ds.load(tmp_path / "votes").predict(crowd)
     votes = output["q"]
     assert mean.members is not None and mean.members.shape == (8, 200)
     np.testing.assert_array_equal(mean.members, votes.members)

@@ -52,7 +52,12 @@ def _means(corpus: Corpus) -> PredictedRatings:
     return PredictedRatings(means, present, spread[..., None] * knots)
 
 
-@pytest.mark.parametrize("by", ["cross-entropy", "tvd", "jsd"])
+SLOW = pytest.mark.slow
+
+
+@pytest.mark.parametrize(
+    "by", ["cross-entropy", pytest.param("tvd", marks=SLOW), pytest.param("jsd", marks=SLOW)]
+)
 def test_a_calibrated_density_is_nearer_to_the_ratings(corpus: Corpus, by: str) -> None:
     target = rating_densities(corpus, QUESTIONS).mass
     predicted = _means(corpus)

@@ -127,18 +127,21 @@ def _method(name: str, modality: Modality, tiny: str) -> Method:
 
 
 def _cases() -> list[Any]:
-    """The floors look at nothing: features will do. Encoders are tried
-    with one method of each family, and with all the others in the slow tests."""
+    """The floors look at nothing: features will do. Encoders are tried with one method of each
+    family, those of media are tuned with one method, and with all the others in the slow tests."""
     return [
-        pytest.param(name, shown, marks=_marks(name, modality.kind))
+        pytest.param(name, shown, marks=_marks(name, modality))
         for name in METHODS
         for shown, modality in MODALITIES.items()
         if shown == "features" or "encoder" in method(name)().get_params()
     ]
 
 
-def _marks(name: str, kind: Kind) -> Any:
-    return () if kind == "features" or name in FAMILIES else pytest.mark.slow
+def _marks(name: str, modality: Modality) -> Any:
+    if modality.kind == "features":
+        return ()
+    tunes_media = modality.kind != "text" and modality.tune != "nothing"
+    return () if name in (FAMILIES[:1] if tunes_media else FAMILIES) else pytest.mark.slow
 
 
 def _questions(name: str) -> list[str]:

@@ -96,11 +96,14 @@ def test_together_they_find_what_they_find_alone(
         "unlucky": Unlucky(training=QUICK),
         "wild": Single(training=Training(epochs=3, learning_rate=1e30, device="cpu"), hidden=(4,)),
     }
-    together = run(crowd, tmp_path / "together", methods, trials=trials, inner_folds=2)
+    tried: dict[str, tuple[Any, ...]] = {"training.learning_rate": (1e-3, 1e-2), "dropout": (0.0,)}
+    choices = {name: {**tried, "hidden": ((4,), (8,))} for name in methods}
+    options: dict[str, Any] = {"trials": trials, "choices": choices, "inner_folds": 2}
+    together = run(crowd, tmp_path / "together", methods, **options)
     with monkeypatch.context() as patch:
         patch.setitem(jobs.MEMBERS, "cpu", 1)
         patch.setattr("dissensus.training.stacking.groups.stackable", lambda run: False)
-        alone = run(crowd, tmp_path / "alone", methods, trials=trials, inner_folds=2)
+        alone = run(crowd, tmp_path / "alone", methods, **options)
     for one, other in zip(together.fits, alone.fits, strict=True):
         assert one.key == other.key and one.notes == other.notes
         assert (one.status, one.reason, one.settings) == (
