@@ -19,6 +19,7 @@ SECTIONS = [
     "The corpus at a glance",
     "Agreement",
     "Disputed items",
+    "Who looked where",
     "Annotators",
     "Methods compared",
     "Predicted and true",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import re
 from html.parser import HTMLParser
@@ -14,12 +15,15 @@ from dissensus import Annotations, Corpus, Interval, MultiLabel, simulate
 from dissensus.agreement import positive_agreement
 from dissensus.contents import Contents
 from dissensus.errors import DataError
-from dissensus.methods import method
+from dissensus.methods import AnnotatorQueries, method
+from dissensus.prediction import ByAnnotator, Prediction, Predictions
 from dissensus.report import Report, make_report
 from dissensus.report.project import best_method, held_out, plan, with_answers, without_answers
 from dissensus.report.sections.agreement import similar_order
+from dissensus.training import Training
 from tests.evaluation.comparisons import comparison
 from tests.test_annotator_clusters import crowd
+from tests.tiny import tiny_bert
 
 
 class Page(HTMLParser):
@@ -69,7 +73,8 @@ def whole(corpus: Corpus) -> Report:
 def test_every_section_is_there(whole: Report) -> None:
     keys = [section.key for section in whole.sections]
     assert keys == [
-        *("glance", "agreement", "disputed", "annotators", "methods", "predictions", "run")
+        *("glance", "agreement", "disputed", "looks", "annotators"),
+        *("methods", "predictions", "run"),
     ]
     page = Page(whole.to_html())
     assert page.opened == []
@@ -229,3 +234,82 @@ def test_agreement_on_each_value(whole: Report, corpus: Corpus) -> None:
     values = corpus["emotion"].scale.to_dict()["values"]
     expected = dict(zip(values, positive_agreement(corpus["emotion"]), strict=True))
     assert {row[0]: row[2] for row in table["rows"]} == pytest.approx(expected, abs=1e-6)
+
+
+def _titles(report: Report, key: str) -> list[str]:
+    section = next(section for section in report.sections if section.key == key)
+    return [block["figure"] for block in section.to_dict()["blocks"] if "figure" in block]
+
+
+def test_ratings_on_two_questions_have_densities_and_predicted_ones() -> None:
+    rated = simulate.ratings(n_items=40, n_annotators=6, labels_per_item=5, seed=0)
+    learner = method("annotator-majority")()
+    tested, predictions = held_out(rated, learner)
+    report = make_report(rated, tested=tested, predictions=predictions, method="floor")
+    assert _titles(report, "densities") == [
+        "Ratings on valence and activation",
+        "Disputed items on valence and activation",
+    ]
+    assert _titles(report, "predictions") == [
+        "Mean ratings, valence",
+        "Mean ratings, activation",
+        "Densities of valence and activation",
+    ]
+    section = next(section for section in report.sections if section.key == "densities")
+    shares = [row[2] for row in section.to_dict()["blocks"][0]["rows"]]
+    assert sum(shares) == pytest.approx(1, abs=1e-4)
+    assert Page(report.to_html()).opened == []
+
+
+def test_who_looked_where_from_rationales(corpus: Corpus) -> None:
+    report = make_report(corpus)
+    titles = _titles(report, "looks")
+    assert len(titles) == 3 and titles[0].startswith("Marked in item ")
+    bare = dataclasses.replace(corpus, rationales=None)
+    assert "looks" not in [section.key for section in make_report(bare).sections]
+
+
+@pytest.mark.slow
+def test_who_looked_where_from_attention(corpus: Corpus, tmp_path: Path) -> None:
+    learner = AnnotatorQueries(encoder=tiny_bert(tmp_path), training=Training(epochs=1))
+    tested, predictions = held_out(corpus, learner)
+    report = make_report(corpus, tested=tested, predictions=predictions, method="queries")
+    titles = _titles(report, "looks")
+    assert len(titles) == 3 and titles[0].startswith("Attention to item ")
+    section = next(section for section in report.sections if section.key == "looks")
+    figure = section.to_dict()["blocks"][1]
+    item = titles[0].split(",")[0].removeprefix("Attention to item ")
+    text = corpus.text_of(int(corpus.items.codes([item])[0]))
+    assert figure["rows"] and all(row[4] in text for row in figure["rows"])
+
+
+def test_kappas_of_annotators_and_predictions_stand_side_by_side_with_dic(corpus: Corpus) -> None:
+    perfect = corpus["emotion"]
+    pairs = ByAnnotator(
+        perfect.item, perfect.annotator_codes("a test"), perfect.annotators, perfect.answer
+    )
+    mass = perfect.distribution()
+    own = Prediction(perfect.scale, perfect.items, mass, mass.argmax(axis=1), pairs)
+    predictions = Predictions({"emotion": own}, "perfect", corpus.name)
+    report = make_report(corpus, tested=corpus, predictions=predictions, method="perfect")
+    section = next(section for section in report.sections if section.key == "predictions")
+    figure = section.to_dict()["blocks"][-1]
+    assert figure["rows"] and all(row[2] == row[3] for row in figure["rows"])
+    assert "is 0.00 over 10 pairs" in figure["shows"]
+
+
+@pytest.mark.slow
+def test_many_questions_keep_the_page_small() -> None:
+    generator = np.random.default_rng(0)
+    n_items, n = 40, 50
+    item, annotator = np.divmod(np.arange(n_items * n), n)
+    names = [f"t{i}" for i in item], [f"p{a}" for a in annotator]
+    questions = {
+        f"q{number}": Annotations.from_arrays(
+            *names, np.array(["a", "b", "c"])[generator.integers(3, size=len(item))]
+        )
+        for number in range(30)
+    }
+    first = next(iter(questions.values()))
+    page = make_report(Corpus.build("many", first.items, questions)).to_html()
+    assert len(page.encode()) < 3_000_000

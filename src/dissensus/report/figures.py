@@ -7,13 +7,17 @@ on a dark background.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
 import numpy as np
 
-from dissensus.drawing import PALETTE
+from dissensus.densities import Grid, region_levels
+from dissensus.drawing import PALETTE, contour
+from dissensus.drawing.png import data_address, png
 from dissensus.drawing.shapes import letters, plain_line, printable, rect, rounded, short
 
 INK, QUIET = "currentColor", "#808890"
@@ -46,6 +50,12 @@ def picture(width: float, height: float, shapes: Sequence[str], alt: str) -> str
         f'height="{rounded(height)}" role="img" aria-label={quoteattr(printable(alt))} '
         f'font-family="system-ui, sans-serif" color="#222">{"".join(shapes)}</svg>'
     )
+
+
+def labelled(svg: str, alt: str) -> str:
+    """A picture that was drawn elsewhere, with a text for those who cannot see it."""
+    label = f'<svg role="img" aria-label={quoteattr(printable(alt))} color="#222" '
+    return svg.replace("<svg ", label, 1).strip()
 
 
 def bars(
@@ -113,6 +123,8 @@ def matrix(
     diverging: bool = True,
     annotators: bool = False,
     digits: int = 2,
+    widest: float = 620.0,
+    title: str = "",
 ) -> str:
     """A table of numbers as coloured cells; undefined cells are empty.
 
@@ -120,17 +132,19 @@ def matrix(
         names: of the columns, and of the rows if `rows` is left out.
         diverging: colours for -1 to 1, else for 0 to the largest value.
         annotators: whether rows and columns are annotators, who can be picked by a click.
+        widest: all columns together, in pixels.
     """
     side_names = names if rows is None else rows
     n_rows, n_columns = values.shape
-    side = max(8.0, min(34.0, 620.0 / max(n_columns, 1)))
+    side = max(8.0, min(34.0, widest / max(n_columns, 1)))
     shown = [short(name, 22) for name in side_names]
     left = 12 + LETTER * max([len(name) for name in shown] + [1])
     top = 12 + LETTER * 0.75 * max([len(short(name, 22)) for name in names] + [1])
+    top += 22 * bool(title)
     numbered = side >= 30
     finite = values[np.isfinite(values)]
     most = float(finite.max()) if finite.size and not diverging else 1.0
-    shapes = []
+    shapes = [text(left, 14, title)] if title else []
     for column, name in enumerate(names):
         x = left + (column + 0.6) * side
         label = text(0, 0, short(name, 22))
@@ -157,6 +171,19 @@ def matrix(
     return picture(left + n_columns * side + 60, top + n_rows * side + 8, shapes, alt)
 
 
+def side_by_side(pictures: Sequence[str], alt: str) -> str:
+    """Pictures of one size in a row."""
+    sizes = [re.match(r'<svg [^>]*viewBox="0 0 ([\d.]+) ([\d.]+)"', svg) for svg in pictures]
+    widths = [float(size[1]) for size in sizes if size]
+    height = max(float(size[2]) for size in sizes if size)
+    shapes = []
+    for number, svg in enumerate(pictures):
+        inside = svg[svg.index(">") + 1 : svg.rindex("</svg>")]
+        left = rounded(sum(widths[:number]))
+        shapes.append(f'<g transform="translate({left} 0)">{inside}</g>')
+    return picture(sum(widths), height, shapes, alt)
+
+
 def _shade(value: float, diverging: bool) -> tuple[str, bool]:
     """The colour of a cell, and whether it is dark."""
     value = max(-1.0 if diverging else 0.0, min(1.0, value))
@@ -168,29 +195,107 @@ def _shade(value: float, diverging: bool) -> tuple[str, bool]:
 
 
 def diagonal(
-    points: Sequence[tuple[float, float, float, str]], alt: str, across: str, up: str
+    points: Sequence[tuple[float, float, float, str]],
+    alt: str,
+    across: str,
+    up: str,
+    limits: tuple[float, float] = (0.0, 1.0),
 ) -> str:
-    """Points in a square from 0 to 1 with its diagonal; (x, y, size of the point, words)."""
+    """Points in a square with its diagonal; (x, y, size of the point, words).
+
+    Args:
+        limits: the lowest and the highest number of both axes.
+    """
+    low, high = limits
     side, left, top = 280.0, 52.0, 14.0
     shapes = [
         rect(left, top, side, side, stroke=QUIET),
         plain_line(left, top + side, left + side, top, QUIET, 1, "4 4"),
     ]
     for tick in (0.0, 0.25, 0.5, 0.75, 1.0):
+        label = f"{low + tick * (high - low):.3g}"
         shapes += [
-            text(left + side * tick, top + side + 16, f"{tick:g}", "middle", QUIET),
-            text(left - 6, top + side * (1 - tick) + 4, f"{tick:g}", "end", QUIET),
+            text(left + side * tick, top + side + 16, label, "middle", QUIET),
+            text(left - 6, top + side * (1 - tick) + 4, label, "end", QUIET),
         ]
     for x, y, size, words in points:
+        x, y = ((value - low) / (high - low) for value in (x, y))
         circle = (
             f'<circle cx="{rounded(left + side * x)}" cy="{rounded(top + side * (1 - y))}" '
-            f'r="{rounded(3 + 7 * size)}" fill="{colour(0)}" fill-opacity="0.75"/>'
+            f'r="{rounded(3 + 7 * size)}" fill="{colour(0)}" fill-opacity="0.85"/>'
         )
         shapes.append(titled(circle, words))
     shapes.append(text(left + side / 2, top + side + 36, across, "middle", QUIET))
     label = text(0, 0, up, "middle", QUIET)
     shapes.append(f'<g transform="translate(14 {rounded(top + side / 2)}) rotate(-90)">{label}</g>')
     return picture(left + side + 20, top + side + 46, shapes, alt)
+
+
+# ---- densities ----
+
+SQUARE = 200.0  # a side of a density
+REGIONS = (0.5, 0.9)  # shares of the mass within the contours
+DEEPEST = 0.85  # opacity of the cell with most mass
+
+
+@dataclass(frozen=True, eq=False)
+class Density:
+    """The density of ratings on two questions, with its title and the ratings drawn as points."""
+
+    title: str
+    mass: np.ndarray  # (n_cells of the first question, n_cells of the second)
+    grid: Grid
+    points: np.ndarray | None = None  # (n_ratings, 2)
+
+
+def contours(panels: Sequence[Density], questions: Sequence[str], alt: str, across: int = 3) -> str:
+    """Densities next to each other: darker where more ratings are, with contours around regions."""
+    width, height = SQUARE + 78, SQUARE + 72
+    n_columns = max(1, min(across, len(panels)))
+    n_rows = -(-len(panels) // n_columns)
+    shapes = []
+    for number, panel in enumerate(panels):
+        row, column = divmod(number, n_columns)
+        place = f"translate({rounded(column * width)} {rounded(row * height)})"
+        shapes.append(f'<g transform="{place}">{"".join(_density(panel, questions))}</g>')
+    words = f"Lines surround {' and '.join(f'{100 * share:g} %' for share in REGIONS)} of the mass."
+    shapes.append(text(6, n_rows * height + 14, words, fill=QUIET))
+    return picture(n_columns * width, n_rows * height + 22, shapes, alt)
+
+
+def _density(panel: Density, questions: Sequence[str]) -> list[str]:
+    left, top = 58.0, 26.0
+    bottom, grid = top + SQUARE, panel.grid
+    opacity = DEEPEST * (panel.mass / panel.mass.max()) ** 0.7
+    pixels = np.zeros((*panel.mass.T.shape, 4), dtype=np.uint8)
+    pixels[..., :3] = [int(colour(0)[at : at + 2], 16) for at in (1, 3, 5)]
+    pixels[..., 3] = np.rint(255 * opacity.T[::-1])
+    shapes = [
+        text(left, 16, short(panel.title, 30)),
+        f'<image x="{rounded(left)}" y="{rounded(top)}" width="{SQUARE:g}" height="{SQUARE:g}" '
+        f'preserveAspectRatio="none" href="{data_address("png", png(pixels))}"/>',
+        rect(left, top, SQUARE, SQUARE, stroke=QUIET),
+    ]
+    cell = np.array([SQUARE / n for n in panel.mass.shape])
+    for level, thick in zip(region_levels(panel.mass, grid, REGIONS), (2, 1), strict=True):
+        for (a, b), (c, d) in (contour(panel.mass, float(level)) * cell).tolist():
+            shapes.append(plain_line(left + a, bottom - b, left + c, bottom - d, INK, thick))
+    for x, y in [] if panel.points is None else (panel.points - grid.low) / grid.range * SQUARE:
+        shapes.append(
+            f'<circle cx="{rounded(left + x)}" cy="{rounded(bottom - y)}" r="4" '
+            f'fill="{colour(1)}" stroke="#ffffff" stroke-width="1"/>'
+        )
+    (low, high), (least, most) = grid.limits
+    label = text(0, 0, short(questions[1], 26), "middle", QUIET)
+    return [
+        *shapes,
+        text(left, bottom + 16, f"{low:g}", "start", QUIET),
+        text(left + SQUARE, bottom + 16, f"{high:g}", "end", QUIET),
+        text(left + SQUARE / 2, bottom + 34, short(questions[0], 26), "middle", QUIET),
+        text(left - 6, bottom, f"{least:g}", "end", QUIET),
+        text(left - 6, top + 10, f"{most:g}", "end", QUIET),
+        f'<g transform="translate(18 {rounded(top + SQUARE / 2)}) rotate(-90)">{label}</g>',
+    ]
 
 
 def rows_of(

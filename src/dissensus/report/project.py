@@ -18,6 +18,7 @@ from dissensus.methods.framework.base import Method
 from dissensus.methods.framework.settings import configured
 from dissensus.prediction import Predictions
 from dissensus.report.sections.comparison import comparison_tables
+from dissensus.report.sections.densities import is_rating
 
 FEWEST_ITEMS = 30  # with answers, below which nothing is learned
 MANY_ITEMS = 200  # from which five folds are used
@@ -26,6 +27,8 @@ FLOORS = ("prior", "annotator-majority")
 OF_PAPERS = ("seed-ensemble", "annotator-heads", "annotator-queries", "soft-label-mtl")
 BASELINES = ("single", "soft-label")
 HOLD_OUT = 0.2
+MOST_WITH_ATTENTION = 20_000  # answers to the items that are held out
+WITH_DENSITY = 6  # items whose density is predicted
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,7 +147,21 @@ def held_out(corpus: Corpus, method: Method, seed: int = 0) -> tuple[Corpus, Pre
     else:
         train, tested = corpus.split(HOLD_OUT, seed=seed)
     method.fit(train)
-    return tested, method.predict(tested, unknown="drop")
+    n_answers = sum(answers.n_rows for answers in tested.questions.values())
+    shown = method.shows_attention and n_answers <= MOST_WITH_ATTENTION
+    predictions = method.predict(tested, unknown="drop", attention=shown)
+    return tested, _with_densities(predictions, tested, method)
+
+
+def _with_densities(predictions: Predictions, tested: Corpus, method: Method) -> Predictions:
+    """Also the densities of some items, if there are two questions with ratings."""
+    scales = [answers.scale for answers in tested.questions.values()]
+    if predictions.densities or len(scales) != 2 or not all(map(is_rating, scales)):
+        return predictions
+    most_rated = np.argsort(-next(iter(tested.questions.values())).per_item(), kind="stable")
+    few = tested.select(items=np.sort(most_rated[:WITH_DENSITY]))
+    densities = method.predict(few, unknown="drop", density="soft:bins=16").densities.values()
+    return Predictions(dict(predictions.items()), predictions.method, predictions.corpus, densities)
 
 
 def without_answers(corpus: Corpus) -> Corpus | None:

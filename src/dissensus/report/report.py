@@ -20,8 +20,10 @@ from dissensus.report.page import to_html
 from dissensus.report.sections.agreement import agreement
 from dissensus.report.sections.annotators import annotators
 from dissensus.report.sections.comparison import comparison
+from dissensus.report.sections.densities import densities
 from dissensus.report.sections.disputed import disputed
 from dissensus.report.sections.glance import glance
+from dissensus.report.sections.looks import looks
 from dissensus.report.sections.predictions import predicted
 from dissensus.report.sections.provenance import provenance
 from dissensus.report.summary import summary_of
@@ -114,6 +116,8 @@ def make_report(
             glance(corpus, description),
             agreement(corpus, clusters),
             disputed(corpus, description, predictions),
+            looks(corpus, tested, predictions),
+            densities(corpus, description),
             annotators(corpus, description),
         ]
     if results is not None:

@@ -16,7 +16,9 @@ from dissensus.report.blocks import Bars, Block, Figure, Section, Table, Text
 from dissensus.report.figures import matrix, rows_of
 from dissensus.scales import Interval, MultiLabel
 
+MOST_CELLS = 4800  # of the matrices of all questions together
 MOST_ANNOTATORS = 40  # in a matrix
+FEWEST_ANNOTATORS = 8  # likewise, however many questions there are
 MOST_VALUES = 20
 MOST_IN_BAR = 12
 MOST_ROWS = 100  # values in a table
@@ -31,10 +33,12 @@ def agreement(corpus: Corpus, clusters: Mapping[str, AnnotatorClusters | None]) 
         clusters: of annotators who answer alike, by question; None where they cannot be compared.
     """
     blocks: list[Block] = []
+    room = int((MOST_CELLS / max(len(corpus.questions), 1)) ** 0.5)
+    most = min(MOST_ANNOTATORS, max(FEWEST_ANNOTATORS, room))
     for question, answers in corpus.questions.items():
         if answers.n_rows:
             blocks.append(_measures(answers, question))
-            blocks += who_agrees(answers, question)
+            blocks += who_agrees(answers, question, most)
             blocks += _clusters(answers, question, clusters.get(question))
             blocks += _by_value(answers, question)
             blocks += confused(answers, question)
@@ -74,13 +78,13 @@ def _measures(annotations: Annotations, question: str) -> Table:
 # ---- who agrees with whom ----
 
 
-def who_agrees(annotations: Annotations, question: str) -> list[Block]:
-    """The agreement of each two annotators as a matrix."""
+def who_agrees(annotations: Annotations, question: str, most: int = MOST_ANNOTATORS) -> list[Block]:
+    """The agreement of each two annotators as a matrix, of those with most answers."""
     if annotations.annotator is None or isinstance(annotations.scale, MultiLabel):
         return []
     annotations = measures.first_answers(annotations)
     sizes = annotations.per_annotator()
-    codes = np.argsort(-sizes, kind="stable")[: min(MOST_ANNOTATORS, int((sizes > 0).sum()))]
+    codes = np.argsort(-sizes, kind="stable")[: min(most, int((sizes > 0).sum()))]
     if len(codes) < 2:
         return []
     few = annotations.select_annotators(np.sort(codes), annotations.annotators.take(np.sort(codes)))

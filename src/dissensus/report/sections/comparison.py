@@ -7,6 +7,7 @@ import re
 from dissensus.evaluation import ComparisonTable, Results, default_reference, intervals, tables
 from dissensus.evaluation.report.tables import Cell, Row
 from dissensus.report.blocks import Block, Figure, Section, Table, Text
+from dissensus.report.figures import labelled
 
 
 def comparison(results: Results) -> Section:
@@ -47,7 +48,7 @@ def _on_page(svg: str, alt: str) -> str:
     svg = svg.replace("#222222", "currentColor").replace(
         'fill="#ffffff"', 'fill="var(--page, #fff)"'
     )
-    return svg.replace("<svg ", f'<svg role="img" aria-label="{alt}" color="#222" ', 1).strip()
+    return labelled(svg, alt)
 
 
 def _table(table: ComparisonTable) -> Table:

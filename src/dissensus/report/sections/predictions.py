@@ -12,14 +12,18 @@ from dissensus.description import one_line
 from dissensus.metrics.matching import distributions
 from dissensus.prediction import Prediction, Predictions
 from dissensus.report.blocks import Bars, Block, Figure, Section, Table, Text
-from dissensus.report.figures import diagonal, matrix, rows_of
+from dissensus.report.figures import diagonal, matrix, side_by_side
 from dissensus.report.sections.agreement import FEWEST, similar_order
+from dissensus.report.sections.densities import predicted_densities
 from dissensus.scales import Interval, MultiLabel
 
 MOST_ITEMS = 15
 MOST_VALUES = 12
 MOST_ANNOTATORS = 25
+MOST_POINTS = 500  # of a figure
+MATRIX = 420.0  # width of the cells of a matrix
 BINS = 10
+FEWEST_DIC = 30  # items that two annotators should share; fewer if no two do
 
 
 def predicted(tested: Corpus, predictions: Predictions, method: str) -> Section | None:
@@ -37,13 +41,17 @@ def predicted(tested: Corpus, predictions: Predictions, method: str) -> Section 
     ]
     for question, prediction in predictions.items():
         answers = tested[question]
-        if not answers.n_rows or isinstance(answers.scale, Interval | MultiLabel):
+        if not answers.n_rows or isinstance(answers.scale, MultiLabel):
+            continue
+        if isinstance(answers.scale, Interval):
+            blocks += _means(tested, question, prediction, answers.scale)
             continue
         blocks += [
             *_distributions(tested, question, prediction),
             *_calibration(question, prediction, answers),
             *_annotators(question, prediction, answers),
         ]
+    blocks += predicted_densities(tested, predictions)
     return Section("predictions", "Predicted and true", blocks) if len(blocks) > 1 else None
 
 
@@ -69,6 +77,32 @@ def _distributions(tested: Corpus, question: str, prediction: Prediction) -> lis
         return []
     columns = ("item", "text", "annotators", "predicted")
     return [Table(f"Distributions, {question}", columns, rows, total=len(known))]
+
+
+def _means(tested: Corpus, question: str, prediction: Prediction, scale: Interval) -> list[Block]:
+    """The predicted and the observed mean rating of each item."""
+    consensus = tested[question].consensus()
+    chosen = np.arange(consensus.n_rows)
+    if len(chosen) > MOST_POINTS:
+        chosen = np.sort(np.random.default_rng(0).choice(chosen, MOST_POINTS, replace=False))
+    names = [tested.items[int(code)] for code in consensus.item[chosen]]
+    at = prediction.items.find(names)
+    rows = [
+        [name, float(prediction.consensus[place]), float(mean)]
+        for name, place, mean in zip(names, at, consensus.answer[chosen], strict=True)
+        if place >= 0
+    ]
+    if len(rows) < FEWEST:
+        return []
+    points = [(x, y, 0.0, f"{name}: {x:.3g} predicted, {y:.3g} observed") for name, x, y in rows]
+    alt = (
+        f"The predicted mean rating of {question} (across) and that of the annotators (up), a dot "
+        "for each item that was not trained on. Good predictions lie on the diagonal."
+    )
+    ends = (scale.low, scale.high)
+    svg = diagonal(points, alt, "predicted mean", "mean of annotators", ends)
+    columns = ("item", "predicted", "observed")
+    return [Figure(f"Mean ratings, {question}", alt, svg, columns, rows)]
 
 
 def _calibration(question: str, prediction: Prediction, answers: Annotations) -> list[Block]:
@@ -125,13 +159,42 @@ def _annotators(question: str, prediction: Prediction, answers: Annotations) -> 
         return []
     order = similar_order(values[0])
     shown = [names[int(code)] for code in order]
-    blocks: list[Block] = []
-    for value, whose in zip(values, ("annotators", "their predicted answers"), strict=True):
-        ordered = value[np.ix_(order, order)]
-        alt = (
-            f"Cohen's kappa of each two {whose} on {question}, for items that were not trained on."
-        )
-        svg = matrix(shown, ordered, alt, annotators=True)
-        title = f"Agreement of {whose}, {question}"
-        blocks.append(Figure(title, alt, svg, ("annotator", *shown), rows_of(shown, ordered)))
-    return blocks
+    ordered = [value[np.ix_(order, order)] for value in values]
+    side = min(MATRIX, 34.0 * len(shown))
+    pictures = [
+        matrix(shown, value, "", annotators=True, widest=side, title=title)
+        for value, title in zip(ordered, ("annotators", "predicted answers"), strict=True)
+    ]
+    alt = (
+        f"Cohen's kappa of each two annotators on {question} (left), and of their predicted "
+        f"answers (right), for items that were not trained on.{_dic(prediction, answers)}"
+    )
+    columns = ("annotator", "other annotator", "annotators", "predicted")
+    cells = [
+        [shown[i], shown[j], ordered[0][i, j], ordered[1][i, j]]
+        for i, j in zip(*np.triu_indices(len(shown), 1), strict=True)
+        if np.isfinite(ordered[0][i, j])
+    ]
+    svg = side_by_side(pictures, alt)
+    return [
+        Figure(f"Agreement of annotators and of predictions, {question}", alt, svg, columns, cells)
+    ]
+
+
+def _dic(prediction: Prediction, answers: Annotations) -> str:
+    """DIC, and what noise alone gives; empty where no two annotators share enough items."""
+    from dissensus.metrics import dic_floor, dic_of
+
+    at_least = FEWEST_DIC
+    own = dic_of(prediction, answers, at_least)
+    if not own.pairs:
+        at_least = FEWEST
+        own = dic_of(prediction, answers, at_least)
+    if not own.pairs:
+        return ""
+    noise = dic_floor(answers, at_least)
+    return (
+        f" DIC, the distance between the two matrices, is {own.value:.2f} over {own.pairs:,} pairs "
+        f"who share {at_least} items or more (a typical kappa is off by {own.normalised:.2f}); two "
+        f"halves of the answers differ by {noise.value:.2f}."
+    )
