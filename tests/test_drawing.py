@@ -475,9 +475,11 @@ def test_a_drawing_is_written_or_refused(tmp_path: Path) -> None:
     drawing = draw(small([("t1", "ann", "ja, schön")]), "t1")
     write_svg(tmp_path / "item.svg", drawing)
     assert (tmp_path / "item.svg").read_text(encoding="utf-8") == drawing
+    write_svg(tmp_path / "new" / "item.svg", drawing)
+    (tmp_path / "taken").touch()
     with pytest.raises(DataError) as caught:
-        write_svg(tmp_path / "nowhere" / "item.svg", drawing)
-    wanted = f"{tmp_path / 'nowhere' / 'item.svg'}: cannot be written (No such file or directory)"
+        write_svg(tmp_path / "taken" / "item.svg", drawing)
+    wanted = f"{tmp_path / 'taken' / 'item.svg'}: cannot be written (File exists)"
     assert str(caught.value) == wanted
 
 

@@ -103,18 +103,26 @@ def test_the_old_folder_comes_back_if_the_new_one_cannot_take_its_place(
     def replace(source: Any, target: Any) -> None:
         moves.append(target)
         if len(moves) == 2:
-            raise OSError("disk is full")
+            raise OSError(28, "disk is full")
         real_replace(source, target)
 
-    monkeypatch.setattr("dissensus.folders.os.replace", replace)
-    with pytest.raises(OSError, match="disk is full"):
+    monkeypatch.setattr("dissensus.staging.exchanged", lambda *_: False)  # as on other systems
+    monkeypatch.setattr("dissensus.staging.os.replace", replace)
+    with pytest.raises(DataError, match="mine: cannot be written .No space left on device.$"):
         written(folder, "new")
     monkeypatch.undo()
     assert contents(tmp_path) == before
 
 
-def test_others_may_read_what_was_written(tmp_path: Path) -> None:
-    assert written(tmp_path / "mine").stat().st_mode & 0o777 == 0o755
+@pytest.mark.parametrize(("umask", "mode"), [(0o022, 0o755), (0o077, 0o700), (0o002, 0o775)])
+def test_what_is_written_has_the_modes_of_the_umask(tmp_path: Path, umask: int, mode: int) -> None:
+    before = os.umask(umask)
+    try:
+        folder = written(tmp_path / "mine")
+    finally:
+        os.umask(before)
+    assert folder.stat().st_mode & 0o777 == mode
+    assert {path.stat().st_mode & 0o777 for path in folder.iterdir()} == {mode & 0o666}
 
 
 # ---- errors ----

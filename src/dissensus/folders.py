@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import shutil
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,6 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from dissensus.errors import DataError, DissensusError
+from dissensus.staging import staged
 
 WORDS = {"config": "model"}  # what a folder is called, if not after its JSON file
 FORMAT = 1  # of a folder; a kind has a higher one where an old version would misread it
@@ -27,18 +25,10 @@ def writing(path: str | Path, kind: str) -> Iterator[Path]:
 
     An existing folder is replaced only if it is empty or one of the same kind.
     """
-    target = Path(path)
-    check_free(target, kind)
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        temporary = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
-    except OSError as error:
-        raise DataError(f"{target}: cannot be written ({error.strerror})") from None
-    try:
-        yield temporary
-        _replace(temporary, target)
-    finally:
-        shutil.rmtree(temporary, ignore_errors=True)
+    check_free(Path(path), kind)
+    with staged(path) as folder:
+        folder.mkdir()
+        yield folder
 
 
 def check_free(target: Path, kind: str) -> None:
@@ -58,21 +48,6 @@ def _replaceable(target: Path, kind: str) -> bool:
     if not target.is_dir():
         return False
     return not any(target.iterdir()) or (target / f"{kind}.json").is_file()
-
-
-def _replace(temporary: Path, target: Path) -> None:
-    temporary.chmod(0o755)  # mkdtemp makes folders that no other user may read
-    if target.exists():
-        old = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
-        os.replace(target, old)
-        try:
-            os.replace(temporary, target)
-        except OSError:
-            os.replace(old, target)
-            raise
-        shutil.rmtree(old)
-    else:
-        os.replace(temporary, target)
 
 
 def write_json(folder: Path, kind: str, content: dict[str, Any], number: int = FORMAT) -> None:

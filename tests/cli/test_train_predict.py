@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -355,3 +356,12 @@ def test_too_few_answers_for_a_method(run: Run, tmp_path: Path) -> None:
     assert "answers; try --method annotator-heads" in base  # no head that annotators share
     prior = run(*common, tmp_path / "prior", *embedding, "--set", "spread=0.5")
     assert "too few" not in prior.err
+
+
+def test_files_of_a_model_have_the_modes_of_the_umask(tmp_path: Path) -> None:
+    before = os.umask(0o022)
+    try:
+        method("annotator-majority")().fit(feature_crowd()).save(tmp_path / "model")
+    finally:
+        os.umask(before)
+    assert {path.stat().st_mode & 0o777 for path in (tmp_path / "model").iterdir()} == {0o644}

@@ -28,6 +28,7 @@ from dissensus.cli.describe import describe
 from dissensus.cli.draw import draw
 from dissensus.cli.evaluate import evaluate
 from dissensus.cli.examples import EXAMPLES
+from dissensus.cli.outputs import reservations
 from dissensus.cli.papers import papers
 from dissensus.cli.predict import predict
 from dissensus.cli.report import report
@@ -125,7 +126,8 @@ def _stoppable(command: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(command)
     def run(*arguments: Any, **options: Any) -> Any:
         try:
-            return command(*arguments, **options)
+            with reservations():
+                return command(*arguments, **options)
         except KeyboardInterrupt as stop:
             fail(f"Stopped; {stop}." if stop.args else "Stopped.", 130)
 

@@ -17,6 +17,7 @@ from dissensus.cli.outputs import (
     answers_table,
     check_table,
     check_tables,
+    reserve,
     rounded,
     with_question,
     write_answers,
@@ -108,6 +109,7 @@ def aggregate(
     check_tables(output)
     check_table(annotator_table)
     source.check_outputs(output, annotator_table)
+    reserve(output)
     corpus = source.read()
     if method in aggregation.TEXT_METHODS:
         if use_gold or annotator_table is not None:

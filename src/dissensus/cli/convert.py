@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from dissensus.cli import console
-from dissensus.cli.outputs import Overwrite, check_not_replaced
+from dissensus.cli.outputs import Overwrite, check_not_replaced, reserve
 from dissensus.cli.source import Source, reads_corpus
 
 
@@ -38,7 +38,9 @@ def convert(
     """
     from dissensus.writers import format_of, write
 
-    if format_of(out, to) == "corpus":
+    to = format_of(out, to)
+    reserve(out)
+    if to == "corpus":
         check_not_replaced(out, "corpus", overwrite)
     source.check_outputs(out)
     corpus = source.read()

@@ -6,11 +6,11 @@ import csv
 import io
 import json
 import math
-import os
 import re
 import sys
-import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -18,6 +18,7 @@ import typer
 
 from dissensus.errors import DataError
 from dissensus.folders import check_free
+from dissensus.staging import reserved, staged
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -30,6 +31,7 @@ ENDINGS = ".csv, .tsv, .parquet, .json or .jsonl"  # for help and messages
 FILE_ENDINGS = (*TABLES, ".txt", ".arrow", ".xlsx", ".svg", ".gz", ".zip")
 DIGITS = 6  # significant ones, of confidences and shares in text files
 RESULT_DIGITS = 10  # of measures and scores
+_reservations: ContextVar[ExitStack | None] = ContextVar("reservations", default=None)
 
 
 def is_table(output: Path) -> bool:
@@ -42,6 +44,27 @@ def check_folder(output: Path, command: str) -> None:
     if output.suffix.lower() in FILE_ENDINGS:
         folder = output.with_suffix("")
         raise DataError(f"{output}: {command} writes a folder; name one, such as {folder}")
+
+
+def reserve(output: Path | None) -> None:
+    """Refuse other processes that write to the same place, until the command ends.
+
+    A place whose folder does not exist yet is reserved when it is written.
+    """
+    stack = _reservations.get()
+    if stack is not None and output is not None and output.parent.is_dir():
+        stack.enter_context(reserved(output))
+
+
+@contextmanager
+def reservations() -> Iterator[None]:
+    """Places that are reserved within the block are free again at its end."""
+    with ExitStack() as stack:
+        token = _reservations.set(stack)
+        try:
+            yield
+        finally:
+            _reservations.reset(token)
 
 
 Overwrite = Annotated[
@@ -260,10 +283,5 @@ def _file_name(question: str) -> str:
 
 def _write_whole(output: Path, write: Callable[[Path], Any]) -> None:
     """Write a file next to its final place, and move it there when it is complete."""
-    try:
-        output.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix=f".{output.name}.", dir=output.parent) as folder:
-            write(Path(folder) / output.name)
-            os.replace(Path(folder) / output.name, output)
-    except OSError as error:
-        raise DataError(f"{output}: cannot be written ({error.strerror or error})") from None
+    with staged(output) as path:
+        write(path)

@@ -14,6 +14,7 @@ from dissensus.cli.outputs import (
     check_folder,
     check_table,
     is_table,
+    reserve,
     write_answers,
 )
 from dissensus.cli.parts import SkipBad, prediction_part, readable, with_trained_items
@@ -112,6 +113,7 @@ def predict(
 
     folder, tables = _outputs(output, table)
     source.check_outputs(output, table)
+    reserve(output)
     if folder is None and attention:
         raise DataError("--attention is saved in a folder; name one with -o")
     if folder is None and density is not None:

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from dissensus.cli import console
+from dissensus.cli.outputs import reserve
 from dissensus.cli.single_options import typed_command
 from dissensus.cli.source import Source, reads_corpus
 from dissensus.errors import DataError
@@ -32,6 +33,7 @@ def report(
 
     if output.suffix.lower() not in (".html", ".htm"):
         raise DataError(f"{output}: a report is HTML; name a file that ends in .html")
+    reserve(output)
     of_comparison = any(
         (source.file / name).exists() for name in ("results.json", "comparison.json")
     )

@@ -10,10 +10,11 @@ import typer
 from dissensus.cli import console
 from dissensus.cli.aggregate import consensus_table
 from dissensus.cli.compare import seconds
-from dissensus.cli.outputs import answers_table, check_folder, write_answers
+from dissensus.cli.outputs import answers_table, check_folder, reserve, write_answers
 from dissensus.cli.single_options import typed_command
 from dissensus.cli.source import Source, reads_corpus
 from dissensus.errors import DataError, DissensusError, Unfinished, counted
+from dissensus.folders import writing
 
 if TYPE_CHECKING:
     from dissensus.corpus import Corpus
@@ -52,6 +53,7 @@ def run(
     predictions.csv for items without answers. Run the same command again to resume.
     """
     check_folder(output, "run")
+    reserve(output)
     corpus = source.read()
     corpus = corpus.select(questions=question) if question else corpus
     chosen = tuple(name.strip() for name in (methods or "").split(",") if name.strip())
@@ -95,8 +97,10 @@ def whole_way(
         console.say(f"training {best}, the best of the comparison")
         method = seeded_method(best, encoder)
         tested, predictions = held_out(answered, seeded_method(best, encoder))
-        method.fit(answered).save(output / "model")
-        add_figures_to_card(output / "model", results, best)
+        method.fit(answered)
+        with writing(output / "model", "config") as folder:
+            method.write_to(folder)
+            add_figures_to_card(folder, results, best)
         facts["model"] = f"{best}, trained on all {answered.n_items:,} items with answers"
         bare = without_answers(corpus)
         if bare is not None:

@@ -16,6 +16,7 @@ import typer
 
 from dissensus.cli.console import say
 from dissensus.errors import DataError, NoAnswersError, counted
+from dissensus.staging import staged
 
 if TYPE_CHECKING:
     from dissensus.corpus import Corpus
@@ -251,7 +252,8 @@ class Source:
     def _keep(self, options: dict[str, Any]) -> None:
         paths = {name: str(v.resolve()) for name, v in options.items() if isinstance(v, Path)}
         text = json.dumps(options | paths, ensure_ascii=False, indent=1)
-        self.settings_file.write_text(text + "\n", encoding="utf-8")
+        with staged(self.settings_file) as path:
+            path.write_text(text + "\n", encoding="utf-8")
         say(f"{self.settings_file}: remembers how to read {self.file.name}")
 
 

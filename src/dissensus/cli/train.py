@@ -12,10 +12,11 @@ import typer
 from dissensus.cli import console
 from dissensus.cli.launching import among_others, launched, to_launch
 from dissensus.cli.method_options import Epochs, FineTune, LearningRate, typed_settings
-from dissensus.cli.outputs import Overwrite, check_folder, check_not_replaced
+from dissensus.cli.outputs import Overwrite, check_folder, check_not_replaced, reserve
 from dissensus.cli.parts import SkipBad, readable, save_trained_items, training_part
 from dissensus.cli.source import Source, reads_corpus
 from dissensus.errors import DataError
+from dissensus.folders import writing
 
 if TYPE_CHECKING:
     from dissensus.methods.framework.base import Method
@@ -89,6 +90,7 @@ def train(
         with _reporting(unfinished):
             raise typer.Exit(launched(devices))
     with among_others() as leads:
+        reserve(output if leads else None)
         settings = typed_settings(epochs, learning_rate, fine_tune, set_)
         fitted = _configured(method, encoder, seed, settings)
         whole = source.read()
@@ -104,8 +106,9 @@ def train(
         for message in [*few_answers(fitted), *fitted.notes_]:
             console.say(message)
         if leads:
-            fitted.save(output)
-            save_trained_items(output, part)
+            with writing(output, "config") as folder:
+                fitted.write_to(folder)
+                save_trained_items(folder, part)
             fitted.forget_checkpoint()
         questions = ", ".join(fitted.learned_.questions)
         console.say(f"{output}: {method} for {questions}")

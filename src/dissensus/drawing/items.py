@@ -32,6 +32,7 @@ from dissensus.drawing.shapes import (
 from dissensus.errors import DataError
 from dissensus.prediction import Predictions
 from dissensus.scales import Interval
+from dissensus.staging import staged
 
 
 @dataclass(frozen=True)
@@ -117,13 +118,11 @@ def draw_items(
 
 def write_svg(path: str | Path, drawing: str) -> None:
     """Write a drawing to a file; as pixels if its name ends in .png."""
-    try:
-        if Path(path).suffix.lower() == ".png":
-            Path(path).write_bytes(to_png(drawing))
+    with staged(path) as new:
+        if new.suffix.lower() == ".png":
+            new.write_bytes(to_png(drawing))
         else:
-            Path(path).write_text(drawing, encoding="utf-8")
-    except OSError as error:
-        raise DataError(f"{path}: cannot be written ({error.strerror})") from None
+            new.write_text(drawing, encoding="utf-8")
 
 
 def _code(corpus: Corpus, item: str | int) -> int:

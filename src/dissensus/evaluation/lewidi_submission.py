@@ -28,6 +28,7 @@ from dissensus.corpus import Corpus
 from dissensus.errors import DataError, counted, listed
 from dissensus.prediction import ByAnnotator, Prediction, Predictions
 from dissensus.scales import MultiLabel, Scale, as_numbers
+from dissensus.staging import staged
 
 
 def read_submission(
@@ -219,10 +220,8 @@ def write_submission(
         lines = _lines_2023(prediction, order)
     else:
         lines = _soft_lines(prediction, corpus, order)
-    try:
-        Path(path).write_text("\n".join(lines) + "\n", encoding="utf-8")
-    except OSError as error:
-        raise DataError(f"{path}: cannot be written ({error.strerror})") from None
+    with staged(path) as new:
+        new.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
 def _soft_lines(prediction: Prediction, corpus: Corpus, order: np.ndarray) -> list[str]:

@@ -8,7 +8,6 @@ import math
 import os
 import platform
 import subprocess
-import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -24,6 +23,7 @@ from dissensus.evaluation.protocols import Fold
 from dissensus.evaluation.runs import Runs
 from dissensus.folders import read_json, read_table, reading, write_json, write_table
 from dissensus.frames import html_table
+from dissensus.staging import staged
 
 FRONT = "results"  # the name of the JSON file
 
@@ -136,17 +136,13 @@ class Results:
         """
         folder = Path(path)
         check_results_folder(folder)
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-            with tempfile.TemporaryDirectory(prefix=".results.", dir=folder) as temporary:
-                _write(self, Path(temporary))
-                for name in ("items.parquet", "groups.parquet", f"{FRONT}.json"):  # JSON last
-                    if (Path(temporary) / name).exists():
-                        os.replace(Path(temporary) / name, folder / name)
-                    else:
-                        (folder / name).unlink(missing_ok=True)
-        except OSError as error:
-            raise DataError(f"{folder}: cannot be written ({error.strerror})") from None
+        with staged(folder / f"{FRONT}.json") as new:  # JSON last
+            _write(self, new.parent)
+            for name in ("items.parquet", "groups.parquet"):
+                if (new.parent / name).exists():
+                    os.replace(new.parent / name, folder / name)
+                else:
+                    (folder / name).unlink(missing_ok=True)
 
     @classmethod
     def load(cls, path: str | Path, unfinished: bool = False) -> Results:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime
 import json
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,6 +26,7 @@ from dissensus.report.sections.looks import looks
 from dissensus.report.sections.predictions import predicted
 from dissensus.report.sections.provenance import provenance
 from dissensus.report.summary import summary_of
+from dissensus.staging import staged
 
 MOST_DISPUTED = 20
 
@@ -136,11 +136,5 @@ def make_report(
 
 def _write(path: Path, text: str) -> None:
     """Write a whole file or none."""
-    new = path.with_name(f".{path.name}.new")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+    with staged(path) as new:
         new.write_text(text, encoding="utf-8", errors="replace")
-        os.replace(new, path)
-    except OSError as error:
-        new.unlink(missing_ok=True)
-        raise DataError(f"{path}: cannot be written ({error.strerror})") from None

@@ -1,13 +1,12 @@
 """The saved state of a training, from which it resumes after it was stopped.
 
-One safetensors file; everything that is not a tensor is JSON in its header. A new file is written
-next to the old one and then takes its place.
+One safetensors file; everything that is not a tensor is JSON in its header. A new file takes the
+place of the old one when it is complete.
 """
 
 from __future__ import annotations
 
 import json
-import os
 import time
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -16,10 +15,11 @@ from typing import Any
 import numpy as np
 import torch
 from safetensors import SafetensorError, safe_open
-from safetensors.torch import save_file
+from safetensors.torch import save
 from torch import Tensor
 
 from dissensus.errors import CheckpointError
+from dissensus.staging import staged
 from dissensus.training.average import Average
 from dissensus.training.batch import Network
 from dissensus.training.examples import Examples
@@ -57,12 +57,10 @@ class Checkpoint:
 
     def save(self, tensors: dict[str, Tensor], state: dict[str, Any]) -> None:
         """Replace the saved state, whole or not at all."""
-        self.folder.mkdir(parents=True, exist_ok=True)
-        new = self.path.with_suffix(".new")
         apart = {name: tensor.detach().cpu().clone() for name, tensor in tensors.items()}
         facts = {"format": FORMAT, "of": self.of, "state": json.dumps(state)}
-        save_file(apart, new, metadata=facts)
-        os.replace(new, self.path)
+        with staged(self.path) as new:
+            new.write_bytes(save(apart, metadata=facts))
         self._saved = time.monotonic()
 
     def read(self) -> tuple[dict[str, Tensor], dict[str, Any]] | None:

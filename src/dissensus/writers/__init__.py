@@ -6,14 +6,12 @@ format cannot hold.
 
 from __future__ import annotations
 
-import os
-import shutil
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError, listed, meant
+from dissensus.staging import staged
 from dissensus.writers.hugging_face import write_datasets
 from dissensus.writers.lewidi import write_lewidi2023, write_lewidi2025
 from dissensus.writers.tables import ENDINGS, write_crowd_kit, write_long, write_wide
@@ -69,10 +67,6 @@ def write(corpus: Corpus, path: Path, to: str | None = None) -> list[str]:
         raise DataError(f"{path}: is a folder; name a file")
     if not path.parent.is_dir():
         raise DataError(f"{path.parent}: no such folder")
-    folder = Path(tempfile.mkdtemp(prefix=".dissensus-", dir=path.parent))
-    try:
-        notes = WRITERS[to](corpus, folder / path.name)
-        os.replace(folder / path.name, path)
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+    with staged(path) as new:
+        notes = WRITERS[to](corpus, new)
     return notes

@@ -173,6 +173,13 @@ def test_the_keys_of_features_know_their_shape() -> None:
 # ---- damage ----
 
 
+def _overwrite(path: Path, at: int, content: bytes) -> None:
+    data = bytearray(path.read_bytes())
+    start = at % len(data)
+    data[start : start + len(content)] = content
+    path.write_bytes(data)
+
+
 def _shorter(array: np.ndarray) -> np.ndarray:
     return array[:-1]
 
@@ -190,6 +197,12 @@ DAMAGES: dict[str, tuple[str, Callable[[Path], Any]]] = {
     "no offsets": ("offsets", lambda p: np.save(p, np.zeros(0, int))),
     "too few keys": ("keys", lambda p: np.save(p, _shorter(np.load(p)))),
     "keys of another length": ("keys", lambda p: np.save(p, np.load(p).astype("S8"))),
+    "zeros inside the vectors": ("vectors", lambda p: _overwrite(p, -12, bytes(8))),
+    "a place that changed": ("places", lambda p: _overwrite(p, -1, b"x")),
+    "vectors of another type": ("vectors", lambda p: np.save(p, np.load(p).view(np.int32))),
+    "no checksums": ("checksums", lambda p: p.with_suffix(".json").write_text("[]")),
+    "a zip": ("keys", lambda p: _overwrite(p, 0, b"PK\x03\x04")),
+    "a header that does not end": ("keys", lambda p: _overwrite(p, 10, b"{[((")),
     "vectors without a width": ("vectors", lambda p: np.save(p, np.load(p)[:, 0])),
 }
 
@@ -217,10 +230,39 @@ def test_a_piece_that_was_never_finished_is_not_there(cache: Path) -> None:
     assert letters.asked == []
 
 
-def test_leftovers_are_removed_after_an_hour(cache: Path) -> None:
+def test_zeros_inside_a_large_piece_are_noticed(cache: Path) -> None:
+    texts = [chr(97 + i) * 10_000 for i in range(20)]
+    encode(Letters(), texts_of(*texts))
+    (piece,) = cache.glob("*/piece-*")
+    _overwrite(piece / "vectors.npy", -800_000, bytes(200_000))
+    letters = Letters()
+    assert spelled(encode(letters, texts_of(*texts))) == texts
+    assert letters.asked == texts
+
+
+def test_a_piece_of_an_earlier_version_has_no_checksums(cache: Path) -> None:
+    encode(Letters(), texts_of("ab"))
+    (piece,) = cache.glob("*/piece-*")
+    (piece / "checksums.json").unlink()
+    letters = Letters()
+    encode(letters, texts_of("ab"))
+    assert letters.asked == []
+
+
+def test_other_users_may_read_the_cache(cache: Path) -> None:
+    before = os.umask(0o022)
+    try:
+        encode(Letters(), texts_of("ab"))
+    finally:
+        os.umask(before)
+    for path in cache.rglob("*"):
+        assert path.stat().st_mode & 0o777 == (0o755 if path.is_dir() else 0o644)
+
+
+def test_leftovers_of_earlier_versions_are_removed_after_an_hour(cache: Path) -> None:
     encode(Letters(), texts_of("ab"))
     (folder,) = cache.glob("*")
-    for name, hours in ((".new-young", 0.9), (".new-old", 1.1), (".old-piece-x", 1.1)):
+    for name, hours in ((".new-young", 0.9), (".new-old", 1.1), (".old-piece-x", 0)):
         (folder / name).mkdir()
         (folder / name / "keys.npy").write_bytes(b"half")
         _age(folder / name, hours)
@@ -384,7 +426,8 @@ def _worker(seed: int, rounds: int, stop_at: int = 0) -> subprocess.Popen[str]:
         cwd=ROOT,
         stdout=subprocess.PIPE,
         text=True,
-        env=os.environ | {"PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"},
+        env=os.environ
+        | {"PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "src")]), "OMP_NUM_THREADS": "1"},
     )
 
 
@@ -398,11 +441,7 @@ def test_processes_at_once_one_killed_while_it_writes(
     killed.kill()
     assert killed.communicate()[0] == "" and killed.returncode == -9
     assert other.communicate()[0] == "done\n" and other.returncode == 0
-    (leftover,) = cache.glob("*/.new-*")
-    assert sorted(path.name for path in leftover.iterdir()) == [
-        "keys.npy",
-        "places.npy",
-        "vectors.npy",
-    ]
     texts = [chr(97 + i) * (1 + i % 5) for i in range(26)]
     assert spelled(encode(Letters(), texts_of(*texts))) == texts
+    encode(Letters(), texts_of("new"))
+    assert list(cache.glob("*/.new-*")) == []  # what the killed one left was deleted

@@ -2,8 +2,9 @@
 
 There is a folder per encoder, named by a hash of its identity, with a folder per piece: contents
 that were encoded together. A piece is moved into place when it is complete, so a killed process
-leaves no incomplete piece behind, and two processes write two pieces. If all pieces together exceed
-the limit, the least recently used ones are deleted.
+leaves no incomplete piece behind, and two processes write two pieces. A piece has a checksum of
+each of its files; one that is damaged is deleted, and its contents are encoded again. If all pieces
+together exceed the limit, the least recently used ones are deleted.
 """
 
 from __future__ import annotations
@@ -15,8 +16,9 @@ import re
 import shutil
 import tempfile
 import time
+import zlib
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -28,14 +30,17 @@ from dissensus.encoders.framework.keys import KEY, content_keys
 from dissensus.encoders.framework.media import Unreadable
 from dissensus.encoders.framework.store import Store
 from dissensus.errors import DataError, listed
+from dissensus.staging import LOCK, lock, reason_of, remove_abandoned, remove_locked
 
 if TYPE_CHECKING:
     from dissensus.encoders.framework.base import Encoder
 
 PARTS = ("keys", "vectors", "places", "offsets", "cut")
+CHECKSUMS = "checksums.json"  # of the other files of a piece; older pieces have none
 ABOUT = "encoder.json"  # in the folder of an encoder: its name and identity
 LIMIT = "20 GB"  # of all pieces together, unless DISSENSUS_CACHE_LIMIT is set
-LEFTOVER = 3600  # seconds after which an unfinished piece is deleted
+LEFTOVER = 3600  # seconds after which an unfinished piece without a lock is deleted
+BLOCK = 4096  # bytes that are summed for a checksum
 LARGE = 1 << 30  # bytes above which a joined store is a file on disk
 UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12,
          "KI": 2**10, "MI": 2**20, "GI": 2**30, "TI": 2**40}  # fmt: skip
@@ -137,14 +142,19 @@ def _pieces(folder: Path, keys: np.ndarray) -> Iterator[Piece]:
     """The pieces that contain some of these keys; damaged pieces are deleted."""
     for piece in sorted(folder.glob("piece-*")):
         try:
-            in_piece = np.load(piece / "keys.npy")
+            with (piece / "keys.npy").open("rb") as file:
+                in_piece = np.load(file)
             if in_piece.dtype == keys.dtype and not np.isin(in_piece, keys).any():
                 continue
+            _check(piece)
             loaded = _loaded(piece)
-        except (FileNotFoundError, ValueError, EOFError):
+        except (FileNotFoundError, NotADirectoryError):
             _remove(piece)
             continue
         except OSError:  # no permission to read it, but it may be undamaged
+            continue
+        except Exception:  # numpy raises errors of many kinds if an array is damaged
+            _remove(piece)
             continue
         with suppress(OSError):  # the cache may be read-only
             os.utime(piece)
@@ -175,21 +185,22 @@ def _written(folder: Path, encoder: Encoder, keys: np.ndarray, store: Store) -> 
     """Write a store as a piece; returns it memory-mapped."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        _write_about(folder, encoder)
-        temporary = Path(tempfile.mkdtemp(prefix=".new-", dir=folder))
-        target = folder / f"piece-{temporary.name.removeprefix('.new-')}"
-        try:
+        with _temporary(folder) as temporary:
+            _write_about(folder, encoder, temporary)
+            new = temporary / "piece"
+            new.mkdir()
             cut = np.zeros(len(store), bool) if store.cut is None else store.cut
             arrays = keys, store.vectors, store.places, store.offsets, cut
             for part, array in zip(PARTS, arrays, strict=True):
-                _save(temporary / f"{part}.npy", array)
-            piece = _loaded(temporary)  # before other processes can delete it
-            os.replace(temporary, target)
-        finally:
-            shutil.rmtree(temporary, ignore_errors=True)
+                _save(new / f"{part}.npy", array)
+            sums = {part: _checksum(new / f"{part}.npy") for part in PARTS}
+            (new / CHECKSUMS).write_text(json.dumps(sums), encoding="utf-8")
+            piece = _loaded(new)  # before other processes can delete it
+            target = folder / f"piece-{temporary.name.removeprefix('.new-')}"
+            os.replace(new, target)
     except OSError as error:
         raise DataError(
-            f"{folder}: features cannot be written ({error.strerror or error}); set "
+            f"{folder}: features cannot be written ({reason_of(error)}); set "
             "DISSENSUS_CACHE to another folder, or free space with `dissensus cache --clear`"
         ) from None
     return Piece(target, piece.keys, piece.store)
@@ -203,13 +214,44 @@ def _save(path: Path, array: np.ndarray) -> None:
         os.fsync(file.fileno())
 
 
-def _write_about(folder: Path, encoder: Encoder) -> None:
+@contextmanager
+def _temporary(folder: Path) -> Iterator[Path]:
+    """A folder for a new piece, locked by this process so that no other one deletes it."""
+    path = Path(tempfile.mkdtemp(prefix=".new-", dir=folder))
+    handle = lock(path / "begun")
+    os.replace(path / "begun", path / LOCK)
+    try:
+        yield path
+    finally:
+        remove_locked(path)
+        os.close(handle)
+
+
+def _write_about(folder: Path, encoder: Encoder, temporary: Path) -> None:
     if not (folder / ABOUT).is_file():
         name = str(getattr(encoder, "name", encoder.identity))
-        handle, temporary = tempfile.mkstemp(prefix=".new-", dir=folder)
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            json.dump({"name": name, "identity": encoder.identity}, file)
-        os.replace(temporary, folder / ABOUT)
+        text = json.dumps({"name": name, "identity": encoder.identity})
+        (temporary / ABOUT).write_text(text, encoding="utf-8")
+        os.replace(temporary / ABOUT, folder / ABOUT)
+
+
+def _check(folder: Path) -> None:
+    """ValueError if a file of a piece is not as it was written."""
+    if not (folder / CHECKSUMS).exists():
+        return
+    written = json.loads((folder / CHECKSUMS).read_text(encoding="utf-8"))
+    if written != {part: _checksum(folder / f"{part}.npy") for part in PARTS}:
+        raise ValueError(f"{folder}: damaged")
+
+
+def _checksum(path: Path) -> str:
+    """A checksum that is as fast as memory: the sum of each block of the file, then a CRC of the
+    sums. It does not detect numbers that change places within a block."""
+    content = np.memmap(path, np.uint8, mode="r")
+    n_blocks = len(content) // BLOCK
+    blocks = content[: n_blocks * BLOCK].view(np.uint64).reshape(n_blocks, BLOCK // 8)
+    of_blocks = zlib.crc32(blocks.sum(axis=1).tobytes())
+    return f"{zlib.crc32(content[n_blocks * BLOCK :].tobytes(), of_blocks):08x}"
 
 
 # ---- join pieces ----
@@ -346,7 +388,7 @@ def _cached_encoder(folder: Path) -> CachedEncoder:
 def _n_contents(piece: Path) -> int:
     try:
         return len(np.load(piece / "keys.npy", mmap_mode="r"))
-    except (OSError, ValueError, EOFError):
+    except Exception:  # numpy raises errors of many kinds if an array is damaged
         return 0
 
 
@@ -373,10 +415,14 @@ def _remove(piece: Path) -> None:
 
 
 def _remove_leftovers() -> None:
-    """Delete what killed processes left behind; newer files may still be in use."""
+    """Delete what killed processes left behind, but nothing of a process that is running."""
     for folder in _encoder_folders():
-        for path in [*folder.glob(".new-*"), *folder.glob(".old-*")]:
-            if time.time() - _used(path) > LEFTOVER:
+        for path in folder.glob(".old-*"):
+            shutil.rmtree(path, ignore_errors=True)
+        for path in folder.glob(".new-*"):
+            if (path / LOCK).exists():
+                remove_abandoned(path)
+            elif time.time() - _used(path) > LEFTOVER:  # of an earlier version
                 shutil.rmtree(path, ignore_errors=True)
                 with suppress(OSError):
                     path.unlink(missing_ok=True)

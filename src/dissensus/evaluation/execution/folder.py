@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -20,6 +19,7 @@ from dissensus.errors import DataError
 from dissensus.evaluation.fit import Fit, Key, folder_name, keys_in, plain
 from dissensus.evaluation.results import check_results_folder
 from dissensus.folders import read_json, write_json
+from dissensus.staging import lock, reason_of, staged
 
 FRONT = "comparison"
 WEIGHED_IN_TRIALS, GOLD_CONSENSUS = "answers weighed in trials", "consensus for gold labels"
@@ -104,9 +104,8 @@ class FitFolder:
         )
 
     def _write(self, content: dict[str, Any]) -> None:
-        with tempfile.TemporaryDirectory(prefix=".new.", dir=self.folder) as temporary:
-            write_json(Path(temporary), FRONT, content)
-            os.replace(Path(temporary) / f"{FRONT}.json", self.folder / f"{FRONT}.json")
+        with staged(self.folder / f"{FRONT}.json") as new:
+            write_json(new.parent, FRONT, content)
 
     # ---- fits ----
 
@@ -125,9 +124,7 @@ class FitFolder:
 
     def clean(self) -> None:
         """Delete what killed processes left half-written."""
-        for left in (*self.folder.glob(".new.*"), *self.folder.glob(".results.*")):
-            shutil.rmtree(left, ignore_errors=True)
-        for left in (*self.fits.glob(".*"), *self.folder.glob(f"{self.corpus.name}*")):
+        for left in (*self.folder.glob(".*.new"), *self.fits.glob(".*"), self.corpus):
             shutil.rmtree(left, ignore_errors=True)
 
 
@@ -168,29 +165,16 @@ def locked_folder(path: str | Path) -> Iterator[FitFolder]:
     place = FitFolder(folder)
     try:
         place.fits.mkdir(parents=True, exist_ok=True)
-        handle = os.open(folder / ".lock", os.O_RDWR | os.O_CREAT, 0o644)
+        handle = lock(folder / ".lock")
+    except BlockingIOError as error:
+        raise DataError(
+            f"{folder}: another comparison is running in it (process {error}); wait for it, or "
+            "choose another folder"
+        ) from None
     except OSError as error:
-        raise DataError(f"{folder}: cannot be written ({error.strerror})") from None
+        raise DataError(f"{folder}: cannot be written ({reason_of(error)})") from None
     try:
-        _lock(folder, handle)
         place.clean()
         yield place
     finally:
         os.close(handle)
-
-
-def _lock(folder: Path, handle: int) -> None:
-    try:
-        import fcntl
-    except ImportError:
-        return
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        owner = os.read(handle, 20).decode(errors="replace").strip() or "unknown"
-        raise DataError(
-            f"{folder}: another comparison is running in it (process {owner}); wait for it, or "
-            "choose another folder"
-        ) from None
-    os.ftruncate(handle, 0)
-    os.pwrite(handle, f"{os.getpid()}\n".encode(), 0)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -42,6 +41,7 @@ from dissensus.metrics import (
 )
 from dissensus.names import Names
 from dissensus.prediction import Prediction
+from dissensus.staging import staged
 
 DIVERGED = "training diverged"
 AT_ONCE = {"cpu": 24, "cuda": 192}  # fits of trials whose settings are tried at the same time
@@ -305,10 +305,8 @@ def _can_be_stacked(method: Method) -> bool:
 
 def _save(path: Path, entry: dict[str, Any]) -> None:
     """Write a file, whole or not at all."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    new = path.with_suffix(".new")
-    new.write_text(json.dumps(entry), encoding="utf-8")
-    os.replace(new, path)
+    with staged(path) as new:
+        new.write_text(json.dumps(entry), encoding="utf-8")
 
 
 def _scored(

@@ -13,6 +13,7 @@ from dissensus.drawing import PALETTE
 from dissensus.errors import DataError
 from dissensus.evaluation.report.picture_files import to_pdf, to_png
 from dissensus.evaluation.report.tables import Cell, ComparisonTable, Row, higher_is_better
+from dissensus.staging import staged
 
 PANEL = 250  # width of a metric's panel, in pixels, as all below
 GAP = 28  # between panels
@@ -116,10 +117,8 @@ def save_intervals(tables: Sequence[ComparisonTable], path: str | Path) -> list[
     for table in tables:
         question = re.sub(r'[\\/:*?"<>|\s]+', "-", table.question)
         own = path if len(tables) == 1 else path.with_stem(f"{path.stem}-{question}")
-        try:
-            own.write_bytes(PICTURES[path.suffix.lower()](intervals(table)))
-        except OSError as error:
-            raise DataError(f"{own}: cannot be written ({error.strerror})") from None
+        with staged(own) as new:
+            new.write_bytes(PICTURES[path.suffix.lower()](intervals(table)))
         paths.append(own)
     return paths
 

@@ -432,9 +432,13 @@ class Method(ABC):
         if not hasattr(self, "learned_"):
             raise ModelError(f"{self.name} is not fitted yet; there is nothing to save")
         with writing(path, "config") as folder:
-            write_model(folder, self.weights(), self.config())
-            (folder / "README.md").write_text(self._card(), encoding="utf-8")
-            self._write_more(folder)
+            self.write_to(folder)
+
+    def write_to(self, folder: Path) -> None:
+        """Write the files of `save` to an existing folder."""
+        write_model(folder, self.weights(), self.config())
+        (folder / "README.md").write_text(self._card(), encoding="utf-8")
+        self._write_more(folder)
 
     def _write_more(self, folder: Path) -> None:  # noqa: B027
         """Write further files into the model folder."""

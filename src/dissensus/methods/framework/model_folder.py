@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from safetensors.numpy import load_file, save_file
+from safetensors.numpy import load_file, save
 
 from dissensus.errors import ModelError
 from dissensus.folders import read_json, write_json
@@ -19,9 +19,9 @@ WEIGHTS = "model.safetensors"
 
 def write_model(folder: Path, weights: dict[str, np.ndarray], config: dict[str, Any]) -> None:
     """Write weights and config, with a checksum of both."""
-    save_file({k: np.ascontiguousarray(v) for k, v in weights.items()}, folder / WEIGHTS)
-    of_both = checksum(config, (folder / WEIGHTS).read_bytes())
-    write_json(folder, "config", config | {"checksum": of_both})
+    content = save({k: np.ascontiguousarray(v) for k, v in weights.items()})
+    (folder / WEIGHTS).write_bytes(content)  # save_file would let no other user read it
+    write_json(folder, "config", config | {"checksum": checksum(config, content)})
 
 
 def read_config(path: str | Path) -> dict[str, Any]:

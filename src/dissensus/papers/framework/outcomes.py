@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Protocol, TypeVar
@@ -10,6 +9,7 @@ from typing import Protocol, TypeVar
 from dissensus.errors import DataError
 from dissensus.evaluation.execution.folder import Keepable
 from dissensus.evaluation.fit import folder_name, keys_in
+from dissensus.staging import staged
 
 
 class Outcome(Keepable, Protocol):
@@ -66,7 +66,5 @@ def refuse_other_data(folder: Path, name: str, differing: Collection[str], give:
 
 def write_whole(path: Path, write: Callable[[Path], object]) -> None:
     """Write a file such that it appears whole or not at all."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    new = path.with_name(f".new-{path.name}")
-    write(new)
-    os.replace(new, path)
+    with staged(path) as new:
+        write(new)

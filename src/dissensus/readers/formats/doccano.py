@@ -18,7 +18,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from dissensus.corpus import Corpus
-from dissensus.errors import DataError, counted
+from dissensus.errors import DataError, counted, listed
 from dissensus.plain_files import zip_members
 from dissensus.readers.exports.responses import Response, check_options, responses_corpus
 from dissensus.readers.exports.spans import Span
@@ -83,7 +83,7 @@ def read(path: Path, options: Options) -> Corpus:
             )
     if not any(one.answers[QUESTION] for one in responses):
         raise DataError(f"{path}: no labels")
-    notes = []
+    notes = _skipped(path)
     bare = [one for one in responses if not one.answers[QUESTION]]
     for one in bare:
         one.reason = BARE
@@ -125,6 +125,15 @@ def _counts(name: str) -> bool:
 
 def _is_lines(name: str) -> bool:
     return PurePosixPath(name).suffix.lower() in ENDINGS
+
+
+def _skipped(path: Path) -> list[str]:
+    """A note on the entries of a zip that are not read."""
+    if path.is_dir() or not zipfile.is_zipfile(path):
+        return []
+    names = [name for name, _ in zip_members(path, 0)]
+    skipped = [name for name in names if not (_counts(name) and _is_lines(name))]
+    return [f"entries of the zip left out: {listed(skipped, 3)}"] if skipped else []
 
 
 def _labels(entry: dict[str, Any], where: str) -> tuple[list[str], list[Span]]:

@@ -23,6 +23,7 @@ from dissensus.errors import DataError, listed
 from dissensus.metrics.rationales import laid_out, marks
 from dissensus.prediction import MemberAttention
 from dissensus.simulate import ChoiceTruth, text, truth
+from dissensus.staging import staged
 
 if TYPE_CHECKING:
     from dissensus.methods import SeedEnsemble
@@ -167,12 +168,10 @@ class ObservedAttention:
 
     def save(self, path: Path) -> None:
         """Write a file, whole or not at all."""
-        new = path.with_name(f".{path.name}")
-        with new.open("wb") as file:
+        with staged(path) as new, new.open("wb") as file:
             np.savez_compressed(
                 file, **{_stored(f.name): getattr(self, f.name) for f in fields(self)}
             )
-        new.replace(path)
 
     @classmethod
     def load(cls, path: Path) -> ObservedAttention:

@@ -1,0 +1,141 @@
+"""Files and folders are moved to their place when complete, by one process at a time."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from dissensus.errors import DataError
+from dissensus.staging import reserved, staged
+
+WRITER = """
+import sys, time
+from dissensus.staging import staged
+with staged(sys.argv[1]) as path:
+    path.write_text("half")
+    print("writing", flush=True)
+    sys.stdin.readline()
+    path.write_text("whole")
+"""
+
+
+@contextmanager
+def writer(target: Path) -> Iterator[subprocess.Popen[str]]:
+    """Another process that is writing; a line on its stdin lets it end."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", WRITER, str(target)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None and process.stdout.readline() == "writing\n"
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_a_second_writer_is_refused_and_does_not_disturb_the_first(tmp_path: Path) -> None:
+    target = tmp_path / "answers.csv"
+    with writer(target) as other:
+        with pytest.raises(DataError) as error, staged(target) as path:
+            path.write_text("mine")
+        assert str(error.value) == (
+            f"{target}: another process is writing it (process {other.pid}); wait for it, or "
+            "choose another path"
+        )
+        other.communicate("end\n")
+    assert target.read_text() == "whole"
+    assert names(tmp_path) == ["answers.csv"]
+
+
+def test_what_a_killed_writer_left_is_deleted_by_the_next_one(tmp_path: Path) -> None:
+    target = tmp_path / "answers.csv"
+    with writer(target) as other:
+        other.send_signal(signal.SIGKILL)
+        other.wait()
+    assert names(tmp_path) == [".answers.csv.new"]
+    with staged(target) as path:
+        assert names(path.parent) == []
+        path.write_text("mine")
+    assert target.read_text() == "mine"
+    assert names(tmp_path) == ["answers.csv"]
+
+
+def test_writers_of_other_places_do_not_wait(tmp_path: Path) -> None:
+    with writer(tmp_path / "answers.csv"):
+        with staged(tmp_path / "answers.tsv") as path:
+            path.write_text("mine")
+        assert names(tmp_path) == [".answers.csv.new", "answers.tsv"]
+
+
+def test_a_reserved_place_is_written_by_its_owner_alone(tmp_path: Path) -> None:
+    target = tmp_path / "model"
+    with reserved(target):
+        with staged(target) as path:
+            path.mkdir()
+        command = [sys.executable, "-c", WRITER, str(target)]
+        other = subprocess.run(command, capture_output=True, text=True, input="")
+        assert f"another process is writing it (process {os.getpid()})" in other.stderr
+        with staged(target) as path:
+            path.mkdir()
+            (path / "weights").touch()
+    assert names(tmp_path) == ["model"] and names(target) == ["weights"]
+
+
+def test_what_was_being_replaced_comes_back(tmp_path: Path) -> None:
+    """On systems that cannot exchange two folders, a process may be killed between two moves."""
+    target, left = tmp_path / "model", tmp_path / ".model.new"
+    for folder in (left / "replaced", left / "files" / "model"):
+        folder.mkdir(parents=True)
+    (left / "replaced" / "weights").write_text("old")
+    with reserved(target):
+        assert (target / "weights").read_text() == "old"
+    assert names(tmp_path) == ["model"]
+
+
+@pytest.mark.parametrize("exchange", [True, False])
+def test_a_folder_takes_the_place_of_another(
+    tmp_path: Path, exchange: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not exchange:
+        monkeypatch.setattr("dissensus.staging.exchanged", lambda *_: False)
+    for name in ("old", "new"):
+        with staged(tmp_path / "model") as path:
+            path.mkdir()
+            (path / name).touch()
+    assert names(tmp_path / "model") == ["new"] and names(tmp_path) == ["model"]
+
+
+def test_a_device_is_not_replaced(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(DataError) as error, staged(tmp_path / "pipe") as path:
+        path.write_text("x")
+    assert str(error.value) == f"{tmp_path / 'pipe'}: is a device or a pipe; name a file"
+    assert names(tmp_path) == ["pipe"]
+
+
+def test_a_full_disk_names_the_path(tmp_path: Path) -> None:
+    target = tmp_path / "answers.csv"
+    with (
+        pytest.raises(DataError) as error,
+        staged(target) as path,
+        open("/dev/full", "w") as full,
+    ):
+        path.write_text("half")
+        full.write("x")
+        full.flush()
+    assert str(error.value) == f"{target}: cannot be written (No space left on device)"
+    assert names(tmp_path) == []
