@@ -9,7 +9,7 @@ PARALLEL := -n logical --maxprocesses 4 --dist worksteal
 DEMO := demo
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test test-all test-browser check bench glove gpu-kit docs
+.PHONY: help install demo test test-all test-browser check bench fuzz chaos glove gpu-kit docs
 
 help:
 	@echo "make install    install pinned versions into .venv"
@@ -19,6 +19,8 @@ help:
 	@echo "make test-browser   open the report in Chromium (needs: apt-get install chromium)"
 	@echo "make check      run ruff and mypy, and check the version in CHANGELOG.md"
 	@echo "make bench      run the benchmarks"
+	@echo "make fuzz       read mutated files and folders (SEED=0 COUNT=20000 SECONDS=600)"
+	@echo "make chaos      kill and disturb commands while they write (SEED=0 COUNT=60)"
 	@echo "make glove      write GloVe vectors for the words of the corpora, in ./glove"
 	@echo "make gpu-kit RUN=name   collect what a run of benchmarks/gpu needs, in ./gpu-kit"
 	@echo "make docs       update the tables of options and run the examples of the docs"
@@ -55,6 +57,14 @@ check: $(STAMP)
 
 bench: $(STAMP)
 	$(BIN)/python benchmarks/run.py
+
+fuzz: $(STAMP)
+	$(BIN)/python benchmarks/fuzzing/fuzz.py $(if $(SEED),--seed $(SEED)) $(if $(COUNT),--count $(COUNT)) \
+		$(if $(SECONDS),--seconds $(SECONDS))
+
+chaos: $(STAMP)
+	$(BIN)/python benchmarks/fuzzing/chaos.py $(if $(SEED),--seed $(SEED)) $(if $(COUNT),--count $(COUNT)) \
+		$(if $(SECONDS),--seconds $(SECONDS))
 
 glove: $(STAMP)
 	$(BIN)/python benchmarks/glove.py

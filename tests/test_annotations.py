@@ -214,6 +214,7 @@ def test_a_gap_in_a_table_is_named(library: Any) -> None:
         ((["t1"], None, ["a"]), {"extra": {"page": [1, 2]}}, "1 items but 2 entries in 'page'"),
         ((["t1"], None, ["a"]), {"count": [0]}, "a count must be 1 or more, found 0"),
         ((["t1"], None, ["a"]), {"count": [2.5]}, "row 1: count is 2.5, not a whole number"),
+        ((["t1"], None, ["a"]), {"count": [1e30]}, "row 1: count is 1e+30; it must be below 2**63"),
         ((["t1"], None, ["a"]), {"count": ["two"]}, "count must be numbers, found <U3"),
         (
             (["t1", "t1"], None, ["a", "b"]),

@@ -3,12 +3,19 @@
 from collections.abc import Iterable
 from difflib import get_close_matches
 
+MOST_MESSAGE = 2000  # characters of a message
+
 
 class DissensusError(ValueError):
     """Base of every error that the input causes, not a bug.
 
-    The command line prints it as one line and ends with exit code 1.
+    The command line prints it as one line and ends with exit code 1. A message that would be longer
+    than 2,000 characters, such as one that names a column of that length, is cut.
     """
+
+    def __str__(self) -> str:
+        message = super().__str__()
+        return message if len(message) <= MOST_MESSAGE else f"{message[: MOST_MESSAGE - 3]}..."
 
 
 class DataError(DissensusError):

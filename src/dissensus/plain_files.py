@@ -196,7 +196,7 @@ def check_zip(path: Path) -> list[zipfile.ZipInfo]:
     An entry's real size is counted where the size that it states cannot be trusted.
     """
     with _damaged_zip(path), open_plain(path) as file, zipfile.ZipFile(file) as packed:
-        entries = [entry for entry in packed.infolist() if not entry.is_dir()]
+        entries = [entry for entry in packed.infolist() if not entry.filename.endswith("/")]
         for entry in entries:
             _check_entry(entry, path)
         n_packed = path.stat().st_size

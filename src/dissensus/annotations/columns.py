@@ -72,6 +72,10 @@ def numbers(name: str, values: Any | None, dtype: type) -> np.ndarray | None:
         if not_whole.any():
             row = int(not_whole.argmax())
             raise DataError(f"row {row + 1}: {name} is {column[row]:g}, not a whole number")
+        too_large = np.abs(column) >= 2.0**63
+        if too_large.any():
+            row = int(too_large.argmax())
+            raise DataError(f"row {row + 1}: {name} is {column[row]:g}; it must be below 2**63")
     return column.astype(dtype, copy=False)
 
 

@@ -95,6 +95,14 @@ def test_a_file_for_each_annotator(tmp_path: Path) -> None:
             "declares entities, which an ELAN file does not need; remove them",
         ),
         (document(tier("t", "ann")), "no tier with values that repeat"),
+        (
+            document().replace('TIME_VALUE="500"', 'TIME_VALUE="soon"'),
+            "TIME_VALUE must be a number, found 'soon'",
+        ),
+        (
+            document().replace("UTF-8", "UTF-z8"),
+            "damaged XML (unknown encoding: UTF-z8); is the file cut off?",
+        ),
         ("<ANNOTATION_DOCUMENT>", "damaged XML (no element found: line 1, column 21); is the"),
     ],
 )

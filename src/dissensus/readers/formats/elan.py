@@ -16,7 +16,7 @@ from pathlib import Path, PurePosixPath
 from urllib.parse import unquote
 
 from dissensus.corpus import Corpus
-from dissensus.errors import DataError, counted, listed
+from dissensus.errors import DataError, counted, cut, listed
 from dissensus.readers.exports.file_names import documents_and_annotators
 from dissensus.readers.exports.responses import Response, check_options, responses_corpus
 from dissensus.readers.exports.spans import MARKED, Span
@@ -126,16 +126,23 @@ def _transcripts(recordings: Iterable[_Recording]) -> set[str]:
 # ---- a file ----
 
 
+def _milliseconds(text: str, file: Path) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise DataError(f"{file}: TIME_VALUE must be a number, found {cut(text)!r}") from None
+
+
 def _recording(file: Path) -> _Recording:
     data = read_bytes(file)
     if b"<!ENTITY" in data:
         raise DataError(f"{file}: declares entities, which an ELAN file does not need; remove them")
     try:
         root = ElementTree.fromstring(data)
-    except ElementTree.ParseError as error:
+    except (ElementTree.ParseError, LookupError, ValueError) as error:  # or an unknown encoding
         raise DataError(f"{file}: damaged XML ({error}); is the file cut off?") from None
     slots = {
-        slot.get("TIME_SLOT_ID"): float(slot.get("TIME_VALUE", "nan"))
+        slot.get("TIME_SLOT_ID"): _milliseconds(slot.get("TIME_VALUE", "nan"), file)
         for slot in root.iter("TIME_SLOT")
     }
     references = {

@@ -1,0 +1,320 @@
+"""Read mutated files and folders: each must be read, or refused in one line.
+
+    make fuzz                                         20,000 inputs
+    python benchmarks/fuzzing/fuzz.py --count 200000 --seed 1 --keep
+    python benchmarks/fuzzing/fuzz.py --seconds 60 --processes 2
+    python benchmarks/fuzzing/fuzz.py --only 1234     one input again, with its traceback
+    python benchmarks/fuzzing/fuzz.py --show          what was kept last
+
+An input is determined by the seed and its number. A finding is a traceback, a message of several
+lines or of more than 2,000 letters, a warning, more than 10 s of processor time, more than 2 GB of
+memory, a crash, or a model or cached features that are read but are not what was written.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import traceback
+import warnings
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from random import Random
+from types import FrameType
+from typing import Any
+
+HERE = Path(__file__).parent
+sys.path[:0] = [str(HERE), str(HERE.parent)]
+
+from mutations import mutated  # noqa: E402
+from samples import Sample, SilentChange, write_samples  # noqa: E402
+
+SECONDS = 10  # of processor time for an input
+MEMORY = 2 << 30  # bytes for an input
+LONGEST = 2000  # letters of a message
+MEMORY_DISK = "/dev/shm" if os.path.isdir("/dev/shm") else None
+STUCK = 120  # seconds after which a process that does nothing more is killed
+
+
+class TooLong(BaseException):
+    """An input took more processor time than it may."""
+
+
+@dataclass
+class Tally:
+    """What became of the inputs."""
+
+    read: Counter[str] = field(default_factory=Counter)  # by name of the sample
+    refused: Counter[str] = field(default_factory=Counter)
+    findings: dict[str, list[int]] = field(default_factory=dict)  # numbers of inputs, by finding
+
+    @property
+    def count(self) -> int:
+        return sum(self.read.values()) + sum(self.refused.values()) + self.n_findings
+
+    @property
+    def n_findings(self) -> int:
+        return sum(map(len, self.findings.values()))
+
+    def add(self, name: str, number: int, outcome: str) -> None:
+        if outcome == "read":
+            self.read[name] += 1
+        elif outcome == "refused":
+            self.refused[name] += 1
+        else:
+            self.findings.setdefault(f"{name}: {outcome}", []).append(number)
+
+
+# ---- one input ----
+
+
+def write_input(sample: Sample, random: Random, folder: Path) -> Path:
+    """Write a mutated copy of a sample; in a folder one or two of its files are mutated."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    path = folder / sample.path.name
+    if sample.path.is_file():
+        path.write_bytes(mutated(sample.path.read_bytes(), random))
+        return path
+    shutil.copytree(sample.path, path)
+    files = sorted(file for file in path.rglob("*") if file.is_file())
+    for file in random.sample(files, min(len(files), random.choice((1, 1, 2)))):
+        if random.random() < 0.05:
+            file.unlink()
+        else:
+            file.write_bytes(mutated(file.read_bytes(), random))
+    return path
+
+
+def outcome_of(sample: Sample, path: Path) -> str:
+    """ "read", "refused", or what is wrong."""
+    from dissensus.errors import DissensusError
+
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            sample.read(path)
+    except DissensusError as error:
+        return _wrong_message(str(error)) or "refused"
+    except TooLong:
+        return f"more than {SECONDS} s"
+    except MemoryError:
+        return f"more than {MEMORY >> 30} GB"
+    except SilentChange as error:
+        return f"silent change: {error}"
+    except Exception as error:
+        return f"traceback: {type(error).__name__} in {_place(error)}"
+    return "read"
+
+
+def _wrong_message(message: str) -> str:
+    if len(message.splitlines()) != 1:
+        return "a message of several lines"
+    return f"a message of more than {LONGEST} letters" if len(message) > LONGEST else ""
+
+
+def _place(error: Exception) -> str:
+    """The last line of dissensus in a traceback."""
+    frames = traceback.extract_tb(error.__traceback__)
+    own = [frame for frame in frames if "dissensus" in frame.filename]
+    frame = (own or frames)[-1]
+    return f"{Path(frame.filename).name}, {frame.name}"
+
+
+def stop(number: int, frame: FrameType | None) -> None:
+    raise TooLong
+
+
+# ---- one process: a part of the inputs ----
+
+
+def work(seed: int, first: int, last: int, step: int, until: float) -> None:
+    """Read inputs and print a line for each: its number before, the outcome after."""
+    output = os.fdopen(os.dup(1), "w", buffering=1)
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    signal.signal(signal.SIGPROF, stop)
+    with tempfile.TemporaryDirectory(prefix="fuzz-", dir=MEMORY_DISK) as folder:
+        (Path(folder) / "samples").mkdir()
+        samples = write_samples(Path(folder) / "samples")
+        for sample in samples:  # so that everything is imported before memory is limited
+            outcome = outcome_of(sample, sample.path)
+            assert outcome == "read", f"{sample.name}: {outcome}"
+        limit = _virtual_memory() + MEMORY
+        resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+        for number in range(first, last, step):
+            if time.time() > until:
+                break
+            random = Random(f"{seed}-{number}")
+            sample = samples[number % len(samples)]
+            print(f"{number}\t{sample.name}", file=output)
+            path = write_input(sample, random, Path(folder) / "input")
+            signal.setitimer(signal.ITIMER_PROF, SECONDS)
+            try:
+                outcome = outcome_of(sample, path)
+            except TooLong:
+                outcome = f"more than {SECONDS} s"
+            signal.setitimer(signal.ITIMER_PROF, 0)
+            print(outcome, file=output)
+
+
+def _virtual_memory() -> int:
+    pages = Path("/proc/self/statm").read_text().split()[0]
+    return int(pages) * resource.getpagesize()
+
+
+# ---- all processes ----
+
+
+@dataclass
+class Worker:
+    """A process that reads every n-th input; it is started again after a crash."""
+
+    seed: int
+    first: int
+    last: int
+    step: int
+    until: float
+    process: subprocess.Popen[bytes] | None = None
+    waiting: bytes = b""
+    current: tuple[int, str] | None = None
+    since: float = 0.0
+
+    def start(self) -> None:
+        numbers = (self.seed, self.first, self.last, self.step, self.until)
+        self.process = subprocess.Popen(
+            [sys.executable, __file__, "--work", *map(str, numbers)], stdout=subprocess.PIPE
+        )
+        assert self.process.stdout is not None
+        os.set_blocking(self.process.stdout.fileno(), False)
+        self.since = time.time()
+
+    def look(self, tally: Tally) -> bool:
+        """Take over what the process has printed; whether it is still needed."""
+        if self.process is None:
+            self.start()
+        assert self.process is not None and self.process.stdout is not None
+        ended = self.process.poll() is not None
+        chunk = self.process.stdout.read() or b""
+        *lines, self.waiting = (self.waiting + chunk).split(b"\n")
+        for line in lines:
+            self._line(line.decode(), tally)
+        if not ended and self.current and time.time() - self.since > STUCK:
+            self.process.kill()
+        if not ended:
+            return True
+        if self.current is None and self.process.returncode == 0:
+            return False
+        if self.current is None:
+            raise SystemExit(f"a process ended with exit code {self.process.returncode}")
+        number, name = self.current
+        tally.add(name, number, f"crash with exit code {self.process.returncode}")
+        self.process, self.current, self.first, self.waiting = None, None, number + self.step, b""
+        return self.first < self.last and time.time() < self.until
+
+    def _line(self, line: str, tally: Tally) -> None:
+        self.since = time.time()
+        if self.current is None:
+            number, name = line.split("\t")
+            self.current = int(number), name
+        else:
+            tally.add(self.current[1], self.current[0], line)
+            self.current = None
+
+
+def run(seed: int, count: int, seconds: float, processes: int) -> Tally:
+    """Read inputs in several processes."""
+    tally, until = Tally(), time.time() + seconds
+    workers = [Worker(seed, n, count, processes, until) for n in range(processes)]
+    try:
+        while workers:
+            workers = [worker for worker in workers if worker.look(tally)]
+            if sys.stderr.isatty():
+                print(
+                    f"\r{tally.count} inputs, {tally.n_findings} findings", end="", file=sys.stderr
+                )
+            time.sleep(0.2)
+    finally:
+        for worker in workers:
+            if worker.process is not None:
+                worker.process.kill()
+    return tally
+
+
+def again(seed: int, number: int) -> None:
+    """Read one input and show its traceback; it stays in ./fuzz-input."""
+    with tempfile.TemporaryDirectory(prefix="fuzz-", dir=MEMORY_DISK) as folder:
+        samples = write_samples(Path(folder))
+        sample = samples[number % len(samples)]
+        path = write_input(sample, Random(f"{seed}-{number}"), Path("fuzz-input"))
+        print(f"{path}: {sample.name}")
+        print(sample.read(path))
+
+
+def lines(content: dict[str, Any]) -> Iterator[str]:
+    """What was kept, as a text."""
+    yield f"{content['count']:,} inputs, seed {content['seed']}, {content['minutes']:.0f} minutes"
+    yield f"read {content['read']:,}, refused in one line {content['refused']:,}"
+    yield f"findings: {sum(map(len, content['findings'].values()))}"
+    for finding, numbers in content["findings"].items():
+        yield f"  {finding} ({len(numbers)}; --only {numbers[0]})"
+    yield from content.get("notes", [])
+
+
+def kept_form(tally: Tally, seed: int, seconds: float) -> dict[str, Any]:
+    return {
+        "seed": seed,
+        "count": tally.count,
+        "minutes": seconds / 60,
+        "read": sum(tally.read.values()),
+        "refused": sum(tally.refused.values()),
+        "by sample": {
+            name: [tally.read[name], tally.refused[name]]
+            for name in sorted({*tally.read, *tally.refused})
+        },
+        "findings": {finding: numbers[:20] for finding, numbers in sorted(tally.findings.items())},
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--count", type=int, default=20_000, help="inputs")
+    parser.add_argument("--seconds", type=float, default=1e9, help="stop after this time")
+    parser.add_argument("--processes", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--only", type=int, help="number of one input")
+    parser.add_argument("--keep", action="store_true", help="keep the counts in results/fuzz.json")
+    parser.add_argument("--show", action="store_true", help="print what was kept")
+    parser.add_argument("--work", nargs=5, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.work:
+        seed, first, last, step = map(int, options.work[:4])
+        work(seed, first, last, step, float(options.work[4]))
+        return
+    if options.only is not None:
+        again(options.seed, options.only)
+        return
+    from keeping import keep, kept
+
+    if options.show:
+        print("\n".join(lines(kept("fuzz"))))
+        return
+    begin = time.time()
+    tally = run(options.seed, options.count, options.seconds, options.processes)
+    content = kept_form(tally, options.seed, time.time() - begin)
+    print("\n".join(lines(content)))
+    if options.keep:
+        keep("fuzz", f"fuzzing/fuzz.py --count {options.count} --seed {options.seed}", content)
+    sys.exit(bool(tally.findings))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,413 @@
+"""A small sample of everything that dissensus reads, and how it is read.
+
+Files and folders are mutated and then read again. A sample of a model or of cached features also
+has the values that it must have, if it is read at all.
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import json
+import os
+import shutil
+import zipfile
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+ROWS = [
+    (item, annotator, mood, rating, text)
+    for number, (item, text) in enumerate(
+        [("t1", "so good!"), ("t2", "oh no, näh"), ("t3", 'he said "no"'), ("t4", "=1+1 😀")]
+    )
+    for annotator, mood, rating in [
+        ("ann", ("joy", "fear")[number % 2], number),
+        ("bob", "joy", 4 - number),
+        ("eve", "fear", 2),
+    ]
+]
+HEADER = ("item", "annotator", "mood", "rating", "text")
+
+
+class SilentChange(Exception):
+    """Something was read that is not what was written."""
+
+
+@dataclass(frozen=True)
+class Sample:
+    """A file or folder, and the function that reads it; what it returns is thrown away."""
+
+    name: str
+    path: Path
+    read: Callable[[Path], Any]
+
+
+def write_samples(folder: Path) -> list[Sample]:
+    """Write every sample to the folder; each has a folder of its own."""
+    samples = []
+    contents = {**texts(), **tables(), **folders()}
+    for name, files in contents.items():
+        for path, content in files.items():
+            target = folder / name / path
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(content.encode() if isinstance(content, str) else content)
+        first = Path(next(iter(files)))
+        whole = folder / name if len(files) > 1 else folder / name / first.parts[0]
+        samples.append(Sample(name, whole, SHAPES.get(name, read_corpus)))
+    return [*samples, *own_folders(folder)]
+
+
+# ---- files of others ----
+
+
+def delimited(rows: Sequence[Sequence[Any]], delimiter: str = ",") -> str:
+    text = io.StringIO()
+    csv.writer(text, delimiter=delimiter).writerows(rows)
+    return text.getvalue()
+
+
+def texts() -> dict[str, dict[str, str | bytes]]:
+    """Samples of one text file, by name of the format."""
+    long = delimited([HEADER, *ROWS])
+    records = [dict(zip(HEADER, row, strict=True)) for row in ROWS]
+    by_item = {row[0]: row[4] for row in ROWS}
+    wide: list[tuple[str, ...]] = [("item", "text", "ann", "bob", "eve")]
+    votes: list[tuple[Any, ...]] = [("item", "joy", "fear")]
+    for item, text in by_item.items():
+        moods = [row[2] for row in ROWS if row[0] == item]
+        wide.append((item, text, *moods))
+        votes.append((item, moods.count("joy"), moods.count("fear")))
+    survey = "Timestamp,Email,Rate [cat.jpg],Rate [dog.jpg]\n1/2,a@x,1,2\n1/3,b@x,2,2\n"
+    qualtrics = (
+        "StartDate,Status,RecordedDate,ResponseId,PROLIFIC_PID,1_Q3,2_Q3\n"
+        "Start Date,Response Type,Recorded,Response ID,PID,How rude?,How rude?\n"
+        '"{""ImportId"":""startDate""}","{""ImportId"":""status""}",x,x,x,x,x\n'
+        "1/1,IP Address,1/1,R1,p1,4,5\n1/1,IP Address,1/1,R2,p2,3,\n"
+    )
+    figure_eight = (
+        "_unit_id,_id,_started_at,_tainted,_trust,_worker_id,_country,sentence,mood,mood_gold\n"
+        '1,10,2016,false,1,w1,DE,so good,"joy\nfear",joy\n1,11,2016,false,1,w2,FR,so good,joy,\n'
+        "2,12,2016,false,1,w1,DE,oh no,fear,\n2,13,2016,true,1,w2,FR,oh no,joy,\n"
+    )
+    turk = delimited(
+        [
+            ("HITId", "AssignmentId", "WorkerId", "AssignmentStatus", "WorkTimeInSeconds",
+             "Input.tweet", "Answer.mood.label", "Answer.sure.yes", "Answer.sure.no"),
+            ("H1", "A1", "W1", "Approved", 10, "so good", "joy", "true", "false"),
+            ("H1", "A2", "W2", "Rejected", 11, "so good", "fear", "false", "true"),
+            ("H2", "A3", "W1", "Submitted", 12, "so bad", "fear", "true", "false"),
+        ]
+    )  # fmt: skip
+    toloka = delimited(
+        [
+            ("INPUT:image", "OUTPUT:result", "GOLDEN:result", "ASSIGNMENT:task_id",
+             "ASSIGNMENT:assignment_id", "ASSIGNMENT:worker_id", "ASSIGNMENT:status"),
+            ("a.jpg", "cat", "cat", "t1", "a1", "w1", "APPROVED"),
+            ("a.jpg", "dog", "", "t1", "a2", "w2", "APPROVED"),
+            ("b.jpg", "dog", "", "t2", "a1", "w1", "SKIPPED"),
+        ],
+        "\t",
+    )  # fmt: skip
+    return {
+        "csv-long": {"long.csv": long},
+        "csv-wide": {"wide.csv": delimited(wide)},
+        "csv-votes": {"votes.csv": delimited(votes)},
+        "tsv-utf16": {"long.tsv": delimited([HEADER, *ROWS], "\t").encode("utf-16")},
+        "csv-gzip": {"long.csv.gz": gzip.compress(long.encode(), mtime=0)},
+        "jsonl": {"long.jsonl": "".join(f"{json.dumps(one)}\n" for one in records)},
+        "json": {"long.json": json.dumps(records, indent=1)},
+        "survey": {"form.csv": survey},
+        "qualtrics": {"qualtrics.csv": qualtrics},
+        "figure-eight": {"full.csv": figure_eight},
+        "mturk": {"batch.csv": turk},
+        "toloka": {"pool.tsv": toloka},
+        "matrix": {"matrix.txt": "0 1 -1\n1 1 0\n2 -1 2\n"},
+        "peerannot": {"answers.json": '{"0": {"12": 1, "7": 0}, "1": {"12": 1, "7": 1}}'},
+        "label-studio": {"export.json": json.dumps(label_studio())},
+        "label-studio-records": {"export.json": json.dumps(label_studio_records())},
+        "argilla": {"records.json": json.dumps(argilla())},
+        "prodigy": {"moods.jsonl": "".join(f"{json.dumps(one)}\n" for one in prodigy())},
+        "lewidi2023": {"HS-Brexit_train.json": json.dumps(lewidi(2023))},
+        "lewidi2025": {"MP_dev.json": json.dumps(lewidi(2025))},
+        "elan": {"talk.eaf": elan()},
+        "webanno": {"study/ann_doc.tsv": webanno("PER"), "study/bob_doc.tsv": webanno("ORG")},
+    }
+
+
+def label_studio() -> list[dict[str, Any]]:
+    def result(name: str, kind: str, value: dict[str, Any]) -> dict[str, Any]:
+        return {"id": "z", "type": kind, "from_name": name, "to_name": "text", "value": value}
+
+    def annotation(number: int, mood: str) -> dict[str, Any]:
+        span = {"start": 0, "end": 2, "text": "so", "labels": ["odd"]}
+        results = [
+            result("mood", "choices", {"choices": [mood]}),
+            result("stars", "rating", {"rating": 1 + number}),
+            result("part", "labels", span),
+        ]
+        about = {"id": number, "completed_by": number, "was_cancelled": False, "lead_time": 4.25}
+        return about | {"ground_truth": number == 2, "result": results}
+
+    return [
+        {
+            "id": number,
+            "data": {"text": f"so text {number}"},
+            "annotations": [annotation(1, "joy"), annotation(2, "fear")],
+            "predictions": [{}],
+        }
+        for number in (1, 2)
+    ]
+
+
+def label_studio_records() -> list[dict[str, Any]]:
+    return [
+        {"text": "so good", "id": 7, "mood": mood, "stars": [{"rating": 3}],
+         "annotator": n, "annotation_id": n, "created_at": "2024-01-01T00:00:00Z", "lead_time": 4.5}
+        for n, mood in ((1, "joy"), (2, {"choices": ["joy", "fear"]}))
+    ]  # fmt: skip
+
+
+def argilla() -> list[dict[str, Any]]:
+    return [
+        {"id": f"r{n}", "fields": {"text": f"text {n}"}, "metadata": {"source": "web"},
+         "suggestions": {}, "vectors": {},
+         "responses": {"mood": [{"user_id": "u1", "value": "joy"},
+                                {"user_id": "u2", "value": ["joy", "fear"]}]}}
+        for n in (1, 2)
+    ]  # fmt: skip
+
+
+def prodigy() -> list[dict[str, Any]]:
+    offered = [{"id": "joy", "text": "Joy"}, {"id": "fear", "text": "Fear"}]
+    return [
+        {"text": f"text {n}", "_input_hash": n, "_task_hash": 17, "answer": "accept",
+         "_view_id": "choice", "_session_id": f"moods-{annotator}", "options": offered,
+         "accept": [value], "spans": [{"start": 0, "end": 4, "label": "ODD"}]}
+        for n in (1, 2)
+        for annotator, value in (("ann", "joy"), ("bob", "fear"))
+    ]  # fmt: skip
+
+
+def lewidi(year: int) -> dict[str, Any]:
+    items: dict[str, Any] = {}
+    for key in ("1", "2"):
+        answers: Any = "0,1" if year == 2023 else {"Ann1": "0", "Ann2": "1"}
+        text: Any = "so good!" if year == 2023 else {"post": "so good!", "reply": "sure"}
+        task = "hate speech detection" if year == 2023 else "irony detection"
+        items[key] = {
+            "text": text, "annotation task": task, "split": "train", "lang": "en",
+            "number of annotations": 2, "number of annotators": 2, "annotators": "Ann1,Ann2",
+            "annotations": answers, "hard_label": "0", "soft_label": {"0": 0.5, "1": 0.5},
+            "other_info": {"other annotations": {}},
+        }  # fmt: skip
+    return items
+
+
+def elan() -> str:
+    times = "".join(
+        f'<TIME_SLOT TIME_SLOT_ID="ts{ms}" TIME_VALUE="{ms}"/>' for ms in (500, 1500, 2500)
+    )
+    tiers = "".join(
+        f'<TIER TIER_ID="gesture_{who}" ANNOTATOR="{who}"><ANNOTATION><ALIGNABLE_ANNOTATION '
+        f'ANNOTATION_ID="a{who}" TIME_SLOT_REF1="ts500" TIME_SLOT_REF2="ts1500">'
+        "<ANNOTATION_VALUE>point</ANNOTATION_VALUE></ALIGNABLE_ANNOTATION></ANNOTATION></TIER>"
+        for who in ("ann", "bob")
+    )
+    return (
+        '<?xml version="1.0" encoding="UTF-8"?>\n<ANNOTATION_DOCUMENT><HEADER>'
+        '<MEDIA_DESCRIPTOR MEDIA_URL="file:///x/talk.mp4" RELATIVE_MEDIA_URL="./talk.mp4"/>'
+        f"</HEADER><TIME_ORDER>{times}</TIME_ORDER>{tiers}</ANNOTATION_DOCUMENT>"
+    )
+
+
+def webanno(kind: str) -> str:
+    return (
+        "#FORMAT=WebAnno TSV 3.3\n#T_SP=x.NamedEntity|identifier|value\n\n\n"
+        f"#Text=Bob saw New York\n1-1\t0-3\tBob\t*\t{kind}\t\n1-2\t4-7\tsaw\t_\t_\t\n"
+        "1-3\t8-11\tNew\t*[1]\tLOC[1]\t\n1-4\t12-16\tYork\t*[1]|*\tLOC[1]|ORG\t\n"
+    )
+
+
+def tables() -> dict[str, dict[str, str | bytes]]:
+    """Samples of one binary file, by name of the format."""
+    table = pa.table({name: [row[at] for row in ROWS] for at, name in enumerate(HEADER)})
+    parquet, feather, array, zipped = (io.BytesIO() for _ in range(4))
+    pq.write_table(table, parquet)
+    with pa.ipc.new_file(feather, table.schema) as writer:
+        writer.write_table(table)
+    np.save(array, np.array([[0, 1, -1], [1, 1, 0], [2, -1, 2]]))
+    with zipfile.ZipFile(zipped, "w", zipfile.ZIP_DEFLATED) as packed:
+        for name, label in (("ann", "joy"), ("bob", "fear")):
+            lines = [json.dumps({"id": n, "text": f"text {n}", "label": [label]}) for n in (1, 2)]
+            packed.writestr(f"{name}.jsonl", "\n".join(lines))
+    return {
+        "parquet": {"long.parquet": parquet.getvalue()},
+        "arrow": {"long.arrow": feather.getvalue()},
+        "matrix-numpy": {"matrix.npy": array.getvalue()},
+        "doccano": {"export.zip": zipped.getvalue()},
+        "spreadsheet": {"long.xlsx": workbook()},
+    }
+
+
+def workbook() -> bytes:
+    """The long table as a spreadsheet, by dissensus's own writer."""
+    import tempfile
+
+    from dissensus.readers import read
+    from dissensus.writers import write
+
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder, "long.csv").write_text(delimited([HEADER, *ROWS]), encoding="utf-8")
+        write(read(Path(folder, "long.csv")), Path(folder, "long.xlsx"))
+        return Path(folder, "long.xlsx").read_bytes()
+
+
+def folders() -> dict[str, dict[str, str | bytes]]:
+    """Samples of several files, by name of the format."""
+    spans = {"ann": "T1\tPerson 0 3\tBob\n", "bob": "T1\tPlace 8 11;12 16\tNew York\n"}
+    brat = {f"{who}/d1.ann": lines for who, lines in spans.items()}
+    brat |= {f"{who}/d1.txt": "Bob saw New York." for who in spans}
+    folder = {
+        f"{who}.csv": delimited(
+            [("item", "answer", "text"), *((row[0], row[2], row[4]) for row in ROWS[at::3])]
+        )
+        for at, who in enumerate(("ann", "bob", "eve"))
+    }
+    potato, sagemaker = {}, {}
+    for who, mood in (("ann", "joy"), ("bob", "fear")):
+        plain = {"t1": {"mood": {"labels": {mood: True}}}, "t2": {"mood": {"labels": {"joy": 1}}}}
+        state = {"user_id": f"{who}@x", "instance_id_to_label_to_value": plain}
+        potato[f"{who}/user_state.json"] = json.dumps(state)
+    for number in (0, 1):
+        answers = [
+            {"workerId": who, "answerContent": {"crowd-classifier": {"label": mood}}}
+            for who, mood in (("w1", "joy"), ("w2", "fear"))
+        ]
+        place = f"annotations/worker-response/iteration-1/{number}/2023.json"
+        sagemaker[place] = json.dumps({"answers": answers})
+    metadata = {"class-name": "joy", "type": "groundtruth/text-classification"}
+    shown = {"source": "text", "mood": 0, "mood-metadata": metadata}
+    sagemaker["manifests/output/output.manifest"] = f"{json.dumps(shown)}\n" * 2
+    named: dict[str, Mapping[str, str]] = {
+        "brat": brat, "folder": folder, "potato": potato, "sagemaker": sagemaker,
+    }  # fmt: skip
+    return {name: dict(files) for name, files in named.items()}
+
+
+# ---- folders of dissensus ----
+
+
+def own_folders(folder: Path) -> list[Sample]:
+    """A corpus, a model, predictions, results and a cache, and how each is read."""
+    from dissensus import simulate
+    from dissensus.evaluation import compare
+    from dissensus.methods import AnnotatorMajority, Single
+    from dissensus.training import Training
+
+    corpus = simulate.text(n_items=40, n_annotators=4, labels_per_item=3)
+    corpus.save(folder / "corpus")
+    os.environ["DISSENSUS_CACHE"] = str(folder / "cache")
+    model = Single(encoder="characters", training=Training(epochs=1)).fit(corpus)
+    model.save(folder / "model")
+    model.predict(corpus).save(folder / "predictions")
+    compare(corpus, {"majority": AnnotatorMajority()}, out=folder / "results", seeds=1, processes=1)
+    shutil.rmtree(folder / "results" / "fits", ignore_errors=True)
+    return [
+        Sample("corpus", folder / "corpus", read_corpus),
+        Sample("predictions", folder / "predictions", read_predictions),
+        Sample("results", folder / "results", read_results),
+        Sample("model", folder / "model", checked_model(folder / "model")),
+        Sample("cache", folder / "cache", checked_cache(folder / "cache")),
+    ]
+
+
+def read_corpus(path: Path) -> Any:
+    from dissensus.readers import read
+
+    return read(path)
+
+
+def read_wide(path: Path) -> Any:
+    from dissensus.readers import read
+
+    return read(path, format="wide", annotators=["ann", "bob", "eve"])
+
+
+def read_votes(path: Path) -> Any:
+    from dissensus.readers import read
+
+    return read(path, format="votes", answer=["joy", "fear"])
+
+
+SHAPES = {"csv-wide": read_wide, "csv-votes": read_votes}
+
+
+def read_predictions(path: Path) -> Any:
+    from dissensus.prediction import Predictions
+
+    return Predictions.load(path)
+
+
+def read_results(path: Path) -> Any:
+    from dissensus.evaluation import Results
+
+    return Results.load(path)
+
+
+def checked_model(original: Path) -> Callable[[Path], Any]:
+    """Load a model; if it can be loaded, its settings and weights must be those of the original."""
+    from dissensus.methods import load
+
+    expected = load(original)
+
+    def check(path: Path) -> Any:
+        model = load(path)
+        weights = model.weights()
+        same = weights.keys() == expected.weights().keys() and all(
+            np.array_equal(weights[name], value) for name, value in expected.weights().items()
+        )
+        if not same or model.config() != expected.config():
+            raise SilentChange("a model with other settings or weights was loaded")
+        return model
+
+    return check
+
+
+def checked_cache(original: Path) -> Callable[[Path], Any]:
+    """Read features from a cache; they must be the same as without it."""
+    from dissensus.contents import Contents
+    from dissensus.encoders import Encoder, Store, encode
+
+    class Letters(Encoder):
+        """A vector for each letter."""
+
+        kinds = ("text",)
+        identity = "letters"
+        name = "letters"
+        piece = 20
+
+        def encode(self, contents: Contents) -> Store:
+            texts = contents.values.to_pylist()
+            letters = np.array([ord(letter) for text in texts for letter in text], np.float32)
+            places = np.zeros((len(letters), 1, 2), np.float32)
+            offsets = np.r_[0, np.cumsum([len(text) for text in texts])]
+            return Store(np.stack([letters, -letters], axis=1), places, offsets)
+
+    contents = Contents.distinct("text", [f"text {n} of some" for n in range(60)])[0]
+    shutil.rmtree(original, ignore_errors=True)
+    os.environ["DISSENSUS_CACHE"] = str(original)
+    expected = np.array(encode(Letters(), contents).vectors)
+
+    def check(path: Path) -> Any:
+        os.environ["DISSENSUS_CACHE"] = str(path)
+        if not np.array_equal(encode(Letters(), contents).vectors, expected):
+            raise SilentChange("damaged features were read from the cache")
+
+    return check
