@@ -191,12 +191,15 @@ def test_a_truncated_front_page_is_refused(tmp_path: Path) -> None:
     path = written(tmp_path / "mine") / "corpus.json"
     path.write_text(path.read_text()[:-9])
     result = message(read_json, tmp_path / "mine", "corpus")
-    assert result.startswith(f"{path}: damaged (") and result.endswith("); make the folder again")
+    assert result.startswith(f"{path}, line 4: damaged JSON, the file may be truncated (")
+    assert result.endswith("); make the folder again")
 
 
 def test_a_front_page_that_is_no_text_is_refused(tmp_path: Path) -> None:
     (tmp_path / "corpus.json").write_bytes(b"\xff\xfe\x00")
-    assert "corpus.json: damaged ('utf-8' codec" in message(read_json, tmp_path, "corpus")
+    assert "corpus.json: damaged JSON, not UTF-8 ('utf-8' codec" in message(
+        read_json, tmp_path, "corpus"
+    )
 
 
 @pytest.mark.parametrize("share", [0.0, 0.3, 0.95])

@@ -11,12 +11,19 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from dissensus.errors import DataError, DissensusError
+from dissensus.errors import DataError, DissensusError, cut
+from dissensus.json_files import check_types, parse_json
+from dissensus.plain_files import open_plain, plain_bytes
 from dissensus.staging import staged
 
 WORDS = {"config": "model"}  # what a folder is called, if not after its JSON file
 FORMAT = 1  # of a folder; a kind has a higher one where an old version would misread it
 NEWEST = {"predictions": 3}  # the highest format number that is read, if not FORMAT
+
+DAMAGE: tuple[type[Exception], ...] = (  # what the content of a damaged folder can cause
+    *(LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError),
+    *(MemoryError, pa.ArrowException),
+)
 
 
 @contextmanager
@@ -56,27 +63,35 @@ def write_json(folder: Path, kind: str, content: dict[str, Any], number: int = F
     (folder / f"{kind}.json").write_text(text + "\n", encoding="utf-8")
 
 
-def read_json(folder: str | Path, kind: str) -> dict[str, Any]:
-    """Read `kind`.json; an unknown format number or a damaged file is refused in one line."""
+def read_json(folder: str | Path, kind: str, schema: Any = dict[str, Any]) -> dict[str, Any]:
+    """Read `kind`.json; an unknown format number or a damaged file is refused in one line.
+
+    Args:
+        schema: the type of its content, as `check_types` takes it.
+    """
     path = Path(folder) / f"{kind}.json"
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
+        content = parse_json(plain_bytes(path), path)
     except (FileNotFoundError, NotADirectoryError):
         raise DataError(
             f"{folder}: not a dissensus {_word(kind)} folder: {path.name} is missing"
         ) from None
     except OSError as error:
         raise DataError(f"{path}: cannot be read ({error.strerror or error})") from None
-    except (UnicodeDecodeError, json.JSONDecodeError) as error:
-        raise DataError(f"{path}: damaged ({error}); make the folder again") from None
+    except DataError as error:
+        raise DataError(f"{error}; make the folder again") from None
     number = content.get("format") if isinstance(content, dict) else None
     newest = NEWEST.get(kind, FORMAT)
-    if number not in range(FORMAT, newest + 1):
+    if type(number) is not int or number not in range(FORMAT, newest + 1):
         known = f"{FORMAT}" if newest == FORMAT else f"{FORMAT} to {newest}"
         raise DataError(
-            f"{path}: format number {number!r}, this version reads {known}; "
+            f"{path}: format number {cut(repr(number))}, this version reads {known}; "
             "read it with the version of dissensus that wrote it"
         )
+    try:
+        check_types(content, schema, path)
+    except DataError as error:
+        raise DataError(f"{error}; make the folder again") from None
     return dict(content)
 
 
@@ -89,8 +104,8 @@ def reading(folder: Path) -> Iterator[None]:
         if str(folder) in str(error):
             raise
         raise DataError(f"{folder}: damaged ({error}); make the folder again") from None
-    except (LookupError, TypeError, ValueError, AttributeError, pa.ArrowException) as error:
-        reason = f"{type(error).__name__}: {error}".splitlines()[0]
+    except DAMAGE as error:
+        reason = cut(f"{type(error).__name__}: {error}")
         raise DataError(f"{folder}: damaged ({reason}); make the folder again") from None
 
 
@@ -103,9 +118,9 @@ def write_table(path: Path, columns: dict[str, Any]) -> None:
 def read_table(path: Path) -> Any:
     """Read a Parquet file of a saved folder; a damaged one is refused in one line."""
     try:
-        return pq.read_table(path)
+        with open_plain(path) as file:
+            return pq.read_table(file)
     except FileNotFoundError:
         raise DataError(f"{path}: missing; the folder is incomplete, make it again") from None
     except (pa.ArrowException, OSError) as error:
-        reason = str(error).splitlines()[0]
-        raise DataError(f"{path}: damaged ({reason}); make the folder again") from None
+        raise DataError(f"{path}: damaged ({cut(error)}); make the folder again") from None

@@ -9,9 +9,9 @@ from __future__ import annotations
 import math
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NotRequired, TypedDict
 
 import numpy as np
 import pyarrow as pa
@@ -480,7 +480,19 @@ SCALES: dict[str, type[Scale]] = {
 }
 
 
-def scale_from_dict(content: dict[str, Any]) -> Scale:
+class ScaleFields(TypedDict):
+    """What `Scale.to_dict` writes."""
+
+    kind: str
+    values: NotRequired[list[str]]
+    distance: NotRequired[list[list[float]] | None]
+    positions: NotRequired[list[float]]
+    low: NotRequired[float]
+    high: NotRequired[float]
+    n_bins: NotRequired[int]
+
+
+def scale_from_dict(content: Mapping[str, Any]) -> Scale:
     """Read back what `Scale.to_dict` wrote."""
     fields = {key: value for key, value in content.items() if key != "kind"}
     for key in ("values", "positions"):

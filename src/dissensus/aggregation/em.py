@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, TypedDict
 
 import numpy as np
 
@@ -13,12 +13,19 @@ from dissensus.aggregation.base import Aggregator, Gives
 from dissensus.aggregation.rows import Expected, Rows
 from dissensus.annotations import Annotations
 from dissensus.errors import DataError, listed
-from dissensus.folders import read_json, read_table, write_json, write_table, writing
+from dissensus.folders import read_json, read_table, reading, write_json, write_table, writing
 from dissensus.names import Names
 from dissensus.progress import progress
 from dissensus.readers.questions import annotations_of
 
 TINY = 1e-10  # the smallest probability: what never happened may still happen
+
+
+class _Front(TypedDict):
+    """The content of aggregation.json."""
+
+    method: str
+    values: list[str]
 
 
 @dataclass(eq=False)
@@ -151,14 +158,15 @@ class HiddenTruth(Aggregator):
 
     def restore(self, path: str | Path) -> Self:
         """Take back what `save` wrote, to serve as a history."""
-        front = read_json(path, "aggregation")
+        front = read_json(path, "aggregation", _Front)
         if front.get("method") != self.name:
             raise DataError(f"{path}: holds {front.get('method')!r}, not {self.name!r}")
-        table = read_table(Path(path) / "annotators.parquet")
-        self.annotators_ = Names(table["annotator"])
-        self.values_ = tuple(front["values"])
-        state = np.stack(table["state"].to_numpy())
-        setattr(self, self.state, state.reshape(len(state), *self._shape(len(self.values_))))
+        with reading(Path(path)):
+            table = read_table(Path(path) / "annotators.parquet")
+            self.annotators_ = Names(table["annotator"])
+            self.values_ = tuple(front["values"])
+            state = np.stack(table["state"].to_numpy())
+            setattr(self, self.state, state.reshape(len(state), *self._shape(len(self.values_))))
         return self
 
 

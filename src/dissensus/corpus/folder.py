@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NotRequired, TypedDict, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -14,9 +14,44 @@ from dissensus.corpus.fields import CorpusFields
 from dissensus.corpus.parts import Focus, LeftOut, Rationales
 from dissensus.folders import read_json, read_table, reading, write_json, write_table
 from dissensus.names import Names
-from dissensus.scales import MultiLabel, mask_bytes, masks_of_bytes, scale_from_dict
+from dissensus.scales import (
+    MultiLabel,
+    ScaleFields,
+    mask_bytes,
+    masks_of_bytes,
+    scale_from_dict,
+)
 
 AnyCorpus = TypeVar("AnyCorpus", bound=CorpusFields)
+
+
+class _Content(TypedDict):
+    role: str
+    kind: str
+
+
+class _Question(TypedDict):
+    name: str
+    scale: ScaleFields
+    repeats: bool
+
+
+class _Front(TypedDict):
+    """The content of corpus.json."""
+
+    name: str
+    n_items: int
+    n_annotators: int
+    tables: list[str]
+    contents: list[_Content]
+    questions: list[_Question]
+    gold: list[_Question]
+    focus: str | None
+    rationales: bool
+    group: str | None
+    left_out: list[tuple[str, str, int]]
+    notes: list[str]
+    columns: NotRequired[dict[str, str]]
 
 
 def write_corpus(corpus: CorpusFields, folder: Path) -> None:
@@ -103,7 +138,7 @@ def _answer_columns(annotations: Annotations) -> dict[str, Any]:
 
 def read_corpus(folder: Path, make: type[AnyCorpus]) -> AnyCorpus:
     """Read and check a corpus that `write_corpus` wrote."""
-    front = read_json(folder, "corpus")
+    front = read_json(folder, "corpus", _Front)
     with reading(folder):
         corpus = _assembled(folder, front, make)
         corpus.check()

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, NotRequired, TypedDict
 from urllib.parse import quote
 
 import numpy as np
@@ -36,6 +36,23 @@ class Key(NamedTuple):
 
 
 Job = tuple[Key, ...]  # fits that run in one process, stacked if possible
+
+
+class FitFields(TypedDict):
+    """What `Fit.to_dict` returns, and the time it took; an undefined score is None."""
+
+    method: str
+    seed: int
+    fold: str
+    run: int
+    status: Status
+    reason: str
+    settings: dict[str, Any]
+    tried: list[dict[str, Any]]
+    scores: dict[str, dict[str, float | str | None]]
+    notes: list[str]
+    item_scores: int
+    seconds: NotRequired[float | str | None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,7 +132,7 @@ class Fit:
     @classmethod
     def load(cls, folder: str | Path) -> Fit:
         """Read the folder of one fit."""
-        content = read_json(folder, "fit")
+        content = read_json(folder, "fit", FitFields)
         with reading(Path(folder)):
             fit = cls.from_dict(content)
             return replace(fit, items=read_table(Path(folder) / "items.parquet"))

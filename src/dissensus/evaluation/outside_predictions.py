@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,9 @@ import numpy as np
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError, listed
 from dissensus.evaluation.lewidi_submission import read_submission
+from dissensus.json_files import parse_json
 from dissensus.names import Names
+from dissensus.plain_files import plain_bytes
 from dissensus.prediction import Prediction, Predictions
 from dissensus.prediction.prediction import prediction_from_table
 
@@ -123,15 +124,17 @@ def read_columns(path: Path) -> dict[str, list[Any]]:
             import pyarrow.parquet as pq
 
             return dict(pq.read_table(path).to_pydict())
-        text = path.read_text(encoding="utf-8-sig")
+        text = plain_bytes(path).decode("utf-8-sig")
         if ending in (".jsonl", ".json"):
             whole = ending == ".json"
             rows = (
-                json.loads(text)
+                parse_json(text, path)
                 if whole
-                else [json.loads(x) for x in text.split("\n") if x.strip()]
+                else [parse_json(x, path) for x in text.split("\n") if x.strip()]
             )
             return _of_records(rows)
+    except DataError:
+        raise
     except (OSError, ValueError) as error:
         raise DataError(f"{path}: cannot be read ({error})") from None
     first = text.split("\n", 1)[0]

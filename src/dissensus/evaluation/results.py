@@ -12,13 +12,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, NotRequired, TypedDict
 
 import numpy as np
 import pyarrow as pa
 
 from dissensus.errors import DataError, counted
-from dissensus.evaluation.fit import Fit, fits_in, in_order, number, plain
+from dissensus.evaluation.fit import Fit, FitFields, fits_in, in_order, number, plain
 from dissensus.evaluation.protocols import Fold
 from dissensus.evaluation.runs import Runs
 from dissensus.folders import read_json, read_table, reading, write_json, write_table
@@ -44,6 +44,50 @@ class About:
     floors: dict[str, dict[str, dict[str, float]]] = field(default_factory=dict)  # see `Results`
     notes: tuple[str, ...] = ()
     outside: dict[str, str] = field(default_factory=dict)  # rows of predictions -> where from
+
+
+class ComparisonFields(TypedDict):
+    """The content of comparison.json."""
+
+    facts: dict[str, Any]
+    command: str
+    commits: list[str]
+    outside: NotRequired[list[str]]
+
+
+class _AboutFields(TypedDict):
+    corpus: str
+    questions: list[str]
+    metrics: list[str]
+    methods: list[str]
+    seeds: list[int]
+    command: str
+    commit: str
+    protocol: dict[str, Any]
+    left_out: dict[str, str]
+    floors: dict[str, dict[str, dict[str, float | str | None]]]
+    notes: list[str]
+    outside: NotRequired[dict[str, str]]
+
+
+class _FoldFields(TypedDict):
+    name: str
+    run: int
+    notes: list[str]
+
+
+class _WhenFields(TypedDict):
+    seconds: list[float | str | None]
+
+
+class _Front(TypedDict):
+    """The content of results.json."""
+
+    about: _AboutFields
+    folds: list[_FoldFields]
+    fits: list[FitFields]
+    groups: int
+    when: _WhenFields
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,9 +200,9 @@ class Results:
         if not (folder / f"{FRONT}.json").exists() and (folder / "comparison.json").exists():
             if unfinished and (folder / "unfinished" / FRONT).exists():
                 return _so_far(folder)
-            command = read_json(folder, "comparison")["command"]
+            command = read_json(folder, "comparison", ComparisonFields)["command"]
             raise DataError(f"{folder}: the comparison is not finished; resume with: {command}")
-        content = read_json(folder, FRONT)
+        content = read_json(folder, FRONT, _Front)
         with reading(folder):
             return _read(content, folder)
 
@@ -278,6 +322,10 @@ def _read(content: dict[str, Any], folder: Path) -> Results:
         }
         for question, metrics in about["floors"].items()
     }
+    runs = {fold["name"]: fold["run"] for fold in content["folds"]}
+    for fit in content["fits"]:
+        if fit["method"] not in about["methods"] or runs.get(fit["fold"]) != fit["run"]:
+            raise DataError(f"a fit of {fit['method']!r} on {fit['fold']!r}, which are not listed")
     when = dict(content["when"])
     seconds = [number(value) for value in when.pop("seconds")]
     return Results(

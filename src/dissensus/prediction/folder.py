@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NotRequired, TypedDict
 
 import numpy as np
 import pyarrow as pa
@@ -14,7 +14,43 @@ from dissensus.folders import read_table, write_table
 from dissensus.names import Names
 from dissensus.prediction.attention import Attention, MemberAttention
 from dissensus.prediction.prediction import ByAnnotator, Prediction
-from dissensus.scales import MultiLabel, Scale, mask_bytes, masks_of_bytes, scale_from_dict
+from dissensus.scales import (
+    MultiLabel,
+    Scale,
+    ScaleFields,
+    mask_bytes,
+    masks_of_bytes,
+    scale_from_dict,
+)
+
+_PredictionFields = TypedDict(
+    "_PredictionFields",
+    {
+        "name": str,
+        "scale": ScaleFields,
+        "pairs": bool,
+        "attention": list[str] | str | None,
+        "attention of": NotRequired[int],
+        "members": bool,
+        "member attention": NotRequired[list[str]],
+        "gives": NotRequired[str],
+    },
+)
+
+
+class _DensityFields(TypedDict):
+    questions: list[str]
+    scales: list[ScaleFields]
+    shape: list[int]
+
+
+class PredictionsFields(TypedDict):
+    """The content of predictions.json."""
+
+    method: str
+    corpus: str
+    questions: list[_PredictionFields]
+    densities: NotRequired[list[_DensityFields]]
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ import numpy as np
 from dissensus.errors import DataError, listed, meant
 from dissensus.folders import FORMAT, read_json, reading, write_json, writing
 from dissensus.frames import html_rows
-from dissensus.prediction.folder import read_prediction, write_prediction
+from dissensus.prediction.folder import PredictionsFields, read_prediction, write_prediction
 from dissensus.prediction.joint_density import JointDensity, read_density, write_density
 from dissensus.prediction.prediction import Prediction
 
@@ -112,7 +112,7 @@ class Predictions(Mapping[str, Prediction]):
     def load(cls, path: str | Path) -> Predictions:
         """Read a folder that `save` wrote."""
         folder = Path(path)
-        front = read_json(folder, "predictions")
+        front = read_json(folder, "predictions", PredictionsFields)
         with reading(folder):
             by_question: dict[str, Prediction] = {}
             for number, entry in enumerate(front["questions"]):

@@ -9,27 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from dissensus.errors import DataError
+from dissensus.json_files import kind, parse_json
 
 
 def parsed(text: str | bytes, path: Path) -> Any:
     """JSON as Python values; a key that occurs twice in one object is refused."""
-
-    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        content = dict(pairs)
-        if len(content) < len(pairs):  # json would silently keep the last
-            keys = [key for key, _ in pairs]
-            twice = next(key for key in keys if keys.count(key) > 1)
-            raise DataError(f"{path}: key {twice!r} occurs twice in one object")
-        return content
-
-    try:
-        return json.loads(text, object_pairs_hook=once)
-    except json.JSONDecodeError as error:
-        raise DataError(
-            f"{path}, line {error.lineno}: damaged JSON, the file may be truncated ({error.msg})"
-        ) from None
-    except RecursionError:
-        raise DataError(f"{path}: damaged JSON, nested too deeply") from None
+    return parse_json(text, path, refuse_repeated=True)
 
 
 def as_object(value: Any, where: str, of: str) -> dict[str, Any]:
@@ -37,23 +22,6 @@ def as_object(value: Any, where: str, of: str) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise DataError(f"{where}: expected an object of {of}, found {kind(value)}")
     return value
-
-
-def kind(value: Any) -> str:
-    """The type of a JSON value, in words.
-
-    Example:
-        >>> kind({}), kind(None), kind(1.5)
-        ('an object', 'null', 'a number')
-    """
-    kinds = {
-        dict: "an object",
-        list: "a list",
-        str: "a text",
-        type(None): "null",
-        bool: "true or false",
-    }
-    return kinds.get(type(value), "a number")
 
 
 Place = Callable[[int], str]  # of a row, as Rows has it

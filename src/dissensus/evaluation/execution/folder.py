@@ -17,7 +17,7 @@ from typing import Any, Protocol
 
 from dissensus.errors import DataError
 from dissensus.evaluation.fit import Fit, Key, folder_name, keys_in, plain
-from dissensus.evaluation.results import check_results_folder
+from dissensus.evaluation.results import ComparisonFields, check_results_folder
 from dissensus.folders import read_json, write_json
 from dissensus.staging import lock, reason_of, staged
 
@@ -75,7 +75,7 @@ class FitFolder:
         known: dict[str, Any] = {"facts": plain(facts), "command": command, "commits": [commit]}
         known |= {"outside": list(outside)}
         if (self.folder / f"{FRONT}.json").exists():
-            kept = read_json(self.folder, FRONT)
+            kept = read_json(self.folder, FRONT, ComparisonFields)
             self._check_same(kept["facts"], known["facts"], plain(earlier or {}))
             if kept.get("outside", []) == known["outside"]:
                 known["command"] = kept["command"]

@@ -27,6 +27,7 @@ from dissensus.evaluation.execution.trials import (
 )
 from dissensus.evaluation.fit import Fit, Job, Key, Status, folder_name, item_table, plain
 from dissensus.evaluation.protocols import Fold, nested
+from dissensus.json_files import parse_json
 from dissensus.methods.framework.base import Method
 from dissensus.methods.framework.individual import predicting_once
 from dissensus.methods.framework.search_space import Choices
@@ -40,6 +41,7 @@ from dissensus.metrics import (
     scores,
 )
 from dissensus.names import Names
+from dissensus.plain_files import plain_bytes
 from dissensus.prediction import Prediction
 from dissensus.staging import staged
 
@@ -271,7 +273,7 @@ def _tried(task: Task, corpus: Corpus, searches: Sequence[_Search]) -> list[list
                 paths[some], trials[some], scored, strict=True
             ):
                 _save(path, {"settings": plain(search.settings[number]), **plain(result)})
-    entries = iter([json.loads(path.read_text(encoding="utf-8")) for path in paths])
+    entries = iter([parse_json(plain_bytes(path), path) for path in paths])
     return [[next(entries) for _ in search.settings] for search in searches]
 
 

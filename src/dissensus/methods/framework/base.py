@@ -16,8 +16,9 @@ from safetensors import SafetensorError
 
 from dissensus.corpus import Corpus
 from dissensus.densities import RatingKde
-from dissensus.errors import DataError, ModelError, listed
-from dissensus.folders import writing
+from dissensus.errors import DataError, DissensusError, ModelError, cut, listed
+from dissensus.folders import DAMAGE, writing
+from dissensus.json_files import check_types
 from dissensus.methods.framework.aggregate import AggregateAnnotator
 from dissensus.methods.framework.answers import Answers
 from dissensus.methods.framework.attributes import no_attributes
@@ -479,10 +480,19 @@ class Method(ABC):
         return method
 
 
+_DAMAGE: tuple[type[Exception], ...] = (*DAMAGE, RuntimeError, SafetensorError)
+
+
 def load_model(path: str | Path, cls: type[Method], config: dict[str, Any]) -> Method:
     """The model in a folder whose config was read; no code in the folder is ever run."""
     try:
+        check_types(config["settings"], cls, Path(path) / "config.json", "settings")
         return cls.from_folder(Path(path), config)
-    except (KeyError, TypeError, RuntimeError, SafetensorError) as error:
-        reason = str(error).splitlines()[0]
-        raise ModelError(f"{path}: a model of another version ({reason}); train again") from None
+    except DissensusError as error:
+        if str(path) in str(error):
+            raise
+        raise ModelError(f"{path}: damaged ({error}); train again") from None
+    except _DAMAGE as error:
+        raise ModelError(
+            f"{path}: a model of another version ({cut(error)}); train again"
+        ) from None

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from dissensus.corpus import Corpus
+from dissensus.errors import DataError
 from dissensus.names import Names
 from dissensus.scales import Scale, scale_from_dict
 
@@ -67,10 +68,14 @@ class Learned:
 
     @staticmethod
     def from_config(config: Mapping[str, Any]) -> Learned:
+        if not config["questions"]:
+            raise DataError("'questions' is empty")
         annotators = Names(config["annotators"]) if config["annotators"] else Names.range(0)
         missing = config.get("without_answers", {})  # models of older versions have no such entry
         codes = np.arange(len(annotators))
         n_answers = config.get("n_answers", {})
+        if any(len(n) != len(annotators) for n in n_answers.values()):
+            raise DataError("'n_answers' must have a number for each annotator")
         return Learned(
             config["corpus"],
             {q: scale_from_dict(scale) for q, scale in config["questions"].items()},

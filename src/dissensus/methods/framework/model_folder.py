@@ -6,15 +6,33 @@ import dataclasses
 import hashlib
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, NotRequired, TypedDict
 
 import numpy as np
 from safetensors.numpy import load_file, save
 
+from dissensus.contents import Kind
 from dissensus.errors import ModelError
 from dissensus.folders import read_json, write_json
+from dissensus.scales import ScaleFields
 
 WEIGHTS = "model.safetensors"
+
+
+class _Config(TypedDict):
+    """The content of config.json; a method may add more."""
+
+    method: str
+    settings: dict[str, Any]
+    corpus: str
+    questions: dict[str, ScaleFields]
+    annotators: list[str]
+    roles: dict[str, Kind]
+    part: dict[str, Any]
+    n_answers: NotRequired[dict[str, list[int]]]
+    without_answers: NotRequired[dict[str, list[str]]]
+    widths: NotRequired[dict[str, int]]
+    encoders: NotRequired[dict[str, str]]
 
 
 def write_model(folder: Path, weights: dict[str, np.ndarray], config: dict[str, Any]) -> None:
@@ -27,7 +45,7 @@ def write_model(folder: Path, weights: dict[str, np.ndarray], config: dict[str, 
 def read_config(path: str | Path) -> dict[str, Any]:
     """The config of a model folder, after its checksum was verified."""
     folder = Path(path)
-    config = read_json(folder, "config")
+    config = read_json(folder, "config", _Config)
     try:
         weights = (folder / WEIGHTS).read_bytes()
     except OSError as error:

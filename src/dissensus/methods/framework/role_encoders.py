@@ -32,6 +32,16 @@ class RoleEncoders:
         """All roles that are read, each once."""
         return list(dict.fromkeys(r for key in self.keys for r in roles_of(key, self.kinds)))
 
+    def check(self) -> None:
+        """Refuse keys whose role or encoder is missing, as in a damaged model folder."""
+        for key in self.keys:
+            roles = roles_of(key, self.kinds)
+            unknown = [role for role in roles if role not in self.kinds]
+            if unknown:
+                raise ModelError(f"no role {listed(unknown)}; there are {listed(self.kinds)}")
+            if isinstance(self.named, dict) and self._joined_roles(key) not in self.named:
+                raise ModelError(f"'encoder' has none for {self._joined_roles(key)!r}")
+
     def encoders(self) -> dict[str, Encoder]:
         """The encoder of each key."""
         encoders = {}

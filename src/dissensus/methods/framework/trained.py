@@ -505,6 +505,7 @@ class TrainedMethod(Method):
     def restore(self, weights: dict[str, np.ndarray], config: dict[str, Any]) -> None:
         self.sizes_ = Sizes(self.learned_.questions, self.n_annotators, config["widths"])
         self._identities = config["encoders"]
+        self._role_encoders.check()
         self.network_ = self.build_network().eval()
         self.network_.load_state_dict({name: torch.from_numpy(v) for name, v in weights.items()})
 

@@ -13,6 +13,7 @@ from dissensus.corpus import Corpus
 from dissensus.errors import DataError, Unfinished
 from dissensus.evaluation import code_commit, compare
 from dissensus.evaluation.execution.folder import FRONT, locked_folder
+from dissensus.evaluation.results import ComparisonFields
 from dissensus.folders import read_json
 from dissensus.papers.framework import comparison_report, comparison_tables, merged_report
 from dissensus.papers.framework.comparison_tables import Summary
@@ -180,7 +181,7 @@ def seeds_in(folder: Path, seeds: tuple[int, ...]) -> tuple[int, ...]:
     """
     if not (folder / f"{FRONT}.json").exists():
         return seeds
-    content = read_json(folder, FRONT)
+    content = read_json(folder, FRONT, ComparisonFields)
     there = tuple(content["facts"]["seeds"])
     n = min(len(there), len(seeds))
     if there[:n] != seeds[:n]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -15,12 +14,14 @@ from dissensus.corpus import Corpus
 from dissensus.evaluation import Difference, Results, compared, keys_in, tables
 from dissensus.evaluation.fit import Fit, plain
 from dissensus.evaluation.report.tables import ComparisonTable, Row, higher_is_better
+from dissensus.json_files import parse_json
 from dissensus.papers.framework.conditions import ComparisonCondition
 from dissensus.papers.framework.differences import correct, short
 from dissensus.papers.framework.measurements import measurements
 from dissensus.papers.framework.outcomes import write_whole
 from dissensus.papers.framework.reports import begun_with, head, to_json
 from dissensus.papers.framework.verdicts import BetterThan, Claim
+from dissensus.plain_files import plain_bytes
 from dissensus.progress import progress
 
 FIRST, SECOND = "first", "second"  # the sides of a claim
@@ -47,7 +48,7 @@ def _figures_file(folder: Path, condition: str) -> Path:
 def _kept_figures(folder: Path, condition: str) -> dict[str, Any]:
     """By question, name and metric; nothing if none were saved."""
     path = _figures_file(folder, condition)
-    return dict(json.loads(path.read_text(encoding="utf-8"))) if path.exists() else {}
+    return dict(parse_json(plain_bytes(path), path)) if path.exists() else {}
 
 
 def judged(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,10 +12,12 @@ from dissensus.corpus import Corpus
 from dissensus.errors import Unfinished
 from dissensus.evaluation import here
 from dissensus.evaluation.fit import plain
+from dissensus.json_files import parse_json
 from dissensus.papers.framework.layout import Block
 from dissensus.papers.framework.models import Typed
 from dissensus.papers.framework.outcomes import write_whole
 from dissensus.papers.framework.reports import to_json
+from dissensus.plain_files import plain_bytes
 
 Measured = Mapping[str, Any]  # plain data: what was measured with one seed
 
@@ -63,7 +64,7 @@ def measure(
 def measurements(folder: Path, condition: str) -> dict[int, dict[str, Any]]:
     """What was measured and on which machine, by seed."""
     paths = _folder(folder, condition).glob("[!.]*.json")
-    by_seed = {int(path.stem): json.loads(path.read_text(encoding="utf-8")) for path in paths}
+    by_seed = {int(path.stem): parse_json(plain_bytes(path), path) for path in paths}
     return dict(sorted(by_seed.items()))
 
 

@@ -11,8 +11,11 @@ from dissensus.errors import DataError
 from dissensus.evaluation import here
 from dissensus.evaluation.execution.folder import FRONT
 from dissensus.evaluation.fit import plain
+from dissensus.evaluation.results import ComparisonFields
 from dissensus.folders import read_json
+from dissensus.json_files import parse_json
 from dissensus.papers.framework.conditions import in_order
+from dissensus.plain_files import plain_bytes
 
 LARGEST = 1_000_000  # bytes of a report
 
@@ -41,10 +44,7 @@ def kept_report(path: Path, paper: str, part: str = "conditions") -> dict[str, A
         paper: the name under the file's key "paper".
         part: a key that it has.
     """
-    try:
-        kept: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    except (UnicodeDecodeError, json.JSONDecodeError) as error:
-        raise DataError(f"{path}: damaged ({error})") from None
+    kept: dict[str, Any] = parse_json(plain_bytes(path), path)
     if not isinstance(kept, dict) or kept.get("paper") != paper or part not in kept:
         raise DataError(f"{path}: not a report on {paper} written by dissensus")
     return kept
@@ -52,7 +52,7 @@ def kept_report(path: Path, paper: str, part: str = "conditions") -> dict[str, A
 
 def begun_with(path: Path, paper: str) -> dict[str, Any]:
     """The facts, command and commits that a folder was begun with; another one is refused."""
-    front = read_json(path, FRONT)
+    front = read_json(path, FRONT, ComparisonFields)
     if "paper" in front["facts"] and front["facts"]["paper"] != paper:
         other = front["facts"]["paper"]
         raise DataError(

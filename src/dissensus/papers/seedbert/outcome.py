@@ -62,7 +62,7 @@ class Outcome:
 
     @classmethod
     def load(cls, folder: str | Path) -> Outcome:
-        content: dict[str, Any] = read_json(folder, "fit")
+        content: dict[str, Any] = read_json(folder, "fit", dict[str, Any])
         with reading(Path(folder)):
             known = {name: content[name] for name in cls.__dataclass_fields__ if name in content}
             if (Path(folder) / ARRAYS).exists():

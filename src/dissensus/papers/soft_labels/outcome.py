@@ -59,7 +59,7 @@ class Outcome:
 
     @classmethod
     def load(cls, folder: str | Path) -> Outcome:
-        content: dict[str, Any] = read_json(folder, "fit")
+        content: dict[str, Any] = read_json(folder, "fit", dict[str, Any])
         with reading(Path(folder)):
             known = {name: content[name] for name in cls.__dataclass_fields__}
             return cls(**known | {"folds": [Trained(**fold) for fold in content["folds"]]})

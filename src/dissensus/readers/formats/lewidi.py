@@ -10,8 +10,9 @@ from typing import Any, TypeVar
 
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError, listed
+from dissensus.json_files import kind
 from dissensus.readers.files import head, read_utf8
-from dissensus.readers.json_text import as_object, kind, parsed
+from dissensus.readers.json_text import as_object, parsed
 from dissensus.readers.options import Options
 
 T = TypeVar("T")  # an item, as the reader of an edition represents it

@@ -21,6 +21,7 @@ from dissensus.annotations import Annotations, Repeats
 from dissensus.contents import Contents
 from dissensus.corpus import Corpus, LeftOut
 from dissensus.errors import DataError, listed
+from dissensus.json_files import kind
 from dissensus.names import Names
 from dissensus.readers.formats.lewidi import (
     as_text,
@@ -31,7 +32,7 @@ from dissensus.readers.formats.lewidi import (
     read_alone,
     without_detection,
 )
-from dissensus.readers.json_text import as_object, kind
+from dissensus.readers.json_text import as_object
 from dissensus.readers.options import Options
 from dissensus.scales import MultiLabel, Nominal, Ordinal, Scale, infer_scale, sorted_values
 

@@ -7,16 +7,17 @@ If `metadata.json` is in the same folder, its `n_classes` says which labels ther
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import replace
 from pathlib import Path
 
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError, counted
+from dissensus.json_files import kind, parse_json
+from dissensus.plain_files import plain_bytes
 from dissensus.readers.exports.responses import Left, check_options, export_corpus, table
 from dissensus.readers.files import head, read_utf8
-from dissensus.readers.json_text import as_object, kind, parsed
+from dissensus.readers.json_text import as_object, parsed
 from dissensus.readers.options import Options
 from dissensus.readers.tables.column_roles import ColumnRoles
 from dissensus.scales import Nominal
@@ -63,7 +64,7 @@ def read(path: Path, options: Options) -> Corpus:
 def _n_classes(path: Path) -> int:
     """The number of classes that peerannot states; 0 if it does not."""
     try:
-        return int(json.loads(path.read_bytes())["n_classes"])
+        return int(parse_json(plain_bytes(path), path)["n_classes"])
     except (OSError, ValueError, KeyError, TypeError):
         return 0
 
