@@ -8,7 +8,7 @@ from pathlib import Path
 
 TESTS = Path(__file__).parent
 # of Python, transformers and notebooks
-OTHERS = {"_asdict", "_replace", "_fields", "_attn_implementation", "_repr_html_"}
+OTHERS = {"_asdict", "_replace", "_fields", "_attn_implementation", "_repr_html_", "_repr_svg_"}
 
 
 def private(name: str) -> bool:

@@ -1,4 +1,4 @@
-"""A drawing of items as a PNG file: the shapes of its SVG, drawn by Pillow."""
+"""A drawing as a PNG file: the shapes of its SVG, drawn by Pillow."""
 
 from __future__ import annotations
 
@@ -12,18 +12,19 @@ if TYPE_CHECKING:
     from PIL import Image, ImageDraw
 
 PIXELS = 2  # for each unit of the SVG
-FONTS = {"normal": "DejaVuSansMono.ttf", "bold": "DejaVuSansMono-Bold.ttf"}
+BLACK, WHITE = "#222222", "#ffffff"  # instead of the colours of a page
 ANCHORS = {"start": "ls", "middle": "ms", "end": "rs"}
 
 
 def to_png(svg: str) -> bytes:
-    """The drawing as a PNG file, with the font DejaVu Sans Mono if it is installed."""
+    """The drawing as a PNG file, with the fonts DejaVu Sans or DejaVu Sans Mono if installed."""
     from PIL import Image, ImageDraw
 
     root = ElementTree.fromstring(svg)
     size = [round(float(root.attrib[name]) * PIXELS) for name in ("width", "height")]
     page = Image.new("RGB", (size[0], size[1]), "white")
-    _draw(page, ImageDraw.Draw(page), root, 0.0, 0.0)
+    pen = ImageDraw.Draw(page)
+    _draw(page, pen, _with_font(root), 0.0, 0.0)
     file = io.BytesIO()
     page.save(file, "PNG")
     return file.getvalue()
@@ -36,10 +37,38 @@ def _draw(
     for shape in group:
         kind = str(shape.tag).rpartition("}")[2]
         if kind == "g":
-            across, down = re.findall(r"[-\d.]+", shape.attrib.get("transform", "0 0"))
-            _draw(page, pen, shape, x + float(across), y + float(down))
-        else:
+            move = re.search(r"translate\(([-\d.]+) ([-\d.]+)\)", shape.attrib.get("transform", ""))
+            turn = re.search(r"rotate\(([-\d.]+)\)", shape.attrib.get("transform", ""))
+            left, top = (float(move[1]), float(move[2])) if move else (0.0, 0.0)
+            if turn:
+                _turned(page, shape, x + left, y + top, float(turn[1]))
+            else:
+                _draw(page, pen, shape, x + left, y + top)
+        elif kind != "title":
             _SHAPES[kind](page, pen, shape, x, y)
+
+
+def _with_font(root: ElementTree.Element) -> ElementTree.Element:
+    """The drawing, with the font of the whole at each text."""
+    wide = "Mono" not in root.attrib.get("font-family", "Mono")
+    for shape in root.iter():
+        shape.attrib["font"] = "DejaVuSans" if wide else "DejaVuSansMono"
+    return root
+
+
+def _turned(
+    page: Image.Image, group: ElementTree.Element, x: float, y: float, degrees: float
+) -> None:
+    """Draw texts that are turned around a place."""
+    from PIL import Image, ImageDraw
+
+    for shape in group:
+        reach = 2 * PIXELS * (20 + 12 * len(shape.text or ""))  # in both directions
+        layer = Image.new("RGBA", (reach, reach), (255, 255, 255, 0))
+        _text(layer, ImageDraw.Draw(layer), shape, reach / 2 / PIXELS, reach / 2 / PIXELS)
+        layer = layer.rotate(-degrees, Image.Resampling.BICUBIC)
+        corner = round(x * PIXELS - reach / 2), round(y * PIXELS - reach / 2)
+        page.paste(layer, corner, layer)
 
 
 def _number(shape: ElementTree.Element, name: str, before: float = 0.0) -> float:
@@ -48,8 +77,15 @@ def _number(shape: ElementTree.Element, name: str, before: float = 0.0) -> float
 
 
 def _ink(shape: ElementTree.Element, name: str) -> str | None:
+    """A colour; on white, if it is not opaque."""
     colour = shape.attrib.get(name, "none")
-    return None if colour == "none" else colour
+    if colour == "none":
+        return None
+    if not colour.startswith("#"):
+        return WHITE if "page" in colour else BLACK
+    opacity = float(shape.attrib.get(f"{name}-opacity", 1))
+    parts = [int(colour[at : at + 2], 16) for at in (1, 3, 5)]
+    return "#" + "".join(f"{round(255 - opacity * (255 - part)):02x}" for part in parts)
 
 
 def _thickness(shape: ElementTree.Element) -> int:
@@ -97,7 +133,8 @@ def _text(page: Any, pen: Any, shape: ElementTree.Element, x: float, y: float) -
 
     size, text = _number(shape, "font-size"), shape.text or ""
     try:
-        font: Any = ImageFont.truetype(FONTS[shape.attrib.get("font-weight", "normal")], size)
+        bold = "-Bold" if shape.attrib.get("font-weight") == "bold" else ""
+        font: Any = ImageFont.truetype(f"{shape.attrib['font']}{bold}.ttf", size)
     except OSError:
         font = ImageFont.load_default(size)
     at = (_number(shape, "x", x), _number(shape, "y", y))

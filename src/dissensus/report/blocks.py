@@ -3,10 +3,26 @@
 from __future__ import annotations
 
 import dataclasses
+import html
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
+
+import pyarrow as pa
+from pyarrow.csv import write_csv
+
+from dissensus.drawing.pixels import to_png
+from dissensus.drawing.shapes import printable
+from dissensus.errors import DataError
+from dissensus.frames import to_frame
+
+KINDS = (".svg", ".png", ".csv")  # of files that a figure is saved to
+NOTEBOOK_STYLE = (
+    "max-width:100%;height:auto;display:block;"
+    "color:var(--jp-content-font-color1,var(--vscode-editor-foreground,currentColor))"
+)
 
 
 @dataclass(frozen=True)
@@ -69,7 +85,7 @@ class Bars:
 
 @dataclass(frozen=True)
 class Figure:
-    """A picture, with what it shows as a table.
+    """A picture, with what it shows as a table. A notebook shows it; `save` writes a file.
 
     Args:
         alt: what the picture shows, for those who cannot see it.
@@ -89,6 +105,56 @@ class Figure:
             "columns": list(self.columns),
             "rows": [[plain(cell) for cell in row] for row in self.rows],
         }
+
+    def __repr__(self) -> str:
+        return f"<Figure {self.title!r}: {self.alt}>"
+
+    @property
+    def data(self) -> pa.Table:
+        """What the figure shows, as an Arrow table."""
+        cells = [[plain(row[at]) for row in self.rows] for at in range(len(self.columns))]
+        return pa.table([_column(column) for column in cells], list(map(str, self.columns)))
+
+    def to_pandas(self) -> Any:
+        """What the figure shows, as a pandas DataFrame."""
+        return to_frame(self.data)
+
+    def save(self, path: str | Path) -> Path:
+        """Write the picture to a .svg or .png file, or what it shows to a .csv file."""
+        path = Path(path)
+        kind = path.suffix.lower()
+        if kind not in KINDS:
+            raise DataError(f"{path}: figures are saved as .svg, .png or .csv; use such an ending")
+        try:
+            if kind == ".csv":
+                write_csv(self.data, path)
+            elif kind == ".png":
+                path.write_bytes(to_png(self.svg))
+            else:
+                path.write_text(self.svg + "\n", encoding="utf-8")
+        except OSError as error:
+            raise DataError(f"{path}: cannot be written ({error.strerror})") from None
+        return path
+
+    def _repr_svg_(self) -> str:
+        return self.svg
+
+    def _repr_html_(self) -> str:
+        """The picture in the colours of the notebook, with its title and what it shows."""
+        svg = self.svg.replace(' color="#222"', f' style="{NOTEBOOK_STYLE}"', 1)
+        title, alt = (html.escape(printable(words)) for words in (self.title, self.alt))
+        return (
+            f'<figure style="margin:0;overflow-x:auto"><strong>{title}</strong>{svg}'
+            f"<figcaption>{alt}</figcaption></figure>"
+        )
+
+
+def _column(cells: list[Any]) -> pa.Array:
+    """The cells of a column; as texts if they are not of one kind."""
+    try:
+        return pa.array(cells)
+    except pa.ArrowException:
+        return pa.array([None if cell is None else str(cell) for cell in cells])
 
 
 Block = Text | Table | Figure

@@ -91,6 +91,32 @@ def bars(
     return picture(left + across + 70, 10 + line * len(names), shapes, alt)
 
 
+def stacked(names: Sequence[str], values: Sequence[str], shares: np.ndarray, alt: str) -> str:
+    """A bar for each name, divided by the shares of values, (n_names, n_values)."""
+    shown = [short(name, 40) for name in names]
+    left = 14 + LETTER * max([len(name) for name in shown] + [1])
+    across, line, top = 380.0, 22.0, 0.0
+    shapes, x = [], left
+    for number, value in enumerate(values):  # the key, in as many lines as it needs
+        wide = 24 + LETTER * len(short(value, 22))
+        if x + wide > left + across and x > left:
+            x, top = left, top + 18
+        shapes.append(rect(x, top + 4, 11, 11, fill=colour(number)))
+        shapes.append(text(x + 16, top + 14, short(value, 22)))
+        x += wide
+    top += 24
+    for at, name in enumerate(shown):
+        y, x = top + line * at, left
+        shapes.append(text(left - 8, y + 14, name, "end"))
+        for number, share in enumerate(shares[at]):
+            if share > 0:
+                words = f"{names[at]}, {values[number]}: {100 * share:.0f} %"
+                box = rect(x, y + 2, across * share, line - 6, fill=colour(number))
+                shapes.append(titled(box, words))
+                x += across * float(share)
+    return picture(left + across + 20, top + line * len(names) + 6, shapes, alt)
+
+
 def columns(edges: Sequence[str], counts: Sequence[float], alt: str, below: str) -> str:
     """A histogram: a column for each name."""
     n, height, left = max(len(counts), 1), 150.0, 46.0

@@ -19,7 +19,7 @@ def comparison(results: Results) -> Section:
         )
     ]
     for table in comparison_tables(results):
-        blocks += [_figure(table), _table(table)]
+        blocks += [scores_figure(table), _table(table)]
         blocks += [Text(note) for note in table.notes[:12]]
     return Section("methods", "Methods compared", blocks)
 
@@ -30,7 +30,8 @@ def comparison_tables(results: Results) -> list[ComparisonTable]:
     return tables(results, reference=default_reference(fitted))
 
 
-def _figure(table: ComparisonTable) -> Figure:
+def scores_figure(table: ComparisonTable) -> Figure:
+    """The mean score of each method, with its interval."""
     title = f"Scores, {table.question}"
     alt = f"The mean score of each method on {table.question} with its 95 % interval."
     rows = [

@@ -7,6 +7,7 @@ import numpy as np
 from dissensus.annotations import Annotations
 from dissensus.corpus import Corpus
 from dissensus.description import Description, QuestionDescription, one_line
+from dissensus.description.texts import shares_of
 from dissensus.report.blocks import Block, Figure, Section, Table, Text
 from dissensus.report.figures import bars, columns
 from dissensus.scales import Interval
@@ -44,17 +45,7 @@ def _question(annotations: Annotations, question: QuestionDescription) -> list[B
     if question.left_out:
         reasons = ", ".join(f"{n:,} {reason}" for reason, n in question.left_out.items())
         blocks.append(Text(f"{question.name}: answers left out: {reasons}."))
-    if isinstance(annotations.scale, Interval):
-        blocks.append(_ratings(annotations, question.name, annotations.scale))
-    elif question.shares:
-        shares = dict(list(question.shares.items())[:MOST_VALUES])
-        alt = f"Share of each value among the answers to {question.name}."
-        svg = bars(list(shares), list(shares.values()), alt, colours=True, percent=True)
-        blocks.append(
-            Figure(
-                f"Answers to {question.name}", alt, svg, ("value", "share"), list(shares.items())
-            )
-        )
+    blocks += answers_given(annotations, question.name)
     per_item = annotations.per_item()
     sizes, items = np.unique(per_item[per_item > 0], return_counts=True)
     if 1 < len(sizes) <= MOST_COLUMNS:
@@ -65,6 +56,19 @@ def _question(annotations: Annotations, question: QuestionDescription) -> list[B
         title = f"Answers per item, {question.name}"
         blocks.append(Figure(title, alt, svg, ("answers", "items"), rows))
     return blocks
+
+
+def answers_given(annotations: Annotations, question: str) -> list[Figure]:
+    """The share of each value, or a histogram of ratings."""
+    if isinstance(annotations.scale, Interval):
+        return [_ratings(annotations, question, annotations.scale)]
+    shares = dict(list((shares_of(annotations) or {}).items())[:MOST_VALUES])
+    if not shares:
+        return []
+    alt = f"Share of each value among the answers to {question}."
+    svg = bars(list(shares), list(shares.values()), alt, colours=True, percent=True)
+    columns = ("value", "share")
+    return [Figure(f"Answers to {question}", alt, svg, columns, list(shares.items()))]
 
 
 def _ratings(annotations: Annotations, name: str, scale: Interval) -> Figure:

@@ -44,12 +44,12 @@ def predicted(tested: Corpus, predictions: Predictions, method: str) -> Section 
         if not answers.n_rows or isinstance(answers.scale, MultiLabel):
             continue
         if isinstance(answers.scale, Interval):
-            blocks += _means(tested, question, prediction, answers.scale)
+            blocks += mean_ratings(tested, question, prediction, answers.scale)
             continue
         blocks += [
             *_distributions(tested, question, prediction),
-            *_calibration(question, prediction, answers),
-            *_annotators(question, prediction, answers),
+            *calibration(question, prediction, answers),
+            *predicted_agreement(question, prediction, answers),
         ]
     blocks += predicted_densities(tested, predictions)
     return Section("predictions", "Predicted and true", blocks) if len(blocks) > 1 else None
@@ -79,7 +79,9 @@ def _distributions(tested: Corpus, question: str, prediction: Prediction) -> lis
     return [Table(f"Distributions, {question}", columns, rows, total=len(known))]
 
 
-def _means(tested: Corpus, question: str, prediction: Prediction, scale: Interval) -> list[Block]:
+def mean_ratings(
+    tested: Corpus, question: str, prediction: Prediction, scale: Interval
+) -> list[Block]:
     """The predicted and the observed mean rating of each item."""
     consensus = tested[question].consensus()
     chosen = np.arange(consensus.n_rows)
@@ -105,7 +107,7 @@ def _means(tested: Corpus, question: str, prediction: Prediction, scale: Interva
     return [Figure(f"Mean ratings, {question}", alt, svg, columns, rows)]
 
 
-def _calibration(question: str, prediction: Prediction, answers: Annotations) -> list[Block]:
+def calibration(question: str, prediction: Prediction, answers: Annotations) -> list[Block]:
     """Predicted shares of values against observed ones, in bins."""
     observed, expected = distributions(prediction, answers)
     if not observed.size:
@@ -134,7 +136,7 @@ def _calibration(question: str, prediction: Prediction, answers: Annotations) ->
     return [Figure(f"Calibration, {question}", alt, svg, ("predicted", "observed", "values"), rows)]
 
 
-def _annotators(question: str, prediction: Prediction, answers: Annotations) -> list[Block]:
+def predicted_agreement(question: str, prediction: Prediction, answers: Annotations) -> list[Block]:
     """Kappas of annotators, and those of their predicted answers, side by side."""
     from dissensus.agreement import common_items, kappa_matrix
     from dissensus.metrics.matching import common_pairs

@@ -1,0 +1,238 @@
+"""Figures of corpora, predictions and results: those of the report, for notebooks and files.
+
+Each function returns a `Figure`: a notebook shows it, `save` writes it as .svg, .png or .csv,
+`data` is what it shows as an Arrow table, and `to_pandas()` as a DataFrame.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from dissensus.annotations import Annotations
+from dissensus.corpus import Corpus
+from dissensus.description import one_line
+from dissensus.description.disputed_items import most_disputed
+from dissensus.drawing import draw_items
+from dissensus.errors import DataError, counted, listed
+from dissensus.evaluation import Results
+from dissensus.prediction import Prediction, Predictions
+from dissensus.readers.questions import corpus_of
+from dissensus.report.blocks import Block, Figure
+from dissensus.report.figures import labelled, stacked
+from dissensus.report.sections.agreement import confused, who_agrees
+from dissensus.report.sections.comparison import comparison_tables, scores_figure
+from dissensus.report.sections.densities import is_rating, together
+from dissensus.report.sections.glance import answers_given
+from dissensus.report.sections.predictions import calibration as calibration_of
+from dissensus.report.sections.predictions import mean_ratings, predicted_agreement
+from dissensus.scales import Interval
+
+__all__ = [
+    "Figure",
+    "agreement",
+    "answers",
+    "calibration",
+    "confusion",
+    "disputed",
+    "item",
+    "predicted_kappas",
+    "ratings",
+    "scores",
+]
+
+
+def answers(source: Any, question: str | None = None) -> Figure:
+    """How often each value was given, or a histogram of ratings.
+
+    Args:
+        source: a corpus, annotations, or a table that `dissensus.read` reads.
+        question: can be left out if there is one.
+
+    Example:
+        >>> from dissensus import plot, simulate
+        >>> figure = plot.answers(simulate.text(n_items=20))
+        >>> figure.title, figure.data.column_names
+        ('Answers to emotion', ['value', 'share'])
+    """
+    corpus, question = _question(source, question)
+    return _first(answers_given(corpus[question], question), "there are no answers")
+
+
+def agreement(source: Any, question: str | None = None) -> Figure:
+    """How much each two annotators agree: Cohen's kappa, or the correlation of ratings.
+
+    Annotators who answer alike stand next to each other; the 40 with most answers are shown.
+
+    Args:
+        source, question: as of `answers`.
+    """
+    corpus, question = _question(source, question)
+    return _first(who_agrees(corpus[question], question), "annotators cannot be compared")
+
+
+def confusion(source: Any, question: str | None = None) -> Figure:
+    """If one annotator gives a value, how often does another give which value to the same item?
+
+    Args:
+        source, question: as of `answers`.
+    """
+    corpus, question = _question(source, question)
+    return _first(
+        confused(corpus[question], question),
+        "values are confused only where items have two answers on a nominal or ordinal scale",
+    )
+
+
+def disputed(source: Any, question: str | None = None, most: int = 20) -> Figure:
+    """The votes on the items about which annotators disagree most.
+
+    Args:
+        source, question: as of `answers`.
+        most: the number of items.
+    """
+    corpus, question = _question(source, question)
+    annotations = corpus[question]
+    values = tuple(getattr(annotations.scale, "values", ()))
+    if isinstance(annotations.scale, Interval):
+        raise DataError(f"{question}: votes need values; ratings are shown by plot.ratings")
+    entries = most_disputed(corpus, annotations, most)
+    if not entries:
+        raise DataError(f"{question}: no item has two answers that differ")
+    codes = corpus.items.codes([entry.item for entry in entries])
+    shares = annotations.distribution()[codes]
+    shares = shares / np.maximum(shares.sum(axis=1, keepdims=True), 1e-300)
+    names = [
+        one_line(f"{entry.item}: {entry.text}" if entry.text else entry.item, 40)
+        for entry in entries
+    ]
+    alt = f"The share of each value among the answers to {question}, for the most disputed items."
+    rows = [[e.item, e.text, *row] for e, row in zip(entries, shares.tolist(), strict=True)]
+    svg = stacked(names, values, shares, alt)
+    return Figure(f"Most disputed, {question}", alt, svg, ("item", "text", *values), rows)
+
+
+def ratings(source: Any, questions: Sequence[str] | None = None) -> Figure:
+    """The density of the ratings on two questions, with contours.
+
+    Args:
+        source: a corpus, or a table that `dissensus.read` reads.
+        questions: two with ratings; the first two if left out.
+    """
+    corpus = corpus_of(source)
+    rated = [q for q, answers in corpus.questions.items() if is_rating(answers.scale)]
+    chosen = tuple(rated[:2] if questions is None else questions)
+    corpus.check_questions(chosen)
+    if len(chosen) != 2 or any(question not in rated for question in chosen):
+        raise DataError(
+            f"{corpus.name}: a density needs two questions with ratings; there "
+            f"{'is' if len(rated) == 1 else 'are'} {listed(rated) if rated else 'none'}"
+        )
+    return _first(together(corpus, chosen), "fewer than 30 answers to both questions")
+
+
+def item(
+    source: Any,
+    item: str | int,
+    question: str | None = None,
+    predictions: Predictions | None = None,
+) -> Figure:
+    """An item with its annotators' answers and rationales, and with predictions and attention.
+
+    Args:
+        source: a corpus, or a table that `dissensus.read` reads.
+        item: its name, or its number.
+        predictions: with `attention=True` also where annotators look.
+    """
+    corpus = corpus_of(source)
+    svg = draw_items(corpus, [item], question, predictions)
+    name = item if isinstance(item, str) else corpus.items[item]
+    code = int(corpus.items.codes([name])[0])
+    rows = []
+    for name_of_question, given in corpus.questions.items():
+        if question in (None, name_of_question):
+            own = given.take(given.item == code).to_table().to_pylist()
+            rows += [[name_of_question, row.get("annotator"), str(row["answer"])] for row in own]
+    alt = f"Item {name} with its answers."
+    columns = ("question", "annotator", "answer")
+    return Figure(f"Item {name}", alt, labelled(svg, alt), columns, rows)
+
+
+def scores(results: Results, question: str | None = None) -> Figure:
+    """The mean score of each method with its 95 % interval; floors are dashed lines.
+
+    Args:
+        results: of `dissensus.compare`.
+        question: the first if left out.
+    """
+    tables = {table.question: table for table in comparison_tables(results)}
+    chosen = next(iter(tables), "") if question is None else question
+    if chosen not in tables:
+        raise DataError(f"no scores for {chosen!r}; there is {listed(tables)}")
+    return scores_figure(tables[chosen])
+
+
+def calibration(predictions: Predictions, source: Any, question: str | None = None) -> Figure:
+    """Predicted against observed: shares of values in bins, or the mean rating of each item.
+
+    Args:
+        predictions: of items of the corpus that were not trained on.
+        source, question: as of `answers`.
+    """
+    corpus, question, prediction = _predicted(predictions, source, question)
+    annotations = corpus[question]
+    if isinstance(annotations.scale, Interval):
+        blocks = mean_ratings(corpus, question, prediction, annotations.scale)
+    else:
+        blocks = calibration_of(question, prediction, annotations)
+    return _first(blocks, "too few predicted items have answers")
+
+
+def predicted_kappas(predictions: Predictions, source: Any, question: str | None = None) -> Figure:
+    """Cohen's kappa of each two annotators, and of their predicted answers, with DIC.
+
+    Args:
+        predictions, source, question: as of `calibration`.
+    """
+    corpus, question, prediction = _predicted(predictions, source, question)
+    return _first(
+        predicted_agreement(question, prediction, corpus[question]),
+        "three annotators or more who share items, and answers predicted for each, are needed",
+    )
+
+
+def _question(source: Any, question: str | None) -> tuple[Corpus, str]:
+    """A corpus, and the question that is plotted."""
+    if isinstance(source, Annotations):
+        return Corpus.build("answers", source.items, {question or "answer": source}), (
+            question or "answer"
+        )
+    corpus = corpus_of(source)
+    if question is None and len(corpus.questions) != 1:
+        raise DataError(
+            f"{corpus.name} has {counted(len(corpus.questions), 'question')} "
+            f"({listed(corpus.questions)}); name one, for example "
+            f"question={next(iter(corpus.questions), 'question')!r}"
+        )
+    chosen = next(iter(corpus.questions)) if question is None else question
+    corpus.check_questions([chosen])
+    return corpus, chosen
+
+
+def _predicted(
+    predictions: Predictions, source: Any, question: str | None
+) -> tuple[Corpus, str, Prediction]:
+    if question is None and len(predictions) == 1:
+        question = next(iter(predictions))
+    corpus, question = _question(source, question)
+    return corpus, question, predictions[question]
+
+
+def _first(blocks: Sequence[Block], why_not: str) -> Figure:
+    """The figure among the blocks; an error says why there is none."""
+    figures = [block for block in blocks if isinstance(block, Figure)]
+    if not figures:
+        raise DataError(f"there is nothing to plot: {why_not}")
+    return figures[0]

@@ -1,0 +1,120 @@
+"""Figures for notebooks: their data, the files they are saved to, and what cannot be plotted."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+from xml.etree import ElementTree
+
+import numpy as np
+import pandas as pd
+import pytest
+from PIL import Image
+
+import dissensus as ds
+from dissensus.agreement import kappa_matrix
+from dissensus.errors import DataError
+from dissensus.methods import method
+from dissensus.plot import Figure
+from dissensus.prediction import Predictions
+from tests.evaluation.comparisons import comparison
+
+
+@pytest.fixture(scope="module")
+def corpus() -> ds.Corpus:
+    return ds.simulate.text(n_items=60, n_annotators=5, labels_per_item=4, seed=0)
+
+
+@pytest.fixture(scope="module")
+def predicted(corpus: ds.Corpus) -> tuple[Predictions, ds.Corpus]:
+    train, tested = corpus.split(0.5, seed=0)
+    return method("annotator-majority")().fit(train).predict(tested), tested
+
+
+@pytest.fixture(scope="module")
+def figures(corpus: ds.Corpus, predicted: tuple[Predictions, ds.Corpus]) -> dict[str, Figure]:
+    rated = ds.simulate.ratings(n_items=40, seed=0)
+    return {
+        "agreement": ds.plot.agreement(corpus),
+        "answers": ds.plot.answers(corpus),
+        "calibration": ds.plot.calibration(*predicted),
+        "confusion": ds.plot.confusion(corpus["emotion"]),
+        "disputed": ds.plot.disputed(corpus, most=7),
+        "item": ds.plot.item(corpus, "3"),
+        "predicted_kappas": ds.plot.predicted_kappas(*predicted),
+        "ratings": ds.plot.ratings(rated),
+        "scores": ds.plot.scores(comparison(n_seeds=2)),
+    }
+
+
+def test_every_figure_is_plotted_here(figures: dict[str, Figure]) -> None:
+    assert sorted(figures) == sorted(set(ds.plot.__all__) - {"Figure"})
+
+
+@pytest.mark.parametrize("name", sorted(set(ds.plot.__all__) - {"Figure"}))
+def test_a_figure_is_saved_and_shown(figures: dict[str, Figure], name: str, tmp_path: Path) -> None:
+    figure = figures[name]
+    root = ElementTree.fromstring(figure.save(tmp_path / "figure.svg").read_text(encoding="utf-8"))
+    assert root.attrib["role"] == "img" and root.attrib["aria-label"] == figure.alt
+    assert ElementTree.fromstring(figure._repr_svg_()).attrib == root.attrib
+    pixels = np.asarray(Image.open(figure.save(tmp_path / "figure.png")).convert("L"))
+    assert pixels.min() < 130 and 0.01 < (pixels < 200).mean() < 0.7
+    frame = pd.read_csv(figure.save(tmp_path / "figure.csv"), keep_default_na=False)
+    assert list(frame.columns) == figure.data.column_names and len(frame) == len(figure.rows) > 0
+    page = figure._repr_html_()
+    assert figure.title in page and "vscode" in page and 'color="#222"' not in page
+
+
+def test_data_are_the_numbers_of_other_functions(corpus: ds.Corpus) -> None:
+    frame = ds.plot.agreement(corpus).to_pandas().set_index("annotator")
+    names = list(corpus.annotators)
+    expected = kappa_matrix(corpus["emotion"])
+    np.fill_diagonal(expected, np.nan)
+    np.testing.assert_allclose(frame.loc[names, names].astype(float), expected, atol=1e-6)
+    disputed = ds.plot.disputed(corpus, most=5).to_pandas()
+    rows = corpus["emotion"].distribution()[corpus.items.codes(disputed["item"].tolist())]
+    np.testing.assert_allclose(disputed.iloc[:, 2:], rows, atol=1e-6)
+
+
+def test_turned_letters_are_drawn_where_they_belong() -> None:
+    from dissensus.drawing.pixels import to_png
+    from dissensus.report.figures import picture, text
+
+    turned = f'<g transform="translate(50 100) rotate(-90)">{text(0, 0, "MMMM")}</g>'
+    pixels = np.asarray(
+        Image.open(io.BytesIO(to_png(picture(200, 200, [turned], "a")))).convert("L")
+    )
+    rows, columns = np.nonzero(pixels < 128)
+    assert 80 <= columns.min() and columns.max() <= 102  # left of x = 50, at two pixels a unit
+    assert 100 <= rows.min() and rows.max() <= 202  # from y = 100 upwards
+
+
+def test_texts_of_a_corpus_are_escaped() -> None:
+    evil = '"><script>alert(1)</script>'
+    given = {"a": evil, "b": "b", "c": evil}
+    rows = [(f"{evil}{i}", evil + who, given[who]) for i in range(6) for who in given]
+    answers = ds.Annotations.from_rows(rows)
+    for figure in (
+        ds.plot.agreement(answers, evil),
+        ds.plot.answers(answers, evil),
+        ds.plot.disputed(answers, evil),
+        ds.plot.confusion(answers, evil),
+    ):
+        assert "<script" not in figure._repr_html_() and "<script" not in figure._repr_svg_()
+
+
+def test_what_cannot_be_plotted_is_said(corpus: ds.Corpus, tmp_path: Path) -> None:
+    both = ds.simulate.ratings(n_items=10, seed=0)
+    with pytest.raises(DataError, match=r"has 2 questions \('valence', 'activation'\); name one"):
+        ds.plot.agreement(both)
+    with pytest.raises(DataError, match="needs two questions with ratings; there are none"):
+        ds.plot.ratings(corpus)
+    with pytest.raises(DataError, match=r"saved as \.svg, \.png or \.csv"):
+        ds.plot.answers(corpus).save(tmp_path / "figure.jpg")
+    with pytest.raises(DataError, match=r"cannot be written \(No such file or directory\)"):
+        ds.plot.answers(corpus).save(tmp_path / "none" / "figure.svg")
+    one = ds.Annotations.from_rows([("t1", "ann", "yes")])
+    with pytest.raises(DataError, match="nothing to plot: annotators cannot be compared"):
+        ds.plot.agreement(one)
+    with pytest.raises(DataError, match="no item has two answers that differ"):
+        ds.plot.disputed(one)
