@@ -11,8 +11,8 @@ import pytest
 from tests.cli.conftest import Run
 
 
-def _table(path: Path, n_items: int, texts: bool = True) -> Path:
-    """A long table; the last two items have no answers."""
+def _table(path: Path, n_items: int, texts: bool = True, n_bare: int = 0) -> Path:
+    """A long table; the last items have no answers."""
     with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         writer.writerow(["item", *(["text"] if texts else []), "annotator", "answer"])
@@ -21,18 +21,24 @@ def _table(path: Path, n_items: int, texts: bool = True) -> Path:
             words = [f"you are a fool {item}" if rude else f"what a lovely day {item}"]
             for name in ("ann", "bob", "cleo"):
                 answer = "yes" if rude != (name == "cleo" and item % 5 == 0) else "no"
+                answer = answer if item < n_items - n_bare else ""
                 writer.writerow([f"t{item}", *(words if texts else []), name, answer])
     return path
 
 
 @pytest.mark.slow
 def test_from_a_table_to_a_report_a_model_and_a_consensus(tmp_path: Path, run: Run) -> None:
-    table, out = _table(tmp_path / "labels.csv", 45), tmp_path / "out"
+    table, out = _table(tmp_path / "my labels.csv", 47, n_bare=2), tmp_path / "my report"
     typed = ("run", table, "-o", out, "--methods", "prior,single,annotator-heads", "--seeds", "1")
     ended = run(*typed)
     assert ended.code == 0 and "the best of the comparison" in ended.err
     names = {path.name for path in out.iterdir()}
     assert names >= {"report.html", "report.json", "consensus.csv", "comparison", "model"}
+    assert len((out / "predictions.csv").read_text(encoding="utf-8").splitlines()) == 3
+    by_annotator = (out / "predictions-by-annotator.csv").read_text(encoding="utf-8").splitlines()
+    assert len(by_annotator) == 7 and {row.split(",")[2] for row in by_annotator[1:]} == {
+        *("ann", "bob", "cleo")
+    }
     content = json.loads((out / "report.json").read_text(encoding="utf-8"))
     assert [section["section"] for section in content["sections"]][-3:] == [
         "Methods compared",
@@ -46,12 +52,40 @@ def test_answers_alone_still_have_a_report(tmp_path: Path, run: Run) -> None:
     table, out = _table(tmp_path / "labels.csv", 40, texts=False), tmp_path / "out"
     ended = run("run", table, "-o", out)
     assert ended.code == 0 and "no texts or other contents" in ended.err
-    assert "No method was compared" in ended.out
+    assert "No method is compared: there are no texts or other contents" in ended.out
     assert {path.name for path in out.iterdir()} == {
         *("report.html", "report.json", "consensus.csv", "corpus")
     }
     consensus = (out / "consensus.csv").read_text(encoding="utf-8").splitlines()
     assert len(consensus) == 41 and consensus[0].startswith("item,answer,confidence")
+
+
+def test_a_folder_of_another_file_is_refused_unchanged(tmp_path: Path, run: Run) -> None:
+    out = tmp_path / "out"
+    options = ("-o", out, "--methods", "prior", "--seeds", "1")
+    assert run("run", _table(tmp_path / "first.csv", 45), *options).code == 0
+    before = (out / "corpus" / "corpus.json").read_bytes()
+    refused = run("run", _table(tmp_path / "second.csv", 40), *options)
+    assert refused.code == 1 and "contains another comparison" in refused.err
+    assert (out / "corpus" / "corpus.json").read_bytes() == before
+
+
+def test_images_that_are_missing_leave_a_report_on_the_answers(tmp_path: Path, run: Run) -> None:
+    rows = [f"i{i},photo{i}.jpg,{name},{i % 2}" for i in range(40) for name in ("ann", "bob")]
+    table = tmp_path / "labels.csv"
+    table.write_text("item,image,annotator,answer\n" + "\n".join(rows) + "\n", encoding="utf-8")
+    ended = run("run", table, "-o", tmp_path / "out")
+    assert ended.code == 0 and "the report is on the answers alone" in ended.err
+    assert (tmp_path / "out" / "report.html").exists()
+
+
+def test_the_time_limit_is_in_the_summary(tmp_path: Path, run: Run) -> None:
+    out = tmp_path / "out"
+    typed = ("run", _table(tmp_path / "labels.csv", 45), "-o", out, "--methods", "prior")
+    stopped = run(*typed, "--budget", "0s")
+    assert stopped.code == 0 and "Time limit reached: 0 of 3 fits done" in stopped.out
+    ended = run(*typed)
+    assert ended.code == 0 and "Time limit" not in ended.out
 
 
 def test_a_report_of_a_file(tmp_path: Path, run: Run) -> None:

@@ -105,3 +105,21 @@ class Crowded:
 
     def died(self, key: Key, why: str) -> str:
         return f"{key.method}: {why}"
+
+
+@dataclass(frozen=True)
+class Endless:
+    """Work whose jobs are done at once, but for one that never ends."""
+
+    never: str  # the method of the job that never ends
+
+    def opened(self, folder: Path) -> None:
+        return None
+
+    def done(self, opened: None, job: Job) -> Iterator[str]:
+        if job[0].method == self.never:
+            signal.pause()
+        yield from (key.method for key in job)
+
+    def died(self, key: Key, why: str) -> str:
+        return f"{key.method}: {why}"

@@ -6,6 +6,7 @@ import json
 import math
 import os
 import shutil
+import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -29,7 +30,7 @@ from dissensus.methods.single import Single
 from dissensus.methods.soft_label import SoftLabel
 from dissensus.training import Training
 from tests.crowds import anonymous, feature_crowd
-from tests.evaluation.faulty import Blended, Broken, Crowded, Dying, Nowhere
+from tests.evaluation.faulty import Blended, Broken, Crowded, Dying, Endless, Nowhere
 
 QUICK = Training(epochs=2, device="cpu")
 
@@ -449,6 +450,14 @@ def test_a_process_that_dies_before_it_begins_takes_nothing_with_it(tmp_path: Pa
         "first: its process died 2 times (signal 9); perhaps there was too little memory",
         "second: done",
     ]
+
+
+def test_processes_are_stopped_at_the_deadline_but_not_before_the_first_fit(
+    tmp_path: Path,
+) -> None:
+    jobs = [(Key(name, 0, "fold 1"),) for name in ("first", "second")]
+    done = fits_in_processes(Endless("second"), tmp_path, jobs, 1, deadline=time.monotonic())
+    assert list(done) == ["first"]
 
 
 @pytest.mark.slow

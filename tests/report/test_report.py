@@ -18,7 +18,14 @@ from dissensus.errors import DataError
 from dissensus.methods import AnnotatorQueries, method
 from dissensus.prediction import ByAnnotator, Prediction, Predictions
 from dissensus.report import Report, make_report
-from dissensus.report.project import best_method, held_out, plan, with_answers, without_answers
+from dissensus.report.project import (
+    best_method,
+    columns_of_text,
+    held_out,
+    plan,
+    with_answers,
+    without_answers,
+)
 from dissensus.report.sections.agreement import similar_order
 from dissensus.training import Training
 from tests.evaluation.comparisons import comparison
@@ -186,7 +193,7 @@ def test_annotators_who_answer_alike_are_neighbours() -> None:
 def test_a_plan_says_why() -> None:
     texts = plan(simulate.text(n_items=300, seed=0))
     assert texts.seeds == 2 and "annotator-queries" in texts.methods
-    assert texts.reasons[0].startswith("5 folds of 300 items")
+    assert texts.reasons[0].startswith("folds: 5 folds of 300 items")
     few = plan(simulate.text(n_items=20, seed=0))
     assert few.methods == () and "30 are needed" in few.reasons[0]
     rows = [(f"t{i}", "ann", "yes") for i in range(50)]
@@ -196,7 +203,35 @@ def test_a_plan_says_why() -> None:
 
 
 def test_the_best_method_is_no_floor() -> None:
-    assert best_method(comparison(n_seeds=2)) in ("single", "soft_label")
+    best = best_method(comparison(n_seeds=2))
+    assert best is not None and best.method in ("single", "soft_label")
+    assert str(best).startswith(f"{best.method} (highest ") or "(lowest " in str(best)
+
+
+def test_columns_that_look_like_texts_are_named() -> None:
+    names = [f"t{i}" for i in range(40)]
+    answers = Annotations.from_rows([(name, "ann", "yes") for name in names])
+    attributes = {
+        "headline": [f"the mayor opened a new bridge {i}" for i in range(40)],
+        "expires": [f"Tue Apr {i} 14:37:40 PDT 2017" for i in range(40)],
+        "title": ["label the headline of this article"] * 40,
+    }
+    corpus = Corpus.build("bare", answers.items, {"q": answers}, item_attributes=attributes)
+    assert columns_of_text(corpus) == ["headline"]
+    assert plan(corpus).reasons[0].endswith("name it: --text headline")
+
+
+def test_anonymous_answers_have_no_methods_of_annotators() -> None:
+    crowd = simulate.text(n_items=40, n_annotators=4, labels_per_item=3, seed=0)
+    answers = crowd["emotion"]
+    anonymous = Annotations.from_arrays(
+        answers.item, None, answers.answer, answers.scale, items=crowd.items
+    )
+    texts = {"text": (crowd.contents["text"], crowd.content["text"])}
+    plain = Corpus.build("votes", crowd.items, {"emotion": anonymous}, contents=texts)
+    chosen = plan(plain)
+    assert not any(name.startswith("annotator") for name in chosen.methods)
+    assert any("annotators are unknown" in reason for reason in chosen.reasons)
 
 
 def test_items_without_answers_are_set_apart(corpus: Corpus) -> None:

@@ -9,7 +9,7 @@ import typer
 
 from dissensus.cli import console
 from dissensus.cli.outputs import check_folder
-from dissensus.cli.run import whole_way
+from dissensus.cli.run import Choices, whole_way
 from dissensus.errors import DataError, listed
 
 SIZES = {"text": 300, "image": 150, "sequence": 300, "ratings": 300}  # items
@@ -36,7 +36,7 @@ def demo(
         raise DataError(f"no modality {modality!r}; there are {listed(SIZES)}")
     corpus = PRESETS[modality](n_items=items or SIZES[modality], seed=seed)
     command = f"dissensus demo {out} --modality {modality} --seed {seed}"
-    whole_way(corpus, out, None, (), None, None, command)
+    whole_way(corpus, out, Choices(command, seeds=1))
     console.say(
         f"\nOpen {out / 'report.html'} in a browser. With a file of your own:\n"
         "  dissensus describe labels.csv               counts, agreement, annotators to look at\n"

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -11,23 +15,43 @@ from dissensus.cli import console
 from dissensus.cli.aggregate import consensus_table
 from dissensus.cli.compare import seconds
 from dissensus.cli.outputs import answers_table, check_folder, reserve, write_answers
+from dissensus.cli.parts import save_trained_items
 from dissensus.cli.single_options import typed_command
 from dissensus.cli.source import Source, reads_corpus
-from dissensus.errors import DataError, DissensusError, Unfinished, counted
+from dissensus.errors import DataError, Unfinished, counted
 from dissensus.folders import writing
 
 if TYPE_CHECKING:
     from dissensus.corpus import Corpus
     from dissensus.evaluation import Results
-    from dissensus.report.project import Plan
+    from dissensus.methods.framework.base import Method
+    from dissensus.prediction import Predictions
+    from dissensus.report.project import Best, Plan
+
+RESERVE = 0.2  # of the budget, for training the best method and for the report
+MOST_PAIRS = 1_000_000  # of item and annotator, in predictions-by-annotator.csv
 
 Budget = Annotated[
     str | None,
-    typer.Option(help="Time after which no new fit begins, e.g. 10m; run again to resume."),
+    typer.Option(
+        help="Time for the whole command, e.g. 10m. The report has the fits done by then; run "
+        "again to resume. Encoding the contents, once, is not interrupted."
+    ),
 ]
 Encoder = Annotated[
     str | None, typer.Option(help="Encoder of the contents, as in `dissensus train`.")
 ]
+
+
+@dataclass(frozen=True)
+class Choices:
+    """What the user chose; the rest depends on the corpus."""
+
+    command: str  # as typed
+    methods: tuple[str, ...] = ()
+    seeds: int | None = None
+    encoder: str | None = None
+    deadline: float | None = None  # of time.monotonic, for the comparison
 
 
 @reads_corpus
@@ -49,68 +73,47 @@ def run(
 ) -> None:
     """Write a report on FILE: agreement, methods compared, and predictions.
 
-    OUT gets report.html (and report.json), consensus.csv, the comparison, the best model, and
-    predictions.csv for items without answers. Run the same command again to resume.
+    OUT gets report.html (and report.json), consensus.csv, the comparison, the best model, the best
+    model that predicts each annotator, and predictions for items without answers. Run the same
+    command again to resume.
     """
+    start, limit = time.monotonic(), seconds(budget)
+    deadline = None if limit is None else start + (1 - RESERVE) * limit
     check_folder(output, "run")
     reserve(output)
     corpus = source.read()
     corpus = corpus.select(questions=question) if question else corpus
     chosen = tuple(name.strip() for name in (methods or "").split(",") if name.strip())
-    whole_way(corpus, output, seconds(budget), chosen, seeds, encoder, typed_command())
+    whole_way(corpus, output, Choices(typed_command(), chosen, seeds, encoder, deadline))
 
 
-def whole_way(
-    corpus: Corpus,
-    output: Path,
-    budget: float | None,
-    methods: tuple[str, ...],
-    seeds: int | None,
-    encoder: str | None,
-    command: str,
-) -> None:
+def whole_way(corpus: Corpus, output: Path, choices: Choices) -> None:
     """Compare, train the best method, predict, and write the report."""
     from dissensus.report import make_report
-    from dissensus.report.project import (
-        add_figures_to_card,
-        best_method,
-        held_out,
-        plan,
-        seeded_method,
-        with_answers,
-        without_answers,
-    )
+    from dissensus.report.project import plan, with_answers, without_unreadable_contents
 
     answered = with_answers(corpus)
     if not answered.n_items:
         raise DataError(f"{corpus.name}: no item has an answer; there is nothing to report")
-    chosen = plan(answered, methods, seeds)
-    for reason in chosen.reasons:
-        console.say(reason)
-    output.mkdir(parents=True, exist_ok=True)
+    _make_folder(output)
+    learned, lines = without_unreadable_contents(answered, choices.encoder)
+    chosen = plan(learned, choices.methods, choices.seeds, choices.encoder)
+    for line in (*lines, *chosen.reasons):
+        console.say(line)
+    results, note = _compared(learned, chosen, output, choices)
     corpus.save(output / "corpus")
-    results = _compared(answered, chosen, output, budget, encoder, command)
-    best = None if results is None else best_method(results)
-    tested = predictions = None
-    facts = {"command": command, "corpus": corpus.name}
-    if results is not None and best is not None:
-        console.say(f"training {best}, the best of the comparison")
-        method = seeded_method(best, encoder)
-        tested, predictions = held_out(answered, seeded_method(best, encoder))
-        method.fit(answered)
-        with writing(output / "model", "config") as folder:
-            method.write_to(folder)
-            add_figures_to_card(folder, results, best)
-        facts["model"] = f"{best}, trained on all {answered.n_items:,} items with answers"
-        bare = without_answers(corpus)
-        if bare is not None:
-            predicted = method.predict(bare, annotators="all")
-            rows = {q: answers_table(bare, prediction) for q, prediction in predicted.items()}
-            for path in write_answers(rows, output / "predictions.csv"):
-                console.say(f"{path}: {counted(bare.n_items, 'item')} without answers, predicted")
+    trained = _Trained()
+    if results is not None:
+        trained = _train(corpus, learned, results, output, choices.encoder)
     _write_consensus(answered, output)
     report = make_report(
-        answered, results, tested=tested, predictions=predictions, method=best or "", facts=facts
+        answered,
+        results,
+        tested=trained.tested,
+        predictions=trained.predictions,
+        method=trained.method,
+        facts={"command": choices.command, "corpus": corpus.name, **trained.facts},
+        note=note or ("" if chosen.methods else chosen.reasons[0]),
     )
     paths = report.save(output / "report.html")
     for sentence in report.summary:
@@ -118,42 +121,138 @@ def whole_way(
     console.say(f"{paths[0]}: the report; {paths[1].name} has the same as JSON")
 
 
+def _make_folder(output: Path) -> None:
+    """Refuse a folder that cannot be written, before any work is done."""
+    try:
+        output.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=output):
+            pass
+    except OSError as error:
+        raise DataError(f"{output}: cannot be written ({error.strerror or error})") from None
+
+
 def _compared(
-    corpus: Corpus,
-    chosen: Plan,
-    output: Path,
-    budget: float | None,
-    encoder: str | None,
-    command: str,
-) -> Results | None:
-    """The comparison, or what is done of it when the time is over; None if nothing is learned."""
+    corpus: Corpus, chosen: Plan, output: Path, choices: Choices
+) -> tuple[Results | None, str]:
+    """The comparison, or what is done of it at the deadline, and a note on what is missing."""
     from dissensus import evaluation
     from dissensus.report.project import seeded_method
 
     if not chosen.methods:
-        return None
+        return None, ""
     folder = output / "comparison"
-    methods = {name: seeded_method(name, encoder) for name in chosen.methods}
+    deadline = choices.deadline
     try:
-        return evaluation.compare(
+        results = evaluation.compare(
             corpus,
-            methods,
+            {name: seeded_method(name, choices.encoder) for name in chosen.methods},
             folds=chosen.protocol,
             out=folder,
             seeds=chosen.seeds,
-            budget=budget,
-            command=command,
+            budget=None if deadline is None else max(deadline - time.monotonic(), 0.0),
+            command=choices.command,
         )
     except Unfinished as unfinished:
-        console.say(f"{folder}: {unfinished}; the report has what is done")
+        note = str(unfinished).replace("the same command", "the same command with more time")
+        console.say(f"{folder}: {note}")
         try:
-            return evaluation.Results.load(folder, unfinished=True)
-        except DissensusError:
-            return None
+            return evaluation.Results.load(folder, unfinished=True), note
+        except DataError:  # no fit is done
+            return None, note
     except KeyboardInterrupt:
         raise KeyboardInterrupt(
             f"{folder} has the fits done so far; run the same command again to resume"
         ) from None
+    for name, why in results.about.left_out.items():
+        console.say(f"{name} is left out: {why}")
+    return results, ""
+
+
+@dataclass(frozen=True, eq=False)
+class _Trained:
+    """The best method on held-out items, and what was saved."""
+
+    method: str = ""
+    tested: Corpus | None = None
+    predictions: Predictions | None = None
+    facts: Mapping[str, str] = field(default_factory=dict)
+
+
+def _train(
+    corpus: Corpus, learned: Corpus, results: Results, output: Path, encoder: str | None
+) -> _Trained:
+    """Train and save the best method, and the best one that predicts each annotator."""
+    from dissensus.report.project import (
+        best_method,
+        best_of_annotators,
+        held_out,
+        seeded_method,
+        to_predict,
+    )
+
+    best = best_method(results)
+    if best is None:
+        return _Trained()
+    own = best_of_annotators(results)
+    console.say(f"training {best.method}, the best of the comparison")
+    tested, predictions = held_out(learned, seeded_method(best.method, encoder))
+    bare, lines = to_predict(corpus)
+    for line in lines:
+        console.say(line)
+    method = _saved(best, learned, results, output / "model", encoder)
+    facts = {"model": f"{best}, trained on all {learned.n_items:,} items with answers"}
+    if bare is not None:
+        _write_predictions(method, bare, output / "predictions.csv")
+    if own is not None and own.method != best.method:
+        method = _saved(own, learned, results, output / "annotator-model", encoder)
+        facts["model of each annotator"] = f"{own}, trained on the same items"
+    if bare is not None and own is not None:
+        if bare.n_items * learned.n_annotators <= MOST_PAIRS:
+            path = output / "predictions-by-annotator.csv"
+            _write_predictions(method, bare, path, "annotator")
+        else:
+            console.say("too many pairs of item and annotator for predictions-by-annotator.csv; "
+                        "use `dissensus predict`")  # fmt: skip
+    return _Trained(best.method, tested, predictions, facts)
+
+
+def _saved(
+    best: Best, corpus: Corpus, results: Results, folder: Path, encoder: str | None
+) -> Method:
+    """A method trained on the whole corpus, in a folder with its card."""
+    from dissensus.report.project import add_figures_to_card, seeded_method
+
+    method = seeded_method(best.method, encoder).fit(corpus)
+    with writing(folder, "config") as temporary:
+        method.write_to(temporary)
+        save_trained_items(temporary, corpus)
+        add_figures_to_card(temporary, results, best.method, corpus.n_items)
+    console.say(f"{folder}: {best}, trained on {counted(corpus.n_items, 'item')}")
+    return method
+
+
+def _write_predictions(
+    method: Method, bare: Corpus, path: Path, by: Literal["item", "annotator"] = "item"
+) -> None:
+    """What a method predicts for items without answers: a row for each, or for each annotator."""
+    predicted = method.predict(bare, annotators="all")
+    rows = {question: answers_table(bare, one, by) for question, one in predicted.items()}
+    what = "for each annotator " if by == "annotator" else ""
+    items = counted(bare.n_items, "item")
+    _say_files(
+        write_answers(rows, path),
+        path,
+        f"predicted {what}by {method.name}: {items} without answers",
+    )
+
+
+def _say_files(paths: Sequence[Path], path: Path, what: str) -> None:
+    """A line on the files that were written, one for each question."""
+    if len(paths) > 1:
+        pattern = path.with_name(f"{path.stem}-*{path.suffix}")
+        console.say(f"{pattern}: {what} ({len(paths)} files, one for each question)")
+    elif paths:
+        console.say(f"{paths[0]}: {what}")
 
 
 def _write_consensus(corpus: Corpus, output: Path) -> None:
@@ -169,5 +268,6 @@ def _write_consensus(corpus: Corpus, output: Path) -> None:
             console.say(f"consensus.csv leaves {question} out: {error}")
             continue
         tables[question] = consensus_table(corpus, question, fitted[question])
-    for path in write_answers(tables, output / "consensus.csv") if tables else []:
-        console.say(f"{path}: one answer for each item")
+    path = output / "consensus.csv"
+    if tables:
+        _say_files(write_answers(tables, path), path, "one answer for each item")

@@ -17,7 +17,11 @@ from dissensus.errors import DataError, InstallError
 def serve(
     source: Source,
     model: Annotated[
-        str | None, typer.Option(help="Folder of a model (default: that of `dissensus run`).")
+        str | None,
+        typer.Option(
+            help="Folder of a model (default: of `dissensus run`, the one that predicts each "
+            "annotator, else the best)."
+        ),
     ] = None,
     port: Annotated[
         int, typer.Option(min=0, max=65535, help="Port on this computer; 0 takes a free one.")
@@ -47,8 +51,9 @@ def serve(
     corpus = Corpus.load(folder / "corpus") if of_run else source.read()
     comparison = folder / "comparison"
     results = Results.load(comparison, unfinished=True) if of_run and comparison.exists() else None
-    path = Path(model) if model else folder / "model" if of_run else None
-    fitted = load(path) if path is not None and (model or path.exists()) else None
+    kept = [folder / name for name in ("annotator-model", "model") if of_run]
+    path = Path(model) if model else next((path for path in kept if path.exists()), None)
+    fitted = None if path is None else load(path)
     if fitted is not None and not reads_one_text(fitted):
         if model:
             raise DataError(f"{model}: only a model that reads one text can be tried by typing")

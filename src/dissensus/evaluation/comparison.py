@@ -105,8 +105,8 @@ def compare(
             that uses more than one needs `if __name__ == "__main__":`.
         cluster: address of a Dask scheduler whose workers run the fits, instead of processes on
             this machine.
-        budget: seconds after which no new fit begins; if fits are missing then, Unfinished says
-            how many.
+        budget: seconds after which no new fit begins, and worker processes stop; if fits are
+            missing then, Unfinished says how many.
         protocol: a description of the folds, saved with the results.
         command: the command that gives the same results, saved with them.
 

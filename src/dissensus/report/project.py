@@ -6,13 +6,18 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+import shlex
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
 from dissensus.corpus import Corpus
+from dissensus.encoders import DEFAULTS, encodings, without_unreadable
+from dissensus.errors import DataError, counted
 from dissensus.evaluation import EvaluationProtocol, Results, choose_protocol
+from dissensus.evaluation.report.tables import higher_is_better
 from dissensus.methods import method as method_class
 from dissensus.methods.framework.base import Method
 from dissensus.methods.framework.settings import configured
@@ -20,78 +25,186 @@ from dissensus.prediction import Predictions
 from dissensus.report.sections.comparison import comparison_tables
 from dissensus.report.sections.densities import is_rating
 
-FEWEST_ITEMS = 30  # with answers, below which nothing is learned
+FEWEST_ITEMS = 30  # with answers, below which no method is compared
 MANY_ITEMS = 200  # from which five folds are used
 LARGE = 20_000  # answers from which one seed is enough
 FLOORS = ("prior", "annotator-majority")
-OF_PAPERS = ("seed-ensemble", "annotator-heads", "annotator-queries", "soft-label-mtl")
-BASELINES = ("single", "soft-label")
+FLOOR_OF_LEVELS = "annotator-median"  # on ordinal and interval scales
+LEARNED = {  # what they learn from -> methods, from the fastest to the slowest
+    "one label for each item": ("single",),
+    "shares of answers": ("soft-label", "soft-label-mtl"),
+    "each annotator's answers": ("annotator-heads",),
+    "one label, by several networks": ("seed-ensemble",),
+    "each annotator's answers, with attention": ("annotator-queries",),
+}
 HOLD_OUT = 0.2
 MOST_WITH_ATTENTION = 20_000  # answers to the items that are held out
 WITH_DENSITY = 6  # items whose density is predicted
+MOST_NAMED = 3  # columns that a message names
+OF_ANNOTATORS = "annotator "  # how metrics on annotators begin
+FEWEST_WORDS = 3  # of a text, on average
 
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """What to compare on a corpus, and why; without methods nothing is learned."""
+    """What to compare on a corpus, and why."""
 
-    methods: tuple[str, ...]
+    methods: tuple[str, ...]  # none if nothing can be learned
     protocol: EvaluationProtocol | None
     seeds: int
     reasons: tuple[str, ...]
 
 
-def plan(corpus: Corpus, methods: tuple[str, ...] = (), seeds: int | None = None) -> Plan:
+def plan(
+    corpus: Corpus,
+    methods: tuple[str, ...] = (),
+    seeds: int | None = None,
+    encoder: str | None = None,
+) -> Plan:
     """Choose methods, folds and seeds by what the corpus has.
 
     Args:
         methods: to compare, if they are chosen already.
         seeds: likewise.
+        encoder: likewise.
     """
-    answered = np.zeros(corpus.n_items, dtype=bool)
-    for answers in corpus.questions.values():
-        answered |= answers.per_item() > 0
-    n_items = int(answered.sum())
-    n_answers = sum(answers.n_answers for answers in corpus.questions.values())
-    if not corpus.contents:
-        why = (
-            "nothing is learned, because the corpus has no texts or other contents; name their "
-            "column with --text, or join a table of them with --items"
-        )
-        return Plan((), None, 0, (why,))
-    if n_items < FEWEST_ITEMS:
-        why = f"nothing is learned from {n_items} items with answers; {FEWEST_ITEMS} are needed"
-        return Plan((), None, 0, (why,))
-    n_folds = 5 if n_items >= MANY_ITEMS else 3
+    why = _nothing_to_learn(corpus)
+    if why:
+        return Plan((), None, 0, (f"no method is compared: {why}",))
+    n_folds = 5 if corpus.n_items >= MANY_ITEMS else 3
     protocol = choose_protocol(corpus, None, folds=n_folds)
-    reasons = [protocol.description]
+    reasons = [f"folds: {protocol.description}"]
+    if protocol.facts["kind"] == "k-fold":
+        reasons[0] += f" (3 below {MANY_ITEMS} items, else 5)"
     if seeds is None:
+        n_answers = sum(answers.n_answers for answers in corpus.questions.values())
         seeds = 1 if n_answers >= LARGE else 2
-        reasons.append(f"{seeds} seed{'s' * (seeds > 1)}, because there are {n_answers:,} answers")
+        reasons.append(f"seeds: {seeds}, for {n_answers:,} answers (2 below {LARGE:,}, else 1)")
     if not methods:
-        methods = (*FLOORS, *BASELINES, *OF_PAPERS)
-        if any(
-            answers.scale.kind in ("ordinal", "interval") for answers in corpus.questions.values()
-        ):
-            methods = (FLOORS[0], FLOORS[1], "annotator-median", *BASELINES, *OF_PAPERS)
-        reasons.append(
-            f"methods: the systems of four papers and their baselines ({', '.join(methods)})"
-        )
+        methods, lines = _methods(corpus)
+        reasons += lines
+    reasons.append(f"encoder: {_encoders(corpus, encoder)}")
     return Plan(methods, protocol, seeds, tuple(reasons))
 
 
-def best_method(results: Results) -> str | None:
-    """The method that is no floor and has the best score on the first metric of the first table."""
+def _methods(corpus: Corpus) -> tuple[tuple[str, ...], list[str]]:
+    """The methods that the answers allow, and a line on what each learns from."""
+    scales = [answers.scale.kind for answers in corpus.questions.values()]
+    levels = any(kind in ("ordinal", "interval") for kind in scales)
+    known = any(answers.annotator is not None for answers in corpus.questions.values())
+    floors = [name for name in (*FLOORS, *[FLOOR_OF_LEVELS] * levels) if known or not _own(name)]
+    groups = {
+        source: [name for name in names if known or not _own(name)]
+        for source, names in LEARNED.items()
+    }
+    named = [f"{', '.join(names)} ({source})" for source, names in groups.items() if names]
+    lines = [f"methods: {', '.join(floors)} (ignoring the content); {'; '.join(named)}"]
+    if not known:
+        left_out = [name for names in LEARNED.values() for name in names if _own(name)]
+        lines.append(f"left out, because the annotators are unknown: {', '.join(left_out)}")
+    return (*floors, *(name for names in groups.values() for name in names)), lines
+
+
+def _own(name: str) -> bool:
+    """Whether a method predicts each annotator."""
+    return method_class(name).individual
+
+
+def _encoders(corpus: Corpus, encoder: str | None) -> str:
+    kinds = {contents.kind: role for role, contents in corpus.contents.items()}
+    if encoder is not None:
+        return f"{encoder}, as chosen"
+    parts = [f"{DEFAULTS[kind]} for {kind}" for kind in kinds if kind != "features"]
+    return ", ".join(parts) or "none, because the contents are features"
+
+
+def _nothing_to_learn(corpus: Corpus) -> str:
+    """Why no method can be compared, and what to do; empty if there is enough to learn from."""
+    if not any(len(contents) for contents in corpus.contents.values()):
+        columns = columns_of_text(corpus)
+        if not columns:
+            return (
+                "there are no texts or other contents; join a table of them with --items, or name "
+                "their column with --text"
+            )
+        options = " ".join(f"--text {shlex.quote(name)}" for name in columns)
+        return f"no column was recognised as the text that annotators saw; name it: {options}"
+    if corpus.n_items < FEWEST_ITEMS:
+        have = "has" if corpus.n_items == 1 else "have"
+        return (
+            f"{counted(corpus.n_items, 'item')} {have} answers and contents; at least "
+            f"{FEWEST_ITEMS} are needed"
+        )
+    if all(len(np.unique(answers.answer)) < 2 for answers in corpus.questions.values()):
+        return "all answers are the same"
+    return ""
+
+
+def columns_of_text(corpus: Corpus) -> list[str]:
+    """Columns of a corpus without contents that look like texts, and could be named with --text."""
+    names = []
+    for name, values in corpus.item_attributes.items():
+        texts = [text for text in values.to_pylist() if isinstance(text, str) and text.strip()]
+        if len(set(texts)) >= max(2, len(texts) / 20) and _look_like_texts(texts, FEWEST_WORDS):
+            names.append(name)
+    column = corpus.columns.get("item")
+    if not names and column and not corpus.items.is_range and _look_like_texts(corpus.items, 1):
+        names.append(column)
+    return names[:MOST_NAMED]
+
+
+def _look_like_texts(values: Iterable[str], fewest_words: int) -> bool:
+    """Whether most characters are letters, and the number of words is that of texts."""
+    texts = list(values)
+    letters = sum(character.isalpha() for text in texts for character in text)
+    others = sum(not (c.isalpha() or c.isspace()) for text in texts for c in text)
+    n_words = sum(len(text.split()) for text in texts)
+    return n_words >= fewest_words * len(texts) and letters > 4 * others
+
+
+@dataclass(frozen=True)
+class Best:
+    """A method that is no floor and has the best mean score on a metric."""
+
+    method: str
+    question: str
+    metric: str
+    score: float
+
+    def __str__(self) -> str:
+        which = "highest" if higher_is_better(self.metric) else "lowest"
+        return f"{self.method} ({which} {self.metric} on {self.question}: {self.score:.3f})"
+
+
+def best_method(results: Results) -> Best | None:
+    """The best method on the first metric of the first question that any has a score on."""
+    return _best(results, lambda name, metric: True)
+
+
+def best_of_annotators(results: Results) -> Best | None:
+    """The best of the methods that predict each annotator, on the first metric of annotators."""
+    return _best(results, lambda name, metric: _own(name) and metric.startswith(OF_ANNOTATORS))
+
+
+def _best(results: Results, counts: Callable[[str, str], bool]) -> Best | None:
+    """The best of the methods that were fitted on the most folds, so that all are comparable."""
+    n_folds = {
+        name: len({fit.fold for fit in results.of(name) if fit.scores})
+        for name in results.about.methods
+    }
+    most = max(n_folds.values(), default=0)
     for table in comparison_tables(results):
         for metric in table.metrics:
-            best = [
-                row.name for row in table.rows if metric in row.cells and row.cells[metric].best
-            ]
-            if best:
-                return best[0]
-            rows = [row.name for row in table.rows if metric in row.cells and not row.floor]
-            if rows:
-                return rows[0]
+            sign = -1 if higher_is_better(metric) else 1
+            scores = {
+                row.name: sign * row.cells[metric].mean
+                for row in table.rows
+                if n_folds.get(row.name) == most and not row.floor and metric in row.cells
+                if math.isfinite(row.cells[metric].mean) and counts(row.name, metric)
+            }
+            if scores:
+                name = min(scores, key=lambda name: scores[name])
+                return Best(name, table.question, metric, sign * scores[name])
     return None
 
 
@@ -103,13 +216,19 @@ def seeded_method(name: str, encoder: str | None, seed: int = 0) -> Method:
     return configured(method_class(name), typed)
 
 
-def add_figures_to_card(folder: Path, results: Results, method: str) -> None:
-    """Add to a model's card how it scored on items that it was not trained on, and its limits."""
+def add_figures_to_card(folder: Path, results: Results, method: str, n_items: int) -> None:
+    """Add to a model's card how the method scored on items that it was not trained on, and the
+    limits of the model.
+
+    Args:
+        n_items: that the model was trained on.
+    """
     lines = [
         "",
         "## Scores",
         "",
-        "In a comparison on other items than those it was trained on:",
+        f"This model was trained on all {n_items:,} items with answers. In a comparison, models of "
+        "this method were trained on a part of the items and scored on the others:",
         "",
     ]
     for table in comparison_tables(results):
@@ -119,7 +238,10 @@ def add_figures_to_card(folder: Path, results: Results, method: str) -> None:
                 if math.isnan(cell.low)
                 else f" (95 % interval {cell.low:.3f} to {cell.high:.3f})"
             )
-            lines.append(f"- {table.question}, {metric}: {cell.mean:.3f}{ends}")
+            better = "higher" if higher_is_better(metric) else "lower"
+            lines.append(
+                f"- {table.question}, {metric} ({better} is better): {cell.mean:.3f}{ends}"
+            )
     lines += [
         "",
         "## Limits",
@@ -164,12 +286,42 @@ def _with_densities(predictions: Predictions, tested: Corpus, method: Method) ->
     return Predictions(dict(predictions.items()), predictions.method, predictions.corpus, densities)
 
 
+def without_unreadable_contents(corpus: Corpus, encoder: str | None) -> tuple[Corpus, list[str]]:
+    """The corpus without items whose image, audio or video cannot be read, and a line on these.
+
+    If none can be read, the corpus without contents.
+    """
+    if {contents.kind for contents in corpus.contents.values()} <= {"text", "features"}:
+        return corpus, []
+    try:
+        readable, lines = without_unreadable(corpus, encodings(corpus, encoder or "auto"))
+        return readable, list(lines)
+    except DataError as error:
+        answers = replace(corpus, contents={}, content={}, focus=None)
+        return answers, [f"{error}; the report is on the answers alone"]
+
+
 def without_answers(corpus: Corpus) -> Corpus | None:
     """The items that nobody answered, to be predicted; None if there are none."""
     answered = np.zeros(corpus.n_items, dtype=bool)
     for answers in corpus.questions.values():
         answered |= answers.per_item() > 0
     return None if answered.all() else corpus.select(items=np.flatnonzero(~answered))
+
+
+def to_predict(corpus: Corpus) -> tuple[Corpus | None, list[str]]:
+    """The items without answers whose contents can be predicted, and a line on the others."""
+    bare = without_answers(corpus)
+    if bare is None:
+        return None, []
+    there = np.zeros(bare.n_items, dtype=bool)
+    for codes in bare.content.values():
+        there |= codes >= 0
+    lines = []
+    if not there.all():
+        missing = counted(int((~there).sum()), "item")
+        lines = [f"{missing} without answers and without contents cannot be predicted"]
+    return (bare.select(items=there) if there.any() else None), lines
 
 
 def with_answers(corpus: Corpus) -> Corpus:

@@ -86,6 +86,7 @@ def make_report(
     predictions: Predictions | None = None,
     method: str = "",
     facts: Mapping[str, Any] | None = None,
+    note: str = "",
     date: str | None = None,
 ) -> Report:
     """A report on a corpus, on a comparison, or on both; a section without data is left out.
@@ -96,6 +97,7 @@ def make_report(
         tested: items of the corpus that `method` was not trained on.
         predictions: of `method`, for the items of `tested`.
         facts: what was run, by name, such as the command.
+        note: why no method was compared, or what of the comparison is missing; in the summary.
         date: when the report was written; now if left out.
 
     Example:
@@ -128,7 +130,7 @@ def make_report(
     name = corpus.name if corpus is not None else results.about.corpus if results else ""
     return Report(
         f"{name}: what annotators agree and disagree about",
-        summary_of(corpus, description, results, clusters),
+        summary_of(corpus, description, results, clusters, note),
         [section for section in sections if section is not None and section.blocks],
         date or datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d %H:%M UTC"),
     )

@@ -11,10 +11,12 @@ from dissensus.corpus import Corpus
 from dissensus.description import AnnotatorClusters, Description
 from dissensus.errors import counted
 from dissensus.evaluation import Results
+from dissensus.evaluation.report.tables import higher_is_better
 from dissensus.report.sections.agreement import alpha_of, named
 from dissensus.report.sections.comparison import comparison_tables
 
 MOST_NAMED = 4
+MOST_LETTERS = 40  # of a question
 
 
 def summary_of(
@@ -22,13 +24,18 @@ def summary_of(
     description: Description | None,
     results: Results | None,
     clusters: Mapping[str, AnnotatorClusters | None],
+    note: str = "",
 ) -> list[str]:
-    """What the report shows, the most important first."""
+    """What the report shows, the most important first.
+
+    Args:
+        note: why no method was compared, or what of the comparison is missing.
+    """
     sentences: list[str] = []
     if corpus is not None and description is not None:
         sentences += [_size(corpus), _agreement(corpus), _dispute(corpus)]
         sentences.append(f"{_people(description)} {_alike(clusters)}".strip())
-    sentences.append(_methods(results))
+    sentences.append(_methods(results, note))
     return [sentence for sentence in sentences if sentence]
 
 
@@ -36,10 +43,16 @@ def _size(corpus: Corpus) -> str:
     n_answers = sum(answers.n_answers for answers in corpus.questions.values())
     known = any(answers.annotator is not None for answers in corpus.questions.values())
     by = f" by {counted(corpus.n_annotators, 'annotator')}" if known else " by unknown annotators"
-    questions = list(corpus.questions)
+    questions = [_short(question) for question in corpus.questions]
     about = f" to {counted(len(questions), 'question')} ({', '.join(questions[:5])}"
     about += ", ...)" if len(questions) > 5 else ")"
-    return f"{corpus.name} has {n_answers:,} answers{by}{about} on {corpus.n_items:,} items."
+    items = "1 item" if corpus.n_items == 1 else f"{corpus.n_items:,} items"
+    return f"{corpus.name} has {n_answers:,} answers{by}{about} on {items}."
+
+
+def _short(question: str) -> str:
+    """A question that is a whole sentence, shortened."""
+    return question if len(question) <= MOST_LETTERS else f"{question[:MOST_LETTERS].rstrip()}..."
 
 
 def _agreement(corpus: Corpus) -> str:
@@ -49,9 +62,11 @@ def _agreement(corpus: Corpus) -> str:
         if math.isnan(value):
             continue
         ends = "" if math.isnan(low) else f" (95 % interval {low:.2f} to {high:.2f})"
-        parts.append(f"{value:.2f}{ends} for {question}")
+        parts.append(f"{round(value, 2) + 0:.2f}{ends} for {_short(question)}")
     if not parts:
-        return "Agreement is undefined: no item has two answers, or all answers are equal."
+        several = any((answers.per_item() >= 2).any() for answers in corpus.questions.values())
+        why = "all answers are the same" if several else "no item has two answers"
+        return f"Agreement is undefined, because {why}."
     return (
         f"Agreement beyond chance (Krippendorff's alpha) is {'; '.join(parts)}; 1 would be full "
         "agreement, 0 what chance gives."
@@ -71,11 +86,22 @@ def _dispute(corpus: Corpus) -> str:
     differs = np.zeros(answers.n_items, dtype=bool)
     differs[item[1:][(item[1:] == item[:-1]) & (answer[1:] != answer[:-1])]] = True
     share = float(differs[several].mean())
-    where = f" about {question}" if len(corpus.questions) > 1 else ""
+    where = f" about {_short(question)}" if len(corpus.questions) > 1 else ""
+    if not share:
+        return f"All answers{where} to an item are the same, on all {n:,} with two answers or more."
+    if n == 1:
+        return f"Annotators do not all agree{where} on the only item with two answers or more."
     return (
-        f"Annotators do not all agree{where} on {100 * share:.0f} % of the {n:,} items with two "
+        f"Annotators do not all agree{where} on {_percent(share)} of the {n:,} items with two "
         "answers or more."
     )
+
+
+def _percent(share: float) -> str:
+    """A share that is neither 0 nor 1 unless it is exactly."""
+    if 0 < share < 0.01:
+        return "less than 1 %"
+    return "more than 99 %" if 0.99 < share < 1 else f"{100 * share:.0f} %"
 
 
 def _people(description: Description) -> str:
@@ -101,14 +127,14 @@ def _alike(clusters: Mapping[str, AnnotatorClusters | None]) -> str:
     for question, some in clusters.items():
         if some is not None and some.significant:
             parts = [named(cluster.annotators, MOST_NAMED) for cluster in some.clusters]
-            where = f" about {question}" if len(clusters) > 1 else ""
+            where = f" about {_short(question)}" if len(clusters) > 1 else ""
             return f"Some answer alike{where}, more than chance would give: {'; '.join(parts)}."
     return ""
 
 
-def _methods(results: Results | None) -> str:
+def _methods(results: Results | None, note: str) -> str:
     if results is None:
-        return "No method was compared on these answers."
+        return f"{note[:1].upper()}{note[1:] or 'No method was compared on these answers'}."
     table = comparison_tables(results)[0]
     metric = table.metrics[0]
     rows = [row for row in table.rows if not row.floor and metric in row.cells]
@@ -116,13 +142,14 @@ def _methods(results: Results | None) -> str:
     if not best:
         return "No method could be fitted."
     row, cell = best[0], best[0].cells[metric]
+    better = "higher" if higher_is_better(metric) else "lower"
     ends = "" if math.isnan(cell.low) else f" (95 % interval {cell.low:.3f} to {cell.high:.3f})"
     sentence = (
-        f"Of {counted(len(rows), 'method')}, {row.name} predicts {table.question} best: {metric} "
-        f"{cell.mean:.3f}{ends}"
+        f"Of {counted(len(rows), 'method')}, {row.name} predicts {_short(table.question)} best: "
+        f"{metric} {cell.mean:.3f}{ends}, where {better} is better"
     )
     floors = [r for r in table.rows if r.floor and metric in r.cells and r.cells[metric].n_fits]
     if floors:
         floor = floors[0]
         sentence += f"; {floor.name}, which ignores the content, has {floor.cells[metric].mean:.3f}"
-    return sentence + "."
+    return f"{sentence} ({note})." if note else f"{sentence}."

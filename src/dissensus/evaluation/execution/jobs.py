@@ -54,6 +54,11 @@ def minutes_of(task: Task, corpus: Corpus) -> float:
     return total
 
 
+def passes_of(task: Task, corpus: Corpus) -> dict[str, float]:
+    """How many items and answers a training of each method sees; 0 without training."""
+    return {key.method: _passes(task, corpus, key) for key in reversed(task.keys())}
+
+
 def _n_trial_fits(task: Task, key: Key) -> int:
     """How many fits choose the settings of one."""
     return task.trials * task.inner_folds * task.searches(key)

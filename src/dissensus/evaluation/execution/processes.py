@@ -10,6 +10,7 @@ import multiprocessing
 import os
 import signal
 import threading
+import time
 from collections import deque
 from collections.abc import Generator, Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -64,14 +65,23 @@ def fits_in_this_process(task: Work, opened: Any, jobs: Iterable[Job]) -> Genera
 
 
 def fits_in_processes(
-    task: Work, folder: Path, jobs: Iterable[Job], processes: int
+    task: Work,
+    folder: Path,
+    jobs: Iterable[Job],
+    processes: int,
+    deadline: float | None = None,
 ) -> Generator[Any]:
     """The fits of these jobs in any order, from worker processes that read the corpus folder.
 
     A job is taken from the iterable when a process is free. An empty job means that the next one
     must wait: the iterable is tried again after the next fit.
+
+    Args:
+        deadline: of `time.monotonic`, when the processes are stopped. The first fit is waited for,
+            so that running again and again always ends.
     """
     queue = Queue(iter(jobs))
+    n_fits = 0
     workers: list[_Worker] = []
     idle: list[_Worker] = []
     began = False  # whether any worker has
@@ -79,7 +89,10 @@ def fits_in_processes(
         while len(workers) < processes and (job := queue.next()):
             workers.append(_Worker.begun(task, folder, job))
         while len(workers) > len(idle):
-            for worker in _reporting(workers):
+            reporting = _reporting(workers, deadline if n_fits else None)
+            if not reporting:
+                return
+            for worker in reporting:
                 message = worker.receive()
                 if message == READY:
                     began = True
@@ -92,6 +105,7 @@ def fits_in_processes(
                     yield from queue.died(worker.left, task, why)
                 else:
                     worker.left = worker.left[1:]  # fits come in order
+                    n_fits += 1
                     yield message
             while (idle or len(workers) < processes) and (job := queue.next()):
                 if idle:
@@ -194,9 +208,10 @@ class _Worker:
         return code
 
 
-def _reporting(workers: list[_Worker]) -> list[_Worker]:
-    """The workers that have sent a message, or died."""
-    ready = wait([worker.connection for worker in workers])
+def _reporting(workers: list[_Worker], deadline: float | None) -> list[_Worker]:
+    """The workers that have sent a message, or died; none if there is none until the deadline."""
+    seconds = None if deadline is None else max(deadline - time.monotonic(), 0.0)
+    ready = wait([worker.connection for worker in workers], seconds)
     return [worker for worker in workers if worker.connection in ready]
 
 

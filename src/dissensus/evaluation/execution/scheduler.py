@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import shutil
 import time
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
 
@@ -17,7 +17,7 @@ from dissensus.errors import DataError, Unfinished
 from dissensus.evaluation.execution.cluster import Cluster
 from dissensus.evaluation.execution.features import encode
 from dissensus.evaluation.execution.folder import FitFolder
-from dissensus.evaluation.execution.jobs import jobs_of, minutes_of
+from dissensus.evaluation.execution.jobs import jobs_of, minutes_of, passes_of
 from dissensus.evaluation.execution.processes import (
     fits_in_processes,
     fits_in_this_process,
@@ -51,9 +51,9 @@ def fit_missing(
             corpus.save(place.corpus)
             fits, n = workers.fits(task, place.corpus, begun), workers.n_workers
         else:
-            fits, n = _fits_on_this_machine(place, corpus, task, jobs, begun, processes)
+            fits, n = _fits_on_this_machine(place, corpus, task, jobs, begun, processes, deadline)
         stack.enter_context(closing(fits))
-        left = _Left(missing, max(n, 1))
+        left = _Left(missing, max(n, 1), passes_of(task, corpus))
         advance = stack.enter_context(progress("fitting", len(keys), clock=False))
         advance(len(keys) - len(missing), left.words())
         for fit in fits:
@@ -77,6 +77,7 @@ def _fits_on_this_machine(
     jobs: Sequence[Job],
     begun: Iterator[Job],
     processes: int | None,
+    deadline: float | None,
 ) -> tuple[Generator[Fit], int]:
     """The fits, from one process or several, and the number of processes."""
     encode(corpus, [task.methods[name] for name in dict.fromkeys(j[0].method for j in jobs)])
@@ -86,7 +87,7 @@ def _fits_on_this_machine(
     if n < 2:
         return fits_in_this_process(task, corpus, begun), n
     corpus.save(place.corpus)
-    return fits_in_processes(task, place.corpus, begun, n), n
+    return fits_in_processes(task, place.corpus, begun, n, deadline), n
 
 
 def default_processes(task: Task, corpus: Corpus) -> int:
@@ -119,6 +120,7 @@ class _Left:
 
     keys: list[Key]
     processes: int
+    passes: Mapping[str, float]  # over items and answers in a fit, by method
     seconds: dict[str, list[float]] = field(default_factory=dict)  # of fits, by method
 
     def ended(self, fit: Fit) -> None:
@@ -127,12 +129,19 @@ class _Left:
             self.seconds.setdefault(fit.method, []).append(fit.seconds)
 
     def words(self) -> str:
-        """The remaining time as text; empty while it is unknown."""
+        """The remaining time as text; empty while it is unknown.
+
+        A method without a finished fit takes as long for an item as the trained ones on average.
+        """
         known = {name: float(np.mean(took)) for name, took in self.seconds.items()}
+        speeds = [known[name] / self.passes[name] for name in known if self.passes[name]]
         if not known or not self.keys:
             return ""
-        typical = float(np.mean(list(known.values())))
-        seconds = sum(known.get(key.method, typical) for key in self.keys) / self.processes
+        if not speeds and any(self.passes[key.method] for key in self.keys):
+            return ""
+        speed = float(np.mean(speeds)) if speeds else 0.0
+        expected = {name: known.get(name, speed * n) for name, n in self.passes.items()}
+        seconds = sum(expected[key.method] for key in self.keys) / self.processes
         return f"about {duration(seconds)} left"
 
 
