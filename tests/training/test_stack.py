@@ -609,3 +609,20 @@ def test_captured_losses_of_a_part_of_the_training_are_the_same(
     for one, other in zip(weights_of(alone), weights_of(stacked), strict=True):
         for name, weights in one.items():
             np.testing.assert_allclose(other[name], weights, rtol=0, atol=1e-10, err_msg=name)
+
+
+@pytest.mark.parametrize("kind", [ByRow, AllAtOnce])
+def test_a_weight_that_is_one_number(kind: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The learned temperature of a density."""
+    crowd = feature_crowd("interval", n_items=20)
+    monkeypatch.setattr(stacked_weights, "stacked_optimiser", kind)
+
+    def make() -> list[Trainer]:
+        method = AnnotatorHeads(
+            encoder="features", objective="both", learn_temperature=True,
+            training=Training(epochs=2, batch_size=8),
+        )  # fmt: skip
+        return [run_of(replace(method, init_seed=seed), crowd) for seed in range(2)]
+
+    together = assert_same(make, tolerance=1e-8)
+    assert all(run.network.temperature.change != 0 for run in together)  # type: ignore[union-attr]

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from dissensus.papers.framework.conditions import ComparisonCondition
 from dissensus.papers.framework.measurements import MeasuredCondition
-from dissensus.papers.individual.confirmation import CONFIRMATION, FURTHER_VARIANTS, TUNED
+from dissensus.papers.individual.confirmation import (
+    CONFIRMATION,
+    FURTHER_VARIANTS,
+    LEARNED_TEMPERATURE,
+    TUNED,
+)
 from dissensus.papers.individual.experts import EXPERTS
 from dissensus.papers.individual.figures import CCC, READINGS, agreement_of_annotators, reading
 from dissensus.papers.individual.folds import SEEDS, speaker_folds
@@ -77,6 +82,7 @@ CONDITIONS: tuple[ComparisonCondition | MeasuredCondition, ...] = (
         not_counted="a search for a better way to form densities, not a claim of the paper",
     ),
     FURTHER_VARIANTS,
+    LEARNED_TEMPERATURE,
     TUNED,
     *ONE_QUESTION,
     *TRANSFER,

@@ -6,11 +6,13 @@ density is soft with a temperature of 8.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from dissensus.papers.framework.conditions import ComparisonCondition
 from dissensus.papers.individual.corpora import TWO_MODES
 from dissensus.papers.individual.figures import CCC
 from dissensus.papers.individual.folds import SEEDS, item_folds, speaker_folds
-from dissensus.papers.individual.models import CONSENSUS, FURTHER, HEADS, MT
+from dissensus.papers.individual.models import CONSENSUS, FURTHER, HEADS, LEARNED, MT
 from dissensus.papers.individual.one_question import ONE_QUESTION
 
 CHOSEN, CONSTRUCTION = f"{HEADS}-noise", f"{MT}-both"
@@ -39,7 +41,7 @@ def _confirmation(
 
 FURTHER_VARIANTS = ComparisonCondition(
     "further",
-    "Past the paper: mixtures, moments, a learned temperature",
+    "Past the paper: mixtures, moments, copies of a common head",
     "speechocean762",
     models=(CHOSEN, CONSTRUCTION, *FURTHER),
     metrics=CCC,
@@ -50,6 +52,12 @@ FURTHER_VARIANTS = ComparisonCondition(
     by="speaker",
     densities=("method", "method:bins=8"),
     not_counted="a search for a better way to form densities, not a claim of the paper",
+)
+LEARNED_TEMPERATURE = replace(
+    FURTHER_VARIANTS,
+    name="learned-temperature",
+    title="Past the paper: a learned temperature",
+    models=(CHOSEN, CONSTRUCTION, LEARNED),
 )
 TUNED = ComparisonCondition(
     "tuned",

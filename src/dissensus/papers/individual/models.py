@@ -99,11 +99,14 @@ _FURTHER = {
         "annotator-heads",
         {"loss": "ccc", "pretrain": 0.25} | _NOISE,
     ),
-    f"{HEADS}-learned": Model(
+}
+LEARNED = f"{HEADS}-learned"
+_LEARNED = {
+    LEARNED: Model(
         "Learned temperature",
         "annotator-heads",
         {"loss": "ccc", "objective": "both", "learn_temperature": True},
-    ),
+    )
 }
 _FLOORS = {
     "prior": Model("Mean rating", "prior"),
@@ -113,7 +116,9 @@ _FLOORS = {
 _ONE_QUESTION = {
     f"{GRID_BASELINE}-16": Model("Distribution, 16 cells", "grid-density", GRID | {"bins": 16})
 }
-MODELS: dict[str, Model] = _OF_PAPER | _OURS | _VARIANTS | _FURTHER | _ONE_QUESTION | _FLOORS
+MODELS: dict[str, Model] = (
+    _OF_PAPER | _OURS | _VARIANTS | _FURTHER | _LEARNED | _ONE_QUESTION | _FLOORS
+)
 OF_PAPER, OURS, VARIANTS, FURTHER, FLOORS = map(
     tuple, (_OF_PAPER, _OURS, _VARIANTS, _FURTHER, _FLOORS)
 )

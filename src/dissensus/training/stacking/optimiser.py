@@ -56,6 +56,11 @@ class InOneTable(StackedOptimiser):
         return _shares(gradient.norm(dim=1), self.clip)
 
 
+def _columns(gradients: Mapping[str, Tensor]) -> list[Tensor]:
+    """Each gradient as columns of a table, (n_members, n_weights)."""
+    return [gradient.reshape(len(gradient), -1) for gradient in gradients.values()]
+
+
 def _shares(norm: Tensor, clip: Tensor) -> Tensor:
     """The factor that clips gradients of these norms, (n_members, 1)."""
     return (clip / (norm + 1e-6)).clamp(max=1)[:, None]
@@ -84,9 +89,7 @@ class ByRow(InOneTable):
         self._counts = [[torch.zeros(()) for _ in trainings] for _ in self.edges]
 
     def step(self, gradients: Mapping[str, Tensor], alive: Tensor, rates: Tensor) -> None:
-        torch.cat(
-            [gradient.flatten(1) for gradient in gradients.values()], dim=1, out=self.gradient
-        )
+        torch.cat(_columns(gradients), dim=1, out=self.gradient)
         self.gradient *= self._shares(self.gradient)
         stepped = alive.tolist()
         for part in self._parts:
@@ -158,7 +161,7 @@ class AllAtOnce(InOneTable):
         self.count = torch.zeros(counts, device=weights.device, dtype=torch.float64)
 
     def step(self, gradients: Mapping[str, Tensor], alive: Tensor, rates: Tensor) -> None:
-        gradient = torch.cat([gradient.flatten(1) for gradient in gradients.values()], dim=1)
+        gradient = torch.cat(_columns(gradients), dim=1)
         gradient = gradient * self._shares(gradient)
         self.count += alive
         rates = rates.to(gradient.dtype)
@@ -268,9 +271,7 @@ class ByParameter(StackedOptimiser):
 
 def _norm(gradient: Tensor, dtype: torch.dtype) -> Tensor:
     """The norm of each member's gradient."""
-    norm: Tensor = torch.linalg.vector_norm(
-        gradient, dim=tuple(range(1, gradient.dim())), dtype=dtype
-    )
+    norm: Tensor = torch.linalg.vector_norm(gradient.reshape(len(gradient), -1), dim=1, dtype=dtype)
     return norm
 
 

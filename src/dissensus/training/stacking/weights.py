@@ -62,7 +62,8 @@ class StackedWeights:
                 networks, settings, decays, transposed
             )
         else:  # one table, (n_members, n_weights), of which `learning` are views
-            columns = [torch.stack(_each(networks, name)).flatten(1) for name in self.names]
+            n = len(networks)
+            columns = [torch.stack(_each(networks, name)).reshape(n, -1) for name in self.names]
             table = torch.cat(columns, dim=1)
             self.learning: Tensors = _views(
                 table, [(name, weights.shape) for name, weights in named]
